@@ -41,7 +41,7 @@ lint: $(READY)  ## style and types
 	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/mypy
 
-QUICK := tests/rules tests/records tests/agents tests/envs/test_single.py tests/test_game.py tests/test_games.py tests/test_chance_feed.py tests/test_rule_ids.py
+QUICK := tests/rules tests/records tests/agents tests/envs/test_single.py tests/test_game.py tests/test_games.py tests/test_rule_ids.py
 
 quick: $(READY)  ## rules, games, records, agents and an interface in plain Python: nothing is compiled (less than a minute)
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -m "not long and not programs and not compiled" $(QUICK)
@@ -65,7 +65,7 @@ $(LOWEST)/.ready: pyproject.toml constraints.txt experiments/tools/lowest.py
 # Old releases use what newer ones of other packages have deprecated: such warnings are no errors here.
 test-lowest: $(LOWEST)/.ready  ## rules, games and environments with the lowest versions that pyproject.toml allows
 	NUMBA_CACHE_DIR=$(LOWEST)/numba $(LOWEST)/bin/python -m pytest -W default::DeprecationWarning \
-		tests/rules tests/envs tests/knowledge tests/records $(wildcard tests/test_game*.py) tests/test_chance_feed.py \
+		tests/rules tests/envs tests/knowledge tests/records $(wildcard tests/test_game*.py) \
 		tests/test_checks.py tests/test_information.py tests/test_observation.py tests/test_properties.py
 
 $(RAY)/.ready: pyproject.toml constraints.txt

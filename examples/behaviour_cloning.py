@@ -156,7 +156,7 @@ def prior_codes(
         players,
         side,
         whole["seed"][firsts].astype(np.int64),
-        observe=False,
+        observation=None,
         autoreset=False,
     )
     codes = np.zeros((len(wanted), NUM_INPUTS - OBSERVATION_SIZE), np.int16)

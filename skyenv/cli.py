@@ -36,7 +36,6 @@ from skyenv.arena.commands import (
 from skyenv.commands import Parser, exit_code
 from skyenv.dataset.commands import DatasetOptions, write_dataset
 from skyenv.engine.game import Game
-from skyenv.engine.games import HIGHEST_SEED, fresh_seed
 from skyenv.errors import OptionError
 from skyenv.files import check_writable, write_atomically, writing
 from skyenv.options import Options, argument, common, option, parse
@@ -54,6 +53,7 @@ from skyenv.render.text import text
 from skyenv.render.words import seat_name
 from skyenv.rules.board import as_board
 from skyenv.rules.components import MAX_PLAYERS
+from skyenv.seeds import HIGHEST_SEED, fresh_seed
 from skyenv.tables import counted
 
 _Result = TypeVar("_Result")

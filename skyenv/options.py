@@ -28,9 +28,11 @@ from typing import Any, Final, TypeVar, Union, get_args, get_origin, get_type_hi
 
 from skyenv.checks import check_choice, check_integer, check_number, parse_integer
 from skyenv.commands import Parser
-from skyenv.engine.games import DECISIONS_PER_THREAD, DEFAULT_MAX_TURNS, HIGHEST_SEED, MOST_THREADS
+from skyenv.engine.options import DEFAULT_MAX_TURNS
+from skyenv.engine.thread_pool import DECISIONS_PER_THREAD, MOST_THREADS
 from skyenv.errors import CheckpointError, OptionError, shown
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
+from skyenv.seeds import HIGHEST_SEED
 
 MOST: Final = 1e12
 """No number is larger, if its option says nothing else."""

@@ -1,34 +1,37 @@
-"""Which seeds deal which games: no deal that ratings are made of was ever trained on, tuned on, or
-looked at.
+"""The seeds of games, and the ranges that keep training, tuning and evaluation apart.
 
-Seeds are whole numbers from 0 to 2⁶³−1. Those below 2⁶² are for who asks for games by number, for
-training and for datasets to learn from; those above are held out:
+Seeds are whole numbers from 0 to 2⁶³−1. Those below 2⁶² are for games that are dealt by number, for
+training and for datasets; those above are held out, so that no deal behind a rating is trained or
+tuned on:
 
-==================  ==========================
-==================================================================
-range               from … below                who deals them
-==================  ==========================
-==================================================================
-`BY_NUMBER`         0 … 10⁹                     whoever names a seed: environments, records, examples, matches
-`TRAINING`          10⁹ … 2⁶¹                   the trainer (experiments/training); first seeds that nobody named
-`DATASETS`          2⁶¹ … 2⁶²                   ``python -m skyenv dataset``
-`TUNING`            2⁶² … 2⁶² + 2⁶⁰             the tuning of weights (experiments/tools/tune.py)
-`EVALUATION`        2⁶² + 2⁶⁰ … 2⁶² + 2⁶¹       evaluations with a secret, the closing ones of trainings among them
-`LADDERS`           2⁶² + 2⁶¹ … 2⁶³             tournaments with a secret, and so all ladders that are published
-==================  ==========================
-==================================================================
+==============  =======================  ===========================================================
+range           from … below             dealt by
+==============  =======================  ===========================================================
+`BY_NUMBER`     0 … 10⁹                  callers that name a seed: environments, records, matches
+`TRAINING`      10⁹ … 2⁶¹                the trainer; environments, for every seed that nobody named
+`DATASETS`      2⁶¹ … 2⁶²                ``python -m skyenv dataset``
+`TUNING`        2⁶² … 2⁶² + 2⁶⁰          the tuning of weights (experiments/tools/tune.py)
+`EVALUATION`    2⁶² + 2⁶⁰ … 2⁶² + 2⁶¹    evaluations with a secret
+`LADDERS`       2⁶² + 2⁶¹ … 2⁶³          tournaments with a secret, and so all published ladders
+==============  =======================  ===========================================================
 
-In the last two the deals are drawn by a secret (:func:`skyenv.engine.games.secret_seeds`); those of
-datasets in the same way by a seed that is told. Environments that are reset without a seed go on
-with seeds drawn from `TRAINING`. A game of any range can be played again by its number, such as
-that of a record; but the trainer keeps to its range, and a ladder of other deals isn't published.
+In the last two, and in datasets, :func:`secret_seeds` draws the deals. Any seed may be played
+again by number, such as that of a record; but the trainer keeps to its range, and a ladder of
+other deals isn't published.
 """
 
 from __future__ import annotations
 
-from typing import Final
+import hashlib
+import secrets
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
 
 from skyenv.checks import check_integer
+from skyenv.errors import OptionError
 
 HIGHEST_SEED: Final = 2**63 - 1
 
@@ -39,21 +42,70 @@ TUNING: Final = range(2**62, 2**62 + 2**60)
 EVALUATION: Final = range(2**62 + 2**60, 2**62 + 2**61)
 LADDERS: Final = range(2**62 + 2**61, HIGHEST_SEED + 1)
 
-PURPOSES: Final = {
-    "by number": BY_NUMBER,
-    "training": TRAINING,
-    "datasets": DATASETS,
-    "tuning": TUNING,
-    "evaluation": EVALUATION,
-    "ladders": LADDERS,
-}
+Seeds = int | Sequence[int] | npt.NDArray[np.integer[Any]]
 
 
-def purpose_of(seed: int) -> str:
-    """What a seed is for, a key of :data:`PURPOSES`.
+def fresh_seed() -> int:
+    """Return a seed of the training range from the operating system's entropy."""
+    return secrets.choice(TRAINING)
+
+
+def seeds_in(purpose: range, numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+    """Return seeds of a range for random 64-bit numbers, int64 of the same shape."""
+    return (numbers % np.uint64(len(purpose)) + np.uint64(purpose.start)).astype(np.int64)
+
+
+def secret_seeds(
+    secret: int, numbers: npt.ArrayLike, purpose: range = EVALUATION
+) -> npt.NDArray[np.int64]:
+    """Return seeds for numbered games that can't be guessed without a secret.
+
+    A player that guesses a game's seed knows all of its cards, and can confirm the guess by dealing
+    the game and comparing the supply row. So games in which agents' knowledge matters are not
+    seeded with 1, 2, 3 … themselves.
+
+    Args:
+        secret: 0 to 2⁶³−1, such as :func:`fresh_seed` gives.
+        numbers: whole numbers from 0 to 2⁶³−1, (k,).
+        purpose: one of the ranges of this module.
+
+    Returns:
+        int64 (k,), in that range: a one-way function of the secret and each number.
 
     Raises:
-        OptionError: it is no seed.
+        OptionError: the secret or a number is out of range.
     """
-    number = check_integer("seed", seed, 0, HIGHEST_SEED)
-    return next(name for name, seeds in PURPOSES.items() if number in seeds)
+    key = check_integer("secret", secret, 0, HIGHEST_SEED).to_bytes(8, "little")
+    wanted = [
+        check_integer("number", number, 0, HIGHEST_SEED).to_bytes(8, "little")
+        for number in np.asarray(numbers).tolist()
+    ]
+    digests = b"".join(
+        hashlib.blake2b(number, key=key, digest_size=8).digest() for number in wanted
+    )
+    return seeds_in(purpose, np.frombuffer(digests, "<u8").astype(np.uint64))
+
+
+def seeds_of(seed: Seeds, number: int) -> npt.NDArray[np.int64]:
+    """Return the seeds of so many rows.
+
+    Args:
+        seed: a whole number s from 0 to 2⁶³−1: s, s + 1, … (mod 2⁶³); or a sequence of them, one
+            for each row.
+        number: of rows.
+
+    Raises:
+        OptionError: a seed is out of range, or there are more or fewer than rows.
+    """
+    if isinstance(seed, (Sequence, np.ndarray)):
+        if isinstance(seed, np.ndarray) and seed.ndim != 1:
+            raise OptionError(
+                f"seed must be a whole number or a row of them, not an array of shape {seed.shape}"
+            )
+        if len(seed) != number:
+            raise OptionError(
+                f"seed must have one number for each of the {number} rows, not {len(seed)}"
+            )
+        return np.array([check_integer("seed", one, 0, HIGHEST_SEED) for one in seed], np.int64)
+    first = check_integer("seed", seed, 0, HIGHEST_SEED)
+    return np.array([(first + i) & HIGHEST_SEED for i in range(number)], np.int64)

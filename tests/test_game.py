@@ -1,11 +1,14 @@
-"""One game as a comfortable handle: playing, feeding chance, outcomes, copies and errors."""
+"""A single game: playing, its chance asked and forced, outcomes, copies and errors."""
 
 from __future__ import annotations
 
 import copy
 import doctest
 import pickle
+from collections import Counter
 from collections.abc import Callable
+from fractions import Fraction
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -16,8 +19,8 @@ from scenario import (
     after_businesses,
     bare_game,
     black_stack,
+    even,
     hand,
-    kinds,
     only,
     stopped,
     supply_row,
@@ -25,17 +28,20 @@ from scenario import (
 from skyenv import (
     ChanceError,
     Game,
+    GameOptions,
     GameOverError,
+    Games,
     IllegalActionError,
     OptionError,
     Outcome,
-    SkyenvError,
     make_agent,
     make_board,
 )
 from skyenv.agents import decide_game
-from skyenv.engine.events import setup_outcomes
+from skyenv.engine.events import events_told, setup_outcomes
+from skyenv.engine.game import OUTCOMES, SETUP
 from skyenv.rules.actions import ACTION_NAMES, ACTION_NUMBERS, NUM_ACTIONS
+from skyenv.rules.components import BUSINESSES, COLOURS
 from skyenv.rules.state import GAME_DTYPE, PHASES
 from skyenv.rules.tape import MAX_FED
 
@@ -85,7 +91,22 @@ def shown(game: Game) -> dict[str, Any]:
     }
 
 
-# ---- looking and playing ----
+TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
+
+
+def walked(ahead: Any, rng: np.random.Generator) -> tuple[list[Any], float]:
+    """Chance decided from outside, one node after the other: the outcomes, and the probability of
+    all of them.
+    """
+    chance: list[Any] = []
+    probability = 1.0
+    while outcomes := ahead(chance):
+        assert sum(outcomes.values()) == pytest.approx(1)
+        assert min(outcomes.values()) > 0
+        chosen = rng.choice(len(outcomes), p=list(outcomes.values()))
+        chance.append(list(outcomes)[chosen])
+        probability *= outcomes[chance[-1]]
+    return chance, probability
 
 
 def test_the_example_in_the_docs() -> None:
@@ -144,23 +165,6 @@ def test_what_is_legal_is_told_in_three_ways() -> None:
     assert repr(game).endswith(f"<turn {game.turn}: over>")
 
 
-def test_the_mask_is_a_copy() -> None:
-    game = Game(2, seed=3)
-    game.mask[:] = 1
-    with pytest.raises(IllegalActionError):
-        game.play("stop")
-
-
-def test_events_add_up() -> None:
-    """`events` is the setup and then everything that `play` has returned."""
-    game = Game(3, seed=5)
-    events = list(game.events)
-    for _ in range(150):
-        events += game.play(decide_game(game, make_agent("crowd")))
-    assert game.events == events
-    assert sum(event["event"] == "action" for event in events) == 150
-
-
 WRONG_ACTIONS: list[tuple[Any, str]] = [
     (0, r"action 0 \(option A\) is not legal for seat 0 in phase 'start'; legal: plot W34"),
     ("option A", r"action 0 \(option A\) is not legal"),
@@ -204,27 +208,6 @@ def test_no_action_after_the_end() -> None:
     assert shown(game) == before
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"num_players": 5}, "num_players must be a whole number from 2 to 4, not 5"),
-        ({"num_players": 10**5000}, "num_players must be a whole number from 2 to 4"),
-        ({"side": "Front"}, "side must be 'front' or 'back', not 'Front'"),
-        ({"seed": -1}, "seed must be a whole number from 0"),
-        ({"seed": 2**63}, "seed must be a whole number from 0"),
-        ({"seed": 1.5}, "seed must be a whole number from 0 to 9223372036854775807, not 1.5"),
-        ({"seed": [1]}, "seed must be a whole number from 0"),
-        ({"seed": True}, "seed must be a whole number from 0"),
-        ({"max_turns": 0}, "max_turns must be a whole number from 1"),
-        ({"board": make_board("back")}, "the board given is the back side"),
-        ({"board": "/nowhere/board.toml"}, "board file /nowhere/board.toml: No such file"),
-    ],
-)
-def test_wrong_options(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(OptionError, match=message):
-        Game(**options)
-
-
 @pytest.mark.parametrize("seat", [3, -1, "0", 1.0])
 def test_seats_that_are_not_there(seat: Any) -> None:
     game = Game(3, seed=1)
@@ -245,7 +228,93 @@ def test_a_seat_looks_by_default_from_the_seat_to_act() -> None:
     assert game.view()["seat"] == 0
 
 
-# ---- chance from outside ----
+@pytest.mark.compiled
+@pytest.mark.parametrize(("players", "side"), TABLES)
+def test_a_game_can_be_played_with_all_chance_from_outside(players: int, side: str) -> None:
+    rng = np.random.default_rng(players)
+    setup, _ = walked(lambda chance: Game.setup_chance(players, side, chance=chance), rng)
+    assert len(setup) == (14 if side == "front" else 7) + 20 + 9 * players + 5
+    game, agent = Game(players, side, 7, chance=setup), make_agent("crowd")
+    other = Game(players, side, 8, chance=setup)
+    nodes = 0
+    while not game.is_over and game.turn < 25:
+        action = decide_game(game, agent)
+        before = game.copy()
+        chance, _ = walked(lambda chance, action=action: game.chance_ahead(action, chance), rng)
+        nodes += len(chance)
+        assert game == before
+        assert game.play(action, chance) == other.play(action, chance)
+    assert nodes > 20
+    assert game.events == other.events  # their seeds differ, but nothing was left to them
+
+
+def test_the_first_plots_colour_and_business() -> None:
+    """SET-1: each colour is as likely as any other for the first district; of 36 businesses there
+    are 9 of each type.
+    """
+    first = Game.setup_chance(2, "front")
+    assert first == pytest.approx(dict.fromkeys(COLOURS, 1 / 5))
+    assert Game.setup_chance(2, "front", chance=["green"]) == pytest.approx(
+        dict.fromkeys(BUSINESSES, 1 / 4)
+    )
+    back = Game.setup_chance(2, "back", chance=["boutique"])
+    assert back["boutique"] == pytest.approx(8 / 35)
+
+
+@pytest.mark.rule("SET-1")
+def test_all_arrangements_of_plot_colours_are_equally_likely() -> None:
+    """7! / (2!·2!) ways to give the colours of a multiset with two pairs, for each of the C(5, 2)
+    choices of the pairs.
+    """
+    number = comb(5, 2) * 5040 // 4
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        chance: list[Any] = []
+        probability = Fraction(1)
+        for _ in range(7):
+            colours = Game.setup_chance(2, "front", chance=chance)
+            chosen = list(colours)[rng.integers(len(colours))]
+            probability *= Fraction(colours[chosen]).limit_denominator(10**6)
+            chance.append(chosen)
+            chance.append(next(iter(Game.setup_chance(2, "front", chance=chance))))
+        assert probability == Fraction(1, number)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(("players", "seed"), [(2, 3), (3, 5), (4, 1)])
+def test_the_games_own_stream_follows_these_probabilities(players: int, seed: int) -> None:
+    """Whole outcomes of an action, over streams that differ, against the product of their nodes'
+    probabilities.
+    """
+    game, agent = Game(players, seed=seed), make_agent("crowd")
+    tried = 0
+    while tried < 4 and not game.is_over:
+        action = decide_game(game, agent)
+        first = game.chance_ahead(action)
+        if len(first) > 1:
+            tried += 1
+            counts: Counter[Any] = Counter()
+            for number in range(1500):
+                twin = game.copy()
+                twin.state["random"] = np.random.default_rng([seed, number]).integers(1, 2**32, 4)
+                events = twin.play(action)
+                counts[_first_decided(events)] += 1
+            assert set(counts) <= set(map(str, first))
+            assert even([counts[str(outcome)] for outcome in first], list(first.values()))
+        game.play(action)
+    assert tried == 4
+
+
+def _first_decided(events: list[Any]) -> str:
+    """What chance decided first, by the events of an action."""
+    for event in events:
+        if event["event"] in ("black", "top"):
+            return str(event["card"])
+        if event["event"] == "alea":
+            return str(event["cards"][0])
+        if event["event"] == "park":
+            return str(event["tiles"][0])
+    raise AssertionError(events)
 
 
 def option_c(*black: int) -> Game:
@@ -255,12 +324,6 @@ def option_c(*black: int) -> Game:
     game = bare_game(3)
     black_stack(game, list(black), [], keeper=2)
     return game
-
-
-@pytest.mark.parametrize("card", [4, 5, 6])
-def test_feeding_a_card(card: int) -> None:
-    events = option_c(4, 5, 6).play("option C", [card])
-    assert only(events, "black") == [{"seat": 0, "card": card}]
 
 
 def test_missing_outcomes_come_from_the_games_own_stream() -> None:
@@ -348,13 +411,6 @@ def test_impossible_setups(side: str, changes: dict[int, Any], index: int) -> No
     assert caught.value.index == index
 
 
-def test_too_long_a_setup() -> None:
-    outcomes = setup_outcomes(Game(2, seed=3).events[0], "front")
-    with pytest.raises(ChanceError) as caught:
-        Game(2, seed=3, chance=[*outcomes, 4])
-    assert caught.value.index == len(outcomes)
-
-
 WRONG_CHANCE: dict[str, tuple[list[Any], int]] = {
     "no such card left": ([6], 0),
     "surplus": ([4, 4], 1),
@@ -415,33 +471,6 @@ def test_wrong_chance_deep_inside_an_action_changes_nothing() -> None:
     assert game.play(game.legal_actions[0])[-1]["event"] == "end"
 
 
-def test_an_illegal_action_is_refused_before_its_chance_is_looked_at() -> None:
-    game = option_c(4, 5)
-    before = shown(game)
-    with pytest.raises(IllegalActionError):
-        game.play("stop", [4, 4, 4])
-    assert shown(game) == before
-    assert kinds(game.play("option C")) == ["option C", "black"]
-
-
-@pytest.mark.parametrize(
-    "chance", [(4,), [4], iter([4]), np.array([4])], ids=["tuple", "list", "iterator", "array"]
-)
-def test_chance_may_come_in_any_sequence(chance: Any) -> None:
-    """Or it is refused with nothing changed."""
-    game = option_c(4, 5)
-    before = shown(game)
-    try:
-        events = game.play("option C", chance)
-    except (SkyenvError, TypeError):
-        assert shown(game) == before
-    else:
-        assert only(events, "black") == [{"seat": 0, "card": 4}]
-
-
-# ---- the end ----
-
-
 @pytest.mark.rule("END-1", "END-4", "END-5")
 @pytest.mark.parametrize("reason", ["businesses", "stops", "truncated"])
 def test_outcomes(reason: str) -> None:
@@ -485,16 +514,6 @@ def test_outcomes(reason: str) -> None:
     )
 
 
-def test_an_outcome_cannot_be_changed() -> None:
-    outcome = played(actions=10_000, max_turns=1).outcome
-    assert outcome is not None
-    with pytest.raises(AttributeError):
-        outcome.reason = "stops"  # type: ignore[misc]
-
-
-# ---- copies and equality ----
-
-
 @pytest.mark.parametrize("how", COPIES)
 @pytest.mark.parametrize(("players", "side"), [(2, "front"), (4, "back")])
 def test_copies(how: str, players: int, side: str) -> None:
@@ -519,15 +538,6 @@ def test_copies(how: str, players: int, side: str) -> None:
     assert game.scores[0] != 99
 
 
-@pytest.mark.parametrize("how", COPIES)
-def test_copies_of_finished_games_stay_finished(how: str) -> None:
-    game = played(actions=10_000, max_turns=2)
-    twin = COPIES[how](game)
-    assert twin.outcome == game.outcome
-    with pytest.raises(GameOverError):
-        twin.play(0)
-
-
 def test_equality() -> None:
     """The position counts, with hidden cards and the stream of chance; not how it was reached, nor
     what else there is.
@@ -546,9 +556,6 @@ def test_equality() -> None:
     assert (game == None) is False  # noqa: E711
     with pytest.raises(TypeError, match="unhashable"):
         hash(game)
-
-
-# ---- headers ----
 
 
 def test_header() -> None:
@@ -571,21 +578,6 @@ def test_header() -> None:
     assert type(header["rings"][0]) is list
 
 
-def test_a_game_from_a_setup() -> None:
-    """As records tell it: the same events; without a seed the game has none, but chance of its
-    own.
-    """
-    game = Game(3, "back", 5, max_turns=8)
-    again = Game.from_record(game.to_record())
-    assert again.events == game.events
-    assert (again.seed, again.max_turns, again.board) == (5, 8, game.board)
-    unseeded = Game.from_record(game.to_record().replace('"seed": 5', '"seed": null'))
-    assert unseeded.seed is None
-    assert unseeded.header()["seed"] is None
-    while not unseeded.is_over:
-        unseeded.play(unseeded.legal_actions[0])
-
-
 def test_refreshing_after_an_edit() -> None:
     game = played(3, actions=30)
     game.state["phase"], game.state["seat"], game.state["turn_seat"] = 1, 2, 2
@@ -595,3 +587,129 @@ def test_refreshing_after_an_edit() -> None:
     assert game.legal_names == ["option C"]
     assert game.seat == 2
     assert (game.state["value"] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        ({"num_players": 5}, "num_players"),
+        ({"side": "Front"}, "side"),
+        ({"seed": 2**63}, "seed"),
+        ({"seed": 1.5}, "seed"),
+        ({"max_turns": 0}, "max_turns"),
+        ({"agent_seed": -1}, "agent_seed"),
+        ({"board": make_board("back")}, "board"),
+        ({"board": "/nowhere/board.toml"}, "/nowhere/board.toml"),
+        ({"options": GameOptions(3), "num_players": 4}, "options"),
+        ({"chance": 5}, "chance"),
+        ({"chance": [None]}, "chance outcome 1"),
+    ],
+)
+def test_wrong_options(wrong: dict[str, Any], field: str) -> None:
+    with pytest.raises((OptionError, ChanceError), match=field):
+        Game(**wrong)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(("players", "side"), TABLES)
+def test_playing_by_numbers_is_playing_by_words(players: int, side: str) -> None:
+    """The same nodes with the same probabilities, the same positions and events, each position
+    taken up from its bytes.
+    """
+    rng = np.random.default_rng(players)
+    words, numbers = (Game(players, side, 5, max_turns=4) for _ in range(2))
+    action, events, agent = SETUP, [], make_agent("crowd")
+    while action == SETUP or not words.is_over:
+        position, chance = words.position(), list[int]()
+        while outcomes := numbers.play_unchecked(position, action, chance):
+            assert words.chance_ahead(action, [OUTCOMES[number] for number in chance]) == {
+                OUTCOMES[n]: p for n, p in outcomes
+            }
+            chance.append(outcomes[rng.integers(len(outcomes))][0])
+        in_words = [OUTCOMES[number] for number in chance]
+        events = words.set_up(None, in_words) if action == SETUP else words.play(action, in_words)
+        assert words == numbers
+        assert words.legal_actions == numbers.legal_actions
+        if action != SETUP:
+            assert (
+                events_told(numbers.event_rows(), numbers.games.state, numbers.board) == events[1:]
+            )
+        if not words.is_over:
+            action = decide_game(words, agent)
+    assert events[-1]["event"] == "end"
+    assert words.seed is None
+
+
+@pytest.mark.compiled
+def test_a_position_is_taken_back() -> None:
+    """With what follows from it; the game goes on from there as it did before."""
+    game = Game(2, seed=6)
+    for _ in range(30):
+        game.play(game.legal_actions[0])
+    position, before = game.position(), (game.legal_actions, game.observation().tobytes())
+    first = [game.play(game.legal_actions[0]) for _ in range(20)]
+    for taken_from in (position, np.frombuffer(position, GAME_DTYPE)):
+        game.rewind(taken_from)
+        assert (game.legal_actions, game.observation().tobytes()) == before
+        assert [game.play(game.legal_actions[0]) for _ in range(20)] == first
+
+
+@pytest.mark.compiled
+def test_the_batchs_own_steps_have_no_events_and_the_same_rewards() -> None:
+    """They would run over the tape's end otherwise: it has room for the events of one action."""
+    options = GameOptions(3, max_turns=30, reward="points")
+    game, alone = Game(seed=6, options=options), Games(1, seed=6, options=options)
+    total = 0.0
+    for _ in range(40):
+        action = game.legal_actions[-1]
+        game.play(action)
+        alone.step([action])
+        assert np.array_equal(game.games.reward, alone.reward)
+        total += float(alone.reward.sum())
+    assert total == game.state["score"].sum() > 0
+    rows = game.event_rows()
+    for games in (game.games, alone):
+        games.play_random(30)
+    assert game.position() == alone.state.tobytes()
+    assert game.event_rows() == rows
+
+
+def test_a_seed_is_named_as_long_as_it_decides_the_game() -> None:
+    """Not with chance from outside, nor after an edit of the state."""
+    game = Game(3, seed=7)
+    assert game.set_up(9) == Game(3, seed=9).events
+    assert game.seed == 9
+    while game.chance_ahead(game.legal_actions[0]) == {}:
+        game.play(game.legal_actions[0])
+    fed, edited, unseeded = game.copy(), game.copy(), game.copy()
+    game.play(game.legal_actions[0])
+    assert (game.seed, game.header()["seed"]) == (9, 9)
+    fed.play(fed.legal_actions[0], list(fed.chance_ahead(fed.legal_actions[0]))[:1])
+    edited.state["score"][0] += 1
+    edited.refresh()
+    unseeded.set_up(None)
+    for other in (fed, edited, unseeded, Game(3, seed=7, chance=["green"])):
+        assert (other.seed, other.header()["seed"], other.copy().seed) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("ask", "error"),
+    [
+        (lambda game: game.set_up(-1), OptionError),
+        (lambda game: game.set_up(True), OptionError),
+        (lambda game: game.chance_ahead("pass"), IllegalActionError),
+        (lambda game: game.chance_ahead(game.legal_actions[0], [4]), ChanceError),
+        (lambda game: game.play(game.legal_actions[0], None), ChanceError),
+        (lambda game: game.rewind(b"x" * GAME_DTYPE.itemsize), OptionError),
+        (lambda game: game.rewind(game.position()[1:]), OptionError),
+        (lambda game: game.rewind(Games(1, 3, seed=1).state), OptionError),
+    ],
+)
+def test_what_is_refused_changes_nothing(
+    ask: Callable[[Any], object], error: type[Exception]
+) -> None:
+    game = Game(2, seed=1)
+    before = shown(game)
+    with pytest.raises(error):
+        ask(game)
+    assert shown(game) == before

@@ -10,7 +10,7 @@ from typing import Any
 import gymnasium
 import pytest
 
-from skyenv import Game, GameOptions, Games, OptionError, fifth_avenue_v0, make_board
+from skyenv import GameOptions, Games, OptionError, fifth_avenue_v0, make_board
 from skyenv.engine.options import GameKeywords
 from skyenv.envs.aec import AecKeywords
 from skyenv.envs.learner import LearnerGames, LearnerKeywords
@@ -104,7 +104,7 @@ def test_what_no_interface_takes(interface: str) -> None:
 def test_keywords_are_the_fields() -> None:
     """All but those that may stand without a keyword."""
     names = [field.name for field in dataclasses.fields(GameOptions)]
-    assert names == ["num_players", "side", *GameKeywords.__annotations__]
+    assert names == ["num_players", "side", *list(GameKeywords.__annotations__)[1:]]
     for more in (AecKeywords, LearnerKeywords):
         assert more.__annotations__.keys() > GameKeywords.__annotations__.keys()
 
@@ -121,6 +121,13 @@ def test_keywords_are_typed() -> None:
         fifth_avenue_v0.env(opponents="random")  # type: ignore[call-arg]
 
 
-def test_a_single_game_pays_nothing() -> None:
-    with pytest.raises(TypeError, match="reward"):
-        Game(3, reward="margin")  # type: ignore[call-arg]
+@pytest.mark.parametrize("interface", INTERFACES)
+def test_options_are_handed_on_whole(interface: str) -> None:
+    """And nothing beside them."""
+    options = GameOptions(3, "back", board=REVERSED, max_turns=7, reward="margin")
+    assert INTERFACES[interface](options=options).options is options
+    for wrong in ({"max_turns": 8}, {"num_players": 4}, {"side": "back"}):
+        with pytest.raises(OptionError, match="options"):
+            INTERFACES[interface](options=options, **wrong)
+    with pytest.raises(OptionError, match="options must be GameOptions"):
+        INTERFACES[interface](options=3)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import threading
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -26,13 +25,15 @@ from skyenv import (
 )
 from skyenv.agents import decide
 from skyenv.engine import kernels
-from skyenv.engine.games import HIGHEST_SEED, outcome_of, results, sensible_threads, share_of
-from skyenv.engine.kernels import MARGIN_SCALE
+from skyenv.engine.games import results
+from skyenv.engine.kernels import MARGIN_SCALE, outcome_of, share_of
 from skyenv.engine.knowledge import resample, view
 from skyenv.engine.observation import OBSERVATION_SIZE, SCALE
+from skyenv.engine.thread_pool import sensible_threads
 from skyenv.rules.actions import ACTION_NUMBERS, NUM_ACTIONS
 from skyenv.rules.compiling import COMPILED
 from skyenv.rules.state import GAME_DTYPE
+from skyenv.seeds import HIGHEST_SEED
 
 TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
 ARRAYS = (
@@ -97,7 +98,7 @@ def test_a_row_is_the_single_game_of_its_seed(players: int, side: str, agent: st
 @pytest.mark.compiled
 def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """1 = 2 = 3 = 4 threads, stepped from outside and inside the compiled loop; all are used."""
-    monkeypatch.setattr("skyenv.engine.games.DECISIONS_PER_THREAD", 64)
+    monkeypatch.setattr("skyenv.engine.thread_pool.DECISIONS_PER_THREAD", 64)
     batches = [
         Games(300, 3, "back", seed=8, threads=threads, max_turns=6) for threads in (1, 2, 3, 4)
     ]
@@ -136,17 +137,12 @@ def test_threads_by_themselves(
     monkeypatch.setattr("os.sched_getaffinity", lambda process: range(processors), raising=False)
     assert sensible_threads(num_games, observed) == threads
     if num_games < 5000:
-        assert Games(num_games, seed=1, threads=None, observe=observed).threads == threads
-
-
-@pytest.mark.compiled
-def test_a_step_of_few_rows_wakes_no_thread() -> None:
-    """It would be slower than without."""
-    games, before = Games(600, seed=1, threads=2), threading.active_count()
-    games.step(legal_actions(games))
-    assert threading.active_count() == before
-    games.play_random(10)
-    assert threading.active_count() == before + 1
+        assert (
+            Games(
+                num_games, seed=1, threads=None, observation="scaled" if observed else None
+            ).threads
+            == threads
+        )
 
 
 @pytest.mark.compiled
@@ -579,7 +575,7 @@ def test_attributes() -> None:
 
 def test_without_observations() -> None:
     """The array has no columns; everything else is the same, and `observe` still works."""
-    blind, seeing = (Games(2, seed=1, observe=observe) for observe in (False, True))
+    blind, seeing = (Games(2, seed=1, observation=form) for form in (None, "scaled"))
     for games in (blind, seeing):
         games.play_random(100)
     assert blind.observation.shape == (2, 0)
@@ -815,7 +811,7 @@ def test_arrays_of_any_layout_compile_nothing_anew() -> None:
     assert [len(function.signatures) for function in functions] == known
 
 
-@pytest.mark.parametrize("name", ["observe", "autoreset"])
+@pytest.mark.parametrize("name", ["new_arrays", "autoreset"])
 @pytest.mark.parametrize("value", [np.zeros(3), 1, "yes", None])
 def test_flags_are_true_or_false(name: str, value: Any) -> None:
     with pytest.raises(OptionError, match=f"{name} must be True or False, not"):
@@ -1077,6 +1073,6 @@ def test_observations_as_codes_are_the_scaled_ones_without_the_scale(threads: in
         assert (codes.observation * SCALE == scaled.observation).all()
         assert (codes.observe(0) == scaled.observe(0)).all()
         codes = codes.copy()
-    assert Games(2, seed=1, observation="codes", observe=False).observation.shape == (2, 0)
+    assert Games(2, seed=1, observation=None).observation.shape == (2, 0)
     with pytest.raises(OptionError, match="observation must be one of scaled, codes, not 'int8'"):
         Games(1, observation="int8")

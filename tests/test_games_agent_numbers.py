@@ -12,12 +12,11 @@ import numpy as np
 import pytest
 
 from skyenv import Game, Games, OptionError
-from skyenv.engine.games import HIGHEST_SEED, secret_seeds
 from skyenv.engine.kernels import RANDOM_PLAY, uniform32
 from skyenv.rules.chacha import chacha
 from skyenv.rules.chance import mix32
 from skyenv.rules.compiling import COMPILED
-from skyenv.seeds import EVALUATION
+from skyenv.seeds import HIGHEST_SEED
 
 MASK: Final = np.uint64(0xFFFFFFFF)
 SEEDS: Final = [
@@ -102,7 +101,7 @@ def reference(seed: int, agent_seed: int | None, decisions: int, salt: int) -> f
 def test_numbers_are_those_of_the_reference(agent_seed: int | None) -> None:
     """Of seeds, salts and secrets of all sizes, in rows of a batch and in single games."""
     seeds = [0, 1, 2**31, 2**32, 2**62 + 12345, HIGHEST_SEED]
-    games = Games(6, 3, seed=seeds, agent_seed=agent_seed, observe=False)
+    games = Games(6, 3, seed=seeds, agent_seed=agent_seed, observation=None)
     for decisions in range(3):
         for salt in (0, 1000, 2**32 + 1, 2**62):
             expected = [reference(seed, agent_seed, decisions, salt) for seed in seeds]
@@ -120,7 +119,10 @@ def test_every_bit_of_what_goes_in_changes_half_of_what_comes_out() -> None:
     rng = np.random.default_rng(4)
     flipped: dict[str, list[int]] = {"seed": [], "agent_seed": [], "salt": [], "decisions": []}
     games = Games(
-        512, seed=rng.integers(2**63, size=512), observe=False, agent_seed=int(rng.integers(2**63))
+        512,
+        seed=rng.integers(2**63, size=512),
+        observation=None,
+        agent_seed=int(rng.integers(2**63)),
     )
     assert games.agent_seed is not None
     games.state["decisions"] = rng.integers(1000, size=512)
@@ -187,7 +189,7 @@ def test_the_attack_finds_seeds_by_the_numbers_of_random_play() -> None:
     """
     assert unmixed(mixed(LOWS)).tolist() == LOWS.tolist()
     assert int(mixed(LOWS[7:8])[0]) == called(mix32, int(LOWS[7]))
-    games = Games(len(SEEDS), seed=SEEDS, observe=False)
+    games = Games(len(SEEDS), seed=SEEDS, observation=None)
     games.play_random(40)
     recovered: list[list[int]] = [[] for _ in SEEDS]
     for number in range(3):
@@ -214,7 +216,7 @@ def compiled_cheap_number() -> Any:
 
 @pytest.mark.parametrize("agent_seed", [None, 1])
 def test_the_attack_finds_nothing_by_agents_numbers(agent_seed: int | None) -> None:
-    games = Games(len(SEEDS), seed=SEEDS, agent_seed=agent_seed, observe=False)
+    games = Games(len(SEEDS), seed=SEEDS, agent_seed=agent_seed, observation=None)
     drawn = []
     for _ in range(3):
         drawn.append((games.uniforms() * 2**32).astype(np.int64))
@@ -227,11 +229,11 @@ def test_small_seeds_can_be_tried_out_unless_there_is_a_secret() -> None:
     """By numbers of games with seeds 1 to 200; the secret's own smallness doesn't help who doesn't
     know it.
     """
-    guesses = Games(200, seed=1, observe=False)
+    guesses = Games(200, seed=1, observation=None)
     for seed in (1, 77, 200):
-        handed = Games(1, seed=seed, observe=False).uniforms()
+        handed = Games(1, seed=seed, observation=None).uniforms()
         assert guesses.seeds[guesses.uniforms() == handed].tolist() == [seed]
-        secret = Games(1, seed=seed, observe=False, agent_seed=2**60 + seed)
+        secret = Games(1, seed=seed, observation=None, agent_seed=2**60 + seed)
         for guess in (None, *range(20)):
             guesses.agent_seed = guess
             assert not (guesses.uniforms() == secret.uniforms()).any()
@@ -256,36 +258,3 @@ def test_the_secret_changes_no_game() -> None:
 def test_wrong_secrets(agent_seed: Any, make: Any) -> None:
     with pytest.raises(OptionError, match="agent_seed must be a whole number from 0 to"):
         make(agent_seed)
-
-
-# ---- games that are numbered ----
-
-
-def test_secret_seeds() -> None:
-    """The same for the same secret and number; spread over all seeds of evaluations, and without a
-    relation to other secrets.
-    """
-    seeds = secret_seeds(7, range(1, 2001))
-    assert seeds.dtype == np.int64
-    assert seeds.shape == (2000,)
-    assert seeds[1499] == secret_seeds(7, [1500])[0]
-    assert len(np.unique(seeds)) == 2000
-    assert not np.intersect1d(seeds, secret_seeds(8, np.arange(1, 2001))).size
-    assert (
-        EVALUATION.start
-        <= seeds.min()
-        < EVALUATION.start + 2**52
-        < EVALUATION.stop - 2**52
-        < seeds.max()
-        < EVALUATION.stop
-    )
-    assert np.corrcoef(seeds[:-1], seeds[1:])[0, 1] == pytest.approx(0, abs=0.1)
-    assert secret_seeds(HIGHEST_SEED, []).shape == (0,)
-
-
-@pytest.mark.parametrize(
-    ("secret", "numbers"), [(-1, [1]), (2**63, [1]), (1.0, [1]), (1, [-1]), (1, [1.5]), (1, ["x"])]
-)
-def test_wrong_secret_seeds(secret: Any, numbers: Any) -> None:
-    with pytest.raises(OptionError, match="must be a whole number from 0 to"):
-        secret_seeds(secret, numbers)

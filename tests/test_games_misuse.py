@@ -17,7 +17,7 @@ import multiprocessing, os, signal, sys, threading, time
 import numpy as np
 from skyenv import Game, Games, OptionError
 from skyenv.engine.games import results
-from skyenv.engine import games as batches
+from skyenv.engine import thread_pool as batches
 from skyenv.engine.knowledge import resample, view
 batches.DECISIONS_PER_THREAD = 64  # threads are used, however little there is to do
 from skyenv.rules.state import GAME_DTYPE, GAME_FIELDS, GAME_RANGES
@@ -93,29 +93,6 @@ given[1][:] = rows
 print((games.uniforms(given[1]) == numbers).all(), games.state.tobytes() == same.state.tobytes())
 """)
     assert output.split() == ["True"] * 3
-
-
-def test_a_game_is_put_into_no_garbage() -> None:
-    """Bytes and records that are no position of such a game; the game goes on where it was."""
-    output = run("""
-from skyenv.engine.chance_feed import ChanceFeed
-feed, size = ChanceFeed(2, seed=1), GAME_DTYPE.itemsize
-before = feed.position()
-other = Games(2, 3, seed=1).state
-edited = feed.state.copy()
-edited["hand"][0, 0, 0, 0] = 100
-wrong = [b"", b"x" * size, bytes(size), before * 2, before[1:], np.full(1, 7), np.zeros(1, GAME_DTYPE), other[:1], edited, "x", 1]
-for position in wrong:
-    try:
-        feed.rewind(position)
-    except OptionError:
-        continue
-    raise AssertionError(position)
-assert feed.position() == before
-feed.play(int(feed.mask[0].argmax()))
-print(len(wrong))
-""")
-    assert int(output) == 11
 
 
 @pytest.mark.compiled
@@ -248,7 +225,7 @@ Games._start_alone = slowly
 held = threading.Event()
 
 def hold():
-    with games._alone:
+    with games.lock:
         held.set()
         time.sleep(0.2)
 

@@ -44,7 +44,7 @@ def bidding(players: int = 3, seed: int = 4) -> Game:
 @pytest.mark.parametrize("agent", ["crowd", "hoard"])
 def test_every_position_of_a_game_passes(players: int, side: str, agent: str) -> None:
     """From the setup to the end; and what seats see of it."""
-    games = Games(12, players, side, seed=3, max_turns=80, autoreset=False, observe=False)
+    games = Games(12, players, side, seed=3, max_turns=80, autoreset=False, observation=None)
     player = make_agent(agent)
     while (games.seat >= 0).any():
         going = np.flatnonzero(games.seat >= 0)

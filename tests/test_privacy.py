@@ -12,7 +12,6 @@ from typing import Final
 import pytest
 
 from skyenv import Game, Games
-from skyenv.engine.chance_feed import ChanceFeed
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 SOURCES: Final = ("skyenv", "agents", "experiments", "examples")
@@ -80,12 +79,12 @@ def test_no_test_reaches_into_a_game() -> None:
     """
     private = {
         name
-        for thing in (ChanceFeed(), Games(1), Game())
+        for thing in (Games(1), Game())
         for name in (*vars(thing), *dir(thing))
         if is_private(name)
     }
     private -= {"_repr_svg_"}  # the notebook's
-    assert {"_state", "_slots", "_play", "_reset", "_tape", "_fed"} <= private
+    assert {"_arrays", "_play", "_reset", "_tape"} <= private
     for path in sorted((ROOT / "tests").rglob("*.py")):
         for name in reaches(path.read_text(encoding="utf-8")):
             assert name.rpartition(".")[2] not in private, f"{path.name}: {name}"

@@ -9,48 +9,79 @@ import numpy as np
 import pytest
 
 from experiments.tools import tune
+from skyenv import seeds
 from skyenv.arena import matches
 from skyenv.arena.evaluate import evaluate
 from skyenv.arena.schedule import Settings, entrants
 from skyenv.arena.tournament import Player, Unit
 from skyenv.dataset.sources import Matches
-from skyenv.engine import kernels
-from skyenv.engine.games import Games, fresh_seed, secret_seeds
+from skyenv.engine.games import Games
 from skyenv.envs.sb3 import SkyenvVecEnv
 from skyenv.errors import OptionError
-from skyenv.seeds import HIGHEST_SEED, PURPOSES, TRAINING, purpose_of
+from skyenv.seeds import EVALUATION, HIGHEST_SEED, LADDERS, TRAINING, fresh_seed, secret_seeds
+
+RANGES = {
+    "by number": seeds.BY_NUMBER,
+    "training": TRAINING,
+    "datasets": seeds.DATASETS,
+    "tuning": seeds.TUNING,
+    "evaluation": EVALUATION,
+    "ladders": LADDERS,
+}
+
+
+def purpose_of(seed: int) -> str:
+    """The range that a seed is of."""
+    return next(name for name, numbers in RANGES.items() if seed in numbers)
 
 
 def test_the_ranges_share_nothing_and_leave_nothing_out() -> None:
     first = 0
-    for seeds in PURPOSES.values():
-        assert (seeds.start, seeds.step) == (first, 1)
-        first = seeds.stop
-    assert first == HIGHEST_SEED + 1 == kernels.HIGHEST_SEED + 1
-    for name, seeds in PURPOSES.items():
-        assert purpose_of(seeds.start) == purpose_of(seeds.stop - 1) == name
-    for wrong in (-1, HIGHEST_SEED + 1):
-        with pytest.raises(OptionError, match="seed"):
-            purpose_of(wrong)
+    for numbers in RANGES.values():
+        assert (numbers.start, numbers.step) == (first, 1)
+        first = numbers.stop
+    assert first == HIGHEST_SEED + 1
 
 
-def test_a_secret_draws_from_all_of_its_range() -> None:
-    for name in ("evaluation", "ladders"):
-        seeds = PURPOSES[name]
-        drawn = secret_seeds(5, range(4000), seeds)
-        assert {purpose_of(int(seed)) for seed in drawn} == {name}
-        assert (drawn.max() - drawn.min()) / (seeds.stop - seeds.start) > 0.99
+def test_secret_seeds() -> None:
+    """The same for the same secret and number; spread over all seeds of evaluations, and without a
+    relation to other secrets.
+    """
+    seeds = secret_seeds(7, range(1, 2001))
+    assert seeds.dtype == np.int64
+    assert seeds.shape == (2000,)
+    assert seeds[1499] == secret_seeds(7, [1500])[0]
+    assert len(np.unique(seeds)) == 2000
+    assert not np.intersect1d(seeds, secret_seeds(8, np.arange(1, 2001))).size
+    assert (
+        EVALUATION.start
+        <= seeds.min()
+        < EVALUATION.start + 2**52
+        < EVALUATION.stop - 2**52
+        < seeds.max()
+        < EVALUATION.stop
+    )
+    assert np.corrcoef(seeds[:-1], seeds[1:])[0, 1] == pytest.approx(0, abs=0.1)
+    assert secret_seeds(HIGHEST_SEED, []).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("secret", "numbers"), [(-1, [1]), (2**63, [1]), (1.0, [1]), (1, [-1]), (1, [1.5]), (1, ["x"])]
+)
+def test_wrong_secret_seeds(secret: Any, numbers: Any) -> None:
+    with pytest.raises(OptionError, match="must be a whole number from 0 to"):
+        secret_seeds(secret, numbers)
 
 
 def test_environments_go_on_with_seeds_of_the_training_range() -> None:
     """Also after the seed of a deal that is held out."""
-    env = SkyenvVecEnv(num_envs=2, seed=PURPOSES["ladders"].start, max_turns=1)
+    env = SkyenvVecEnv(num_envs=2, seed=LADDERS.start, max_turns=1)
     env.reset()
-    assert env.get_attr("seed") == [PURPOSES["ladders"].start + row for row in range(2)]
+    assert env.get_attr("seed") == [LADDERS.start + row for row in range(2)]
     for _ in range(20):
         env.reset()
         assert all(seed in TRAINING for seed in env.get_attr("seed"))
-    assert all(fresh_seed() < TRAINING.stop for _ in range(200))
+    assert all(fresh_seed() in TRAINING for _ in range(200))
 
 
 @pytest.fixture

@@ -49,8 +49,10 @@ class FifthAvenueEnv(EnvBase):  # type: ignore[misc]
         self, num_games: int, num_players: int = 2, seed: int | None = None, **options: Any
     ) -> None:
         super().__init__(batch_size=(num_games,))
-        # With copy=True TorchRL may keep what it is handed: the next step writes elsewhere.
-        self.games = Games(num_games, num_players, seed=seed, autoreset=False, copy=True, **options)
+        # With new_arrays=True TorchRL may keep what it is handed: the next step writes elsewhere.
+        self.games = Games(
+            num_games, num_players, seed=seed, autoreset=False, new_arrays=True, **options
+        )
         self.next_seed: int | None = int(self.games.seeds[0])
         observation, mask = self.games.observation, self.games.mask
         self.observation_spec = Composite(

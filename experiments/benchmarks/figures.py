@@ -15,7 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from skyenv.engine.games import cores
+from skyenv.engine.thread_pool import cores
 from skyenv.files import write_atomically
 
 

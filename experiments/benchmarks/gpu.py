@@ -51,7 +51,7 @@ DECIDED: Final = 100
 SIZES: Final = (2**12, 2**15, 2**18, 2**20)
 BLOCKS: Final = (32, 64, 128, 256)
 SEEN: Final[dict[str, dict[str, Any]]] = {
-    "mask": {"observe": False},
+    "mask": {"observation": None},
     "mask and codes": {"observation": "codes"},
 }
 
@@ -189,7 +189,9 @@ def decided_otherwise(agent: HeuristicAgent, num_games: int = DECIDED, **options
         agent: plays whole games with itself. num_games: of each kind. options: of the games.
     """
     shares = [
-        share_of_others(agent, *both(num_games, *table, autoreset=False, observe=False, **options))
+        share_of_others(
+            agent, *both(num_games, *table, autoreset=False, observation=None, **options)
+        )
         for table in TABLES
     ]
     name = f"GPU, decisions of {agent.name} other than the processor's"

@@ -41,12 +41,12 @@ from skyenv.arena.plots import check_plots, save
 from skyenv.arena.schedule import Entrant, entrants
 from skyenv.arena.units import run_units
 from skyenv.commands import INTERRUPTED, complain, exit_code
-from skyenv.engine.games import HIGHEST_SEED, fresh_seed
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.files import digest_of, locked, parse_json, write_atomically
 from skyenv.options import Options, argument, command_line, common, option, parse
 from skyenv.progress import progress
 from skyenv.render.colours import REFERENCE, SERIES
+from skyenv.seeds import HIGHEST_SEED, fresh_seed
 
 FORMAT: Final = 1
 NAME: Final = "learning_curves"

@@ -116,7 +116,12 @@ def package_version(package: str) -> str | None:
 
 def games(seen: str, number: int) -> Play:
     """The batch engine of skyenv."""
-    batch = Games(number, seed=1, threads=1, observe=seen in (MASK_AND_OBSERVATION, INSIDE_ALL))
+    batch = Games(
+        number,
+        seed=1,
+        threads=1,
+        observation="scaled" if seen in (MASK_AND_OBSERVATION, INSIDE_ALL) else None,
+    )
     batch.play_random(300)  # into all parts of the games
     generator = np.random.default_rng(1)
 

@@ -28,7 +28,7 @@ DECISIONS: Final = 100
 
 def middle_games(number: int, players: int) -> Games:
     """Games in their middle."""
-    games = Games(number, players, seed=1, observe=False)
+    games = Games(number, players, seed=1, observation=None)
     games.play_random(DECISIONS)
     return games
 

@@ -50,13 +50,12 @@ print(time.perf_counter() - started)
 
 
 def random_play(
-    num_games: int, threads: int, observe: bool, decisions: int, repeats: int, players: int = 2
+    num_games: int, threads: int, what: str, decisions: int, repeats: int, players: int = 2
 ) -> Figure:
     """Decisions per second of random play inside the compiled loop."""
-    games = Games(num_games, players, seed=1, threads=threads, observe=observe)
+    games = Games(num_games, players, seed=1, threads=threads, **SEEN[what])
     steps = max(1, decisions // num_games)
     games.play_random(min(steps, 50))  # into the middle of the games
-    what = "mask and observation" if observe else "mask"
     name = f"random play, {what}, {num_games} games, {players} players, {threads} thread{'s' * (threads > 1)}"
     return measure(
         name,
@@ -77,7 +76,7 @@ def legal_choice(
 
 
 SEEN: Final[dict[str, dict[str, Any]]] = {
-    "mask": {"observe": False},
+    "mask": {"observation": None},
     "mask and codes": {"observation": "codes"},
     "mask and observation": {},
 }
@@ -191,7 +190,7 @@ def copying(repeats: int) -> list[Figure]:
     """Microseconds to copy a game: its record, and the whole handle with the history of its
     events.
     """
-    games = Games(2, seed=1, observe=False)
+    games = Games(2, seed=1, observation=None)
     games.play_random(100)
     target = games.state.view(np.ndarray).copy()
     source = games.state.view(np.ndarray)
@@ -252,11 +251,13 @@ def all_figures(quick: bool) -> list[Figure]:
     handed = 20_000 if quick else 400_000
     played = 2_000 if quick else 40_000
     figures = [
-        random_play(4096, threads, observe, loop, repeats)
-        for observe in (False, True)
+        random_play(4096, threads, what, loop, repeats)
+        for what in ("mask", "mask and observation")
         for threads in (1, 2)
     ]
-    figures += [random_play(4096, 1, observe, loop, repeats, 4) for observe in (False, True)]
+    figures += [
+        random_play(4096, 1, what, loop, repeats, 4) for what in ("mask", "mask and observation")
+    ]
     for num_games, what in product((1, 256), SEEN):
         figures += numpy_actions(
             num_games, what, handed if num_games > 1 else handed // 10, repeats

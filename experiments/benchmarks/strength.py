@@ -45,11 +45,11 @@ from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Settings, entrants
 from skyenv.arena.tournament import Tournament
 from skyenv.arena.units import number_of_workers
 from skyenv.commands import INTERRUPTED, complain, exit_code
-from skyenv.engine.games import HIGHEST_SEED
 from skyenv.errors import OptionError
 from skyenv.files import write_atomically
 from skyenv.options import Options, command_line, common, option, parse
 from skyenv.render.colours import REFERENCE, SERIES
+from skyenv.seeds import HIGHEST_SEED
 from skyenv_agents.search.budgets import Budget, budget_in
 
 FORMAT: Final = 1

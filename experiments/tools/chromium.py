@@ -20,7 +20,7 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 
-from skyenv.engine.games import DEFAULT_MAX_TURNS
+from skyenv.engine.options import DEFAULT_MAX_TURNS
 from skyenv.errors import OptionError
 from skyenv.page.browsers import COOKIE, new_token
 from skyenv.page.storage import HUMAN, Link, Storage, StoredGame

@@ -208,7 +208,9 @@ def make_samples(players: int, number: int, seed: int) -> Samples:
     with progress(number, "position") as bar:
         while done < number:
             side = "back" if first // ROWS % 4 == 0 else "front"
-            games = Games(ROWS, players, side, first, autoreset=False, observe=False).state.copy()
+            games = Games(
+                ROWS, players, side, first, autoreset=False, observation=None
+            ).state.copy()
             kept = new_records(min(number - done, MOST_KEPT), GAME_DTYPE)
             temperatures = TEMPERATURES[rng.integers(0, len(TEMPERATURES), (ROWS, players))]
             parts = (

@@ -36,7 +36,6 @@ from skyenv.errors import SkyenvError
 
 TESTS: Final = (
     "tests/rules",
-    "tests/test_chance_feed.py",
     "tests/records/test_replay.py",
     "tests/test_referee_fuzz.py",
 )

@@ -22,7 +22,7 @@ from pathlib import Path
 from experiments.tools.judge import verdicts
 from experiments.tools.mutation import RULES, Mutant, all_mutants
 from skyenv.commands import INTERRUPTED, complain, exit_code
-from skyenv.engine.games import cores
+from skyenv.engine.thread_pool import cores
 from skyenv.options import Options, option, parse
 from skyenv.progress import progress
 

@@ -33,7 +33,8 @@ from experiments.training.runs import program
 from experiments.training.seating import Bool, Int64
 from experiments.training.train import Training
 from skyenv.agents import decisions_in
-from skyenv.engine.games import Games, outcome_of
+from skyenv.engine.games import Games
+from skyenv.engine.kernels import outcome_of
 from skyenv.options import option
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv_agents.learned.networks import OUTCOME_REWARD

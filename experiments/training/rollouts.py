@@ -26,7 +26,7 @@ import torch
 from experiments.training.network import LOWEST, PolicyNetwork, entropy, in_precision
 from experiments.training.seating import Bool, Ended, Float32, Int16, Int64, Tables
 from skyenv.agents import Agent
-from skyenv.engine.games import outcome_of
+from skyenv.engine.kernels import outcome_of
 from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
 from skyenv.rules.actions import NUM_ACTIONS, PASS
 from skyenv_agents.heuristic.player import HeuristicAgent

@@ -40,11 +40,11 @@ from skyenv.agents import make_agent
 from skyenv.arena.evaluate import Result, as_json, evaluate, record_games, table
 from skyenv.arena.plots import plot_results
 from skyenv.commands import INTERRUPTED, exit_code
-from skyenv.engine.games import secret_seeds
 from skyenv.errors import CheckpointError, OptionError, SkyenvError
 from skyenv.files import locked, write_atomically
 from skyenv.options import as_text, parse
 from skyenv.progress import Bar, progress
+from skyenv.seeds import secret_seeds
 
 CHECKPOINT: Final = "checkpoint.bin"
 EVALUATION: Final = "evaluation.json"

@@ -45,11 +45,11 @@ from skyenv.arena.ratings import rate, rate_newcomer
 from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Rung, Settings, entrants
 from skyenv.arena.tournament import Tournament
 from skyenv.commands import INTERRUPTED, complain
-from skyenv.engine.games import HIGHEST_SEED, fresh_seed
 from skyenv.engine.options import table_name
 from skyenv.errors import CheckpointError, OptionError, RenderError
 from skyenv.files import check_writable, write_atomically
 from skyenv.options import SPREAD, Options, argument, command_line, common, option
+from skyenv.seeds import HIGHEST_SEED, fresh_seed
 
 # ---- evaluate ----
 

@@ -21,12 +21,13 @@ from skyenv.arena.ratings import best_other
 from skyenv.arena.schedule import Entrant, entrant
 from skyenv.arena.spread import ROUND_SECONDS, Evaluation, play_in_workers
 from skyenv.checks import check_integer
-from skyenv.engine.games import DEFAULT_MAX_TURNS, HIGHEST_SEED
+from skyenv.engine.options import DEFAULT_MAX_TURNS
 from skyenv.errors import OptionError, shown
 from skyenv.files import writing
 from skyenv.progress import Bar
 from skyenv.progress import progress as progress_bar
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS
+from skyenv.seeds import HIGHEST_SEED
 from skyenv.tables import WIDTH, columns
 
 LARGEST_ROUND: Final = 512

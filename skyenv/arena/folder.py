@@ -23,9 +23,9 @@ import numpy as np
 from skyenv.arena.opponents import fields_of_a_stage
 from skyenv.arena.ratings import GameResults
 from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Group, Settings
-from skyenv.engine.games import fresh_seed
 from skyenv.errors import CheckpointError
 from skyenv.files import locked, parse_json, read_json, write_atomically
+from skyenv.seeds import fresh_seed
 
 FORMAT: Final = 4
 """Of the folder: 1 had neither checksums nor a secret, 2 other keys, 3 other deals and tables."""

@@ -15,11 +15,12 @@ import numpy.typing as npt
 from skyenv.agents import Agent, decide, decide_game
 from skyenv.checks import check_integer
 from skyenv.engine.game import Game
-from skyenv.engine.games import DEFAULT_MAX_TURNS, HIGHEST_SEED, Games, results, secret_seeds
+from skyenv.engine.games import Games, results
+from skyenv.engine.options import DEFAULT_MAX_TURNS
 from skyenv.errors import OptionError
 from skyenv.rules.board import Board
 from skyenv.rules.state import END_TRUNCATED
-from skyenv.seeds import EVALUATION
+from skyenv.seeds import EVALUATION, HIGHEST_SEED, secret_seeds
 
 ROWS: Final = 512
 """Games under way at once: enough for batched decisions, and few enough that games finish steadily.
@@ -134,7 +135,7 @@ def play_games(
         seeds: whole numbers (k,) from 0 to 2⁶³−1, one for each game.
         side, board, max_turns: as for :class:`skyenv.Games`.
         secret: a number from 0 to 2⁶³−1 that agents don't know: the games are then those of
-            :func:`skyenv.engine.games.secret_seeds`, and agents' random numbers depend on it as well, so
+            :func:`skyenv.seeds.secret_seeds`, and agents' random numbers depend on it as well, so
             that no agent can guess a game by its seed. None: the games of `seeds` themselves, which
             anybody can deal who guesses small ones.
         purpose: which seeds the secret draws from, a range of :mod:`skyenv.seeds`.
@@ -164,9 +165,8 @@ def play_games(
         max_turns=max_turns,
         reward=reward,
         autoreset=False,
-        observe=onlooker
-        is not None,  # else observations are made for those agents alone that ask for them
-        observation="codes",
+        # Without an onlooker, observations are made for those agents alone that use them.
+        observation=None if onlooker is None else "codes",
         agent_seed=secret,
     )
     try:

@@ -44,7 +44,7 @@ from skyenv.arena.workers import (
     Workers,
     sendable,
 )
-from skyenv.engine.games import cores
+from skyenv.engine.thread_pool import cores
 from skyenv.errors import OptionError, SkyenvError, cause, install_hint
 
 AUTO: Final = "auto"

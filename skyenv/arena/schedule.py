@@ -31,10 +31,11 @@ import numpy.typing as npt
 import skyenv
 from skyenv.agents import Agent, checkpoint_in, make_agent
 from skyenv.checks import check_choice, check_integer
-from skyenv.engine.games import DEFAULT_MAX_TURNS, HIGHEST_SEED
+from skyenv.engine.options import DEFAULT_MAX_TURNS
 from skyenv.errors import AgentError, OptionError
 from skyenv.files import digest_of
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
+from skyenv.seeds import HIGHEST_SEED
 
 MOST_PAIRED_SEEDS: Final = 10**7
 

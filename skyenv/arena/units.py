@@ -17,7 +17,7 @@ from typing import Any, Final, Generic, Self
 
 from skyenv.arena.workers import MachineLostError, Processes, Result, Unit, WorkerDiedError, Workers
 from skyenv.checks import check_integer
-from skyenv.engine.games import cores
+from skyenv.engine.thread_pool import cores
 from skyenv.errors import AgentError
 from skyenv.options import MOST_WORKERS
 

@@ -11,16 +11,17 @@ import skyenv.engine.games
 from skyenv.checks import check_choice, check_flag, check_integer, check_rows, check_seats
 from skyenv.cuda import kernels
 from skyenv.cuda.arrays import DeviceArray, cuda
-from skyenv.engine.games import HIGHEST_SEED, OBSERVATIONS, SCALED, Seeds, fresh_seed, seeds_of
+from skyenv.engine.games import OBSERVATIONS, SCALED
 from skyenv.engine.kernels import REFRESH, REWARDS, SLOT_DTYPE
 from skyenv.engine.observation import CODES_DTYPE, OBSERVATION_SIZE, SCALE
-from skyenv.engine.options import GameKeywords, GameOptions
+from skyenv.engine.options import GameKeywords, options_of
 from skyenv.engine.validation import check_positions
 from skyenv.errors import OptionError
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.setup import blank_game
 from skyenv.rules.state import NONE, new_games, new_records
 from skyenv.rules.tape import TAPE_DTYPE
+from skyenv.seeds import HIGHEST_SEED, Seeds, fresh_seed, seeds_of
 
 MOST_GAMES: Final = 2**24
 """Rows of a batch; so many games take 32 GiB there, with observations 100."""
@@ -58,7 +59,7 @@ class Games:
 
     Args:
         num_games: number of rows, 1 to 2²⁴.
-        num_players, side, seed, autoreset, observe, observation, agent_seed: as for
+        num_players, side, seed, autoreset, observation, agent_seed: as for
         :class:`skyenv.Games`.
         check: whether :meth:`step` waits for the GPU and raises an error for an illegal action. If
             not, it returns at once, and a step with an illegal action, as all after it, does
@@ -84,14 +85,13 @@ class Games:
         seed: Seeds | None = None,
         *,
         autoreset: bool = True,
-        observe: bool = True,
-        observation: str = SCALED,
+        observation: str | None = SCALED,
         agent_seed: int | None = None,
         check: bool = True,
         **options: Unpack[GameKeywords],
     ) -> None:
         self.num_games = check_integer("num_games", num_games, 1, MOST_GAMES)
-        self.options = game = GameOptions(num_players, side, **options)
+        self.options = game = options_of(num_players, side, **options)
         self.num_players, self.side, self.board, self.max_turns = (
             game.num_players,
             game.side,
@@ -102,8 +102,10 @@ class Games:
         self.agent_seed = (
             None if agent_seed is None else check_integer("agent_seed", agent_seed, 0, HIGHEST_SEED)
         )
-        self.observe_steps = check_flag("observe", observe)
-        self._scaling = check_choice("observation", observation, OBSERVATIONS) == SCALED
+        if observation is not None:
+            check_choice("observation", observation, OBSERVATIONS)
+        self._form = observation
+        self._scaling = observation == SCALED
         self._checking = check_flag("check", check)
         self._kind = REWARDS.index(game.reward)
         self._allocate()
@@ -112,7 +114,7 @@ class Games:
 
     def _allocate(self) -> None:
         n = self.num_games
-        observed = n if self.observe_steps else 0
+        observed = n if self._form is not None else 0
         blank = blank_game(self.num_players, self.board, self.max_turns)
         self._state, self._finished = (
             cuda.to_device(new_games(n)),
@@ -358,7 +360,7 @@ class Games:
 
     def _see(self, rows: Any, refused: Any) -> None:
         """Write the observations of rows, if they are wanted."""
-        if self.observe_steps:
+        if self._form is not None:
             kernels.see[_blocks(len(rows)), kernels.THREADS](
                 self._state, rows, refused, self._codes
             )
@@ -448,19 +450,14 @@ class Games:
         """
         games = skyenv.engine.games.Games(
             self.num_games,
-            self.num_players,
-            self.side,
-            0,
+            seed=0,
+            options=self.options,
             autoreset=self.autoreset,
-            observe=self.observe_steps,
-            observation=OBSERVATIONS[0] if self._scaling else OBSERVATIONS[1],
+            observation=self._form,
             agent_seed=self.agent_seed,
-            board=self.board,
-            max_turns=self.max_turns,
-            reward=self.options.reward,
         )
         games.state[:] = self._state.copy_to_host().view(games.state.dtype)
-        games._slots["seed"] = self._slots.copy_to_host()[
+        games.batch.slots["seed"] = self._slots.copy_to_host()[
             "seed"
         ]  # rows without a seed go on from these
         games.refresh()
@@ -476,21 +473,18 @@ class Games:
         """
         made = cls(
             games.num_games,
-            games.num_players,
-            games.side,
-            0,
+            seed=0,
+            options=games.options,
             autoreset=games.autoreset,
-            observe=games.observation.shape[1] > 0,
-            observation=OBSERVATIONS[games.observation.dtype == np.int16],
+            observation={0: None, 2: "codes", 4: SCALED}[
+                games.observation[:1].nbytes // OBSERVATION_SIZE
+            ],
             agent_seed=games.agent_seed,
             check=check,
-            board=games.board,
-            max_turns=games.max_turns,
-            reward=games.options.reward,
         )
         made._state.copy_to_device(games.state.view(made._state.dtype))
         slots = made._slots.copy_to_host()
-        slots["seed"] = games._slots["seed"]  # rows without a seed go on from these
+        slots["seed"] = games.batch.slots["seed"]  # rows without a seed go on from these
         made._slots.copy_to_device(slots)
         made.refresh()
         return made

@@ -25,8 +25,9 @@ from skyenv.arena.matches import Played, play_games
 from skyenv.arena.schedule import Entrant, entrants
 from skyenv.arena.tournament import Watched, blamed
 from skyenv.dataset.trajectories import Collector, Int64, Trajectories, joined
-from skyenv.engine.games import DEFAULT_MAX_TURNS, results, secret_seeds
+from skyenv.engine.games import results
 from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
+from skyenv.engine.options import DEFAULT_MAX_TURNS
 from skyenv.errors import CheckpointError, DatasetError, RecordError
 from skyenv.files import parse_json
 from skyenv.records.format import checked_header, fail
@@ -34,7 +35,7 @@ from skyenv.records.reader import GameLines, iter_games, named
 from skyenv.records.replay import begin, follow
 from skyenv.rules.components import MAX_PLAYERS
 from skyenv.rules.state import NONE
-from skyenv.seeds import DATASETS, LADDERS
+from skyenv.seeds import DATASETS, LADDERS, secret_seeds
 
 BLOCK: Final = 1000
 """So many games' seats are drawn at a time."""
@@ -370,39 +371,39 @@ def _parsed(line: bytes, number: int) -> dict[str, Any]:
 
 def _replayed(lines: GameLines, reward: str) -> Trajectories:
     """The game that a record's lines tell of, every line checked."""
-    feed, _ = begin(lines, reward)
-    players = feed.num_players
+    game = begin(lines, reward)
+    games, players = game.games, game.num_players
     parts: dict[str, list[npt.NDArray[Any]]] = {}
-    moves = follow(feed, lines)
+    moves = follow(game, lines)
     while True:
         step: dict[str, npt.NDArray[Any]] = {
-            "seat": feed.seat.copy(),
-            "mask": feed.mask.copy(),
-            "codes": codes_of(feed.observation),
+            "seat": games.seat.copy(),
+            "mask": games.mask.copy(),
+            "codes": codes_of(game.observation())[np.newaxis],
         }
         events = next(moves, None)
         if events is None:
             break
         step["action"] = np.array([events[0]["action"]])
         step["rewards"] = np.zeros((1, MAX_PLAYERS), np.float32)
-        step["rewards"][:, :players] = feed.reward
+        step["rewards"][:, :players] = games.reward
         for name, array in step.items():
             parts.setdefault(name, []).append(array)
-    if feed.seat[0] != NONE:
+    if not game.is_over:
         fail(lines.header.number, "this game has not ended, but the record has no more of it")
     values: dict[str, Any] = {name: np.concatenate(arrays) for name, arrays in parts.items()}
     last = np.zeros((1, MAX_PLAYERS, OBSERVATION_SIZE), np.int16)
-    last[0, :players] = [codes_of(feed.observe(seat))[0] for seat in range(players)]
+    last[0, :players] = [codes_of(game.observation(seat)) for seat in range(players)]
     return Trajectories(
         **values,
         game=np.zeros(len(values["seat"]), np.int64),
         players=np.array([players]),
-        sides=[feed.side],
-        seeds=np.array([lines.header.value["seed"] if feed.is_seeded else NONE]),
+        sides=[game.side],
+        seeds=np.array([NONE if game.seed is None else game.seed]),
         agents=[lines.header.value["agents"]],
-        shares=results(feed.state)[0],
-        scores=feed.state["score"].astype(np.int64),
-        ends=feed.state["end"].astype(np.int64),
+        shares=results(games.state)[0],
+        scores=games.state["score"].astype(np.int64),
+        ends=games.state["end"].astype(np.int64),
         last=last,
     )
 

@@ -1,31 +1,147 @@
-"""One game as a comfortable handle."""
+"""A single game: playing it, its events and records, and its chance, which can be asked and forced.
+
+Every outcome of chance has a number: 0–2 a card of value 4, 5 or 6, 3–6 a business, 7–11 the colour
+of a plot (:data:`OUTCOMES`). Callers give a card's value or a name instead.
+"""
 
 from __future__ import annotations
 
-import copy
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
-from pathlib import Path
-from typing import Any, Self
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, Self, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from skyenv.checks import check_integer, check_seat
-from skyenv.engine.chance_feed import SETUP, ChanceFeed, action_number
-from skyenv.engine.events import Event, end_event
+from skyenv.engine import kernels
+from skyenv.engine.events import Event, action_event, end_event, events_told, setup_event
 from skyenv.engine.events import Outcome as ChanceOutcome
-from skyenv.engine.games import DEFAULT_MAX_TURNS, HIGHEST_SEED, fresh_seed
+from skyenv.engine.games import Games
 from skyenv.engine.knowledge import public_view, view
-from skyenv.errors import IllegalActionError, OptionError, shown
-from skyenv.records.format import as_text, header_of
-from skyenv.records.reader import GameLines, nth_game
-from skyenv.records.replay import begin, follow
-from skyenv.rules.actions import ACTION_NAMES, ACTION_NUMBERS
+from skyenv.engine.options import GameKeywords, GameOptions
+from skyenv.engine.validation import as_games, check_positions
+from skyenv.errors import ChanceError, IllegalActionError, OptionError, shown
+from skyenv.rules.actions import ACTION_NAMES, ACTION_NUMBERS, NUM_ACTIONS
 from skyenv.rules.board import Board
-from skyenv.rules.state import NONE, PHASES
+from skyenv.rules.components import BUSINESSES, CARD_VALUES, COLOURS
+from skyenv.rules.state import GAME_DTYPE, NONE, PHASES, new_records
+from skyenv.rules.tape import FED_BUSINESS, FED_CARD, FED_COLOUR, MAX_FED, TAPE_DTYPE
+from skyenv.seeds import HIGHEST_SEED, fresh_seed
+
+if TYPE_CHECKING:
+    from skyenv.records.reader import GameLines
+
+OUTCOMES: Final[tuple[ChanceOutcome, ...]] = (*CARD_VALUES, *BUSINESSES, *COLOURS)
+"""What chance can decide, by number."""
+SETUP: Final = -1
+"""Instead of an action: the setup (SET-1 to SET-5)."""
+
+_NUMBERS: Final = {outcome: number for number, outcome in enumerate(OUTCOMES)}
+_KINDS: Final = {FED_CARD: range(3), FED_BUSINESS: range(3, 7), FED_COLOUR: range(7, 12)}
+"""The numbers of each kind of outcome, by compiled code's name of the kind."""
+_FED: Final = np.array(
+    [fed + i for fed, numbers in _KINDS.items() for i in range(len(numbers))], np.int8
+)
+"""Compiled code's name of each outcome."""
+_ROW: Final = np.zeros(1, np.int64)
+"""The rows of a batch of one game."""
+
+
+def outcome_numbers(chance: Iterable[ChanceOutcome]) -> list[int]:
+    """Return the numbers of outcomes.
+
+    Raises:
+        ChanceError: one of them is no outcome at all, or there are more than any action needs.
+    """
+    if not isinstance(chance, Iterable):
+        raise ChanceError(f"chance must be outcomes one after the other, not {shown(chance)}", 0)
+    return [_outcome_number(outcome, index) for index, outcome in enumerate(chance)]
+
+
+def _outcome_number(outcome: object, index: int) -> int:
+    def refused(_: str) -> ChanceError:
+        message = f"chance outcome {index + 1}: {shown(outcome)} is no card (4, 5, 6), business or plot colour"
+        return ChanceError(message, index)
+
+    told = (
+        outcome
+        if isinstance(outcome, str)
+        else check_integer("outcome", outcome, CARD_VALUES[0], CARD_VALUES[-1], refused)
+    )
+    if index == MAX_FED or told not in _NUMBERS:
+        raise refused("")
+    return _NUMBERS[told]
+
+
+def action_number(action: object) -> int:
+    """Return the number of an action that was given by number or name, whether there is such a number or
+    not.
+
+    Raises:
+        IllegalActionError: it is neither a whole number nor an action's name.
+    """
+    if isinstance(action, str):
+        if action not in ACTION_NUMBERS:
+            raise IllegalActionError(
+                f"no action is called {shown(action)}; for example 'option A' or 'take green'",
+                action,
+            )
+        return ACTION_NUMBERS[action]
+
+    def refused(_: str) -> IllegalActionError:
+        return IllegalActionError(
+            f"an action is a number from 0 to {NUM_ACTIONS - 1} or a name, not {shown(action)}",
+            action,
+        )
+
+    return check_integer("action", action, -HIGHEST_SEED, HIGHEST_SEED, refused)
+
+
+class _Tape:
+    """A tape, from which compiled code reads outcomes and on which it writes events."""
+
+    __slots__ = (
+        "array",
+        "asked",
+        "event",
+        "fed",
+        "next_fed",
+        "num_events",
+        "num_fed",
+        "refused",
+        "ways",
+    )
+
+    def __init__(self) -> None:
+        self.array = array = new_records(1, TAPE_DTYPE)
+        array["recording"] = array["asking"] = 1
+        self.fed, self.num_fed, self.next_fed = array["fed"][0], array["num_fed"], array["next_fed"]
+        self.refused, self.asked, self.ways = array["refused"], array["asked"], array["ways"][0]
+        self.event, self.num_events = array["event"][0], array["num_events"]
+
+    def set(self, numbers: Sequence[int]) -> None:
+        """Give outcomes for what is played next."""
+        if numbers:
+            self.fed[: len(numbers)] = _FED[list(numbers)]
+        self.num_fed[0] = len(numbers)
+        self.next_fed[0] = self.num_events[0] = 0
+        self.refused[0] = self.asked[0] = NONE
+
+    def check(self, numbers: Sequence[int]) -> None:
+        """Raise ChanceError unless all outcomes that were given were possible and used."""
+        refused, used = int(self.refused[0]), int(self.next_fed[0])
+        if refused >= 0:
+            raise ChanceError(
+                f"chance outcome {refused + 1}: {OUTCOMES[numbers[refused]]!r} is impossible here",
+                refused,
+            )
+        if used < len(numbers):
+            raise ChanceError(
+                f"{len(numbers)} chance outcomes were given, but only {used} were needed", used
+            )
 
 
 @dataclass(frozen=True)
@@ -47,7 +163,7 @@ class Outcome:
 
 
 class Game:
-    """One game of Fifth Avenue.
+    """A single game of Fifth Avenue.
 
     >>> game = Game(num_players=3, seed=7)
     >>> while not game.is_over:
@@ -57,17 +173,21 @@ class Game:
         num_players: 2 to 4.
         side: side of the board, ``"front"`` or ``"back"``.
         seed: decides all chance in the game, 0 to 2⁶³−1; None takes one from the operating system.
-        board: a :class:`Board`, or the path of a board file, with other rings than the printed ones
-            (COM-7, COM-9).
-        max_turns: turns after which the game is truncated (END-5).
-        chance: outcomes of the setup given from outside; see :func:`skyenv.engine.events.setup_outcomes`
-            for their order.
+        chance: outcomes of the setup given from outside; see
+            :func:`skyenv.engine.events.setup_outcomes` for their order.
         agent_seed: as for :class:`skyenv.Games`.
+        options: ``board``, ``max_turns`` and ``reward`` of :class:`skyenv.GameOptions`; or
+            ``options``, a whole one, instead of `num_players` and `side` as well.
 
     Attributes:
         events: what has happened so far, as dictionaries of INTERFACE.md; the setup is the first.
-        games: the batch of one game in which it is played: for agents, and for asking and deciding
-            its chance one outcome at a time. What is played there is missing in `events`.
+        games: the batch of one game in which it is played, for agents. What is played there is
+            missing in `events`.
+
+    Raises:
+        OptionError: an option has a wrong value.
+        BoardError: the board file is wrong.
+        ChanceError: an outcome is impossible, or there are too many.
     """
 
     def __init__(
@@ -76,17 +196,56 @@ class Game:
         side: str = "front",
         seed: int | None = None,
         *,
-        board: Board | str | Path | None = None,
-        max_turns: int = DEFAULT_MAX_TURNS,
         chance: Iterable[ChanceOutcome] = (),
         agent_seed: int | None = None,
+        **options: Unpack[GameKeywords],
     ) -> None:
         first = fresh_seed() if seed is None else check_integer("seed", seed, 0, HIGHEST_SEED)
-        self.games = ChanceFeed(
-            num_players, side, first, board=board, max_turns=max_turns, agent_seed=agent_seed
+        games = Games(
+            1,
+            num_players,
+            side,
+            first,
+            autoreset=False,
+            observation=None,
+            agent_seed=agent_seed,
+            **options,
         )
-        self.events: list[Event] = self.games.set_up(first, chance)
-        self._seed = first if self.games.is_seeded else None
+        self._take(games)
+        self.set_up(first, chance)
+
+    def _take(self, games: Games) -> None:
+        """Play in a batch, with a tape that records."""
+        self.games = games
+        self._tape = _Tape()
+        self._arrays = games.batch._replace(tape=self._tape.array)
+
+    def set_up(self, seed: int | None, chance: Iterable[ChanceOutcome] = ()) -> list[Event]:
+        """Begin the game anew.
+
+        Args:
+            seed: of the stream, 0 to 2⁶³−1; None: the game has no seed, and what `chance` leaves
+                open comes from that of seed 0.
+            chance: outcomes in the order in which the setup needs them; see
+                :func:`skyenv.engine.events.setup_outcomes`.
+
+        Returns:
+            The setup's event, now the only one of `events`.
+
+        Raises:
+            OptionError: the seed is out of range. Nothing has changed.
+            ChanceError: an outcome is impossible, or there are too many. Another game is set up
+                then.
+        """
+        first = NONE if seed is None else check_integer("seed", seed, 0, HIGHEST_SEED)
+        numbers = outcome_numbers(chance)
+        with self.games.lock:
+            self._tape.set(numbers)
+            self._deal(first)
+            self._tape.check(numbers)
+            self._seed = None if numbers else seed
+            self.events: list[Event] = [setup_event(self.state)]
+        return list(self.events)
 
     @property
     def state(self) -> np.record:
@@ -100,8 +259,12 @@ class Game:
     def refresh(self) -> None:
         """Bring plot values, mask and observation up to date after `state` was edited."""
         self.games.refresh()
-        self.games.is_seeded = False
         self._seed = None
+
+    @property
+    def options(self) -> GameOptions:
+        """The kind of game."""
+        return self.games.options
 
     @property
     def num_players(self) -> int:
@@ -195,7 +358,11 @@ class Game:
         )
 
     def play(
-        self, action: int | str, chance: Iterable[ChanceOutcome] = (), *, note_legal: bool = False
+        self,
+        action: int | str,
+        chance: Iterable[ChanceOutcome] = (),
+        *,
+        note_legal: bool = False,
     ) -> list[Event]:
         """Play an action, and all that follows from it up to the next decision.
 
@@ -216,28 +383,42 @@ class Game:
             ChanceError: an outcome is impossible, or there are too many. In each case nothing has
                 changed.
         """
-        legal = self.legal_actions if note_legal else None
-        new = self.games.play(self._number(action), chance)
-        if legal is not None:
+        number, numbers = action_number(action), outcome_numbers(chance)
+        with self.games.lock:
+            slot = self._arrays.slots[0]
+            if not 0 <= number < NUM_ACTIONS or not slot["legal"][number]:
+                raise self.games.refusal(0, number, False)
+            before, seat = self.position(), int(self._arrays.seat[0])
+            legal: list[int] = np.flatnonzero(slot["legal"]).tolist() if note_legal else []
+            self._tape.set(numbers)
+            self._play_one(number)
+            try:
+                self._tape.check(numbers)
+            except ChanceError:
+                self._put(before)
+                raise
+            told = events_told(self.event_rows(), self._arrays.state, self.board)
+        new = [action_event(seat, number), *told]
+        if note_legal:
             new[0]["legal"] = legal
-        self.events += new
-        if not self.games.is_seeded:
+        if numbers:
             self._seed = None
+        self.events += new
         return new
 
     def chance_ahead(
         self, action: int | str, chance: Iterable[ChanceOutcome] = ()
     ) -> dict[ChanceOutcome, float]:
-        """What chance decides next if an action is played, and how probable each outcome is;
-        nothing is changed.
+        """Return what chance decides next if an action is played, with the probability of each
+        outcome; nothing is changed.
 
         With ``chance`` growing by one of the outcomes from call to call, the way to ``play(action,
         chance)`` is a walk through every chance node of the action. The probabilities are those of
-        the position as it is, hidden cards included: a seat that wants its own asks a position that
+        the position as it is, hidden cards included: for a seat's own, take a position that
         :func:`skyenv.engine.knowledge.resample` drew for it.
 
         Args:
-            action: number or name of a legal action.
+            action: number or name of a legal action, or SETUP.
             chance: what chance has decided of it so far, as for :meth:`play`.
 
         Returns:
@@ -247,35 +428,121 @@ class Game:
         Raises:
             IllegalActionError, ChanceError: as for :meth:`play`.
         """
-        return self.games.ahead(self._number(action), chance)
+        twin = self.copy()
+        number = action_number(action)
+        if number == SETUP:
+            twin.set_up(0, chance)
+        else:
+            twin.play(number, chance)
+        return {OUTCOMES[number]: probability for number, probability in twin.asked()}
 
     @staticmethod
     def setup_chance(
         num_players: int = 2,
         side: str = "front",
         *,
-        board: Board | str | Path | None = None,
         chance: Iterable[ChanceOutcome] = (),
+        **options: Unpack[GameKeywords],
     ) -> dict[ChanceOutcome, float]:
-        """SET-1 to SET-5: what chance decides next while a game is set up; see
+        """SET-1 to SET-5: return what chance decides next while a game is set up; see
         :meth:`chance_ahead`.
 
-        Once nothing is left, ``Game(num_players, side, board=board, chance=chance)`` is the game.
+        Once nothing is left, ``Game(num_players, side, chance=chance)`` is the game.
 
         Raises:
             OptionError, ChanceError: as for the constructor.
         """
-        return ChanceFeed(num_players, side, 0, board=board).ahead(SETUP, chance)
+        return Game(num_players, side, 0, **options).chance_ahead(SETUP, chance)
 
-    def _number(self, action: int | str) -> int:
-        if isinstance(action, str):
-            if action not in ACTION_NUMBERS:
-                raise IllegalActionError(
-                    f"no action is called {shown(action)}; for example 'option A' or 'take green'",
-                    action,
-                )
-            return ACTION_NUMBERS[action]
-        return action_number(action, " or a name")
+    # ---- positions ----
+
+    def position(self) -> bytes:
+        """Return the game as it is now, GAME_DTYPE as bytes."""
+        position: bytes = self._arrays.state.tobytes()
+        return position
+
+    def rewind(self, state: npt.NDArray[np.void] | bytes) -> None:
+        """Put the game into a position of such a game, to take actions back; `events` and `seed`
+        stay as they are.
+
+        Args:
+            state: GAME_DTYPE (1,) or its bytes.
+
+        Raises:
+            OptionError: it is none (:func:`skyenv.engine.validation.check_positions`). Nothing has
+                changed.
+        """
+        whole = state if isinstance(state, bytes) else as_games(state).tobytes()
+        if len(whole) != GAME_DTYPE.itemsize:
+            raise OptionError(
+                f"a position is one game, {GAME_DTYPE.itemsize} bytes, not {len(whole)}"
+            )
+        check_positions(as_games(np.frombuffer(whole, GAME_DTYPE)), self.num_players)
+        self.rewind_unchecked(whole)
+
+    def rewind_unchecked(self, state: bytes) -> None:
+        """As :meth:`rewind`, unchecked, for loops over positions of such games: anything else can
+        end the process.
+        """
+        with self.games.lock:
+            self._put(state)
+
+    def play_unchecked(
+        self, state: bytes, action: int, numbers: Sequence[int]
+    ) -> list[tuple[int, float]]:
+        """Rewind, and play an action with what chance has decided of it so far, for such loops as
+        well: nothing is checked, and `events` stay as they are.
+
+        Args:
+            state: a position of such a game, GAME_DTYPE as bytes.
+            action: the number of an action that is legal there, or SETUP.
+            numbers: of outcomes that are possible.
+
+        Returns:
+            What chance has to decide next: numbers and probabilities. Empty: nothing, and the game
+                is in the new position.
+        """
+        with self.games.lock:
+            self._arrays.state.view(np.uint8)[:] = np.frombuffer(state, np.uint8)
+            self._tape.set(numbers)
+            if action == SETUP:
+                self._deal(NONE)
+            else:
+                self._play_one(action)
+        return self.asked()
+
+    def asked(self) -> list[tuple[int, float]]:
+        """Return what chance had to decide itself first in what was played last: numbers and
+        probabilities; empty: nothing.
+        """
+        kind = int(self._tape.asked[0])
+        if kind == NONE:
+            return []
+        numbers = _KINDS[kind]
+        ways: list[int] = self._tape.ways[: len(numbers)].tolist()
+        total = sum(ways)
+        return [(number, way / total) for number, way in zip(numbers, ways, strict=True) if way > 0]
+
+    def event_rows(self) -> list[list[int]]:
+        """Return what happened in what was played last, in compiled code's numbers; see
+        :func:`skyenv.engine.events.events_told`.
+        """
+        number = int(self._tape.num_events[0])
+        rows: list[list[int]] = self._tape.event[:number].tolist() if number else []
+        return rows
+
+    def _put(self, state: bytes) -> None:
+        self._arrays.state.view(np.uint8)[:] = np.frombuffer(state, np.uint8)
+        self._tape.set(())
+        self._deal(kernels.REFRESH)
+
+    def _deal(self, seed: int) -> None:
+        kernels.reset_rows(self._arrays, _ROW, np.array([seed], np.int64))
+
+    def _play_one(self, action: int) -> None:
+        kernels.play_rows(self._arrays, _ROW, np.array([action], np.int64), 0, 1, 0, 0)
+
+    # ---- views ----
 
     def observation(self, seat: int | None = None) -> npt.NDArray[np.float32]:
         """The observation of a seat, by default of the seat to act (of seat 0 once the game is
@@ -304,24 +571,33 @@ class Game:
             return self.seat or 0
         return check_seat(seat, self.num_players)
 
+    # ---- copies and records ----
+
     def copy(self) -> Self:
-        """An independent game in the same position, which continues exactly as this one would."""
-        return copy.deepcopy(self)
+        """Return an independent game in the same position, which continues exactly as this one."""
+        twin = object.__new__(type(self))
+        twin.__setstate__((self.games.copy(), self._seed, self.events))
+        return twin
 
     def __copy__(self) -> Self:
-        return copy.deepcopy(self)
+        return self.copy()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        twin = object.__new__(type(self))
-        twin.games, twin._seed = self.games.copy(), self._seed
-        twin.events = list(self.events)  # events are never changed, so copies may share them
-        return twin
+        return self.copy()
+
+    def __getstate__(self) -> tuple[Games, int | None, list[Event]]:
+        return self.games, self._seed, self.events
+
+    def __setstate__(self, parts: tuple[Games, int | None, list[Event]]) -> None:
+        games, self._seed, events = parts
+        self._take(games)
+        self.events = list(events)  # events are never changed, so copies may share them
 
     def __eq__(self, other: object) -> bool:
         """Whether two games are in the same position, hidden cards and stream of chance
         included.
         """
-        return isinstance(other, Game) and self.games.position() == other.games.position()
+        return isinstance(other, Game) and self.position() == other.position()
 
     __hash__ = None  # type: ignore[assignment]  # a game changes while it is played
 
@@ -334,6 +610,8 @@ class Game:
         Raises:
             OptionError: `agents` is not one text per seat.
         """
+        from skyenv.records.format import header_of
+
         return header_of(self.board, self.num_players, self.max_turns, self.seed, agents)
 
     def to_record(self, agents: Sequence[str] | None = None) -> str:
@@ -345,10 +623,12 @@ class Game:
         Raises:
             OptionError: `agents` is not one text per seat.
         """
+        from skyenv.records.format import as_text
+
         return as_text(self.header(agents), self.events)
 
-    @classmethod
-    def from_record(cls, text: str, game: int = 1, step: int | None = None) -> Self:
+    @staticmethod
+    def from_record(text: str, game: int = 1, step: int | None = None) -> Game:
         """The position of a recorded game, replayed with the chance that the record tells.
 
         Args:
@@ -360,10 +640,12 @@ class Game:
             RecordError: the record is damaged, or the rules don't allow what it tells.
             OptionError: there is no such game or step.
         """
-        return cls.replay(nth_game(io.StringIO(text, newline="\n"), game), step)
+        from skyenv.records.reader import nth_game
 
-    @classmethod
-    def replay(cls, lines: GameLines, step: int | None = None) -> Self:
+        return Game.replay(nth_game(io.StringIO(text, newline="\n"), game), step)
+
+    @staticmethod
+    def replay(lines: GameLines, step: int | None = None) -> Game:
         """The game that a record's lines tell of, every line checked.
 
         Args:
@@ -383,15 +665,15 @@ class Game:
         """
         if step is not None and step < 0:
             raise OptionError(f"step must be 0 or more, not {step}")
-        reached = islice(cls.positions(lines), None if step is None else step + 1)
+        reached = islice(Game.positions(lines), None if step is None else step + 1)
         game = next(reached)
         actions = sum(1 for _ in reached)
         if step is not None and actions < step:
             raise OptionError(f"there is no step {step}: the game has {actions} actions")
         return game
 
-    @classmethod
-    def positions(cls, lines: GameLines) -> Iterator[Self]:
+    @staticmethod
+    def positions(lines: GameLines) -> Iterator[Game]:
         """The game that the lines tell of, step by step: always the same object, after its setup
         and after every action.
 
@@ -401,11 +683,11 @@ class Game:
         Raises:
             RecordError: as for :meth:`replay`, when the line is reached.
         """
-        game = object.__new__(cls)
-        game.games, game.events = begin(lines)
-        for events in chain([[]], follow(game.games, lines)):
-            game.events += events
-            game._seed = lines.header.value["seed"] if game.games.is_seeded else None
+        from skyenv.records.replay import begin, follow
+
+        game = begin(lines)
+        yield game
+        for _ in follow(game, lines):
             yield game
 
     def __str__(self) -> str:
@@ -421,4 +703,7 @@ class Game:
 
     def __repr__(self) -> str:
         now = "over" if self.is_over else f"seat {self.seat}, {self.phase}"
-        return f"Game(num_players={self.num_players}, side={self.side!r}, seed={self.seed}) <turn {self.turn}: {now}>"
+        return (
+            f"Game(num_players={self.num_players}, side={self.side!r}, seed={self.seed}) "
+            f"<turn {self.turn}: {now}>"
+        )

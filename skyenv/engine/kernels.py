@@ -1,29 +1,19 @@
 """The compiled functions that Python calls: loops over the rows of a batch around the rules and the
 observation.
 
-All arrays are written in place. Arguments that several of them share:
-
-* `state`: GAME_DTYPE (n,); `slots`: SLOT_DTYPE (n,), private memory of the rows, with the legal
-  actions as the engine knows them
-* `mask` int8 (n, 103), `seat` int64 (n,), `observation` float32 (n, OBSERVATION_SIZE) (or (n, 0):
-  not wanted)
-* `reward` float32 (n, players), `done` and `truncated` bool (n,), `finished` GAME_DTYPE (n,)
-* `blank`: GAME_DTYPE (1,), a game before its setup; `tape`: TAPE_DTYPE (1,); `codes`: CODES_DTYPE,
-  where the observation's codes go: (1,), memory of a thread; with observations (n, 0) the codes
-  themselves, (n,), or (0,): not wanted
-* `rows` int64 (k,): the rows to deal with
+The rules for one row (:func:`play_row`, :func:`reset_row`, …) serve the GPU's kernels as well.
+Beside a :class:`Batch`, several functions take `rows`, int64 (k,): the rows to work on.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from skyenv import seeds
-from skyenv.engine.intrinsics import LINE, fetch_add, prefetch
-from skyenv.engine.observation import OBSERVATION_SIZE, SCALE, CodesRecord, write_codes
+from skyenv.engine.observation import OBSERVATION_SIZE, SCALE, write_codes
+from skyenv.engine.prefetching import LINE, prefetch
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.cards import cards_in_hand, refresh_knowledge
 from skyenv.rules.chacha import chacha
@@ -43,6 +33,7 @@ from skyenv.rules.state import (
     Record,
 )
 from skyenv.rules.tape import TapeRecord
+from skyenv.seeds import HIGHEST_SEED
 
 Share = TypeVar("Share", float, npt.NDArray[np.float64])
 
@@ -54,9 +45,9 @@ MARGIN_SCALE: Final = 50.0
 """Reward "margin": this many VP ahead are a return of 1."""
 
 REFRESH: Final = -2
-"""Instead of a seed: leave the game as it is and bring everything that follows from it up to date.
-"""
-HIGHEST_SEED: Final = seeds.HIGHEST_SEED
+"""Instead of a seed: keep the game, and update everything that follows from it."""
+NEXT_SEED: Final = -3
+"""Instead of a seed: the row's next one, as in automatic resets."""
 
 RANDOM_PLAY: Final = 0x5EED1E55
 """Sets the choices of random play apart from the games' own chance."""
@@ -78,26 +69,52 @@ SLOT_DTYPE: Final = np.dtype(
     align=True,
 )
 
-
-ROWS_AT_A_TIME: Final = 32
-"""So many rows a thread takes over at a time: some microseconds' work."""
-LOOKS: Final = 3000
-"""So often the first thread looks whether the others are done, some 50 µs, before it returns."""
-PAUSE: Final = 200
-"""So many more looks, some 3 µs, leave others the time to give Python's lock (the GIL) back. Who
-asks for it before sleeps, and
-loses 20 µs by that."""
 ROWS_AHEAD: Final = 2
-"""A game's memory is asked for so many rows before its turn comes; else every row of a large batch
-waits for it.
-"""
+"""Rows by which a game's memory is prefetched; else every row of a large batch waits for it."""
 CHECKS_AHEAD: Final = 16
 """The same, for checks of actions, which take less time."""
 LEGAL: Final = int(cast(Any, SLOT_DTYPE.fields)["legal"][1])
-"""Where a slot's legal actions begin."""
+"""Offset of a slot's legal actions."""
 GAME_BYTES: Final = GAME_DTYPE.itemsize
 SLOT_BYTES: Final = SLOT_DTYPE.itemsize
 OBSERVATION_BYTES: Final = 4 * OBSERVATION_SIZE
+
+
+class Batch(NamedTuple):
+    """A batch of games as compiled code takes it; every array is written in place.
+
+    Attributes:
+        state: GAME_DTYPE (n,), the games.
+        slots: SLOT_DTYPE (n,), private memory of the rows, with the legal actions as the engine
+            knows them.
+        mask: int8 (n, 103).
+        seat: int64 (n,).
+        observation: float32 (n, OBSERVATION_SIZE), or (n, 0): not wanted as numbers.
+        codes: CODES_DTYPE, the observation's codes: (n,); with an `observation` (2 · threads,), of
+            which each thread uses every other one as scratch memory; (0,): not wanted either.
+        reward: float32 (n, players).
+        done, truncated: bool (n,).
+        finished: GAME_DTYPE (n,).
+        blank: GAME_DTYPE (1,), a game before its setup.
+        tape: TAPE_DTYPE (1,).
+        kind: of reward: OUTCOME, MARGIN or POINTS.
+        autoreset: whether a row begins its next game when one is over.
+    """
+
+    state: Any
+    slots: Any
+    mask: Any
+    seat: Any
+    observation: Any
+    codes: Any
+    reward: Any
+    done: Any
+    truncated: Any
+    finished: Any
+    blank: Any
+    tape: Any
+    kind: int
+    autoreset: bool
 
 
 class SlotRecord(Record):
@@ -175,6 +192,11 @@ def outcome_of(share: Share, num_players: int) -> Share:
 compiled_outcome_of = rule(outcome_of)
 
 
+def share_of(outcome: Share, num_players: int) -> Share:
+    """Return the share of the win that a reward "outcome" stands for; see :func:`outcome_of`."""
+    return 1 / num_players + outcome * (num_players - 1) / num_players
+
+
 @rule
 def outcome_reward(seats: int, players: int, seat: int) -> float:
     """The reward "outcome" of a seat, where the winners, a bit mask, share 1."""
@@ -221,160 +243,148 @@ def following_seed(game: GameRecord, slot: SlotRecord, num_games: int) -> int:
     return seed + num_games if seed <= room else seed - room - 1
 
 
+# ---- one row of a batch, on the CPU and on a GPU ----
+
+
 @rule
-def scale(codes: CodesRecord, observations: Array, row: int) -> None:
-    """Write a row's observation from its codes, in one loop that the compiler vectorises."""
+def deal(batch: Batch, row: int, seed: int) -> None:
+    """Begin a row's new game; NONE: without a seed."""
+    batch.state[row] = batch.blank[0]
+    begin(batch.state[row], batch.tape[0], seed)
+    if seed != NONE:
+        batch.slots[row].seed = seed
+
+
+@rule
+def reset_row(batch: Batch, row: int, seed: int) -> None:
+    """Begin a row's new game (`seed` may be NEXT_SEED), or update what follows from the game there
+    (REFRESH).
+    """
+    game, slot = batch.state[row], batch.slots[row]
+    if seed == REFRESH:
+        for district in range(NUM_DISTRICTS):
+            refresh_district(game, district)
+        refresh_knowledge(game)
+    else:
+        if seed == NEXT_SEED:
+            seed = following_seed(game, slot, len(batch.state))
+        deal(batch, row, seed)
+        slot.done = slot.truncated = False
+        for seat in range(MAX_PLAYERS):
+            slot.reward[seat] = 0.0
+
+
+@rule
+def play_row(batch: Batch, row: int, action: int) -> None:
+    """Play an action in a row; if it ends the game, keep that, and begin the next one."""
+    game, slot = batch.state[row], batch.slots[row]
+    play_for_reward(game, slot, batch.tape[0], action, batch.kind)
+    if slot.done:
+        batch.finished[row] = game
+        if batch.autoreset:
+            deal(batch, row, following_seed(game, slot, len(batch.state)))
+    slot.num_legal = write_mask(game, slot.legal)
+
+
+@rule
+def random_action(game: GameRecord, slot: SlotRecord, salt: int) -> int:
+    """A uniformly random legal action."""
+    return nth_legal(game, slot, (uniform32(game, salt) * int(slot.num_legal)) >> 32)
+
+
+@rule
+def write_outputs(batch: Batch, row: int) -> None:
+    """Write a row's outputs, the observation excepted."""
+    slot = batch.slots[row]
+    batch.seat[row] = batch.state[row].seat
+    batch.done[row] = slot.done
+    batch.truncated[row] = slot.truncated
+    for i in range(batch.reward.shape[1]):
+        batch.reward[row, i] = slot.reward[i]
+    for i in range(NUM_ACTIONS):
+        batch.mask[row, i] = slot.legal[i]
+
+
+# ---- loops over rows ----
+
+
+@rule
+def scale(codes: Array, place: int, observations: Array, row: int) -> None:
+    """Write a row's observation from its codes, in one loop that the compiler vectorizes."""
     for i in range(OBSERVATION_SIZE):
-        observations[row, i] = np.float32(codes.codes[i]) * SCALE[i]
+        observations[row, i] = np.float32(codes[place].codes[i]) * SCALE[i]
+
+
+@rule
+def write_observation(batch: Batch, row: int, part: int) -> None:
+    """Write a row's observation, if it is wanted; `part` has scratch memory of its own."""
+    if len(batch.codes) > 0:
+        game = batch.state[row]
+        scaled = batch.observation.shape[1] > 0
+        place = 2 * part if scaled else row
+        write_codes(game, max(int(game.seat), 0), batch.codes[place])
+        if scaled:
+            scale(batch.codes, place, batch.observation, row)
+
+
+@rule
+def prefetch_row(batch: Batch, row: int) -> None:
+    """Prefetch what a row's play reads and writes."""
+    for byte in range(0, GAME_BYTES, LINE):
+        prefetch(batch.state, row, byte)
+    for byte in range(0, SLOT_BYTES, LINE):
+        prefetch(batch.slots, row, byte)
+    for byte in range(0, NUM_ACTIONS, LINE):
+        prefetch(batch.mask, row, byte)
+
+
+@rule
+def prefetch_observation(batch: Batch, row: int, first: int) -> None:
+    """Prefetch half of a row's observation; processors have room for a few lines at a time."""
+    if batch.observation.shape[1] > 0:
+        for byte in range(first, first + OBSERVATION_BYTES // 2, LINE):
+            prefetch(batch.observation, row, byte)
 
 
 @entry_point("the rules", 5)
 def play_rows(
-    state: Array,
-    slots: Array,
-    mask: Array,
-    seat: Array,
-    observation: Array,
-    reward: Array,
-    done: Array,
-    truncated: Array,
-    finished: Array,
-    blank: Array,
-    tape: Array,
-    codes: Array,
-    claims: Array,
-    part: int,
-    parts: int,
-    rows: Array,
-    actions: Array,
-    kind: int,
-    autoreset: bool,
-    random_steps: int,
-    salt: int,
+    batch: Batch, rows: Array, actions: Array, part: int, parts: int, random_steps: int, salt: int
 ) -> None:
     """Play one given action in every row or, if `random_steps` is not 0, so many random legal ones.
 
-    Several threads may do that together: each begins with its `part` of `parts` and goes on with
-    what is left of the others'. `claims` (int64, parts + 1 or more rows) counts in the first number
-    of its row p how many rows of part p are taken, and in row `parts` who else than part 0 is at
-    work; zeros to begin with, or anything with one part.
+    Each of several threads plays its `part` of `parts`.
     """
-    observing = len(codes) > 0
-    scaling = observation.shape[1] > 0
-    if parts == 1:
-        claims[0, 0] = 0
-    elif part > 0:
-        fetch_add(claims, parts, 1)
-    for turn in range(parts):
-        which = (part + turn) % parts
-        end = len(rows) * (which + 1) // parts
-        while True:
-            first = len(rows) * which // parts + fetch_add(claims, which, ROWS_AT_A_TIME)
-            if first >= end:
+    first, end = len(rows) * part // parts, len(rows) * (part + 1) // parts
+    for k in range(first, end):
+        row = rows[k]
+        slot = batch.slots[row]
+        if k + ROWS_AHEAD < end:
+            prefetch_row(batch, rows[k + ROWS_AHEAD])
+        prefetch_observation(batch, row, 0)
+        for _step in range(max(random_steps, 1)):
+            if random_steps == 0:
+                action = actions[k]
+            elif slot.num_legal > 0:
+                action = random_action(batch.state[row], slot, salt)
+            else:
                 break
-            for k in range(first, min(first + ROWS_AT_A_TIME, end)):
-                row = rows[k]
-                game = state[row]
-                slot = slots[row]
-                # One line after the other is asked for between other work: processors have room for
-                # few at a time.
-                if k + ROWS_AHEAD < len(rows):
-                    ahead = rows[k + ROWS_AHEAD]
-                    for byte in range(0, GAME_BYTES, LINE):
-                        prefetch(state, ahead, byte)
-                    for byte in range(0, SLOT_BYTES, LINE):
-                        prefetch(slots, ahead, byte)
-                    for byte in range(0, NUM_ACTIONS, LINE):
-                        prefetch(mask, ahead, byte)
-                if scaling:
-                    for byte in range(0, OBSERVATION_BYTES // 2, LINE):
-                        prefetch(observation, row, byte)
-                for _step in range(max(random_steps, 1)):
-                    if random_steps == 0:
-                        action = actions[k]
-                    elif slot.num_legal > 0:
-                        action = nth_legal(
-                            game, slot, (uniform32(game, salt) * int(slot.num_legal)) >> 32
-                        )
-                    else:
-                        break
-                    play_for_reward(game, slot, tape[0], action, kind)
-                    if slot.done:
-                        finished[row] = game
-                        if autoreset:
-                            slot.seed = following_seed(game, slot, len(state))
-                            state[row] = blank[0]
-                            begin(game, tape[0], slot.seed)
-                    slot.num_legal = write_mask(game, slot.legal)
-                    if observing:
-                        if scaling and random_steps == 0:
-                            for byte in range(OBSERVATION_BYTES // 2, OBSERVATION_BYTES, LINE):
-                                prefetch(observation, row, byte)
-                        write_codes(game, max(int(game.seat), 0), codes[0 if scaling else row])
-                        if scaling:
-                            scale(codes[0], observation, row)
-                seat[row] = game.seat
-                done[row] = slot.done
-                truncated[row] = slot.truncated
-                for i in range(reward.shape[1]):
-                    reward[row, i] = slot.reward[i]
-                for i in range(NUM_ACTIONS):
-                    mask[row, i] = slot.legal[i]
-    if part > 0:
-        fetch_add(claims, parts, -1)
-    elif parts > 1:
-        looks = LOOKS
-        while looks > 0 and fetch_add(claims, parts, 0) > 0:
-            looks -= 1
-        for _ in range(PAUSE):
-            fetch_add(claims, parts, 0)
+            play_row(batch, row, action)
+            if random_steps == 0:
+                prefetch_observation(batch, row, OBSERVATION_BYTES // 2)
+            write_observation(batch, row, part)
+        write_outputs(batch, row)
 
 
 @entry_point("the setup of games", 2)
-def reset_rows(
-    state: Array,
-    slots: Array,
-    mask: Array,
-    seat: Array,
-    observation: Array,
-    reward: Array,
-    done: Array,
-    truncated: Array,
-    blank: Array,
-    tape: Array,
-    codes: Array,
-    rows: Array,
-    seeds: Array,
-) -> None:
-    """Begin a new game in every row, or bring up to date what follows from the game there (seed
-    REFRESH).
-    """
-    scaling = observation.shape[1] > 0
+def reset_rows(batch: Batch, rows: Array, seeds: Array) -> None:
+    """Reset every row; see :func:`reset_row`."""
     for k in range(len(rows)):
         row = rows[k]
-        game = state[row]
-        slot = slots[row]
-        if seeds[k] == REFRESH:
-            for district in range(NUM_DISTRICTS):
-                refresh_district(game, district)
-            refresh_knowledge(game)
-        else:
-            state[row] = blank[0]
-            begin(game, tape[0], seeds[k])
-            if seeds[k] != NONE:
-                slot.seed = seeds[k]
-            done[row] = False
-            truncated[row] = False
-            for i in range(reward.shape[1]):
-                reward[row, i] = 0.0
-        slot.num_legal = refresh_mask(game, slot.legal)
-        seat[row] = game.seat
-        for i in range(NUM_ACTIONS):
-            mask[row, i] = slot.legal[i]
-        if len(codes) > 0:
-            write_codes(game, max(int(game.seat), 0), codes[0 if scaling else row])
-            if scaling:
-                scale(codes[0], observation, row)
+        reset_row(batch, row, seeds[k])
+        slot = batch.slots[row]
+        slot.num_legal = refresh_mask(batch.state[row], slot.legal)
+        write_outputs(batch, row)
+        write_observation(batch, row, 0)
 
 
 @entry_point("the check of actions", 0.5)
@@ -403,7 +413,7 @@ def observe_rows(state: Array, codes: Array, rows: Array, seats: Array, out: Arr
     """
     for k in range(len(rows)):
         write_codes(state[rows[k]], seats[k], codes[0])
-        scale(codes[0], out, k)
+        scale(codes, 0, out, k)
 
 
 @entry_point("agents' random numbers", 0.5)

@@ -1,13 +1,14 @@
-"""What is played: the options of a game that all interfaces take, checked in one place."""
+"""The options of a game, which all interfaces take, validated in one place."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypedDict
+from typing import Final, TypedDict, Unpack
 
 from skyenv.checks import check_choice, check_integer
 from skyenv.engine.kernels import REWARDS
+from skyenv.errors import OptionError
 from skyenv.rules.board import Board, as_board
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS
 
@@ -27,10 +28,11 @@ def table_label(players: int, side: str) -> str:
 
 
 class GameKeywords(TypedDict, total=False):
-    """The options of :class:`GameOptions` that interfaces hand on: ``**options:
-    Unpack[GameKeywords]``.
+    """How interfaces take :class:`GameOptions`, beside `num_players` and `side`: whole as
+    `options`, or one by one.
     """
 
+    options: GameOptions | None
     board: Board | str | Path | None
     max_turns: int
     reward: str
@@ -38,7 +40,10 @@ class GameKeywords(TypedDict, total=False):
 
 @dataclass(frozen=True, init=False)
 class GameOptions:
-    """What kind of game is played, and for which reward.
+    """The kind of game that is played, and its reward.
+
+    Interfaces take one as `options`, or its fields as keywords; :func:`options_of` makes one of
+    either. Code that only hands options on takes the whole object.
 
     Args:
         num_players: 2, 3 or 4.
@@ -82,3 +87,23 @@ class GameOptions:
             max_turns=check_integer("max_turns", max_turns, 1, 2**31 - 1),
             reward=check_choice("reward", reward, REWARDS),
         )
+
+
+def options_of(
+    num_players: int = 2, side: str = "front", **keywords: Unpack[GameKeywords]
+) -> GameOptions:
+    """Return the options that an interface was given, whole or one by one.
+
+    Raises:
+        OptionError: both were given, or an option has a wrong value.
+        BoardError: the board file is wrong.
+    """
+    given = dict(keywords)
+    options = given.pop("options", None)
+    if options is None:
+        return GameOptions(num_players, side, **given)  # type: ignore[arg-type]
+    if not isinstance(options, GameOptions):
+        raise OptionError(f"options must be GameOptions, not {type(options).__name__}")
+    if given or (num_players, side) != (2, "front"):
+        raise OptionError("options has all options of the game; give none of them beside it")
+    return options

@@ -1,131 +1,69 @@
-"""Threads that play parts of a call, and wait for the next one."""
+"""A pool of threads for the steps of large batches."""
 
 from __future__ import annotations
 
-import threading
+import os
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Final
 
-Play = Callable[[int], None]
+DECISIONS_PER_THREAD: Final = 512
+"""Decisions in a call that are worth another thread: waking one costs as much as some hundred."""
+UNOBSERVED: Final = 4
+"""Factor by which that number is higher without observations, which take most of the time."""
+MOST_THREADS: Final = 1024
+
+_pool = ThreadPoolExecutor(MOST_THREADS, "skyenv")
 
 
-class _Call:
-    """The parts of one call: once it is over none begins any more, and those under way are waited
-    for.
+def cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):  # not on every system
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def worthwhile_threads(decisions: int, observed: bool) -> int:
+    """Return the number of threads that so many decisions in one call are worth."""
+    return max(1, decisions // (DECISIONS_PER_THREAD * (1 if observed else UNOBSERVED)))
+
+
+def sensible_threads(num_games: int, observed: bool) -> int:
+    """Return the number of threads that steps of so many games are worth, at most one per core."""
+    return min(cores(), MOST_THREADS, worthwhile_threads(num_games, observed))
+
+
+def run(play: Callable[[int], None], parts: int) -> None:
+    """Call `play` with 0 in this thread and with 1 … parts − 1 in others, and wait for all.
+
+    Raises:
+        BaseException: what `play` raised in any thread, or KeyboardInterrupt; no call is under way
+            then either.
     """
-
-    def __init__(self, play: Play) -> None:
-        self._play = play
-        # Plain locks: what Condition and Event do in Python, Ctrl-C can cut in two.
-        self._gate = threading.Lock()
-        self._busy = threading.Lock()  # held as long as parts are under way
-        self._running = 0
-        self._open = True
-        self.error: BaseException | None = None
-
-    def run(self, part: int) -> None:
-        """Play a part, unless the call is over; an error is kept for the one who called."""
-        with self._gate:
-            if not self._open:
-                return
-            if not self._running:
-                self._busy.acquire()
-            self._running += 1
-        try:
-            self._play(part)
-        except BaseException as error:
-            self.error = error
-        finally:
-            with self._gate:
-                self._running -= 1
-                if not self._running:
-                    self._busy.release()
-
-    def close(self) -> None:
-        """Let no part begin any more, and wait for those that have begun.
-
-        It may be called again.
-        """
-        with self._gate:
-            self._open = False
-        with self._busy:
-            pass
+    others: list[Future[None]] = []
+    try:
+        others.extend(_pool.submit(play, part) for part in range(1, parts))
+        play(0)
+    finally:
+        _wait(others)
+    for other in others:
+        other.result()
 
 
-class Crew:
-    """Threads that share the work of calls, one call at a time, with the thread that calls.
+def _wait(calls: list[Future[None]]) -> None:
+    """Wait for calls to end; Ctrl-C is raised afterwards."""
+    try:
+        wait(calls)
+    except KeyboardInterrupt:
+        wait(calls)
+        raise
 
-    The work is divided among those who come: a thread that the operating system wakes late, or not
-    at all, is not waited for.
 
-    Args:
-        number: of threads, at least 1. They wait in the operating system, and end with
-            :meth:`dismiss` or the process.
-    """
+def _start_again() -> None:
+    """Replace the pool in a forked process, where its threads don't exist."""
+    global _pool
+    _pool = ThreadPoolExecutor(MOST_THREADS, "skyenv")
 
-    def __init__(self, number: int) -> None:
-        self._call: _Call | None = None
-        self._dismissed = False
-        self._asleep = [
-            threading.Lock() for _ in range(number)
-        ]  # each locked until its thread shall look for a call
-        try:
-            for part, asleep in enumerate(self._asleep, 1):
-                asleep.acquire()
-                threading.Thread(
-                    target=self._serve, args=(part, asleep), name=f"skyenv-{part}", daemon=True
-                ).start()
-        except BaseException:
-            self.dismiss()
-            raise
 
-    def _serve(self, part: int, asleep: threading.Lock) -> None:
-        while True:
-            asleep.acquire()
-            if self._dismissed:
-                return
-            call = self._call
-            if call is not None:
-                call.run(part)
-            del call  # and with it the batch, which would live as long as this waits
-
-    def _wake(self, number: int) -> None:
-        for asleep in self._asleep[:number]:
-            if asleep.locked():
-                asleep.release()
-
-    def run(self, play: Play, parts: int) -> None:
-        """Call `play` with 0 here and with 1 … parts − 1 in the threads that come in time, in some
-        perhaps twice in a row.
-
-        Whoever comes must do what the others have left, so that all is done when ``play(0)``
-        returns and nobody plays any more.
-
-        Raises:
-            BaseException: what `play` raised, in whatever thread, or KeyboardInterrupt. Nobody
-                plays any more then either.
-        """
-        call = _Call(play)
-        try:
-            self._call = call
-            self._wake(parts - 1)
-            play(0)
-        finally:
-            self._call = None
-            interruption: BaseException | None = None
-            while (
-                True
-            ):  # here and not in a function of its own: Ctrl-C may come before one has begun
-                try:
-                    call.close()
-                    break
-                except BaseException as error:
-                    interruption = error
-            if interruption is not None:
-                raise interruption
-        if call.error is not None:
-            raise call.error
-
-    def dismiss(self) -> None:
-        """Let the threads end."""
-        self._dismissed = True
-        self._wake(len(self._asleep))
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_start_again)

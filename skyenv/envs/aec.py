@@ -23,7 +23,7 @@ from pettingzoo.utils import wrappers
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 from skyenv.checks import check_integer, check_options
-from skyenv.engine.games import HIGHEST_SEED, Games
+from skyenv.engine.games import Games
 from skyenv.engine.options import GameKeywords
 from skyenv.envs.episodes import EpisodeSeeds, episode_infos
 from skyenv.envs.learner import ILLEGAL_REWARD
@@ -40,6 +40,7 @@ from skyenv.envs.spaces import (
 )
 from skyenv.errors import GameOverError, IllegalActionError
 from skyenv.rules.actions import NUM_ACTIONS
+from skyenv.seeds import HIGHEST_SEED
 
 Observation = npt.NDArray[Any] | dict[str, npt.NDArray[Any]]
 """The vector, or the dict of it and the mask; see :class:`skyenv.envs.spaces.MaskPlace`."""
@@ -147,13 +148,13 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         self.games = Games(1, num_players, side, autoreset=False, **options)
         self._renderer = Renderer(render_mode, render_all_hands)
         self.render_mode = self._renderer.mode
-        self.possible_agents = [f"seat_{seat}" for seat in range(num_players)]
+        self.possible_agents = [f"seat_{seat}" for seat in range(self.games.num_players)]
         self._masks = MaskPlace(mask, noop)
         self.observation_spaces = {
             agent: self._masks.space(observation_space()) for agent in self.possible_agents
         }
         self.action_spaces = {agent: action_space() for agent in self.possible_agents}
-        self.state_space = state_space(num_players)
+        self.state_space = state_space(self.games.num_players)
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self._seeds = EpisodeSeeds(1)
         self._action = np.zeros(1, dtype=np.int64)

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.checks import check_integer
-from skyenv.engine.games import HIGHEST_SEED, fresh_seed, results
+from skyenv.engine.games import results
 from skyenv.errors import OptionError
 from skyenv.rules.state import END_REASONS
-from skyenv.seeds import TRAINING
+from skyenv.seeds import HIGHEST_SEED, TRAINING, fresh_seed
 
 Int64 = npt.NDArray[np.int64]
 

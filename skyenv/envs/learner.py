@@ -123,10 +123,10 @@ class LearnerGames:
         self._one_opponent = check_flag("one_opponent", one_opponent)
         drawn = self._one_opponent or opponent_weights is not None
         self._pool = drawn if pool is None else check_flag("pool", pool)
-        self._seat = _checked_seat(seat, num_players)
+        self._seat = _checked_seat(seat, self.games.num_players)
         self._seeds = EpisodeSeeds(num_games)
         self._agents: list[Agent | None] = []
-        self._opponent: Int64 = np.full((num_games, num_players), -1, dtype=np.int64)
+        self._opponent: Int64 = np.full((num_games, self.games.num_players), -1, dtype=np.int64)
         self._unrewarded = np.zeros(num_games, dtype=np.float64)
         self._last_action: Int64 = np.zeros(num_games, dtype=np.int64)
         self.all_rows: Int64 = np.arange(num_games, dtype=np.int64)

@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.checks import check_integer
-from skyenv.engine.chance_feed import SETUP, ChanceFeed
 from skyenv.engine.events import Event, action_event, events_told, setup_event
-from skyenv.engine.games import outcome_of, results
+from skyenv.engine.game import SETUP, Game
+from skyenv.engine.games import results
 from skyenv.engine.information_state import (
     event_line,
     first_line,
@@ -27,6 +27,7 @@ from skyenv.engine.information_state import (
     information_tensor,
     seen_by,
 )
+from skyenv.engine.kernels import outcome_of
 from skyenv.engine.observation import codes_of, names
 from skyenv.errors import ChanceError, GameOverError, IllegalActionError, OptionError, shown
 from skyenv.render.text import text
@@ -70,25 +71,23 @@ class Table:
         check_integer("max_turns", max_turns, 1, MOST_TURNS)
         self.num_players, self.side, self.max_turns = num_players, side, max_turns
         self._local = threading.local()
-        self.board = self.feed.board
+        self.board = self.game.board
         blank = blank_game(num_players, self.board, max_turns).tobytes()
         self.start = Position(
-            self, blank, (), SETUP, (), self.feed.play_unchecked(blank, SETUP, ())
+            self, blank, (), SETUP, (), self.game.play_unchecked(blank, SETUP, ())
         )
 
     @property
-    def feed(self) -> ChanceFeed:
-        """This thread's own chance feed, on which positions are played: compiled code lets other
-        threads run meanwhile.
+    def game(self) -> Game:
+        """This thread's own game, on which positions are played: compiled code lets other threads
+        run meanwhile.
         """
         try:
-            feed: ChanceFeed = self._local.feed
+            game: Game = self._local.game
         except AttributeError:
-            feed = ChanceFeed(
-                self.num_players, self.side, 0, max_turns=self.max_turns, observe=False
-            )
-            self._local.feed = feed
-        return feed
+            game = Game(self.num_players, self.side, 0, max_turns=self.max_turns)
+            self._local.game = game
+        return game
 
     @cached_property
     def first_lines(self) -> list[str]:
@@ -119,7 +118,7 @@ class Step:
         seat: who played the action; NONE for the setup.
         action: its number, or SETUP.
         chance: numbers of the outcomes that chance decided of it.
-        rows: what happened, as :meth:`ChanceFeed.event_rows` tells it.
+        rows: what happened, as :meth:`skyenv.Game.event_rows` tells it.
         record: the position that it led to. Of a step in a resampled past only what everybody sees
             is true in it.
     """
@@ -215,10 +214,10 @@ class Position:
         self.plans: dict[int, Any] = {}
         self.seat: int = NONE
         self.legal: list[int] = []
-        if pending is None:  # the feed's game is in this position
-            feed = table.feed
-            self.seat = int(feed.seat[0])
-            self.legal = np.flatnonzero(feed.mask[0]).tolist()
+        if pending is None:  # the table's game is in this position
+            games = table.game.games
+            self.seat = int(games.seat[0])
+            self.legal = np.flatnonzero(games.mask[0]).tolist()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Position:
         return self
@@ -249,16 +248,16 @@ class Position:
         return self._played(action, ())
 
     def _played(self, action: int, chance: tuple[int, ...]) -> Position:
-        feed = self.table.feed
-        outcomes = feed.play_unchecked(self.record, action, chance)
+        game = self.table.game
+        outcomes = game.play_unchecked(self.record, action, chance)
         if outcomes:
             return Position(self.table, self.record, self.steps, action, chance, outcomes)
-        record = feed.position()
+        record = game.position()
         seat = NONE if action == SETUP else self._actor()
         return Position(
             self.table,
             record,
-            (*self.steps, Step(seat, action, chance, feed.event_rows(), record)),
+            (*self.steps, Step(seat, action, chance, game.event_rows(), record)),
             None,
             (),
             [],
@@ -344,7 +343,7 @@ class Position:
         """A seat's observation, float32 (OBSERVATION_SIZE,); while chance decides, that of the
         decision before.
         """
-        observation: npt.NDArray[np.float32] = self.table.feed.observe(
+        observation: npt.NDArray[np.float32] = self.table.game.games.observe(
             seat, state=game_of(self.record).view(np.recarray)
         )[0]
         return observation
@@ -355,7 +354,7 @@ class Position:
         return "\n".join(f"{_NAMES[entry]} {codes[entry]}" for entry in np.flatnonzero(codes))
 
     def returns(self) -> list[float]:
-        """Every seat's outcome (:func:`skyenv.engine.games.outcome_of`); 0 before the end and in a
+        """Every seat's outcome (:func:`skyenv.engine.kernels.outcome_of`); 0 before the end and in a
         truncated game.
         """
         game, players = game_of(self.record), self.num_players

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.checks import check_seat
-from skyenv.engine.chance_feed import SETUP
+from skyenv.engine.game import SETUP
 from skyenv.errors import OptionError
 from skyenv.histories.positions import Position, Step, game_of
 from skyenv.rules.actions import BID, BID_DONE
@@ -175,7 +175,7 @@ def resampled(position: Position, seat: int, uniform: Callable[[], float]) -> Po
         ranks = deal_black(plan, generator)
         if ranks is not None:
             record, first = hidden_anew(plan, ranks, generator)
-            position.table.feed.rewind_unchecked(record)
+            position.table.game.rewind_unchecked(record)
             determinization = Position(
                 position.table, record, past(plan, ranks, first, record), None, (), []
             )

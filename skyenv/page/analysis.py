@@ -19,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent
-from skyenv.engine.games import Games, results, share_of
+from skyenv.engine.games import Games, results
+from skyenv.engine.kernels import share_of
 from skyenv.page.background import Work
 from skyenv.page.catalogue import CatalogueEntry
 from skyenv.page.chart import SHARE, Rows

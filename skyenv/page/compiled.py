@@ -96,7 +96,7 @@ def play_a_little() -> None:
         game.games.uniforms()
         game.play(game.legal_actions[-1])
     Look(game, 0, ["", ""]).payload()
-    game.games.rewind(game.games.position())  # as replays do
+    game.rewind(game.position())  # as replays do
 
 
 def compile_rules(report: Report) -> None:

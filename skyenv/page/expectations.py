@@ -21,7 +21,8 @@ import numpy.typing as npt
 
 from skyenv.agents import Agent, decisions_in
 from skyenv.engine.game import Game
-from skyenv.engine.games import Games, results, share_of
+from skyenv.engine.games import Games, results
+from skyenv.engine.kernels import share_of
 from skyenv.engine.knowledge import PUBLIC, view
 from skyenv.errors import AgentError, PageError
 from skyenv.page.analysis import batch_of

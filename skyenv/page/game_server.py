@@ -17,7 +17,7 @@ from typing import Final
 
 from skyenv.checks import check_number
 from skyenv.engine.game import Game
-from skyenv.engine.games import DEFAULT_MAX_TURNS, fresh_seed
+from skyenv.engine.options import DEFAULT_MAX_TURNS
 from skyenv.errors import ConflictError, PageError, StorageError, shown
 from skyenv.page.browsers import new_token
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
@@ -33,6 +33,7 @@ from skyenv.page.teaching import tutorial
 from skyenv.page.variations import Variation
 from skyenv.page.wishes import AGENT, ME, GameRequest
 from skyenv.page.workers import Priority, Report, Workers
+from skyenv.seeds import fresh_seed
 
 LONGEST_PAUSE: Final = 10.0
 DEFAULT_PAUSE: Final = 0.8

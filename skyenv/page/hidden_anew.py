@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from skyenv.engine.chance_feed import SETUP, outcome_numbers
 from skyenv.engine.events import setup_outcomes
+from skyenv.engine.game import SETUP, outcome_numbers
 from skyenv.errors import PageError
 from skyenv.histories.positions import Position, Table, replayed, table_of
 from skyenv.histories.resampling import resampled

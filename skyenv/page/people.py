@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any, Final
 
 from skyenv.engine.game import Game
-from skyenv.engine.games import fresh_seed
 from skyenv.errors import PageError, shown
 from skyenv.page.browsers import new_token
 from skyenv.page.game_server import PEOPLE, GameServer
@@ -18,6 +17,7 @@ from skyenv.page.names import checked_name
 from skyenv.page.session import Session
 from skyenv.page.storage import ANYBODY, HUMAN, Change, Link, StoredGame
 from skyenv.rules.actions import BID, BID_DONE
+from skyenv.seeds import fresh_seed
 
 AWAY: Final = 30.0
 """Seconds that somebody must have been away before an agent may take over the seat."""

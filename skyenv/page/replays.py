@@ -166,7 +166,7 @@ class Replay:
         game = self.game.copy()
         game.events = []
         state = self.states[[self.checked(step)]]
-        game.games.rewind((with_open_hands(state) if open_hands else state).tobytes())
+        game.rewind((with_open_hands(state) if open_hands else state).tobytes())
         return game
 
     def checked(self, step: int) -> int:

@@ -13,7 +13,6 @@ from typing import Final
 
 from skyenv.engine.events import Event
 from skyenv.engine.game import Game
-from skyenv.engine.games import HIGHEST_SEED
 from skyenv.engine.knowledge import PUBLIC
 from skyenv.errors import IllegalActionError, PageError, SkyenvError
 from skyenv.page.storage import HUMAN, Link, StoredGame
@@ -21,6 +20,7 @@ from skyenv.page.teaching import tutorial
 from skyenv.page.variations import played_on
 from skyenv.render.words import counted, seat_label, seat_name
 from skyenv.rules.actions import ACTION_NAMES, BID, BID_DONE, BUILD, MOVE, PASS, STOP, TAKE
+from skyenv.seeds import HIGHEST_SEED
 
 POSITIONS: Final = 64
 """Positions that are kept for pages that show one after the other."""

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from skyenv.checks import check_choice, check_integer, parse_integer
-from skyenv.engine.games import HIGHEST_SEED
 from skyenv.errors import PageError, shown
 from skyenv.page.catalogue import Catalogue
 from skyenv.page.names import checked_name
 from skyenv.page.storage import HUMAN
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
+from skyenv.seeds import HIGHEST_SEED
 
 ME: Final = "me"
 """A seat for the browser that makes the game; the other seats are HUMAN or have an agent's name

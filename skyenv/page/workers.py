@@ -14,7 +14,7 @@ from contextlib import suppress
 from enum import IntEnum
 from typing import Any, Final, TypeVar
 
-from skyenv.engine.games import cores
+from skyenv.engine.thread_pool import cores
 from skyenv.work import Processes
 from skyenv.work import Report as Report
 

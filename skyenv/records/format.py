@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple, NoReturn
 
 from skyenv.engine.events import Event
-from skyenv.engine.games import HIGHEST_SEED
 from skyenv.errors import OptionError, RecordError, shown
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
 from skyenv.rules.board import Board, make_board
@@ -32,6 +31,7 @@ from skyenv.rules.components import (
 )
 from skyenv.rules.state import END_REASONS
 from skyenv.rules.tape import WHYS
+from skyenv.seeds import HIGHEST_SEED
 
 FORMAT: Final = "skyenv-record"
 VERSION: Final = 1

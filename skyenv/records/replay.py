@@ -12,28 +12,26 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import Any, Final, NamedTuple, NoReturn
 
-import numpy as np
-
-from skyenv.engine.chance_feed import ChanceFeed
 from skyenv.engine.events import Event, Outcome, setup_outcomes
+from skyenv.engine.game import Game
+from skyenv.engine.options import GameOptions
 from skyenv.errors import ChanceError, RecordError, SkyenvError
 from skyenv.records.format import fail, quoted, shortened
 from skyenv.records.reader import GameLines, Line, Source, iter_games
 from skyenv.rules.actions import ACTION_NAMES, MOVE, TAKE
 from skyenv.rules.board import make_board
 from skyenv.rules.components import COLOURS, DISTRICTS
-from skyenv.rules.state import NONE
 
 MAX_LINES_PER_ACTION: Final = 256
 """More lines than this can't follow from one action."""
 
 
-def begin(lines: GameLines, reward: str = "outcome") -> tuple[ChanceFeed, list[Event]]:
-    """The game that the lines tell of, right after its setup, and the setup's event.
+def begin(lines: GameLines, reward: str = "outcome") -> Game:
+    """Return the game that the lines tell of, right after its setup.
 
     Args:
         lines: the game.
-        reward: for which it is played, as for :class:`skyenv.GameOptions`.
+        reward: as for :class:`skyenv.GameOptions`.
 
     Raises:
         RecordError: there is no such board or setup.
@@ -42,28 +40,28 @@ def begin(lines: GameLines, reward: str = "outcome") -> tuple[ChanceFeed, list[E
     seed: int | None = header["seed"]
     try:
         board = make_board(header["side"], dict(zip(DISTRICTS, header["rings"], strict=True)))
-        feed = ChanceFeed(
+        options = GameOptions(
             header["players"],
             header["side"],
-            0,
             board=board,
             max_turns=header["max_turns"],
             reward=reward,
         )
-        if seed is not None and (events := feed.set_up(seed)) == [setup]:
-            return feed, events
-        return feed, feed.set_up(seed, setup_outcomes(setup, header["side"]))
+        game = Game(seed=0 if seed is None else seed, options=options)
+        if seed is None or game.events != [setup]:
+            game.set_up(seed, setup_outcomes(setup, header["side"]))
+        return game
     except ChanceError as error:
         fail(lines.setup.number, f"there is no such setup: {error}", error)
     except SkyenvError as error:
         fail(lines.header.number, str(error), error)
 
 
-def follow(feed: ChanceFeed, lines: GameLines) -> Iterator[list[Event]]:
-    """Play a game, after :func:`begin`, along its lines; the events of every action.
+def follow(game: Game, lines: GameLines) -> Iterator[list[Event]]:
+    """Play a game, after :func:`begin`, along its lines; yield the events of every action.
 
     Args:
-        feed: the game.
+        game: the game.
         lines: none of whose events have been read yet.
 
     Raises:
@@ -71,8 +69,8 @@ def follow(feed: ChanceFeed, lines: GameLines) -> Iterator[list[Event]]:
             and how.
     """
     for block in _blocks(lines.events):
-        _check_action(feed, block.action)
-        yield _play(feed, block)
+        _check_action(game, block.action)
+        yield _play(game, block)
 
 
 class _Block(NamedTuple):
@@ -114,11 +112,10 @@ def _blocks(events: Iterator[Line]) -> Iterator[_Block]:
         action = following
 
 
-def _check_action(feed: ChanceFeed, line: Line) -> None:
+def _check_action(game: Game, line: Line) -> None:
     """The line is an action of the seat that is to act, a legal one, with its name."""
     recorded = line.value
-    seat = None if feed.seat[0] == NONE else int(feed.seat[0])
-    legal: list[int] = np.flatnonzero(feed.mask[0]).tolist()
+    seat, legal = game.seat, game.legal_actions
     if recorded["event"] != "action":
         fail(
             line.number,
@@ -128,44 +125,45 @@ def _check_action(feed: ChanceFeed, line: Line) -> None:
     expected = {"event": "action", "seat": seat, "action": action, "name": ACTION_NAMES[action]}
     if "legal" in recorded:
         expected["legal"] = legal
-    if not feed.mask[0, action]:
+    if action not in legal:
         names = ", ".join(ACTION_NAMES[number] for number in legal)
         fail(line.number, f'"{ACTION_NAMES[action]}" is not legal here; legal: {shortened(names)}')
     if recorded != expected:
         _diverge(expected, line)
 
 
-def _play(feed: ChanceFeed, block: _Block) -> list[Event]:
+def _play(game: Game, block: _Block) -> list[Event]:
     """Play a block's action and compare all that follows."""
     action = block.action.value["action"]
-    events = _own_events(feed, action, block) if feed.is_seeded else None
+    events = None if game.seed is None else _own_events(game, action, block)
     if events is None:
-        events = _fed_events(feed, action, block)
+        events = _fed_events(game, action, block)
     if "legal" in block.action.value:
         events[0]["legal"] = block.action.value["legal"]
     return events
 
 
-def _own_events(feed: ChanceFeed, action: int, block: _Block) -> list[Event] | None:
+def _own_events(game: Game, action: int, block: _Block) -> list[Event] | None:
     """Play an action with the chance of the game's seed; None, and nothing has changed: the lines
     tell of other chance.
     """
-    before = feed.position()
-    events = feed.play(action)
+    before, number = game.position(), len(game.events)
+    events = game.play(action)
     if block.error is None and events[1:] == [line.value for line in block.lines]:
         return events
-    feed.rewind(before)
+    game.rewind(before)
+    del game.events[number:]
     return None
 
 
-def _fed_events(feed: ChanceFeed, action: int, block: _Block) -> list[Event]:
+def _fed_events(game: Game, action: int, block: _Block) -> list[Event]:
     """Play an action with the chance that the lines tell."""
-    chance = _chance(feed, action, block.lines)
+    chance = _chance(game, action, block.lines)
     outcomes = [outcome for _, outcome in chance]
     refused: ChanceError | None = None
     while True:
         try:
-            events = feed.play(action, outcomes)
+            events = game.play(action, outcomes)
             break
         except ChanceError as error:
             # Each time fewer are left, so this ends.
@@ -194,11 +192,11 @@ def _blame(line: Line, events: list[Event], block: _Block) -> None:
         fail(line.number, f"{_IMPOSSIBLE[kind]}, the record says {quoted(line.value)}")
 
 
-def _chance(feed: ChanceFeed, action: int, lines: list[Line]) -> list[tuple[Line, Outcome]]:
+def _chance(game: Game, action: int, lines: list[Line]) -> list[tuple[Line, Outcome]]:
     """The chance outcomes in the lines behind an action, in the order in which the rules need
     them.
     """
-    state = feed.state[0]
+    state = game.state
     return [
         (line, outcome) for line in lines for outcome in outcomes_told(state, action, line.value)
     ]
@@ -304,16 +302,17 @@ def verify(
     summary = VerifySummary(0, 0)
     for lines in iter_games(source):
         next_line = lines.setup.number
-        feed, setup = begin(lines)
-        for events in chain([setup], follow(feed, lines)):
+        game = begin(lines)
+        for events in chain([game.events], follow(game, lines)):
             next_line += len(events)
-        if feed.seat[0] != NONE:
+            game.events = []
+        if not game.is_over:
             fail(
                 next_line,
                 f"the game of line {lines.header.number} has not ended, but the record has no more "
                 "of it",
             )
-        summary = VerifySummary(lines.number, summary.actions + int(feed.state[0]["decisions"]))
+        summary = VerifySummary(lines.number, summary.actions + int(game.state["decisions"]))
         if progress is not None:
             progress(summary)
     return summary

@@ -283,7 +283,8 @@ def called_rule(function: Function) -> Function:
 def _rule(function: Function, inline: bool) -> Function:
     if not COMPILED:
         return function
-    options = {**OPTIONS, "no_cpython_wrapper": True, "forceinline": inline}
+    # Without `_nrt` the arrays of a tuple aren't counted as references at every use.
+    options = {**OPTIONS, "no_cpython_wrapper": True, "forceinline": inline, "_nrt": not inline}
     return cast(Function, Rule(function, targetoptions=options))
 
 

@@ -20,7 +20,7 @@ this machine or CPUs of a Ray cluster; :class:`Pool` is what both offer::
 from __future__ import annotations
 
 from skyenv.checks import check_integer
-from skyenv.engine.games import cores
+from skyenv.engine.thread_pool import cores
 from skyenv.options import MOST_WORKERS
 from skyenv.work.pool import (
     ATTEMPTS,

@@ -25,7 +25,7 @@ from types import ModuleType
 from typing import Any, Final
 
 import skyenv
-from skyenv.engine.games import cores
+from skyenv.engine.thread_pool import cores
 from skyenv.errors import OptionError, SkyenvError, cause, install_hint
 from skyenv.work.pool import ATTEMPTS, ONE_THREAD, Pool, Task, WorkerDiedError, portable, rebuilt
 

@@ -201,7 +201,7 @@ def test_what_decisions_hold(observation: bool, view: bool, in_batch: bool) -> N
     """Mask, seat and random number always; observation and view of the seat to act if asked for,
     whatever the batch keeps.
     """
-    games = Games(4, 3, seed=2, observe=in_batch)
+    games = Games(4, 3, seed=2, observation="scaled" if in_batch else None)
     games.play_random(17)
     agent = Recorder(observation, view)
     rows = [3, 1]
@@ -352,7 +352,7 @@ def test_random_numbers() -> None:
     """Uniform in [0, 1), unrelated from decision to decision, seed to seed and salt to salt; asking
     doesn't change them.
     """
-    games = Games(4000, seed=0, observe=False)
+    games = Games(4000, seed=0, observation=None)
     rows: list[np.ndarray] = []
     for salt in (0, 1):
         for _ in range(3):
@@ -392,7 +392,7 @@ def test_sampling() -> None:
 
 @pytest.mark.compiled
 def test_the_random_agent_is_uniform_over_the_legal_actions() -> None:
-    games = Games(6000, seed=0, observe=False)
+    games = Games(6000, seed=0, observation=None)
     for salt in (0, 7):
         same = games.copy()
         same.state[:] = same.state[0]
@@ -430,7 +430,7 @@ def test_what_crowd_and_hoard_are_for() -> None:
     """
     ends: dict[str, list[int]] = {}
     for name in SIMPLE:
-        games = Games(30, 3, seed=1, autoreset=False, observe=False, max_turns=150)
+        games = Games(30, 3, seed=1, autoreset=False, observation=None, max_turns=150)
         agent = make_agent(name)
         while (games.seat >= 0).any():
             going = np.flatnonzero(games.seat >= 0)

@@ -21,7 +21,7 @@ from skyenv import cli, records
 from skyenv.agents import RandomAgent
 from skyenv.arena import commands, ladder
 from skyenv.arena.evaluate import evaluate, table
-from skyenv.engine.games import secret_seeds
+from skyenv.seeds import secret_seeds
 
 
 def main(words: list[str]) -> int:

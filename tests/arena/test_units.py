@@ -12,7 +12,7 @@ import pytest
 from skyenv.arena import units
 from skyenv.arena.units import ATTEMPTS, LOSSES, number_of_workers, run_units
 from skyenv.arena.workers import MachineLostError, WorkerDiedError, Workers
-from skyenv.engine.games import cores
+from skyenv.engine.thread_pool import cores
 from skyenv.errors import AgentError
 
 Numbers = tuple[int, ...]

@@ -34,7 +34,7 @@ TOLD = {
 
 
 def test_they_tell_how_games_ended() -> None:
-    games = Games(200, 3, seed=1, autoreset=False, observe=False, max_turns=40)
+    games = Games(200, 3, seed=1, autoreset=False, observation=None, max_turns=40)
     games.play_random(2000)
     seats = np.arange(200) % 3
     infos = episode_infos(games.state, seats, [["a", "b", "c"]] * 200, np.zeros(200, bool))

@@ -32,7 +32,7 @@ from skyenv import (
     OptionError,
 )
 from skyenv.agents import Agent
-from skyenv.engine.chance_feed import OUTCOMES
+from skyenv.engine.game import OUTCOMES
 from skyenv.engine.information_state import information_size, information_state, information_tensor
 from skyenv.engine.knowledge import resample, view
 from skyenv.engine.observation import OBSERVATION_SIZE

@@ -135,7 +135,7 @@ class Threaded(OneOfABatch):
 class Renewed(OneOfABatch):
     """skyenv.Games that hands out new arrays, stepped a row at a time in a changing order."""
 
-    more: ClassVar = {"copy": True, "autoreset": False}
+    more: ClassVar = {"new_arrays": True, "autoreset": False}
 
     def play(self, action: int) -> None:
         self.games.step([action], rows=[1])
@@ -325,7 +325,7 @@ class OpenSpiel(Interface):
 
     def decide_chance(self, outcomes: Any) -> None:
         """Play what chance has decided in the game."""
-        from skyenv.engine.chance_feed import OUTCOMES
+        from skyenv.engine.game import OUTCOMES
 
         numbers = {outcome: number for number, outcome in enumerate(OUTCOMES)}
         for outcome in outcomes:

@@ -158,8 +158,8 @@ def sampled(players: int, side: str, thin: bool, number: int) -> Sample:
     With 3 and 4 players only positions before the second shuffle, as `resample` says.
     """
     rng = np.random.default_rng([players, thin, number])
-    games = Games(number, players, side, 5_000, autoreset=False, observe=False)
-    rich = Games(number, players, side, 0, autoreset=False, observe=False)
+    games = Games(number, players, side, 5_000, autoreset=False, observation=None)
+    rich = Games(number, players, side, 0, autoreset=False, observation=None)
     if thin:
         thin_black_stacks(games, rng)
     when = rng.integers(2 * players, LAST_STEP, number)

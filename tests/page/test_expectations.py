@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 
 from skyenv import Game
 from skyenv.agents import RandomAgent, decide_game
-from skyenv.engine.games import share_of
+from skyenv.engine.kernels import share_of
 from skyenv.engine.knowledge import resample
 from skyenv.errors import AgentError
 from skyenv.page import expectations

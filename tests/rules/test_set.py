@@ -35,13 +35,13 @@ FIRST_BUSINESSES = [
 @pytest.fixture(scope="module")
 def front() -> np.recarray:
     """The first positions of many games."""
-    return Games(MANY, 4, "front", seed=11, observe=False).state
+    return Games(MANY, 4, "front", seed=11, observation=None).state
 
 
 @pytest.fixture(scope="module")
 def back() -> np.recarray:
     """The same on the back side."""
-    return Games(MANY, 2, "back", seed=12, observe=False).state
+    return Games(MANY, 2, "back", seed=12, observation=None).state
 
 
 def first_plots(state: np.recarray) -> npt.NDArray[np.int64]:
@@ -55,7 +55,7 @@ def first_plots(state: np.recarray) -> npt.NDArray[np.int64]:
 @pytest.mark.rule("SET-1")
 def test_one_business_in_each_district_and_each_colour_once_or_twice() -> None:
     """Seven businesses, five colours: two colours are used twice, the others once."""
-    for plots in first_plots(Games(FEW, 4, "front", seed=11, observe=False).state):
+    for plots in first_plots(Games(FEW, 4, "front", seed=11, observation=None).state):
         assert sorted(np.bincount(plots, minlength=6).tolist()) == [0, 1, 1, 1, 2, 2]
 
 
@@ -99,7 +99,7 @@ def test_the_first_businesses_are_random(front: np.recarray, back: np.recarray) 
 @pytest.mark.rule("SET-2", "COM-8")
 def test_the_back_side_begins_on_the_sixth_plots() -> None:
     """One business on the sixth plot of each district, none elsewhere."""
-    assert (first_plots(Games(FEW, 2, "back", seed=12, observe=False).state) == 5).all()
+    assert (first_plots(Games(FEW, 2, "back", seed=12, observation=None).state) == 5).all()
 
 
 @pytest.mark.compiled

@@ -10,7 +10,8 @@ import pytest
 from scenario import bare_game, black_stack, district, passes, start_auction, turn_of
 from skyenv import Game, make_agent
 from skyenv.agents import decide
-from skyenv.engine import chance_feed, events
+from skyenv.engine import events
+from skyenv.engine import game as single_game
 from skyenv.rules import tape
 from skyenv.rules.tape import EVENT_ALEA, EVENT_PARK, EVENT_WIDTH, EVENT_WON, NOBODY
 
@@ -41,7 +42,7 @@ def rows(monkeypatch: pytest.MonkeyPatch) -> list[list[int]]:
         kept.extend(plain)
         return events.events_told(plain, *others)
 
-    monkeypatch.setattr(chance_feed, "events_told", keep)
+    monkeypatch.setattr(single_game, "events_told", keep)
     return kept
 
 

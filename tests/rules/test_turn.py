@@ -261,7 +261,7 @@ def test_drawn_cards_are_random() -> None:
     """The next visible card and a black card come from what is face down, all cards equally
     likely.
     """
-    games = Games(6000, 2, "back", seed=5, observe=False)
+    games = Games(6000, 2, "back", seed=5, observation=None)
     while games.state["phase"][0] == 0:
         games.step(np.argmax(games.mask, axis=1))
     before = games.state["hand"][:, 0, 5].copy()

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, Decisions, Evaluations, checked_decisions, sample
-from skyenv.engine.games import outcome_of
+from skyenv.engine.kernels import outcome_of
 from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.engine.options import table_name
 from skyenv.errors import CheckpointError, OptionError, shown

@@ -6,8 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, Decisions
-from skyenv.engine.games import share_of
-from skyenv.engine.kernels import observe_rows
+from skyenv.engine.kernels import observe_rows, share_of
 from skyenv.engine.knowledge import view as view_of
 from skyenv.engine.observation import CODES_DTYPE, OBSERVATION_SIZE
 from skyenv.errors import AgentError

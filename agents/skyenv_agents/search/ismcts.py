@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from skyenv.agents import Agent, Decisions, Evaluations, Thought, checked_decisions
 from skyenv.checks import check_integer, check_number
-from skyenv.engine.games import outcome_of
+from skyenv.engine.kernels import outcome_of
 from skyenv.engine.knowledge import VIEW_DTYPE
 from skyenv.errors import AgentError
 from skyenv.rules.actions import NUM_ACTIONS

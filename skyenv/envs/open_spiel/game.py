@@ -12,11 +12,11 @@ import numpy.typing as npt
 import pyspiel
 
 from skyenv.checks import check_flag, check_integer
-from skyenv.engine.chance_feed import OUTCOMES, SETUP
-from skyenv.engine.game import Game
-from skyenv.engine.games import DEFAULT_MAX_TURNS, outcome_of
+from skyenv.engine.game import OUTCOMES, SETUP, Game
 from skyenv.engine.information_state import DEFAULT_EVENTS, information_size
+from skyenv.engine.kernels import outcome_of
 from skyenv.engine.observation import OBSERVATION_SIZE
+from skyenv.engine.options import DEFAULT_MAX_TURNS
 from skyenv.errors import OptionError, shown
 from skyenv.histories.positions import (
     CHANCES_AT_THE_END,

@@ -11,7 +11,6 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from skyenv.checks import check_flag
-from skyenv.engine.games import HIGHEST_SEED, fresh_seed
 from skyenv.errors import PageError
 from skyenv.page.analysis import Analysis
 from skyenv.page.background import Name, Work
@@ -24,6 +23,7 @@ from skyenv.page.routes.replays import GAME, found, hands_are_open, seat_of_repl
 from skyenv.page.routes.works import METHODS, work
 from skyenv.page.variations import Variation
 from skyenv.page.wishes import ME, GameRequest
+from skyenv.seeds import HIGHEST_SEED, fresh_seed
 
 MOST_LISTED: Final = 20
 """Variations in a list, the newest ones."""

@@ -65,9 +65,9 @@ def aligned(like: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
 
 @pytest.mark.parametrize("take", [jax.numpy.from_dlpack, jax.device_put])
 def test_what_jax_takes_as_it_is_changes_with_the_next_step(take: Callable[[Any], Any]) -> None:
-    """That is why the bridge copies; `copy=True` does as well."""
+    """That is why the bridge copies; `new_arrays=True` does as well."""
     shared = Games(4, 3, seed=5, out={"observation": aligned(Games(4, 3).observation)})
-    copied = Games(4, 3, seed=5, copy=True)
+    copied = Games(4, 3, seed=5, new_arrays=True)
     for games, changes in ((shared, True), (copied, False)):
         before = games.observation.copy()
         taken = jax.block_until_ready(take(games.observation))

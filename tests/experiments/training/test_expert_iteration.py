@@ -24,7 +24,8 @@ from experiments.training.expert_iteration import (
 )
 from experiments.training.network import PolicyNetwork
 from skyenv.agents import decide, decisions_in, make_agent
-from skyenv.engine.games import Games, outcome_of
+from skyenv.engine.games import Games
+from skyenv.engine.kernels import outcome_of
 from skyenv.errors import OptionError
 from skyenv_agents.search.ismcts import SearchAgent
 

@@ -30,11 +30,10 @@ from experiments.training.runs import FEWEST_EPISODES, Episodes
 from experiments.training.train import Training
 from processes import running, wait_until
 from skyenv.agents import make_agent
-from skyenv.engine.games import secret_seeds
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.files import locked
 from skyenv.options import as_text, parse
-from skyenv.seeds import EVALUATION, TRAINING
+from skyenv.seeds import EVALUATION, TRAINING, secret_seeds
 from skyenv_agents.learned.networks import Network
 
 ROOT = Path(__file__).resolve().parents[3]

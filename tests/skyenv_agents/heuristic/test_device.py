@@ -76,7 +76,9 @@ def of_processor(players: int, side: str, name: str, turns: int) -> list[str]:
         return agent.act(decisions), agent.scores(decisions)
 
     return list(
-        played(decide, Games(2, players, side, 11, observe=False, autoreset=False, max_turns=turns))
+        played(
+            decide, Games(2, players, side, 11, observation=None, autoreset=False, max_turns=turns)
+        )
     )
 
 
@@ -85,7 +87,7 @@ def of_device(players: int, side: str, name: str, turns: int) -> list[str]:
     from skyenv.cuda import Games as DeviceGames
     from skyenv_agents.heuristic.device import DevicePlayer
 
-    games = DeviceGames(2, players, side, 11, observe=False, autoreset=False, max_turns=turns)
+    games = DeviceGames(2, players, side, 11, observation=None, autoreset=False, max_turns=turns)
     agent = make_agent(name)
     assert isinstance(agent, HeuristicAgent)
     player, silent = DevicePlayer(agent, games, scores=True), DevicePlayer(agent, games)

@@ -17,7 +17,8 @@ import pytest
 
 from positions import deal_anew, positions
 from skyenv.agents import Decisions, decide, decisions_in, make_agent
-from skyenv.engine.games import Games, outcome_of
+from skyenv.engine.games import Games
+from skyenv.engine.kernels import outcome_of
 from skyenv.engine.knowledge import view
 from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.errors import CheckpointError, OptionError

@@ -137,7 +137,7 @@ def test_knows_more_than_what_the_seats_have(players: int, gain: float) -> None:
     """Of games between greedy players that nothing was fitted to: a lower cross entropy, in nats,
     some way through.
     """
-    games = Games(1000, players, seed=2**40, autoreset=False, observe=False)
+    games = Games(1000, players, seed=2**40, autoreset=False, observation=None)
     greedy = GreedyAgent()
     kept = np.zeros(0, GAME_DTYPE)
     step = 0

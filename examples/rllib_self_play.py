@@ -25,7 +25,7 @@ from ray.tune.registry import register_env
 
 from skyenv import fifth_avenue_v0
 from skyenv.arena.on_ray import LOCAL, connect
-from skyenv_agents.learned.rllib import RllibAgent
+from skyenv_agents.learned.policy import RllibAgent
 
 # ---- bridge ----
 

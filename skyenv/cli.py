@@ -22,7 +22,6 @@ from skyenv.agents import (
     ReportingAgent,
     agents_help,
     decide_game,
-    evaluating_names,
     evaluation_of,
     make_agent,
 )
@@ -250,8 +249,9 @@ def _evaluation(name: str | None, game: Game) -> Evaluation | None:
     agent = ReportingAgent(make_agent(name))
     evaluation = evaluation_of(game, agent)
     if evaluation is None:
-        known = f"{', '.join(evaluating_names())} and checkpoints"
-        raise OptionError(f"--evaluation: {agent.name} evaluates nothing; {known} do")
+        raise OptionError(
+            f"--evaluation: {agent.name} evaluates nothing; searches and checkpoints do"
+        )
     return evaluation
 
 

@@ -54,8 +54,7 @@ def make_positions(file: Path) -> None:
                     games.uniforms(),
                     games.observation,
                     views,
-                    trusted=True,
-                ),
+                ).as_trusted(),
             )
         )
     )

@@ -22,7 +22,6 @@ import numpy.typing as npt
 
 from experiments.benchmarks.figures import Figure, figure, report, seconds
 from skyenv import Games
-from skyenv.agents import decisions_in
 from skyenv.checks import check_integer
 from skyenv.commands import exit_code
 from skyenv.cuda import DeviceArray, kernels
@@ -31,8 +30,6 @@ from skyenv.cuda.arrays import cuda
 from skyenv.errors import OptionError, SkyenvError
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 from skyenv.rules.state import NONE
-from skyenv_agents.heuristic.device import DevicePlayer
-from skyenv_agents.heuristic.player import AppraiserAgent, GreedyAgent, HeuristicAgent
 
 METHOD: Final = "median of repeats after a warm-up; random legal play; 2 players, front side, unless said otherwise"
 COMPARED: Final = 1_000
@@ -45,9 +42,6 @@ TABLES: Final = tuple(product(range(MIN_PLAYERS, MAX_PLAYERS + 1), SIDES))
 """Players and side of every kind of table."""
 ARRAYS: Final = ("state", "mask", "seat", "observation", "reward", "done", "truncated", "finished")
 """What a batch keeps, which must be the same."""
-HEURISTICS: Final = (GreedyAgent, AppraiserAgent)
-DECIDED: Final = 100
-"""Games of each kind of table in which their decisions are compared."""
 SIZES: Final = (2**12, 2**15, 2**18, 2**20)
 BLOCKS: Final = (32, 64, 128, 256)
 SEEN: Final[dict[str, dict[str, Any]]] = {
@@ -181,39 +175,6 @@ def refusal(games: Games | DeviceGames, actions: npt.NDArray[np.int64]) -> str:
     return ""
 
 
-def decided_otherwise(agent: HeuristicAgent, num_games: int = DECIDED, **options: Any) -> Figure:
-    """How many in a million of an agent's decisions on the GPU are others than the processor's, by
-    kind of table.
-
-    Args:
-        agent: plays whole games with itself. num_games: of each kind. options: of the games.
-    """
-    shares = [
-        share_of_others(
-            agent, *both(num_games, *table, autoreset=False, observation=None, **options)
-        )
-        for table in TABLES
-    ]
-    name = f"GPU, decisions of {agent.name} other than the processor's"
-    return figure(name, "per million", [1e6 * share for share in shares])
-
-
-def share_of_others(agent: HeuristicAgent, host: Games, device: DeviceGames) -> float:
-    """Which part of an agent's decisions between several actions is another on the GPU, in games
-    played as on the processor.
-    """
-    player = DevicePlayer(agent, device)
-    choices = others = 0
-    while (rows := np.flatnonzero(host.seat >= 0)).size:
-        decisions = decisions_in(host, agent, rows)
-        actions = agent.act(decisions)
-        choices += int((host.mask[rows].sum(axis=1) > 1).sum())
-        others += int((player.decide(rows, decisions.uniform).numpy()[rows] != actions).sum())
-        host.step(actions, rows)
-        device.step(actions, rows)
-    return others / choices
-
-
 def pace(num_games: int, steps: int, repeats: int, once: Callable[[], object]) -> list[float]:
     """Decisions per second of `once`, which plays so many steps of so many games."""
 
@@ -291,7 +252,6 @@ def all_figures(quick: bool) -> list[Figure]:
             figures.append(chosen_actions(2**18, "mask", steps, repeats, False))
     finally:
         kernels.THREADS = usual  # type: ignore[misc]
-    figures += [decided_otherwise(agent(), 10 if quick else DECIDED) for agent in HEURISTICS]
     return figures
 
 

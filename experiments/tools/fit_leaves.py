@@ -48,8 +48,7 @@ from skyenv_agents.heuristic.features import HeuristicRecord, look_up_board
 from skyenv_agents.heuristic.inputs import DISTRICT_INPUTS, SEAT_INPUTS, write_district, write_seat
 from skyenv_agents.heuristic.judging import judge
 from skyenv_agents.heuristic.player import GreedyAgent
-from skyenv_agents.heuristic.win_probability import EARLY, LATE, win_probabilities
-from skyenv_agents.search.ismcts import MARGIN
+from skyenv_agents.heuristic.win_probability import win_probabilities
 from skyenv_agents.search.leaves import DISTRICT_UNITS, FOLDER, SEAT_UNITS, look_up_open_hands
 from skyenv_agents.search.rollouts import (
     Scratch,
@@ -194,7 +193,7 @@ def play_and_keep(
 def make_samples(players: int, number: int, seed: int) -> Samples:
     """Positions of games of so many players, and what came of them."""
     rng = np.random.default_rng(seed)
-    options = search_options("greedy", LAST_TURN, EARLY, LATE, MARGIN)
+    options = search_options(turns=LAST_TURN)
     weights, scratch = GreedyAgent().weights(players), new_scratch()
     samples = Samples(
         np.zeros((number, players, NUM_DISTRICTS, DISTRICT_INPUTS), np.float32),

@@ -40,6 +40,7 @@ from skyenv.options import SPREAD, Options, argument, common, option, parse
 from skyenv.progress import progress
 from skyenv.seeds import TUNING
 from skyenv_agents.heuristic.player import HeuristicAgent
+from skyenv_agents.heuristic.weights import Weights
 
 LEAD: Final = 400.0
 """So many VP ahead count as much as a whole win."""
@@ -108,7 +109,7 @@ class TuneConfig(Tuning):
         )
 
 
-def weights_of(name: str, players: int) -> Any:
+def weights_of(name: str, players: int) -> Weights:
     """The present weights of an agent for a number of players.
 
     Raises:
@@ -154,14 +155,14 @@ class Tuner:
     """
 
     def __init__(
-        self, tuning: Tuning, start: Any = None, worths: Sequence[Sequence[float]] = ()
+        self, tuning: Tuning, start: Weights | None = None, worths: Sequence[Sequence[float]] = ()
     ) -> None:
         try:
             import cma
         except ImportError as error:
             raise AgentError(f"tuning needs the packages of skyenv[tune]: {error}") from error
         self.tuning = tuning
-        self.start = start or weights_of(tuning.agent, tuning.players)
+        self.start = dict(start or weights_of(tuning.agent, tuning.players))
         self.worths: list[list[float]] = []
         opponents = entrants(tuning.against, tuning.players, tuning.side)
         self._opponents = {one: one.make() for one in opponents}
@@ -173,9 +174,7 @@ class Tuner:
         }
         if tuning.population:
             options["popsize"] = tuning.population
-        logarithms = [
-            math.log(max(getattr(self.start, field.name), LEAST)) for field in fields(self.start)
-        ]
+        logarithms = [math.log(max(value, LEAST)) for value in self.start.values()]
         self._strategy = cma.CMAEvolutionStrategy(logarithms, tuning.sigma, options)
         for known in worths:
             self._learn(self._strategy.ask(), list(known))
@@ -207,7 +206,7 @@ class Tuner:
         )
         return True
 
-    def weights(self) -> Any:
+    def weights(self) -> Weights:
         """The weights in the middle of the present distribution."""
         return self._weights(self._strategy.mean)
 
@@ -221,8 +220,8 @@ class Tuner:
             * len(self._opponents)
         )
 
-    def _weights(self, point: npt.ArrayLike) -> Any:
-        return type(self.start)(*np.exp(np.asarray(point)).tolist())
+    def _weights(self, point: npt.ArrayLike) -> Weights:
+        return dict(zip(self.start, np.exp(np.asarray(point)).tolist(), strict=True))
 
     def _learn(self, points: Any, worths: list[float]) -> None:
         self._strategy.tell(points, [-worth for worth in worths])
@@ -245,7 +244,7 @@ class Match:
     """
 
     tuning: Tuning
-    weights: Any
+    weights: Weights
     first: int
     opponent: Entrant
 
@@ -261,7 +260,8 @@ class Match:
     def worth(self, opponent: Agent, progress: Progress | None = None) -> float | None:
         """What the weights are worth in these paired seeds; None if Ctrl-C came."""
         tuning = self.tuning
-        candidate = _kind(tuning.agent)(weights=self.weights)
+        kind = _kind(tuning.agent)
+        candidate = kind(dict.fromkeys(kind.measured, self.weights))
         seeds = np.repeat(np.arange(self.first, self.first + tuning.paired_seeds), tuning.players)
         seating = rotations(tuning.players, tuning.paired_seeds)
         played = play_games([candidate, opponent], seating, seeds, tuning.side, progress=progress)
@@ -338,8 +338,8 @@ def save(tuner: Tuner, path: str | Path) -> None:
     content = {
         "format": FORMAT,
         "tuning": asdict(tuner.tuning),
-        "weights": {name: float(f"{value:.3g}") for name, value in asdict(tuner.weights()).items()},
-        "start": asdict(tuner.start),
+        "weights": {name: float(f"{value:.3g}") for name, value in tuner.weights().items()},
+        "start": tuner.start,
         "worths": tuner.worths,
     }
     write_atomically(path, json.dumps(content, indent=1) + "\n")
@@ -358,8 +358,10 @@ def load(path: str | Path) -> Tuner:
         if content["format"] != FORMAT:
             raise ValueError(f"its format is {content['format']!r}")
         tuning = Tuning(**content["tuning"])
-        kind = type(weights_of(tuning.agent, tuning.players))
-        return Tuner(tuning, kind(**content["start"]), content["worths"])
+        start = content["start"]
+        if wrong := set(start) ^ set(weights_of(tuning.agent, tuning.players)):
+            raise ValueError(f"the agent's weights have other names: {sorted(wrong)}")
+        return Tuner(tuning, start, content["worths"])
     except AgentError:
         raise
     except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:

@@ -29,6 +29,7 @@ from experiments.training.network import PolicyNetwork
 from experiments.training.processor import use_processor
 from experiments.training.recipe import Config
 from experiments.training.rollouts import Rollout
+from skyenv.agents import checkpoint_in
 from skyenv.arena.on_ray import Host, connect, cpus, sent
 from skyenv.arena.schedule import Entrant, entrant
 from skyenv.arena.units import ATTEMPTS, PATIENCE
@@ -242,7 +243,8 @@ class OnRay(Actors):
         self._parts: list[Part] = []
         self.lost = 0
         names = config.fixed_opponents if kept is None else ()
-        fixed = [entrant(spec, config.players[0], config.side[0]) for spec in names]
+        table = (config.players[0], config.side[0])
+        fixed = [entrant(spec, *table) for spec in names if checkpoint_in(spec) is not None]
         try:
             for number in range(config.parts):
                 state = None

@@ -13,6 +13,7 @@ import numpy as np
 from skyenv.agents import Agent, make_agent
 from skyenv.errors import AgentError, CheckpointError, OptionError
 from skyenv.options import Options, as_text, common, option
+from skyenv_agents.heuristic.references import perturbed
 
 CONFIG: Final = "config.json"
 DEFAULT_MINUTES: Final = 5.0
@@ -127,7 +128,7 @@ class RunConfig(Options):
                 used.
         """
         try:
-            return [make_agent(spec) for spec in getattr(self, name)]
+            return [agent_of(spec) for spec in getattr(self, name)]
         except AgentError as error:
             raise OptionError(f"{name}: {error}") from error
 
@@ -138,6 +139,17 @@ class RunConfig(Options):
         return {
             name: value for name, value in asdict(self).items() if name not in ("ray", "resume")
         }
+
+
+def agent_of(spec: str) -> Agent:
+    """The agent that a specification means; ``"perturbed-7"``, which trainings alone know, is greedy
+    or the appraiser with other weights.
+
+    Raises:
+        AgentError, CheckpointError: as for :func:`skyenv.make_agent`.
+    """
+    number = spec.removeprefix("perturbed-")
+    return perturbed(int(number)) if number != spec and number.isdecimal() else make_agent(spec)
 
 
 def earlier(given: Mapping[str, Any]) -> Mapping[str, Any]:

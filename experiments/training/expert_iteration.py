@@ -38,7 +38,7 @@ from skyenv.engine.kernels import outcome_of
 from skyenv.options import option
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv_agents.learned.networks import OUTCOME_REWARD
-from skyenv_agents.search.guided import FLATNESS
+from skyenv_agents.search.guided import PRIOR_TEMPERATURE
 from skyenv_agents.search.ismcts import SearchAgent
 
 
@@ -118,7 +118,7 @@ class SearchCollector(Collector):
         assert self.guide is not None
         log_probabilities = self._ask(t, mine, network)
         held, _ = self._answers(t, mine, self.guide)
-        priors = (held.clamp(min=FLATNESS * LOWEST) / FLATNESS).exp().numpy()
+        priors = (held.clamp(min=PRIOR_TEMPERATURE * LOWEST) / PRIOR_TEMPERATURE).exp().numpy()
         action = held.argmax(dim=1).numpy()
         self.sure[t, mine] = held.amax(dim=1).numpy() > SURE
         self.searched[t, mine] = ~self.sure[t, mine] | (

@@ -25,7 +25,6 @@ from skyenv_agents.learned.networks import (
     HEURISTICS,
     WORST_PRIOR,
     Network,
-    ThingsNetwork,
     heuristic_of,
 )
 from skyenv_agents.learned.pool import SAMPLINGS, OpponentPool
@@ -230,11 +229,6 @@ class Config(RunConfig):
                 raise OptionError(
                     f"{self.start} was trained with the prior {start.about.get('prior')!r}, not "
                     f"{self.prior!r}"
-                )
-            if not isinstance(start, ThingsNetwork):
-                raise OptionError(
-                    f"{self.start} is a network of version 0.1, which can be played, but no more "
-                    "be trained"
                 )
             network.take(start)
         network.set_prior(

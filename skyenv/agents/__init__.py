@@ -22,7 +22,6 @@ from skyenv.agents.names import (
     check_specification,
     checkpoint_in,
     checkpoint_suffixes,
-    evaluating_names,
     make_agent,
 )
 from skyenv.agents.reporting import ReportingAgent
@@ -50,7 +49,6 @@ __all__ = [
     "decide",
     "decide_game",
     "decisions_in",
-    "evaluating_names",
     "evaluation_of",
     "first_evaluation",
     "make_agent",

@@ -21,15 +21,20 @@ from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS
 
 
 def decisions_in(
-    games: Games, agent: Agent, rows: npt.ArrayLike | None = None, salt: int = 0
+    games: Games,
+    agent: Agent,
+    rows: npt.ArrayLike | None = None,
+    salt: int = 0,
+    uniform: npt.NDArray[np.float64] | None = None,
 ) -> Decisions:
-    """What `agent` may see of the next decisions in some rows.
+    """Return the next decisions in some rows, as far as `agent` may see them.
 
     Args:
         games: the batch.
-        agent: tells what it wants to see.
+        agent: its flags say what it wants to see.
         rows: rows whose games go on; None means all.
         salt: tells apart agents that must not share random numbers.
+        uniform: random numbers in [0, 1) in place of the games' own, float64 (k,).
     """
     chosen = np.arange(games.num_games) if rows is None else np.asarray(rows, np.int64)
     seats = games.seat[chosen]
@@ -46,11 +51,10 @@ def decisions_in(
         mask=games.mask[chosen],
         seat=seats,
         num_players=games.num_players,
-        uniform=games.uniforms(chosen, salt),
+        uniform=games.uniforms(chosen, salt) if uniform is None else uniform,
         observation=observation,
         view=view(games.state, seats, chosen) if agent.uses_view else None,
-        trusted=True,
-    )
+    ).as_trusted()
 
 
 def checked_decisions(decisions: Decisions) -> Decisions:
@@ -96,8 +100,7 @@ def checked_decisions(decisions: Decisions) -> Decisions:
         num_players=players,
         uniform=numbers,
         view=views.view(np.recarray),
-        trusted=True,
-    )
+    ).as_trusted()
 
 
 def decide(

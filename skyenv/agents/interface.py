@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -74,9 +74,10 @@ class Decisions:
         observation: float32 (k, OBSERVATION_SIZE) from the view of `seat`; None unless the agent
             uses it.
         view: records of skyenv.engine.knowledge.VIEW_DTYPE (k,); None unless the agent uses it.
-        trusted: whether all of it comes from the engine, as :func:`skyenv.agents.decisions_in`
-            says: compiled agents don't check it then (:func:`skyenv.agents.checked_decisions`),
-            which would take them half as long as deciding.
+        trusted: whether all of it comes from the engine or has been checked: compiled agents don't
+            check it then (:func:`skyenv.agents.checked_decisions`), which would take them half as
+            long as deciding. No argument: :func:`skyenv.agents.decisions_in` sets it, and what
+            ``dataclasses.replace`` makes isn't trusted.
     """
 
     mask: npt.NDArray[np.int8]
@@ -85,17 +86,25 @@ class Decisions:
     uniform: npt.NDArray[np.float64]
     observation: npt.NDArray[np.float32] | None = None
     view: np.recarray | None = None
-    trusted: bool = False
+    trusted: bool = field(default=False, init=False)
 
     def __len__(self) -> int:
         return len(self.seat)
 
     def take(self, rows: npt.NDArray[np.int64]) -> Decisions:
-        """Some of them, by their numbers, int64 (m,)."""
+        """Return some of them, by their numbers, int64 (m,)."""
         arrays: dict[str, Any] = {
             name: array[rows] for name, array in vars(self).items() if isinstance(array, np.ndarray)
         }
-        return replace(self, **arrays)
+        taken = replace(self, **arrays)
+        return taken.as_trusted() if self.trusted else taken
+
+    def as_trusted(self) -> Decisions:
+        """Return them, trusted from now on: compiled agents that take wrong numbers read and write
+        memory that isn't theirs.
+        """
+        object.__setattr__(self, "trusted", True)
+        return self
 
 
 class Agent(ABC):

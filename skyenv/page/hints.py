@@ -114,8 +114,7 @@ def as_decisions(games: Games, agent: Agent) -> Decisions:
         uniform=np.array([int.from_bytes(digest) / 2**48 for digest in digests]),
         observation=games.observe(games.seat) if agent.uses_observation else None,
         view=known if agent.uses_view else None,
-        trusted=True,
-    )
+    ).as_trusted()
 
 
 def worth_of(agent: Any, decisions: Decisions) -> Vector | None:

@@ -1,11 +1,12 @@
-"""From what a person writes to agents: names of installed packages, ours and anybody's, and paths
-of checkpoints.
+"""Agents by specification: names of installed packages, ours and anybody's, and paths of
+checkpoints.
 """
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,21 +16,25 @@ from skyenv.agents import (
     Agent,
     CallableAgent,
     Decisions,
+    HoardAgent,
     RandomAgent,
     agent_names,
+    agents_help,
     check_specification,
+    checkpoint_in,
     checkpoint_suffixes,
-    evaluating_names,
+    decide,
     make_agent,
 )
-from skyenv.agents.names import agents_help, checkpoint_in
+from skyenv.engine.games import Games
 from skyenv.errors import AgentError, CheckpointError
+from skyenv_agents import GreedyAgent
 from skyenv_agents.learned.architecture import Sizes
-from skyenv_agents.learned.networks import NetworkAgent, ThingsNetwork
+from skyenv_agents.learned.networks import Network, NetworkAgent
 
 OURS = {
     *("random", "crowd", "hoard", "greedy", "appraiser", "bidder", "builder"),
-    *("rollout", "ismcts", "trained", "ismcts-trained", "style"),
+    *("rollout", "ismcts", "trained", "ismcts-trained"),
 }
 
 
@@ -38,144 +43,153 @@ def first_legal(decisions: Decisions) -> np.ndarray:
     return np.asarray(decisions.mask.argmax(axis=1))
 
 
+def make_hoarder() -> Agent:
+    """A function without arguments that returns an agent."""
+    return HoardAgent()
+
+
+class Duck:
+    """No Agent, but acts like one."""
+
+    name = "duck"
+    uses_view = True
+
+    def act(self, decisions: Decisions) -> Any:
+        assert decisions.view is not None
+        return first_legal(decisions).tolist()
+
+
+class NeedsArguments(RandomAgent):
+    def __init__(self, strength: int) -> None:
+        self.strength = strength
+
+
+class Failing(RandomAgent):
+    def __init__(self) -> None:
+        raise RuntimeError("no licence\nhere")
+
+
+instance = RandomAgent()
+number = 7
+
+
 def test_names() -> None:
     assert set(agent_names()) >= OURS
-    assert agent_names() == sorted(agent_names())
     assert checkpoint_suffixes() == [".npz", ".zip"]
-    assert evaluating_names() == ["crowd", "hoard", "ismcts", "ismcts-trained", "random", "trained"]
+    assert "rllib:FOLDER" in agents_help()
     for name in OURS:
-        assert make_agent(name).name == name
+        agent = make_agent(name)
+        assert agent.name == name
+        assert agent.version
+        assert agent.description
+        assert "\n" not in agent.description
+        check_specification(name)
 
 
-def test_other_specifications() -> None:
-    assert isinstance(make_agent("skyenv.agents:RandomAgent"), RandomAgent)
-    assert isinstance(make_agent(RandomAgent), RandomAgent)
-    assert isinstance(make_agent(first_legal), CallableAgent)
-    greedy = make_agent("greedy")
-    assert make_agent(greedy) is greedy
-    assert type(make_agent("skyenv_agents:GreedyAgent")) is type(greedy)
+@pytest.mark.parametrize(
+    ("spec", "kind", "name"),
+    [
+        (RandomAgent, RandomAgent, "random"),
+        (instance, RandomAgent, "random"),
+        (first_legal, CallableAgent, "first_legal"),
+        (Duck(), CallableAgent, "duck"),
+        (Duck, CallableAgent, "duck"),
+        (make_hoarder, HoardAgent, "hoard"),
+        ("skyenv_agents:GreedyAgent", GreedyAgent, "greedy"),
+        ("test_names:instance", RandomAgent, "random"),
+        ("test_names:first_legal", CallableAgent, "first_legal"),
+        ("test_names:Duck", CallableAgent, "duck"),
+        ("test_names:make_hoarder", HoardAgent, "hoard"),
+    ],
+)
+def test_other_specifications(spec: Any, kind: type[Agent], name: str) -> None:
+    agent = make_agent(spec)
+    assert type(agent).__name__ == kind.__name__
+    assert agent.name == name
+    assert make_agent(agent) is agent
+    games = Games(3, seed=1)
+    games.step(decide(games, agent))
 
 
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        (
-            "gready",
-            "unknown agent 'gready'; there are appraiser, .*, .*with a budget: ismcts-100, "
-            "rollout-50ms., a checkpoint",
-        ),
-        ("greedy-9", "agent 'greedy-9': greedy has no variants"),
+        ("gready", r"'gready'; there are appraiser, .*ismcts-100, rollout-50ms.*module:Name"),
+        ("Random", "unknown agent 'Random'"),
+        ("greedy-9", "'greedy-9': greedy has no variants"),
+        ("ismcts-many", "budget"),
         ("", "unknown agent ''"),
-        ("nowhere:Name", "can't import nowhere"),
-        ("skyenv_agents:Nobody", "module skyenv_agents has no Nobody"),
-        (7, "an agent is"),
+        (":", "unknown agent ':'"),
+        ("skyenv.agents:", "unknown agent"),
+        (":RandomAgent", "unknown agent"),
+        ("skyenv_agents:Nobody", "can't import Nobody from skyenv_agents"),
+        ("skyenv.agents:RandomAgent.act.x", "can't import"),
+        ("nowhere.at.all:Agent", "can't import Agent from nowhere.at.all"),
+        ("\0:x", "can't import"),
+        ("x" * 10**6, "unknown agent"),
+        ("test_names:number", "an agent is an object with act"),
+        (7, "an agent is an object with act"),
+        (None, "an agent is an object with act"),
+        (Agent, "class Agent can't be made without arguments"),
+        (NeedsArguments, "class NeedsArguments can't be made without arguments"),
+        (Failing, "class Failing can't be made .*: RuntimeError: no licence here"),
     ],
 )
-def test_wrong_specifications(spec: object, message: str) -> None:
+def test_wrong_specifications(spec: Any, message: str) -> None:
     with pytest.raises(AgentError, match=message) as caught:
-        make_agent(spec)  # type: ignore[arg-type]
+        make_agent(spec)
     assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 400
 
 
 def test_checkpoints_by_what_they_end_in(tmp_path: Path) -> None:
     path = tmp_path / "first" / "model.npz"
     path.parent.mkdir()
     weights = {name: np.zeros(shape, np.float32) for name, shape in Sizes(4, 1, 2).shapes().items()}
-    path.write_bytes(ThingsNetwork(weights, {}).to_bytes())
+    path.write_bytes(Network(weights, {}).to_bytes())
     for spec in (path, str(path), path.parent, str(path.parent)):
-        player = make_agent(spec)
+        player = make_agent(spec, deterministic=True)
         assert isinstance(player, NetworkAgent)
-        assert (player.name, player.deterministic) == ("first", False)
-        assert make_agent(player) is player
-    sure = make_agent(path, deterministic=True)
-    assert isinstance(sure, NetworkAgent)
-    assert sure.deterministic
-    path.write_bytes(b"PK")
-    with pytest.raises(CheckpointError, match=r"model\.npz is damaged or no network file"):
-        make_agent(path)
-    with pytest.raises(CheckpointError, match="there is no network file"):
-        make_agent(tmp_path / "other.npz")
+        assert (player.name, player.deterministic) == ("first", True)
+        assert checkpoint_in(spec) == path
     path.unlink()
-    with pytest.raises(
-        CheckpointError, match=r"the folder '.*first' has no model\.npz or model\.zip"
+    for wrong, message in (
+        (path.parent, r"the folder '.*first' has no model\.npz or model\.zip"),
+        (path, r"there is no (network|such) file"),
+        (f"rllib:{path}", r"there is no (such )?folder"),
     ):
-        make_agent(str(path.parent))
+        for call in (make_agent, lambda spec: check_specification(str(spec))):
+            with pytest.raises(CheckpointError, match=message):
+                call(wrong)
+    with pytest.raises(AgentError, match=r"checkpoints end in \.npz or \.zip"):
+        make_agent(tmp_path / "model")
+    assert checkpoint_in(f"rllib:{tmp_path}") == tmp_path
+    check_specification(f"rllib:{tmp_path}")
+
+
+def test_a_name_is_parsed_before_anything_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether a name means a checkpoint costs no agent; and a folder hides none: it has a slash."""
+
+    def refuse(*arguments: object) -> None:
+        raise AssertionError("an agent was made")
+
+    monkeypatch.setattr("skyenv_agents.search.ismcts.SearchAgent.__init__", refuse)
+    for name in ("ismcts-50", "ismcts", "ismcts-trained-7ms", "nobody:Name", "nobody"):
+        assert checkpoint_in(name) is None
+    check_specification("ismcts-50")
+    (tmp_path / "rollout-9").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert make_agent("rollout-9").name == "rollout-9"
+    for spec in ("./rollout-9", Path("rollout-9")):
+        with pytest.raises(CheckpointError, match="has no model"):
+            make_agent(spec)
 
 
 def test_networks_play_without_torch() -> None:
     program = "import sys; import skyenv_agents; assert not {'torch', 'stable_baselines3'} & set(sys.modules)"
     printed("-c", program)
-
-
-@pytest.mark.parametrize(
-    ("name", "is_agent"), [("ismcts-100", True), ("rollout-50ms", True), ("greedy-9", False)]
-)
-def test_a_folder_hides_no_agent(
-    name: str, is_agent: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In a working directory with a folder of that name: a name with a budget is the agent; what is
-    no agent is the folder.
-    """
-    (tmp_path / name).mkdir()
-    monkeypatch.chdir(tmp_path)
-    if is_agent:
-        assert checkpoint_in(name) is None
-        assert make_agent(name).name == name
-    else:
-        with pytest.raises(CheckpointError, match=f"the folder '{name}' has no model"):
-            make_agent(name)
-    with pytest.raises(CheckpointError, match=r"the folder '.*' has no model"):
-        make_agent(Path(name))
-
-
-def test_whatever_a_class_or_function_raises_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def failing() -> Agent:
-        raise RuntimeError("no licence\nhere")
-
-    class Failing(RandomAgent):
-        def __init__(self) -> None:
-            failing()
-
-    with pytest.raises(
-        AgentError,
-        match="agent function failing can't be made without arguments: RuntimeError: no licence here",
-    ):
-        make_agent(failing)
-    with pytest.raises(
-        AgentError,
-        match="agent class Failing can't be made without arguments: RuntimeError: no licence here",
-    ):
-        make_agent(Failing)
-    (tmp_path / "broken_agents.py").write_text("1 / 0\n", encoding="utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(
-        AgentError, match="'broken_agents:Agent': can't import broken_agents: ZeroDivisionError: "
-    ):
-        make_agent("broken_agents:Agent")
-
-
-def test_missing_checkpoint(tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match=r"there is no checkpoint .*model\.zip"):
-        make_agent(str(tmp_path / "model.zip"))
-    with pytest.raises(AgentError, match=r"checkpoints end in \.npz or \.zip"):
-        make_agent(tmp_path / "model")
-
-
-def test_folders_of_other_libraries(tmp_path: Path) -> None:
-    """A word before the path says whose; what is wrong with one is told without importing the
-    library.
-    """
-    assert "rllib:FOLDER" in agents_help()
-    assert checkpoint_in(f"rllib:{tmp_path}") == tmp_path
-    assert checkpoint_in("nobody:Name") is None
-    check_specification(f"rllib:{tmp_path}")
-    for ask in (check_specification, make_agent):
-        with pytest.raises(CheckpointError, match=r"there is no (such )?folder"):
-            ask(f"rllib:{tmp_path / 'model'}")
-    with pytest.raises(CheckpointError, match=r"the folder '.*' has no model\.npz"):
-        make_agent(tmp_path)
 
 
 # ---- a package of somebody else's ----
@@ -253,61 +267,34 @@ for name in ("broken", "greedy", "dated", "paid", "lent", "timid-late", "some.pa
         make_agent(name)
     except skyenv.AgentError as error:
         said[name] = str(error)
-page = [name for name in catalogue().names if name in ("timid", "broken", "random", "dated", "paid", "lent")]
 after = [make_agent("timid-7").after, make_agent("timidity:some/folder", deterministic=True).after]
-print(json.dumps([agent_names(), make_agent("timid").name, after, said, page]))
+print(json.dumps([agent_names(), make_agent("timid").name, after, said, catalogue().names]))
 """
 
 
 def test_a_package_of_somebody_else_brings_agents_by_name(tmp_path: Path) -> None:
     """Installed by pip, it needs nothing else: environments, the page and whatever takes names know
-    its agents.
+    its agents; which of them fail is told when they are made.
     """
     source, target = tmp_path / "source", tmp_path / "target"
     source.mkdir()
     (source / "pyproject.toml").write_text(PROJECT, encoding="utf-8")
     (source / "dated_agents.py").write_text(DATED, encoding="utf-8")
     (source / "timid_agents.py").write_text(MODULE, encoding="utf-8")
-    install = [
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        "--no-deps",
-        "--no-index",
-    ]
-    printed(*install, "--no-build-isolation", "--target", target, source)
+    install = "-m pip install --quiet --disable-pip-version-check --no-deps --no-index"
+    printed(*install.split(), "--no-build-isolation", "--target", target, source)
     done = python("-c", f"import sys; sys.path.insert(0, {str(target)!r})\n{PROGRAM}", cwd=tmp_path)
     names, timid, after, said, page = json.loads(done.stdout)
-    assert set(names) == OURS | {"timid", "broken", "dated", "paid", "lent"}
+    assert set(names) == OURS | {"timid", "broken", "dated", "paid", "lent"} == set(page)
     assert (timid, after) == ("timid", [7, ["folder", True]])
-    assert (
-        "agent 'broken' of timid-agents can't be imported from timid_agents:Nothing"
-        in said["broken"]
-    )
-    assert "skyenv and timid-agents both declare it; name it as 'module:Name'" in said["greedy"]
-    assert said["dated"].endswith(
-        "'dated' of timid-agents can't be imported from dated_agents:DatedAgent: RuntimeError: "
-        "this release needs another Python"
-    )
-    assert said["paid"].endswith(
-        "of timid-agents can't be made from timid_agents:PaidAgent: LookupError: no licence"
-    )
-    assert said["lent"].endswith(
-        "of timid-agents can't be made from timid_agents:lent: LookupError: no lender"
-    )
-    assert (
-        "'timid-late' of timid-agents can't be made: ValueError: invalid literal"
-        in said["timid-late"]
-    )
-    assert "'some.paid', played by timid-agents: LookupError: no licence" in said["some.paid"]
-    assert sorted(page) == [
-        "broken",
-        "dated",
-        "lent",
-        "paid",
-        "random",
-        "timid",
-    ]  # which of them fail is told when they are made
+    for name, parts in {
+        "broken": ("of timid-agents can't be imported from timid_agents:Nothing",),
+        "greedy": ("skyenv and timid-agents both declare it",),
+        "dated": ("can't be imported", "RuntimeError: this release needs another Python"),
+        "paid": ("'paid' of timid-agents can't be made", "LookupError: no licence"),
+        "lent": ("'lent' of timid-agents can't be made", "LookupError: no lender"),
+        "timid-late": ("'timid-late' of timid-agents can't be made", "ValueError"),
+        "some.paid": ("'some.paid' of timid-agents can't be made", "LookupError: no licence"),
+    }.items():
+        assert all(part in said[name] for part in parts), said[name]
     assert done.stderr == ""

@@ -12,14 +12,10 @@ import pytest
 
 from skyenv.cuda import kernels
 from skyenv.engine.kernels import SLOT_DTYPE
-from skyenv.engine.knowledge import VIEW_DTYPE
 from skyenv.engine.observation import CODES_DTYPE
 from skyenv.rules.compiling import COMPILED
 from skyenv.rules.state import GAME_DTYPE
 from skyenv.rules.tape import TAPE_DTYPE
-from skyenv_agents.heuristic import device
-from skyenv_agents.heuristic.features import HEURISTIC_DTYPE
-from skyenv_agents.heuristic.weights import WEIGHTS_DTYPE
 
 pytestmark = [pytest.mark.long, pytest.mark.skipif(not COMPILED, reason="NUMBA_DISABLE_JIT is set")]
 
@@ -57,19 +53,6 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     "look": (GAMES, NUMBERS, NUMBERS, CODES),
     "scale": ((np.int16, 1), (np.float32, 1), NUMBERS, NUMBERS, (np.float32, 2)),
     "uniforms": (GAMES, NUMBERS, int, int, (np.float64, 1)),
-    "judge_rows": (
-        GAMES,
-        WORDS,
-        MASK,
-        NUMBERS,
-        (np.float64, 1),
-        (WEIGHTS_DTYPE, 1),
-        (VIEW_DTYPE, 1),
-        WORDS,
-        (HEURISTIC_DTYPE, 1),
-        NUMBERS,
-        (np.float64, 2),
-    ),
 }
 """The kernels with their arguments: int, bool, or an array's dtype and axes."""
 
@@ -90,7 +73,7 @@ def test_compiles_without_memory_of_its_own(name: str) -> None:
         else types.Array(from_dtype(np.dtype(one[0])), one[1], "C")
         for one in SIGNATURES[name]
     ]
-    kernel = getattr(device if hasattr(device, name) else kernels, name)
+    kernel = getattr(kernels, name)
     # Numba asks the GPU for its kind, for the functions that a kernel calls.
     gpu = SimpleNamespace(compute_capability=(8, 0))
     with mock.patch.object(dispatcher, "get_current_device", return_value=gpu):
@@ -104,8 +87,7 @@ def test_compiles_without_memory_of_its_own(name: str) -> None:
 def test_all_kernels_are_compiled() -> None:
     made = {
         name
-        for module in (kernels, device)
-        for name, thing in vars(module).items()
-        if hasattr(thing, "py_func") and thing.__module__ == module.__name__
+        for name, thing in vars(kernels).items()
+        if hasattr(thing, "py_func") and thing.__module__ == kernels.__name__
     }
     assert made == set(SIGNATURES)

@@ -17,7 +17,7 @@ from skyenv.agents import decide, make_agent
 from skyenv.arena.on_ray import LOCAL, connect
 from skyenv.engine.games import Games
 from skyenv.errors import CheckpointError
-from skyenv_agents.learned.rllib import MODULES, RllibAgent
+from skyenv_agents.learned.policy import MODULES, RllibAgent
 
 ray = pytest.importorskip("ray")
 pytest.importorskip(

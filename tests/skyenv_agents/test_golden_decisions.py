@@ -52,7 +52,9 @@ AGENTS: Final[dict[str, Agent]] = {
         40, rollout_policy="random", turns=2, margin=0.5, early=12.0, late=4.0
     ),
     "ismcts-trained-32": GuidedAgent(32),
-    "ismcts-trained-24, two trees": GuidedAgent(24, flatness=1.5, trees=2, exploration=1.5),
+    "ismcts-trained-24, two trees": GuidedAgent(
+        24, prior_temperature=1.5, trees=2, exploration=1.5
+    ),
     "ismcts-24, trained at leaves": SearchAgent(
         24,
         evaluator=TrainedAgent(),

@@ -51,6 +51,13 @@ Floats = npt.NDArray[np.float32]
 
 
 @called_rule
+def write(x: Floats, first: int, values: tuple[float, ...]) -> None:
+    """Write some inputs, from number `first` on."""
+    for i in range(len(values)):
+        x[first + i] = values[i]
+
+
+@called_rule
 def seat_vp(game: GameRecord, h: HeuristicRecord, district: int, seat: int) -> float:
     """SCO-2: VP of a seat if the district is scored now; as district_vp of the rules, by what was
     noted.
@@ -108,27 +115,33 @@ def write_district(
                 called += 1 if game.place[commissioner] >= CENTRAL_PARK else 0
     stands = 1.0 if own != NONE else 0.0
     empty = int(h.empty[district])
-    x[0] = stands
-    x[1] = mine / 10.0
-    x[2] = (mine - net) / 10.0
-    x[3] = net / 10.0
-    x[4] = floors / 4.0
-    x[5] = all_floors / 8.0
-    x[6] = float(others)
-    x[7] = empty / 5.0
-    x[8] = 1.0 if empty == 0 else 0.0
-    x[9] = 1.0 if empty == 1 else 0.0
-    x[10] = worth / 8.0 * stands
-    x[11] = worth / 8.0 * (1.0 - stands)
-    x[12] = floors * worth / 20.0
-    x[13] = float(here)
-    x[14] = float(marked)
-    x[15] = float(called)  # its auction comes next
-    x[16] = points / 15.0
-    x[17] = (points + h.points[seat, BLACK] if points > 0.0 else 0.0) / 25.0
-    x[18] = rival_points / 25.0
-    x[19] = 1.0 if game.auction_place == district else 0.0
-    x[20] = h.left
+    write(
+        x,
+        0,
+        (
+            stands,
+            mine / 10.0,
+            (mine - net) / 10.0,
+            net / 10.0,
+            floors / 4.0,
+            all_floors / 8.0,
+            float(others),
+            empty / 5.0,
+            1.0 if empty == 0 else 0.0,
+            1.0 if empty == 1 else 0.0,
+            worth / 8.0 * stands,
+            worth / 8.0 * (1.0 - stands),
+            floors * worth / 20.0,
+            float(here),
+            float(marked),
+            float(called),  # its auction comes next
+            points / 15.0,
+            (points + h.points[seat, BLACK] if points > 0.0 else 0.0) / 25.0,
+            rival_points / 25.0,
+            1.0 if game.auction_place == district else 0.0,
+            float(h.left),
+        ),
+    )
 
 
 @called_rule
@@ -176,36 +189,45 @@ def write_holdings(game: GameRecord, h: HeuristicRecord, seat: int, x: Floats) -
     black = h.points[seat, BLACK]
     ahead = h.standing[seat] - best_standing
     placed = int(game.placed)
-    x[0] = h.left
-    x[1] = float(game.stops)
-    x[2] = (game.score[seat] - best_score) / 20.0
-    x[3] = ahead / 20.0
-    x[4] = ahead * (1.0 - h.left) / 10.0
-    x[5] = clipped(ahead / 6.0) * (1.0 - h.left)
-    x[6] = clipped(ahead / 3.0) if placed >= BUSINESSES_TO_PLACE - 2 else 0.0
-    x[7] = clipped(ahead / 6.0) * game.stops
-    x[8] = h.standing[seat] / 50.0
-    x[9] = game.supply[seat] / 6.0
-    x[10] = 1.0 if game.supply[seat] == 0 else 0.0
-    x[11] = 1.0 if game.supply[seat] >= BUILD_LIMIT[0] else 0.0
-    x[12] = game.general[seat] / 12.0
-    x[13] = coloured / 40.0
-    x[14] = black / 40.0
-    x[15] = cards / 10.0
-    x[16] = most / 20.0
-    x[17] = (coloured + black - most_points) / 40.0
-    x[18] = (coloured + black) * h.left / 40.0
-    x[19] = h.presence[seat] / 7.0
     bonus = placed // BONUS_EVERY
+    missing = 0
+    special = 0.0
     if bonus < len(BONUS_VP):
         missing = max(0, int(BONUS_DISTRICTS[bonus]) - int(h.presence[seat]))
-        x[20] = BONUS_VP[bonus] / 8.0 if missing == 0 else 0.0
-        x[21] = missing * (placed % BONUS_EVERY + 1) / 6.0
-    x[22] = placed % BONUS_EVERY / 2.0
-    x[23] = game.park[seat] / 4.0
-    x[24] = game.park[seat] * park_value(game) / 10.0
-    x[25] = float(game.side)
-    x[26] = 1.0 if placed == BUSINESSES_TO_PLACE - 1 else 0.0
+        special = BONUS_VP[bonus] / 8.0 if missing == 0 else 0.0
+    write(
+        x,
+        0,
+        (
+            float(h.left),
+            float(game.stops),
+            (game.score[seat] - best_score) / 20.0,
+            ahead / 20.0,
+            ahead * (1.0 - h.left) / 10.0,
+            clipped(ahead / 6.0) * (1.0 - h.left),
+            clipped(ahead / 3.0) if placed >= BUSINESSES_TO_PLACE - 2 else 0.0,
+            clipped(ahead / 6.0) * game.stops,
+            h.standing[seat] / 50.0,
+            game.supply[seat] / 6.0,
+            1.0 if game.supply[seat] == 0 else 0.0,
+            1.0 if game.supply[seat] >= BUILD_LIMIT[0] else 0.0,
+            game.general[seat] / 12.0,
+            coloured / 40.0,
+            black / 40.0,
+            cards / 10.0,
+            most / 20.0,
+            (coloured + black - most_points) / 40.0,
+            (coloured + black) * h.left / 40.0,
+            h.presence[seat] / 7.0,
+            special,
+            missing * (placed % BONUS_EVERY + 1) / 6.0,
+            placed % BONUS_EVERY / 2.0,
+            game.park[seat] / 4.0,
+            game.park[seat] * park_value(game) / 10.0,
+            float(game.side),
+            1.0 if placed == BUSINESSES_TO_PLACE - 1 else 0.0,
+        ),
+    )
 
 
 @called_rule
@@ -242,15 +264,21 @@ def write_turn(game: GameRecord, h: HeuristicRecord, seat: int, x: Floats) -> No
     for district in range(NUM_DISTRICTS):
         if game.stopped[district] == 0:
             total += lead_vp(game, h, district, seat)
-    x[45] = first
-    x[46] = now / 10.0
-    x[47] = now * first / 10.0
-    x[48] = worst / 10.0
-    x[49] = soon / 10.0
-    x[50] = parks
-    x[51] = halls
-    x[52] = parks * first
-    x[53] = total / 20.0
+    write(
+        x,
+        45,
+        (
+            first,
+            now / 10.0,
+            now * first / 10.0,
+            worst / 10.0,
+            soon / 10.0,
+            parks,
+            halls,
+            parks * first,
+            total / 20.0,
+        ),
+    )
 
 
 @called_rule
@@ -266,27 +294,32 @@ def write_auction(game: GameRecord, h: HeuristicRecord, seat: int, x: Floats) ->
             worth = max(worth, h.worth[place, colour] if not park else 0.0)
     if game.bid_colour[seat] != NONE:
         points = h.points[seat, game.bid_colour[seat]]
-    x[54] = 1.0
-    x[55] = 1.0 if park else 0.0
-    x[56] = game.bid_total[seat] / 20.0
-    x[57] = game.highest / 20.0
-    x[58] = 1.0 if game.alea == ALEA_STANDS else 0.0
-    x[59] = 1.0 if game.alea == ALEA_OUT else 0.0
-    x[60] = game.markers[game.auction_commissioner] / 3.0
-    x[61] = 1.0 if not park and h.empty[place] == 0 else 0.0
-    if game.out[seat]:
-        x[62] = 1.0
-    else:
-        x[63] = worth / 10.0
-        x[64] = points / 20.0
-        x[65] = clipped(
-            (points + h.points[seat, BLACK] - (game.highest - game.bid_total[seat])) / 10.0
-        )
+    out = game.out[seat] != 0
+    beyond = points + h.points[seat, BLACK] - (game.highest - game.bid_total[seat])
+    gain = 0.0
     if game.highest_bidder == seat:
         gain = min(int(BUILD_LIMIT[int(highest_rank(game, seat))]), int(game.supply[seat])) * worth
-        x[66] = 1.0
-        x[67] = gain / 20.0
-        x[68] = gain / 20.0 if game.phase == PHASE_BUILD else 0.0
+    write(
+        x,
+        54,
+        (
+            1.0,
+            1.0 if park else 0.0,
+            game.bid_total[seat] / 20.0,
+            game.highest / 20.0,
+            1.0 if game.alea == ALEA_STANDS else 0.0,
+            1.0 if game.alea == ALEA_OUT else 0.0,
+            game.markers[game.auction_commissioner] / 3.0,
+            1.0 if not park and h.empty[place] == 0 else 0.0,
+            1.0 if out else 0.0,
+            0.0 if out else worth / 10.0,
+            0.0 if out else points / 20.0,
+            0.0 if out else clipped(beyond / 10.0),
+            1.0 if game.highest_bidder == seat else 0.0,
+            gain / 20.0,
+            gain / 20.0 if game.phase == PHASE_BUILD else 0.0,
+        ),
+    )
 
 
 @entry_point("what networks are told", 1)

@@ -31,106 +31,96 @@ from skyenv_agents.heuristic.judging import decide_all
 from skyenv_agents.heuristic.weights import (
     APPRAISER_WEIGHTS,
     GREEDY_WEIGHTS,
-    AppraiserWeights,
     Weights,
     weights_record,
 )
+
+Records = npt.NDArray[np.void]
 
 
 class HeuristicAgent(Agent):
     """Takes the action that the compiled scores with its weights hold to be best.
 
     Args:
-        weights: what to judge by, for every number of players; None: the measured ones.
+        weights: by number of players; None: the measured ones.
 
     Attributes:
-        kind: dataclass of the weights, all of them numbers.
-        measured: the weights by number of players.
+        measured: the measured weights by number of players.
 
     Raises:
-        AgentError: `weights` are of another kind.
+        AgentError: `weights` have other names than the measured ones.
     """
 
     uses_view = True
-    kind: ClassVar[type[Weights]]
     measured: ClassVar[Mapping[int, Weights]]
 
-    def __init__(self, weights: Weights | None = None) -> None:
-        if not (weights is None or type(weights) is self.kind):
-            raise AgentError(
-                f"the weights of {self.name} must be its {self.kind.__name__}, not {shown(weights)}"
-            )
-        self._weights = {
-            players: weights_record(weights or measured)
-            for players, measured in self.measured.items()
-        }
+    def __init__(self, weights: Mapping[int, Weights] | None = None) -> None:
+        given = self.measured if weights is None else weights
+        for players, measured in self.measured.items():
+            if given[players].keys() != measured.keys():
+                wrong = sorted(given[players].keys() ^ measured.keys())
+                raise AgentError(
+                    f"the weights of {self.name} lack, or have beside its own: {shown(wrong)}"
+                )
+        self._records = {players: weights_record(given[players]) for players in self.measured}
 
     def weights(self, num_players: int) -> npt.NDArray[np.void]:
-        """The weights for a number of players, as compiled functions take them, WEIGHTS_DTYPE
-        (1,).
+        """Return the weights for a number of players, as compiled functions take them,
+        WEIGHTS_DTYPE (1,).
         """
-        return self._weights[num_players]
+        return self._records[num_players]
 
     def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
         """See :class:`skyenv.agents.Agent`."""
-        return self._judge(checked_decisions(decisions), np.zeros((0, NUM_ACTIONS)))
+        return self._decide(decisions, np.zeros((0, NUM_ACTIONS)))
 
     def scores(self, decisions: Decisions) -> npt.NDArray[np.float64]:
-        """What each action should bring, in VP, float64 (k, 103); only legal actions are judged,
-        −10⁹: out of the question.
+        """Return the VP that each action should bring, float64 (k, 103); only legal actions are
+        scored, −10⁹: out of the question.
         """
-        decisions = checked_decisions(decisions)
         scores = np.zeros((len(decisions), NUM_ACTIONS))
-        self._judge(decisions, scores)
+        self._decide(decisions, scores)
         return scores
 
     def inputs(self, decisions: Decisions) -> npt.NDArray[np.float32]:
-        """What networks are told of the position, float32 (k, NUM_POSITION_INPUTS); see
+        """Return the features of the position for networks, float32 (k, NUM_POSITION_INPUTS); see
         :mod:`skyenv_agents.heuristic.inputs`.
         """
         decisions = checked_decisions(decisions)
-        assert decisions.view is not None
         inputs = np.zeros((len(decisions), NUM_POSITION_INPUTS), np.float32)
-        views = as_records(decisions.view, VIEW_DTYPE)
-        write_inputs(
-            views, self.weights(decisions.num_players), new_records(1, HEURISTIC_DTYPE), inputs
-        )
+        write_inputs(*self._seen(decisions), inputs)
         return inputs
 
-    def _judge(
+    def _seen(self, decisions: Decisions) -> tuple[Records, Records, Records]:
+        """Return views, weights and memory, as compiled functions take them."""
+        assert decisions.view is not None
+        views = as_records(decisions.view, VIEW_DTYPE)
+        return views, self.weights(decisions.num_players), new_records(1, HEURISTIC_DTYPE)
+
+    def _decide(
         self, decisions: Decisions, scores: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.int64]:
-        """The best actions; all judgements go into `scores` if it has rows."""
-        assert decisions.view is not None
+        """Return the best actions; all scores go into `scores` if it has rows."""
+        decisions = checked_decisions(decisions)
         actions = np.zeros(len(decisions), np.int64)
-        views = as_records(decisions.view, VIEW_DTYPE)
-        weights = self.weights(decisions.num_players)
-        decide_all(
-            views,
-            decisions.mask,
-            decisions.uniform,
-            weights,
-            new_records(1, HEURISTIC_DTYPE),
-            actions,
-            scores,
-        )
+        views, weights, memory = self._seen(decisions)
+        decide_all(views, decisions.mask, decisions.uniform, weights, memory, actions, scores)
         return actions
 
 
 class GreedyAgent(HeuristicAgent):
-    """Judges every legal action by the VP that it should bring, and takes the best; see
+    """Scores every legal action by the VP that it should bring, and takes the best; see
     :class:`HeuristicAgent`.
     """
 
     name = "greedy"
     version = "1"
     description = "judges every legal action by the VP that it should bring, one action ahead"
-    kind = Weights
     measured = GREEDY_WEIGHTS
 
 
 class AppraiserAgent(HeuristicAgent):
-    """Judges as greedy does, but auctions by what everyone could and would bid; see the module's
+    """Scores as greedy does, but auctions by what everyone could and would bid; see the module's
     text.
     """
 
@@ -139,5 +129,4 @@ class AppraiserAgent(HeuristicAgent):
     description = (
         "appraises auctions, cards and building stops by expected VP and by what others could bid"
     )
-    kind = AppraiserWeights
     measured = APPRAISER_WEIGHTS

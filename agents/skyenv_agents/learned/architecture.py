@@ -1,5 +1,5 @@
 """The network that experiments/training trains and NumPy plays: written once, for arrays of either
-library.
+library; and a layer's product for NumPy.
 
 Every thing of a group (a district, a colour, a seat) goes through the group's own layer, whose
 weights all of them share, and adds what tells it from the others. All of that and the common inputs
@@ -16,7 +16,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+import numpy as np
+import numpy.typing as npt
+
 from skyenv.rules.actions import NUM_ACTIONS
+from skyenv.rules.compiling import COMPILED, entry_point
+from skyenv.rules.state import Array
 from skyenv_agents.learned.layout import (
     COMMON_ACTIONS,
     COMMON_CODES,
@@ -162,3 +167,39 @@ def run(
     return logits, library.join(
         [values[:, :1] + prior[:, NUM_ACTIONS : NUM_ACTIONS + 1], values[:, 1:]], 1
     )
+
+
+@entry_point("networks", 1)
+def _write_products(rows: Array, weight: Array, bias: Array, out: Array) -> None:
+    """Write rows · weight + bias into `out`; (n, k), (k, m), (m,), (n, m), all of one type."""
+    for i in range(len(rows)):
+        for j in range(len(bias)):
+            out[i, j] = bias[j]
+        for t in range(rows.shape[1]):
+            value = rows[i, t]
+            if value != 0:
+                for j in range(len(bias)):
+                    out[i, j] += value * weight[t, j]
+
+
+def linear(
+    rows: npt.NDArray[Any], weight: npt.NDArray[Any], bias: npt.NDArray[Any]
+) -> npt.NDArray[Any]:
+    """Return rows · weight + bias, (…, m), with a result that depends neither on the batch nor on
+    the machine.
+
+    The last bits of a BLAS library's product differ with the number of rows and the processor, and
+    on a busy machine its threads wait for each other, a thousand times as long as the product
+    takes. Here every output is one sum in one order, on one thread. Zeros, which are most of a
+    network's inputs and half of its layers' outputs, cost nothing.
+
+    Args:
+        rows: (…, k). weight: (k, m), contiguous. bias: (m,). All float32 or all float64.
+    """
+    flat = np.ascontiguousarray(rows.reshape(-1, weight.shape[0]))
+    if COMPILED:
+        out = np.empty((len(flat), weight.shape[1]), weight.dtype)
+        _write_products(flat, weight, bias, out)
+    else:
+        out = flat @ weight + bias
+    return out.reshape(*rows.shape[:-1], weight.shape[1])

@@ -1,7 +1,8 @@
-"""A player from a checkpoint of sb3-contrib's MaskablePPO, as ``examples/maskable_ppo.py`` writes
-them.
+"""Players from other libraries' checkpoints: sb3-contrib's MaskablePPO (``.zip``, as
+``examples/maskable_ppo.py`` writes them) and RLlib's new API stack (``rllib:PATH``, as
+``examples/rllib_self_play.py`` writes them).
 
-A checkpoint holds pickled Python objects, which can run code when they are read: use only those
+Such checkpoints hold pickled Python objects, which can run code when they are read: use only those
 that you trust.
 """
 
@@ -9,15 +10,20 @@ from __future__ import annotations
 
 import copy
 import zipfile
+from abc import abstractmethod
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.errors import AgentError, CheckpointError, install_hint
-from skyenv_agents.learned.masked import MaskedAgent, check_spaces
-from skyenv_agents.learned.networks import name_of
+from skyenv.agents import Decisions, Evaluations
+from skyenv.engine.observation import OBSERVATION_SIZE
+from skyenv.errors import AgentError, CheckpointError, cause, install_hint
+from skyenv.rules.actions import NUM_ACTIONS
+from skyenv_agents.learned.networks import PolicyPlayer, masked_softmax, name_of
+
+Float64 = npt.NDArray[np.float64]
 
 IGNORED: Final = {
     "n_envs": 1,
@@ -35,96 +41,206 @@ IGNORED: Final = {
     "_last_original_obs": None,
     "_last_episode_starts": None,
 }
-"""What a checkpoint says about learning; a player needs none of it, and a small rollout buffer
-saves memory.
+"""Settings of learning in MaskablePPO's checkpoints; a player needs none of them, and a small
+rollout buffer saves memory.
+"""
+OBSERVATIONS: Final = "observations"
+"""Where RLlib's masking module looks for the vector (``mask="rllib"``)."""
+CLASS_FILE: Final = "class_and_ctor_args.pkl"
+"""What stands in the folder of everything that RLlib can make anew from a checkpoint."""
+MODULES: Final = ("learner_group/learner/rl_module", "learner/rl_module", "rl_module", ".")
+"""Where the folder of the policies stands in a checkpoint of an algorithm, a group of learners, a
+learner, and itself.
 """
 
 
-class PolicyAgent(MaskedAgent):
-    """Plays a trained policy on the CPU, a whole batch in one forward pass.
+class MaskedAgent(PolicyPlayer):
+    """Plays by the logits of a policy on PyTorch, a whole batch in one forward pass on the CPU.
+
+    The policy computes in double precision: rounding then doesn't reach the decisions, while single
+    precision depends on the number of rows, and of some 10 million random draws one would fall
+    differently. It takes twice the time (14 instead of 7 µs for 2 · 256 units).
 
     Args:
-        source: path of a checkpoint, or a policy (such as ``model.policy``), which is copied, so
-            that it may go on learning.
-        deterministic: take the most probable action instead of drawing one with the decision's
-            random number. Drawing is much stronger after little training (71 against 49 % wins over
-            random), a little weaker after five minutes (44 % against the deterministic twin), and
-            always harder to predict; so it is the default.
+        source: a checkpoint's path; or a policy, which is copied, so that it may go on learning.
+        deterministic: take the most probable action instead of sampling with the decision's random
+            number.
         name: name in tables and records; None takes it from the path.
 
     Raises:
-        CheckpointError: the file is missing, damaged, or made for another observation or other
-            actions.
-        AgentError: torch, stable-baselines3 or sb3-contrib is not installed.
+        CheckpointError: the checkpoint is missing, damaged, or made for another observation or
+            other actions.
+        AgentError: the library is not installed.
     """
-
-    description = "a trained policy"
 
     def __init__(
         self, source: Any, *, deterministic: bool = False, name: str | None = None
     ) -> None:
         is_path = isinstance(source, (str, Path))
-        policy = load_policy(source) if is_path else _copied(source)
-        observations, actions = (
-            getattr(policy, name, None) for name in ("observation_space", "action_space")
-        )
-        check_spaces(observations, actions, str(source) if is_path else "the policy given")
-        # In double precision rounding doesn't reach the decisions: single precision depends on the
-        # number of rows, and of some 10 million random draws one would fall differently. Twice the
-        # time (14 instead of 7 µs for 2 · 256 units).
-        self.policy = policy.to("cpu").double()
-        self.policy.set_training_mode(False)
-        self.policy.requires_grad_(False)
         self.deterministic = deterministic
         self.name = name or (name_of(Path(source)) if is_path else "policy")
+        policy = self._load(Path(source)) if is_path else self._copied(source)
+        self._use(policy, f"the policy of {source}" if is_path else "the policy given")
+        policy.requires_grad_(False)
 
-    def _logits(
+    def evaluate(self, decisions: Decisions) -> Evaluations:
+        """See :class:`skyenv.agents.Agent`; the critic isn't asked."""
+        assert decisions.observation is not None
+        return self.probabilities(decisions.observation, decisions.mask), None
+
+    def probabilities(
         self, observation: npt.NDArray[np.float32], mask: npt.NDArray[np.int8]
-    ) -> npt.NDArray[np.float64]:
+    ) -> Float64:
+        """Return the policy's probabilities, float64 (k, 103); illegal actions have exactly 0.
+
+        Args:
+            observation: float32 (k, OBSERVATION_SIZE).
+            mask: int8 (k, 103).
+        """
         import torch
 
         with torch.inference_mode():
-            features = self.policy.pi_features_extractor(torch.from_numpy(observation).double())
-            latent = self.policy.mlp_extractor.forward_actor(features)
-            logits: npt.NDArray[np.float64] = self.policy.action_net(latent).numpy()
-        return logits
+            vector = torch.from_numpy(observation).double()
+            logits = self._logits(vector, torch.from_numpy(mask))
+        return masked_softmax(logits.numpy(), mask)
+
+    @abstractmethod
+    def _load(self, path: Path) -> Any:
+        """Return the policy in a checkpoint, on the CPU."""
+
+    def _copied(self, policy: Any) -> Any:
+        """Return an independent copy of a policy."""
+        return copy.deepcopy(policy)
+
+    @abstractmethod
+    def _use(self, policy: Any, what: str) -> None:
+        """Check the policy's spaces and take it over, in double precision."""
+
+    @abstractmethod
+    def _logits(self, observation: Any, mask: Any) -> Any:
+        """Return the logits of all actions, a tensor (k, 103), of double observations and int8
+        masks; those of illegal actions don't matter.
+        """
 
 
-def load_policy(path: str | Path) -> Any:
-    """The policy in a checkpoint, on the CPU.
+def check_spaces(observations: Any, actions: Any, what: str) -> None:
+    """Refuse a policy that was made for another observation, or for other actions, than there are.
+
+    Args:
+        observations, actions: its spaces, as Gymnasium describes them. what: its name in messages.
 
     Raises:
-        CheckpointError, AgentError: as for :class:`PolicyAgent`.
+        CheckpointError: it doesn't fit.
     """
-    try:
-        from sb3_contrib import MaskablePPO
-    except ImportError as error:
-        raise AgentError(
-            f"checkpoints need a package that isn't there: {error}; {install_hint('train')}"
-        ) from error
-    if not Path(path).is_file():
-        raise CheckpointError(f"there is no checkpoint {path}")
-    try:
-        with zipfile.ZipFile(path) as archive:
-            broken = archive.testzip()
-        if broken is not None:
-            raise CheckpointError(f"checkpoint {path} is damaged: {broken} in it can't be read")
-        return MaskablePPO.load(path, device="cpu", custom_objects=dict(IGNORED)).policy
-    except CheckpointError:
-        raise
-    except (
-        Exception
-    ) as error:  # a damaged file can fail anywhere in zipfile, json, pickle, torch or SB3
-        first_line = (str(error).splitlines() or [""])[0]
+    shape, number = getattr(observations, "shape", None), getattr(actions, "n", None)
+    if shape != (OBSERVATION_SIZE,):
+        length = shape[0] if isinstance(shape, tuple) and len(shape) == 1 else shape
         raise CheckpointError(
-            f"checkpoint {path} is damaged or no MaskablePPO model ({type(error).__name__}: "
-            f"{first_line:.100})"
-        ) from error
+            f"{what} was trained for observations of length {length}; they have {OBSERVATION_SIZE} "
+            "now"
+        )
+    if number != NUM_ACTIONS:
+        raise CheckpointError(f"{what} was trained for {number} actions; there are {NUM_ACTIONS}")
 
 
-def _copied(policy: Any) -> Any:
-    """An independent copy of a policy, less what only learning needs."""
-    # A policy that has just acted holds tensors of a gradient's graph, which can't be copied; the
-    # optimiser is large.
-    left_out = (getattr(policy, name, None) for name in ("action_dist", "optimizer"))
-    return copy.deepcopy(policy, {id(thing): None for thing in left_out if thing is not None})
+class PolicyAgent(MaskedAgent):
+    """Plays a policy that sb3-contrib's MaskablePPO has trained; see :class:`MaskedAgent`."""
+
+    description = "a trained policy"
+
+    def _use(self, policy: Any, what: str) -> None:
+        observations = getattr(policy, "observation_space", None)
+        check_spaces(observations, getattr(policy, "action_space", None), what)
+        self.policy = policy.to("cpu").double()
+        self.policy.set_training_mode(False)
+
+    def _logits(self, observation: Any, mask: Any) -> Any:
+        features = self.policy.pi_features_extractor(observation)
+        return self.policy.action_net(self.policy.mlp_extractor.forward_actor(features))
+
+    def _copied(self, policy: Any) -> Any:
+        # A policy that has just acted holds tensors of a gradient's graph, which can't be copied;
+        # the optimiser is large.
+        left_out = (getattr(policy, name, None) for name in ("action_dist", "optimizer"))
+        return copy.deepcopy(policy, {id(part): None for part in left_out if part is not None})
+
+    def _load(self, path: Path) -> Any:
+        try:
+            from sb3_contrib import MaskablePPO
+        except ImportError as error:
+            raise AgentError(
+                f"checkpoints need a package that isn't there: {error}; {install_hint('train')}"
+            ) from error
+        if not path.is_file():
+            raise CheckpointError(f"there is no checkpoint {path}")
+        try:
+            with zipfile.ZipFile(path) as archive:
+                broken = archive.testzip()
+            if broken is not None:
+                raise CheckpointError(f"checkpoint {path} is damaged: {broken} in it can't be read")
+            return MaskablePPO.load(path, device="cpu", custom_objects=dict(IGNORED)).policy
+        except CheckpointError:
+            raise
+        except Exception as error:  # a damaged file can fail in zipfile, json, pickle, torch or SB3
+            raise CheckpointError(
+                f"checkpoint {path} is damaged or no MaskablePPO model ({cause(error)})"
+            ) from error
+
+
+class RllibAgent(MaskedAgent):
+    """Plays a policy that RLlib has trained; see :class:`MaskedAgent`.
+
+    The policy saw the observation alone, or, as RLlib's masking modules do, a dict of it and the
+    mask (``mask="rllib"``). A path is the folder of a checkpoint of an algorithm or of one policy
+    (``…/rl_module/NAME``); a policy is an RLModule.
+    """
+
+    description = "a policy trained by RLlib"
+
+    def _use(self, policy: Any, what: str) -> None:
+        space = policy.observation_space
+        inner = getattr(space, "spaces", {})
+        self._takes_mask = OBSERVATIONS in inner
+        check_spaces(inner.get(OBSERVATIONS, space), policy.action_space, what)
+        self.module = policy.cpu().double()
+        self.module.eval()
+
+    def _logits(self, observation: Any, mask: Any) -> Any:
+        masked = {OBSERVATIONS: observation, "action_mask": mask.double()}
+        seen = masked if self._takes_mask else observation
+        return self.module.forward_inference({"obs": seen})["action_dist_inputs"]
+
+    def _load(self, path: Path) -> Any:
+        folder = _policy_folder(path)
+        try:
+            from ray.rllib.core.rl_module.rl_module import RLModule
+        except ImportError as error:
+            hint = "in a clone, python -m pip install -r examples/rllib_self_play.txt"
+            raise AgentError(
+                f"agent rllib:{path} needs RLlib, which isn't there: {error}; {hint}"
+            ) from error
+        try:
+            return RLModule.from_checkpoint(folder.resolve())
+        except Exception as error:  # a damaged file can fail anywhere in pickle, torch or RLlib
+            raise CheckpointError(
+                f"RLlib's checkpoint {path} is damaged or no policy on PyTorch ({cause(error)})"
+            ) from error
+
+
+def _policy_folder(path: Path) -> Path:
+    """Return the folder of the one policy in a checkpoint of RLlib."""
+    if not path.is_dir():
+        raise CheckpointError(f"there is no folder {path} with a checkpoint of RLlib")
+    places = [path / place for place in MODULES if (path / place / CLASS_FILE).is_file()]
+    if not places:
+        raise CheckpointError(
+            f"the folder {path} holds no checkpoint of RLlib: no {CLASS_FILE} stands there or in "
+            f"{MODULES[0]}"
+        )
+    policies = sorted(inner.parent for inner in places[0].glob(f"*/{CLASS_FILE}")) or places[:1]
+    if len(policies) > 1:
+        raise CheckpointError(
+            f"the checkpoint {path} has several policies; take one of "
+            f"{', '.join(map(str, policies))}"
+        )
+    return policies[0]

@@ -1,8 +1,7 @@
-"""What agents that search have in common: budgets, in names and in slices, threads that can be
-interrupted, seeds.
+"""Budgets of searches, in names and in slices, and threads that can be interrupted.
 
-Compiled code doesn't hear Ctrl-C, so searches run it in slices of bounded size; what they find
-doesn't depend on the slices.
+Compiled code doesn't hear Ctrl-C, so searches run it in slices of bounded size; results don't
+depend on the slices.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, CancelledError, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import ClassVar, Final, Self, TypeVar
 
@@ -31,33 +30,28 @@ Check = Callable[[], None]
 
 @dataclass(frozen=True)
 class Budget:
-    """What a search may take for a decision: simulations, or else time.
+    """The simulations of a decision, or else its time.
 
     Attributes:
-        simulations: at the most.
-        milliseconds: None: simulations count.
+        simulations: 1 to 10⁶.
+        milliseconds: above 0 to 10⁶; None: simulations count.
+
+    Raises:
+        AgentError: one of them is out of range.
     """
 
-    simulations: int
+    simulations: int = MOST_SIMULATIONS
     milliseconds: float | None = None
 
-    @classmethod
-    def checked(cls, simulations: object, milliseconds: object) -> Budget:
-        """A budget from an agent's options.
-
-        Raises:
-            AgentError: one of them is out of range.
-        """
-        number = check_integer("simulations", simulations, 1, MOST_SIMULATIONS, AgentError)
-        if milliseconds is None:
-            return cls(number)
-        span = check_number("milliseconds", milliseconds, 0.0, MOST_MILLISECONDS, AgentError)
-        if span == 0.0:
-            raise AgentError("milliseconds must be above 0")
-        return cls(number, span)
+    def __post_init__(self) -> None:
+        check_integer("simulations", self.simulations, 1, MOST_SIMULATIONS, AgentError)
+        if self.milliseconds is not None:
+            check_number("milliseconds", self.milliseconds, 0.0, MOST_MILLISECONDS, AgentError)
+            if self.milliseconds == 0:
+                raise AgentError("milliseconds must be above 0")
 
     def name(self, plain: str, default: int) -> str:
-        """An agent's name: `plain`, and the budget unless it is so many simulations as
+        """Return an agent's name: `plain`, and the budget unless it is so many simulations as
         `default`.
         """
         if self.milliseconds is not None:
@@ -65,28 +59,23 @@ class Budget:
         return plain if self.simulations == default else f"{plain}-{self.simulations}"
 
     def slices(self, number: int, size: int) -> Iterator[tuple[int, int]]:
-        """Parts of the budget, at least one, as (simulations before, simulations in it).
+        """Divide the budget into parts, at least one: (simulations before, simulations in it).
 
         Args:
             number: simulations in all, unless time counts.
             size: simulations in a part, at the most.
         """
-        until = (
-            math.inf
-            if self.milliseconds is None
-            else time.perf_counter() + self.milliseconds / 1000
-        )
+        until = time.perf_counter() + (self.milliseconds or math.inf) / 1000
+        number = number if self.milliseconds is None else MOST_SIMULATIONS * size
         done = 0
-        while done == 0 or (
-            (self.milliseconds is not None or done < number) and time.perf_counter() < until
-        ):
-            part = size if self.milliseconds is not None else min(size, number - done)
+        while done == 0 or (done < number and time.perf_counter() < until):
+            part = min(size, number - done)
             yield done, part
             done += part
 
 
 def budget_in(spec: str, prefix: str) -> Budget:
-    """The budget that a name tells: ``"rollout-256"`` (simulations) or ``"rollout-50ms"``
+    """Return the budget in a name: ``"rollout-256"`` (simulations) or ``"rollout-50ms"``
     (milliseconds a decision).
 
     Raises:
@@ -97,14 +86,14 @@ def budget_in(spec: str, prefix: str) -> Budget:
     if match is None or not 0 < number <= MOST_SIMULATIONS:
         raise AgentError(
             f"agent {shown(spec, 80)}: its budget must be a number of simulations ({prefix}256) or "
-            "of milliseconds for a decision"
-            f" ({prefix}50ms), from 1 to {MOST_SIMULATIONS}"
+            f"of milliseconds for a decision ({prefix}50ms), from 1 to {MOST_SIMULATIONS}"
         )
-    return Budget(MOST_SIMULATIONS, number) if match[2] else Budget(number)
+    return Budget(milliseconds=number) if match[2] else Budget(number)
 
 
 class BudgetedAgent(Agent):
-    """An agent whose decisions have a budget, which its name tells unless it is the usual one.
+    """An agent whose decisions have a budget, which is a part of its name unless it is the usual
+    one.
 
     Args:
         simulations: for each decision, at the most, 1 to 10⁶.
@@ -119,7 +108,7 @@ class BudgetedAgent(Agent):
     """By number of players, where decisions have a version other than `version`."""
 
     def __init__(self, simulations: int, milliseconds: float | None = None) -> None:
-        self.budget = Budget.checked(simulations, milliseconds)
+        self.budget = Budget(simulations, milliseconds)
         self.name = self.budget.name(self.name, self.default_simulations)
 
     def version_at(self, players: int, side: str) -> str:
@@ -128,8 +117,8 @@ class BudgetedAgent(Agent):
 
     @classmethod
     def variant(cls, name: str) -> Self:
-        """The agent with a budget in its name: ``"ismcts-300"`` (simulations) or ``"ismcts-100ms"``
-        (milliseconds a decision).
+        """Return the agent with a budget in its name: ``"ismcts-300"`` (simulations) or
+        ``"ismcts-100ms"`` (milliseconds a decision).
 
         Raises:
             AgentError: the budget is none.
@@ -141,7 +130,7 @@ class BudgetedAgent(Agent):
 
 
 def seed_of(uniform: float) -> int:
-    """The seed of a decision's determinizations, 32 bits, from its random number."""
+    """Return the seed of a decision's determinizations, 32 bits, from its random number."""
     return int(uniform * 2**32)
 
 
@@ -149,10 +138,9 @@ def on_threads(
     task: Callable[[Item, Check], Result],
     items: Sequence[Item],
     threads: int,
-    name: str,
     between: Check = lambda: None,
 ) -> list[Result]:
-    """What a task makes of every item, on so many threads.
+    """Return the results of a task for every item, on so many threads.
 
     If one of them fails, or Ctrl-C comes, the others end between two slices, and all threads are
     waited for.
@@ -161,7 +149,6 @@ def on_threads(
         task: called with an item and a function to call between slices.
         items: for each call of the task.
         threads: at least 1; with 1 there are none but the caller's.
-        name: of the threads.
         between: called between slices where there is no thread but the caller's.
     """
     if threads == 1 or len(items) < 2:
@@ -172,23 +159,12 @@ def on_threads(
         if stopped.is_set():
             raise CancelledError
 
-    def run(item: Item) -> Result:
+    with ThreadPoolExecutor(threads) as pool:
+        futures = [pool.submit(task, item, check) for item in items]
         try:
-            return task(item, check)
-        except BaseException:
+            done = wait(futures, return_when=FIRST_EXCEPTION).done
+        finally:
             stopped.set()
-            raise
-
-    with ThreadPoolExecutor(threads, thread_name_prefix=name) as pool:
-        try:
-            futures = [pool.submit(run, item) for item in items]
-            wait(futures)
-        except BaseException:  # Ctrl-C
-            stopped.set()
-            raise
-    for future in futures:
-        if not isinstance(
-            future.exception(), CancelledError
-        ):  # which only follows from another one's failure
+        for future in done:  # what fails later only follows from that
             future.result()
     return [future.result() for future in futures]

@@ -1,6 +1,4 @@
-"""The tree search that begins with what a network holds of the actions: the networks that ship, or
-another one.
-"""
+"""The tree search that begins with the policy of a network: those that ship, or another one."""
 
 from __future__ import annotations
 
@@ -18,9 +16,9 @@ from skyenv_agents.learned.networks import Network, NetworkAgent, TrainedAgent
 from skyenv_agents.search.ismcts import SearchAgent, SearchResult
 
 DEFAULT_SIMULATIONS: Final = 200
-FLATNESS: Final = 4.0
-"""A network is surer than it has reason to be; so the search begins with the FLATNESS-th root of
-its probabilities.
+PRIOR_TEMPERATURE: Final = 4.0
+"""A network is surer than it has reason to be; so the search begins with the fourth root of its
+probabilities.
 """
 
 
@@ -28,7 +26,7 @@ class GuidedAgent(SearchAgent):
     """Searches a tree whose root has a network's policy as the prior, in the place of greedy's
     scores.
 
-    The network is asked once for each decision, about what the seat sees. Below the root and at the
+    There is one forward pass for each decision, of what the seat sees. Below the root and at the
     leaves the search is that of :class:`skyenv_agents.search.ismcts.SearchAgent`, whose evaluation
     costs a tenth of the network's.
 
@@ -36,22 +34,21 @@ class GuidedAgent(SearchAgent):
         simulations: for each decision, 1 to 10⁶.
         milliseconds: time for each decision instead, above 0 to 10⁶ (then decisions depend on the
             machine); the network's comes on top.
-        guide: a network, the path of its file, or ``"trained"``: those that ship with the project.
-            Or any other agent whose :meth:`~skyenv.agents.Agent.evaluate` tells probabilities of
-            the legal actions.
-        flatness: the search begins with the flatness-th root of the guide's probabilities, from 1,
-            as they are, to 100, nearly alike.
-        exploration, temperature, trees, threads, reuse, margin: as there.
+        prior_agent: a network, the path of its file, or ``"trained"``: those that ship with the
+            project. Or any other agent whose :meth:`~skyenv.agents.Agent.evaluate` tells
+            probabilities of the legal actions.
+        prior_temperature: the root of that degree of its probabilities is the prior, from 1, as
+            they are, to 100, nearly alike.
+        options: as there.
 
     Raises:
-        AgentError: an option has a wrong value, or (at the first decision) the guide evaluates
-            nothing.
+        AgentError: an option has a wrong value, or (at the first decision) the prior's agent
+            evaluates nothing.
         CheckpointError: the network can't be used.
     """
 
     name = "ismcts-trained"
     version = "4"
-    description = "searches a tree guided by the networks that ship with the project"
     default_simulations = DEFAULT_SIMULATIONS
 
     def __init__(
@@ -59,24 +56,25 @@ class GuidedAgent(SearchAgent):
         simulations: int = DEFAULT_SIMULATIONS,
         milliseconds: float | None = None,
         *,
-        guide: Agent | Network | str | Path = TrainedAgent.name,
-        flatness: float = FLATNESS,
+        prior_agent: Agent | Network | str | Path = TrainedAgent.name,
+        prior_temperature: float = PRIOR_TEMPERATURE,
         **options: Any,
     ) -> None:
-        if not isinstance(guide, Agent):
-            guide = TrainedAgent() if guide == TrainedAgent.name else NetworkAgent(guide)
         super().__init__(simulations, milliseconds, **options)
-        self.guide = guide
-        self.flatness = check_number("flatness", flatness, 1.0, 100.0, AgentError)
-        self.uses_observation = guide.uses_observation
-        self.name = self.budget.name(f"ismcts-{guide.name}", self.default_simulations)
-        self.version = f"{type(self).version}+{guide.version}"
-        self.description = f"searches a tree guided by {guide.description}"
+        if not isinstance(prior_agent, Agent):
+            is_shipped = prior_agent == TrainedAgent.name
+            prior_agent = TrainedAgent() if is_shipped else NetworkAgent(prior_agent)
+        self.prior_agent = prior_agent
+        self.prior_temperature = check_number(
+            "prior_temperature", prior_temperature, 1.0, 100.0, AgentError
+        )
+        self.uses_observation = prior_agent.uses_observation
+        self._named_after(prior_agent)
 
     def version_at(self, players: int, side: str) -> str:
-        """See :class:`skyenv.agents.Agent`: with the version of the guide."""
+        """See :class:`skyenv.agents.Agent`: with the version of the prior's agent."""
         own = super().version_at(players, side)
-        return f"{own}+{self.guide.version_at(players, side)}"
+        return f"{own}+{self.prior_agent.version_at(players, side)}"
 
     def search(
         self,
@@ -84,15 +82,15 @@ class GuidedAgent(SearchAgent):
         priors: npt.NDArray[np.floating[Any]] | None = None,
         watch: Callable[[SearchResult], None] | None = None,
     ) -> SearchResult:
-        """See :meth:`skyenv_agents.search.ismcts.SearchAgent.search`; without priors the
-        guide's.
+        """See :meth:`skyenv_agents.search.ismcts.SearchAgent.search`; without priors the prior
+        agent's.
         """
         if priors is None:
-            held = self.guide.evaluate(decisions)
-            if held is None:
+            evaluations = self.prior_agent.evaluate(decisions)
+            if evaluations is None:
                 raise AgentError(
-                    f"agent {self.guide.name} can't guide a search: it doesn't tell how probable "
-                    "actions are"
+                    f"agent {self.prior_agent.name} can't guide a search: it doesn't tell how "
+                    "probable actions are"
                 )
-            priors = held[0] ** (1.0 / self.flatness)
+            priors = evaluations[0] ** (1.0 / self.prior_temperature)
         return super().search(decisions, priors, watch)

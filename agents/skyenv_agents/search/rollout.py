@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -44,7 +44,7 @@ SEED_BITS: Final = 30
 
 
 class RolloutResult(NamedTuple):
-    """What a search came to: for each decision an action, int64 (k,), and the simulations that it
+    """The result of a search: for each decision an action, int64 (k,), and the simulations that it
     took, int64 (k,).
     """
 
@@ -52,62 +52,36 @@ class RolloutResult(NamedTuple):
     simulations: npt.NDArray[np.int64]
 
 
-class _Simulator:
-    """Plays the candidate actions of one decision in one determinization after the other, and keeps
-    what they led to.
+class _Simulations:
+    """The simulations of one decision: `values` [determinization, action], the win probabilities
+    that actions led to, of `actions`, int64 (k,), those still in question.
     """
 
     def __init__(
         self,
-        view: npt.NDArray[np.void],
-        candidates: npt.NDArray[np.int64],
-        seed: int,
-        check: Check,
-        options: npt.NDArray[np.void],
-        weights: npt.NDArray[np.void],
+        actions: npt.NDArray[np.int64],
+        play: Callable[[npt.NDArray[np.int64], int, npt.NDArray[np.float64]], None],
     ) -> None:
-        self._view = view
-        self._seed = seed
-        self._check = check
-        self._options, self._weights = options, weights
-        self._memory = new_records(1, GAME_DTYPE), new_scratch()
-        self.actions = candidates
-        """Those still in question, int64 (k,)."""
-        self.values = np.zeros((0, len(candidates)))
-        """[determinization, action]: the win probability that the action led to."""
-        self.simulations = 0
+        self.actions, self._play = actions, play
+        self.values = np.zeros((0, len(actions)))
+        self.number = 0
 
-    def play(self, number: int) -> None:
+    def add(self, number: int) -> None:
         """Play every action in so many further determinizations."""
-        first = (self._seed << SEED_BITS) + len(self.values)
-        seeds = np.arange(first, first + number)
         values = np.zeros((number, len(self.actions)))
-        size = max(1, SLICE // len(self.actions))
-        for start in range(0, number, size):
-            self._check()
-            part = slice(start, start + size)
-            try_actions(
-                self._view,
-                self.actions,
-                seeds[part],
-                self._options,
-                self._weights,
-                *self._memory,
-                values[part],
-            )
+        self._play(self.actions, len(self.values), values)
         self.values = np.concatenate([self.values, values])
-        self.simulations += values.size
+        self.number += values.size
 
     def keep(self, number: int) -> None:
         """Keep the first action and, of the others, those that did best, so many in all."""
         means = self.values.mean(axis=0)
         kept = [0, *(1 + np.argsort(-means[1:], kind="stable")[: number - 1])]
-        self.actions = self.actions[kept]
-        self.values = self.values[:, kept]
+        self.actions, self.values = self.actions[kept], self.values[:, kept]
 
     def better(self, caution: float) -> int:
-        """The second of the last two actions if it did better than the first, by so many standard
-        errors; else the first.
+        """Return the second of the last two actions if it did better than the first, by so many
+        standard errors; else the first.
         """
         gain = self.values[:, 1] - self.values[:, 0]
         if len(gain) < 2:
@@ -117,7 +91,7 @@ class _Simulator:
 
 
 def _sizes(candidates: int) -> Iterator[int]:
-    """How many actions are in question in each round."""
+    """Yield the number of actions in question in each round."""
     while candidates > 2:
         yield candidates
         candidates = (candidates + 1) // 2
@@ -136,16 +110,12 @@ class RolloutAgent(BudgetedAgent):
             (but every action is tried).
         milliseconds: time for each decision instead, above 0 to 10⁶ (then decisions depend on the
             machine).
-        rollout_policy: who plays on: ``"greedy"`` or ``"random"``.
-        turns: turns of all seats together that are played on for; 0: to the end of the game.
         candidates: how many actions are tried at the most, at least 2.
         caution: standard errors by which another action must be better than the greedy player's, at
             least 0.
         threads: threads for the decisions of a batch, 1 to 1024.
-        early, late: VP ahead that make the odds to win e times as high at the start and at the end
-            of the game, when a position is evaluated, from 0.1.
-        margin: share that VP have in the value of a finished game, 0 to 1; the win itself has the
-            rest.
+        options: `rollout_policy`, `turns` (6; 0: to the end of the game), `early`, `late` and
+            `margin` of :func:`skyenv_agents.search.rollouts.search_options`.
 
     Raises:
         AgentError: an option has a wrong value.
@@ -161,22 +131,19 @@ class RolloutAgent(BudgetedAgent):
         self,
         simulations: int = DEFAULT_SIMULATIONS,
         milliseconds: float | None = None,
-        rollout_policy: str = "greedy",
         *,
-        turns: int = 6,
         candidates: int = 6,
         caution: float = 1.0,
         threads: int = 1,
-        early: float = 10.0,
-        late: float = 3.0,
-        margin: float = 0.5,
+        **options: Any,
     ) -> None:
         super().__init__(simulations, milliseconds)
         self.candidates = check_integer("candidates", candidates, 2, NUM_ACTIONS, AgentError)
         self.caution = check_number("caution", caution, 0.0, 1e6, AgentError)
         self.threads = check_integer("threads", threads, 1, 1024, AgentError)
-        self._options = search_options(rollout_policy, turns, early, late, margin)
-        if turns == 0:
+        usual = {"turns": 6, "early": 10.0, "late": 3.0, "margin": 0.5}
+        self._options = search_options(**{**usual, **options})
+        if self._options["turns"][0] == 0:
             self._options["turns"] = 2**31 - 1
         self._greedy = GreedyAgent()
 
@@ -185,24 +152,19 @@ class RolloutAgent(BudgetedAgent):
         return self.search(decisions).actions
 
     def search(self, decisions: Decisions) -> RolloutResult:
-        """Decide, and tell how many simulations it took."""
+        """Decide, and return the numbers of simulations too."""
         decisions = checked_decisions(decisions)
         assert decisions.view is not None
         views = as_records(decisions.view, VIEW_DTYPE)
         weights = self._greedy.weights(decisions.num_players)
 
         def decide(i: int, check: Check) -> tuple[int, int]:
-            return self._decide(
-                views[i : i + 1],
-                decisions.mask[i : i + 1],
-                decisions.uniform[i : i + 1],
-                weights,
-                check,
-            )
+            row = slice(i, i + 1)
+            one = views[row], decisions.mask[row], decisions.uniform[row], weights
+            return self._decide(*one, check)
 
-        columns = np.array(
-            on_threads(decide, range(len(decisions)), self.threads, "rollout"), np.int64
-        ).reshape(-1, 2)
+        results = on_threads(decide, range(len(decisions)), self.threads)
+        columns = np.array(results, np.int64).reshape(-1, 2)
         return RolloutResult(columns[:, 0].copy(), columns[:, 1].copy())
 
     def _decide(
@@ -213,24 +175,38 @@ class RolloutAgent(BudgetedAgent):
         weights: npt.NDArray[np.void],
         check: Check,
     ) -> tuple[int, int]:
-        """One decision: the action, and the simulations that it took."""
+        """Return the action of one decision, and the simulations that it took."""
         candidates = self._candidates(view, mask, uniform, weights)
         if len(candidates) == 1:
             return int(candidates[0]), 0
-        simulator = _Simulator(view, candidates, seed_of(uniform[0]), check, self._options, weights)
+        memory, first_seed = (new_records(1, GAME_DTYPE), new_scratch()), seed_of(uniform[0])
+
+        def play(
+            actions: npt.NDArray[np.int64], done: int, values: npt.NDArray[np.float64]
+        ) -> None:
+            seeds = np.arange(len(values)) + ((first_seed << SEED_BITS) + done)
+            size = max(1, SLICE // len(actions))
+            for start in range(0, len(values), size):
+                check()
+                part = slice(start, start + size)
+                try_actions(
+                    view, actions, seeds[part], self._options, weights, *memory, values[part]
+                )
+
+        simulations = _Simulations(candidates, play)
         sizes = list(_sizes(len(candidates)))
         began = time.perf_counter()
         for number, size in enumerate(sizes, 1):
             if number > 1:
-                simulator.keep(size)
+                simulations.keep(size)
             if self.budget.milliseconds is None:
-                simulator.play(max(1, self.budget.simulations // (len(sizes) * size)))
+                simulations.add(max(1, self.budget.simulations // (len(sizes) * size)))
                 continue
             until = began + self.budget.milliseconds / 1000 * number / len(sizes)
-            simulator.play(FEWEST)
+            simulations.add(FEWEST)
             while time.perf_counter() < until:
-                simulator.play(max(FEWEST, len(simulator.values) // PARTS))
-        return simulator.better(self.caution), simulator.simulations
+                simulations.add(max(FEWEST, len(simulations.values) // PARTS))
+        return simulations.better(self.caution), simulations.number
 
     def _candidates(
         self,

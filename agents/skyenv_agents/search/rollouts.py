@@ -24,7 +24,7 @@ from skyenv.rules.state import GAME_DTYPE, PHASE_OVER, Array, GameRecord, Record
 from skyenv.rules.tape import TAPE_DTYPE
 from skyenv_agents.heuristic.features import HEURISTIC_DTYPE, WeightsRecord, look_up, look_up_board
 from skyenv_agents.heuristic.judging import choose_best, judge
-from skyenv_agents.heuristic.win_probability import write_win_probabilities
+from skyenv_agents.heuristic.win_probability import EARLY, LATE, write_win_probabilities
 from skyenv_agents.search.leaves import MEMORY, NUM_WEIGHTS, look_up_open_hands, predict
 
 POLICIES: Final = ("greedy", "random")
@@ -38,30 +38,30 @@ NETWORK: Final = LEAF_VALUES.index("network")
 SEARCH_DTYPE: Final = np.dtype(
     [
         ("turns", np.int64),  # turns of all seats together that a rollout has
-        ("policy", np.int64),  # who plays them, an index of POLICIES
-        (
-            "early",
-            np.float64,
-        ),  # VP ahead that make the odds to win e times as high, at the start of the game
-        ("late", np.float64),  # the same at its end
-        (
-            "margin",
-            np.float64,
-        ),  # share that VP have in the value of a finished game; the win itself has the rest
+        ("policy", np.int64),  # its players, an index of POLICIES
+        # VP ahead that make the odds to win e times as high, at the start of the game and at its end
+        ("early", np.float64),
+        ("late", np.float64),
+        # share that VP have in the value of a finished game; the win itself has the rest
+        ("margin", np.float64),
         ("exploration", np.float64),  # of a tree: weight of what hasn't been tried much
-        (
-            "temperature",
-            np.float64,
-        ),  # VP by which an action must be better to be held e times as probable; 0: no prior
-        (
-            "leaf_value",
-            np.int64,
-        ),  # what tells the worth of a position that isn't over, an index of LEAF_VALUES
+        # VP by which greedy must hold an action better for it to be tried e times as much at first;
+        # 0: no prior (UCB1 instead of PUCT)
+        ("temperature", np.float64),
+        ("leaf_value", np.int64),  # the value of a position that isn't over, of LEAF_VALUES
         ("batched", np.int64),  # 1: leaves wait for an evaluation from outside, many at once
     ],
     align=True,
 )
 """How a search rolls out, evaluates positions and expands its tree."""
+NUMBERS: Final = {
+    "early": (0.1, 1e6, EARLY),
+    "late": (0.1, 1e6, LATE),
+    "margin": (0.0, 1.0, 0.2),
+    "exploration": (0.0, 1e6, 0.0),
+    "temperature": (0.0, 1e6, 0.0),
+}
+"""Lowest, highest and usual values of a search's options that are numbers."""
 
 
 class SearchRecord(Record):
@@ -109,41 +109,37 @@ def new_scratch(network: npt.NDArray[np.float32] | None = None) -> Scratch:
 
 
 def search_options(
-    policy: str,
-    turns: object,
-    early: object,
-    late: object,
-    margin: object,
-    exploration: object = 0.0,
-    temperature: object = 0.0,
+    *,
+    rollout_policy: str = POLICIES[0],
+    turns: int = 0,
     leaf_value: str = LEAF_VALUES[0],
+    **numbers: float,
 ) -> npt.NDArray[np.void]:
-    """The options of a search as a record of SEARCH_DTYPE (1,).
+    """Return the options of a search as a record of SEARCH_DTYPE (1,).
 
     Args:
-        policy: one of POLICIES. turns: whole number from 0. early, late: from 0.1. margin: 0 to 1.
-            exploration, temperature: at least 0; see SEARCH_DTYPE. leaf_value: one of LEAF_VALUES.
+        rollout_policy: the players of rollouts: ``"greedy"`` or ``"random"``.
+        turns: turns of all seats together that a rollout has, from 0.
+        leaf_value: the value of a position that isn't over: by ``"holdings"``, what the seats have,
+            or by ``"network"``, a small compiled one (:mod:`skyenv_agents.search.leaves`).
+        numbers: those of NUMBERS, with their ranges there; see SEARCH_DTYPE.
 
     Raises:
-        AgentError: one of them has a wrong value.
+        AgentError: one of them has a wrong value. TypeError: there is no such option.
     """
-    if policy not in POLICIES:
-        raise AgentError(
-            f"rollout_policy must be one of {', '.join(POLICIES)}, not {shown(policy)}"
-        )
-    if leaf_value not in LEAF_VALUES:
-        raise AgentError(
-            f"leaf_value must be one of {', '.join(LEAF_VALUES)}, not {shown(leaf_value)}"
-        )
+    if unknown := numbers.keys() - NUMBERS.keys():
+        raise TypeError(f"a search has no options {', '.join(sorted(unknown))}")
     options = new_records(1, SEARCH_DTYPE)
-    options["leaf_value"] = LEAF_VALUES.index(leaf_value)
-    options["policy"] = POLICIES.index(policy)
+    for field, choices, name, choice in (
+        ("policy", POLICIES, "rollout_policy", rollout_policy),
+        ("leaf_value", LEAF_VALUES, "leaf_value", leaf_value),
+    ):
+        if choice not in choices:
+            raise AgentError(f"{name} must be one of {', '.join(choices)}, not {shown(choice)}")
+        options[field] = choices.index(choice)
     options["turns"] = check_integer("turns", turns, 0, 2**31 - 1, AgentError)
-    options["early"] = check_number("early", early, 0.1, 1e6, AgentError)
-    options["late"] = check_number("late", late, 0.1, 1e6, AgentError)
-    options["margin"] = check_number("margin", margin, 0.0, 1.0, AgentError)
-    options["exploration"] = check_number("exploration", exploration, 0.0, 1e6, AgentError)
-    options["temperature"] = check_number("temperature", temperature, 0.0, 1e6, AgentError)
+    for name, (low, high, usual) in NUMBERS.items():
+        options[name] = check_number(name, numbers.get(name, usual), low, high, AgentError)
     return options
 
 

@@ -61,8 +61,7 @@ class AgentBot(pyspiel.Bot):  # type: ignore[misc]
             if self.agent.uses_observation
             else None,
             view=view(game_of(position.record), position.seat) if self.agent.uses_view else None,
-            trusted=True,
-        )
+        ).as_trusted()
 
     def restart(self) -> None:
         """Begin another game: nothing to do."""

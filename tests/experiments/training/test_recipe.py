@@ -6,7 +6,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from trainings import begun, tiny
@@ -18,7 +17,7 @@ from experiments.training.train import Training
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.options import parse
 from skyenv_agents.learned.architecture import Sizes
-from skyenv_agents.learned.networks import WORST_PRIOR, PlainNetwork
+from skyenv_agents.learned.networks import WORST_PRIOR
 
 # ---- options ----
 
@@ -295,29 +294,3 @@ def test_what_cannot_be_started_from(tmp_path: Path, changes: dict[str, Any], me
         begun(tiny(start=str(path), **changes))
     with pytest.raises(CheckpointError, match="there is no network file"):
         begun(tiny(start=str(tmp_path / "nothing.npz")))
-
-
-def test_a_network_of_version_01_can_not_be_started_from(tmp_path: Path) -> None:
-    shapes = {
-        "trunk": (2, 722),
-        "policy": (1, 2),
-        "value": (1, 2),
-        "policy_head": (103, 1),
-        "value_head": (1, 1),
-    }
-    weights: dict[str, np.ndarray] = {
-        f"{name}.weight": np.zeros(shape, np.float32) for name, shape in shapes.items()
-    }
-    weights |= {f"{name}.bias": np.zeros(shape[0], np.float32) for name, shape in shapes.items()}
-    path = tmp_path / "model.npz"
-    path.write_bytes(
-        PlainNetwork(
-            {**weights, "prior_weight": np.zeros((), np.float32)}, {"prior": ""}
-        ).to_bytes()
-    )
-    with pytest.raises(
-        OptionError,
-        match=r"model\.npz is a network of version 0\.1, which can be played, but no more",
-    ):
-        tiny(start=str(path)).check()
-    tiny(fixed_opponents=str(path)).check()

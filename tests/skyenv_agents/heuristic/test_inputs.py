@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from positions import deal_anew, positions
+from positions import positions
 from skyenv.agents import decisions_in
 from skyenv.engine.games import Games
 from skyenv.rules.components import BLACK, LOWEST_CARD, MAX_PLAYERS, NUM_DISTRICTS, NUM_RANKS
@@ -81,17 +81,3 @@ def test_the_seat_that_decides_is_told_of_its_hand_its_supply_and_its_bid(
     assert not own[~bidding, 54:].any()
     assert bidding.any()
     assert not bidding.all()
-
-
-@pytest.mark.parametrize("players", [2, 3, 4])
-def test_nothing_hidden_is_told(players: int) -> None:
-    """INF-2: in all positions that the seat can't tell from the real one it is told the same."""
-    games = positions(players, "front")
-    greedy = GreedyAgent()
-    wanted = greedy.inputs(decisions_in(games, greedy))
-    hands = games.state["hand"].copy()
-    rng = np.random.default_rng(5)
-    for game, seat in zip(games.state.view(np.recarray), games.seat.tolist(), strict=True):
-        deal_anew(game, seat, rng)
-    assert (games.state["hand"] != hands).any()
-    assert np.array_equal(greedy.inputs(decisions_in(games, greedy)), wanted)

@@ -1,8 +1,11 @@
-"""Players from checkpoints."""
+"""Players from other libraries' checkpoints; tests/examples/test_rllib_self_play.py plays RLlib's
+own ones.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import gymnasium
@@ -11,11 +14,12 @@ import pytest
 import torch
 from sb3_contrib import MaskablePPO
 
-from skyenv.agents import decide, decisions_in, make_agent
+from skyenv.agents import decide, make_agent
 from skyenv.engine.games import Games
+from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.envs.sb3 import SkyenvVecEnv
 from skyenv.errors import CheckpointError
-from skyenv_agents.learned.policy import PolicyAgent
+from skyenv_agents.learned.policy import CLASS_FILE, MODULES, PolicyAgent, RllibAgent
 
 ARCHITECTURES: dict[str, dict[str, Any]] = {
     "shared": {"net_arch": [32, 32]},
@@ -27,34 +31,42 @@ ARCHITECTURES: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def models() -> dict[str, Any]:
-    """Untrained models with decided preferences."""
-    made = {}
-    for name, kwargs in ARCHITECTURES.items():
-        env = SkyenvVecEnv(2, max_turns=3, seed=1)
-        model = MaskablePPO(
-            "MlpPolicy",
-            env,
-            n_steps=4,
-            batch_size=8,
-            seed=1,
-            device="cpu",
-            policy_kwargs=dict(kwargs),
-        )
-        with torch.no_grad():
-            for parameter in model.policy.action_net.parameters():
-                parameter.mul_(100)
-        made[name] = model
+class Module(torch.nn.Module):
+    """What RLlib's modules on PyTorch are to a player: spaces, and scores of a batch."""
+
+    def __init__(self, size: int = OBSERVATION_SIZE, takes_mask: bool = True) -> None:
+        super().__init__()
+        self.layer = torch.nn.Linear(size, 103)
+        box, self.takes_mask = SimpleNamespace(shape=(size,)), takes_mask
+        inner = SimpleNamespace(spaces={"observations": box})
+        self.observation_space = inner if takes_mask else box
+        self.action_space = SimpleNamespace(n=103)
+
+    def forward_inference(self, batch: dict[str, Any]) -> dict[str, torch.Tensor]:
+        seen = batch["obs"]
+        if self.takes_mask:
+            assert set(seen["action_mask"].unique().tolist()) == {0.0, 1.0}
+            seen = seen["observations"]
+        return {"action_dist_inputs": self.layer(seen)}
+
+
+def model(name: str) -> Any:
+    """An untrained model with decided preferences."""
+    env, options = SkyenvVecEnv(2, max_turns=3, seed=1), {"n_steps": 4, "batch_size": 8, "seed": 1}
+    kwargs = dict(ARCHITECTURES[name])
+    made = MaskablePPO("MlpPolicy", env, device="cpu", policy_kwargs=kwargs, **options)  # type: ignore[arg-type]
+    with torch.no_grad():
+        for parameter in made.policy.action_net.parameters():
+            parameter.mul_(100)
     return made
 
 
 @pytest.fixture
-def checkpoint(models: dict[str, Any], tmp_path: Path) -> Path:
-    """One of them as a file."""
+def checkpoint(tmp_path: Path) -> Path:
+    """A model as a file."""
     (tmp_path / "first").mkdir()
     path = tmp_path / "first" / "model.zip"
-    models["shared"].save(path)
+    model("shared").save(path)
     return path
 
 
@@ -67,62 +79,50 @@ def games() -> Games:
 
 
 @pytest.mark.parametrize("name", list(ARCHITECTURES))
-def test_probabilities_are_those_of_the_model(
-    models: dict[str, Any], games: Games, name: str, tmp_path: Path
-) -> None:
-    path = tmp_path / "model.zip"
-    models[name].save(path)
-    player = PolicyAgent(path)
+def test_probabilities_are_those_of_the_model(games: Games, name: str, tmp_path: Path) -> None:
+    """From its file, and of a copy, which doesn't learn on."""
+    made, path = model(name), tmp_path / "model.zip"
+    made.save(path)
     observation = torch.as_tensor(games.observation)
-    wanted = (
-        models[name]
-        .policy.get_distribution(observation, games.mask.astype(bool))
-        .distribution.probs.detach()
-        .numpy()
-    )
+    wanted = made.policy.get_distribution(observation, games.mask.astype(bool)).distribution.probs
+    players = [PolicyAgent(path), PolicyAgent(made.policy, name="frozen")]
+    with torch.no_grad():
+        made.policy.action_net.bias += torch.randn(103)
+    for player in players:
+        probabilities = player.probabilities(games.observation, games.mask)
+        assert np.allclose(probabilities, wanted.detach().numpy(), atol=1e-5)
+        assert (probabilities[games.mask == 0] == 0).all()
+        assert probabilities.max() > 0.5
+    assert [player.name for player in players] == [tmp_path.name, "frozen"]
+
+
+@pytest.mark.parametrize("takes_mask", [True, False])
+def test_probabilities_are_those_of_the_module(games: Games, takes_mask: bool) -> None:
+    """Masked, and of a copy, which doesn't learn on."""
+    module = Module(takes_mask=takes_mask)
+    player = RllibAgent(module)
+    logits = module.layer(torch.from_numpy(games.observation)).detach().numpy()
+    wanted = np.where(games.mask != 0, np.exp(logits), 0)
+    with torch.no_grad():
+        module.layer.bias.add_(torch.randn(103))
     probabilities = player.probabilities(games.observation, games.mask)
-    assert np.allclose(probabilities, wanted, atol=1e-5)
-    assert (probabilities[games.mask == 0] == 0).all()
-    assert np.allclose(probabilities.sum(axis=1), 1)
-    assert probabilities.max() > 0.5
+    np.testing.assert_allclose(probabilities, wanted / wanted.sum(axis=1, keepdims=True), atol=1e-6)
+    assert (player.name, player.deterministic) == ("policy", False)
 
 
-def test_draws_or_takes_the_most_probable(checkpoint: Path, games: Games) -> None:
-    drawing, sure = PolicyAgent(checkpoint), PolicyAgent(checkpoint, deterministic=True)
+def test_samples_or_takes_the_most_probable_alone_as_in_a_batch(
+    checkpoint: Path, games: Games
+) -> None:
+    drawing, sure = make_agent(str(checkpoint)), make_agent(checkpoint, deterministic=True)
+    assert isinstance(drawing, PolicyAgent)
+    assert (drawing.name, drawing.uses_observation, drawing.uses_view) == ("first", True, False)
     weights = drawing.probabilities(games.observation, games.mask)
     assert decide(games, sure).tolist() == weights.argmax(axis=1).tolist()
     drawn = np.array([decide(games, drawing, salt=salt) for salt in range(200)])
     often = np.array([(drawn == action).mean(axis=0) for action in range(weights.shape[1])]).T
     assert np.abs(often - weights).max() < 0.16
-    assert np.array_equal(decide(games, drawing, salt=3), drawn[3])
-
-
-def test_decides_alone_as_in_a_batch(checkpoint: Path, games: Games) -> None:
-    player = PolicyAgent(checkpoint)
-    together = decide(games, player)
-    assert together.tolist() == [decide(games, player, [row])[0] for row in range(games.num_games)]
-
-
-def test_names_and_flags(checkpoint: Path, models: dict[str, Any]) -> None:
-    assert make_agent(str(checkpoint)).name == "first"
-    for sure in (False, True):
-        player = make_agent(checkpoint, deterministic=sure)
-        assert isinstance(player, PolicyAgent)
-        assert player.deterministic == sure
-    assert make_agent(checkpoint.rename(checkpoint.with_name("best.zip"))).name == "best"
-    player = PolicyAgent(models["shared"].policy, name="frozen")
-    assert player.name == "frozen"
-    assert player.uses_observation
-    assert not player.uses_view
-
-
-def test_a_copied_policy_stays_as_it_was(models: dict[str, Any], games: Games) -> None:
-    player = PolicyAgent(models["separate"].policy)
-    before = player.probabilities(games.observation, games.mask)
-    with torch.no_grad():
-        models["separate"].policy.action_net.bias += torch.randn(103)
-    assert np.array_equal(player.probabilities(games.observation, games.mask), before)
-    assert decisions_in(games, player).observation is not None
+    together = decide(games, drawing).tolist()
+    assert together == [decide(games, drawing, [row])[0] for row in range(games.num_games)]
 
 
 # ---- wrong files ----
@@ -130,26 +130,23 @@ def test_a_copied_policy_stays_as_it_was(models: dict[str, Any], games: Games) -
 
 def test_damaged_files(checkpoint: Path) -> None:
     whole = checkpoint.read_bytes()
-    damaged = {
-        "empty": b"",
-        "text": b"not a model\n" * 100,
-        "cut": whole[: len(whole) // 2],
-        "flipped": whole[: len(whole) // 2] + bytes(100) + whole[len(whole) // 2 + 100 :],
-    }
-    for content in damaged.values():
+    half = len(whole) // 2
+    for content in (
+        b"",
+        b"no model\n" * 100,
+        whole[:half],
+        whole[:half] + bytes(99) + whole[half + 99 :],
+    ):
         checkpoint.write_bytes(content)
         with pytest.raises(CheckpointError, match="is damaged") as caught:
             make_agent(checkpoint)
         assert "\n" not in str(caught.value)
         assert str(checkpoint) in str(caught.value)
-
-
-def test_a_directory_is_no_checkpoint(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="there is no checkpoint"):
-        PolicyAgent(tmp_path)
+        PolicyAgent(checkpoint.parent)
 
 
-class _OtherGame(gymnasium.Env[np.ndarray, np.int64]):
+class OtherGame(gymnasium.Env[np.ndarray, np.int64]):
     """An environment with other observations or actions."""
 
     def __init__(self, length: int, actions: int) -> None:
@@ -158,19 +155,24 @@ class _OtherGame(gymnasium.Env[np.ndarray, np.int64]):
 
 
 @pytest.mark.parametrize(
-    ("length", "actions", "message"),
-    [
-        (10, 103, "was trained for observations of length 10; they have"),
-        (None, 5, "was trained for 5 actions; there are 103"),
-    ],
+    ("length", "actions", "message"), [(10, 103, "length 10"), (OBSERVATION_SIZE, 5, "5 actions")]
 )
-def test_models_of_another_game(
-    length: int | None, actions: int, message: str, tmp_path: Path, games: Games
-) -> None:
-    env: Any = _OtherGame(length or games.observation.shape[1], actions)
-    path = tmp_path / "other.zip"
-    MaskablePPO(
-        "MlpPolicy", env, n_steps=4, batch_size=4, device="cpu", policy_kwargs={"net_arch": [4]}
-    ).save(path)
+def test_policies_of_another_game(length: int, actions: int, message: str, tmp_path: Path) -> None:
+    path, env = tmp_path / "other.zip", OtherGame(length, actions)
+    other = MaskablePPO("MlpPolicy", env, n_steps=4, batch_size=4, device="cpu")
+    other.save(path)
     with pytest.raises(CheckpointError, match=message):
         make_agent(path)
+    with pytest.raises(CheckpointError, match="length 9"):
+        RllibAgent(Module(9))
+
+
+def test_folders_without_the_one_policy(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="holds no checkpoint of RLlib"):
+        make_agent(f"rllib:{tmp_path}")
+    for name in ("", "first", "second"):
+        folder = tmp_path / MODULES[0] / name
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / CLASS_FILE).write_bytes(b"")
+    with pytest.raises(CheckpointError, match=r"several policies; take one of .*first, .*second"):
+        make_agent(f"rllib:{tmp_path}")

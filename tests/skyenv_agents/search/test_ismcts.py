@@ -1,65 +1,70 @@
-"""The tree search: legal, the same in any batch and on any threads, within its budget, and blind to
-what its seat can't know.
-"""
+"""The tree search: what its nodes count, priors and evaluations from outside, progress."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from positions import positions
-from skyenv.agents import Agent, Decisions, Evaluations, Thought, decisions_in
-from skyenv.arena.matches import play_games, rotations
+from skyenv.agents import (
+    Decisions,
+    Evaluations,
+    RandomAgent,
+    Thought,
+    decide,
+    decisions_in,
+)
 from skyenv.engine.games import Games
-from skyenv.engine.knowledge import as_views, resample, view
-from skyenv.errors import AgentError
+from skyenv.engine.knowledge import as_views, view
+from skyenv.errors import AgentError, CheckpointError
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.state import NONE
 from skyenv_agents import GreedyAgent
-from skyenv_agents.search import reuse
-from skyenv_agents.search.evaluation import LeafBatch
+from skyenv_agents.learned.networks import TRAINED, Network, TrainedAgent
+from skyenv_agents.search import ismcts
 from skyenv_agents.search.guided import GuidedAgent
-from skyenv_agents.search.ismcts import SLICE, SearchAgent, Tree
-from skyenv_agents.search.reuse import DETERMINIZATIONS, MOST_NODES, subtree
+from skyenv_agents.search.ismcts import LeafBatch, SearchAgent, Tree, seat_values
+from skyenv_agents.search.rollouts import search_options
 
 
-class GreedyPriors(GreedyAgent):
-    """Tells what it holds of actions, as networks do."""
+class LastOfAll(RandomAgent):
+    """Holds the last legal action to be right, and wants no observation."""
+
+    name = "last"
+    uses_view = True
+
+    def __init__(self, with_outcome: bool = True) -> None:
+        self.with_outcome, self.most = with_outcome, 0
 
     def evaluate(self, decisions: Decisions) -> Evaluations:
-        """By what greedy expects."""
-        scores = np.where(decisions.mask != 0, self.scores(decisions), -np.inf)
-        chances = np.exp((scores - scores.max(axis=1, keepdims=True)) / 4.0)
-        return chances / chances.sum(axis=1, keepdims=True), np.zeros(len(decisions))
+        self.most = max(self.most, len(decisions))
+        last = np.arange(NUM_ACTIONS) == last_of_all(decisions.mask)[:, None]
+        return last.astype(np.float64), np.zeros(len(decisions)) if self.with_outcome else None
 
 
-TINY: Any = {"simulations": 24, "turns": 0}
+def last_of_all(mask: Any) -> Any:
+    return NUM_ACTIONS - 1 - mask[:, ::-1].argmax(axis=1)
 
 
-def test_beats_greedy() -> None:
-    """With a small budget and on few paired seeds: it wins some 80 % of the games."""
-    paired_seeds = 12
-    agents: list[Agent] = [SearchAgent(40), GreedyAgent()]
-    seating = rotations(2, paired_seeds)
-    played = play_games(agents, seating, np.repeat(np.arange(paired_seeds), 2))
-    assert played.finished.all()
-    assert played.shares[seating == 0].mean() > 0.55
+def greedy_priors(decisions: Decisions) -> np.ndarray:
+    """The tree's own priors, worked out here."""
+    scores = np.where(decisions.mask != 0, GreedyAgent().scores(decisions), -np.inf)
+    priors: np.ndarray = np.exp((scores - scores.max(axis=1, keepdims=True)) / 2.0)
+    return priors
 
 
 # ---- priors from outside ----
 
 
 def test_the_greedy_players_priors_from_outside_change_nothing() -> None:
-    """What the tree works out itself, worked out here: the same visits."""
     games = positions(2, "front", 60)
-    agent, greedy = SearchAgent(50), GreedyAgent()
+    agent = SearchAgent(50)
     decisions = decisions_in(games, agent)
-    legal = decisions.mask != 0
-    scores = np.where(legal, greedy.scores(decisions), -np.inf)
-    priors = np.exp((scores - scores.max(axis=1, keepdims=True)) / 2.0)
-    assert np.array_equal(agent.search(decisions, priors).visits, agent.search(decisions).visits)
+    visits = agent.search(decisions, greedy_priors(decisions)).visits
+    assert np.array_equal(visits, agent.search(decisions).visits)
 
 
 def test_priors_from_outside_lead_the_search() -> None:
@@ -67,250 +72,178 @@ def test_priors_from_outside_lead_the_search() -> None:
     tried too.
     """
     games = positions(2, "front", 60)
-    agent = SearchAgent(200, exploration=10.0)
-    decisions = decisions_in(games, agent)
-    several = np.flatnonzero(decisions.mask.sum(axis=1) > 1)
-    last = NUM_ACTIONS - 1 - decisions.mask[:, ::-1].argmax(axis=1)
-    priors = np.zeros(decisions.mask.shape)
-    priors[np.arange(len(decisions)), last] = 5.0  # they needn't sum to 1
-    found = agent.search(decisions, priors)
-    assert (found.actions == last)[several].mean() > 0.9
-    assert ((found.visits > 0).sum(axis=1) > 1)[several].any()
-    assert (found.visits[decisions.mask == 0] == 0).all()
+    several = np.flatnonzero(games.mask.sum(axis=1) > 1)
+    for agent in (
+        GuidedAgent(200, prior_agent=LastOfAll(with_outcome=False), exploration=10.0),
+        SearchAgent(400, evaluator=LastOfAll(), exploration=10.0),
+    ):
+        found = agent.search(decisions_in(games, agent))
+        assert (found.actions == last_of_all(games.mask))[several].mean() > 0.9
+        assert ((found.visits > 0).sum(axis=1) > 1)[several].any()
+        assert (found.visits[games.mask == 0] == 0).all()
+        assert agent.name == f"ismcts-last{'' if agent.budget.simulations == 200 else '-400'}"
 
 
-@pytest.mark.parametrize("wrong", [0.0, -1.0, np.nan, np.inf])
-def test_wrong_priors(wrong: float) -> None:
-    games = positions(2, "front", 20)
-    agent = SearchAgent(5)
-    with pytest.raises(AgentError, match="a prior must be finite"):
-        agent.search(decisions_in(games, agent), np.full((20, NUM_ACTIONS), wrong))
+@pytest.mark.parametrize("temperature", [1.0, 4.0, 100.0])
+def test_searches_with_the_networks_probabilities(temperature: float) -> None:
+    """Their root of that degree; with those of a call instead, if there are some."""
+    games = positions(3, "front", 40)
+    guided = GuidedAgent(60, prior_temperature=temperature, trees=2)
+    plain = SearchAgent(60, trees=2)
+    decisions = decisions_in(games, guided)
+    probabilities, _ = TrainedAgent().evaluate(decisions)
+    expected = plain.search(decisions, probabilities ** (1 / temperature))
+    assert np.array_equal(guided.search(decisions).visits, expected.visits)
+    assert not np.array_equal(expected.visits, plain.search(decisions).visits)
+    alike = decisions.mask.astype(np.float64)
+    given = guided.search(decisions, alike).visits
+    assert np.array_equal(given, plain.search(decisions, alike).visits)
 
 
-def test_priors_that_no_search_could_use() -> None:
-    games = positions(2, "front", 20)
-    for agent in (SearchAgent(5, temperature=0.0), SearchAgent(5, evaluator=GreedyAgent())):
-        with pytest.raises(
-            AgentError, match="need a search without an evaluator, with a temperature above 0"
-        ):
-            agent.search(decisions_in(games, agent), np.ones((20, NUM_ACTIONS)))
-    for shape in ((19, NUM_ACTIONS), (20, 5), (NUM_ACTIONS,)):
-        agent = SearchAgent(5)
-        with pytest.raises(AgentError, match=r"priors must have shape \(20, 103\), not"):
-            agent.search(decisions_in(games, agent), np.ones(shape))
+def test_a_network_of_ones_own(tmp_path: Path) -> None:
+    """By path or as an object it is the same."""
+    games, path = positions(2, "front", 20), TRAINED / "2-players.npz"
+    shipped = decide(games, GuidedAgent(20)).tolist()
+    for prior_agent in (path, str(path), Network.load(path)):
+        assert decide(games, GuidedAgent(20, prior_agent=prior_agent)).tolist() == shipped
+    assert GuidedAgent(20, prior_agent=path).name == "ismcts-2-players-20"
+    with pytest.raises(CheckpointError, match="no network file"):
+        GuidedAgent(prior_agent=tmp_path / "none.npz")
+
+
+@pytest.mark.parametrize(
+    ("agent", "priors", "message"),
+    [
+        *(
+            (SearchAgent(5), np.full((20, NUM_ACTIONS), wrong), "prior")
+            for wrong in (0.0, -1.0, np.nan, np.inf)
+        ),
+        *(
+            (SearchAgent(5), np.ones(shape), "shape")
+            for shape in ((19, NUM_ACTIONS), (20, 5), (NUM_ACTIONS,))
+        ),
+        (SearchAgent(5, temperature=0.0), np.ones((20, NUM_ACTIONS)), "temperature"),
+        (SearchAgent(5, evaluator=LastOfAll()), np.ones((20, NUM_ACTIONS)), "evaluator"),
+        (GuidedAgent(8, prior_agent=GreedyAgent()), None, "agent greedy can't guide"),
+        (SearchAgent(8, evaluator=LastOfAll(with_outcome=False)), None, "agent last can't guide"),
+    ],
+)
+def test_priors_and_evaluations_that_no_search_can_use(
+    agent: SearchAgent, priors: Any, message: str
+) -> None:
+    with pytest.raises(AgentError, match=message):
+        agent.search(decisions_in(positions(2, "front", 20), agent), priors)
 
 
 # ---- the tree ----
 
 
 def searched(
-    agent: SearchAgent, games: Games, row: int, simulations: int, nodes: int = 20_000
+    games: Games, row: int, slices: list[int], nodes: int = 20_000, **options: Any
 ) -> Tree:
-    """The tree of one decision."""
+    """The tree of one decision after some slices of simulations."""
     views = as_views(view(games.state[row : row + 1], int(games.seat[row])))
-    tree = Tree(views, nodes, 0, GreedyAgent().weights(games.num_players), agent._options)
-    tree.run(0, simulations, LeafBatch(1))
+    record = search_options(**{"temperature": 2.0, "exploration": 0.25, **options})
+    tree = Tree(views, nodes, 0, GreedyAgent().weights(games.num_players), record)
+    for i, number in enumerate(slices):
+        tree.run(sum(slices[:i]), number, LeafBatch(1))
     return tree
 
 
 @pytest.mark.parametrize(
     "options",
     [
-        {},
+        {"leaf_value": "network"},
         {"temperature": 0.0},
         {"turns": 1},
-        {"rollout_policy": "random", "turns": 1, "leaf_value": "holdings"},
+        {"rollout_policy": "random", "turns": 1},
     ],
 )
 def test_what_nodes_count_adds_up(options: dict[str, Any]) -> None:
     """Every simulation goes through one child or ends; what was chosen was available; seats share
-    1.
+    1; and slices don't matter.
     """
     games = positions(3, "front", 40)
     for row in (3, 20):
-        tree = searched(SearchAgent(**options), games, row, 200)
+        tree = searched(games, row, [200], **options)
         nodes = tree.nodes[: tree.size]
-        assert tree.simulations == 200
+        assert searched(games, row, [7, 13, 180], **options).nodes.tobytes() == tree.nodes.tobytes()
         for parent in range(tree.size):
             children, child = [], int(nodes["child"][parent])
             while child != NONE:
                 children.append(child)
                 child = int(nodes["sibling"][child])
-            visits = nodes["visits"][children]
+            visits, available = nodes["visits"][children], nodes["available"][children]
             assert visits.sum() <= nodes["visits"][parent]
-            assert (visits <= nodes["available"][children]).all()
-            assert (nodes["available"][children] <= nodes["visits"][parent]).all()
+            assert ((visits <= available) & (available <= nodes["visits"][parent])).all()
             assert len(set(nodes["action"][children].tolist())) == len(children)
         assert nodes["total"][0, :3].sum() == pytest.approx(200)
-        assert tree.children()["visits"].sum() == 200
-        assert set(tree.children()["action"].tolist()) >= set(
-            np.flatnonzero(games.mask[row]).tolist()
-        )
+        assert tree.children()["visits"].sum() == tree.simulations == 200
+        legal = np.flatnonzero(games.mask[row]).tolist()
+        assert set(tree.children()["action"].tolist()) >= set(legal)
 
 
 def test_a_full_tree_goes_on_with_what_it_has() -> None:
-    games = positions(2, "front", 40)
-    tree = searched(SearchAgent(turns=0), games, 10, 300, nodes=40)
+    tree = searched(positions(2, "front", 40), 10, [300], nodes=40)
     assert tree.size <= 40
     assert tree.simulations == 300
 
 
 def test_what_is_tried_most_is_chosen() -> None:
+    """And is what it evaluates."""
     games = positions(2, "front", 60)
-    player = SearchAgent(400, turns=0)
-    result = player.search(decisions_in(games, player))
-    several = np.flatnonzero(games.mask.sum(axis=1) > 2)
+    player = SearchAgent(400)
+    decisions = decisions_in(games, player)
+    result, (shares, outcomes) = player.search(decisions), player.evaluate(decisions)
+    several = games.mask.sum(axis=1) > 2
     assert (result.visits.argmax(axis=1) == result.actions)[several].mean() > 0.9
     assert result.visits[several].max(axis=1).mean() > 400 / 3
+    assert np.isnan(result.values[games.mask.sum(axis=1) == 1]).all()
+    assert ((result.values[several] > 0) & (result.values[several] < 1)).all()
+    assert np.array_equal(shares, result.visits / result.visits.sum(axis=1, keepdims=True))
+    assert outcomes is not None
+    assert np.abs(outcomes).max() < 1
 
 
-# ---- budgets and options ----
+# ---- evaluations from outside ----
 
 
-@pytest.mark.usefixtures("ticking")
-def test_budget_in_simulations_and_in_time() -> None:
+def test_leaves_are_valued_as_the_network_evaluates_decisions() -> None:
     games = positions(2, "front", 40)
-    choices = games.mask.sum(axis=1)
-    result = SearchAgent(50, trees=3, turns=0).search(decisions_in(games, SearchAgent(1)))
-    assert set(result.simulations[choices > 1].tolist()) == {51}, "three trees with 17 each"
-    assert (result.simulations[choices == 1] == 0).all()
-    assert np.isnan(result.values[choices == 1]).all()
-    several = result.values[choices > 1]
-    assert ((several > 0) & (several < 1)).all()
-    for milliseconds, simulations in ((0.01, SLICE), (4.5, 5 * SLICE)):
-        timed = SearchAgent(milliseconds=milliseconds).search(decisions_in(games, SearchAgent(1)))
-        assert (timed.simulations[choices > 1] == simulations).all()
+    network, batch = TrainedAgent(), LeafBatch(40)
+    batch.games[:], batch.masks[:] = np.asarray(games.state), games.mask
+    batch.leaves["number"] = games.mask.sum(axis=1)
+    batch.leaves["number"][7], batch.leaves["value"][7] = 0, 0.25
+    batch.evaluate(39, network)
+    weights, outcomes = network.evaluate(decisions_in(games, network))
+    rows = np.delete(np.arange(39), 7)
+    own = batch.leaves["value"][rows, games.seat[rows]]
+    assert batch.priors[rows] == pytest.approx(weights[rows], abs=1e-6)
+    assert own == pytest.approx((outcomes[rows] + 1) / 2, abs=1e-6)  # type: ignore[index]
+    assert batch.leaves["value"][rows].sum(axis=1) == pytest.approx(1)
+    assert (batch.leaves["value"][7] == 0.25).all(), "a game that is over isn't evaluated"
+    assert not batch.priors[[7, 39]].any(), "there are only 39"
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"simulations": 0}, "simulations must be a whole number from 1 to 1000000, not 0"),
-        ({"milliseconds": 0}, "milliseconds must be above 0"),
-        ({"exploration": -1}, "exploration must be a number from 0"),
-        ({"temperature": float("nan")}, "temperature must be a number from 0"),
-        (
-            {"rollout_policy": "clever"},
-            "rollout_policy must be one of greedy, random, not 'clever'",
-        ),
-        ({"leaf_value": "clever"}, "leaf_value must be one of holdings, network, not 'clever'"),
-        ({"turns": -1}, "turns must be a whole number from 0"),
-        ({"trees": 65}, "trees must be a whole number from 1 to 64, not 65"),
-        ({"threads": 0}, "threads must be a whole number from 1"),
-        ({"margin": 1.5}, "margin must be a number from 0 to 1"),
-        ({"late": 0}, "late must be a number from 0.1"),
-    ],
-)
-def test_wrong_options(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(AgentError, match=message):
-        SearchAgent(**options)
+def test_chances_share_what_a_seat_leaves() -> None:
+    estimates = np.array([[0.5, 0.2, 0.3, 0.0], [0.1, 0.6, 0.3, 0.0], [0.2, 0.4, 0.4, 0.0]])
+    values = seat_values(np.array([1.0, -0.5, 0.25]), np.array([0, 1, 2]), 3, estimates)
+    wanted = [[1, 0, 0, 0], [0.25, 0, 0.75, 0], [1 / 6, 1 / 3, 1 / 2, 0]]
+    assert values == pytest.approx(np.array(wanted))
 
 
-# ---- going on with a tree ----
+def test_many_leaves_are_evaluated_at_once() -> None:
+    """Those of all trees that are searched side by side; expanding the root doesn't count."""
+    games, evaluator = positions(3, "front", 40), LastOfAll()
+    player = SearchAgent(150, evaluator=evaluator, leaves=7, trees=2)
+    result = player.search(decisions_in(games, player))
+    several = games.mask.sum(axis=1) > 1
+    assert (result.simulations[several] == 150).all()
+    assert (result.visits[several].sum(axis=1) == 150).all()
+    assert evaluator.most > len(games.seat)
 
 
-def decided(player: SearchAgent, rows: list[int], steps: int = 40) -> list[list[tuple[int, int]]]:
-    """What an agent decides in the first steps of some games that it plays alone, with its
-    simulations.
-    """
-    games = Games(12, 2, seed=3)
-    decisions: list[list[tuple[int, int]]] = [[] for _ in rows]
-    for _ in range(steps):
-        for asked in range(2):
-            here = [row for row in rows if games.seat[row] == asked]
-            asked_for = decisions_in(games, player, here, salt=asked)
-            result = player.search(asked_for)
-            for row, action, simulations in zip(
-                here, result.actions, result.simulations, strict=True
-            ):
-                decisions[rows.index(row)].append((int(action), int(simulations)))
-            games.step(result.actions, here)
-    return decisions
-
-
-REUSING: Any = {"simulations": 40, "turns": 0, "reuse": True}
-
-
-def test_goes_on_with_the_tree_of_the_decision_before() -> None:
-    """Within a turn most simulations are known; and whatever games are played beside or were
-    before, decisions are the same.
-    """
-    player = SearchAgent(**REUSING)
-    together = decided(player, list(range(12)))
-    simulations = np.array([number for game in together for _, number in game])
-    assert set(np.unique(simulations[simulations <= 40])) == {0, 40}
-    assert (simulations > 40).sum() > 0.3 * (simulations > 0).sum()
-    assert simulations.max() > 60
-    alone = [decided(SearchAgent(**REUSING), [row])[0] for row in range(12)]
-    assert together == alone
-    assert decided(SearchAgent(**REUSING), [11, 4, 7]) == [alone[row] for row in (11, 4, 7)]
-    assert decided(player, [4]) == [alone[4]], "an object that has played this game already"
-    assert decided(SearchAgent(**{**REUSING, "reuse": False}), [4]) != [alone[4]]
-
-
-def test_what_is_kept_is_what_was_known() -> None:
-    """A subtree has the counts of the node it was, level by level; its root is what the action led
-    to.
-    """
-    games = positions(3, "front", 40)
-    tree = searched(SearchAgent(turns=0), games, 20, 3000, nodes=80_000)
-    best = max(tree.children(), key=lambda child: child["visits"])
-    kept = subtree(tree.nodes, int(best["action"]))
-    assert kept is not None
-    assert 100 < len(kept) <= MOST_NODES
-    assert (kept["visits"][0], kept["action"][0]) == (best["visits"], best["action"])
-    again = Tree(tree.view, 10, 0, tree.weights, tree.options, kept)
-    assert again.simulations == best["visits"]
-    assert again.size == len(kept)
-    node = int(best["child"])
-    for child in again.children():
-        assert all(
-            child[name] == tree.nodes[name][node]
-            for name in ("action", "visits", "available", "prior")
-        )
-        assert child["total"].tolist() == tree.nodes["total"][node].tolist()
-        node = int(tree.nodes["sibling"][node])
-    assert node == NONE
-    reached = sorted(
-        link for link in (*kept["child"].tolist(), *kept["sibling"].tolist()) if link != NONE
-    )
-    assert reached == list(range(1, len(kept))), "every node but the root hangs in one place"
-    assert subtree(kept, 102) is None
-    assert subtree(Tree(tree.view, 5, 0, tree.weights, tree.options).nodes, 0) is None
-
-
-@pytest.mark.rule("INF-2")
-def test_what_is_kept_tells_nothing_of_hidden_cards() -> None:
-    """The views that an action may lead to follow from the view before it: exchange what is hidden,
-    and they are the same.
-    """
-    games = positions(2, "front", 40)
-    player = SearchAgent(60, turns=0, reuse=True)
-    decisions = decisions_in(games, player)
-    again = player.search(decisions)
-    before = set(player._memory._kept)
-    assert before
-    other = SearchAgent(60, turns=0, reuse=True)
-    state = np.concatenate([resample(decisions.view[i], 9) for i in range(len(decisions))])  # type: ignore[index]
-    result = other.search(
-        Decisions(
-            decisions.mask, decisions.seat, 2, decisions.uniform, view=view(state, games.seat)
-        )
-    )
-    assert result.actions.tolist() == again.actions.tolist()
-    assert set(other._memory._kept) == before
-
-
-def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reuse, "MOST_DECISIONS", 3)
-    player = SearchAgent(**REUSING)
-    decided(player, list(range(12)), 6)
-    assert len(player._memory._order) == 3
-    assert len(player._memory._kept) <= 3 * DETERMINIZATIONS
-    assert set(player._memory._kept) <= {key for keys, _ in player._memory._order for key in keys}
-
-
-# ---- telling how far it is ----
+# ---- progress ----
 
 
 @pytest.mark.parametrize(
@@ -318,37 +251,29 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         SearchAgent(90),
         SearchAgent(90, trees=3),
-        SearchAgent(90, evaluator=GreedyPriors()),
-        GuidedAgent(90, guide=GreedyPriors()),
+        SearchAgent(90, evaluator=LastOfAll()),
+        GuidedAgent(90, prior_agent=LastOfAll()),
     ],
     ids=["plain", "trees", "evaluator", "guided"],
 )
-def test_who_looks_sees_the_visits_grow_and_changes_nothing(
+def test_progress_grows_and_changes_nothing(
     agent: SearchAgent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("skyenv_agents.search.ismcts.LOOKS", 0.0)
+    monkeypatch.setattr(ismcts, "PROGRESS", 0.0)
     games = positions(2, "front", 30)
-    every = decisions_in(games, agent)
-    row = int(np.argmax(every.mask.sum(axis=1) > 1))
-    one = decisions_in(games, agent, [row])
-    told: list[Thought] = []
-    end = agent.ponder(one, told.append)
+    choices = games.mask.sum(axis=1)
+    one = decisions_in(games, agent, [int(np.argmax(choices > 1))])
+    reports: list[Thought] = []
+    end = agent.ponder(one, reports.append)
     assert end is not None
-    evaluations = agent.evaluate(one)
-    assert end.evaluation.probabilities.tolist() == evaluations[0][0].tolist()
-    assert end.value == (evaluations[1] if evaluations[1] is not None else [None])[0]
+    shares, outcomes = agent.evaluate(one)
+    assert end.evaluation.probabilities.tolist() == shares[0].tolist()
+    assert end.value == outcomes[0]  # type: ignore[index]
     assert (end.action, end.tries, end.most) == (int(agent.act(one)[0]), 90, 90)
-    tries = [thought.tries for thought in [*told, end]]
+    tries = [report.tries for report in [*reports, end]]
     assert len(tries) > 3
     assert tries == sorted(tries)
-    for before, after in zip(told, [*told[1:], end], strict=True):
+    for before, after in zip(reports, [*reports[1:], end], strict=True):
         assert (after.visits >= before.visits).all()
-        assert 0 < before.visits.sum() <= before.tries
-
-
-def test_a_forced_move_is_no_search() -> None:
-    agent = SearchAgent(20)
-    games = positions(2, "front", 60)
-    forced = int(np.argmax(games.mask.sum(axis=1) == 1))
-    assert games.mask[forced].sum() == 1
-    assert agent.ponder(decisions_in(games, agent, [forced]), print) is None
+    forced = decisions_in(games, agent, [int(np.argmax(choices == 1))])
+    assert agent.ponder(forced, reports.append) is None

@@ -128,7 +128,7 @@ def any_action(mask: npt.NDArray[np.int8], number: int, ticket: float) -> int:
     return NONE
 
 
-@entry_point("positions for leaves", 6)
+@entry_point("positions for leaves")
 def play_and_keep(
     games: Array,
     temperatures: Array,

@@ -346,7 +346,7 @@ def prefetch_observation(batch: Batch, row: int, first: int) -> None:
             prefetch(batch.observation, row, byte)
 
 
-@entry_point("the rules", 5)
+@entry_point("the rules")
 def play_rows(
     batch: Batch, rows: Array, actions: Array, part: int, parts: int, random_steps: int, salt: int
 ) -> None:
@@ -375,7 +375,7 @@ def play_rows(
         write_outputs(batch, row)
 
 
-@entry_point("the setup of games", 2)
+@entry_point("the setup of games")
 def reset_rows(batch: Batch, rows: Array, seeds: Array) -> None:
     """Reset every row; see :func:`reset_row`."""
     for k in range(len(rows)):
@@ -387,7 +387,7 @@ def reset_rows(batch: Batch, rows: Array, seeds: Array) -> None:
         write_observation(batch, row, 0)
 
 
-@entry_point("the check of actions", 0.5)
+@entry_point("the check of actions")
 def first_refused(slots: Array, rows: Array, actions: Array, stamp: int) -> int:
     """Index of the first row that is out of range, named twice, or whose action is not legal; OK if
     there is none.
@@ -406,7 +406,7 @@ def first_refused(slots: Array, rows: Array, actions: Array, stamp: int) -> int:
     return OK
 
 
-@entry_point("observations", 0.5)
+@entry_point("observations")
 def observe_rows(state: Array, codes: Array, rows: Array, seats: Array, out: Array) -> None:
     """Write the observation of each row's game from a given seat into `out`, float32 (k,
     OBSERVATION_SIZE).
@@ -416,14 +416,14 @@ def observe_rows(state: Array, codes: Array, rows: Array, seats: Array, out: Arr
         scale(codes, 0, out, k)
 
 
-@entry_point("agents' random numbers", 0.5)
+@entry_point("agents' random numbers")
 def uniforms(state: Array, rows: Array, agent_seed: int, salt: int, out: Array) -> None:
     """Each row's random number for its next decision, float64 (k,), from 0 to 1 − 2⁻³²."""
     for k in range(len(rows)):
         out[k] = agents_uniform32(state[rows[k]], agent_seed, salt) / 4294967296.0
 
 
-@entry_point("the results of games", 0.5)
+@entry_point("the results of games")
 def results(state: Array, shares: Array, cards: Array) -> None:
     """END-4 on the scores as they stand: `shares` float64 (n, 4), the winners sharing 1; `cards`
     int64 (n, 4) in hand.

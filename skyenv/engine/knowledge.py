@@ -80,7 +80,7 @@ class ViewRecord(Record):
     """One record of VIEW_DTYPE."""
 
 
-@entry_point("views", 1)
+@entry_point("views")
 def redact(view: ViewRecord, seat: int) -> None:
     """Fill in a view whose `game` is a full copy, then blank there what the seat can't know."""
     game = view.game
@@ -104,7 +104,7 @@ def redact(view: ViewRecord, seat: int) -> None:
         game.random[i] = 0
 
 
-@entry_point("views", 1)
+@entry_point("views")
 def _see_all(games: Array, rows: Array, seats: Array, shown_games: Array, views: Array) -> None:
     """Write what seats see of the games in some rows; `shown_games` is the array of the views'
     games.
@@ -409,7 +409,7 @@ def deal_remembered(view: ViewRecord, game: GameRecord, tape: TapeRecord) -> boo
     return True
 
 
-@entry_point("the drawing of unseen cards", 3)
+@entry_point("the drawing of unseen cards")
 def sample_determinization(
     view: ViewRecord, game: GameRecord, tape: TapeRecord, mask: npt.NDArray[np.int8], seed: int
 ) -> bool:
@@ -442,7 +442,7 @@ def sample_determinization(
     return False
 
 
-@entry_point("the drawing of unseen cards", 1)
+@entry_point("the drawing of unseen cards")
 def _sample_determinizations(
     views: Array, seeds: Array, games: Array, tape: Array, mask: Array
 ) -> int:

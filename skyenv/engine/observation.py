@@ -761,7 +761,7 @@ A field of a record, because passing plain arrays around costs reference counts.
 """
 
 
-@entry_point("observations", 2)
+@entry_point("observations")
 def write_codes(game: GameRecord, seat: int, out: CodesRecord) -> None:
     """Write the codes of a seat's observation of a game; times SCALE they are the observation."""
     for i in range(OBSERVATION_SIZE):

@@ -171,7 +171,7 @@ def names_nobody(game: GameRecord) -> bool:
     return False
 
 
-@entry_point("the check of positions", 1)
+@entry_point("the check of positions")
 def _first_misfit(games: Array, num_players: int, view_only: bool, kind: Array) -> int:
     """Index of the first game that shows one of MISFITS, whose number goes to `kind`, int64 (1,);
     NONE if there is none.

@@ -4,7 +4,6 @@ others.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -50,14 +49,12 @@ class Readiness:
     Attributes:
         state: ``"waiting"``, ``"preparing"``, ``"ready"`` or ``"failed"``.
         description: its own, a line; empty as long as it isn't known.
-        seconds: until it is ready, roughly; None: nobody knows, or it is, or never will be.
         error: why it has failed, a line.
         version: its own; empty as long as it isn't known.
     """
 
     state: str = "waiting"
     description: str = ""
-    seconds: float | None = None
     error: str = ""
     version: str = ""
 
@@ -96,13 +93,10 @@ class Catalogue:
 
     def describe(self) -> list[dict[str, Any]]:
         """Each agent for the page: `name`, `ready` and what :class:`Readiness` has."""
-        told = []
-        for name, one in self.readiness.items():
-            seconds = None if one.seconds is None else math.ceil(one.seconds)
-            told.append(
-                {"name": name, "ready": one.state == "ready", **vars(one), "seconds": seconds}
-            )
-        return told
+        return [
+            {"name": name, "ready": one.state == "ready", **vars(one)}
+            for name, one in self.readiness.items()
+        ]
 
     def __getitem__(self, name: str) -> CatalogueEntry:
         """The entry of that name, if it is known already. Nothing is looked for, read or imported.

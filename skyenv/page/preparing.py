@@ -1,5 +1,4 @@
-"""Getting ready beside the server: the rules first, then the agents on offer, compiled in workers
-and told as they come.
+"""Preparation beside the server: the rules first, then the agents on offer, compiled in workers.
 
 The server itself compiles nothing. A worker fills the cache on disk; then the server loads the
 rules from there, in a thread.
@@ -9,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 import time
 from collections.abc import Callable
 from functools import partial
@@ -23,7 +21,6 @@ from skyenv.page.compiled import (
     compile_agent,
     compile_rules,
     look_at,
-    missing_rules,
     play_a_little,
 )
 from skyenv.page.workers import Report, Workers
@@ -34,12 +31,6 @@ LONGEST: Final = 900.0
 """Seconds that an agent may take to get ready; the others wait for it."""
 LONGEST_LOOK: Final = 120.0
 """Seconds that making it may take."""
-LOADING: Final = 0.5
-"""Seconds that an agent takes of which everything is compiled."""
-FAMILIAR: Final = 3.0
-"""Typical seconds of compilation after which this machine's own speed counts as much as an ordinary
-one's.
-"""
 Result = TypeVar("Result")
 _log = logging.getLogger("skyenv.page")
 
@@ -77,16 +68,11 @@ class Preparation:
         self._began = time.monotonic()
         self._has_rules = workers is None
         self._error = ""
-        self._missing: dict[str, dict[str, float]] = {}
-        self._done: set[str] = set()
         self._wanted: list[str] = []
         self._settled = {name: asyncio.Event() for name in catalogue.names}
         self._now: str | None = None
         self._step: Step | None = None
-        self._stepped = self._began
-        self._typical = self._spent = 0.0
-        """Of what is compiled: how long it takes on an ordinary machine, and has taken here."""
-        self._functions = 0
+        self._has_compiled = False
         self._task: asyncio.Task[None] | None = None
         for name, one in catalogue.readiness.items():
             if one.state == "ready" or workers is None:
@@ -141,103 +127,22 @@ class Preparation:
         Returns:
             `rules`: whether they are there; `ready`: whether everything is; `error`: why the rules
                 can't be had, or empty;
-            `about`: what is compiled now, in words; `done`, `total`: functions that are compiled,
-                of those that weren't there at
-            first, the rules' alone until these are ready, then all; `elapsed`: seconds; `left`:
-            seconds until the rules are there, or then everything, None if nobody knows; `agents`:
-            as :meth:`Catalogue.describe` tells.
+            `about`: what is compiled now, in words; `done`, `total`: functions that are compiled for
+            the rules or the agent under way, of those known to be needed, 0 where nothing is
+            compiled; `elapsed`: seconds; `agents`: as :meth:`Catalogue.describe` tells.
         """
-        self._estimate()
         ready = self._has_rules and all(event.is_set() for event in self._settled.values())
-        left = (
-            [one.seconds for one in self._catalogue.readiness.values()]
-            if self._has_rules
-            else [self._left_of("")]
-        )
-        known = [seconds for seconds in left if seconds is not None]
-        done, total = self._counts()
+        step = self._step or Step("" if self._error or self._has_rules else "the rules", 0, 0)
         return {
             "rules": self._has_rules,
             "ready": ready,
             "error": self._error,
-            "about": self._about(),
-            "done": done,
-            "total": total,
+            "about": step.about,
+            "done": step.done,
+            "total": step.total,
             "elapsed": round(time.monotonic() - self._began, 1),
-            "left": None if ready or not known else math.ceil(max(known)),
             "agents": self._catalogue.describe(),
         }
-
-    def _counts(self) -> tuple[int, int]:
-        """Functions that have been compiled here, and all of them, as far as it is known what is
-        needed.
-        """
-        parts = {
-            name: names
-            for name, names in self._missing.items()
-            if name not in self._done and (self._has_rules or not name)
-        }
-        step = self._step if self._now is not None else None
-        others = (
-            set().union(*parts.values()) - self._missing.get(self._now or "", {}).keys()
-            if step
-            else set().union(*parts.values())
-        )
-        return self._functions + (step.done if step else 0), self._functions + (
-            step.total if step else 0
-        ) + len(others)
-
-    def _about(self) -> str:
-        if self._step is not None and self._step.about:
-            return self._step.about
-        return "" if self._error or self._has_rules else "the rules"
-
-    # ---- how long it takes ----
-
-    def _factor(self) -> float:
-        """How much longer compiling takes here than on an ordinary machine."""
-        step = self._step if self._now is not None else None
-        typical, spent = self._typical, self._spent
-        if step is not None:
-            typical, spent = typical + step.typical, spent + step.seconds
-        return (spent + FAMILIAR) / (typical + FAMILIAR)
-
-    def _left_of(self, name: str) -> float | None:
-        """Seconds that one part takes from now on when it is its turn; "": the rules.
-
-        None: it isn't known what it needs.
-        """
-        if name in self._done or (name == "" and self._has_rules):
-            return 0.0
-        if name == self._now and self._step is not None:
-            return max(
-                1.0, self._step.typical_left * self._factor() - (time.monotonic() - self._stepped)
-            )
-        if name not in self._missing:
-            return None
-        return LOADING + sum(self._missing[name].values()) * self._factor()
-
-    def _estimate(self) -> None:
-        """Tell of every agent when it should be ready: after those before it, less what it shares
-        with them.
-        """
-        passed = 0.0 if self._has_rules else self._left_of("") or 0.0
-        shared: set[str] = set(self._missing.get("", ()))
-        for name in self._order():
-            one = self._catalogue.readiness[name]
-            if name == self._now:
-                passed += self._left_of(name) or 0.0
-            elif name in self._missing:
-                new = self._missing[name].keys() - shared
-                passed += (
-                    LOADING
-                    + sum(self._missing[name][function] for function in new) * self._factor()
-                )
-            else:
-                one.seconds = None
-                continue
-            shared |= self._missing[name].keys()
-            one.seconds = max(1.0, passed)
 
     def _order(self) -> list[str]:
         """The agents that aren't ready, as they come: under way, waited for, the fitting one, the
@@ -257,7 +162,7 @@ class Preparation:
             await looking
             while order := self._order():
                 await self._prepare_agent(workers, order[0])
-            if self._functions:  # who has compiled keeps much memory that isn't needed any more
+            if self._has_compiled:  # who has compiled keeps much memory that isn't needed any more
                 workers.renew()
         finally:
             looking.cancel()
@@ -265,44 +170,40 @@ class Preparation:
 
     async def _prepare_rules(self, workers: Workers) -> bool:
         try:
-            if missing := await asyncio.to_thread(missing_rules):
-                self._missing[""] = missing
-                self._now, self._step, self._stepped = "", None, time.monotonic()
-                await workers.ask(compile_rules, on_progress=self._note)
+            await workers.ask(compile_rules, on_progress=self._note)
             # Only where compiled code finds no place on disk would this compile.
             await asyncio.to_thread(play_a_little)
         except Exception as error:
             _log.exception("the rules can't be compiled")
             self._error = f"The rules can't be compiled: {_line(error)}"
             return False
-        self._finish("")
+        self._step = None
         self._has_rules = True
         return True
 
     async def _look_at_all(self, workers: Workers) -> None:
-        """See which agents there are and what they need; nothing is compiled for that."""
+        """See which agents there are; nothing is compiled for that."""
         for name in self._order():
             try:
                 prospect: Prospect = await self._within(LONGEST_LOOK, workers, look_at, name)
             except Exception as error:  # an agent's code can fail anyhow
                 self._fail(name, error)
             else:
-                self._missing[name] = prospect.missing
                 one = self._catalogue.readiness[name]
                 one.description, one.version = prospect.description, prospect.version
 
     async def _prepare_agent(self, workers: Workers, name: str) -> None:
         one = self._catalogue.readiness[name]
         one.state = "preparing"
-        self._now, self._step, self._stepped = name, None, time.monotonic()
+        self._now, self._step = name, None
         try:
             await self._within(LONGEST, workers, compile_agent, name)
         except Exception as error:
             self._fail(name, error)
         else:
-            one.state, one.seconds = "ready", None
+            one.state = "ready"
             self._settled[name].set()
-        self._finish(name)
+        self._now = self._step = None
 
     async def _within(
         self,
@@ -339,21 +240,11 @@ class Preparation:
             raise AgentError(f"getting it ready takes longer than {seconds:.0f} seconds") from error
 
     def _note(self, step: Step) -> None:
-        if self._step is None or step.done != self._step.done:
-            self._stepped = time.monotonic()
-        self._step = step
-
-    def _finish(self, name: str) -> None:
-        if self._step is not None and name == self._now:
-            self._typical += self._step.typical
-            self._spent += self._step.seconds
-            self._functions += self._step.done
-        self._done.add(name)
-        self._now = self._step = None
+        self._step, self._has_compiled = step, True
 
     def _fail(self, name: str, error: Exception) -> None:
         one = self._catalogue.readiness[name]
-        one.state, one.seconds, one.error = "failed", None, _line(error)
+        one.state, one.error = "failed", _line(error)
         _log.warning("agent %s can't play: %s", name, one.error)
         self._settled[name].set()
 

@@ -1,185 +1,58 @@
-"""How functions are compiled, and how compiled code on disk is kept from going stale.
+"""How functions are compiled, and how compiled code is kept on disk.
 
-There are two kinds. A *rule* is compiled into whatever compiled function calls it, and has no code
-of its own. An *entry point* is compiled by itself, once, and kept on disk; Python calls it, and so
-do other entry points. Both take whole numbers of any size as int64, lest they be compiled once for
-every type of a record's fields.
+There are two kinds. A *rule* is compiled into every compiled function that calls it, and has no
+code of its own. An *entry point* is compiled by itself, once, and kept on disk; Python calls it,
+and so do other entry points. Both take whole numbers of any size as int64, lest they be compiled
+once for every type of a record's fields.
+
+Of Numba's inside this module uses, tested with the releases that pyproject.toml allows:
+
+- `numba.core.registry.CPUDispatcher` with `compile`, `get_call_template`, `_compile_for_args`,
+  `_cache` and the attributes `targetoptions`, `targetdescr`, `targetctx`, `typingctx`;
+- `numba.core.compiler`: `Flags`, `compile_extra`, `CompileResult._reduce` and `._rebuild`;
+- `numba.core.codegen.JITCodeLibrary` with `_optimize_final_module`, `_finalize_final_module`,
+  `_finalize_dynamic_globals`, `_finalized`, `has_dynamic_globals`; `magic_tuple` of its codegen;
+- `numba.core.typing.make_concrete_template`, `sigutils.normalize_signature`,
+  `compiler_lock.global_compiler_lock`, `serialize.dumps`, `config.CACHE_DIR`.
 """
 
 from __future__ import annotations
 
-import dis
+import contextlib
 import hashlib
 import os
+import pickle
+import secrets
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
-from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any, Final, TypeVar, cast
 
 import numba
 import numpy as np
+from filelock import FileLock
 from numba.core import compiler, sigutils, types
-from numba.core.caching import FunctionCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.dispatcher import Dispatcher, _FunctionCompiler
-from numba.core.extending import _Intrinsic
 from numba.core.registry import CPUDispatcher
+from numba.core.serialize import dumps
 from numba.core.typing import make_concrete_template
-
-try:
-    import fcntl
-except ImportError:  # not on Windows: there each process compiles for itself
-    fcntl = None  # type: ignore[assignment]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 COMPILED: Final = not bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
 """False if Numba was told to leave everything to plain Python (``NUMBA_DISABLE_JIT=1``)."""
 QUIET: Final = "SKYENV_QUIET"
-"""Environment variable that silences announcements."""
-SHORTEST_ANNOUNCED: Final = 1.0
-"""Compilation that should take fewer seconds than this isn't announced."""
-LIBRARIES: Final = ("math", "numpy", "numba", "llvmlite")
-"""Modules whose own functions compiled code may use; their versions stand for their content."""
-
-
-ENTRY_POINTS: Final[list[EntryPoint]] = []
-"""All of modules that are imported; none without compilation."""
-
-
-# ---- what a function is compiled from ----
-
-
-class Fingerprint:
-    """All that Numba compiles into a function: its code, the functions it calls and the constants
-    it uses, and theirs in turn.
-
-    Numba freezes global and closure variables, so together with the types of its arguments they
-    decide what comes out.
-
-    Args:
-        function: compiled or not.
-
-    Attributes:
-        entry_points: those that it calls, directly or not.
-
-    Raises:
-        TypeError: something is used of which it isn't known how to tell whether it has changed.
-    """
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.entry_points: list[EntryPoint] = []
-        self._seen: set[int] = set()
-        self._digest = hashlib.sha256(f"{numba.__version__} {np.__version__}".encode())
-        self._add(function)
-
-    def digest(self) -> str:
-        """Tells what a function is compiled from from anything else."""
-        return self._digest.hexdigest()
-
-    def _note(self, *things: object) -> None:
-        self._digest.update(f"{things!r}\n".encode())
-
-    def _add(self, value: object) -> None:
-        if isinstance(value, Dispatcher):
-            self._note("compiled", sorted(value.targetoptions.items()))
-            if isinstance(value, EntryPoint) and id(value.py_func) not in self._seen and self._seen:
-                self.entry_points.append(value)
-            value = value.py_func
-        elif isinstance(value, _Intrinsic):
-            self._note("instruction")
-            value = value.__wrapped__
-        if isinstance(value, FunctionType):
-            self._add_function(value)
-        elif isinstance(value, np.ndarray):
-            self._note("array", value.dtype, value.shape, value.tobytes())
-        elif isinstance(value, (tuple, list)):
-            self._note(type(value).__name__, len(value))
-            for one in value:
-                self._add(one)
-        elif isinstance(value, frozenset):
-            self._note("set", sorted(map(repr, value)))
-        elif isinstance(
-            value, (int, float, complex, str, bytes, type(None), np.generic, np.dtype, types.Type)
-        ):
-            self._note(type(value).__name__, value)
-        elif isinstance(value, (type, BuiltinFunctionType, np.ufunc)):
-            self._note("named", value.__name__, getattr(value, "_fields", None))
-        else:
-            raise TypeError(
-                f"compiled code can't use {value!r}: nobody could tell whether it has changed"
-            )
-
-    def _add_function(self, function: FunctionType) -> None:
-        if id(function) in self._seen:
-            return
-        self._seen.add(id(function))
-        self._add_code(function.__code__, function.__doc__)
-        self._add(function.__defaults__)
-        for cell in function.__closure__ or ():
-            self._add(cell.cell_contents)
-        for name in sorted(_all_names(function.__code__) & function.__globals__.keys()):
-            self._note("global", name)
-            self._add_global(function, name)
-
-    def _add_code(self, code: CodeType, text: str | None) -> None:
-        self._note(code.co_code, code.co_names, code.co_varnames, code.co_argcount)
-        for number, constant in enumerate(code.co_consts):
-            if isinstance(constant, CodeType):
-                self._add_code(constant, None)
-            else:
-                self._add(None if number == 0 and constant == text else constant)
-
-    def _add_global(self, function: FunctionType, name: str) -> None:
-        value = function.__globals__[name]
-        if isinstance(value, ModuleType):
-            if value.__name__.partition(".")[0] not in LIBRARIES:
-                for attribute in sorted(_all_names(function.__code__) & vars(value).keys()):
-                    self._note("attribute", attribute)
-                    self._add(vars(value)[attribute])
-            return
-        try:
-            self._add(value)
-        except TypeError:
-            # The name may be that of a field which happens to be a global variable as well.
-            if name in _global_names(function.__code__):
-                raise
-
-
-def _codes(code: CodeType) -> Iterable[CodeType]:
-    """A code object and those inside it."""
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _codes(constant)
-
-
-def _all_names(code: CodeType) -> set[str]:
-    """Names of global variables and of attributes in a function's code."""
-    return {name for one in _codes(code) for name in one.co_names}
-
-
-def _global_names(code: CodeType) -> set[str]:
-    """Names of global variables alone; slower."""
-    return {
-        i.argval
-        for one in _codes(code)
-        for i in dis.get_instructions(one)
-        if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")
-    }
-
-
-# ---- functions ----
-
+"""Environment variable that silences the lines on stderr."""
 OPTIONS: Final[dict[str, Any]] = {
     "nopython": True,
     "error_model": "numpy",
     "no_cfunc_wrapper": True,
 }
+
+
+# ---- functions ----
 
 
 def _as_int64(arguments: Iterable[Any]) -> tuple[Any, ...]:
@@ -201,25 +74,6 @@ class _RuleLibrary(JITCodeLibrary):  # type: ignore[misc]
         self._finalized = True
 
 
-class _RuleCompiler(_FunctionCompiler):  # type: ignore[misc]
-    def _compile_core(self, args: Any, return_type: Any) -> Any:
-        flags = compiler.Flags()
-        self.targetdescr.options.parse_as_flags(flags, self.targetoptions)
-        flags.no_compile = True
-        target = self.targetdescr.target_context
-        return compiler.compile_extra(
-            self.targetdescr.typing_context,
-            target,
-            self.py_func,
-            args=args,
-            return_type=return_type,
-            flags=flags,
-            locals=self.locals,
-            library=_RuleLibrary(target.codegen(), self.py_func.__qualname__),
-            pipeline_class=self.pipeline_class,
-        )
-
-
 class _Called(CPUDispatcher):  # type: ignore[misc]
     """A function as other compiled functions see it."""
 
@@ -236,21 +90,28 @@ class _Called(CPUDispatcher):  # type: ignore[misc]
 class Rule(_Called):
     """A function that is compiled into others."""
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        own: Any = self._compiler
-        self._compiler: Any = _RuleCompiler(
-            own.py_func, own.targetdescr, own.targetoptions, own.locals, own.pipeline_class
-        )
-
     def compile(self, sig: Any) -> Any:
         """Compile for a signature; what comes back stands for the function where Numba looks for
         it.
         """
-        with global_compiler_lock, self._compiling_counter:
+        with global_compiler_lock:
             args, return_type = sigutils.normalize_signature(sig)
             if args not in self.overloads:
-                result = self._compiler.compile(args, return_type)._replace(entry_point=object())
+                flags = compiler.Flags()
+                self.targetdescr.options.parse_as_flags(flags, self.targetoptions)
+                flags.no_compile = True
+                library = _RuleLibrary(self.targetctx.codegen(), self.py_func.__qualname__)
+                made = compiler.compile_extra(
+                    self.typingctx,
+                    self.targetctx,
+                    self.py_func,
+                    args,
+                    return_type,
+                    flags,
+                    {},
+                    library,
+                )
+                result = made._replace(entry_point=object())
                 self.targetctx.insert_user_function(
                     result.entry_point, result.fndesc, [result.library]
                 )
@@ -259,6 +120,27 @@ class Rule(_Called):
 
     def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
         raise TypeError(f"{self.__name__} is compiled into other functions; Python can't call it")
+
+
+class EntryPoint(_Called):
+    """A function that is compiled by itself and kept on disk.
+
+    Attributes:
+        about: what is compiled, for the line of progress.
+    """
+
+    about = ""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._cache: Any = _Cache(self)
+
+    def compile(self, sig: Any) -> Any:
+        """Compile for a signature, or load what is on disk; of several processes one compiles and
+        the others load.
+        """
+        with global_compiler_lock, self._cache.one_process(sig):
+            return super().compile(sig)
 
 
 def rule(function: Function) -> Function:
@@ -288,167 +170,236 @@ def _rule(function: Function, inline: bool) -> Function:
     return cast(Function, Rule(function, targetoptions=options))
 
 
-class _Cache(FunctionCache):  # type: ignore[misc]
-    """Numba's cache on disk looks at a function's own file alone; this one at all that is compiled
-    into it.
-    """
-
-    @cached_property
-    def fingerprint(self) -> Fingerprint:
-        # Not before the first use: the function may call others that are defined behind it.
-        return Fingerprint(self._py_func)
-
-    def _index_key(self, sig: Any, codegen: Any) -> Any:
-        return sig, codegen.magic_tuple(), self.fingerprint.digest()
-
-    def holds(self, codegen: Any) -> bool:
-        """Whether the function, as it is now, is on disk for any signature."""
-        digest = self.fingerprint.digest()
-        return any(
-            key[1:] == (codegen.magic_tuple(), digest) for key in self._cache_file._load_index()
-        )
-
-    @contextmanager
-    def one_process(self) -> Iterator[None]:
-        """Keep other processes from compiling or loading the function while this one does, so that
-        they find it on disk.
-
-        The lock is a file beside the compiled code, and ends with the process that holds it.
-        Numba's own lock between threads comes first, as another function may compile this one while
-        it holds that. Without a place on disk nobody waits.
-        """
-        with global_compiler_lock, ExitStack() as stack:
-            if fcntl is not None and self.cache_path is not None:
-                try:
-                    folder = Path(self.cache_path)
-                    folder.mkdir(parents=True, exist_ok=True)
-                    file = stack.enter_context(
-                        open(folder / f"{self._impl.filename_base}.lock", "wb")
-                    )
-                    fcntl.flock(file, fcntl.LOCK_EX)
-                except OSError:  # a folder that can only be read, or a file system without locks
-                    pass
-            yield
-
-
-class _EntryPointCompiler(_FunctionCompiler):  # type: ignore[misc]
-    entry_point: EntryPoint
-
-    def _compile_core(self, args: Any, return_type: Any) -> Any:
-        with _Announcement(self.entry_point):
-            return super()._compile_core(args, return_type)
-
-
-class EntryPoint(_Called):
-    """A function that is compiled by itself and kept on disk.
-
-    Attributes:
-        about: what is compiled, for the announcement.
-        seconds: of processor time that compiling it takes, without other entry points.
-    """
-
-    about = ""
-    seconds = 0.0
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        own: Any = self._compiler
-        self._compiler: Any = _EntryPointCompiler(
-            own.py_func, own.targetdescr, own.targetoptions, own.locals, own.pipeline_class
-        )
-        self._compiler.entry_point = self
-        self._cache = _Cache(self.py_func)
-
-    def compile(self, sig: Any) -> Any:
-        """Compile for a signature, or load what is on disk; of several processes one compiles and
-        the others load.
-        """
-        for follow in _followers:
-            follow(self, False)
-        try:
-            with self._cache.one_process():
-                return super().compile(sig)
-        finally:
-            for follow in _followers:
-                follow(self, True)
-
-    def needs(self) -> list[EntryPoint]:
-        """The other entry points that it calls, directly or not."""
-        return self._cache.fingerprint.entry_points
-
-    def seconds_to_go(self) -> float:
-        """Seconds of compilation that lie ahead when it is compiled now, with those entry points
-        that aren't there yet.
-        """
-        needed = [one for one in self.needs() if not one.is_there()]
-        return self.seconds + sum(one.seconds for one in needed)
-
-    def is_there(self) -> bool:
-        """Whether it needn't be compiled before it is called."""
-        return bool(self.overloads) or self._cache.holds(self.targetctx.codegen())
-
-
-_followers: Final[list[Callable[[EntryPoint, bool], None]]] = []
-
-
-@contextmanager
-def following(follow: Callable[[EntryPoint, bool], None]) -> Iterator[None]:
-    """Hear of every entry point that is made ready in this process meanwhile, compiled or loaded
-    from disk.
-
-    Args:
-        follow: called in whatever thread does that, before and after, with the entry point and
-            whether it has ended. What an entry point calls is made ready within it.
-    """
-    _followers.append(follow)
-    try:
-        yield
-    finally:
-        _followers.remove(follow)
-
-
-class _Announcement:
-    """Says on stderr that something is compiled, unless it belongs to something of which that has
-    been said.
-    """
-
-    _open = 0  # changes under Numba's compiler lock alone
-
-    def __init__(self, entry_point: EntryPoint) -> None:
-        self._entry_point = entry_point
-
-    def __enter__(self) -> None:
-        if _Announcement._open == 0 and QUIET not in os.environ:
-            seconds = self._entry_point.seconds_to_go()
-            if seconds >= SHORTEST_ANNOUNCED:
-                text = f"skyenv: compiling {self._entry_point.about}, once, about {seconds:.0f} s …"
-                print(text, file=sys.stderr, flush=True)
-        _Announcement._open += 1
-
-    def __exit__(self, *exception: object) -> None:
-        _Announcement._open -= 1
-
-
-def entry_point(about: str, seconds: float) -> Callable[[Function], Function]:
+def entry_point(about: str) -> Callable[[Function], Function]:
     """Mark a function that is compiled once, by itself, and kept on disk; Python and other compiled
     functions call it.
 
-    Code on disk is used as long as nothing has changed of which the function is made, in whatever
-    file or package; see :class:`Fingerprint`. Compilation is announced on stderr, unless the
+    Code on disk is used until a source file changes: of the rules and the engine, or of the package
+    that declares the function. Compilation prints lines of progress on stderr, unless the
     environment variable SKYENV_QUIET is set.
 
     Args:
-        about: what is compiled, for the announcement: "skyenv: compiling …, once, about 5 s".
-        seconds: of processor time that this takes, as experiments/benchmarks/compilation.py
-            measures it.
+        about: what is compiled: "skyenv: compiling 3 of 7: …".
     """
 
     def mark(function: Function) -> Function:
         if not COMPILED:
             return function
         made = EntryPoint(function, targetoptions={**OPTIONS, "nogil": True})
-        made.about, made.seconds = about, seconds
-        ENTRY_POINTS.append(made)
+        made.about = about
         return cast(Function, made)
 
     return mark
+
+
+# ---- progress ----
+
+Listener = Callable[[str, int, int], None]
+"""Hears what is compiled now, as which of how many functions of this process."""
+
+
+class _Progress:
+    """Counts the entry points that this process compiles; used under Numba's compiler lock."""
+
+    def __init__(self) -> None:
+        self.listener: Listener = _print_progress
+        self.number = self.total = 0
+        self._expected: set[int] = set()
+        self._has_complained = False
+
+    def begin(self, one: EntryPoint) -> None:
+        """Announce that an entry point is compiled now."""
+        self._expected |= {id(other) for other in _calls(one) if not other.overloads}
+        self._expected.add(id(one))
+        self.number += 1
+        self.total = max(self.number, len(self._expected))
+        self.listener(one.about, self.number, self.total)
+
+    def complain(self, error: Exception) -> None:
+        """Print one line, once in a process, about a cache that doesn't work."""
+        if not self._has_complained and QUIET not in os.environ:
+            text = f"the cache of compiled code fails ({error or type(error).__name__})"
+            print(f"skyenv: {text}; compiling in memory", file=sys.stderr, flush=True)
+        self._has_complained = True
+
+
+def _print_progress(about: str, number: int, total: int) -> None:
+    if QUIET not in os.environ:
+        print(f"skyenv: compiling {number} of {total}: {about}", file=sys.stderr, flush=True)
+
+
+def _calls(one: _Called) -> list[EntryPoint]:
+    """The entry points that a function calls by their names, directly or by way of others."""
+    seen: list[_Called] = [one]
+    for function in seen:  # grows
+        names = function.py_func.__globals__
+        found = [names.get(name) for name in function.py_func.__code__.co_names]
+        seen += [new for new in found if isinstance(new, _Called) and new not in seen]
+    return [other for other in seen[1:] if isinstance(other, EntryPoint)]
+
+
+_progress: Final = _Progress()
+
+
+@contextlib.contextmanager
+def progress_to(listener: Listener) -> Iterator[None]:
+    """Report compilation to a function instead of stderr while the block runs, in all threads."""
+    before, _progress.listener = _progress.listener, listener
+    try:
+        yield
+    finally:
+        _progress.listener = before
+
+
+# ---- on disk ----
+
+
+class _Cache:
+    """Compiled code of an entry point on disk, a file for each signature.
+
+    Numba's own cache looks at the function's file alone, needs a place to write in, and raises what
+    damaged files raise. Here whatever goes wrong costs a compilation in memory, and a line.
+    """
+
+    _lock: FileLock | None = None
+
+    def __init__(self, owner: EntryPoint) -> None:
+        self._owner = owner
+        self._function = owner.py_func
+        self._source = Path(self._function.__code__.co_filename)
+
+    @cached_property
+    def folders(self) -> list[Path]:
+        """Where code may lie, the first choice first; none for functions that are in no file."""
+        if not self._source.is_file():
+            return []
+        home = self._source.resolve().parent
+        name = f"{home.name}_{hashlib.sha256(str(home).encode()).hexdigest()[:16]}"
+        if numba.config.CACHE_DIR:  # type: ignore[attr-defined]
+            return [Path(numba.config.CACHE_DIR) / name]  # type: ignore[attr-defined]
+        user = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
+        return [home / "__pycache__", *([user / "skyenv" / name] if user.is_absolute() else [])]
+
+    @cached_property
+    def _stem(self) -> str:
+        name = f"{self._source.stem}.{self._function.__qualname__}"
+        return f"{name.replace('<locals>', 'locals')}.{sys.implementation.cache_tag}"
+
+    @cached_property
+    def _sources(self) -> str:
+        # Not before the first use: modules that are imported later may declare what it calls.
+        return _digest_of_sources(self._function)
+
+    def _name(self, sig: Any) -> str:
+        key = repr((sig, self._owner.targetctx.codegen().magic_tuple()))
+        return f"{self._stem}-{self._sources}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.nbc"
+
+    def _found(self, sig: Any) -> Path | None:
+        files = (folder / self._name(sig) for folder in self.folders)
+        # Unlike Path.is_file, this takes a folder that can't be read for one without the file.
+        return next((file for file in files if os.path.isfile(file)), None)
+
+    @contextlib.contextmanager
+    def one_process(self, sig: Any) -> Iterator[None]:
+        """Keep other processes from compiling while this one does, so that they find its code.
+
+        One lock serves all that is compiled; nobody waits for what is there, or without a place on
+        disk.
+        """
+        is_known = not self.folders or sig in self._owner.overloads or self._found(sig) is not None
+        with contextlib.nullcontext() if is_known else self._locked():
+            yield
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        with contextlib.ExitStack() as stack:
+            for folder in self.folders:
+                with contextlib.suppress(OSError, NotImplementedError):
+                    _Cache._lock = _Cache._lock or _lock_in(folder)
+                    stack.enter_context(_Cache._lock)
+                    break
+                _Cache._lock = None
+            yield
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The result of compilation for a signature, or None if it must be compiled."""
+        target_context.refresh()
+        file = self._found(sig)
+        if file is not None:
+            try:
+                content = pickle.loads(file.read_bytes())
+                return compiler.CompileResult._rebuild(target_context, *content)
+            except Exception as error:  # whatever a damaged file raises
+                _progress.complain(error)
+        _progress.begin(self._owner)
+        return None
+
+    def save_overload(self, sig: Any, result: Any) -> None:
+        """Write the result of compilation, in the first folder that takes it."""
+        if not self.folders or result.library.has_dynamic_globals:
+            return
+        content, failure = dumps(result._reduce()), None
+        for folder in self.folders:
+            try:
+                self._write(folder, self._name(sig), content)
+                return
+            except OSError as error:
+                failure = failure or error
+        if failure is not None:
+            _progress.complain(failure)
+
+    def _write(self, folder: Path, name: str, content: bytes) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        part = folder / f"{name}.{secrets.token_hex(4)}.part"
+        try:
+            part.write_bytes(content)
+            os.replace(part, folder / name)
+        finally:
+            part.unlink(missing_ok=True)
+        for old in folder.glob(f"{self._stem}-*.nbc"):
+            if not old.name.startswith(f"{self._stem}-{self._sources}-"):
+                old.unlink(missing_ok=True)
+
+
+def _lock_in(folder: Path) -> FileLock:
+    folder.mkdir(parents=True, exist_ok=True)
+    return FileLock(folder / "skyenv.lock")
+
+
+def _digest_of_sources(function: Any) -> str:
+    """What decides on the code that comes out: the source files that may be compiled in, and the
+    versions of what compiles.
+    """
+    skyenv = Path(__file__).parents[1]
+    roots = {(skyenv, False), (skyenv / "rules", True), (skyenv / "engine", True), _root(function)}
+    called = [one for one in function.__globals__.values() if isinstance(one, _Called)]
+    roots |= {_root(one.py_func) for one in called}
+    versions = f"{numba.__version__} {np.__version__} {sys.version}"
+    digest = hashlib.sha256(versions.encode())
+    for root in sorted(roots):
+        digest.update(_digest_of(*root))
+    return digest.hexdigest()[:16]
+
+
+def _root(function: Any) -> tuple[Path, bool]:
+    """The folder whose files a function may be made of, and whether those below it belong to it:
+    its package, or a room of skyenv; of a program the folder alone.
+    """
+    name = function.__module__ or __name__  # a text that was compiled has none
+    if name == "__main__":  # begun by `python -m` as a part of a package
+        name = f"{sys.modules[name].__package__ or ''}."
+    parts = name.split(".")
+    top = ".".join(parts[:2]) if parts[0] == "skyenv" else parts[0]
+    paths = getattr(sys.modules.get(top), "__path__", None)
+    if paths:
+        return Path(next(iter(paths))), True
+    return Path(function.__code__.co_filename).parent, False
+
+
+@cache
+def _digest_of(folder: Path, with_folders: bool) -> bytes:
+    digest = hashlib.sha256()
+    for file in sorted(folder.glob("**/*.py" if with_folders else "*.py")):
+        digest.update(f"{file.relative_to(folder)}\n".encode())
+        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    return digest.digest()

@@ -126,7 +126,7 @@ def write_mask(game: GameRecord, mask: npt.NDArray[np.int8]) -> int:
     return legal(game, mask)
 
 
-@entry_point("legal actions", 2)
+@entry_point("legal actions")
 def refresh_mask(game: GameRecord, mask: npt.NDArray[np.int8]) -> int:
     """What :func:`write_mask` does, compiled once for all who call it."""
     return write_mask(game, mask)
@@ -156,7 +156,7 @@ def apply_option(game: GameRecord, tape: TapeRecord, action: int) -> None:
         go_on(game, tape)
 
 
-@entry_point("the rules", 4)
+@entry_point("the rules")
 def apply(game: GameRecord, tape: TapeRecord, action: int) -> None:
     """Carry out a legal action, and all that follows from it up to the next decision."""
     game.decisions += 1

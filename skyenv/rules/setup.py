@@ -182,7 +182,7 @@ def deal_cards(game: GameRecord, tape: TapeRecord) -> None:
         game.unlocated[colour, game.top[colour]] -= 1
 
 
-@entry_point("setup", 1)
+@entry_point("setup")
 def begin(game: GameRecord, tape: TapeRecord, seed: int) -> None:
     """SET-1 to SET-6 on a blank record, its chance coming from `seed` (NONE: from the tape alone,
     as far as it goes).

@@ -491,7 +491,7 @@ def shows(game: Game, seat: int, cards: str) -> None:
     bid(game, seat, cards)
 
 
-@entry_point("a test of the drawing of unseen cards", 1)
+@entry_point("a test of the drawing of unseen cards")
 def draw_by_adding_up(view: ViewRecord, games: Array, tape: Array) -> int:
     """Positions as :func:`skyenv.engine.knowledge.resample` draws them where guesses of what was old are
     hardly ever right; how many.

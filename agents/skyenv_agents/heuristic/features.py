@@ -136,7 +136,7 @@ class WeightsRecord(Record):
     """One record of :data:`skyenv_agents.heuristic.weights.WEIGHTS_DTYPE`."""
 
 
-@entry_point("what heuristic players see", 2)
+@entry_point("what heuristic players see")
 def look_up(view: ViewRecord, w: WeightsRecord, h: HeuristicRecord) -> None:
     """Note down what follows from the position."""
     game = view.game

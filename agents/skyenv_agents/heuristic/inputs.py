@@ -322,7 +322,7 @@ def write_auction(game: GameRecord, h: HeuristicRecord, seat: int, x: Floats) ->
     )
 
 
-@entry_point("what networks are told", 1)
+@entry_point("what networks are told")
 def write_inputs(views: Array, weights: Array, heuristic: Array, inputs: Floats) -> None:
     """Tell what each view shows, float32 (n, NUM_POSITION_INPUTS): seat by seat, its own first,
     then the next ones in turn.

@@ -247,7 +247,7 @@ def judge_builds(
         h.score[STOP] = stop_worth(game, h, me, place, me)
 
 
-@entry_point("the scores of heuristic players", 8)
+@entry_point("the scores of heuristic players")
 def judge(
     view: ViewRecord, w: WeightsRecord, h: HeuristicRecord, mask: npt.NDArray[np.int8]
 ) -> None:
@@ -297,7 +297,7 @@ def choose_best(h: HeuristicRecord, mask: npt.NDArray[np.int8], uniform: float) 
     return NONE
 
 
-@entry_point("decisions of heuristic players", 1)
+@entry_point("decisions of heuristic players")
 def decide_all(
     views: Array,
     masks: Array,

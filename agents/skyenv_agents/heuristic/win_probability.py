@@ -86,7 +86,7 @@ def write_win_probabilities(
         h.win[seat] /= total
 
 
-@entry_point("win probabilities", 1)
+@entry_point("win probabilities")
 def _of_games(
     games: Array,
     early: float,
@@ -109,7 +109,7 @@ def _of_games(
             probabilities[i, seat] = heuristic[0].win[seat]
 
 
-@entry_point("win probabilities", 1)
+@entry_point("win probabilities")
 def _of_views(
     views: Array, early: float, late: float, weights: Array, heuristic: Array, probabilities: Array
 ) -> None:

@@ -169,7 +169,7 @@ def run(
     )
 
 
-@entry_point("networks", 1)
+@entry_point("networks")
 def _write_products(rows: Array, weight: Array, bias: Array, out: Array) -> None:
     """Write rows · weight + bias into `out`; (n, k), (k, m), (m,), (n, m), all of one type."""
     for i in range(len(rows)):

@@ -145,7 +145,7 @@ def leaf_network(players: int) -> Floats:
         return np.concatenate([np.asarray(file[name], np.float32).ravel() for name in SHAPES])
 
 
-@entry_point("the network for leaves", 2)
+@entry_point("the network for leaves")
 def _of_games(
     games: Array,
     weights: Array,

@@ -213,7 +213,7 @@ def evaluate(
         h.win[seat] = s.margin * h.win[seat] + (1.0 - s.margin) * share
 
 
-@entry_point("the search by rollouts", 4)
+@entry_point("the search by rollouts")
 def try_actions(
     views: Array,
     actions: Array,

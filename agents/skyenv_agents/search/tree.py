@@ -286,7 +286,7 @@ def backup(nodes: npt.NDArray[np.void], leaf: LeafRecord, visits: int) -> None:
             node.total[seat] += leaf.value[seat]
 
 
-@entry_point("the tree search", 5)
+@entry_point("the tree search")
 def run_simulations(
     views: Array,
     seeds: Array,
@@ -323,7 +323,7 @@ def run_simulations(
             backup(nodes, leaf, 1)
 
 
-@entry_point("the tree search", 1)
+@entry_point("the tree search")
 def backup_leaves(nodes: Array, used: Array, leaves: Array, masks: Array, priors: Array) -> None:
     """Expand the leaves of batched simulations with the priors told, `priors` [leaf, action], and
     back up their values.

@@ -21,16 +21,10 @@ export function follow(show) {
   if (told) show(told);
 }
 
-/** A time to go, in words. */
-export function soon(seconds) {
-  if (seconds === null) return "soon";
-  return seconds < 100 ? `in about ${seconds < 10 ? seconds : 5 * Math.round(seconds / 5)} s` : `in about ${Math.round(seconds / 60)} min`;
-}
-
 /** How ready an agent is, in words: "" if it is. */
 export function readiness(agent) {
   if (agent.ready !== false) return "";
-  return agent.state === "failed" ? `can't play: ${agent.error}` : `ready ${soon(agent.seconds)}`;
+  return agent.state === "failed" ? `can't play: ${agent.error}` : agent.state === "preparing" ? "getting ready" : "ready soon";
 }
 
 function show() {
@@ -45,13 +39,11 @@ function show() {
   what.textContent = told.error || (isSmall ? "" : "The game is getting ready, once, after an installation. This page goes on by itself.");
   meanwhile.hidden = isSmall || Boolean(told.error) || location.pathname === "/rules";
   bar.hidden = Boolean(told.error);
-  // By time, as functions take from one second to many; it doesn't go back when the time to go grows.
-  if (compiling && told.left !== null) bar.value = Math.max(bar.hasAttribute("value") ? bar.value : 0, told.elapsed / (told.elapsed + told.left));
-  else if (compiling) bar.value = told.done / told.total;
+  // It doesn't go back when more functions turn out to be needed.
+  if (compiling) bar.value = Math.max(bar.hasAttribute("value") ? bar.value : 0, told.done / told.total);
   else bar.removeAttribute("value");
   details.textContent = told.error ? "" : isSmall ? (now ? `${now.name}: ${readiness(now)}` : "")
-    : [compiling ? `compiling ${told.about}, ${told.done} of ${told.total} functions` : "loading the rules",
-      `${Math.round(told.elapsed)} s so far`, told.left === null ? null : `ready ${soon(told.left)}`].filter(Boolean).join(" · ");
+    : [compiling ? `compiling ${told.about}, ${told.done} of ${told.total} functions` : "loading the rules", `${Math.round(told.elapsed)} s so far`].join(" · ");
   for (const one of followers) one(told);
 }
 

@@ -9,7 +9,7 @@ follow((told) => { ({ agents } = told); });
 export function doing(name, seconds) {
   const agent = agents.find((one) => one.name === name);
   const words = agent ? readiness(agent) : "";
-  return `${words ? `${name} gets ready, ${words}` : `${name} is thinking`} … ${seconds ? `${seconds} s` : ""}`;
+  return `${words ? `${name}: ${words}` : `${name} is thinking`} … ${seconds ? `${seconds} s` : ""}`;
 }
 
 /**

@@ -33,7 +33,7 @@ from skyenv_agents.search.leaves import (
 TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
 
 
-@entry_point("inputs of the network for leaves", 2)
+@entry_point("inputs of the network for leaves")
 def write_all(
     games: Array, weights: Array, heuristic: Array, districts: Array, seats: Array, vp: Array
 ) -> None:

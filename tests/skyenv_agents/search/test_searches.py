@@ -130,7 +130,7 @@ def test_the_random_number_decides_which_determinizations_are_drawn(name: str) -
     assert len(answers) > 1
 
 
-@entry_point("the random numbers of rollouts", 1)
+@entry_point("the random numbers of rollouts")
 def rollout_uniform(state: Array, salt: int, out: Array) -> None:
     """The random number of a decision in a rollout: that of compiled loops."""
     out[0] = uniform32(state[0], salt) / 4294967296.0

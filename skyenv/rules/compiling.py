@@ -136,10 +136,15 @@ class EntryPoint(_Called):
         self._cache: Any = _Cache(self)
 
     def compile(self, sig: Any) -> Any:
-        """Compile for a signature, or load what is on disk; of several processes one compiles and
-        the others load.
+        """Compile for a signature, or load what is on disk.
+
+        One process compiles at a time; the others then find its code. A function whose code is
+        there waits for no process.
         """
-        with global_compiler_lock, self._cache.one_process(sig):
+        with global_compiler_lock, contextlib.ExitStack() as stack:
+            if sig not in self.overloads and not any(map(os.path.isfile, self._cache.files(sig))):
+                with contextlib.suppress(OSError, NotImplementedError):
+                    stack.enter_context(_lock())
             return super().compile(sig)
 
 
@@ -198,57 +203,50 @@ Listener = Callable[[str, int, int], None]
 """Hears what is compiled now, as which of how many functions of this process."""
 
 
-class _Progress:
-    """Counts the entry points that this process compiles; used under Numba's compiler lock."""
-
-    def __init__(self) -> None:
-        self.listener: Listener = _print_progress
-        self.number = self.total = 0
-        self._expected: set[int] = set()
-        self._has_complained = False
-
-    def begin(self, one: EntryPoint) -> None:
-        """Announce that an entry point is compiled now."""
-        self._expected |= {id(other) for other in _calls(one) if not other.overloads}
-        self._expected.add(id(one))
-        self.number += 1
-        self.total = max(self.number, len(self._expected))
-        self.listener(one.about, self.number, self.total)
-
-    def complain(self, error: Exception) -> None:
-        """Print one line, once in a process, about a cache that doesn't work."""
-        if not self._has_complained and QUIET not in os.environ:
-            text = f"the cache of compiled code fails ({error or type(error).__name__})"
-            print(f"skyenv: {text}; compiling in memory", file=sys.stderr, flush=True)
-        self._has_complained = True
-
-
 def _print_progress(about: str, number: int, total: int) -> None:
     if QUIET not in os.environ:
         print(f"skyenv: compiling {number} of {total}: {about}", file=sys.stderr, flush=True)
 
 
-def _calls(one: _Called) -> list[EntryPoint]:
-    """The entry points that a function calls by their names, directly or by way of others."""
-    seen: list[_Called] = [one]
-    for function in seen:  # grows
-        names = function.py_func.__globals__
-        found = [names.get(name) for name in function.py_func.__code__.co_names]
-        seen += [new for new in found if isinstance(new, _Called) and new not in seen]
-    return [other for other in seen[1:] if isinstance(other, EntryPoint)]
-
-
-_progress: Final = _Progress()
+# All of these change under Numba's compiler lock alone.
+_listeners: Final[list[Listener]] = [_print_progress]
+_compiled: Final[list[EntryPoint]] = []
+_expected: Final[set[EntryPoint]] = set()
+_failures: Final[list[Exception]] = []
 
 
 @contextlib.contextmanager
 def progress_to(listener: Listener) -> Iterator[None]:
     """Report compilation to a function instead of stderr while the block runs, in all threads."""
-    before, _progress.listener = _progress.listener, listener
+    _listeners.append(listener)
     try:
         yield
     finally:
-        _progress.listener = before
+        _listeners.remove(listener)
+
+
+def _announce(one: EntryPoint) -> None:
+    _compiled.append(one)
+    _expected.update(other for other in _called_by(one) if not other.overloads)
+    _listeners[-1](one.about, len(_compiled), max(len(_compiled), len(_expected)))
+
+
+def _called_by(one: EntryPoint) -> list[EntryPoint]:
+    """A function and the entry points that it calls by their names, directly or through rules."""
+    seen: list[_Called] = [one]
+    for function in seen:  # grows
+        names = function.py_func.__globals__
+        found = [names.get(name) for name in function.py_func.__code__.co_names]
+        seen += [new for new in found if isinstance(new, _Called) and new not in seen]
+    return [other for other in seen if isinstance(other, EntryPoint)]
+
+
+def _complain(failure: Exception) -> None:
+    """Print one line, once in a process, about a cache that fails."""
+    if not _failures and QUIET not in os.environ:
+        text = f"the cache of compiled code fails ({failure or type(failure).__name__})"
+        print(f"skyenv: {text}; compiling in memory", file=sys.stderr, flush=True)
+    _failures.append(failure)
 
 
 # ---- on disk ----
@@ -258,148 +256,123 @@ class _Cache:
     """Compiled code of an entry point on disk, a file for each signature.
 
     Numba's own cache looks at the function's file alone, needs a place to write in, and raises what
-    damaged files raise. Here whatever goes wrong costs a compilation in memory, and a line.
+    damaged files raise. Here a failure costs a compilation in memory, and a line.
     """
-
-    _lock: FileLock | None = None
 
     def __init__(self, owner: EntryPoint) -> None:
         self._owner = owner
-        self._function = owner.py_func
-        self._source = Path(self._function.__code__.co_filename)
+        self._source = Path(owner.py_func.__code__.co_filename)
+        name = f"{self._source.stem}.{owner.py_func.__qualname__.replace('<locals>', 'locals')}"
+        self._stem = f"{name}.{sys.implementation.cache_tag}-"
 
     @cached_property
-    def folders(self) -> list[Path]:
-        """Where code may lie, the first choice first; none for functions that are in no file."""
-        if not self._source.is_file():
-            return []
-        home = self._source.resolve().parent
-        name = f"{home.name}_{hashlib.sha256(str(home).encode()).hexdigest()[:16]}"
-        if numba.config.CACHE_DIR:  # type: ignore[attr-defined]
-            return [Path(numba.config.CACHE_DIR) / name]  # type: ignore[attr-defined]
-        user = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
-        return [home / "__pycache__", *([user / "skyenv" / name] if user.is_absolute() else [])]
-
-    @cached_property
-    def _stem(self) -> str:
-        name = f"{self._source.stem}.{self._function.__qualname__}"
-        return f"{name.replace('<locals>', 'locals')}.{sys.implementation.cache_tag}"
-
-    @cached_property
-    def _sources(self) -> str:
+    def _digest(self) -> str:
         # Not before the first use: modules that are imported later may declare what it calls.
-        return _digest_of_sources(self._function)
+        return _digest_of_sources(self._owner.py_func)
 
-    def _name(self, sig: Any) -> str:
-        key = repr((sig, self._owner.targetctx.codegen().magic_tuple()))
-        return f"{self._stem}-{self._sources}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.nbc"
-
-    def _found(self, sig: Any) -> Path | None:
-        files = (folder / self._name(sig) for folder in self.folders)
-        # Unlike Path.is_file, this takes a folder that can't be read for one without the file.
-        return next((file for file in files if os.path.isfile(file)), None)
-
-    @contextlib.contextmanager
-    def one_process(self, sig: Any) -> Iterator[None]:
-        """Keep other processes from compiling while this one does, so that they find its code.
-
-        One lock serves all that is compiled; nobody waits for what is there, or without a place on
-        disk.
+    def files(self, sig: Any) -> list[Path]:
+        """Where code for a signature may lie, the first choice first; nowhere for a function that
+        is in no file.
         """
-        is_known = not self.folders or sig in self._owner.overloads or self._found(sig) is not None
-        with contextlib.nullcontext() if is_known else self._locked():
-            yield
-
-    @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
-        with contextlib.ExitStack() as stack:
-            for folder in self.folders:
-                with contextlib.suppress(OSError, NotImplementedError):
-                    _Cache._lock = _Cache._lock or _lock_in(folder)
-                    stack.enter_context(_Cache._lock)
-                    break
-                _Cache._lock = None
-            yield
+        key = repr((sig, self._owner.targetctx.codegen().magic_tuple()))
+        name = f"{self._stem}{self._digest}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.nbc"
+        is_there = self._source.is_file()
+        return [folder / name for folder in _folders(self._source.parent)] if is_there else []
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The result of compilation for a signature, or None if it must be compiled."""
         target_context.refresh()
-        file = self._found(sig)
-        if file is not None:
+        for file in filter(os.path.isfile, self.files(sig)):
             try:
                 content = pickle.loads(file.read_bytes())
                 return compiler.CompileResult._rebuild(target_context, *content)
-            except Exception as error:  # whatever a damaged file raises
-                _progress.complain(error)
-        _progress.begin(self._owner)
+            except Exception as failure:  # whatever a damaged file raises
+                _complain(failure)
+        _announce(self._owner)
         return None
 
     def save_overload(self, sig: Any, result: Any) -> None:
         """Write the result of compilation, in the first folder that takes it."""
-        if not self.folders or result.library.has_dynamic_globals:
-            return
-        content, failure = dumps(result._reduce()), None
-        for folder in self.folders:
+        failures: list[Exception] = []
+        content = None if result.library.has_dynamic_globals else dumps(result._reduce())
+        for file in self.files(sig) if content else []:
             try:
-                self._write(folder, self._name(sig), content)
+                self._write(file, content)
                 return
-            except OSError as error:
-                failure = failure or error
-        if failure is not None:
-            _progress.complain(failure)
+            except OSError as failure:
+                failures.append(failure)
+        for failure in failures:
+            _complain(failure)
 
-    def _write(self, folder: Path, name: str, content: bytes) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        part = folder / f"{name}.{secrets.token_hex(4)}.part"
+    def _write(self, file: Path, content: bytes) -> None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        part = file.with_suffix(f".{secrets.token_hex(4)}.part")
         try:
             part.write_bytes(content)
-            os.replace(part, folder / name)
+            os.replace(part, file)
         finally:
             part.unlink(missing_ok=True)
-        for old in folder.glob(f"{self._stem}-*.nbc"):
-            if not old.name.startswith(f"{self._stem}-{self._sources}-"):
+        for old in file.parent.glob(f"{self._stem}*.nbc"):  # of earlier sources
+            if not old.name.startswith(f"{self._stem}{self._digest}-"):
                 old.unlink(missing_ok=True)
 
 
-def _lock_in(folder: Path) -> FileLock:
-    folder.mkdir(parents=True, exist_ok=True)
-    return FileLock(folder / "skyenv.lock")
-
-
-def _digest_of_sources(function: Any) -> str:
-    """What decides on the code that comes out: the source files that may be compiled in, and the
-    versions of what compiles.
+@cache
+def _folders(home: Path) -> list[Path]:
+    """The folders in which code of the sources in a folder may lie: NUMBA_CACHE_DIR's, or beside
+    them and, where nobody may write there, in the user's cache.
     """
-    skyenv = Path(__file__).parents[1]
-    roots = {(skyenv, False), (skyenv / "rules", True), (skyenv / "engine", True), _root(function)}
-    called = [one for one in function.__globals__.values() if isinstance(one, _Called)]
-    roots |= {_root(one.py_func) for one in called}
-    versions = f"{numba.__version__} {np.__version__} {sys.version}"
-    digest = hashlib.sha256(versions.encode())
-    for root in sorted(roots):
-        digest.update(_digest_of(*root))
-    return digest.hexdigest()[:16]
-
-
-def _root(function: Any) -> tuple[Path, bool]:
-    """The folder whose files a function may be made of, and whether those below it belong to it:
-    its package, or a room of skyenv; of a program the folder alone.
-    """
-    name = function.__module__ or __name__  # a text that was compiled has none
-    if name == "__main__":  # begun by `python -m` as a part of a package
-        name = f"{sys.modules[name].__package__ or ''}."
-    parts = name.split(".")
-    top = ".".join(parts[:2]) if parts[0] == "skyenv" else parts[0]
-    paths = getattr(sys.modules.get(top), "__path__", None)
-    if paths:
-        return Path(next(iter(paths))), True
-    return Path(function.__code__.co_filename).parent, False
+    name = f"{home.name}_{hashlib.sha256(str(home.resolve()).encode()).hexdigest()[:16]}"
+    if numba.config.CACHE_DIR:  # type: ignore[attr-defined]
+        return [Path(numba.config.CACHE_DIR, name)]  # type: ignore[attr-defined]
+    user = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
+    return [home / "__pycache__", *([user / "skyenv" / name] if user.is_absolute() else [])]
 
 
 @cache
-def _digest_of(folder: Path, with_folders: bool) -> bytes:
-    digest = hashlib.sha256()
-    for file in sorted(folder.glob("**/*.py" if with_folders else "*.py")):
-        digest.update(f"{file.relative_to(folder)}\n".encode())
-        digest.update(hashlib.sha256(file.read_bytes()).digest())
-    return digest.digest()
+def _lock() -> contextlib.AbstractContextManager[Any]:
+    """What the process that compiles holds: a file in the first folder that takes it."""
+    for folder in _folders(Path(__file__).parent):
+        with contextlib.suppress(OSError, NotImplementedError):
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(folder / "skyenv.lock")
+            with lock:
+                return lock
+    return contextlib.nullcontext()
+
+
+# ---- sources ----
+
+
+def _digest_of_sources(function: Any) -> str:
+    """What decides on the code that comes out: the sources that may be compiled in, and the
+    versions of what compiles.
+    """
+    skyenv = Path(__file__).parents[1]
+    files = {*skyenv.glob("*.py"), *skyenv.glob("rules/**/*.py"), *skyenv.glob("engine/**/*.py")}
+    called = [one.py_func for one in function.__globals__.values() if isinstance(one, _Called)]
+    for one in {function, *called}:
+        files |= _sources(one.__module__ or __name__, one.__code__.co_filename)
+    digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version}".encode())
+    for file in sorted(files):
+        digest.update(file.name.encode() + _digest_of(file))
+    return digest.hexdigest()[:16]
+
+
+@cache
+def _sources(module: str, file: str) -> frozenset[Path]:
+    """The files that a function of a module may be made of: those of its package, in skyenv of its
+    room; of a program those beside it.
+    """
+    if module == "__main__":  # begun by `python -m` as a part of a package
+        module = f"{sys.modules[module].__package__ or ''}."
+    parts = module.split(".")
+    top = ".".join(parts[:2]) if parts[0] == "skyenv" else parts[0]
+    folders = getattr(sys.modules.get(top), "__path__", None)
+    found = Path(next(iter(folders))).glob("**/*.py") if folders else Path(file).parent.glob("*.py")
+    return frozenset(found)
+
+
+@cache
+def _digest_of(file: Path) -> bytes:
+    return hashlib.sha256(file.read_bytes()).digest()

@@ -55,11 +55,14 @@ test-uncompiled: $(READY)  ## the rules' tests in plain Python, without Numba's 
 test-long: test test-uncompiled  ## everything, the long tests too
 	$(PYTEST) -m long
 
-$(LOWEST)/.ready: pyproject.toml constraints.txt experiments/tools/lowest.py
+# PyTorch's version is that of constraints.txt: another would pull gigabytes for CUDA onto a machine without a GPU.
+$(LOWEST)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear $(LOWEST)
-	$(PYTHON) experiments/tools/lowest.py > $(LOWEST)/constraints.txt
-	$(LOWEST)/bin/python -m pip install --quiet --constraint $(LOWEST)/constraints.txt \
-		--editable '.[openspiel,page,pettingzoo,pictures,train]' hypothesis pytest pytest-timeout pytest-xdist
+	$(LOWEST)/bin/python -m pip install --quiet --constraint constraints.txt uv
+	grep '^torch==' constraints.txt > $(LOWEST)/torch.txt
+	$(LOWEST)/bin/uv pip install --python $(LOWEST)/bin/python --resolution lowest-direct --constraint $(LOWEST)/torch.txt \
+		--editable '.[openspiel,page,pettingzoo,pictures,train]' \
+		'hypothesis>=6.120' 'pytest>=8.3' 'pytest-timeout>=2.3.1' 'pytest-xdist>=3.6.1'
 	@touch $@
 
 # Old releases use what newer ones of other packages have deprecated: such warnings are no errors here.
@@ -106,7 +109,7 @@ play: $(PAGE_READY)  ## open the page: play against people and agents, replay re
 	$(BIN)/python -m skyenv play $(PLAY)
 
 speed: $(READY)  ## the figures of docs/speed.md
-	$(BIN)/python -m experiments.benchmarks.speed
+	$(BIN)/python -m experiments.benchmarks speed start agents
 
 .venv-peers/.ready: experiments/benchmarks/peers.txt pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear $(@D)
@@ -114,7 +117,7 @@ speed: $(READY)  ## the figures of docs/speed.md
 	@touch $@
 
 peers: .venv-peers/.ready  ## measure speed beside other libraries, which get an environment of their own (`make docs` shows it)
-	.venv-peers/bin/python -m experiments.benchmarks.peers --json docs/peers.json --picture docs/peers.png
+	.venv-peers/bin/python -m experiments.benchmarks peers --out docs/results
 
 format: $(READY)  ## put the code into the house style
 	$(BIN)/ruff check --fix .

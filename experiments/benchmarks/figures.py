@@ -1,27 +1,38 @@
-"""What benchmarks share: figures with their repeats, the machine they were measured on, the command
-line.
-"""
+"""Figures with their repeats, the machine that they were measured on, and tables of them."""
 
 from __future__ import annotations
 
-import argparse
 import datetime
 import json
+import os
 import platform
+import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
+from importlib.metadata import distributions
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from skyenv.engine.thread_pool import cores
+from skyenv.errors import CheckpointError
 from skyenv.files import write_atomically
+from skyenv.tables import markdown
+
+RESULTS: Final = Path(__file__).resolve().parents[2] / "docs" / "results"
+"""The folder of the published figures."""
+
+PACKAGES: Final = (
+    *("skyenv", "numpy", "numba", "numba-cuda", "torch", "gymnasium", "pettingzoo"),
+    *("stable-baselines3", "sb3-contrib", "open_spiel", "pgx", "jax", "rlcard", "catanatron"),
+)
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One measured number: what it is, its median and extremes over the repeats, and its unit."""
+    """One number: its median and extremes over repeats, or a mean and its interval.
+
+    A name of the form ``ROW: COLUMN`` places the figure in a table with several columns.
+    """
 
     name: str
     median: float
@@ -31,48 +42,75 @@ class Figure:
     repeats: int
 
 
-def measure(name: str, unit: str, repeats: int, once: Callable[[], float]) -> Figure:
-    """Run `once`, which returns a number, `repeats` times."""
-    return figure(name, unit, [once() for _ in range(repeats)])
+@dataclass(frozen=True)
+class Scale:
+    """The amount of work of a run.
+
+    Attributes:
+        share: of the usual work in a repeat.
+        repeats: of every figure.
+    """
+
+    share: float = 1.0
+    repeats: int = 7
+
+    def of(self, usual: int) -> int:
+        """Return the scaled amount of work, at least 1."""
+        return max(1, round(self.share * usual))
+
+    def measure(self, name: str, unit: str, once: Callable[[], float]) -> Figure:
+        """Run `once`, which returns a number, once without counting it (it may compile), then
+        `repeats` times.
+        """
+        once()
+        return figure(name, unit, [once() for _ in range(self.repeats)])
+
+    def in_turns(self, unit: str, plays: Mapping[str, Callable[[], float]]) -> list[Figure]:
+        """Run several functions in turns, a repeat each: a busy machine slows all of them down.
+
+        Args:
+            unit: of the numbers.
+            plays: functions by the names of their figures.
+        """
+        for once in plays.values():
+            once()
+        rounds = [[once() for once in plays.values()] for _ in range(self.repeats)]
+        return [
+            figure(name, unit, numbers)
+            for name, numbers in zip(plays, zip(*rounds, strict=True), strict=True)
+        ]
 
 
-def figure(name: str, unit: str, measurements: Sequence[float]) -> Figure:
-    """What came of some repeats, at least one."""
-    ordered = sorted(measurements)
-    return Figure(name, ordered[len(ordered) // 2], ordered[0], ordered[-1], unit, len(ordered))
+def figure(name: str, unit: str, numbers: Sequence[float]) -> Figure:
+    """Return the figure of one or more repeats."""
+    return Figure(name, statistics.median(numbers), min(numbers), max(numbers), unit, len(numbers))
 
 
 def seconds(action: Callable[[], Any]) -> float:
-    """How long a call takes."""
+    """Return the seconds that a call takes."""
     started = time.perf_counter()
     action()
     return time.perf_counter() - started
 
 
-def machine(*more: str) -> dict[str, str]:
-    """What the figures were measured on, with the versions of `more` packages."""
-    model = platform.processor() or platform.machine()
+def machine() -> dict[str, str]:
+    """Return the processor and its cores, and the versions of Python and of PACKAGES that are
+    installed.
+    """
     cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        names = [
-            line.split(":", 1)[1].strip()
-            for line in cpuinfo.read_text().splitlines()
-            if line.startswith("model name")
-        ]
-        model = names[0] if names else model
-    packages = {
-        name: version(name) for name in ("numpy", "numba", *(more or ("pettingzoo", "gymnasium")))
-    }
+    lines = cpuinfo.read_text(encoding="utf-8").splitlines() if cpuinfo.exists() else []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    installed = {one.name: one.version for one in distributions()}
     return {
-        "processor": model,
-        "cores": str(cores()),
+        "processor": next(iter(models), platform.processor() or platform.machine()),
+        "cores": str(len(os.sched_getaffinity(0))),
         "python": platform.python_version(),
-        **packages,
+        **{name: installed[name] for name in PACKAGES if name in installed},
     }
 
 
 def shown(figure: Figure) -> str:
-    """A figure as a line of the table."""
+    """Return a figure as a line for a terminal."""
     digits = 0 if figure.median >= 100 else 2
     return (
         f"{figure.name:<64} {figure.median:>14,.{digits}f} {figure.unit:<12}"
@@ -80,65 +118,87 @@ def shown(figure: Figure) -> str:
     )
 
 
-def report(
-    program: str,
-    description: str,
-    method: str,
-    measure_all: Callable[[bool], list[Figure]],
-    arguments: Sequence[str] | None,
-    packages: Sequence[str] = (),
-    draw: Callable[[Mapping[str, Any], Path], None] | None = None,
-    on_gpu: Callable[[bool], list[Figure]] | None = None,
-    package: str = "experiments.benchmarks",
-) -> int:
-    """The command line of a benchmark: measure, print, and write JSON (and a picture) if asked to;
-    returns the exit code.
+def write(path: Path, command: str, method: str, figures: Iterable[Figure]) -> None:
+    """Write figures as JSON, with the date, the command, the machine and the method.
 
-    Args:
-        program: name of its module. description: of the program. method: how it measures.
-        measure_all: gives all figures; with True less work, for a first look.
-        arguments: of the command line; None: the process's own.
-        packages: as for :func:`machine`.
-        draw: draws what the JSON file holds into a file.
-        on_gpu: gives the figures of a GPU, where ``--device cuda`` asks for them. package: that the
-            program is in.
+    Raises:
+        OSError: the file can't be written.
     """
-    parser = argparse.ArgumentParser(prog=f"python -m {package}.{program}", description=description)
-    parser.add_argument(
-        "--json",
-        type=Path,
-        metavar="FILE",
-        help="write the figures, the machine and the method as JSON",
-    )
-    parser.add_argument(
-        "--quick", action="store_true", help="a fraction of the work, for a first look"
-    )
-    if draw is not None:
-        parser.add_argument("--picture", type=Path, metavar="FILE", help="draw the figures")
-    if on_gpu is not None:
-        parser.add_argument(
-            "--device",
-            choices=("cpu", "cuda"),
-            default="cpu",
-            help="where games are played (default: cpu)",
-        )
-    options = parser.parse_args(arguments)
-    if on_gpu is not None and options.device == "cuda":
-        measure_all = on_gpu
-    where = machine(*packages)
-    print(f"{method}\n{where}\n")
-    figures = measure_all(options.quick)
-    print("\n".join(shown(figure) for figure in figures))
     content = {
         "date": datetime.date.today().isoformat(),
-        "machine": where,
+        "command": command,
+        "machine": machine(),
         "method": method,
-        "figures": [asdict(figure) for figure in figures],
+        "figures": [asdict(one) for one in figures],
     }
-    if options.json:
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(options.json, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
-    if draw is not None and options.picture:
-        options.picture.parent.mkdir(parents=True, exist_ok=True)
-        draw(content, options.picture)
-    return 0
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+
+
+# ---- in the docs ----
+
+
+def read(name: str, folder: Path = RESULTS) -> dict[str, Any]:
+    """Return the content of a file; its "figures" are of :class:`Figure`.
+
+    Raises:
+        CheckpointError: the file is missing or damaged.
+    """
+    path = folder / f"{name}.json"
+    try:
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        content["figures"] = [Figure(**one) for one in content["figures"]]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise CheckpointError(f"{path} holds no figures: {error}") from error
+    return content
+
+
+def list_table(name: str) -> str:
+    """Return a published file as a table with a line for each figure."""
+    rows = [["what", "median", "of repeats"]]
+    for one in read(name)["figures"]:
+        digits = 0 if one.median >= 100 else 2
+        spread = f"{one.lowest:,.{digits}f} … {one.highest:,.{digits}f}" if one.repeats > 1 else ""
+        rows.append([one.name, f"{one.median:,.{digits}f} {one.unit}", spread])
+    return f"{markdown(rows, 'lrl')}\n\n{about(name)}"
+
+
+def grid_table(name: str, columns: Sequence[str] = ()) -> str:
+    """Return a published file as a table with a cell for each figure, named ``ROW: COLUMN``.
+
+    Args:
+        name: of the file.
+        columns: to show; empty: all.
+    """
+    cells = {one.name: one for one in read(name)["figures"]}
+    names = [name.rpartition(": ") for name in cells]
+    shown_columns = list(columns or dict.fromkeys(column for _, _, column in names))
+    rows = [["", *shown_columns]]
+    for row in dict.fromkeys(row for row, _, column in names if column in shown_columns):
+        rows.append([row, *(_cell(cells.get(f"{row}: {one}")) for one in shown_columns)])
+    table = markdown(rows, "l" + "r" * len(shown_columns))
+    return table if columns else f"{table}\n\n{about(name)}"
+
+
+def _cell(figure: Figure | None) -> str:
+    """Return a pace, or a number with its unit and its interval, if there is one."""
+    if figure is None:
+        return "–"
+    if figure.unit.endswith("/s"):
+        return f"{figure.median:,.0f}"
+    digits = 0 if figure.median >= 100 else 1
+    told = f"{figure.median:,.{digits}f} {figure.unit}".strip()
+    if figure.lowest == figure.highest:
+        return told
+    return f"{told} [{figure.lowest:,.{digits}f}, {figure.highest:,.{digits}f}]"
+
+
+def about(name: str) -> str:
+    """Return the date, the machine and the method of a published file."""
+    content = read(name)
+    where = content["machine"]
+    return (
+        f"{content['date']}, {where['processor']}, {where['cores']} cores, Python"
+        f" {where['python']}, NumPy {where['numpy']}, Numba {where['numba']}."
+        f" {content['method']}"
+    )

@@ -1,399 +1,168 @@
-"""How strong a search is, by its budget: ``python -m experiments.benchmarks.strength --minutes 15
---out runs/strength``.
+"""The strength of a list of agents: ``python -m experiments.benchmarks.strength
+runs/first/milestones/*.npz --against greedy``.
 
-The same searching agent plays with several budgets (``ismcts-10``, ``ismcts-100ms`` and so on)
-against given opponents, two players, every paired seed from both seats. Each budget is a small
-tournament of its own (see skyenv/arena/tournament.py), in a folder of its own, so games are written
-as they come, processes play side by side, and the same command goes on where it was interrupted.
-Only paired seeds count that were played against all opponents. With ``--minutes`` budgets share the
-time, cheap ones first: what they leave over when they have played all their paired seeds is the
-dear ones', which play fewer paired seeds in theirs. Intervals are 95 %, by the bootstrap over
-paired seeds of skyenv/arena/ratings.py. Where all opponents stand on the ladder that ships for two
-players, each budget also gets a rating there, as a newcomer that has met only them.
+Every agent (a name, such as ismcts-100, or a checkpoint, such as a run's milestones) plays the same
+paired seeds against the same opponents, each once from every seat. Its games stand in a folder of
+their own in FOLDER/games; the same command goes on where it was interrupted, and plays what is
+missing. With ``--minutes`` the agents share the time.
 
-Written are strength.json and strength.png; ``--publish`` copies them to docs/search.
+Figures are the wins against each opponent, the rating on the ladder that ships (as a newcomer, if
+the opponents stand there) and the milliseconds of a decision. Intervals are 95 %, by the bootstrap
+over paired seeds. FOLDER/strength.json has them, and FOLDER/strength.png draws the wins over the
+last number in the agents' names (simulations, or seconds of training).
 
-Exit codes: 0 all right, 1 a file is bad, 2 the command or an agent is, 130 interrupted (after the
-report).
+Exit codes: 0 all right, 1 a file is bad, 2 the command or an agent is, 130 interrupted.
 """
 
 from __future__ import annotations
 
-import datetime
-import json
+import argparse
+import re
+import shlex
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from experiments.benchmarks.figures import machine
-from experiments.benchmarks.publishing import published_part
-from experiments.training.lines import tidy
-from skyenv import tables
-from skyenv.arena.estimates import Estimate, interval, percent
+from experiments.benchmarks.figures import Figure, figure, shown, write
+from experiments.benchmarks.game import percent
+from skyenv.arena import ladder
+from skyenv.arena.estimates import Estimate
 from skyenv.arena.folder import Folder, secret_of
-from skyenv.arena.ladder import SHIPPED as SHIPPED_LADDERS
-from skyenv.arena.ladder import Ladder
-from skyenv.arena.ladder import read as read_ladder
-from skyenv.arena.plots import save
+from skyenv.arena.plots import check_plots, save
 from skyenv.arena.ratings import rate, rate_newcomer
-from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Settings, entrants
+from skyenv.arena.schedule import Settings, entrants
 from skyenv.arena.tournament import Tournament
-from skyenv.arena.units import number_of_workers
 from skyenv.commands import INTERRUPTED, complain, exit_code
-from skyenv.errors import OptionError
-from skyenv.files import write_atomically
-from skyenv.options import Options, command_line, common, option, parse
-from skyenv.render.colours import REFERENCE, SERIES
-from skyenv.seeds import HIGHEST_SEED
-from skyenv_agents.search.budgets import Budget, budget_in
+from skyenv.engine.options import table_name
+from skyenv.render.colours import REFERENCE
+from skyenv.rules.components import SIDES
 
-FORMAT: Final = 1
-PLAYERS: Final = 2
-AGENT: Final = "ismcts"
-BUDGETS: Final = ("10", "100", "1000", "10000", "100ms", "1000ms")
-OPPONENTS: Final = ("greedy", "appraiser")
-DEFAULT_PAIRED_SEEDS: Final = 200
-SHIPPED: Final = Path(__file__).resolve().parents[2] / "docs" / "search"
-NAME: Final = "strength"
-COMMAND: Final = "experiments.benchmarks.strength"
-SIMULATIONS: Final = "simulations"
-MILLISECONDS: Final = "milliseconds"
-
-Row = dict[str, Any]
-"""A budget against an opponent: agent, version, unit, budget, opponent, paired_seeds, games, wins
-(an estimate),
-seconds_a_decision, and the budget's rating on the ladder (an estimate, or None)."""
-
-
-def cost(budget: Budget) -> tuple[bool, float]:
-    """What budgets are ordered by: simulations first, then time."""
-    return (
-        (False, budget.simulations) if budget.milliseconds is None else (True, budget.milliseconds)
-    )
-
-
-def rated(folder: Folder, shipped: Ladder | None) -> Estimate | None:
-    """The rating on a ladder of the agent whose games these are; None if an opponent doesn't stand
-    there as it is now.
-    """
-    settings = folder.settings
-    if shipped is None or (shipped["side"], shipped["max_turns"]) != (
-        settings.side,
-        settings.max_turns,
-    ):
-        return None
-    rungs = {
-        (rung["name"], rung["version"], rung["digest"]): index
-        for index, rung in enumerate(shipped["agents"])
-    }
-    opponents = [(one.name, one.version, one.digest) for one in settings.agents[1:]]
-    if not set(opponents) <= set(rungs):
-        return None
-    met = [rungs[opponent] for opponent in opponents]
-    points = np.array([rung["rating"]["mean"] for rung in shipped["agents"]])
-    return rate_newcomer(
-        folder.results(), points[met], np.array(shipped["samples"])[:, met], settings.seed
-    ).points
-
-
-def rows(folder: Folder, budget: Budget, shipped: Ladder | None = None) -> list[Row]:
-    """What came of the games of a budget: a row for each opponent; none before the first paired
-    seed is finished.
-
-    Args:
-        folder: the games. budget: of the agent.
-        shipped: a ladder to rate it on.
-    """
-    settings = folder.settings
-    if not folder.whole_paired_seeds():
-        return []
-    rating = rated(folder, shipped)
-    agent, *opponents = settings.agents
-    ratings = rate(folder.results(), [one.name for one in settings.agents], settings.seed)
-    speed = folder.speeds()[0]
-    results = []
-    for index, opponent in enumerate(opponents, 1):
-        wins = ratings.pairs[0][index]
-        assert wins is not None, "whole paired seeds have the games of all pairs"
-        results.append(
-            {
-                "agent": agent.name,
-                "version": agent.version,
-                "unit": SIMULATIONS if budget.milliseconds is None else MILLISECONDS,
-                "budget": budget.simulations
-                if budget.milliseconds is None
-                else budget.milliseconds,
-                "opponent": opponent.name,
-                "paired_seeds": ratings.paired_seeds,
-                "games": ratings.paired_seeds * PLAYERS,
-                "wins": wins.rounded(4),
-                "seconds_a_decision": None if speed is None else float(f"{1 / speed:.3g}"),
-                "rating": None if rating is None else rating.rounded(1),
-            }
-        )
-    return results
-
-
-def table(results: Sequence[Row]) -> str:
-    """Rows as Markdown, a line for each budget."""
-    opponents = list(dict.fromkeys(row["opponent"] for row in results))
-    lines = [
-        [
-            "agent",
-            "paired seeds, each from both seats",
-            *(f"wins against {name}" for name in opponents),
-            "rating",
-            "ms a decision",
-        ]
-    ]
-    for agent in dict.fromkeys(row["agent"] for row in results):
-        played = {row["opponent"]: row for row in results if row["agent"] == agent}
-        one, *_ = played.values()
-        seconds = one["seconds_a_decision"]
-        pace = (
-            "–"
-            if seconds is None
-            else f"{1000 * seconds:,.0f}"
-            if seconds >= 0.1
-            else f"{1000 * seconds:.3g}"
-        )
-        wins = [percent(played[name]["wins"]) for name in opponents]
-        lines.append([agent, str(one["paired_seeds"]), *wins, interval(one["rating"]), pace])
-    return tables.markdown(lines, "l" + "r" * (len(lines[0]) - 1))
-
-
-def markdown(content: dict[str, Any]) -> str:
-    """What strength.json holds, for the docs: the table, when and where it was measured, and
-    how.
-    """
-    where = content["machine"]
-    workers = (
-        "one process" if content["workers"] == 1 else f"{content['workers']} processes side by side"
-    )
-    return "\n".join(
-        [
-            table(content["rows"]),
-            "",
-            f"{content['date']}: {PLAYERS} players, {content['side']} side; {where['processor']}, "
-            f"{where['cores']} cores,"
-            f" {workers}. Intervals are 95 %; ratings are those of the [ladder](ladder.md),"
-            " seen from these games; ms a decision are means over all decisions of the agent, "
-            "those with one action too.",
-            "",
-            f"`{content['command']}`",
-        ]
-    )
-
-
-def published() -> str:
-    """The part of the docs with the published measurement; a line that says so if there is none.
-
-    Raises:
-        CheckpointError: the file is damaged.
-    """
-    return published_part(
-        SHIPPED / f"{NAME}.json",
-        markdown,
-        f"![wins by budget](search/{NAME}.png)",
-        "Nothing has been published yet.",
-    )
-
-
-# ---- the picture ----
-
-
-def draw(results: Sequence[Row], path: Path) -> None:
-    """Wins by the budget: simulations on the left, time on the right, a line for each opponent.
-
-    Raises:
-        OSError: the file can't be written.
-    """
-    from matplotlib.figure import Figure
-
-    units = [
-        unit for unit in (SIMULATIONS, MILLISECONDS) if any(row["unit"] == unit for row in results)
-    ]
-    figure = Figure(figsize=(1.6 + 4.2 * len(units), 4.6), layout="constrained")
-    panels = figure.subplots(1, len(units), sharey=True, squeeze=False)[0]
-    for axes, unit in zip(panels, units, strict=True):
-        _draw_unit(axes, [row for row in results if row["unit"] == unit])
-        axes.set_xlabel(f"{unit} for each decision")
-    panels[0].set(ylabel="wins, % (bars: 95 %)", ylim=(0, 103), yticks=range(0, 101, 25))
-    panels[-1].legend(loc="lower right", frameon=False)
-    panels[0].set_title(
-        f"Wins of {results[0]['agent'].rsplit('-', 1)[0]} by its budget, 2 players",
-        loc="left",
-        fontsize=12,
-    )
-    save(figure, path)
-
-
-def _draw_unit(axes: Any, results: Sequence[Row]) -> None:
-    opponents = list(dict.fromkeys(row["opponent"] for row in results))
-    for number, opponent in enumerate(opponents):
-        points = [row for row in results if row["opponent"] == opponent]
-        shift = 1.04 ** (
-            number - (len(opponents) - 1) / 2
-        )  # lest the bars of opponents lie on each other
-        wins = [100 * row["wins"]["mean"] for row in points]
-        reach = [
-            [max(0.0, 100 * (row["wins"]["mean"] - row["wins"]["low"])) for row in points],
-            [max(0.0, 100 * (row["wins"]["high"] - row["wins"]["mean"])) for row in points],
-        ]
-        axes.errorbar(
-            [shift * row["budget"] for row in points],
-            wins,
-            yerr=reach,
-            marker="o",
-            markersize=6,
-            capsize=3,
-            linewidth=1.8,
-            color=SERIES[number % len(SERIES)],
-            label=f"against {opponent}",
-        )
-    axes.set_xscale("log")
-    budgets = sorted({row["budget"] for row in results})
-    axes.set_xticks(budgets, [f"{budget:,g}" for budget in budgets], minor=False)
-    axes.set_xticks([], minor=True)
-    axes.set_xlim(budgets[0] / 2, budgets[-1] * 2)
-    axes.axhline(100 / PLAYERS, color=REFERENCE, linewidth=1, linestyle=(0, (4, 3)), zorder=0)
-    tidy(axes)
-
-
-# ---- the command line ----
-
-
-@dataclass(frozen=True)
-class StrengthOptions(Options):
-    """What the command takes."""
-
-    agent: str = option(AGENT, f"a name that budgets can follow, as in {AGENT}-100", metavar="NAME")
-    budgets: tuple[str, ...] = option(
-        BUDGETS, "simulations, or milliseconds with ms", metavar="BUDGET"
-    )
-    against: tuple[str, ...] = common("against", default=OPPONENTS)
-    side: str = common("side")
-    paired_seeds: int = common(
-        "paired_seeds",
-        default=DEFAULT_PAIRED_SEEDS,
-        text="paired seeds for each budget at the most",
-        high=MOST_PAIRED_SEEDS,
-    )
-    minutes: float = common("minutes", text="time for all budgets together; 0: no limit")
-    seed: int = common("seed", text="the first paired seed", high=HIGHEST_SEED - MOST_PAIRED_SEEDS)
-    secret: int | None = common("secret")
-    workers: int = common("workers")
-    ray: str | None = common("ray")
-    out: Path = option(
-        Path("runs/strength"),
-        "where everything is written; gone on with if it is there",
-        metavar="FOLDER",
-    )
-    publish: Path | None = option(
-        None, "copy the result to docs/search, or to this folder", const=SHIPPED, metavar="FOLDER"
-    )
+COMMAND: Final = "python -m experiments.benchmarks.strength"
+SEED: Final = 1
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit code (see the module's text)."""
-    description = (
-        "Let a searching agent play with several budgets against given opponents, 2 players."
-    )
-    return exit_code(
-        "strength", lambda: _run(parse(StrengthOptions, COMMAND, description, arguments))
-    )
+    """Run the command; return the exit code (see the module's text)."""
+    parser = argparse.ArgumentParser(prog=COMMAND, description="Measure a list of agents.")
+    parser.add_argument("agents", nargs="+", metavar="AGENT")
+    parser.add_argument("--against", nargs="+", metavar="AGENT", default=["greedy"])
+    parser.add_argument("--players", type=int, choices=(2, 3, 4), default=2)
+    parser.add_argument("--side", choices=SIDES, default="front")
+    parser.add_argument("--paired-seeds", type=int, default=200, metavar="N")
+    parser.add_argument("--minutes", type=float, help="for all agents together (default: no limit)")
+    parser.add_argument("--secret", type=int, help="number that decides deals (default: a new one)")
+    parser.add_argument("--workers", type=int, default=0, help="0: one for each core")
+    parser.add_argument("--ray", help="spread the work: auto, local or HOST:PORT")
+    parser.add_argument("--out", type=Path, default=Path("runs/strength"), metavar="FOLDER")
+    options = parser.parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    return exit_code("strength", lambda: _run(options, f"{COMMAND} {shlex.join(given)}"))
 
 
-def _run(options: StrengthOptions) -> int:
-    prefix = f"{options.agent}-"
-    budgets = {f"{prefix}{text}": budget_in(f"{prefix}{text}", prefix) for text in options.budgets}
-    if len(budgets) < len(options.budgets):
-        raise OptionError("a budget is named twice")
-    specs = sorted(budgets, key=lambda spec: cost(budgets[spec]))
-    secret = secret_of(options.secret, *(options.out / spec for spec in specs))
-    options = replace(options, secret=secret)
-    settings = [
-        Settings(
-            entrants([spec, *options.against], PLAYERS, options.side),
-            PLAYERS,
-            options.side,
-            options.seed,
-            secret=secret,
-            newcomer=True,
-        )
-        for spec in specs
-    ]
-    path = SHIPPED_LADDERS / f"{PLAYERS}-players.json"
-    shipped = read_ladder(path, PLAYERS) if path.exists() else None
-    until = time.perf_counter() + 60 * options.minutes
-    results: list[Row] = []
+def _run(options: argparse.Namespace, command: str) -> int:
+    check_plots()
+    folders = {spec: options.out / "games" / _slug(spec) for spec in options.agents}
+    secret = secret_of(options.secret, *folders.values())
+    until = time.perf_counter() + 60 * (options.minutes or 0)
+    figures: list[Figure] = []
     interrupted = False
-    for number, (spec, wanted) in enumerate(zip(specs, settings, strict=True)):
-        with Folder(options.out / spec, wanted) as folder:
+    for number, (spec, path) in enumerate(folders.items()):
+        agents = entrants([spec, *options.against], options.players)
+        settings = Settings(
+            agents, options.players, options.side, SEED, secret=secret, newcomer=True
+        )
+        left = (until - time.perf_counter()) / 60 / (len(folders) - number)
+        with Folder(path, settings) as folder:
             if not interrupted:
-                share = (
-                    max(0.0, until - time.perf_counter()) / 60 / (len(specs) - number)
-                    if options.minutes
-                    else None
+                tournament = Tournament(
+                    folder,
+                    paired_seeds=options.paired_seeds,
+                    minutes=max(0.0, left) if options.minutes else None,
+                    workers=options.workers,
+                    ray=options.ray,
+                    progress=True,
                 )
-                interrupted = _play(folder, options, share)
-            results += rows(folder, budgets[spec], shipped)
-    if not results:
-        complain("strength", "interrupted before the first paired seed was finished")
-        return INTERRUPTED
-    _report(results, options, whole_run=not interrupted)
+                tournament.run()
+                interrupted = tournament.interrupted
+            for one in measured(folder, spec):
+                print(shown(one), flush=True)
+                figures.append(one)
+    method = f"{options.players} players, {options.side} side; intervals are 95 %."
+    write(options.out / "strength.json", command, method, figures)
+    draw(figures, 100 / options.players, options.out / "strength.png")
     if interrupted:
         complain("strength", "interrupted; the same command goes on")
     return INTERRUPTED if interrupted else 0
 
 
-def _play(folder: Folder, options: StrengthOptions, share: float | None) -> bool:
-    """Play the games of one budget, for so many minutes; whether Ctrl-C ended it."""
-    print(
-        f"{folder.settings.agents[0].name} against {', '.join(options.against)}",
-        file=sys.stderr,
-        flush=True,
-    )
-    tournament = Tournament(
-        folder,
-        paired_seeds=options.paired_seeds,
-        minutes=share,
-        workers=options.workers,
-        ray=options.ray,
-        progress=True,
-    )
-    tournament.run()
-    return tournament.interrupted
+def _slug(spec: str) -> str:
+    return re.sub(r"[^\w.-]+", "-", spec).strip("-")
 
 
-def _report(results: list[Row], options: StrengthOptions, *, whole_run: bool) -> None:
-    result = {
-        "format": FORMAT,
-        "date": datetime.date.today().isoformat(),
-        "command": command_line(StrengthOptions, COMMAND, {**vars(options), "publish": None}),
-        "machine": machine(),
-        "workers": number_of_workers(options.workers, options.ray),
-        "side": options.side,
-        "seed": options.seed,
-        "rows": results,
+def measured(folder: Folder, spec: str) -> Iterator[Figure]:
+    """Return the figures of agent 0; none before the first paired seed is finished."""
+    if not folder.whole_paired_seeds():
+        return
+    settings = folder.settings
+    ratings = rate(folder.results(), [one.name for one in settings.agents], settings.seed)
+    for opponent, wins in zip(settings.agents[1:], ratings.pairs[0][1:], strict=True):
+        assert wins is not None
+        yield percent(f"{spec}: against {opponent.name}", wins)
+    rating = rating_of(folder)
+    if rating is not None:
+        yield Figure(f"{spec}: rating", rating.mean, rating.low, rating.high, "", 1)
+    speed = folder.speeds()[0]
+    if speed is not None:
+        yield figure(f"{spec}: a decision", "ms", [1000 / speed])
+    yield figure(f"{spec}: paired seeds", "", [ratings.paired_seeds])
+
+
+def rating_of(folder: Folder) -> Estimate | None:
+    """Return agent 0's rating on the ladder that ships; None if an opponent doesn't stand there."""
+    settings = folder.settings
+    path = ladder.SHIPPED / f"{table_name(settings.players, settings.side)}.json"
+    shipped = ladder.read(path, settings.players, settings.side)
+    rungs = {
+        (rung["name"], rung["version"], rung["digest"]): index
+        for index, rung in enumerate(shipped["agents"])
     }
-    print(markdown(result))
-    write_atomically(
-        options.out / f"{NAME}.json", json.dumps(result, indent=2, ensure_ascii=False) + "\n"
-    )
-    draw(results, options.out / f"{NAME}.png")
-    if options.publish is not None and whole_run:
-        options.publish.mkdir(parents=True, exist_ok=True)
-        for ending in ("json", "png"):
-            write_atomically(
-                options.publish / f"{NAME}.{ending}",
-                (options.out / f"{NAME}.{ending}").read_bytes(),
-            )
+    met = [rungs.get((one.name, one.version, one.digest)) for one in settings.agents[1:]]
+    if None in met or shipped["max_turns"] != settings.max_turns:
+        return None
+    points = np.array([rung["rating"]["mean"] for rung in shipped["agents"]])[met]
+    samples = np.array(shipped["samples"])[:, met]
+    return rate_newcomer(folder.results(), points, samples, settings.seed).points
+
+
+def draw(figures: Sequence[Figure], par: float, path: Path) -> None:
+    """Draw wins over the last number in the agents' names, a line for each family of agents and
+    opponent; agents without a number have no place.
+
+    Raises:
+        OSError: the file can't be written.
+    """
+    from matplotlib.figure import Figure as Picture
+
+    lines: dict[str, list[tuple[float, Figure]]] = {}
+    for one in figures:
+        named = re.fullmatch(r"(.*?)(\d+)(\D*: against .*)", one.name)
+        if named is not None:
+            lines.setdefault(f"{named[1]}…{named[3]}", []).append((float(named[2]), one))
+    picture = Picture(figsize=(8, 5), layout="constrained")
+    axes = picture.subplots()
+    for label, points in lines.items():
+        places, of = zip(*sorted(points, key=lambda point: point[0]), strict=True)
+        reach = [[one.median - one.lowest for one in of], [one.highest - one.median for one in of]]
+        middle = [one.median for one in of]
+        axes.errorbar(places, middle, yerr=reach, marker="o", capsize=3, label=label)
+    axes.axhline(par, color=REFERENCE, linewidth=1, linestyle="--", label="par")
+    axes.set(xscale="log", ylim=(0, 103), ylabel="wins, % (bars: 95 %)")
+    axes.legend(frameon=False)
+    save(picture, path)
 
 
 if __name__ == "__main__":

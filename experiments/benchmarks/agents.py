@@ -1,0 +1,77 @@
+"""The speed of agents: decisions in batches, and simulations of tree searches."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+
+from experiments.benchmarks.engine import middle_games
+from experiments.benchmarks.figures import Figure, Scale, figure, seconds
+from skyenv.agents import agent_names, decide_game, decisions_in, make_agent
+from skyenv.engine.game import Game
+from skyenv_agents import GreedyAgent, SearchAgent, TrainedAgent
+from skyenv_agents.search.tree import NODE_DTYPE
+
+SEARCHES: Final[dict[str, tuple[int, dict[str, Any]]]] = {
+    "leaves by their small network": (5_000, {}),
+    "leaves by what seats have": (10_000, {"leaf_value": "holdings"}),
+    "greedy rollout of 3 turns": (500, {"leaf_value": "holdings", "turns": 3}),
+    "network, 8 leaves at once": (2_000, {"evaluator": TrainedAgent()}),
+    "network, 64 leaves at once": (2_000, {"evaluator": TrainedAgent(), "leaves": 64}),
+}
+"""Simulations of a decision, and options of :class:`skyenv_agents.SearchAgent`."""
+
+
+def agents(scale: Scale) -> Iterator[Figure]:
+    """Every agent with a name decides at once in 256 games in the middle of random play (searching
+    agents in fewer, as they are slow), 2 players, front side, one thread; medians of repeats after
+    a warm-up.
+    """
+    for name in agent_names():
+        agent = make_agent(name)
+        games = middle_games(2 if name.startswith(("ismcts", "rollout")) else 256, 2)
+        decisions = decisions_in(games, agent)
+        once = partial(decisions_per_second, agent, decisions)
+        yield scale.measure(name, "decisions/s", once)
+
+
+def decisions_per_second(agent: Any, decisions: Any) -> float:
+    """Return the pace of one call."""
+    return len(decisions) / seconds(lambda: agent.act(decisions))
+
+
+def search(scale: Scale) -> Iterator[Figure]:
+    """Simulations per second of one decision, at a choice of an option in three positions of a game
+    between greedy players (2 players, front side): the first, the middle, the last but one. One
+    thread; medians of repeats after a warm-up. Memory is that of the tree's nodes.
+    """
+    places = positions()
+    for name, (simulations, options) in SEARCHES.items():
+        agent = SearchAgent(scale.of(simulations), **options)
+        for place, game in places.items():
+            once = partial(simulations_per_second, agent, decisions_in(game.games, agent, [0]))
+            yield scale.measure(f"{name}: {place}", "simulations/s", once)
+        nodes = int(agent.search(decisions_in(places["middle"].games, agent, [0])).nodes[0])
+        yield figure(f"{name}: middle, nodes", "bytes", [nodes * NODE_DTYPE.itemsize])
+
+
+def simulations_per_second(agent: SearchAgent, decisions: Any) -> float:
+    """Return the pace of one search."""
+    started = time.perf_counter()
+    done = agent.search(decisions).simulations[0]
+    return float(done) / (time.perf_counter() - started)
+
+
+def positions() -> dict[str, Game]:
+    """Return positions of a game where an option is chosen."""
+    game, greedy, choices = Game(2, seed=1), GreedyAgent(), []
+    while game.seat is not None:
+        if game.phase == "option":
+            choices.append(game.copy())
+        game.play(decide_game(game, greedy))
+    places = np.linspace(0, len(choices) - 2, 3).round().astype(int)
+    return {name: choices[i] for name, i in zip(("opening", "middle", "late"), places, strict=True)}

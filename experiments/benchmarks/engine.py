@@ -1,0 +1,155 @@
+"""The speed of the engine, of the environments, and of determinizations."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from functools import partial
+from inspect import signature
+from itertools import product
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from experiments.benchmarks.figures import Figure, Scale, figure, seconds
+from skyenv import OBSERVATION_SIZE, Game, Games, fifth_avenue_v0
+from skyenv.agents import RandomAgent, decide_game
+from skyenv.engine.knowledge import resample, view
+
+# Clones before version 0.3, for `--beside`, call it `observe=False`.
+NO_OBSERVATION: Final[dict[str, Any]] = (
+    {"observe": False} if "observe" in signature(Games).parameters else {"observation": None}
+)
+SEEN: Final[dict[str, dict[str, Any]]] = {
+    "mask": NO_OBSERVATION,
+    "mask and codes": {"observation": "codes"},
+    "mask and observation": {},
+}
+"""What a step writes beside rewards and ends, as options of :class:`skyenv.Games`."""
+
+
+def speed(scale: Scale) -> Iterator[Figure]:
+    """Random legal play, 2 players, front side, unless said otherwise; medians of repeats after a
+    warm-up. "Random play" runs inside the compiled loop and chooses, too. "Actions from NumPy" are
+    chosen outside, which isn't timed; handing them over and checking them is. Environments are
+    timed in the loop of `agent_iter`, without choosing.
+    """
+    for seen, threads, players in [*product(SEEN, (1, 2), (2,)), *product(SEEN, (1,), (4,))]:
+        games = Games(scale.of(4096), players, seed=1, threads=threads, **SEEN[seen])
+        name = f"random play, {seen}, 4096 games, {players} players, threads {threads}"
+        yield scale.measure(name, "decisions/s", partial(random_play, games, scale.of(1000)))
+    for number, seen in product((1, 256, 1024, 16384), SEEN):
+        steps = scale.of(max(50, min(4000, 400_000 // number)))
+        plays = {
+            f"actions from NumPy, {seen}, games {number}, threads {threads}": partial(
+                numpy_steps, Games(number, seed=1, threads=threads, **SEEN[seen]), steps
+            )
+            for threads in ((1, 2) if number > 256 else (1,))
+        }
+        yield from scale.in_turns("decisions/s", plays)
+    for interface in ("raw_env", "env"):
+        once = partial(petting_zoo, getattr(fifth_avenue_v0, interface)(), scale.of(40_000))
+        yield scale.measure(f"PettingZoo, {interface}()", "decisions/s", once)
+    yield from copying(scale)
+    for name, size in (("game", games.state.itemsize), ("observation", 4 * OBSERVATION_SIZE)):
+        yield figure(f"size of a {name}", "bytes", [size])
+
+
+def random_play(games: Games, steps: int) -> float:
+    """Return the decisions per second of play inside the compiled loop."""
+    return games.num_games * steps / seconds(lambda: games.play_random(steps))
+
+
+def legal_choice(
+    mask: npt.NDArray[np.int8], generator: np.random.Generator
+) -> npt.NDArray[np.int64]:
+    """Draw a legal action for every row of a mask."""
+    sums = np.cumsum(mask, axis=1, dtype=np.int64)
+    tickets = generator.integers(0, sums[:, -1])
+    chosen: npt.NDArray[np.int64] = np.argmax(sums > tickets[:, None], axis=1)
+    return chosen
+
+
+def numpy_steps(games: Games, steps: int) -> float:
+    """Return the decisions per second when every step's actions come from NumPy."""
+    generator, spent = np.random.default_rng(1), 0.0
+    for _ in range(steps):
+        actions = legal_choice(games.mask, generator)
+        spent += seconds(lambda actions=actions: games.step(actions))  # type: ignore[misc]
+    return games.num_games * steps / spent
+
+
+def petting_zoo(env: Any, decisions: int) -> float:
+    """Return the decisions per second of PettingZoo's loop."""
+    generator, choosing, done = np.random.default_rng(1), 0.0, 0
+    started = time.perf_counter()
+    while done < decisions:
+        env.reset(seed=done)
+        for _ in env.agent_iter():
+            observation, _, terminated, truncated, _ = env.last()
+            action = None
+            if not (terminated or truncated):
+                before = time.perf_counter()
+                action = int(generator.choice(np.flatnonzero(observation["action_mask"])))
+                choosing += time.perf_counter() - before
+                done += 1
+            env.step(action)
+    return done / (time.perf_counter() - started - choosing)
+
+
+def copying(scale: Scale) -> Iterator[Figure]:
+    """Time copies of a record, and of a game with the log of its events."""
+    state = Games(2, seed=1, **NO_OBSERVATION).state.view(np.ndarray).copy()
+    game, number = Game(seed=1), scale.of(10_000)
+    while len(game.events) < 100:
+        game.play(decide_game(game, RandomAgent()))
+
+    def record() -> float:
+        return seconds(lambda: [state.__setitem__(0, state[1]) for _ in range(number)])
+
+    def handle() -> float:
+        return seconds(lambda: [game.copy() for _ in range(number)])
+
+    for name, once in (("a game's record", record), ("a Game with its events", handle)):
+        yield scale.measure(
+            f"copying {name}",
+            "µs",
+            lambda once=once: once() / number * 1e6,  # type: ignore[misc]
+        )
+
+
+def resampling(scale: Scale) -> Iterator[Figure]:
+    """Positions that a seat can't tell apart, drawn from the middle of random play (100 decisions),
+    front side, one thread; views are made before, unless they are measured. Medians of repeats
+    after a warm-up.
+    """
+    for players, batch in product((2, 3, 4), (1, 100, 10_000)):
+        games = middle_games(scale.of(20), players)
+        views = view(games.state, games.seat)
+
+        def one_each(views: Any = views, seeds: Any = np.arange(batch)) -> float:  # noqa: B008
+            spent = seconds(lambda: [resample(one, seeds) for one in views])
+            return len(views) * len(seeds) / spent
+
+        name = f"from one view, batches of {batch}, {players} players"
+        yield scale.measure(name, "positions/s", one_each)
+    for players in (2, 3, 4):
+        games = middle_games(scale.of(4096), players)
+        views, seeds = view(games.state, games.seat), np.arange(games.num_games)
+
+        def drawn(views: Any = views, seeds: Any = seeds) -> float:
+            return len(seeds) / seconds(lambda: resample(views, seeds))
+
+        def viewed(games: Games = games) -> float:
+            return games.num_games / seconds(lambda: view(games.state, games.seat))
+
+        yield scale.measure(f"from different views, {players} players", "positions/s", drawn)
+        yield scale.measure(f"making views, {players} players", "views/s", viewed)
+
+
+def middle_games(number: int, players: int) -> Games:
+    """Return games in their middle."""
+    games = Games(number, players, seed=1, **NO_OBSERVATION)
+    games.play_random(100)
+    return games

@@ -1,0 +1,72 @@
+"""The cost of a start: compilation and memory."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from typing import Final
+
+from experiments.benchmarks.figures import Figure, Scale, figure, seconds
+
+DECIDE: Final = (
+    "from skyenv import Game, make_agent; from skyenv.agents import decide_game;"
+    " decide_game(Game(seed=1), make_agent('{}'))"
+)
+PARTS: Final = {
+    "import": "import skyenv",
+    "first step of an environment": (
+        "from skyenv import Games; games = Games(1, seed=1); games.step(games.mask.argmax(axis=1))"
+    ),
+    **{
+        f"first decision of {name}": DECIDE.format(name)
+        for name in ("greedy", "rollout-16", "ismcts-16", "trained", "ismcts-trained-16")
+    },
+}
+"""Programs, each of which may need what those above have compiled."""
+MEMORY: Final = "; import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+
+
+def start(scale: Scale) -> Iterator[Figure]:
+    """A process for each line, import included; all share one folder of compiled code, which is
+    empty before the first. "Cold" lines compile what those above have not compiled; "warm" ones
+    come after all of them, medians of repeats. Memory is the largest of the process.
+    """
+    names = list(PARTS)[: scale.of(len(PARTS))]
+    with tempfile.TemporaryDirectory() as cache:
+        cold = {name: run(PARTS[name], cache) for name in names}
+        for name, (spent, clock, _) in cold.items():
+            yield figure(f"{name}, cold: processor", "s", [spent])
+            yield figure(f"{name}, cold: clock", "s", [clock])
+        total = sum(spent for spent, _, _ in cold.values())
+        yield figure("all of these, cold: processor", "s", [total])
+        for name in names:
+            runs = [run(PARTS[name], cache) for _ in range(scale.repeats)]
+            spent, clock, memory = zip(*runs, strict=True)
+            yield figure(f"{name}, warm: processor", "s", spent)
+            yield figure(f"{name}, warm: clock", "s", clock)
+            yield figure(f"{name}, warm: memory", "MB", memory)
+
+
+def run(program: str, cache: str) -> tuple[float, float, float]:
+    """Return the processor's seconds, the clock's, and the megabytes of a process."""
+    environment = {**os.environ, "SKYENV_QUIET": "1", "NUMBA_CACHE_DIR": cache}
+    printed = ""
+
+    def process() -> None:
+        nonlocal printed
+        printed = subprocess.run(
+            [sys.executable, "-c", program + MEMORY],
+            env=environment,
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        ).stdout
+
+    before = os.times()
+    clock = seconds(process)
+    after = os.times()
+    spent = sum(after[2:4]) - sum(before[2:4])
+    return spent, clock, int(printed.split()[-1]) / 1024

@@ -1,0 +1,223 @@
+"""The README and the docs tell the truth: their code and commands run, their generated parts are
+current, and what they point to exists.
+"""
+
+from __future__ import annotations
+
+import code
+import importlib
+import json
+import pkgutil
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments.tools.document import files
+from processes import ROOT
+from skyenv import load_board
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+TEXTS = {path: path.read_text(encoding="utf-8") for path in PAGES}
+for notebook in sorted((ROOT / "docs").rglob("*.ipynb")):
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    TEXTS[notebook] = "\n".join(
+        "".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"
+    )
+WHOLE = "\n".join(TEXTS.values())
+BLOCKS = re.findall(r"```python\n(.*?)```", WHOLE, re.DOTALL)
+PROGRAM = r"^\$ (?:for .* do )?(python -m (?:skyenv|experiments)\b.*?)(?:;.*| +#.*)?$"
+COMMANDS = list(
+    dict.fromkeys(
+        re.findall(PROGRAM, WHOLE.replace("$side", "back").replace("$players", "3"), re.MULTILINE)
+    )
+)
+SHORT = {
+    r"--paired-seeds \d+": "--paired-seeds 2",
+    r"--games \d+": "--games 3 --max-turns 10",
+    r"--minutes \d+": "--minutes 0.01 --games 32 --steps 32 --hidden 32 --paired-seeds 2",
+    "appraiser trained": "random",
+}
+"""What is replaced so that a command of the docs takes seconds."""
+
+
+class Prompt(code.InteractiveConsole):
+    """Python's prompt, which ends a block at an empty line; errors are raised."""
+
+    def showsyntaxerror(self, *args: Any, **kwargs: Any) -> None:
+        raise
+
+    def showtraceback(self) -> None:
+        raise
+
+
+def run(words: str) -> int:
+    """Run the program of a command in this process; return its exit code."""
+    _, _, module, *arguments = shlex.split(words)
+    name = {"skyenv": "skyenv.cli", "experiments.benchmarks": "experiments.benchmarks.__main__"}
+    try:
+        return int(importlib.import_module(name.get(module, module)).main(arguments))
+    except SystemExit as ended:
+        return int(ended.code or 0)
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.strip().splitlines()[0][:40])
+def test_code_runs_when_it_is_pasted_at_the_prompt(
+    block: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prompt = Prompt({"__name__": "readme"})
+    wants_more = False
+    for line in [*block.splitlines(), ""]:
+        wants_more = prompt.push(line)
+    assert not wants_more
+    capsys.readouterr()
+
+
+def test_board_file_is_a_board(tmp_path: Path) -> None:
+    path = tmp_path / "board.toml"
+    board = re.findall(r"```toml\n(.*?)```", WHOLE, re.DOTALL)[0]
+    path.write_text(board, encoding="utf-8")
+    assert load_board(path, "front").rings[3] == ("green", "brown", "violet", "orange", "gray")
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[10:50])
+def test_a_command_has_options_that_there_are(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With one option more that there isn't, the program refuses that one alone."""
+    assert run(f"{command} --no-such-option") == 2
+    (refused,) = re.findall(
+        r"unrecognized arguments: (.*?)(?: \(see --help\))?\n", capsys.readouterr().err
+    )
+    assert refused == "--no-such-option"
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("page", ["README.md", "docs/environments.md", "docs/dataset.md"])
+def test_commands_of_a_page_run_one_after_the_other(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for command in re.findall(
+        r"^\$ (python -m (?:skyenv|exp).*)$", TEXTS[ROOT / page], re.MULTILINE
+    ):
+        if "runs/clone" in command:  # an example's, which tests/test_programs.py runs
+            continue
+        for pattern, instead in SHORT.items():
+            command = re.sub(pattern, instead, command)
+        assert run(command) == 0, f"{command}\n{capsys.readouterr().err}"
+        for written in re.findall(r" (?:-o|--out|--run|--svg|--png) (\S+)", command):
+            assert (tmp_path / written).exists(), f"{command} writes no {written}"
+
+
+@pytest.mark.programs
+def test_the_template_agent_gets_a_rating(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As the docs say, but against a ladder made here, which has no slow agents."""
+    (template,) = (block for block in BLOCKS if "class MyAgent" in block)
+    (add,) = (command for command in COMMANDS if "my_module:MyAgent" in command)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "my_module.py").write_text(template, encoding="utf-8")
+    few = "--paired-seeds 4 --workers 1"
+    ladder = f"tournament random crowd {few} --out games --publish shipped"
+    assert run(f"python -m skyenv {ladder}") == 0
+    capsys.readouterr()
+    few = "--minutes 0.01 --workers 1 --ladder shipped/2-players.json"
+    assert run(add.replace("--minutes 2", few)) == 0
+    rating = r"mine: rating -?\d+ \[-?\d+, -?\d+\] \(95 %\), place [123] of 3;"
+    assert re.match(rating, capsys.readouterr().out)
+
+
+def test_generated_files_are_current() -> None:
+    """Tables, drawings and the page of the rules, byte for byte."""
+    changed = [
+        str(path)
+        for path, text in files().items()
+        if (ROOT / path).read_text(encoding="utf-8") != text
+    ]
+    assert changed == [], "run `make docs`"
+
+
+# ---- what the pages point to ----
+
+FENCED = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
+YOURS = {"my_module.py"}
+"""Files of the reader's own."""
+FILES = {
+    f"/{path.relative_to(ROOT).as_posix()}{'/' if path.is_dir() else ''}"
+    for folder in ("skyenv", "agents", "experiments", "tests", "docs", "examples", ".ci")
+    for path in [ROOT / folder, *(ROOT / folder).rglob("*")]
+} | {f"/{path.name}" for path in ROOT.iterdir()}
+
+
+def headings(text: str) -> set[str]:
+    """Return the anchors of a page, as GitHub makes them of its headings."""
+    titles = re.findall(r"^#+ (.+)$", FENCED.sub("", text), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def dead_links(path: Path, text: str) -> list[str]:
+    """Return the links of a page to files or headings that don't exist."""
+    dead = []
+    for link in re.findall(r"\]\((?!https?:|mailto:)([^)\s]+)\)", text):
+        file, _, anchor = link.partition("#")
+        target = path.parent / file if file else path
+        there = target.exists() and (
+            not anchor or anchor in headings(text if target == path else target.read_text("utf-8"))
+        )
+        dead += [] if there else [link]
+    return dead
+
+
+def unknown_names(text: str) -> list[str]:
+    """Return the files, modules and things in modules that a page names in code and that don't
+    exist.
+    """
+    spans = re.findall(r"`([^`\n]+)`", FENCED.sub("", text))
+    trees = re.findall(r"^```\n(skyenv/ .*?)^```", text, re.DOTALL | re.MULTILINE)
+    named = [name for span in [*spans, *trees] for name in span.split()]
+    unknown = []
+    for name in [*named, *re.findall(r"(?<=python -m )[\w.]+", text)]:
+        if re.fullmatch(r"[\w.-]+(/[\w.-]+)*(/|\.(py|md|toml|ipynb|html|js|css))", name):
+            known = name.startswith("runs/") or any(file.endswith(f"/{name}") for file in FILES)
+        elif re.fullmatch(r"(?:skyenv|skyenv_agents|experiments)(?:\.\w+)+", name):
+            known = resolves(name)
+        else:
+            known = True
+        unknown += [] if known or name in YOURS else [name]
+    return unknown
+
+
+def resolves(name: str) -> bool:
+    """Return whether a dotted name is a module, or a thing in one."""
+    try:
+        pkgutil.resolve_name(name)
+    except (ImportError, AttributeError):
+        return False
+    return True
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
+def test_pages_point_to_what_there_is(path: Path) -> None:
+    assert dead_links(path, TEXTS[path]) == []
+    assert unknown_names(TEXTS[path]) == []
+
+
+def test_dead_references_are_found(tmp_path: Path) -> None:
+    """The checks themselves."""
+    page, other = tmp_path / "page.md", tmp_path / "other.md"
+    other.touch()
+    page.write_text("# A `title`, here\n```\n# none\n```\n", encoding="utf-8")
+    bad = ["pages.md", "page.md#none", "#three"]
+    links = " ".join(f"[a]({link})" for link in ["page.md", "page.md#a-title-here", "#two", *bad])
+    assert dead_links(other, f"{links}\n# Two") == bad
+    good = "`game.py` `skyenv/engine/game.py` `docs/` `runs/first/` `skyenv.engine.game.Game`"
+    wrong = ["gaming.py", "skyenv/rules/game.py", "sky/", "skyenv.engine.game.Match"]
+    assert unknown_names(good) == []
+    assert unknown_names(f"{good} {' '.join(f'`{name}`' for name in wrong)}") == wrong

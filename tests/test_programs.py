@@ -1,0 +1,152 @@
+"""Programs that measure, tune or show something run with the smallest sizes."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from experiments.benchmarks.__main__ import BENCHMARKS
+from experiments.benchmarks.__main__ import main as benchmark
+from experiments.benchmarks.game import ways
+from experiments.tools import mutants, tune
+from processes import ROOT, printed, python
+
+pytestmark = pytest.mark.programs
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.long if name == "throughput" else ())
+        for name in BENCHMARKS
+        if name != "gpu"
+    ],
+)
+def test_a_benchmark_writes_its_figures(name: str, tmp_path: Path) -> None:
+    words = [name, "--share", "0.001", "--repeats", "1", "--out", str(tmp_path)]
+    assert benchmark(words) == 0
+    content = json.loads((tmp_path / f"{name}.json").read_text(encoding="utf-8"))
+    assert content["machine"]["numpy"] == np.__version__
+    assert content["figures"]
+    for one in content["figures"]:
+        assert one["lowest"] <= one["median"] <= one["highest"] < math.inf
+        assert one["median"] > 0 or one["unit"] in ("%", "")
+
+
+def test_a_gpu_is_missed_in_one_line() -> None:
+    done = python("-m", "experiments.benchmarks", "gpu", environment={"CUDA_VISIBLE_DEVICES": ""})
+    assert done.returncode == 2
+    assert "there is no GPU here" in done.stderr
+
+
+def test_a_wrong_name_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert benchmark(["speeed"]) == 2
+    assert "speeed" in capsys.readouterr().err
+
+
+def test_hidden_hands_are_counted() -> None:
+    """Of two, two and one cards of three ranks one lies in the first place and two in the second:
+    4 pairs are left beside the first rank, 4 beside the second, 3 beside the third.
+    """
+    assert ways((1, 1, 0), (1,)) == 2
+    assert ways((2, 2, 1), (1, 2)) == 4 + 4 + 3
+
+
+def test_strength_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
+    """The second command plays the missing paired seeds of the same deals; figures are of all."""
+    module = importlib.import_module("experiments.benchmarks.strength")
+    common = ["crowd", "random", "--against", "bidder", "--workers", "1", "--out", str(tmp_path)]
+    for number in (1, 3):
+        assert module.main([*common, "--paired-seeds", str(number)]) == 0
+        games = sorted(tmp_path.glob("games/*/games.jsonl"))
+        assert len(games) == 2
+        figures = json.loads((tmp_path / "strength.json").read_text(encoding="utf-8"))["figures"]
+        found = {one["name"]: one["median"] for one in figures}
+        assert found["crowd: paired seeds"] == found["random: paired seeds"] == number
+    assert {"crowd: against bidder", "crowd: rating", "crowd: a decision"} <= found.keys()
+    assert (tmp_path / "strength.png").stat().st_size > 1000
+
+
+# ---- tools ----
+
+
+def test_a_tuning_that_is_resumed_is_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    task = ["greedy", "--against", "random", "greedy", "--paired-seeds", "1", "--population", "3"]
+    whole, part = tmp_path / "whole.json", tmp_path / "part.json"
+    assert tune.main([*task, "--out", str(whole), "--generations", "2"]) == 0
+    assert tune.main([*task, "--out", str(part), "--generations", "1", "--workers", "2"]) == 0
+    assert tune.main(["--out", str(part), "--generations", "2", "--resume"]) == 0
+    assert part.read_bytes() == whole.read_bytes()
+    content = json.loads(whole.read_text(encoding="utf-8"))
+    assert content["weights"].keys() == content["start"].keys()
+    assert all(weight > 0 for weight in content["weights"].values())
+    assert tune.main([*task, "--out", str(whole)]) == 2
+    assert "--resume" in capsys.readouterr().err
+    part.write_text("{}", encoding="utf-8")
+    assert tune.main(["--out", str(part), "--resume"]) == 1
+    assert tune.main(["random", "--out", str(tmp_path / "none.json")]) == 2
+
+
+def test_a_mutant_is_one_small_mistake() -> None:
+    """Every mutant changes its file's code; some are noticed by the golden records."""
+    for file in ("scoring.py", "auction.py"):
+        source = (mutants.RULES / file).read_text(encoding="utf-8")
+        made = [mutants.ast.dump(tree) for _, tree in mutants.mutants_of(mutants.RULES / file)]
+        assert len(set(made)) == len(made) > 50
+        assert mutants.ast.dump(mutants.ast.parse(source)) not in made
+
+
+@pytest.mark.long
+def test_mutants_are_judged(tmp_path: Path) -> None:
+    words = ("-m", "experiments.tools.mutants", "--number", "2", "--out", tmp_path)
+    assert "of 2 mutants caught" in printed(*words)
+    assert "of 2 mutants caught" in printed(*words)  # from the file
+    assert len((tmp_path / "mutants.jsonl").read_text(encoding="utf-8").splitlines()) == 2
+
+
+# ---- examples ----
+
+CLONE = "runs/games --epochs 1 --batch 32 --trunk 16 --thing 8 --held-out 4 --paired-seeds 1"
+PPO = "--decisions 512 --environments 8 --steps 32 --batch 64 --paired-seeds 1"
+EXAMPLES = {
+    "gpu_games": ("--games 2 --steps 5", "0 games ended"),
+    "random_play": ("", "returns: {'seat_0': "),
+    "my_agent": ("", "builder  greedy"),
+    "search": ("", "expects "),
+    "records": ("", "position.svg"),
+    "ppo": ("--steps 512 --num-envs 8 --rollout 32 --paired-seeds 1", "weights are in ppo.pt"),
+    "maskable_ppo": (PPO, "runs/maskable/model.zip"),
+    "behaviour_cloning": (CLONE, "runs/clone/model.npz"),
+}
+"""By name: arguments that make it short, and a part of what it prints."""
+SIMULATOR = {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"}
+
+
+def test_all_examples_are_run() -> None:
+    """Those with requirements beside them have an environment of their own."""
+    files = [
+        path for path in (ROOT / "examples").glob("*.py") if not path.with_suffix(".txt").exists()
+    ]
+    assert {path.stem for path in files} == EXAMPLES.keys()
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_runs(name: str, tmp_path: Path) -> None:
+    arguments, says = EXAMPLES[name]
+    environment = {"PYTHONPATH": f"{ROOT}:{ROOT / 'agents'}"}
+    if name == "gpu_games":
+        environment |= SIMULATOR
+    if name == "behaviour_cloning":
+        words = "-m skyenv dataset random crowd --games 4 --max-turns 9 --workers 1 -o runs/games"
+        printed(*words.split(), cwd=tmp_path, environment=environment)
+    program = ROOT / "examples" / f"{name}.py"
+    words = ["-W", "error", program, *shlex.split(arguments)]
+    assert says in printed(*words, cwd=tmp_path, environment=environment)

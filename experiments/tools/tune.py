@@ -39,6 +39,7 @@ from skyenv.files import write_atomically
 from skyenv.rules.components import SIDES
 from skyenv.seeds import TUNING
 from skyenv_agents.heuristic.player import HeuristicAgent
+from skyenv_agents.heuristic.weights import Weights
 
 LEAD: Final = 400.0
 """So many VP ahead count as much as a whole win."""
@@ -81,14 +82,14 @@ class Tuner:
     """
 
     def __init__(
-        self, tuning: Tuning, start: Any = None, worths: Sequence[Sequence[float]] = ()
+        self, tuning: Tuning, start: Weights | None = None, worths: Sequence[Sequence[float]] = ()
     ) -> None:
         try:
             import cma
         except ImportError as error:
             raise AgentError(f"tuning needs the packages of skyenv[tune]: {error}") from error
         self.tuning = tuning
-        self.start = start or kind_of(tuning.agent).measured[tuning.players]
+        self.start = dict(start or weights_of(tuning))
         self.worths: list[list[float]] = []
         rng = np.random.default_rng(tuning.seed)  # cma's default is NumPy's global generator
         options: dict[str, Any] = {
@@ -99,7 +100,7 @@ class Tuner:
         }
         if tuning.population:
             options["popsize"] = tuning.population
-        first = [math.log(max(weight, LEAST)) for weight in asdict(self.start).values()]
+        first = [math.log(max(weight, LEAST)) for weight in self.start.values()]
         self._strategy = cma.CMAEvolutionStrategy(first, tuning.sigma, options)
         for known in worths:
             self._learn(self._strategy.ask(), list(known))
@@ -112,12 +113,12 @@ class Tuner:
         candidates = [self._weights(point) for point in points]
         self._learn(points, list((map if pool is None else pool.map)(judge, candidates)))
 
-    def weights(self) -> Any:
+    def weights(self) -> Weights:
         """Return the weights in the middle of the present distribution."""
         return self._weights(self._strategy.mean)
 
-    def _weights(self, point: npt.ArrayLike) -> Any:
-        return type(self.start)(*np.exp(np.asarray(point)).tolist())
+    def _weights(self, point: npt.ArrayLike) -> Weights:
+        return dict(zip(self.start, np.exp(np.asarray(point)).tolist(), strict=True))
 
     def _learn(self, points: Any, worths: list[float]) -> None:
         self._strategy.tell(points, [-one for one in worths])
@@ -136,14 +137,19 @@ def kind_of(name: str) -> type[HeuristicAgent]:
     return type(agent)
 
 
-def worth(tuning: Tuning, first: int, weights: Any) -> float:
+def weights_of(tuning: Tuning) -> Weights:
+    """Return the agent's own weights."""
+    return kind_of(tuning.agent).measured[tuning.players]
+
+
+def worth(tuning: Tuning, first: int, weights: Weights) -> float:
     """Return the worth of a candidate's weights in paired seeds from `first` on."""
     seeds = np.repeat(np.arange(first, first + tuning.paired_seeds), tuning.players)
     seating = rotations(tuning.players, tuning.paired_seeds)
     mine = seating == 0
-    found = []
+    kind, found = kind_of(tuning.agent), []
     for opponent in tuning.against:
-        agents = [kind_of(tuning.agent)(weights=weights), make_agent(opponent)]
+        agents = [kind(dict.fromkeys(kind.measured, weights)), make_agent(opponent)]
         played = play_games(agents, seating, seeds, tuning.side)
         if played.interrupted:
             raise KeyboardInterrupt
@@ -161,8 +167,8 @@ def save(tuner: Tuner, path: Path) -> None:
     content = {
         "format": FORMAT,
         "tuning": asdict(tuner.tuning),
-        "weights": {name: float(f"{value:.3g}") for name, value in asdict(tuner.weights()).items()},
-        "start": asdict(tuner.start),
+        "weights": {name: float(f"{value:.3g}") for name, value in tuner.weights().items()},
+        "start": tuner.start,
         "worths": tuner.worths,
     }
     write_atomically(path, json.dumps(content, indent=1) + "\n")
@@ -180,8 +186,9 @@ def load(path: Path) -> Tuner:
         if content["format"] != FORMAT:
             raise ValueError(f"its format is {content['format']!r}")
         tuning = Tuning(**{**content["tuning"], "against": tuple(content["tuning"]["against"])})
-        weights = type(kind_of(tuning.agent).measured[tuning.players])
-        return Tuner(tuning, weights(**content["start"]), content["worths"])
+        if wrong := set(content["start"]) ^ set(weights_of(tuning)):
+            raise ValueError(f"the agent's weights have other names: {sorted(wrong)}")
+        return Tuner(tuning, content["start"], content["worths"])
     except (OSError, KeyError, TypeError, ValueError) as error:
         raise CheckpointError(f"{path} is no tuning to go on with ({error!s:.100})") from error
 

@@ -56,14 +56,19 @@ def gpu(scale: Scale) -> Iterator[Figure]:
         device = DeviceGames(scale.of(number), seed=1, **SEEN[seen])
 
         def inside(games: DeviceGames = device) -> float:
-            spent = seconds(lambda: (games.play_random(steps), cuda.synchronize()))
-            return games.num_games * steps / spent
+            return games.num_games * steps / seconds(lambda: random_steps(games, steps))
 
         def outside(games: DeviceGames = device) -> float:
             return games.num_games * steps / seconds(lambda: chosen_steps(games, steps))
 
         yield scale.measure(f"GPU, random play, {seen}, {number} games", "decisions/s", inside)
         yield scale.measure(f"GPU, actions there, {seen}, {number} games", "decisions/s", outside)
+
+
+def random_steps(games: DeviceGames, steps: int) -> None:
+    """Play at random inside one kernel."""
+    games.play_random(steps)
+    cuda.synchronize()
 
 
 def chosen_steps(games: DeviceGames, steps: int) -> None:

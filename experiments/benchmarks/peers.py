@@ -106,7 +106,7 @@ def open_spiel(name: str, seen: str, _number: int) -> Play:
     def choose() -> int:
         if not chance:
             return generator.choice(options)
-        outcomes, chances = zip(*options, strict=True)  # type: ignore[call-overload]
+        outcomes, chances = zip(*options, strict=True)
         return int(generator.choices(outcomes, chances)[0])
 
     def step(action: int) -> int:

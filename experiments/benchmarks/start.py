@@ -44,9 +44,9 @@ def start(scale: Scale) -> Iterator[Figure]:
         yield figure("all of these, cold: processor", "s", [total])
         for name in names:
             runs = [run(PARTS[name], cache) for _ in range(scale.repeats)]
-            spent, clock, memory = zip(*runs, strict=True)
-            yield figure(f"{name}, warm: processor", "s", spent)
-            yield figure(f"{name}, warm: clock", "s", clock)
+            processor, clocks, memory = zip(*runs, strict=True)
+            yield figure(f"{name}, warm: processor", "s", processor)
+            yield figure(f"{name}, warm: clock", "s", clocks)
             yield figure(f"{name}, warm: memory", "MB", memory)
 
 

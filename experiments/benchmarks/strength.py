@@ -130,9 +130,10 @@ def rating_of(folder: Folder) -> Estimate | None:
         (rung["name"], rung["version"], rung["digest"]): index
         for index, rung in enumerate(shipped["agents"])
     }
-    met = [rungs.get((one.name, one.version, one.digest)) for one in settings.agents[1:]]
-    if None in met or shipped["max_turns"] != settings.max_turns:
+    opponents = [(one.name, one.version, one.digest) for one in settings.agents[1:]]
+    if not set(opponents) <= set(rungs) or shipped["max_turns"] != settings.max_turns:
         return None
+    met = [rungs[one] for one in opponents]
     points = np.array([rung["rating"]["mean"] for rung in shipped["agents"]])[met]
     samples = np.array(shipped["samples"])[:, met]
     return rate_newcomer(folder.results(), points, samples, settings.seed).points

@@ -92,7 +92,7 @@ vpath %.txt examples examples/libraries
 
 # Libraries warn of what others have deprecated: no errors here.
 test-libraries: $(LIBRARIES:%=.venv-libraries/%/.ready)  ## examples with other libraries, each in an environment of its own
-	$(foreach name,$(LIBRARIES),.venv-libraries/$(name)/bin/python -m pytest -W default $(wildcard tests/examples/test_$(name).py tests/examples/libraries/test_$(name).py) &&) true
+	$(foreach name,$(LIBRARIES),.venv-libraries/$(name)/bin/python -m pytest -W default tests/examples/libraries/test_all.py tests/examples/libraries/test_$(name).py &&) true
 
 COMMA := ,
 PROCESSES = $(shell $(PYTHON) -c 'import os; print(min(os.cpu_count() or 1, 2))')

@@ -112,6 +112,19 @@ def test_mutants_are_judged(tmp_path: Path) -> None:
     assert len((tmp_path / "mutants.jsonl").read_text(encoding="utf-8").splitlines()) == 2
 
 
+@pytest.mark.long
+def test_the_site_is_built(tmp_path: Path) -> None:
+    """Without a warning, with a page for every package, notebook and linked file."""
+    words = ("-m", "mkdocs", "build", "--strict", "--quiet", "-d", tmp_path)
+    printed(*words, environment={"NO_MKDOCS_2_WARNING": "1"})
+    pages = ("api/skyenv.engine", "notebooks/open_spiel", "skyenv/rules/RULES", "examples/ppo.py")
+    for page in pages:
+        (made,) = [*tmp_path.glob(f"{page}.html"), *tmp_path.glob(f"{page}/index.html")]
+        assert "</h1>" in made.read_text(encoding="utf-8")
+    text = (tmp_path / "api" / "skyenv.engine.html").read_text(encoding="utf-8")
+    assert 'id="skyenv.engine.games.Games.step"' in text
+
+
 # ---- examples ----
 
 CLONE = "runs/games --epochs 1 --batch 32 --trunk 16 --thing 8 --held-out 4 --paired-seeds 1"

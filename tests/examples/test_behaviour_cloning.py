@@ -15,7 +15,7 @@ from skyenv.dataset.folder import Plan, Writer
 from skyenv.dataset.sources import Matches
 from skyenv.engine.games import Games
 from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
-from skyenv_agents.learned.layout import NUM_INPUTS, OUTCOME
+from skyenv_agents.learned.layout import NUM_INPUTS
 from skyenv_agents.learned.networks import NetworkAgent
 
 
@@ -50,38 +50,6 @@ def test_decisions_that_left_a_choice_are_read(
         )
     with pytest.raises(SystemExit, match="has no Parquet files"):
         example.Decisions(tmp_path / "parquet", [], "")
-
-
-@pytest.mark.usefixtures("here")
-def test_a_heuristic_is_asked_once_more(example: ModuleType, tmp_path: Path) -> None:
-    """Of greedy's own decisions it holds those that greedy took to be the best; and a new network
-    decides as it does.
-    """
-    Writer(
-        Plan((Matches.new(("greedy", "hoard"), 2, "front", 3, 1, 500),), ("parquet",)), tmp_path
-    ).run()
-    decisions = example.Decisions(tmp_path, ["greedy"], "greedy")
-    scores = decisions.codes[:, OBSERVATION_SIZE:OUTCOME]
-    assert (scores <= 0).all()
-    assert (scores < 0).any()
-    taken = scores.gather(1, decisions.action[:, None])
-    assert (taken == 0).all()
-    network = example.Network(example.Sizes(16, 1, 8), "greedy", 6.0)
-    with torch.no_grad():
-        policy, _ = network(decisions.codes, decisions.mask != 0)
-    best = scores.masked_fill(decisions.mask == 0, -9999) == 0
-    assert (best.gather(1, policy.argmax(1, keepdim=True))).float().mean() > 0.95
-    assert network.frozen().about["prior"] == "greedy"
-    whole = {
-        "game": np.zeros(1),
-        "seed": np.array([5]),
-        "players": [2],
-        "side": ["front"],
-        "action": np.zeros(1, int),
-        "mask": np.ones((1, 103)),
-    }
-    with pytest.raises(SystemExit, match="can't be played again"):
-        example.prior_codes(whole, np.ones(1, np.bool_), "greedy")
 
 
 @pytest.mark.usefixtures("here")

@@ -82,16 +82,3 @@ def test_ppo_learns_from_its_rollouts(example: dict[str, Any]) -> None:
     assert all(weights.isfinite().all() for weights in after)
     assert any((weights != earlier).any() for weights, earlier in zip(after, before, strict=True))
     collect_rollouts(agent, envs, 32)
-
-
-def test_agents_are_tested_in_whole_games(example: dict[str, Any]) -> None:
-    envs = seeded(example)
-    agent = example["make_agent"](envs, 32)
-    assert -0.5 <= agent.test(envs, loop=1) <= 1
-
-
-def test_the_program_says_how_fast_it_was(
-    example: dict[str, Any], capsys: pytest.CaptureFixture[str]
-) -> None:
-    example["main"](["--games", "4", "--steps", "32", "--iterations", "2"])
-    assert capsys.readouterr().out.endswith(" steps/s\n")

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from skyenv import Games, IllegalActionError
+from skyenv import Games
 from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.envs.learner import LearnerGames
 
@@ -22,8 +22,6 @@ from skyenv.envs.learner import LearnerGames
 with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
     pytest.importorskip("pufferlib")
     import pufferlib.vector
-    import torch
-    from pufferlib.pytorch import sample_logits
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "libraries" / "with_pufferlib.py"
 GAMES, STEPS = 4, 150
@@ -119,45 +117,3 @@ def test_the_learner_plays_among_agents(example: dict[str, Any]) -> None:
         shares += told
         twin.reset(rows=over)
     assert shares
-
-
-def test_a_seed_decides_the_games(example: dict[str, Any]) -> None:
-    for maker in (example["FifthAvenueSelfPlay"], example["FifthAvenueAmongAgents"]):
-        first, twin = maker(GAMES), maker(GAMES)
-        start = first.reset(5)[0].copy()
-        np.testing.assert_array_equal(start, twin.reset(5)[0])
-        assert (first.reset(6)[0] != start).any(axis=1).all()
-
-
-def test_the_policy_keeps_to_the_masks(example: dict[str, Any]) -> None:
-    """However much its scores favour others; what PufferLib makes of the scores stays finite,
-    gradients too.
-    """
-    torch.manual_seed(0)
-    env = example["FifthAvenueSelfPlay"](GAMES, seed=2, max_turns=20)
-    policy = example["MaskedPolicy"](env)
-    with torch.no_grad():
-        policy.decoder.weight.mul_(100_000)
-    observations, _ = env.reset(2)
-    for _ in range(STEPS):
-        logits, values = policy(torch.from_numpy(observations.copy()))
-        actions, log_probabilities, entropy = sample_logits(logits)
-        assert (observations[np.arange(GAMES), OBSERVATION_SIZE + actions.numpy()] == 1).all()
-        observations, *_ = env.step(actions.numpy())
-    (log_probabilities.sum() + entropy.sum() + values.sum()).backward()
-    assert all(torch.isfinite(weights.grad).all() for weights in policy.parameters())
-
-
-def test_an_illegal_action_is_an_error(example: dict[str, Any]) -> None:
-    env = example["FifthAvenueSelfPlay"](GAMES)
-    observations, _ = env.reset(1)
-    with pytest.raises(IllegalActionError, match="not legal"):
-        env.step(observations[:, OBSERVATION_SIZE:].argmin(axis=1))
-
-
-@pytest.mark.parametrize("arguments", [[], ["--opponents", "random"]])
-def test_the_program_says_how_fast_it_was(
-    example: dict[str, Any], capsys: pytest.CaptureFixture[str], arguments: list[str]
-) -> None:
-    example["main"](["--games", "4", "--steps", "20", *arguments])
-    assert capsys.readouterr().out.endswith(" steps/s\n")

@@ -11,12 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skyenv import Games, IllegalActionError
+from skyenv import Games
 
 pytest.importorskip("torchrl")
 import torch
-from tensordict import TensorDict
-from torchrl.collectors import Collector
 from torchrl.envs import ActionMask, TransformedEnv
 from torchrl.envs.utils import check_env_specs
 
@@ -76,17 +74,6 @@ def test_a_random_rollout_is_the_games_own_play(example: dict[str, Any]) -> None
     assert played["next", "truncated"].any()
 
 
-def test_a_reset_begins_with_the_seed(example: dict[str, Any]) -> None:
-    env = random_env(example, 2, seed=9)
-    first = env.reset()
-    again = env.reset()
-    assert not torch.equal(first["observation"], again["observation"])  # the next games
-    env.set_seed(9)
-    assert torch.equal(env.reset()["observation"], first["observation"])
-    env.rollout(3)
-    assert env.games.seeds.tolist() == [11, 12]
-
-
 def test_rows_that_ended_wait_for_the_others(example: dict[str, Any]) -> None:
     """`break_when_all_done`: a game of every row, until the last one is over; none is stepped after
     its end.
@@ -106,63 +93,3 @@ def test_rows_that_ended_wait_for_the_others(example: dict[str, Any]) -> None:
         np.testing.assert_array_equal(
             played["next", "reward"][row, length - 1].numpy(), alone.reward[0]
         )
-
-
-def test_a_masked_policy_draws_what_is_legal(example: dict[str, Any]) -> None:
-    """MaskedCategorical keeps to the mask however much the scores favour others, also in a
-    collector, over resets.
-    """
-    torch.manual_seed(0)
-    env = example["FifthAvenueEnv"](4, seed=2, max_turns=20)
-    policy = example["make_policy"](env)
-    with torch.no_grad():
-        next(policy.parameters()).mul_(1000)
-    collector = Collector(env, policy, frames_per_batch=4 * 150, total_frames=4 * 300)
-    batches = [batch.clone() for batch in collector]
-    assert len(batches) == 2
-    for batch in batches:
-        assert batch["action_mask"].gather(-1, batch["action"].unsqueeze(-1)).all()
-        now = batch[:, 0]
-        assert policy.get_dist(now).probs[~now["action_mask"]].eq(0).all()
-    assert sum(int(batch["next", "done"].sum()) for batch in batches) > 0
-
-
-def test_an_illegal_action_is_an_error(example: dict[str, Any]) -> None:
-    env = example["FifthAvenueEnv"](2, seed=1)
-    start = env.reset()
-    illegal = (~start["action_mask"]).int().argmax(dim=1)
-    with pytest.raises(IllegalActionError, match="not legal"):
-        env.step(start.update({"action": illegal}))
-
-
-def test_learning_makes_better_paid_actions_likelier(example: dict[str, Any]) -> None:
-    """Of two decisions alike, that of a seat which was paid from then on becomes likelier, that of
-    one which paid rarer.
-    """
-    env = example["FifthAvenueEnv"](2, seed=1)
-    policy = example["make_policy"](env)
-    now = env.reset()
-    now = now.update(
-        {"observation": now["observation"][[0, 0]], "action_mask": now["action_mask"][[0, 0]]}
-    )
-    actions = now["action_mask"][0].nonzero().flatten()[:2]
-    rewards = torch.tensor([[[0.0, 0.0], [1.0, -1.0]], [[0.0, 0.0], [-1.0, 1.0]]])
-    steps = TensorDict.stack(
-        [now.update({"action": actions, "seat": torch.zeros(2, 1, dtype=torch.int64)}).clone()] * 2,
-        dim=1,
-    )
-    steps["next"] = TensorDict(
-        {"reward": rewards, "done": torch.zeros(2, 2, 1, dtype=torch.bool)}, (2, 2)
-    )
-    before = policy.get_dist(now).log_prob(actions)
-    example["learn"](policy, torch.optim.SGD(policy.parameters(), 0.01), steps)
-    after = policy.get_dist(now).log_prob(actions)
-    assert after[0] > before[0]
-    assert after[1] < before[1]
-
-
-def test_the_program_says_how_fast_it_was(
-    example: dict[str, Any], capsys: pytest.CaptureFixture[str]
-) -> None:
-    example["main"](["--games", "4", "--steps", "40"])
-    assert capsys.readouterr().out.endswith(" steps/s\n")

@@ -15,20 +15,6 @@ PAGE = rules_page.page()
 STATIC = ROOT / rules_page.STATIC
 
 
-def test_the_files_are_up_to_date() -> None:
-    """All that there are, byte for byte."""
-    made = rules_page.written()
-    there = [
-        rules_page.PAGE,
-        *(path.relative_to(ROOT) for path in (ROOT / rules_page.PICTURES).iterdir()),
-    ]
-    assert sorted(there) == sorted(made)
-    changed = [
-        path for path, text in made.items() if (ROOT / path).read_text(encoding="utf-8") != text
-    ]
-    assert not changed, "run `make docs`"
-
-
 def test_every_rule_is_explained_once_and_told_word_for_word() -> None:
     assert list(rules_page.exact_rules()) == rule_ids()
     anchors = re.findall(r' id="([A-Z]+-\d+)"', PAGE)

@@ -1,4 +1,4 @@
-"""Players from other libraries' checkpoints; tests/examples/test_rllib_self_play.py plays RLlib's
+"""Players from other libraries' checkpoints; tests/examples/libraries/test_rllib_self_play.py plays RLlib's
 own ones.
 """
 

@@ -1,0 +1,30 @@
+"""Every program with another library runs, where its library is installed, and prints its pace."""
+
+from __future__ import annotations
+
+import pytest
+
+from processes import ROOT, printed
+
+PROGRAMS = {
+    "with_agilerl": ("agilerl", "--games 4 --steps 32 --iterations 2"),
+    "with_jax": ("jax", "--games 8 --steps 40"),
+    "with_pufferlib": ("pufferlib", "--games 8 --steps 20 --opponents random"),
+    "with_supersuit": ("supersuit", "--tables 2 --steps 20"),
+    "with_tianshou": ("tianshou", "--games 4 --steps 32 --epochs 1"),
+    "with_torchrl": ("torchrl", "--games 8 --steps 20"),
+}
+"""By name: the module that it needs, and arguments that make it short."""
+
+
+def test_all_programs_are_run() -> None:
+    files = (ROOT / "examples" / "libraries").glob("*.py")
+    assert {path.stem for path in files} == PROGRAMS.keys()
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_prints_its_pace(name: str) -> None:
+    needs, arguments = PROGRAMS[name]
+    pytest.importorskip(needs)
+    program = ROOT / "examples" / "libraries" / f"{name}.py"
+    assert printed("-W", "ignore", program, *arguments.split()).endswith(" steps/s\n")

@@ -102,18 +102,12 @@ def odd_agents(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
 
 @pytest.fixture
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tournaments start no processes."""
-    from processes import inline
+    """Tournaments and datasets have a thread of this process for a worker."""
     from skyenv.arena import tournament
-
-    tournament.player_of.cache_clear()
-    monkeypatch.setattr(tournament, "run_units", inline)
-
-
-@pytest.fixture
-def here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A dataset's shards are made in this process."""
-    from processes import inline
+    from skyenv.arena.schedule import timed_agent
     from skyenv.dataset import folder
+    from skyenv.work import Processes
 
-    monkeypatch.setattr(folder, "run_units", inline)
+    timed_agent.cache_clear()
+    for module in (tournament, folder):
+        monkeypatch.setattr(module, "open_pool", lambda *_: Processes(1, in_threads=True))

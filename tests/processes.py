@@ -135,24 +135,6 @@ def there(process: int) -> bool:
         return False
 
 
-def inline(
-    work: Callable[[Any], Any],
-    units: Iterator[Any],
-    workers: int = 0,
-    *,
-    ray: str | None = None,
-    done: Callable[..., None],
-    tick: Callable[[], bool],
-    parts: Callable[..., Any],
-    about: Callable[..., str],
-) -> None:
-    """What :func:`skyenv.arena.units.run_units` does, in this process."""
-    for unit in units:
-        if not tick():
-            return
-        done(unit, work(unit))
-
-
 def _command(words: tuple[object, ...]) -> list[str]:
     return [sys.executable, *map(str, words)]
 

@@ -13,7 +13,7 @@ from skyenv import seeds
 from skyenv.arena import matches
 from skyenv.arena.evaluate import evaluate
 from skyenv.arena.schedule import Settings, entrants
-from skyenv.arena.tournament import Player, Unit
+from skyenv.arena.tournament import GroupSeeds, play_task
 from skyenv.dataset.sources import Matches
 from skyenv.engine.games import Games
 from skyenv.envs.sb3 import SkyenvVecEnv
@@ -109,7 +109,7 @@ def test_programs_deal_games_of_their_own_range(dealt: list[int]) -> None:
     assert dealt, "the fixture sees what is dealt"
     assert {purpose_of(seed) for seed in dealt} == {"evaluation"}
     dealt.clear()
-    Player(settings)(Unit((0, 1), (0, 1)))
+    play_task(settings, GroupSeeds((0, 1), (0, 1)))
     assert dealt
     assert {purpose_of(seed) for seed in dealt} == {"ladders"}
     dealt.clear()

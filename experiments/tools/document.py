@@ -38,11 +38,6 @@ PAR_NOTE: Final = (
     " more by that alone."
 )
 HEADING: Final = "heading"
-MISFIT: Final = "†"
-MISFIT_NOTE: Final = (
-    f"{MISFIT} A test rejects the ratings' model there: read them as a summary; the wins of every"
-    " pair tell more ([docs/ladder.md](docs/ladder.md))."
-)
 
 
 def actions_table() -> str:
@@ -102,12 +97,10 @@ def ladder_summary() -> str:
     """
     ladders = [shipped_ladder(*table) for table in LADDERS]
     ratings = [{one["name"]: one["rating"] for one in each["agents"]} for each in ladders]
-    marks = [f" {MISFIT}" if ladder.refusals(published) else "" for published in ladders]
-    head = [table_label(*table) + mark for table, mark in zip(LADDERS, marks, strict=True)]
+    head = [table_label(*table) for table in LADDERS]
     names = dict.fromkeys(name for by_name in ratings for name in by_name)
     rows = [[name, *(_rating(by_name.get(name)) for by_name in ratings)] for name in names]
-    table = markdown([["agent", *head], *rows], "l" + "r" * len(head))
-    return f"{table}\n\n{MISFIT_NOTE}" if any(marks) else table
+    return markdown([["agent", *head], *rows], "l" + "r" * len(head))
 
 
 def _rating(rating: dict[str, float] | None) -> str:

@@ -32,9 +32,10 @@ from experiments.training.rollouts import Rollout
 from skyenv.agents import checkpoint_in
 from skyenv.arena.on_ray import Host, connect, cpus, sent
 from skyenv.arena.schedule import Entrant, entrant
-from skyenv.arena.units import ATTEMPTS, PATIENCE
 from skyenv.arena.workers import MachineLostError, WorkerDiedError
 from skyenv.errors import OptionError, SkyenvError
+from skyenv.work import ATTEMPTS
+from skyenv.work.pool import PATIENCE
 from skyenv_agents.learned.networks import ThingsNetwork
 
 SECONDS_TO_BEGIN: Final = 10.0

@@ -24,7 +24,7 @@ def decisions_in(
     games: Games,
     agent: Agent,
     rows: npt.ArrayLike | None = None,
-    salt: int = 0,
+    salt: npt.ArrayLike = 0,
     uniform: npt.NDArray[np.float64] | None = None,
 ) -> Decisions:
     """Return the next decisions in some rows, as far as `agent` may see them.
@@ -33,7 +33,7 @@ def decisions_in(
         games: the batch.
         agent: its flags say what it wants to see.
         rows: rows whose games go on; None means all.
-        salt: tells apart agents that must not share random numbers.
+        salt: of each row, or of all: tells apart agents that must not share random numbers.
         uniform: random numbers in [0, 1) in place of the games' own, float64 (k,).
     """
     chosen = np.arange(games.num_games) if rows is None else np.asarray(rows, np.int64)
@@ -104,7 +104,7 @@ def checked_decisions(decisions: Decisions) -> Decisions:
 
 
 def decide(
-    games: Games, agent: Agent, rows: npt.ArrayLike | None = None, salt: int = 0
+    games: Games, agent: Agent, rows: npt.ArrayLike | None = None, salt: npt.ArrayLike = 0
 ) -> npt.NDArray[np.int64]:
     """The agent's actions in some rows, int64 (k,); see :func:`decisions_in` for the arguments.
 

@@ -17,8 +17,7 @@ same command, or ``--resume``, goes on where the folder ends. Only paired seeds 
 count.
 
 ``--add NEWCOMER`` rates an agent against the ladder that ships with skyenv (see
-:func:`skyenv.arena.ratings.rate_newcomer`): pairs and mixed tables with the newcomer are played,
-most against those who cost little or are about as strong (see :mod:`skyenv.arena.opponents`).
+:func:`skyenv.arena.ratings.rate_newcomer`): pairs and mixed tables with the newcomer are played.
 
 Exit codes: 0 all right, 1 a file is bad, 2 the command or an agent is, 130 interrupted (after the
 report).
@@ -42,7 +41,7 @@ from skyenv.arena.evaluate import as_json, evaluate, record_games, table
 from skyenv.arena.folder import CONFIG, Folder, read_config, secret_of
 from skyenv.arena.plots import check_plots, plot_ladder, plot_results
 from skyenv.arena.ratings import rate, rate_newcomer
-from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Rung, Settings, entrants
+from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Settings, entrants
 from skyenv.arena.tournament import Tournament
 from skyenv.commands import INTERRUPTED, complain
 from skyenv.engine.options import table_name
@@ -214,6 +213,8 @@ class TournamentOptions(Options):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if bool(self.slow) != (self.slow_paired_seeds < MOST_PAIRED_SEEDS):
+            raise OptionError("slow and slow_paired_seeds go together: who, and how many they play")
         if self.paired_seeds is not None and self.minutes:
             raise OptionError("paired seeds and minutes both say how long; give one of them")
         if self.add is None and self.ladder is not None:
@@ -316,7 +317,7 @@ def default_folder(settings: Settings) -> Path:
     """Where a tournament is kept if the command doesn't say it: another folder for each kind of
     tournament.
     """
-    played = json.dumps(replace(settings, secret=None).as_dict())
+    played = json.dumps(asdict(replace(settings, secret=None)))
     name = hashlib.sha256(played.encode()).hexdigest()[:8]
     return Path("runs", f"ladder-{settings.players}-{settings.side}-{name}")
 
@@ -325,11 +326,6 @@ def _settings(options: TournamentOptions) -> Settings:
     """What the command asks for. The secret is the folder's, unless one is asked for."""
     if len(options.agents) < 2:
         raise OptionError("a tournament needs at least two agents")
-    if bool(options.slow) != (options.slow_paired_seeds < MOST_PAIRED_SEEDS):
-        raise OptionError(
-            "slow and slow_paired_seeds go together: which agents, and how many paired seeds they "
-            "play"
-        )
     settings = Settings(
         entrants(options.agents, options.players, options.side),
         options.players,
@@ -337,7 +333,7 @@ def _settings(options: TournamentOptions) -> Settings:
         options.seed,
         options.max_turns,
         slow=options.slow,
-        slow_paired_seeds=options.slow_paired_seeds if options.slow else MOST_PAIRED_SEEDS,
+        slow_paired_seeds=options.slow_paired_seeds,
     )
     return replace(
         settings, secret=secret_of(options.secret, options.out or default_folder(settings))
@@ -423,11 +419,14 @@ def _newcomer_settings(options: TournamentOptions, shipped: ladder.Ladder) -> Se
             )
     secret = secret_of(options.secret, *([] if options.out is None else [options.out]))
     kind = (options.players, options.side, options.seed, options.max_turns)
-    known = tuple(
-        Rung(rung["rating"]["mean"], 1 / (rung["decisions_per_second"] or 1e9))
-        for rung in shipped["agents"]
+    return Settings(
+        (newcomer, *rungs),
+        *kind,
+        secret,
+        newcomer=True,
+        slow=options.slow,
+        slow_paired_seeds=options.slow_paired_seeds,
     )
-    return Settings((newcomer, *rungs), *kind, secret, newcomer=True, rungs=known)
 
 
 def _rate_newcomer(

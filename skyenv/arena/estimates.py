@@ -12,7 +12,8 @@ games that were played.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import copy
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -23,6 +24,7 @@ Floats = npt.NDArray[np.float64]
 
 CONFIDENCE: Final = 0.95
 RESAMPLES: Final = 1000
+BLOCK: Final = 2**22  # random weights that are held at a time (32 MB)
 
 
 @dataclass(frozen=True)
@@ -64,32 +66,52 @@ def percent(estimate: Estimate | Mapping[str, float] | None) -> str:
 
 @dataclass(frozen=True)
 class Weights:
-    """What each of D paired seeds counts in each of r samples; row 0 is the data as they are.
+    """Weights of paired seeds in each of r samples; row 0 of a result is the data as they are.
+
+    They are drawn in blocks of samples, the same ones each time, so memory is bounded.
 
     Attributes:
-        paired_seeds: float64 (1 + r, D), 1 in row 0.
+        paired_seeds, resamples: how many.
         won, lost: float64 (1 + r, 1), imaginary paired seeds for shares of wins; 0 in row 0.
+        start: the generator that draws the others.
+        block: float64 (r, D), if one block has them all; None: it hasn't.
     """
 
-    paired_seeds: Floats
+    paired_seeds: int
+    resamples: int
     won: Floats
     lost: Floats
+    start: np.random.Generator
+    block: Floats | None
 
     @classmethod
     def draw(
         cls, rng: np.random.Generator, paired_seeds: int, players: int, resamples: int = RESAMPLES
     ) -> Weights:
-        """Random weights of so many paired seeds of a game for so many players."""
+        """Draw weights of so many paired seeds of a game for so many players."""
         par = 1 / players
         won, lost = (
             with_data(rng.gamma(share, size=(resamples, 1)), 0) for share in (par, 1 - par)
         )
-        return cls(with_data(rng.exponential(size=(resamples, paired_seeds)), 1), won, lost)
+        start, block = copy.deepcopy(rng), None
+        for drawn in _blocks(rng, resamples, paired_seeds):  # the caller goes on after them
+            block = drawn if len(drawn) == resamples else None
+        return cls(paired_seeds, resamples, won, lost, start, block)
+
+    def sums(self, values: Floats) -> Floats:
+        """Return the sums of values of the paired seeds, (D, m), by sample: float64 (1 + r, m)."""
+        blocks = (
+            _blocks(copy.deepcopy(self.start), self.resamples, self.paired_seeds)
+            if self.block is None
+            else [self.block]
+        )
+        whole = np.ones((1, self.paired_seeds))
+        return np.concatenate([whole @ values, *(weights @ values for weights in blocks)])
 
     def mean(
         self, values: npt.ArrayLike, paired_seed: npt.NDArray[np.int64], *, share: bool = False
     ) -> Estimate:
-        """A mean over games; see :meth:`samples`."""
+        """Return a mean over games; see :meth:`samples`."""
         return estimates(self.samples(values, paired_seed, share=share)[:, None])[0]
 
     def samples(
@@ -100,7 +122,7 @@ class Weights:
         per: npt.ArrayLike | None = None,
         share: bool = False,
     ) -> Floats:
-        """A mean over games under all weights, float64 (1 + r,).
+        """Return a mean over games under all weights, float64 (1 + r,).
 
         Args:
             values: float64 (k,). paired_seed: (k,), the paired seed of each, counted from 0.
@@ -109,22 +131,30 @@ class Weights:
             share: whether the values are shares of wins, which the imaginary paired seeds belong
                 to.
         """
-        paired_seeds = self.paired_seeds.shape[1]
-        whole = np.ones(len(paired_seed)) if per is None else np.asarray(per, np.float64)
-        number = np.bincount(paired_seed, weights=whole, minlength=paired_seeds)
-        total = np.bincount(
-            paired_seed, weights=np.asarray(values, np.float64), minlength=paired_seeds
+        whole = np.ones(len(paired_seed)) if per is None else per
+        total, number = (
+            np.bincount(
+                paired_seed, weights=np.asarray(one, np.float64), minlength=self.paired_seeds
+            )
+            for one in (values, whole)
         )
-        above, below = self.paired_seeds @ total, self.paired_seeds @ number
+        above, below = self.sums(np.stack([total, number], axis=1)).T
         if share:
             games = number.sum() / max(1, np.count_nonzero(number))
-            above += games * self.won[:, 0]
-            below += games * (self.won + self.lost)[:, 0]
+            above = above + games * self.won[:, 0]
+            below = below + games * (self.won + self.lost)[:, 0]
         return np.asarray(above / below)
 
 
+def _blocks(rng: np.random.Generator, resamples: int, paired_seeds: int) -> Iterator[Floats]:
+    """Draw random weights, float64 (k, D), some samples at a time."""
+    most = max(1, BLOCK // max(1, paired_seeds))
+    for first in range(0, resamples, most):
+        yield rng.exponential(size=(min(most, resamples - first), paired_seeds))
+
+
 def with_data(drawn: Floats, value: float) -> Floats:
-    """Random weights (r, …) below a row of what the data as they are weigh."""
+    """Return random weights (r, …) below a row of what the data as they are weigh."""
     return np.concatenate([np.full_like(drawn[:1], value), drawn])
 
 

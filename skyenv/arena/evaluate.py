@@ -10,28 +10,31 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from skyenv.agents import Agent, make_agent
 from skyenv.arena.estimates import Estimate, Weights, interval
-from skyenv.arena.matches import Played, grown, play_game, play_games, rotations
+from skyenv.arena.matches import Played, Progress, play_game, play_games, rotations
 from skyenv.arena.ratings import best_other
-from skyenv.arena.schedule import Entrant, entrant
-from skyenv.arena.spread import ROUND_SECONDS, Evaluation, play_in_workers
+from skyenv.arena.schedule import Entrant, entrant, timed_agent
 from skyenv.checks import check_integer
 from skyenv.engine.options import DEFAULT_MAX_TURNS
 from skyenv.errors import OptionError, shown
 from skyenv.files import writing
-from skyenv.progress import Bar
 from skyenv.progress import progress as progress_bar
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS
 from skyenv.seeds import HIGHEST_SEED
 from skyenv.tables import WIDTH, columns
+from skyenv.work import Interrupt, open_pool
 
-LARGEST_ROUND: Final = 512
-"""Paired seeds of a round at most."""
+# Tasks for each worker, against each opponent at least: so none is idle for long in the end.
+TASKS: Final = 4
+# Paired seeds of a task at most, and how long it should take at most: Ctrl-C drops it.
+LARGEST: Final = 256
+TASK_SECONDS: Final = 10.0
 
 
 @dataclass(frozen=True)
@@ -96,16 +99,15 @@ def evaluate(
         secret: as for :func:`skyenv.arena.matches.play_games`.
         paired_seeds: how many, at least 1.
         seed: the first paired seed, and the seed of the resampling.
-        deterministic: checkpoints take their most probable action, instead of drawing one; for
-            agents that are made here.
-        workers, ray: who plays side by side, as for :func:`skyenv.arena.units.run_units`; agents
-            have to be told by name or path then. Both None: this process plays. The games are the
-            same.
+        deterministic: checkpoints take the argmax instead of sampling; for agents that are made
+            here.
+        workers, ray: the pool that plays, as for :func:`skyenv.work.open_pool`; agents must be
+            names or paths then. Both None: this process plays. The games are the same.
         progress: show a bar on stderr.
 
     Returns:
-        A result for each opponent; after Ctrl-C for those of whom a paired seed is finished. The
-        last one is marked `interrupted` then, and all that lack some.
+        A result for each opponent; after Ctrl-C for those with a finished paired seed. The last one
+        is marked `interrupted` then, and all that lack some.
 
     Raises:
         OptionError: an option is wrong. AgentError, CheckpointError: an agent can't be made, or
@@ -114,102 +116,147 @@ def evaluate(
     check_integer("paired_seeds", paired_seeds, 1, 10**7)
     check_integer("num_players", num_players, MIN_PLAYERS, MAX_PLAYERS)
     check_integer("seed", seed, 0, HIGHEST_SEED - paired_seeds)
-    agents = [agent, *opponents]
-    results: list[Result] = []
-    play: Callable[[Bar], Matches]
-    if workers is None and ray is None:
-        players = [make_agent(one, deterministic=deterministic) for one in agents]
-        play = partial(
-            _here,
-            players,
-            num_players,
-            paired_seeds,
-            seed,
-            side=side,
-            max_turns=max_turns,
-            secret=secret,
+    play = partial(play_games, side=side, max_turns=max_turns, secret=secret)
+    matches = [
+        Played(
+            np.repeat(np.arange(seed, seed + paired_seeds), num_players),
+            rotations(num_players, paired_seeds),
         )
-    else:
-        asked = Evaluation(
-            _entrants(agents, num_players, side),
-            num_players,
-            side,
-            paired_seeds,
-            seed,
-            max_turns,
-            secret,
-            deterministic,
-        )
-        play = partial(_in_workers, asked, workers or 0, ray)
+        for _ in opponents
+    ]
     with progress_bar(paired_seeds * num_players * len(opponents), shown=progress) as bar:
-        for name, opponent, played in play(bar):
-            if played.finished.reshape(paired_seeds, num_players).all(axis=1).any():
-                results.append(replace(summary(name, opponent, played, side, seed), secret=secret))
-    return results
+        if workers is None and ray is None:
+            players = [make_agent(one, deterministic=deterministic) for one in (agent, *opponents)]
+            names = [player.name for player in players]
+            _play_here(players, matches, play, bar.update)
+        else:
+            seated = _entrants((agent, *opponents), num_players, side)
+            names = [entry.name for entry in seated]
+            work = partial(_play_task, seated, play, deterministic)
+            _play_in_workers(work, matches, names, (workers or 0, ray), bar.update)
+    return [
+        replace(summary(names[0], name, played, side, seed), secret=secret)
+        for name, played in zip(names[1:], matches, strict=True)
+        if played.finished.reshape(-1, num_players).all(axis=1).any()
+    ]
 
 
-Matches = Iterator[tuple[str, str, Played]]
-"""Who is measured, the opponent, and their games; after Ctrl-C there may be fewer opponents."""
-
-
-def _here(
+def _play_here(
     players: Sequence[Agent],
-    num_players: int,
-    paired_seeds: int,
-    seed: int,
-    bar: Bar,
-    **options: Any,
-) -> Matches:
-    player, *others = players
-    for other in others:
-        bar.set_description(f"against {other.name}")
-        play = partial(play_games, [player, other], progress=bar.update, **options)
-        played = _in_rounds(play, num_players, paired_seeds, seed)
-        yield player.name, other.name, played
-        if played.interrupted:
+    matches: list[Played],
+    play: Callable[..., Played],
+    progress: Progress,
+) -> None:
+    """Play in this process: with slow agents few games at a time, so that some are finished whenever
+    Ctrl-C comes.
+    """
+    for number, (opponent, games) in enumerate(zip(players[1:], matches, strict=True)):
+        first_rows = games.seating.shape[1]
+        matches[number] = play(
+            [players[0], opponent],
+            games.seating,
+            games.seeds,
+            first_rows=first_rows,
+            progress=progress,
+        )
+        if matches[number].interrupted:
             return
 
 
-def _in_workers(asked: Evaluation, workers: int, ray: str | None, bar: Bar) -> Matches:
-    player, *others = asked.entrants
-    for other, played in zip(others, play_in_workers(asked, workers, ray, bar.update), strict=True):
-        yield player.name, other.name, played
-
-
 def _entrants(agents: Sequence[Agent | str | Path], players: int, side: str) -> tuple[Entrant, ...]:
-    """What workers are told of agents.
+    """Return agents as workers get them.
 
     Raises:
         OptionError: one is no name or path. AgentError, CheckpointError: it can't be made.
     """
     for agent in agents:
         if not isinstance(agent, (str, Path)):
-            raise OptionError(
-                f"agents that play in workers are told by name or path, not as {shown(agent)}"
-            )
+            raise OptionError(f"agents of workers must be names or paths, not {shown(agent)}")
     return tuple(entrant(str(agent), players, side) for agent in agents)
 
 
-def _in_rounds(play: Callable[..., Played], players: int, paired_seeds: int, seed: int) -> Played:
-    """All games of an evaluation, some paired seeds at a time, so that there is something to report
-    whenever Ctrl-C comes.
+class SeedRange(NamedTuple):
+    """A task: games against an opponent, paired seeds from `first` to before `end`, from 0."""
 
-    Rounds grow as long as they take little time; what games come to doesn't depend on them.
+    opponent: int
+    first: int
+    end: int
+    seeds: npt.NDArray[np.int64]
+    seating: npt.NDArray[np.int64]
+
+
+def _play_task(
+    seated: tuple[Entrant, ...], play: Callable[..., Played], deterministic: bool, task: SeedRange
+) -> tuple[Played, float]:
+    """Return the games of a task, played in a worker, and the seconds that they took."""
+    started = time.perf_counter()
+    entries = seated[0], seated[1 + task.opponent]
+    agents = [timed_agent(entry, deterministic=deterministic) for entry in entries]
+    played = play(agents, task.seating, task.seeds)
+    if played.interrupted:
+        raise KeyboardInterrupt
+    return played, time.perf_counter() - started
+
+
+class Sizes:
+    """How many paired seeds tasks have: one at first against each opponent, twice as many as long as
+    they take little time.
+
+    Args:
+        workers: how many.
     """
-    whole = Played(
-        np.repeat(np.arange(seed, seed + paired_seeds), players), rotations(players, paired_seeds)
-    )
-    first, size = 0, 1
-    while first < paired_seeds and not whole.interrupted:
-        started = time.perf_counter()
-        part = slice(first * players, (first + size) * players)
-        played = play(whole.seating[part], whole.seeds[part])
-        whole.fill(part, played)
-        whole.interrupted = played.interrupted
-        first += size
-        size = grown(size, time.perf_counter() - started, ROUND_SECONDS)
-        size = max(1, min(size, LARGEST_ROUND, paired_seeds - first))
-    return whole
+
+    def __init__(self, workers: int) -> None:
+        self._workers = workers
+        self._now: dict[int, int] = {}  # by opponent: a slow one must not begin with many
+
+    def tasks(self, matches: Sequence[Played]) -> Iterator[SeedRange]:
+        """Yield the tasks of all matches, one opponent after the other."""
+        for opponent, games in enumerate(matches):
+            players = games.seating.shape[1]
+            paired_seeds, first = len(games.seeds) // players, 0
+            most = max(1, min(LARGEST, paired_seeds // (TASKS * self._workers)))
+            while first < paired_seeds:
+                end = min(first + min(self._now.get(opponent, 1), most), paired_seeds)
+                rows = slice(first * players, end * players)
+                yield SeedRange(opponent, first, end, games.seeds[rows], games.seating[rows])
+                first = end
+
+    def learn(self, task: SeedRange, seconds: float) -> None:
+        """Note the seconds that a task took."""
+        size = task.end - task.first
+        fitting = TASK_SECONDS * size / max(seconds, 1e-9)
+        self._now[task.opponent] = max(1, int(min(2 * size, fitting)))
+
+
+def _play_in_workers(
+    work: Callable[[SeedRange], tuple[Played, float]],
+    matches: Sequence[Played],
+    names: Sequence[str],
+    workers: tuple[int, str | None],
+    progress: Progress,
+) -> None:
+    """Fill matches by a pool of workers; after Ctrl-C the last one is marked `interrupted`, and all
+    that lack games.
+    """
+
+    def about(task: SeedRange) -> str:
+        return f"{names[0]} played seeds {task.seeds[0]} to {task.seeds[-1]} against {names[1 + task.opponent]}"
+
+    with Interrupt() as interrupt, open_pool(*workers) as pool:
+        sizes = Sizes(pool.size())
+        for task, (played, seconds) in pool.results(
+            work, sizes.tasks(matches), goes_on=interrupt.goes_on, about=about
+        ):
+            sizes.learn(task, seconds)
+            games = matches[task.opponent]
+            players = games.seating.shape[1]
+            games.fill(slice(task.first * players, task.end * players), played)
+            progress(len(played.seeds))
+    for games in matches:
+        games.interrupted = not games.finished.all()
+    if matches:
+        matches[-1].interrupted |= interrupt.asked
 
 
 def summary(agent: str, opponent: str, played: Played, side: str, seed: int) -> Result:

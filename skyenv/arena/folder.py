@@ -1,10 +1,9 @@
 """A tournament's folder: what is played there, and the games that are finished.
 
 config.json says what is played, games.jsonl has a line for every game, appended and flushed to the
-disk as units of work are finished, with lines about the time that agents took between them, and
-about who plays where that is chosen by the games before (:mod:`skyenv.arena.opponents`). Every
-line, and config.json, has a checksum (CRC-32), so that a damaged one is found out. What isn't there
-as a whole (a pair's or the mixed games of a paired seed) is played again, and nothing counts twice.
+disk as tasks are finished, with lines about the time that agents took between them. Every line, and
+config.json, has a checksum (CRC-32), so that a damaged one is found out. What isn't there as a
+whole (a pair's or the mixed games of a paired seed) is played again, and nothing counts twice.
 One process has the folder at a time (:func:`skyenv.files.locked`).
 """
 
@@ -15,25 +14,26 @@ import os
 import zlib
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, Self
 
 import numpy as np
 
-from skyenv.arena.opponents import fields_of_a_stage
 from skyenv.arena.ratings import GameResults
-from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Group, Settings
+from skyenv.arena.schedule import Group, Settings
 from skyenv.errors import CheckpointError
 from skyenv.files import locked, parse_json, read_json, write_atomically
 from skyenv.seeds import fresh_seed
 
 FORMAT: Final = 4
-"""Of the folder: 1 had neither checksums nor a secret, 2 other keys, 3 other deals and tables."""
+"""Of the folder: 1 had neither checksums nor a secret, 2 other keys, 3 other deals and tables; in
+4 newcomers once met some agents of the ladder alone (`rungs`).
+"""
 CONFIG: Final = "config.json"
 GAMES: Final = "games.jsonl"
 CHECKSUM: Final = "crc32"
 SPENT: Final = "spent"
-FIELDS: Final = "fields"
 
 Game = dict[str, Any]
 """A line of games.jsonl: paired_seed, seats, shares, scores, turns, decisions, truncated."""
@@ -54,8 +54,6 @@ class Folder:
     Attributes:
         games: the finished games, by paired seed and group; whole groups only.
         spent: of each agent, the decisions that were timed and the seconds that they took.
-        fields: who plays in each of the first paired seeds, where that is chosen by the games
-            before.
 
     Raises:
         FolderInUseError: another process works there.
@@ -68,7 +66,6 @@ class Folder:
         self.settings = settings
         self.games: dict[tuple[int, Group], list[Game]] = {}
         self.spent = np.zeros((len(settings.agents), 2))
-        self.fields: list[Group] = []
         with ExitStack() as held:
             held.enter_context(locked(path))
             self._agree(begun)
@@ -87,7 +84,7 @@ class Folder:
         self.close()
 
     def _agree(self, begun: dict[str, Any]) -> None:
-        wanted = json.loads(json.dumps({"format": FORMAT, **self.settings.as_dict()}))
+        wanted = json.loads(json.dumps({"format": FORMAT, **asdict(self.settings)}))
         config = read_config(self.path)
         if not config:
             if (self.path / GAMES).exists():
@@ -111,13 +108,11 @@ class Folder:
         *whole, half_written = (path.read_bytes() if path.exists() else b"").split(b"\n")
         entries = [self._parsed(line, number) for number, line in enumerate(whole, 1)]
         times = [entry for entry in entries if SPENT in entry]
-        stages = [entry for entry in entries if FIELDS in entry]
-        self.fields = [tuple(field) for entry in stages for field in entry[FIELDS]]
         played: dict[tuple[int, Group], dict[tuple[int, ...], Game]] = {}
         for game in entries:
-            if not {SPENT, FIELDS} & set(game):
+            if SPENT not in game:
                 paired_seed = game["paired_seed"]
-                place = paired_seed, self.settings.group_of(game["seats"], self.field(paired_seed))
+                place = paired_seed, self.settings.group_of(game["seats"], paired_seed)
                 played.setdefault(place, {}).setdefault(tuple(game["seats"]), game)
         for (paired_seed, group), games in played.items():
             expected = self._seats_of(group, paired_seed)
@@ -130,7 +125,7 @@ class Folder:
                 self.games[paired_seed, group] = [games[seats] for seats in expected]
         for entry in times:
             self._note_time(entry[SPENT])
-        kept = [*stages, *(game for games in self.games.values() for game in games), *times]
+        kept = [*(game for games in self.games.values() for game in games), *times]
         if half_written or len(whole) > len(kept):
             write_atomically(path, b"".join(map(line_of, kept)))
 
@@ -138,7 +133,7 @@ class Folder:
         """Who has which seat in the games of a group in a paired seed; none if it doesn't play
         here.
         """
-        if group not in self.groups(paired_seed):
+        if group not in self.settings.groups(paired_seed):
             return []
         return [tuple(seats) for seats in self.settings.seatings(group, paired_seed).tolist()]
 
@@ -161,38 +156,13 @@ class Folder:
 
     def add(self, group: Group, games: Sequence[Game], spent: Spent) -> None:
         """Keep the games of some paired seeds of a group, on the disk first."""
-        self._append(*games, *([{SPENT: spent}] if spent else []))
-        for game in games:
-            self.games.setdefault((game["paired_seed"], group), []).append(game)
-        self._note_time(spent)
-
-    def _append(self, *entries: dict[str, Any]) -> None:
+        entries = [*games, *([{SPENT: spent}] if spent else [])]
         self._file.write(b"".join(map(line_of, entries)))
         self._file.flush()
         os.fsync(self._file.fileno())
-
-    def field(self, paired_seed: int) -> Group:
-        """Who plays a paired seed; nobody if that isn't chosen yet."""
-        if not self.settings.rungs:
-            return self.settings.field(paired_seed)
-        return self.fields[paired_seed] if paired_seed < len(self.fields) else ()
-
-    def groups(self, paired_seed: int) -> list[Group]:
-        """Who plays with whom in a paired seed; see :meth:`field`."""
-        field = self.field(paired_seed)
-        return self.settings.groups(paired_seed, field) if field else []
-
-    def chosen(self) -> int:
-        """Of how many paired seeds, from the first one on, it is known who plays."""
-        return len(self.fields) if self.settings.rungs else MOST_PAIRED_SEEDS
-
-    def choose(self) -> None:
-        """Choose who plays in the next stage, by all games before it, and keep that on the disk."""
-        fields = fields_of_a_stage(
-            self.results(), self.settings.rungs, self.fields, self.settings.players
-        )
-        self._append({FIELDS: fields})
-        self.fields += fields
+        for game in games:
+            self.games.setdefault((game["paired_seed"], group), []).append(game)
+        self._note_time(spent)
 
     def number(self) -> int:
         """How many games are finished."""
@@ -203,7 +173,7 @@ class Folder:
         paired_seeds, counts = np.unique(
             [paired_seed for paired_seed, _ in self.games], return_counts=True
         )
-        groups = [len(self.groups(int(paired_seed))) for paired_seed in paired_seeds]
+        groups = [len(self.settings.groups(int(paired_seed))) for paired_seed in paired_seeds]
         return [int(paired_seed) for paired_seed in paired_seeds[counts == groups]]
 
     def results(self) -> GameResults:
@@ -211,7 +181,7 @@ class Folder:
         games = [
             game
             for paired_seed in self.whole_paired_seeds()
-            for group in self.groups(paired_seed)
+            for group in self.settings.groups(paired_seed)
             for game in self.games[paired_seed, group]
         ]
         players = self.settings.players
@@ -242,7 +212,7 @@ def read_config(path: Path) -> dict[str, Any]:
     if not config.exists():
         return {}
     content = read_json(config)
-    if content.get("format") in range(1, FORMAT):
+    if content.get("format") in range(1, FORMAT) or "rungs" in content:
         raise CheckpointError(
             f"{path} was made by an older version, whose games can't be gone on with; choose "
             "another folder"

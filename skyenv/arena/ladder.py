@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import json
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -12,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from skyenv import tables
-from skyenv.arena.estimates import CONFIDENCE, RESAMPLES, Estimate, interval, percent
+from skyenv.arena.estimates import RESAMPLES, Estimate, interval, percent
 from skyenv.arena.ratings import ANCHOR_POINTS, SEPARATED, Newcomer, Ratings
 from skyenv.engine.options import table_name
 from skyenv.errors import CheckpointError, OptionError
@@ -47,7 +46,6 @@ KEYS: Final = {
     "predicted",
     "duels",
     "clones",
-    "fit",
     "neighbours",
     "samples",
 }
@@ -114,7 +112,6 @@ def as_dict(
             for duel in ratings.duels
         ],
         "clones": None if ratings.clones is None else ratings.clones.rounded(1),
-        "fit": None if ratings.goodness is None else ratings.goodness.as_dict(names),
         "neighbours": [
             neighbour(
                 agents[rank]["name"],
@@ -255,84 +252,6 @@ def headline(ladder: Ladder) -> str:
     )
 
 
-def refusals(ladder: Ladder) -> list[str]:
-    """Which of the tests of :mod:`skyenv.arena.goodness` refuse the model; none if there are too
-    few games for them.
-    """
-    fit = ladder["fit"]
-    if fit is None:
-        return []
-    tests = {"X²": fit["p"], "the largest residual": _p_largest(fit)}
-    return [name for name, p in tests.items() if p < 1 - CONFIDENCE]
-
-
-def _p_largest(fit: dict[str, Any]) -> float:
-    """The second test's p; for ladders that were published without it a bound: a normal cell's,
-    times the cells (Bonferroni).
-    """
-    if "p_largest" in fit:
-        return float(fit["p_largest"])
-    deviations = abs(fit["residuals"][0]["deviations"])
-    return min(1.0, float(fit["cells"]) * math.erfc(deviations / math.sqrt(2)))
-
-
-def fit_note(ladder: Ladder) -> str:
-    """Whether the model fits."""
-    fit = ladder["fit"]
-    if fit is None:
-        return "There are too few games to tell whether the model fits."
-    return (
-        f"Fit: Pearson's X² is {fit['chi_square']:.1f} with {fit['freedom']} degrees of freedom "
-        f"({fit['cells']} cells);"
-        f" {fit['usual']:.1f} is usual where the model holds (bootstrap over paired seeds), "
-        f"{_p(fit['p'])}."
-        f" {_largest_note(fit)} {_verdict(ladder)}"
-    )
-
-
-def _p(p: float) -> str:
-    """A p of the bootstrap; the number of its samples limits what can be told."""
-    return f"p = {p:.3f}" if p > 1 / RESAMPLES else f"p < {2 / RESAMPLES:.3f}"
-
-
-def _largest_note(fit: dict[str, Any]) -> str:
-    """How far off the cell is that is off most, and how likely that is where the model holds."""
-    p, largest = (
-        _p_largest(fit),
-        f"The largest residual is {fit['residuals'][0]['deviations']:+.1f} standard deviations",
-    )
-    if "p_largest" in fit:
-        return f"{largest}, {_p(p)}."
-    if p >= 1 - CONFIDENCE:
-        return f"{largest}, not unusual among {fit['cells']} cells."
-    bound = f"p ≤ {p:.3f}" if p >= 0.001 else "p < 0.001"
-    return f"{largest}, {bound} by Bonferroni's bound over normal cells (this ladder has no p of it from the bootstrap)."
-
-
-def _verdict(ladder: Ladder) -> str:
-    """Whether the model fits, or who refuses it."""
-    refused = refusals(ladder)
-    if refused:
-        who = f"{refused[0]} refuses" if len(refused) == 1 else "both tests refuse"
-        return f"The model doesn't fit ({who} it): ratings are a summary, pairs tell more."
-    return (
-        "The model fits: neither test refuses it."
-        if "p_largest" in ladder["fit"]
-        else "No misfit was found."
-    )
-
-
-def residuals(ladder: Ladder) -> list[str]:
-    """The cells that are off most."""
-    fit = ladder["fit"] or {"residuals": []}
-    return [
-        f"{' and '.join(one['agents'])} won {one['won']:.1f} games at the table of "
-        f"{', '.join(one['table'])};"
-        f" {one['expected']:.1f} were expected ({one['deviations']:+.1f} standard deviations)"
-        for one in fit["residuals"]
-    ]
-
-
 def clones_note(ladder: Ladder) -> list[str]:
     """What company of its own kind brings, where copies rate."""
     if ladder["clones"] is None:
@@ -449,7 +368,6 @@ def table(ladder: Ladder) -> str:
         "\n".join(map(tables.wrapped, [*separation(ladder), *clones_note(ladder)])),
         tables.wrapped(f"{_pairs_note(ladder)}, in percent, as played | as the ratings predict:"),
         tables.columns(_brief_pairs(ladder), 2, tables.WIDTH),
-        "\n".join(map(tables.wrapped, [fit_note(ladder), *residuals(ladder)])),
     ]
     if ladder["duels"]:
         parts += [
@@ -462,9 +380,7 @@ def table(ladder: Ladder) -> str:
 
 
 def markdown(ladder: Ladder) -> str:
-    """A ladder as Markdown: the table, what is separated, whether the model fits, the date and the
-    command.
-    """
+    """A ladder as Markdown: the table, what is separated, the date and the command."""
     rows = [
         [str(rank), agent["name"], *_numbers(agent)]
         for rank, agent in enumerate(ladder["agents"], 1)
@@ -492,7 +408,7 @@ def markdown(ladder: Ladder) -> str:
 
 
 def matrix_markdown(ladder: Ladder) -> str:
-    """The wins of every pair as a Markdown table, how well the model fits, and the duels."""
+    """The wins of every pair as a Markdown table, and the duels."""
     names = [agent["name"] for agent in ladder["agents"]]
     rows = [
         [
@@ -504,12 +420,10 @@ def matrix_markdown(ladder: Ladder) -> str:
         ]
         for row, (name, cells) in enumerate(zip(names, ladder["predicted"], strict=True))
     ]
-    off = residuals(ladder)
     parts = [
         f"{_pairs_note(ladder)}, in percent: played, with its interval, / predicted by the ratings"
         " (bold: the prediction lies outside of the interval):",
         tables.markdown([["", *names], *rows], "l" + "r" * len(names)),
-        "\n- ".join([fit_note(ladder) + " The largest residuals:" * bool(off), *off]),
     ]
     if ladder["duels"]:
         parts += [f"{_duels_note(ladder)}:", tables.markdown(_duels(ladder), "llrrrr")]

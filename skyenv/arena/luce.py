@@ -40,13 +40,11 @@ class Sums:
             (nᵢ − 1) · share.
         counts: float64 (D, C), games at each kind of table.
         tables: float64 (C, K), seats of each agent.
-        cells: float64 (D, C, K), wins of each agent at each kind of table.
     """
 
     wins: Floats
     counts: Floats
     tables: Floats
-    cells: Floats
 
     @classmethod
     def of(
@@ -74,7 +72,7 @@ class Sums:
         wins = cells.sum(axis=1)
         if (tables > 1).any():
             wins = np.column_stack([wins, (cells * copies(tables)).sum(axis=(1, 2))])
-        return cls(wins, counts, tables, cells)
+        return cls(wins, counts, tables)
 
 
 def copies(tables: Floats) -> Floats:

@@ -4,6 +4,7 @@ tournament.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,14 +23,13 @@ from skyenv.rules.board import Board
 from skyenv.rules.state import END_TRUNCATED
 from skyenv.seeds import EVALUATION, HIGHEST_SEED, secret_seeds
 
+# Games under way at once: enough for batched decisions, and few enough that games finish steadily.
 ROWS: Final = 512
-"""Games under way at once: enough for batched decisions, and few enough that games finish steadily.
-"""
-
+# More rows are taken after a step that took fewer seconds: a game has some 150 steps.
+BRISK: Final = 0.05
+# Seat s decides with the random numbers of salt SALT + s. It belongs to the seat and not to the
+# agent, so an agent against itself plays the same games whichever seat is called its own.
 SALT: Final = 1000
-"""Seat s decides with the random numbers of salt SALT + s. It belongs to the seat and not to the
-agent, so that an agent
-against itself plays the same games whichever seat is called its own."""
 
 Progress = Callable[[int], Any]
 """Called with the number of games that have finished since the last call."""
@@ -121,15 +121,15 @@ def play_games(
     secret: int | None = None,
     purpose: range = EVALUATION,
     rows: int = ROWS,
+    first_rows: int | None = None,
     reward: str = "outcome",
     progress: Progress | None = None,
     onlooker: Onlooker | None = None,
 ) -> Played:
-    """Play games between agents. The result doesn't depend on `rows`.
+    """Play games between agents. The result depends on neither `rows` nor `first_rows`.
 
     Args:
-        agents: those who play. Each is asked for all games at once in which the same seat of its is
-            to act.
+        agents: those who play. Each decides at once in all games in which it is to act.
         seating: whole numbers (k, players): the index in `agents` of who has each seat of each
             game.
         seeds: whole numbers (k,) from 0 to 2⁶³−1, one for each game.
@@ -140,6 +140,8 @@ def play_games(
             anybody can deal who guesses small ones.
         purpose: which seeds the secret draws from, a range of :mod:`skyenv.seeds`.
         rows: games under way at once.
+        first_rows: games under way in the beginning, twice as many after each brisk step; None: all
+            rows. So of slow agents' games some are finished whenever Ctrl-C comes.
         reward: as for :class:`skyenv.GameOptions`; an onlooker sees them.
         progress: told about every game that finishes.
         onlooker: who sees every decision; the games write observations for it, as codes.
@@ -170,7 +172,7 @@ def play_games(
         agent_seed=secret,
     )
     try:
-        _play_all(games, agents, played, dealt, progress, onlooker)
+        _play_all(games, agents, played, dealt, min(first_rows or width, width), progress, onlooker)
     except KeyboardInterrupt:
         played.interrupted = True
     return played
@@ -202,18 +204,21 @@ def _play_all(
     agents: Sequence[Agent],
     played: Played,
     seeds: npt.NDArray[np.int64],
+    width: int,
     progress: Progress | None,
     onlooker: Onlooker | None,
 ) -> None:
-    """Play until every game is finished; a row whose game is over takes the next game that
-    waits.
+    """Play until every game is finished; a row whose game is over takes the next game that waits.
+
+    The first `width` rows play; each brisk step doubles them.
     """
     match = np.arange(games.num_games)  # which game of the match each row plays
-    waiting = games.num_games
+    waiting = width
     while True:
-        rows = np.flatnonzero(games.seat >= 0)
+        rows = np.flatnonzero(games.seat[:width] >= 0)
         if not rows.size:
             return
+        started = time.perf_counter()
         actions = _decisions(games, agents, played.seating[match], rows)
         if onlooker is not None:
             onlooker.decided(games, rows, match[rows], actions)
@@ -221,16 +226,18 @@ def _play_all(
         if onlooker is not None:
             onlooker.played(games, rows, match[rows])
         over = rows[games.done[rows]]
-        if not over.size:
-            continue
-        played.note(match[over], games.state[over].view(np.recarray))
-        refilled = over[: len(seeds) - waiting]
-        if refilled.size:
-            match[refilled] = np.arange(waiting, waiting + refilled.size)
-            waiting += refilled.size
-            games.reset(seeds[match[refilled]], refilled)
-        if progress is not None:
-            progress(over.size)
+        if over.size:
+            played.note(match[over], games.state[over].view(np.recarray))
+            if progress is not None:
+                progress(over.size)
+        is_brisk = time.perf_counter() - started < BRISK
+        more = np.arange(width, min(2 * width, games.num_games) if is_brisk else width)
+        free = np.concatenate([over, more])[: len(seeds) - waiting]
+        if free.size:
+            match[free] = np.arange(waiting, waiting + free.size)
+            waiting += free.size
+            width += max(0, free.size - over.size)
+            games.reset(seeds[match[free]], free)
 
 
 def _decisions(
@@ -243,19 +250,10 @@ def _decisions(
     actions = np.zeros(rows.size, np.int64)
     seats = games.seat[rows]
     for index, agent in enumerate(agents):
-        asked = seating[rows, seats] == index
-        for seat in range(games.num_players):
-            here = asked & (seats == seat)
-            if here.any():
-                actions[here] = decide(games, agent, rows[here], SALT + seat)
+        here = seating[rows, seats] == index
+        if here.any():
+            actions[here] = decide(games, agent, rows[here], SALT + seats[here])
     return actions
-
-
-def grown(size: int, seconds: float, limit: float) -> int:
-    """Paired seeds of a match's next part, after one of `size` that took so long: twice as many, if
-    `limit` seconds suffice.
-    """
-    return max(1, int(min(2 * size, limit * size / max(seconds, 1e-9))))
 
 
 def rotations(players: int, paired_seeds: int) -> npt.NDArray[np.int64]:

@@ -27,9 +27,8 @@ which imaginary paired seeds have random weights, too. So an agent that never lo
 be the worse one after all: of two agents, one that won each of n paired seeds is the better one
 with the probability 1 − ½ⁿ⁺¹ (Laplace's rule of succession).
 
-**Is the model right?** :mod:`skyenv.arena.goodness` says whether it fits; and for every pair what
-was played stands beside what the ratings predict: of the games at tables with both that one of them
-won, the share of the one.
+**Is the model right?** For every pair what was played stands beside what the ratings predict: of the
+games at tables with both that one of them won, the share of the one.
 
 **Why not a library's fit.** choix fits this very model and is well kept, but it takes neither
 fractions of a win, nor weights (which the bootstrap is made of), nor an agent with several seats,
@@ -56,7 +55,6 @@ from skyenv.arena.estimates import (
     estimates,
     with_data,
 )
-from skyenv.arena.goodness import Goodness, goodness
 from skyenv.arena.luce import Sums, strengths
 from skyenv.errors import OptionError
 
@@ -122,7 +120,6 @@ class Ratings:
         duels: every two agents that played duels (more than two players).
         clones: points that each further seat of an agent brings to it (γ); None if the games that
             rate have none.
-        goodness: how well the model fits; None if that can't be told.
         anchors: indices of the agents whose mean rating is fixed.
         paired_seeds, games: how many. played: int64 (K,), of how many paired seeds each agent has
             games that rate.
@@ -138,7 +135,6 @@ class Ratings:
     predicted: Floats
     duels: list[Duel]
     clones: Estimate | None
-    goodness: Goodness | None
     anchors: list[int]
     paired_seeds: int
     games: int
@@ -169,21 +165,20 @@ def _with_other_imaginary(weights: Weights, players: int, seed: int) -> Weights:
     """The same weights of the paired seeds that were played, with other imaginary ones, for a share
     of par 1 / `players`.
     """
-    other = Weights.draw(
-        np.random.default_rng([seed, players]), 1, players, len(weights.paired_seeds) - 1
-    )
+    rng = np.random.default_rng([seed, players])
+    other = Weights.draw(rng, 1, players, weights.resamples)
     return replace(weights, won=other.won, lost=other.lost)
 
 
 def _fit(
     sums: Sums,
-    paired_seeds: Floats,
+    weights: Weights,
     duels: Floats,
     players: int,
     start: Floats | None = None,
     free: npt.ArrayLike | None = None,
 ) -> Floats:
-    """The parameters for each row of weights of paired seeds and imaginary paired seeds
+    """The parameters for each sample of weights of paired seeds and imaginary paired seeds
     (:func:`_draw`).
     """
     agents = sums.tables.shape[1]
@@ -195,11 +190,11 @@ def _fit(
     if 2 < players <= agents:
         games *= (players - 1) / (agents - 1)  # and at mixed tables
     duels = games / (agents - 1) * duels
-    wins = paired_seeds @ sums.wins
+    played = weights.sums(np.concatenate([sums.wins, sums.counts], axis=1))
+    wins, counts = np.split(played, [sums.wins.shape[1]], axis=1)
     wins[:, :agents] += duels.sum(axis=2)
-    counts = np.concatenate(
-        [paired_seeds @ sums.counts, (duels + duels.transpose(0, 2, 1))[:, first, second]], axis=1
-    )
+    either = (duels + duels.transpose(0, 2, 1))[:, first, second]
+    counts = np.concatenate([counts, either], axis=1)
     return strengths(
         wins,
         counts,
@@ -248,7 +243,7 @@ def rate(
     games = _rating(results, range(agents))
     paired_seed = np.searchsorted(numbers, games.paired_seeds)
     sums = Sums.of(games.seats, games.shares, paired_seed, len(numbers), agents)
-    fitted = _fit(sums, weights.paired_seeds, imaginary, players)
+    fitted = _fit(sums, weights, imaginary, players)
     theta = fitted[:, :agents]
     anchors = [index for index, name in enumerate(names) if name in ANCHORS] or list(range(agents))
     points = ANCHOR_POINTS + POINTS * (theta - theta[:, anchors].mean(axis=1, keepdims=True))
@@ -267,7 +262,6 @@ def rate(
             results, np.searchsorted(numbers, results.paired_seeds), weights, agents, seed
         ),
         clones=estimates(POINTS * fitted[:, agents:])[0] if fitted.shape[1] > agents else None,
-        goodness=goodness(sums, fitted[0], weights.paired_seeds[1:]),
         anchors=anchors,
         paired_seeds=len(numbers),
         games=len(results.paired_seeds),
@@ -439,7 +433,7 @@ def rate_newcomer(
     free = (
         np.arange(start.shape[1]) % agents == 0
     )  # the newcomer, and the clone term if there is one
-    rating = POINTS * _fit(sums, weights.paired_seeds, duels, players, start, free)[:, :1]
+    rating = POINTS * _fit(sums, weights, duels, players, start, free)[:, :1]
     (wins,), (vp,), (margin,) = _alone(games, paired_seed, weights, [0])
     return Newcomer(
         points=estimates(rating)[0],

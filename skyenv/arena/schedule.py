@@ -19,17 +19,19 @@ cancel. Agents that think long (`slow`) may leave the field after so many paired
 from __future__ import annotations
 
 import itertools
+import signal
 import socket
+import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from functools import cache
-from typing import Any, Final
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 import skyenv
-from skyenv.agents import Agent, checkpoint_in, make_agent
+from skyenv.agents import Agent, Decisions, ReportingAgent, checkpoint_in, make_agent
 from skyenv.checks import check_choice, check_integer
 from skyenv.engine.options import DEFAULT_MAX_TURNS
 from skyenv.errors import AgentError, OptionError
@@ -76,14 +78,38 @@ class Entrant:
             )
 
 
-@dataclass(frozen=True)
-class Rung:
-    """What is known of an agent of a ladder: its rating, and the seconds that it takes for a
-    decision.
+class TimedAgent(ReportingAgent):
+    """An agent in a worker, whose decisions are timed.
+
+    Attributes:
+        spent: decisions and seconds. The first call isn't counted: it may compile or load something.
     """
 
-    rating: float
-    seconds: float
+    def __init__(self, inner: Agent) -> None:
+        super().__init__(inner)
+        self.spent = [0.0, 0.0]
+        self._is_new = True
+
+    def act(self, decisions: Decisions) -> npt.NDArray[np.integer]:
+        """See :class:`skyenv.agents.Agent`."""
+        started = time.perf_counter()
+        try:
+            actions = super().act(decisions)
+        except KeyboardInterrupt:
+            if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
+                raise
+            raise AgentError(f"agent {self.name} raised KeyboardInterrupt") from None
+        if not self._is_new:
+            self.spent[0] += len(decisions)
+            self.spent[1] += time.perf_counter() - started
+        self._is_new = False
+        return actions
+
+
+@lru_cache(64)
+def timed_agent(entrant: Entrant, *, deterministic: bool = False) -> TimedAgent:
+    """Return an agent, which is made once in each process; see :meth:`Entrant.make`."""
+    return TimedAgent(entrant.make(deterministic=deterministic))
 
 
 @dataclass(frozen=True)
@@ -95,8 +121,6 @@ class Settings:
         players, side, seed, max_turns: as for :class:`skyenv.Games`.
         secret: as for :func:`skyenv.arena.matches.play_games`.
         newcomer: whether only games with agent 0 are played.
-        rungs: the agents of the ladder, all but agent 0, if it is chosen by the games so far who
-            plays (:mod:`skyenv.arena.opponents`); none: everybody does.
         slow: names of agents that play fewer paired seeds. slow_paired_seeds: how many these play.
         project: version of skyenv.
 
@@ -111,7 +135,6 @@ class Settings:
     max_turns: int = DEFAULT_MAX_TURNS
     secret: int | None = None
     newcomer: bool = False
-    rungs: tuple[Rung, ...] = ()
     slow: tuple[str, ...] = ()
     slow_paired_seeds: int = MOST_PAIRED_SEEDS
     project: str = skyenv.__version__
@@ -127,20 +150,16 @@ class Settings:
         if self.slow and len(self.agents) - len(self.slow) < 2:
             raise OptionError("at least two agents must not be slow")
 
-    def as_dict(self) -> dict[str, Any]:
-        """As config.json has it; what not every tournament has is left out where there is none."""
-        return {name: value for name, value in asdict(self).items() if name != "rungs" or value}
-
     def field(self, paired_seed: int) -> Group:
-        """Who plays a paired seed, unless that is chosen by the games so far."""
+        """Return the agents that play a paired seed."""
         everybody = range(len(self.agents))
         if paired_seed < self.slow_paired_seeds:
             return tuple(everybody)
         return tuple(index for index in everybody if self.agents[index].name not in self.slow)
 
-    def groups(self, paired_seed: int = 0, field: Group | None = None) -> list[Group]:
-        """Who of a field (default: as for :meth:`field`) plays with whom in a paired seed."""
-        field = self.field(paired_seed) if field is None else field
+    def groups(self, paired_seed: int = 0) -> list[Group]:
+        """Return who plays with whom in a paired seed."""
+        field = self.field(paired_seed)
         pairs = [
             (field[i], field[j])
             for i, j in pairs_of(len(field), None if self.players == 2 else paired_seed)
@@ -168,16 +187,14 @@ class Settings:
             [np.roll(tables, turn, axis=1) for turn in range(self.players)]
         ).astype(np.int64)
 
-    def games_in(self, paired_seed: int, field: Group | None = None) -> int:
-        """How many games a paired seed has."""
-        return sum(
-            len(self.seatings(group, paired_seed)) for group in self.groups(paired_seed, field)
-        )
+    def games_in(self, paired_seed: int) -> int:
+        """Return how many games a paired seed has."""
+        return sum(len(self.seatings(group, paired_seed)) for group in self.groups(paired_seed))
 
-    def group_of(self, seats: Sequence[int], field: Group) -> Group:
-        """The group that a game of a field belongs to."""
+    def group_of(self, seats: Sequence[int], paired_seed: int) -> Group:
+        """Return the group that a game of a paired seed belongs to."""
         members = tuple(sorted(set(seats)))
-        return members if len(members) == 2 else field
+        return members if len(members) == 2 else self.field(paired_seed)
 
 
 @cache

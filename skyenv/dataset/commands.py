@@ -20,7 +20,7 @@ from skyenv.agents import agents_help
 from skyenv.commands import INTERRUPTED, complain
 from skyenv.dataset import episodes, parquet
 from skyenv.dataset.folder import FORMATS, MINARI, PARQUET, Plan, Writer
-from skyenv.dataset.sources import Matches, Records, Source, sources_of
+from skyenv.dataset.sources import Matches, Records, Source, records_of
 from skyenv.engine.games import OBSERVATIONS
 from skyenv.engine.kernels import REWARDS
 from skyenv.errors import DatasetError, OptionError
@@ -63,7 +63,7 @@ class DatasetOptions(Options):
     )
     records: tuple[str, ...] = option(
         (),
-        "take these games instead: record files, folders of them, folders of tournaments",
+        "take these games instead: record files, or folders of them",
         metavar="PATH",
     )
     formats: tuple[str, ...] = option(FORMATS, "what is written", choices=FORMATS, metavar="FORMAT")
@@ -156,7 +156,7 @@ def write_dataset(options: DatasetOptions) -> int:
 
 def _sources(options: DatasetOptions) -> list[Source]:
     if options.records:
-        return sources_of([Path(path) for path in options.records])
+        return [records_of([Path(path) for path in options.records])]
     given = {name: getattr(options, name) for name in PLAYED if getattr(options, name) is not None}
     return [Matches.new(options.agents, **{**PLAYED, **given})]
 

@@ -26,14 +26,14 @@ import numpy as np
 
 from skyenv import __version__
 from skyenv.arena.folder import CHECKSUM, checksum, unsealed
-from skyenv.arena.units import Interrupt, run_units
 from skyenv.dataset import episodes, parquet
 from skyenv.dataset.sources import Matches, Source
 from skyenv.engine.games import SCALED
 from skyenv.errors import CheckpointError, DatasetError
 from skyenv.files import locked, read_json, remove_abandoned, write_atomically
-from skyenv.progress import Bar, progress
+from skyenv.progress import progress
 from skyenv.tables import counted
+from skyenv.work import Interrupt, open_pool
 
 FORMAT: Final = 2
 """Of the folder: 1 had other names of columns."""
@@ -264,16 +264,17 @@ class Writer:
             with (
                 Interrupt() as interrupt,
                 progress(self.plan.games, done=here, shown=self.progress) as bar,
+                open_pool(self.workers) as pool,
             ):
-                run_units(
+                for task, decisions in pool.results(
                     partial(make_shard, replace(self.plan, sources=()), self.folder, self._digest),
                     map(self._task, missing),
-                    self.workers,
-                    done=partial(self._count, bar),
-                    tick=interrupt.goes_on,
-                    parts=lambda task: [task],
+                    goes_on=interrupt.goes_on,
                     about=_told,
-                )
+                ):
+                    self.written.made += decisions
+                    bar.set_postfix_str(counted(self.written.made, "decision"), refresh=False)
+                    bar.update(task.shard.stop - task.shard.first)
             self.written.interrupted = interrupt.asked
             if not self.written.interrupted:
                 self._finish()
@@ -314,11 +315,6 @@ class Writer:
             if path.exists():
                 _checked(self._digest, shard, name, path)
         return all(path.exists() for path in files.values())
-
-    def _count(self, bar: Bar, task: Task, decisions: int) -> None:
-        self.written.made += decisions
-        bar.set_postfix_str(counted(self.written.made, "decision"), refresh=False)
-        bar.update(task.shard.stop - task.shard.first)
 
     def _finish(self) -> None:
         """Write what tells of all shards."""

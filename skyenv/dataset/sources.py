@@ -1,5 +1,4 @@
-"""Where a dataset's games come from: they are played by agents, or read from records and
-tournaments' folders.
+"""Where a dataset's games come from: agents play them, or they are read from records.
 
 A source tells how many games it has and gives the trajectories of any run of them, the same
 whenever it is asked and in whatever process: so shards can be made in any order, and made again.
@@ -9,33 +8,29 @@ from __future__ import annotations
 
 import hashlib
 import io
-import signal
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import make_agent
-from skyenv.arena.folder import CONFIG, GAMES, read_config, unsealed
-from skyenv.arena.matches import Played, play_games
-from skyenv.arena.schedule import Entrant, entrants
-from skyenv.arena.tournament import Watched, blamed
+from skyenv.arena.folder import CONFIG, GAMES
+from skyenv.arena.matches import play_games
+from skyenv.arena.schedule import Entrant, entrants, timed_agent
 from skyenv.dataset.trajectories import Collector, Int64, Trajectories, joined
 from skyenv.engine.games import results
 from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
 from skyenv.engine.options import DEFAULT_MAX_TURNS
-from skyenv.errors import CheckpointError, DatasetError, RecordError
+from skyenv.errors import DatasetError, RecordError
 from skyenv.files import parse_json
 from skyenv.records.format import checked_header, fail
 from skyenv.records.reader import GameLines, iter_games, named
 from skyenv.records.replay import begin, follow
 from skyenv.rules.components import MAX_PLAYERS
 from skyenv.rules.state import NONE
-from skyenv.seeds import DATASETS, LADDERS, secret_seeds
+from skyenv.seeds import DATASETS, secret_seeds
 
 BLOCK: Final = 1000
 """So many games' seats are drawn at a time."""
@@ -63,17 +58,10 @@ class Source(Protocol):
         Raises:
             AgentError, CheckpointError: an agent can't be made, or fails. RecordError: a record is
                 wrong.
-            DatasetError: a tournament's games can't be played again.
         """
 
 
 # ---- games that agents play ----
-
-
-@lru_cache(16)
-def _agent(spec: str) -> Watched:
-    """An agent, made once in each process."""
-    return Watched(make_agent(spec))
 
 
 def draw_seats(agents: int, players: int, games: int, seed: int) -> Int64:
@@ -97,9 +85,7 @@ class Matches:
         seating: int64 (games, players), the agent of every seat, counted from 0.
         numbers: int64 (games,), what the deals are drawn by, together with the secret.
         side, max_turns: as for :class:`skyenv.Games`.
-        secret, purpose: as for :func:`skyenv.arena.matches.play_games`.
-        known: what is known of the games from a tournament's folder; empty if they are new.
-        name: what messages call them.
+        secret: as for :func:`skyenv.arena.matches.play_games`.
     """
 
     agents: tuple[Entrant, ...]
@@ -107,10 +93,7 @@ class Matches:
     numbers: Int64
     side: str = "front"
     max_turns: int = DEFAULT_MAX_TURNS
-    secret: int | None = 1
-    purpose: range = DATASETS
-    known: tuple[dict[str, Any], ...] = ()
-    name: str = "games"
+    secret: int = 1
 
     @classmethod
     def new(
@@ -143,24 +126,22 @@ class Matches:
             "agents": [asdict(agent) for agent in self.agents],
             "players": self.seating.shape[1],
             **{name: getattr(self, name) for name in ("side", "games", "max_turns")},
-            "seed" if self.purpose == DATASETS else "secret": self.secret,
-            "seeds": [self.purpose.start, self.purpose.stop],
+            "seed": self.secret,
+            "seeds": [DATASETS.start, DATASETS.stop],
             "seating": digest,
         }
 
     def part(self, first: int, stop: int) -> Self:
         """See :class:`Source`."""
         some = slice(first, stop)
-        return replace(
-            self, seating=self.seating[some], numbers=self.numbers[some], known=self.known[some]
-        )
+        return replace(self, seating=self.seating[some], numbers=self.numbers[some])
 
     def trajectories(self, first: int, stop: int, reward: str) -> Trajectories:
         """See :class:`Source`."""
         used, seating = np.unique(self.seating[first:stop], return_inverse=True)
         numbers = self.numbers[first:stop]
         collector = Collector(len(numbers))
-        agents = [_agent(self.agents[index].spec) for index in used]
+        agents = [timed_agent(self.agents[index]) for index in used]
         played = play_games(
             agents,
             seating.reshape(len(numbers), -1),
@@ -168,79 +149,16 @@ class Matches:
             self.side,
             max_turns=self.max_turns,
             secret=self.secret,
-            purpose=self.purpose,
+            purpose=DATASETS,
             rows=len(numbers),
             reward=reward,
             onlooker=collector,
         )
         if played.interrupted:
-            if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
-                raise KeyboardInterrupt
-            raise blamed(agents)  # workers are deaf to Ctrl-C
-        self._check(played, first)
+            raise KeyboardInterrupt
         names = [self.agents[index].name for index in used]
-        seeds = numbers if self.secret is None else secret_seeds(self.secret, numbers, self.purpose)
+        seeds = secret_seeds(self.secret, numbers, DATASETS)
         return collector.trajectories(played, self.side, names, seeds)
-
-    def _check(self, played: Played, first: int) -> None:
-        """The games are those that the tournament played, if they are known."""
-        for row, game in enumerate(self.known[first : first + len(played.seeds)]):
-            again = {
-                "scores": played.scores[row].tolist(),
-                "turns": int(played.turns[row]),
-                "decisions": int(played.decisions[row]),
-            }
-            if any(game.get(name) != value for name, value in again.items()):
-                names = ", ".join(self.agents[index].name for index in self.seating[first + row])
-                raise DatasetError(
-                    f"{self.name}: {names} play paired seed {game['paired_seed']} otherwise than "
-                    "they did then: an agent has"
-                    f" changed, or its budget is time"
-                )
-
-
-def of_tournament(path: Path) -> Matches:
-    """The games of a tournament's folder, which its agents play once more.
-
-    Raises:
-        DatasetError: the folder is damaged, or holds no games. AgentError, CheckpointError: an
-            agent can't be made.
-    """
-    try:
-        config = read_config(path)
-    except CheckpointError as error:
-        raise DatasetError(str(error)) from error
-    specs = [agent["spec"] for agent in config["agents"]]
-    agents = entrants(specs, config["players"], config["side"])
-    for agent, old in zip(agents, config["agents"], strict=True):
-        if (agent.version, agent.digest) != (old["version"], old["digest"]):
-            raise DatasetError(
-                f"{path}: {agent.name} is another one than played then, so it can't play these "
-                "games again"
-            )
-    known = []
-    for number, line in enumerate((path / GAMES).read_bytes().split(b"\n")[:-1], 1):
-        try:
-            game = unsealed(parse_json(line))
-        except ValueError as error:
-            raise DatasetError(
-                f"{path / GAMES}: line {number} is no game: {error}; the file is damaged"
-            ) from None
-        if "seats" in game:
-            known.append(game)
-    if not known:
-        raise DatasetError(f"{path} has no finished game")
-    return Matches(
-        agents,
-        np.array([game["seats"] for game in known], np.int64),
-        np.array([config["seed"] + game["paired_seed"] for game in known], np.int64),
-        config["side"],
-        config["max_turns"],
-        config["secret"],
-        LADDERS,
-        tuple(known),
-        str(path),
-    )
 
 
 # ---- games of records ----
@@ -411,24 +329,21 @@ def _replayed(lines: GameLines, reward: str) -> Trajectories:
 # ---- what is named on the command line ----
 
 
-def sources_of(paths: Sequence[Path]) -> list[Source]:
-    """The games of record files, folders of them, and folders of tournaments; records come first.
+def records_of(paths: Sequence[Path]) -> Records:
+    """Return the games of record files, and of the record files (.jsonl) of folders.
 
     Raises:
-        DatasetError: a folder holds neither. RecordError: a file is no record. OSError: a file
-            can't be read.
+        DatasetError: a folder holds none, or is a tournament's. RecordError: a file is no record.
+            OSError: a file can't be read.
     """
     files: list[Path] = []
-    tournaments: list[Source] = []
     for path in paths:
         if not path.is_dir():
             files.append(path)
-        elif (path / CONFIG).exists() and (path / GAMES).exists():
-            tournaments.append(of_tournament(path))
+        elif (path / GAMES).exists() and (path / CONFIG).exists():
+            raise DatasetError(f"{path} is a tournament's folder, which holds no records")
         elif found := sorted(path.glob("*.jsonl")):
             files += found
         else:
-            raise DatasetError(
-                f"{path} holds neither records (.jsonl) nor a tournament ({CONFIG} and {GAMES})"
-            )
-    return [*([Records.of(files)] if files else []), *tournaments]
+            raise DatasetError(f"{path} holds no records (.jsonl)")
+    return Records.of(files)

@@ -25,7 +25,7 @@ from skyenv.engine.kernels import Batch
 from skyenv.engine.observation import CODES_DTYPE, OBSERVATION_SIZE
 from skyenv.engine.options import GameKeywords, GameOptions, options_of
 from skyenv.engine.validation import as_games, check_positions
-from skyenv.errors import GameOverError, IllegalActionError, OptionError
+from skyenv.errors import GameOverError, IllegalActionError, OptionError, shown
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
 from skyenv.rules.board import Board
 from skyenv.rules.components import MAX_PLAYERS
@@ -412,7 +412,9 @@ class Games:
             kernels.observe_rows(games, new_records(1, CODES_DTYPE), chosen, whose, out)
         return out
 
-    def uniforms(self, rows: npt.ArrayLike | None = None, salt: int = 0) -> npt.NDArray[np.float64]:
+    def uniforms(
+        self, rows: npt.ArrayLike | None = None, salt: npt.ArrayLike = 0
+    ) -> npt.NDArray[np.float64]:
         """The random number of each row's next decision, for an agent.
 
         It is a one-way function (ChaCha) of the game's seed, `agent_seed`, the number of the
@@ -421,7 +423,8 @@ class Games:
 
         Args:
             rows: rows to decide in; None means all.
-            salt: 0 to 2⁶², tells apart agents that must not share random numbers.
+            salt: 0 to 2⁶², of each row or of all: tells apart agents that must not share random
+                numbers.
 
         Returns:
             float64 (k,) in [0, 1), multiples of 2⁻³².
@@ -430,11 +433,18 @@ class Games:
             OptionError: there is no such row, or the salt is out of range.
         """
         chosen = self._check_rows(rows)
-        check_integer("salt", salt, 0, 2**62)
+        salts = np.asarray(salt)
+        if salts.dtype.kind not in "iu" or salts.shape not in ((), (len(chosen),)):
+            raise OptionError(
+                f"salt must be a whole number, or one for each row, not {shown(salt)}"
+            )
+        if ((salts < 0) | (salts > 2**62)).any():
+            raise OptionError("salt must be from 0 to 2⁶²")
         out = np.empty(len(chosen), np.float64)
+        salts = np.broadcast_to(salts, len(chosen)).astype(np.int64)
         secret = NONE if self.agent_seed is None else self.agent_seed
         with self.lock:
-            kernels.uniforms(self.batch.state, chosen, secret, salt, out)
+            kernels.uniforms(self.batch.state, chosen, secret, salts, out)
         return out
 
     def copy(self) -> Self:

@@ -417,10 +417,10 @@ def observe_rows(state: Array, codes: Array, rows: Array, seats: Array, out: Arr
 
 
 @entry_point("agents' random numbers")
-def uniforms(state: Array, rows: Array, agent_seed: int, salt: int, out: Array) -> None:
+def uniforms(state: Array, rows: Array, agent_seed: int, salts: Array, out: Array) -> None:
     """Each row's random number for its next decision, float64 (k,), from 0 to 1 − 2⁻³²."""
     for k in range(len(rows)):
-        out[k] = agents_uniform32(state[rows[k]], agent_seed, salt) / 4294967296.0
+        out[k] = agents_uniform32(state[rows[k]], agent_seed, salts[k]) / 4294967296.0
 
 
 @entry_point("the results of games")

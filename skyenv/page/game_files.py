@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from skyenv.arena.folder import CONFIG, FIELDS, GAMES, SPENT, read_config, unsealed
+from skyenv.arena.folder import CONFIG, GAMES, SPENT, read_config, unsealed
 from skyenv.arena.schedule import Entrant
 from skyenv.checks import check_integer
 from skyenv.engine.events import Event
@@ -157,7 +157,7 @@ def kind_of(stream: BinaryIO) -> str | None:
         return None
     if isinstance(first, dict) and "format" in first:
         return RECORD
-    if isinstance(first, dict) and {"paired_seed", SPENT, FIELDS} & set(first):
+    if isinstance(first, dict) and {"paired_seed", SPENT} & set(first):
         return TOURNAMENT
     raise RecordError("line 1: neither a record's header nor a tournament's game", 1)
 
@@ -447,7 +447,7 @@ def _read_results(stream: BinaryIO, folder: Path, place: Place, most: int) -> Re
         try:
             if isinstance(value, RecordError):
                 raise value
-            if SPENT not in value and FIELDS not in value:
+            if SPENT not in value:
                 games += 1
                 entry = _result(lines.number, value, config)
                 found = FoundGame(

@@ -20,7 +20,6 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Final
 
-from skyenv.arena.workers import begin_worker, for_a_worker
 from skyenv.errors import PageError, SkyenvError
 from skyenv.page.database import change_to_wal
 from skyenv.page.game_files import (
@@ -34,6 +33,7 @@ from skyenv.page.game_files import (
     read_games,
 )
 from skyenv.rules.components import MAX_PLAYERS
+from skyenv.work.pool import begin_worker, for_a_worker
 
 VERSION: Final = 1
 """Of the tables; the index of another one is made anew."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -54,6 +56,23 @@ def test_who_won_all_games_may_lose_one(paired_seeds: int, players: int) -> None
     par = 1 / players
     drawn = np.random.default_rng(5).beta(paired_seeds + par, 1 - par, 200_000)
     assert estimate.low == pytest.approx(np.percentile(drawn, 2.5), abs=0.01)
+
+
+def test_memory_is_bounded_however_many_paired_seeds_there_are() -> None:
+    """The weights are drawn in blocks: the same ones, also where each is one sample."""
+    number = 100_000
+    values = np.random.default_rng(3).random(number)
+    tracemalloc.start()
+    estimate = weights(number, 200).mean(values, np.arange(number))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100e6 < 8 * 200 * number
+    rng = np.random.default_rng(1)
+    rng.gamma(0.5, size=(200, 1)), rng.gamma(0.5, size=(200, 1))
+    drawn = rng.exponential(size=(200, number))
+    low, high = np.percentile((drawn @ values) / drawn.sum(axis=1), [2.5, 97.5])
+    assert (estimate.low, estimate.high) == pytest.approx((low, high), rel=1e-12)
+    assert estimate.mean == pytest.approx(values.mean(), rel=1e-12)
 
 
 def test_as_text() -> None:

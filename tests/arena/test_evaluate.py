@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import signal
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +18,16 @@ import pytest
 from skyenv import records
 from skyenv.agents import Decisions, RandomAgent
 from skyenv.arena.estimates import Estimate
-from skyenv.arena.evaluate import as_json, evaluate, record_games, summary, table
+from skyenv.arena.evaluate import (
+    LARGEST,
+    TASKS,
+    Sizes,
+    as_json,
+    evaluate,
+    record_games,
+    summary,
+    table,
+)
 from skyenv.arena.matches import Played, play_games, rotations
 from skyenv.arena.plots import plot_results
 from skyenv.errors import AgentError, OptionError
@@ -94,32 +108,6 @@ def test_wrong_options() -> None:
         evaluate("random", ["nobody"])
 
 
-class Counting(RandomAgent):
-    """Counts how many games ask it at once."""
-
-    def __init__(self) -> None:
-        self.most: list[int] = []
-
-    def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
-        """See Agent."""
-        self.most.append(len(decisions))
-        return super().act(decisions)
-
-
-def test_a_slow_agent_finishes_paired_seeds_from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However long decisions take, games are over one paired seed after the other; how they are
-    batched changes nothing.
-    """
-    monkeypatch.setattr("skyenv.arena.evaluate.ROUND_SECONDS", 0.0)
-    slow = Counting()
-    one_by_one = evaluate(slow, ["random"], 3, paired_seeds=30)
-    assert max(slow.most) <= 3
-    monkeypatch.setattr("skyenv.arena.evaluate.ROUND_SECONDS", float("inf"))
-    fast = Counting()
-    assert evaluate(fast, ["random"], 3, paired_seeds=30) == one_by_one
-    assert max(fast.most) > 3
-
-
 @pytest.mark.parametrize("calls", [1, 700])
 def test_ctrl_c_keeps_what_is_finished(calls: int) -> None:
     results = evaluate(Interrupted(calls), ["random", "hoard"], paired_seeds=600, seed=1)
@@ -128,6 +116,94 @@ def test_ctrl_c_keeps_what_is_finished(calls: int) -> None:
         assert result.interrupted
         assert 0 < result.paired_seeds < 600
         assert result.games == 2 * result.paired_seeds
+
+
+class Counting(RandomAgent):
+    """Counts in how many games it decides at once, and takes its time."""
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        self.counts: list[int] = []
+        self.seconds = seconds
+
+    def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
+        """See Agent."""
+        self.counts.append(len(decisions))
+        time.sleep(self.seconds)
+        return super().act(decisions)
+
+
+def test_slow_agents_play_few_games_at_a_time_and_fast_ones_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """So some paired seeds are finished whenever Ctrl-C comes; the games are the same."""
+    monkeypatch.setattr("skyenv.arena.matches.BRISK", 0.002)
+    slow, fast = Counting(0.003), Counting()
+    one_by_one = evaluate(slow, ["random"], 3, paired_seeds=4, max_turns=8)
+    assert max(slow.counts) <= 3
+    monkeypatch.setattr("skyenv.arena.matches.BRISK", 60.0)
+    assert evaluate(fast, ["random"], 3, paired_seeds=4, max_turns=8) == one_by_one
+    assert max(fast.counts) > 3
+
+
+# ---- in workers ----
+
+
+def test_workers_play_the_same_games_also_for_threads() -> None:
+    """Only the main thread receives SIGINT."""
+    here = evaluate("random", ["hoard", "crowd"], 3, "back", 20, 5, secret=7)
+    with ThreadPoolExecutor(1) as pool:
+        there = pool.submit(
+            evaluate, "random", ["hoard", "crowd"], 3, "back", 20, 5, secret=7, workers=2
+        )
+    assert there.result() == here
+
+
+@pytest.mark.parametrize(("seconds", "size"), [(0.0, 3000 // (TASKS * 3)), (4.0, 2), (1000.0, 1)])
+def test_tasks_are_all_paired_seeds_once_and_take_their_time(seconds: float, size: int) -> None:
+    """Paired seeds take so long; those against the second opponent begin with one again."""
+    seeds = np.repeat(np.arange(3000), 2)
+    sizes, matches = Sizes(3), [Played(seeds, rotations(2, 3000)) for _ in range(2)]
+    tasks = []
+    for task in sizes.tasks(matches):
+        tasks.append(task)
+        sizes.learn(task, seconds * (task.end - task.first))
+    for opponent in range(2):
+        own = [task for task in tasks if task.opponent == opponent]
+        assert np.array_equal(np.concatenate([task.seeds for task in own]), seeds)
+        assert own[0].end == 1
+        assert max(task.end - task.first for task in own) == min(size, LARGEST)
+
+
+@pytest.mark.parametrize("when", [20, 120])
+def test_ctrl_c_keeps_what_workers_have_finished(
+    when: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also with the last games."""
+    left = [when]
+
+    class Bar:
+        def update(self, games: int) -> None:
+            left[0] -= games
+            if left[0] <= 0:
+                signal.raise_signal(signal.SIGINT)
+
+    @contextlib.contextmanager
+    def progress(*_: object, **__: object) -> Iterator[Bar]:
+        yield Bar()
+
+    monkeypatch.setattr("skyenv.arena.evaluate.progress_bar", progress)
+    results = evaluate("random", ["hoard", "crowd"], 3, "back", 20, 5, secret=7, workers=1)
+    assert results[-1].interrupted
+    assert (sum(result.paired_seeds for result in results) == 40) == (when == 120)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize(
+    ("agent", "workers"), [("random", -1), ("random", 10**6), (RandomAgent(), 2)]
+)
+def test_wrong_workers(agent: Any, workers: int) -> None:
+    with pytest.raises(OptionError, match="workers"):
+        evaluate(agent, ["random"], workers=workers)
 
 
 # ---- reports ----

@@ -72,6 +72,25 @@ def test_a_secret_makes_other_games_that_nobody_can_guess() -> None:
         assert (handed[0][1] in numbers) == (secret is None)
 
 
+def test_an_agent_decides_at_once_in_all_its_seats() -> None:
+    """With the numbers that its seats have."""
+    sizes: list[int] = []
+
+    def watch(decisions: Decisions) -> npt.NDArray[np.int64]:
+        sizes.append(len(decisions))
+        alone = [
+            [games.uniforms([row], SALT + games.seat[row])[0] for row in range(50)]
+            for games in [Games(50, 3, seed=np.arange(50))]
+        ]
+        if len(sizes) == 1:
+            assert decisions.uniform.tolist() == alone[0]
+        return np.asarray(np.argmax(decisions.mask, axis=1), np.int64)
+
+    play_games([make_agent(watch)], np.zeros((50, 3), int), np.arange(50), max_turns=3)
+    assert sizes[0] == 50
+    assert np.mean(sizes[:20]) > 45
+
+
 def test_seats_do_not_share_random_numbers() -> None:
     numbers: list[float] = []
 

@@ -59,7 +59,7 @@ def test_a_paired_seed_is_balanced(
         assert len(set(where.values())) == 1
     assert not newcomer or all(0 in row for row in seats)
     for row in seats:
-        assert wanted.group_of(row, wanted.field(paired_seed)) in wanted.groups(paired_seed)
+        assert wanted.group_of(row, paired_seed) in wanted.groups(paired_seed)
 
 
 @pytest.mark.parametrize(("agents", "players"), [(5, 3), (6, 3), (8, 4), (9, 4), (4, 4), (6, 4)])

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import sys
 from pathlib import Path
 
@@ -16,8 +17,8 @@ from processes import ROOT
 from skyenv.agents import make_agent
 from skyenv.arena.folder import Folder
 from skyenv.arena.matches import play_game
-from skyenv.arena.schedule import Group
-from skyenv.arena.tournament import Player, Unit, shared_out
+from skyenv.arena.schedule import Group, timed_agent
+from skyenv.arena.tournament import GroupSeeds, play_task, shared_out
 from skyenv.errors import AgentError
 from skyenv.seeds import LADDERS
 
@@ -27,7 +28,7 @@ pytestmark = pytest.mark.usefixtures("odd_agents")
 @pytest.mark.parametrize("secret", [None, 2**61 + 1])
 def test_games_are_those_of_a_single_match(secret: int | None, tmp_path: Path) -> None:
     wanted = settings("random", "crowd", "hoard", players=3, side="back", seed=5, secret=secret)
-    games, _ = Player(wanted)(Unit((0, 1, 2), (0, 1)))
+    games, _ = play_task(wanted, GroupSeeds((0, 1, 2), (0, 1)))
     with Folder(tmp_path, wanted) as folder:
         folder.add((0, 1, 2), games, {})
     agents = [make_agent(name) for name in ("random", "crowd", "hoard")]
@@ -54,13 +55,13 @@ def test_a_worker_that_dies_loses_nothing_and_workers_do_not_matter(tmp_path: Pa
     [
         (
             "odd_agents:Deadly",
-            r"3 processes died while deadly and random played paired seed 0 \(seed 7\)$",
+            r"3 processes died while deadly and random played seeds 7 to 7$",
         ),
         (
             "odd_agents:Faulty",
-            r"^in paired seed 0 \(seed 7\), seat 1: agent faulty failed at .*odd_agents\.py:28: EOFError: oh no$",
+            r"^in paired seed 0 \(seed 7\): agent faulty failed at .*odd_agents\.py:28: EOFError: oh no\n",
         ),
-        ("odd_agents:Wrong", r"^in paired seed 0 \(seed 7\), seat 0: agent wrong chose action"),
+        ("odd_agents:Wrong", r"^in paired seed 0 \(seed 7\): agent wrong chose action"),
     ],
 )
 def test_an_agent_that_keeps_failing(spec: str, message: str, tmp_path: Path) -> None:
@@ -82,13 +83,14 @@ def test_a_checkpoint_that_is_another_where_it_plays(tmp_path: Path) -> None:
     )
     path = tmp_path / "model.npz"
     shutil.copy(network, path)
-    wanted, unit = settings(str(path), "random"), Unit((0, 1), (0,))
-    assert Player(wanted)(unit)[0]
+    wanted, task = settings(str(path), "random"), GroupSeeds((0, 1), (0,))
+    assert play_task(wanted, task)[0]
     shutil.copy(other, path)
+    timed_agent.cache_clear()  # as in another process
     with pytest.raises(
         AgentError, match=r"model\.npz on .* isn't the file that the games were begun with"
     ):
-        Player(wanted)(unit)
+        play_task(wanted, task)
 
 
 def test_time_ends_it_after_whole_rounds(tmp_path: Path) -> None:
@@ -99,16 +101,26 @@ def test_time_ends_it_after_whole_rounds(tmp_path: Path) -> None:
 
 def test_a_round_is_shared_out_where_there_are_more_workers_than_groups() -> None:
     missing: dict[Group, list[int]] = {(0, 1): [4, 5, 6, 7], (0, 2): [6, 7]}
-    whole = [Unit((0, 1), (4, 5, 6, 7)), Unit((0, 2), (6, 7))]
+    whole = [GroupSeeds((0, 1), (4, 5, 6, 7)), GroupSeeds((0, 2), (6, 7))]
     assert (
         list(shared_out(missing, 1))
         == list(shared_out({**missing, (1, 2): [4, 5, 6]}, 3))[:2]
         == whole
     )
     assert list(shared_out(missing, 3)) == [
-        Unit((0, 1), (4, 5)),
-        Unit((0, 1), (6, 7)),
-        Unit((0, 2), (6, 7)),
+        GroupSeeds((0, 1), (4, 5)),
+        GroupSeeds((0, 1), (6, 7)),
+        GroupSeeds((0, 2), (6, 7)),
     ]
     assert len(list(shared_out(missing, 100))) == 6
     assert list(shared_out({}, 2)) == []
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_an_agent_that_raises_keyboard_interrupt_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker ignores SIGINT, so the agent has raised it itself."""
+    monkeypatch.setattr(signal, "getsignal", lambda _: signal.SIG_IGN)
+    with pytest.raises(AgentError, match="agent impatient raised KeyboardInterrupt"):
+        play(tmp_path, settings("odd_agents:Impatient", "random"))

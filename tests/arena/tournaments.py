@@ -49,6 +49,11 @@ class Moody(RandomAgent):
             raise ValueError("not now")
         return super().act(decisions)
 
+class Impatient(RandomAgent):
+    name = "impatient"
+    def act(self, decisions):
+        raise KeyboardInterrupt
+
 class Wrong(RandomAgent):
     name = "wrong"
     def act(self, decisions):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from skyenv.dataset.folder import Plan, Writer
 from skyenv.dataset.sources import Matches
+from skyenv.files import LOCK
 
 
 def matches(
@@ -21,7 +22,7 @@ def matches(
 
 
 def write(plan: Plan, path: Path) -> Path:
-    """A dataset, with the fixture `here` made in this process."""
+    """A dataset, with the fixture `in_this_process` made in this process."""
     assert not Writer(plan, path).run().interrupted
     return path
 
@@ -31,5 +32,5 @@ def contents(path: Path) -> dict[str, bytes]:
     return {
         str(file.relative_to(path)): file.read_bytes()
         for file in sorted(path.rglob("*"))
-        if file.is_file()
+        if file.is_file() and file.name != LOCK
     }

@@ -18,7 +18,7 @@ from skyenv import cli
 from skyenv.commands import BAD_COMMAND, BAD_DATA
 from skyenv.dataset.commands import NAMES, DatasetOptions, default_id
 
-pytestmark = pytest.mark.usefixtures("here")
+pytestmark = pytest.mark.usefixtures("in_this_process")
 
 SHORT = ["--games", "5", "--max-turns", "5", "--shard-games", "3"]
 
@@ -64,7 +64,7 @@ def test_one_format_alone(tmp_path: Path) -> None:
         )
         == 0
     )
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
+    assert sorted(path.name for path in tmp_path.glob("[!.]*")) == [
         "config.json",
         "dataset.json",
         "parquet",

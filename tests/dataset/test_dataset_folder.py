@@ -4,12 +4,8 @@ own.
 
 from __future__ import annotations
 
-import itertools
 import json
-import os
-import pickle
 import signal
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +13,12 @@ import pytest
 from datasets import contents, matches, write
 from pyarrow import parquet as pq
 
-from processes import inline, running, wait_until
+from processes import running, wait_until
 from skyenv import cli
 from skyenv.commands import INTERRUPTED
-from skyenv.dataset import folder
-from skyenv.dataset.folder import Plan, Writer
+from skyenv.dataset.folder import Plan
 from skyenv.errors import DatasetError, FolderInUseError
-from skyenv.files import LOCK, locked
+from skyenv.files import locked
 
 
 def plan(**options: Any) -> Plan:
@@ -32,7 +27,7 @@ def plan(**options: Any) -> Plan:
     return Plan(**{"sources": sources, "shard_games": 2, "dataset_id": "some/b-v1", **options})
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("in_this_process")
 def test_shards_cover_the_games_once_and_their_size_does_not_change_games(tmp_path: Path) -> None:
     shards = plan().shards()
     assert [
@@ -43,6 +38,8 @@ def test_shards_cover_the_games_once_and_their_size_does_not_change_games(tmp_pa
         (2, 0, 4, 5, 4),
         (3, 1, 0, 2, 5),
     ]
+    many = plan(sources=(matches(games=100_002),), shard_games=1).shards()
+    assert [many[number].name for number in (0, 100_001)] == ["000000", "100001"]
     tables = []
     for games in (2, 5):
         path = write(plan(shard_games=games, formats=("parquet",)), tmp_path / str(games))
@@ -55,7 +52,7 @@ def test_shards_cover_the_games_once_and_their_size_does_not_change_games(tmp_pa
     assert sorted({row["game"] for row in tables[0]}) == list(range(7))
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("in_this_process")
 def test_what_is_missing_is_made_anew_bit_for_bit(tmp_path: Path) -> None:
     whole = contents(write(plan(), tmp_path))
     assert set(whole) == {
@@ -74,34 +71,11 @@ def test_what_is_missing_is_made_anew_bit_for_bit(tmp_path: Path) -> None:
         [*whole][2:],
     ):
         for name in gone:
-            (tmp_path / name).unlink(missing_ok=name == LOCK)
+            path = tmp_path / name
+            path.unlink()
+            path.with_name(f".{path.name}.0123abcd.part{path.suffix}").write_bytes(b"half")
         write(plan(), tmp_path)
         assert contents(tmp_path) == whole
-
-
-def test_ctrl_c_between_shards_keeps_those_that_are_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    counter = itertools.count()
-
-    def pressed(
-        work: Callable[[Any], Any], units: Iterator[Any], workers: int, **options: Any
-    ) -> None:
-        def tick() -> bool:
-            if next(counter) == 2:
-                signal.raise_signal(signal.SIGINT)
-            return bool(options["tick"]())
-
-        inline(work, units, workers, **{**options, "tick": tick})
-
-    monkeypatch.setattr(folder, "run_units", pressed)
-    before = signal.getsignal(signal.SIGINT)
-    assert Writer(plan(), tmp_path / "cut").run().interrupted
-    assert signal.getsignal(signal.SIGINT) == before
-    assert len(list((tmp_path / "cut" / "parquet").iterdir())) == 2
-    assert not (tmp_path / "cut" / "dataset.json").exists()
-    monkeypatch.setattr(folder, "run_units", inline)
-    assert contents(write(plan(), tmp_path / "cut")) == contents(write(plan(), tmp_path / "whole"))
 
 
 WAITING = """
@@ -124,7 +98,10 @@ class Waiting(RandomAgent):
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_the_same_command_goes_on_after_ctrl_c_and_kill(
-    how: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    how: signal.Signals,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> None:
     command = [
         "dataset",
@@ -156,72 +133,13 @@ def test_the_same_command_goes_on_after_ctrl_c_and_kill(
     if how == signal.SIGINT:
         assert process.returncode == INTERRUPTED
         assert complaint.splitlines()[-1] == "dataset: error: interrupted; the same command goes on"
-    monkeypatch.setattr(folder, "run_units", inline)
+    request.getfixturevalue("in_this_process")
     for place in ("cut", "whole"):
         assert cli.main([*command, "-o", str(tmp_path / place)]) == 0
     assert contents(tmp_path / "cut") == contents(tmp_path / "whole")
 
 
-@pytest.mark.usefixtures("here")
-def test_what_a_kill_left_half_written_is_removed(tmp_path: Path) -> None:
-    whole = contents(write(plan(), tmp_path))
-    for name in ("parquet/00001.parquet", "minari/some/b-v1/data/00001.hdf5"):
-        path = tmp_path / name
-        path.unlink()
-        path.with_name(f".{path.name}.0123abcd.part{path.suffix}").write_bytes(b"half")
-    assert contents(write(plan(), tmp_path)) == whole
-
-
-def test_the_work_grows_with_the_games_and_no_faster(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Twice as many shards: each is sent as many bytes, nothing else is done more than once for
-    each.
-    """
-
-    def counting(calls: list[Any], function: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*arguments: Any) -> Any:
-            calls.append(arguments)
-            return function(*arguments)
-
-        return call
-
-    def work_of(games: int) -> tuple[list[int], list[Any], list[Any]]:
-        sent: list[int] = []
-        listed: list[Any] = []
-        digests: list[Any] = []
-
-        def weighed(
-            work: Callable[[Any], Any], units: Iterator[Any], workers: int, **options: Any
-        ) -> None:
-            def counted() -> Iterator[Any]:
-                for unit in units:
-                    sent.append(len(pickle.dumps((work, unit))))
-                    yield unit
-
-            inline(work, counted(), workers, **options)
-
-        monkeypatch.setattr(folder, "run_units", weighed)
-        with monkeypatch.context() as patched:
-            patched.setattr(os, "listdir", counting(listed, os.listdir))
-            patched.setattr(Plan, "digest", counting(digests, Plan.digest))
-            write(plan(sources=(matches(games=games),), shard_games=1), tmp_path / f"{games:03}")
-        return sent, listed, digests
-
-    few, many = work_of(3), work_of(6)
-    assert (len(few[0]), len(many[0])) == (3, 6)
-    assert max(many[0]) == max(few[0])
-    assert len(few[1]) == len(many[1])
-    assert len(few[2]) == len(many[2]) == 1
-
-
-def test_names_of_files_sort_as_their_numbers() -> None:
-    shards = plan(sources=(matches(games=100_002),), shard_games=1).shards()
-    assert [shards[number].name for number in (0, 1, 100_001)] == ["000000", "000001", "100001"]
-    assert [shard.name for shard in shards] == sorted(shard.name for shard in shards)
-
-
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -244,7 +162,7 @@ def test_another_dataset_needs_another_folder(
         write(plan(**change), tmp_path)
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("in_this_process")
 def test_damaged_and_foreign_files_are_one_error(tmp_path: Path) -> None:
     whole = contents(write(plan(), tmp_path))
     for name in ("parquet/00001.parquet", "minari/some/b-v1/data/00001.hdf5"):
@@ -272,13 +190,13 @@ def test_damaged_and_foreign_files_are_one_error(tmp_path: Path) -> None:
         write(plan(), tmp_path)
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("in_this_process")
 def test_a_folder_is_for_one_process(tmp_path: Path) -> None:
     with locked(tmp_path), pytest.raises(FolderInUseError):
         write(plan(), tmp_path)
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("in_this_process")
 def test_games_of_agents_tell_what_environment_they_are_of(tmp_path: Path) -> None:
     def told(**options: Any) -> dict[str, Any]:
         made = plan(formats=("minari",), dataset_id="x-v0", **options)

@@ -17,7 +17,7 @@ from skyenv.dataset.folder import Plan
 from skyenv.engine.observation import SCALE
 from skyenv.envs.spaces import observation_space
 
-pytestmark = pytest.mark.usefixtures("here")
+pytestmark = pytest.mark.usefixtures("in_this_process")
 
 
 def loaded(

@@ -25,7 +25,7 @@ def example() -> ModuleType:
     return program("behaviour_cloning")
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("observation", ["scaled", "codes"])
 def test_decisions_that_left_a_choice_are_read(
     example: ModuleType, observation: str, tmp_path: Path
@@ -52,7 +52,7 @@ def test_decisions_that_left_a_choice_are_read(
         example.Decisions(tmp_path / "parquet", [], "")
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("in_this_process")
 def test_it_learns_and_what_plays_is_what_has_learnt(example: ModuleType, tmp_path: Path) -> None:
     """An agent that takes the first legal action is learnt within a few steps, and played without
     PyTorch.

@@ -26,9 +26,9 @@ from experiments.training.checkpoints import read_checkpoint
 from processes import ROOT, command, descendants, printed, there, wait_until
 from skyenv.arena.on_ray import Host, connect, cpus
 from skyenv.arena.schedule import entrant
-from skyenv.arena.units import ATTEMPTS
 from skyenv.arena.workers import MachineLostError, WorkerDiedError
 from skyenv.errors import AgentError, OptionError, SkyenvError
+from skyenv.work import ATTEMPTS
 from skyenv_agents.learned.networks import NetworkAgent
 
 

@@ -11,7 +11,7 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.logger import Logger
 
 from experiments.benchmarks.figures import Figure, Scale, seconds
-from experiments.training.recipe import Config
+from experiments.training.config import Config
 from experiments.training.train import Training
 from skyenv.envs.sb3 import SkyenvVecEnv
 

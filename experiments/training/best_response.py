@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from experiments.training.recipe import Config, fixed
+from experiments.training.config import Config, fixed
 from experiments.training.runs import program
 from experiments.training.train import Training
 from skyenv.errors import OptionError, shown

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from experiments.training.config import RunConfig
+from experiments.training.config import Config
 from skyenv.tables import columns
 
 MODEL: Final = "model.npz"
@@ -69,7 +69,7 @@ def verdict(result: Mapping[str, Any]) -> str:
     return textwrap.fill(text, 80, subsequent_indent="  ")
 
 
-def how_to_go_on(config: RunConfig, program_name: str) -> str:
+def how_to_go_on(config: Config, program_name: str) -> str:
     """The commands for what one may want next."""
     run, model = shlex.quote(config.run), shlex.quote(str(Path(config.run) / MODEL))
     python = (

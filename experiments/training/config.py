@@ -1,79 +1,57 @@
-"""The options of every run, and what a run that is resumed was asked for."""
+"""The options of a training, and what follows from them: network, opponents, shares of the games."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
+import torch
 
+from experiments.training.network import PolicyNetwork
 from skyenv.agents import Agent, make_agent
-from skyenv.errors import AgentError, CheckpointError, OptionError
+from skyenv.engine.kernels import REWARDS
+from skyenv.errors import AgentError, OptionError
+from skyenv.files import read_json
 from skyenv.options import Options, as_text, common, option
+from skyenv.seeds import TRAINING
 from skyenv_agents.heuristic.references import perturbed
+from skyenv_agents.learned.architecture import Sizes
+from skyenv_agents.learned.networks import HEURISTICS, WORST_PRIOR, Network
+from skyenv_agents.learned.pool import SAMPLINGS, OpponentPool
 
 CONFIG: Final = "config.json"
 DEFAULT_MINUTES: Final = 5.0
+AUTO: Final = "auto"
+PRECISIONS: Final = (AUTO, "float32", "bfloat16")
+PAST: Final = "past"
+"""Name of past policies, in front of a number."""
+SEEDS_APART: Final = 10**9
+"""Between the seeds of two kinds of tables: more games than a run plays."""
+PRIOR_WEIGHT: Final = 6.0
+"""Default of a new network's prior."""
+MOST: Final = 10**7
+"""Upper limit of counts."""
+
+
+def fixed(value: Any) -> Any:
+    """An option of the trainer that follows from the task and is not on the command line."""
+    return field(default=value, init=False)
 
 
 @dataclass(frozen=True)
-class RunConfig(Options):
-    """The options of a run.
+class Config(Options):
+    """The options of a training.
 
-    One that is limited by `decisions` on a CPU is reproduced by its seed, with as many processes
-    and threads and in the same precision.
+    A run that is limited by `decisions` on a CPU is reproduced by its seed, with the same number of
+    processes and threads and in the same precision.
     """
 
-    run: str = option("runs/first", "folder of the run", metavar="FOLDER")
-    players: tuple[int, ...] = common(
-        "players",
-        default=(2,),
-        text="number of players, 2 to 4; several, as in 2,3,4, make one agent for all of them",
-    )
-    side: tuple[str, ...] = common(
-        "side", default=("front",), text="side of the board, or both: front,back"
-    )
-    minutes: float = common(
-        "minutes",
-        text="train and measure for about so many minutes; 0: no limit, or 5 if decisions don't limit it either",
-    )
-    decisions: int = option(
-        0, "train for so many decisions of the learner; 0: no limit", high=10**12, metavar="N"
-    )
-    seed: int = common("seed", high=2**32 - 1)
-    max_turns: int = common("max_turns", high=10**7)
-    checkpoint_seconds: float = option(60.0, "seconds between two checkpoints")
-    milestone_minutes: float = option(
-        0.0,
-        "minutes of training between two milestones: agents that are kept, to be measured later; "
-        "0: none are",
-        metavar="M",
-    )
-    against: tuple[str, ...] = common(
-        "against", text="whom the agent is measured against in the end"
-    )
-    paired_seeds: int = common(
-        "paired_seeds",
-        default=300,
-        text="paired seeds of that evaluation, each played once from every seat; 0: none",
-        low=0,
-    )
-    beside: str = option(
-        "", "folder of another run, whose curve is drawn beside this one's", metavar="FOLDER"
-    )
-    threads: int = common("threads")
-    ray: str | None = common(
-        "ray",
-        text="let processes play on the machines of a Ray: auto (the one that runs here), HOST:PORT, local",
-    )
-    resume: bool = common(
-        "resume", text="go on from the checkpoint in the run's folder; what isn't said is as it was"
-    )
-
-    LIMITS = (
+    LEARNERS_PART: ClassVar[int] = 5
+    """With two processes the learner plays one in so many games."""
+    LIMITS: ClassVar[tuple[str, ...]] = (
         "run",
         "minutes",
         "decisions",
@@ -86,39 +64,194 @@ class RunConfig(Options):
     )
     """Options that may change when a run is resumed."""
 
+    run: str = option("runs/first", "folder of the run", metavar="FOLDER")
+    players: tuple[int, ...] = common(
+        "players", default=(2,), text="number of players, or several as in 2,3,4 for one network"
+    )
+    side: tuple[str, ...] = common("side", default=("front",), text="side of the board, or both")
+    minutes: float = common(
+        "minutes", text="limit of training and evaluation; 0: none, or 5 without --decisions"
+    )
+    decisions: int = option(
+        0, "limit of the learner's decisions; 0: none", high=10**12, metavar="N"
+    )
+    seed: int = common("seed", high=2**32 - 1)
+    max_turns: int = common("max_turns", high=MOST)
+    checkpoint_seconds: float = option(60.0, "seconds between two checkpoints")
+    milestone_minutes: float = option(
+        0.0, "minutes between two milestones, agents that are kept; 0: none", metavar="M"
+    )
+    against: tuple[str, ...] = common("against", text="opponents of the closing evaluation")
+    paired_seeds: int = common(
+        "paired_seeds",
+        default=300,
+        text="paired seeds of the closing evaluation, each played from every seat; 0: none",
+        low=0,
+    )
+    beside: str = option(
+        "", "folder of another run, drawn into the same curves.png", metavar="FOLDER"
+    )
+    threads: int = common("threads")
+    ray: str | None = common(
+        "ray", text="let actors play on a Ray: auto (the one here), HOST:PORT, local"
+    )
+    resume: bool = common(
+        "resume", text="go on from the run's checkpoint; options not given stay as they were"
+    )
+    reward: str = option("outcome", "reward (see docs/environments.md)", choices=REWARDS)
+    games: int = option(512, "games played side by side", low=1, high=MOST)
+    steps: int = option(64, "decisions in each game between updates", low=1, high=MOST)
+    batch: int = option(1024, "decisions in a minibatch", low=1, high=MOST)
+    certain_fraction: float = option(
+        0.25,
+        "fraction kept of decisions with p > 0.99 (kept ones are up-weighted)",
+        above=True,
+        high=1,
+    )
+    epochs: int = option(2, "passes over the decisions of an update", low=1, high=MOST)
+    learning_rate: float = option(2e-3, "Adam's learning rate", above=True, high=1)
+    final_rate: float = option(0.1, "fraction of it left at the end (linear decay)", high=1)
+    warm_up: int = option(10, "updates of linear warm-up of the learning rate", high=MOST)
+    gamma: float = option(1.0, "discount of a decision", above=True, high=1)
+    gae_lambda: float = option(0.95, "lambda of generalised advantage estimation", high=1)
+    clip: float = option(0.2, "PPO's clip range", above=True, high=1)
+    target_kl: float = option(
+        0.03, "stop an update once the KL divergence exceeds this value (nats)", above=True
+    )
+    entropy: float = option(0.005, "weight of the entropy bonus")
+    final_entropy: float = option(1.0, "fraction of it left at the end (linear decay)", high=1)
+    value_weight: float = option(0.5, "weight of the value loss")
+    margin_weight: float = option(
+        0.1, "weight of the auxiliary loss: how far ahead in VP the seat will be"
+    )
+    max_grad_norm: float = option(0.5, "clip the gradient's norm", above=True)
+    averaging: float = option(
+        0.05, "a: the agent averages weights, the k-th of n updates by (k/n)^(1/a)", high=1
+    )
+    start: str = option("", "network file (model.npz) to start from", metavar="FILE")
+    hidden: int = option(128, "units of the network's trunk", low=1, high=MOST)
+    blocks: int = option(2, "residual blocks of the trunk", high=MOST)
+    entity_dim: int = option(
+        32, "units of the embedding of each district, colour and seat", low=1, high=MOST
+    )
+    prior: str = option(
+        "", "heuristic agent whose scores are the policy's prior", choices=("", *HEURISTICS)
+    )
+    prior_weight: float | None = option(
+        None,
+        f"initial factor of the prior's scores in VP (default: {PRIOR_WEIGHT:g}, or as in --start)",
+    )
+    prior_floor: float | None = option(
+        None,
+        "VP behind the best action at which the prior's scores are cut off"
+        f" (default: {WORST_PRIOR:g}, or as in --start)",
+        high=WORST_PRIOR,
+    )
+    final_prior: float = option(1.0, "fraction of the prior's weight left at the end", high=1)
+    value_updates: int = option(
+        10, "with a prior: first updates of a new network that train values alone", high=MOST
+    )
+    opponent_share: float = option(0.6, "share of games with opponents; 0: self-play", high=1)
+    mixed_share: float = option(
+        0.5, "share of those with several learner's seats and several opponents", high=1
+    )
+    fixed_opponents: tuple[str, ...] = option(
+        ("random", "greedy"), "opponents that stay in the pool", metavar="AGENT"
+    )
+    fixed_share: float = option(
+        0.85, "share of opponents drawn from the fixed ones; the rest are past policies", high=1
+    )
+    sampling: str = option("hard", "how opponents are drawn", choices=SAMPLINGS)
+    past_policies: int = option(8, "past policies in the pool of opponents", high=MOST)
+    snapshot: int = option(100, "updates between two past policies", low=1, high=MOST)
+    device: str = option("auto", "device of the learner", choices=("auto", "cpu", "cuda"))
+    precision: str = option(
+        AUTO,
+        "of the network while it trains; auto: bfloat16 where that is measured to be faster",
+        choices=PRECISIONS,
+    )
+    processes: int = option(
+        1, "1: play and learn in turns; more: others play while one learns", low=1, high=1024
+    )
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.minutes == 0 and self.decisions == 0:
             object.__setattr__(self, "minutes", DEFAULT_MINUTES)
 
-    @property
-    def tables(self) -> list[tuple[int, str]]:
-        """Number of players and side of each kind of table that is trained on."""
-        return [(players, side) for players in self.players for side in self.side]
-
-    def shares(self, number: int) -> list[tuple[int, int, str]]:
-        """So many games shared out among the kinds of tables: how many, their number of players,
-        their side.
-        """
-        sizes = [len(part) for part in np.array_split(np.arange(number), len(self.tables))]
-        return [(size, *kind) for size, kind in zip(sizes, self.tables, strict=True)]
-
     def check(self) -> None:
-        """Raise OptionError, naming the option, if options don't fit together or name what isn't
-        there.
+        """Raise OptionError, naming the option, if options don't fit together or name something
+        that does not exist.
         """
         for name in ("run", "players", "side"):
             if not getattr(self, name):
                 raise OptionError(f"{name} must not be empty")
         if len(set(self.tables)) != len(self.tables):
             raise OptionError(
-                f"players {as_text(self.players)} and side {as_text(self.side)} name something "
-                "twice"
+                f"players {as_text(self.players)} and side {as_text(self.side)} name a table twice"
             )
         if not self.make_agents("against") and self.paired_seeds:
+            raise OptionError("against must name an agent, or paired_seeds must be 0")
+        if any(opponent.name.startswith(f"{PAST}-") for opponent in self.make_pool().fixed):
+            raise OptionError(f"fixed_opponents must not be called {PAST}-…, as past policies are")
+        least = len(self.tables) * self.parts
+        if self.games < least:
             raise OptionError(
-                "against must name somebody to measure the agent against; or let paired seeds be 0"
+                f"games must be at least {least}: one for each kind of table in each process that "
+                "plays"
             )
+        if self.ray is not None and self.processes == 1:
+            raise OptionError("ray needs processes above 1: actors beside the learner")
+        if self.opponent_share and not self.fixed_opponents and not self.past_policies:
+            raise OptionError("opponent_share above 0 needs fixed_opponents or past_policies")
+        if self.device == "cuda" and not torch.cuda.is_available():
+            raise OptionError("device cuda is not available; cpu is")
+        self.make_network(started=not self.resume)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The options as config.json and checkpoints keep them: without those that say where and
+        from what to continue.
+        """
+        return {
+            name: value for name, value in asdict(self).items() if name not in ("ray", "resume")
+        }
+
+    # ---- what follows from them ----
+
+    @property
+    def tables(self) -> list[tuple[int, str]]:
+        """Number of players and side of each kind of table that is trained on."""
+        return [(players, side) for players in self.players for side in self.side]
+
+    @property
+    def parts(self) -> int:
+        """Number of parts that the games are split into: one for every process that plays; with
+        two processes both do.
+        """
+        return max(self.processes - 1, min(self.processes, 2))
+
+    def games_of(self, part: int) -> list[tuple[int, int, str, int]]:
+        """For each kind of tables in a part: number of games, players, side, first seed."""
+        found = []
+        for i, (number, (players, side)) in enumerate(
+            zip(_split(self.games, len(self.tables)), self.tables, strict=True)
+        ):
+            apart = ((self.seed * len(self.tables) + i) * self.parts + part) * SEEDS_APART
+            seed = TRAINING.start + apart % (len(TRAINING) - SEEDS_APART)
+            found.append((self._among_parts(number)[part], players, side, seed))
+        return found
+
+    def _among_parts(self, number: int) -> list[int]:
+        """The games of one kind, split among the parts."""
+        if self.processes == 2:
+            own = max(number // self.LEARNERS_PART, 1)
+            return [number - own, own]
+        return _split(number, self.parts)
+
+    @property
+    def bfloat16(self) -> bool:
+        """Whether the network computes in bfloat16; `precision` must be decided."""
+        return self.precision == "bfloat16"
 
     def make_agents(self, name: str) -> list[Agent]:
         """The agents that the option of this name lists.
@@ -132,13 +265,47 @@ class RunConfig(Options):
         except AgentError as error:
             raise OptionError(f"{name}: {error}") from error
 
-    def as_dict(self) -> dict[str, Any]:
-        """What was asked for, as config.json and checkpoints keep it: not who plays, as that is the
-        same training anywhere.
+    def make_pool(self) -> OpponentPool:
+        """The pool of opponents at the beginning.
+
+        Raises:
+            OptionError: a fixed opponent doesn't exist, or two have one name. CheckpointError: a
+                checkpoint among them can't be used.
         """
-        return {
-            name: value for name, value in asdict(self).items() if name not in ("ray", "resume")
-        }
+        agents = self.make_agents("fixed_opponents")
+        try:
+            return OpponentPool(agents, self.fixed_share, self.past_policies, self.sampling)
+        except OptionError as error:
+            raise OptionError(f"fixed_opponents: {error}") from error
+
+    def make_network(self, started: bool = True) -> PolicyNetwork:
+        """The network at the beginning; not `started`: with weights that will be replaced.
+
+        Raises:
+            OptionError: `start` is a network that it can't be started from. CheckpointError: there
+                is no such network.
+        """
+        with torch.random.fork_rng(devices=[]):  # PyTorch's own generator stays as it is
+            torch.manual_seed(self.seed)
+            network = PolicyNetwork(Sizes(self.hidden, self.blocks, self.entity_dim), PRIOR_WEIGHT)
+        if self.start and started:
+            start = Network.load(self.start)
+            if start.about.get("prior") != self.prior:
+                raise OptionError(
+                    f"start: {self.start} has the prior {start.about.get('prior')!r}, not "
+                    f"{self.prior!r}"
+                )
+            network.take(start)
+        network.set_prior(
+            self.prior_weight if self.prior else 0.0,
+            None if self.prior_floor is None else -self.prior_floor,
+        )
+        return network
+
+
+def _split(number: int, parts: int) -> list[int]:
+    """A number as a sum of parts that differ by one at most."""
+    return [len(part) for part in np.array_split(np.arange(number), parts)]
 
 
 def agent_of(spec: str) -> Agent:
@@ -153,7 +320,7 @@ def agent_of(spec: str) -> Agent:
 
 
 def earlier(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The options of the run that is to be resumed, for those that aren't given; see
+    """The options of the run that is resumed, for those that aren't given; see
     :func:`skyenv.options.parse`.
 
     Raises:
@@ -162,8 +329,4 @@ def earlier(given: Mapping[str, Any]) -> Mapping[str, Any]:
     path = Path(str(given["run"])) / CONFIG
     if not given["resume"] or "\0" in str(path) or not path.exists():
         return {}
-    try:
-        options: dict[str, Any] = dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError, RecursionError) as error:
-        raise CheckpointError(f"{path} is damaged: {error!s:.100}") from error
-    return options
+    return read_json(path)

@@ -26,9 +26,9 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
+from experiments.training.config import MOST, Config, fixed
 from experiments.training.network import LOWEST, PolicyNetwork
-from experiments.training.recipe import MOST, Config, fixed
-from experiments.training.rollouts import SURE, Batch, Collector, Rollout
+from experiments.training.rollouts import CERTAIN, Batch, Collector, Rollout
 from experiments.training.runs import program
 from experiments.training.seating import Bool, Int64
 from experiments.training.train import Training
@@ -62,42 +62,45 @@ class SearchedBatch(Batch):
         """The cross entropy between what the expert tried and the policy."""
         return -(self.policy[rows] * log_probabilities).sum(dim=1)
 
-    @staticmethod
-    def shapes(number: int, inputs: int) -> dict[str, tuple[tuple[int, ...], torch.dtype]]:
-        """See :meth:`experiments.training.rollouts.Batch.shapes`."""
-        return Batch.shapes(number, inputs) | {"policy": ((number, NUM_ACTIONS), torch.float32)}
-
 
 class SearchCollector(Collector):
     """Plays games, and searches decisions of the learner's seats: all but most of those that the
     guide is sure of.
-
-    Args:
-        simulations: of each search. sharpness, drawn_share, renewal: see :class:`ExpertConfig`.
-            Others: as for :class:`experiments.training.rollouts.Collector`.
 
     Attributes:
         guide: the network that searches begin with; None: nothing was collected yet.
     """
 
     BATCH = SearchedBatch
-    BUFFERS = (*Collector.BUFFERS, "policy", "sure", "searched")
-    KEPT = (*Collector.KEPT, "policy", "sure", "searched")
+    KEPT = (*Collector.KEPT, "policy", "certain", "searched")
+    config: ExpertConfig
 
     def __init__(
-        self, *args: Any, simulations: int, sharpness: float, drawn_share: float, renewal: int
+        self, config: ExpertConfig, part: int, state: dict[str, Any] | None = None
     ) -> None:
-        self.expert = SearchAgent(simulations, margin=0.0)  # winning counts, and not by how much
-        self.sharpness, self.drawn_share, self.renewal = sharpness, drawn_share, renewal
+        self.expert = SearchAgent(config.simulations, margin=0.0)  # winning counts, not the margin
         self.guide: PolicyNetwork | None = None
         self.guided = 0
-        super().__init__(*args)
+        super().__init__(config, part, state)
+
+    def state(self) -> dict[str, Any]:
+        """See :meth:`experiments.training.rollouts.Collector.state`."""
+        guide = None if self.guide is None else self.guide.state_dict()
+        return super().state() | {"guide": guide, "guided": self.guided}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """See :meth:`experiments.training.rollouts.Collector.restore`."""
+        super().restore(state)
+        self.guided = state["guided"]
+        if state["guide"] is not None:
+            self.guide = self.config.make_network(started=False)
+            self.guide.load_state_dict(state["guide"])
 
     def collect(self, network: PolicyNetwork) -> Rollout:
-        """See :meth:`experiments.training.rollouts.Collector.collect`; every now and then the
+        """See :meth:`experiments.training.rollouts.Collector.collect`; every `renewal` updates the
         network becomes the guide.
         """
-        if self.guide is None or self.guided == self.renewal > 0:
+        if self.guide is None or self.guided == self.config.renewal > 0:
             self.guide, self.guided = copy.deepcopy(network), 0
         self.guided += 1
         return super().collect(network)
@@ -105,24 +108,24 @@ class SearchCollector(Collector):
     def _make_buffers(self) -> None:
         super()._make_buffers()
         self.policy = torch.zeros((*self.masks.shape[:2], NUM_ACTIONS))
-        self.sure, self.searched = np.zeros_like(self.mine), np.zeros_like(self.mine)
+        self.certain, self.searched = np.zeros_like(self.mine), np.zeros_like(self.mine)
 
     def _choose(self, t: int, network: PolicyNetwork) -> None:
         """Let the expert decide, and tell what the outcome will be; its guide where nothing is
         searched.
         """
         mine = np.flatnonzero(self.mine[t])
-        self.sure[t] = self.searched[t] = False
+        self.certain[t] = self.searched[t] = False
         if not mine.size:
             return
         assert self.guide is not None
-        log_probabilities = self._ask(t, mine, network)
-        held, _ = self._answers(t, mine, self.guide)
+        log_probabilities = self._evaluate(t, mine, network)
+        held, _ = self._forward(t, mine, self.guide)
         priors = (held.clamp(min=PRIOR_TEMPERATURE * LOWEST) / PRIOR_TEMPERATURE).exp().numpy()
         action = held.argmax(dim=1).numpy()
-        self.sure[t, mine] = held.amax(dim=1).numpy() > SURE
-        self.searched[t, mine] = ~self.sure[t, mine] | (
-            self.rng.random(mine.size) < self.sure_share
+        self.certain[t, mine] = held.amax(dim=1).numpy() > CERTAIN
+        self.searched[t, mine] = ~self.certain[t, mine] | (
+            self.rng.random(mine.size) < self.config.certain_fraction
         )
         for tables, place in zip(self.tables, self.slices, strict=True):
             here = np.flatnonzero(
@@ -139,19 +142,19 @@ class SearchCollector(Collector):
         found = self.expert.search(decisions_in(tables.games, self.expert, mine - start), priors)
         shares = found.visits / found.visits.sum(axis=1, keepdims=True)
         self.value[t, mine, 0] = outcome_of(found.values, tables.games.num_players)
-        sharp = shares**self.sharpness
+        sharp = shares**self.config.sharpness
         self.policy[t, torch.from_numpy(mine)] = torch.from_numpy(
             (sharp / sharp.sum(axis=1, keepdims=True)).astype(np.float32)
         )
         tries = found.visits.cumsum(axis=1)
         drawn = (tries > self.rng.random((mine.size, 1)) * tries[:, -1:]).argmax(axis=1)
         actions: Int64 = np.where(
-            self.rng.random(mine.size) < self.drawn_share, drawn, found.actions
+            self.rng.random(mine.size) < self.config.drawn_share, drawn, found.actions
         )
         return actions
 
-    def _sure(self) -> tuple[Bool, Bool]:
-        return self.sure, self.searched
+    def _certain(self) -> tuple[Bool, Bool]:
+        return self.certain, self.searched
 
     def _more(self, chosen: torch.Tensor) -> dict[str, torch.Tensor]:
         return {"policy": self.policy.view(-1, NUM_ACTIONS).index_select(0, chosen)}
@@ -161,7 +164,6 @@ class SearchCollector(Collector):
 class ExpertConfig(Config):
     """The trainer's options, and the expert's."""
 
-    BATCH: ClassVar[type[Batch]] = SearchedBatch
     LEARNERS_PART: ClassVar[int] = 2  # learning takes next to no time here
 
     run: str = option("runs/expert", "folder of the run", metavar="FOLDER")
@@ -192,27 +194,16 @@ class ExpertConfig(Config):
         0.5, "share of the games with opponents; 0: self-play alone", high=1
     )
     reward: str = fixed(OUTCOME_REWARD)  # the search tells win probabilities
-    sure_share: float = option(
+    certain_fraction: float = option(
         0.1,
-        "share of the decisions of which the guide is sure (99 %) that are searched and learned "
-        "from, with a weight",
+        "fraction searched and learned from of decisions with p > 0.99 by the guide (up-weighted)",
         above=True,
         high=1,
     )
     value_updates: int = fixed(0)
     clip: float = fixed(0.0)
-    max_change: float = fixed(1e9)  # it follows the search, however far that is
+    target_kl: float = fixed(1e9)  # it follows the search, however far that is
     entropy: float = fixed(0.0)
-
-    def make_collector(self, part: int) -> SearchCollector:
-        """See :meth:`experiments.training.recipe.Config.make_collector`."""
-        return SearchCollector(
-            *self._collecting(part),
-            simulations=self.simulations,
-            sharpness=self.sharpness,
-            drawn_share=self.drawn_share,
-            renewal=self.renewal,
-        )
 
 
 class ExpertIteration(Training):
@@ -220,6 +211,7 @@ class ExpertIteration(Training):
 
     PROGRAM = "expert_iteration"
     CLOSING_COST = 0.03  # nothing is searched there
+    COLLECTOR = SearchCollector
     config: ExpertConfig
 
     def _warm_up(self) -> None:
@@ -240,9 +232,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    from experiments.training import (
-        # by its own name: checkpoints refer to its classes, and must not look for them in __main__
-        expert_iteration,
-    )
-
-    sys.exit(expert_iteration.main())
+    sys.exit(main())

@@ -1,20 +1,17 @@
-"""Decisions to learn from: games are played with a network, and every decision gets its advantage
-and what the values should be.
+"""Rollouts: games are played with a network, and every decision gets its advantage and its targets.
 
-A seat's step goes from one of its decisions to its next one: what it was rewarded in between
-belongs to the first (:func:`advantages`). Discounting counts a seat's own decisions. A game's end
-is the end for every seat; at a truncation (END-5) each seat's value of the last position stands for
-the rest. The last decision of each seat in a rollout has no successor to compare with, unless the
-game has ended: it stays *open*, and is learned from after the next rollout. (Without it, decisions
-after which a seat waits long would be learned from too seldom, and so would be the defeats of those
-who don't end a game.)
+A seat's step goes from one of its decisions to its next one; rewards in between belong to the first
+(:func:`advantages`). Discounting counts a seat's own decisions. A game's end is the end for every
+seat; at a truncation (END-5) each seat's value of the last position stands for the rest. The last
+decision of each seat in a rollout has no successor to compare with, unless the game has ended: it
+stays *open*, and is learned from after the next rollout. (Without it, decisions after which a seat
+waits long would be learned from too seldom, and so would be the defeats of players who don't end a
+game.)
 """
 
 from __future__ import annotations
 
-import copy
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Final, Self
@@ -23,35 +20,30 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from experiments.training.config import Config
 from experiments.training.network import LOWEST, PolicyNetwork, entropy, in_precision
 from experiments.training.seating import Bool, Ended, Float32, Int16, Int64, Tables
 from skyenv.agents import Agent
-from skyenv.engine.kernels import outcome_of
-from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
+from skyenv.errors import OptionError
 from skyenv.rules.actions import NUM_ACTIONS, PASS
-from skyenv_agents.heuristic.player import HeuristicAgent
-from skyenv_agents.heuristic.win_probability import win_probabilities
 from skyenv_agents.learned.architecture import VALUES
-from skyenv_agents.learned.layout import NUM_INPUTS, OUTCOME, OUTCOME_PARTS, UsedInputs, used_inputs
-from skyenv_agents.learned.networks import OUTCOME_REWARD
-from skyenv_agents.learned.pool import OpponentPool
+from skyenv_agents.learned.layout import UsedInputs, used_inputs
+from skyenv_agents.learned.networks import Network, NetworkAgent, heuristic_of
 
 SMALLEST: Final = 2.0**-25
 LARGEST: Final = 1.0 - 2.0**-22
 """Random numbers stay between these: 0 takes the first legal action, and rounding may bring a share
 of a sum up to the whole.
 """
-SURE: Final = math.log(0.99)
-"""The policy was sure of an action drawn that has a log-probability above this: there is hardly a
-gradient then.
-"""
+CERTAIN: Final = float(np.log(0.99))
+"""A sampled action with a higher log-probability was near-certain and has hardly a gradient."""
 FEWEST_IN_BFLOAT16: Final = 256
-"""About fewer decisions the network is asked in single precision: converting what goes in and out
-takes longer than it saves.
+"""Smaller forward passes use single precision: converting inputs and outputs takes longer than
+bfloat16 saves.
 """
 ROWS: Final = 32
-"""The network is asked about a multiple of so many decisions: PyTorch compiles its products anew
-for every other number.
+"""Forward passes have a multiple of so many rows: PyTorch prepares its products anew for every
+other number.
 """
 
 
@@ -121,11 +113,6 @@ def clipped_loss(log_ratio: torch.Tensor, advantage: torch.Tensor, clip: float) 
     return -torch.minimum(ratio * advantage, ratio.clamp(1 - clip, 1 + clip) * advantage)
 
 
-def _aligned(size: int) -> int:
-    """Bytes, rounded up to where any type may begin."""
-    return -(-size // 8) * 8
-
-
 @dataclass
 class Batch:
     """Decisions that can be learned from, k of them.
@@ -137,8 +124,8 @@ class Batch:
         action: int64 (k,), what was played. log_probability: float32 (k,), of it. advantage:
             float32 (k,).
         target: float32 (k, VALUES), what the network should tell.
-        weight: float32 (k,), how many decisions it stands for; see `sure_share` of
-            :class:`Collector`.
+        weight: float32 (k,), how many decisions it stands for; see
+            `certain_fraction` of :class:`experiments.training.config.Config`.
     """
 
     codes: torch.Tensor
@@ -168,47 +155,6 @@ class Batch:
             clip: how far its probability may change, as a share.
         """
         return clipped_loss(log_ratio, self.advantage[rows], clip)
-
-    @staticmethod
-    def shapes(number: int, inputs: int) -> dict[str, tuple[tuple[int, ...], torch.dtype]]:
-        """Shape and type of each array, for a number of decisions with so many inputs."""
-        return {
-            "codes": ((number, inputs), torch.int16),
-            "action": ((number,), torch.int64),
-            "log_probability": ((number,), torch.float32),
-            "advantage": ((number,), torch.float32),
-            "target": ((number, VALUES), torch.float32),
-            "weight": ((number,), torch.float32),
-            "masks": ((number, NUM_ACTIONS), torch.bool),
-        }
-
-    @classmethod
-    def room(cls, number: int, inputs: int) -> int:
-        """Bytes that so many decisions take in memory; fewer take less."""
-        return sum(
-            _aligned(math.prod(shape) * kind.itemsize)
-            for shape, kind in cls.shapes(number, inputs).values()
-        )
-
-    @classmethod
-    def within(cls, memory: Any, number: int, inputs: int) -> Self:
-        """A batch whose arrays lie in some memory, one after the other."""
-        start, arrays = 0, {}
-        for name, (shape, kind) in cls.shapes(number, inputs).items():
-            size = math.prod(shape)
-            whole = (
-                torch.frombuffer(memory, dtype=kind, count=size, offset=start)
-                if size
-                else torch.empty(0, dtype=kind)
-            )
-            arrays[name] = whole.view(shape)
-            start += _aligned(size * kind.itemsize)
-        return cls(**arrays)
-
-    def write(self, memory: Any) -> None:
-        """Copy all of it into some memory, where :meth:`within` finds it."""
-        for name, array in vars(type(self).within(memory, *self.codes.shape)).items():
-            array.copy_(getattr(self, name))
 
     @classmethod
     def join(cls, batches: Sequence[Batch], device: torch.device) -> Self:
@@ -277,14 +223,14 @@ class Open:
     game.
 
     Attributes:
-        columns: int64 (k,), which games' they are.
-        since: float32 (k, VALUES), what the seat was rewarded since, and by how much it got ahead.
-        kept: what the buffers had of them.
+        columns: int64 (k,), of their games.
+        since: float32 (k, VALUES), the seat's reward since, and by how much it got ahead.
+        kept: content of the buffers, by name.
     """
 
-    columns: Int64
-    since: Float32
-    kept: dict[str, Any]
+    columns: torch.Tensor
+    since: torch.Tensor
+    kept: dict[str, torch.Tensor]
 
 
 def in_order(array: npt.NDArray[Any], first: int) -> npt.NDArray[Any]:
@@ -295,54 +241,16 @@ def in_order(array: npt.NDArray[Any], first: int) -> npt.NDArray[Any]:
 
 
 class Collector:
-    """Plays games, and collects decisions.
+    """Plays one part of a training's games, and collects decisions.
 
     Args:
-        tables: where.
-        pool: the opponents.
-        prior: the network's, or None.
-        steps: decisions in each game between updates, what other seats do included.
-        opponent_share, mixed_share: share of the games with opponents, and of these with several;
-            see :meth:`Tables.seat`.
-        gamma, gae_lambda: see :func:`advantages`.
-        seed: of who sits where, what is drawn, and what is learned from.
-        sure_share: share of the decisions that the policy was SURE of which are learned from; each
-            stands for several then.
-        bfloat16: whether the network computes in that precision.
+        config: of the training. part: which part, from 0.
+        state: of :meth:`state`, to continue from; None: games that begin.
     """
 
-    def __init__(
-        self,
-        tables: Sequence[Tables],
-        pool: OpponentPool,
-        prior: HeuristicAgent | None,
-        steps: int,
-        opponent_share: float,
-        gamma: float,
-        gae_lambda: float,
-        seed: int,
-        sure_share: float = 1.0,
-        bfloat16: bool = False,
-        mixed_share: float = 0.0,
-    ) -> None:
-        self.tables, self.pool, self.prior = list(tables), pool, prior
-        self.steps, self.opponent_share, self.gamma, self.gae_lambda = (
-            steps,
-            opponent_share,
-            gamma,
-            gae_lambda,
-        )
-        self.sure_share, self.bfloat16, self.mixed_share = sure_share, bfloat16, mixed_share
-        self.rng = np.random.default_rng(seed)
-        self.generator = torch.Generator().manual_seed(seed)
-        self.open: Open | None = None
-        for each in self.tables:
-            self._seat(each, np.arange(each.games.num_games))
-        self._make_buffers()
-
     BATCH: ClassVar[type[Batch]] = Batch
-    """What is learned from."""
-    BUFFERS: ClassVar[tuple[str, ...]] = (
+    """Class of the batches."""
+    KEPT: ClassVar[tuple[str, ...]] = (
         "codes",
         "masks",
         "action",
@@ -352,24 +260,78 @@ class Collector:
         "log_probability",
         "entropy",
         "value",
-        "slices",
     )
-    KEPT: ClassVar[tuple[str, ...]] = tuple(name for name in BUFFERS if name != "slices")
-    """What is kept of an open decision."""
+    """Buffers that are kept of an open decision."""
 
-    def __getstate__(self) -> dict[str, Any]:
-        state = {name: value for name, value in vars(self).items() if name not in self.BUFFERS}
-        return state | {"generator": self.generator.get_state()}
+    def __init__(self, config: Config, part: int, state: dict[str, Any] | None = None) -> None:
+        self.config, self.steps = config, config.steps
+        self.pool, self.prior = config.make_pool(), heuristic_of(config.prior)
+        self.tables = self.make_tables(part)
+        seed = config.seed * config.parts + part
+        self.rng = np.random.default_rng(seed)
+        self.generator = torch.Generator().manual_seed(seed)
+        self.open: Open | None = None
+        self._seats = max(each.games.num_players for each in self.tables)
+        self.used = used_inputs(self._seats, self.prior is not None)
+        self._make_buffers()
+        if state is not None:
+            self.restore(state)
+            return
+        for each in self.tables:
+            each.spread(self.rng)
+            self._seat(each, np.arange(each.games.num_games))
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self.generator = torch.Generator()
+    def make_tables(self, part: int) -> list[Tables]:
+        """The tables of a part, where games begin."""
+        config = self.config
+        return [
+            Tables(*kind, threads=config.threads, max_turns=config.max_turns, reward=config.reward)
+            for kind in config.games_of(part)
+        ]
+
+    def state(self) -> dict[str, Any]:
+        """What :meth:`restore` needs to continue as if nothing had happened: tensors, numbers and
+        text, without the fixed opponents, which the configuration names.
+        """
+        guests = [guest for each in self.tables for guest in each.guests]
+        past = {
+            agent.name: {
+                "about": dict(agent.network.about),
+                "weights": tensors(agent.network.weights),
+            }
+            for agent in (*self.pool.past, *guests)
+            if isinstance(agent, NetworkAgent) and agent not in self.pool.fixed
+        }
+        return {
+            "tables": [each.state() for each in self.tables],
+            "guests": [[guest.name for guest in each.guests] for each in self.tables],
+            "fixed": {agent.name: agent.version for agent in self.pool.fixed},
+            "past": past,
+            "pool": [agent.name for agent in self.pool.past],
+            "statistics": self.pool.statistics(),
+            "rng": self.rng.bit_generator.state,
+            "generator": self.generator.get_state(),
+            "open": None if self.open is None else vars(self.open),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue from :meth:`state`.
+
+        Raises:
+            OptionError: a fixed opponent is another one than it was.
+        """
+        agents = {agent.name: agent for agent in self.pool.fixed}
+        for name, version in state["fixed"].items():
+            if name not in agents or agents[name].version != version:
+                raise OptionError(f"fixed_opponents: {name} isn't the agent that the run had")
+        for name, past in state["past"].items():
+            agents[name] = past_policy(name, past["weights"], past["about"])
+        self.pool.restore([agents[name] for name in state["pool"]], state["statistics"])
+        for each, kept, names in zip(self.tables, state["tables"], state["guests"], strict=True):
+            each.restore(kept, [agents[name] for name in names])
+        self.rng.bit_generator.state = state["rng"]
         self.generator.set_state(state["generator"])
-
-    def snapshot(self) -> Collector:
-        """A copy as it is now; the opponents, which don't change, are the same."""
-        agents = [*self.pool.agents, *(guest for each in self.tables for guest in each.guests)]
-        return copy.deepcopy(self, {id(agent): agent for agent in agents})
+        self.open = None if state["open"] is None else Open(**state["open"])
 
     def add_opponent(self, agent: Agent) -> None:
         """Take a past policy in among the opponents."""
@@ -378,54 +340,32 @@ class Collector:
             each.forget_unused()
 
     def _make_buffers(self) -> None:
-        number = sum(each.games.num_games for each in self.tables)
-        shape = (
-            self.steps + self._seats,
-            number,
-        )  # behind the steps there is a row for what each seat left open
+        ends = np.cumsum([each.games.num_games for each in self.tables]).tolist()
+        self.slices = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
+        # behind the steps there is a row for what each seat left open
+        shape = (self.steps + self._seats, ends[-1])
         self.codes = torch.zeros((*shape, len(self.used.codes)), dtype=torch.int16)
         self.masks = torch.zeros((*shape, NUM_ACTIONS), dtype=torch.bool)
         self.action, self.owner = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
         self.chooses, self.mine = np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)
-        self.log_probability, self.entropy = (
-            np.zeros(shape, np.float32),
-            np.zeros(shape, np.float32),
-        )
+        self.log_probability = np.zeros(shape, np.float32)
+        self.entropy = np.zeros(shape, np.float32)
         self.value = np.zeros((*shape, VALUES), np.float32)
-        ends = np.cumsum([each.games.num_games for each in self.tables]).tolist()
-        self.slices = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
-
-    @property
-    def _seats(self) -> int:
-        """At the largest table."""
-        return max(each.games.num_players for each in self.tables)
-
-    @property
-    def used(self) -> UsedInputs:
-        """Which inputs the network is shown."""
-        return used_inputs(self._seats, self.prior is not None)
 
     def _seat(self, tables: Tables, rows: Int64) -> None:
-        tables.seat(
-            rows,
-            self.pool,
-            self.opponent_share if self.pool.agents else 0.0,
-            self.rng,
-            self.mixed_share,
-        )
+        share = self.config.opponent_share if self.pool.agents else 0.0
+        tables.seat(rows, self.pool, share, self.rng, self.config.mixed_share)
 
     @torch.no_grad()
     def collect(self, network: PolicyNetwork) -> Rollout:
         """Play `steps` decisions in every game."""
-        if not hasattr(self, "codes"):  # a copy, which may never play
-            self._make_buffers()
         tracks = [_Track.empty(len(self.mine), each) for each in self.tables]
         self._take_up(tracks)
         ended: list[Ended] = []
         # Around all steps: what inner contexts convert is kept for them; opponents are left alone.
         with in_precision("cpu", False), network.unchanging():
             for t in range(self.steps):
-                self._look(t)
+                self._observe(t)
                 self._choose(t, network)
                 for tables, place, track in zip(self.tables, self.slices, tracks, strict=True):
                     track.reward[t], track.ahead[t], track.done[t] = tables.step(
@@ -439,13 +379,14 @@ class Collector:
         self.chooses[self.steps :] = self.mine[self.steps :] = False
         if self.open is None:
             return
-        rows, columns = self.steps + self.open.kept["owner"], self.open.columns
+        rows, columns = self.steps + self.open.kept["owner"].numpy(), self.open.columns.numpy()
+        since = self.open.since.numpy()
         for name, values in self.open.kept.items():
             getattr(self, name)[rows, columns] = values
         for place, track in zip(self.slices, tracks, strict=True):
             here = (columns >= place.start) & (columns < place.stop)
             at = rows[here], columns[here] - place.start, rows[here] - self.steps
-            track.reward[at], track.ahead[at] = self.open.since[here].T
+            track.reward[at], track.ahead[at] = since[here].T
 
     def _leave_open(self, left: Bool, tracks: Sequence[_Track]) -> None:
         """Keep the decisions from which nothing can be estimated yet, bool (T, n)."""
@@ -455,12 +396,11 @@ class Collector:
             here = (columns >= place.start) & (columns < place.stop)
             at = rows[here], columns[here] - place.start, self.owner[rows[here], columns[here]]
             since[here] = track.since(*at, self._seats)
-        self.open = Open(
-            columns, since, {name: getattr(self, name)[rows, columns] for name in self.KEPT}
-        )
+        kept = {name: torch.as_tensor(getattr(self, name)[rows, columns]) for name in self.KEPT}
+        self.open = Open(torch.from_numpy(columns), torch.from_numpy(since), kept)
 
-    def _look(self, t: int) -> None:
-        """Write who is to act, and what the learner sees where it is its turn, into step t."""
+    def _observe(self, t: int) -> None:
+        """Write the seat to act, and the network's inputs where it is the learner's, into step t."""
         for tables, place in zip(self.tables, self.slices, strict=True):
             self.owner[t, place], self.chooses[t, place] = tables.games.seat, tables.chooses()
             self.mine[t, place] = tables.learns() & self.chooses[t, place]
@@ -470,19 +410,19 @@ class Collector:
             if rows.size:
                 # By NumPy: PyTorch takes five times as long to write rows.
                 self.codes[t].numpy()[place.start + rows] = arranged(
-                    tables.look(rows, self.prior), self.used
+                    tables.inputs(rows, self.prior), self.used
                 ).numpy()
 
-    def _ask(self, t: int, mine: Int64, network: PolicyNetwork) -> torch.Tensor:
-        """Ask about the decisions in some columns of step t: note the values, and return
+    def _evaluate(self, t: int, mine: Int64, network: PolicyNetwork) -> torch.Tensor:
+        """Evaluate the decisions in some columns of step t: note the values, and return
         log-probabilities (k, 103).
         """
-        log_probabilities, values = self._answers(t, mine, network)
+        log_probabilities, values = self._forward(t, mine, network)
         self.entropy[t, mine] = entropy(log_probabilities).numpy()
         self.value[t, mine] = values.numpy()
         return log_probabilities
 
-    def _answers(
+    def _forward(
         self, t: int, mine: Int64, network: PolicyNetwork
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Log-probabilities (k, 103) and values (k, VALUES) of the decisions in some columns of
@@ -491,16 +431,16 @@ class Collector:
         rows = torch.from_numpy(
             np.resize(mine, -(-mine.size // ROWS) * ROWS)
         )  # some more than once, up to a number that recurs
-        answers = self._answered(
+        answers = self._passed(
             network, self.codes[t].index_select(0, rows), self.masks[t].index_select(0, rows)
         )
         return answers[0][: mine.size], answers[1][: mine.size]
 
-    def _answered(
+    def _passed(
         self, network: PolicyNetwork, codes: torch.Tensor, masks: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """What a network says, in the precision that suits so many decisions."""
-        with in_precision("cpu", self.bfloat16 and len(codes) >= FEWEST_IN_BFLOAT16):
+        """A forward pass, in the precision that suits so many decisions."""
+        with in_precision("cpu", self.config.bfloat16 and len(codes) >= FEWEST_IN_BFLOAT16):
             answers: tuple[torch.Tensor, torch.Tensor] = network(codes, masks)
         return answers
 
@@ -509,7 +449,7 @@ class Collector:
         mine = np.flatnonzero(self.mine[t])
         if not mine.size:
             return
-        log_probabilities = self._ask(t, mine, network)
+        log_probabilities = self._evaluate(t, mine, network)
         uniform = torch.rand(mine.size, generator=self.generator)
         self._play(
             t,
@@ -537,25 +477,15 @@ class Collector:
             if each.opponent is not None:
                 self.pool.note(each.opponent, each.share)
         for row in np.flatnonzero(tables.games.truncated).tolist():
-            track.ending[t, row] = self._values_at_end(tables, row, network)
+            track.ending[t, row] = self.values_at_end(tables, row, network)
         self._seat(tables, over)
         return ended
 
-    def _values_at_end(self, tables: Tables, row: int, network: PolicyNetwork) -> Float32:
-        """The values of a truncated game's last position for every seat; a prior tells nothing of
-        what could be done there.
-        """
-        games = tables.games
-        players = games.num_players
-        codes = np.zeros((players, NUM_INPUTS), np.int16)
-        codes[:, :OBSERVATION_SIZE] = codes_of(
-            games.observe(np.arange(players), np.full(players, row), games.finished)
-        )
-        if self.prior is not None and tables.reward == OUTCOME_REWARD:
-            chance = win_probabilities(games.finished[row : row + 1])[0, :players]
-            codes[:, OUTCOME] = np.rint(outcome_of(chance, players) * OUTCOME_PARTS)
-        everything = torch.ones((players, NUM_ACTIONS), dtype=torch.bool)
-        values: Float32 = self._answered(network, arranged(codes, self.used), everything)[1].numpy()
+    def values_at_end(self, tables: Tables, row: int, network: PolicyNetwork) -> Float32:
+        """The values of a truncated game's last position, float32 (players, VALUES)."""
+        codes = arranged(tables.inputs_at_end(row, self.prior), self.used)
+        everything = torch.ones((len(codes), NUM_ACTIONS), dtype=torch.bool)
+        values: Float32 = self._passed(network, codes, everything)[1].numpy()
         return values
 
     def _batch(self, tracks: Sequence[_Track]) -> tuple[Batch, int]:
@@ -572,17 +502,18 @@ class Collector:
                     ordered(reward),
                     ordered(track.done),
                     ordered(track.ending[..., k]),
-                    self.gamma,
-                    self.gae_lambda,
+                    self.config.gamma,
+                    self.config.gae_lambda,
                 )
                 estimates[:, place, k], learnable[:, place] = (
                     in_order(array, -self._seats) for array in found
                 )
         learnable &= self.mine
         self._leave_open(self.mine & ~learnable, tracks)
-        sure, drawn = self._sure()
-        kept, sure = learnable & (~sure | drawn), learnable & sure
-        weight = np.where(sure, sure.sum() / max((sure & kept).sum(), 1), 1.0).astype(np.float32)
+        certain, drawn = self._certain()
+        kept, certain = learnable & (~certain | drawn), learnable & certain
+        often = certain.sum() / max((certain & kept).sum(), 1)
+        weight = np.where(certain, often, 1.0).astype(np.float32)
         rows = np.flatnonzero(kept)
         chosen = torch.from_numpy(rows)
         number = self.action.size
@@ -599,10 +530,11 @@ class Collector:
         )
         return batch, int(learnable.sum())
 
-    def _sure(self) -> tuple[Bool, Bool]:
-        """Which decisions the policy was sure of, and which ones of them are learned from."""
-        sure = self.log_probability > SURE
-        return sure, self.rng.random(sure.shape, np.float32) < self.sure_share
+    def _certain(self) -> tuple[Bool, Bool]:
+        """The near-certain decisions, and a random subset, of which those are learned from."""
+        certain = self.log_probability > CERTAIN
+        drawn = self.rng.random(certain.shape, np.float32) < self.config.certain_fraction
+        return certain, drawn
 
     def _more(self, chosen: torch.Tensor) -> dict[str, torch.Tensor]:
         """What batches of a kind have beside :class:`Batch`, of some decisions in the order of
@@ -622,6 +554,19 @@ class Collector:
             "passes": float((actions[bidding] == PASS).mean()) if bidding.any() else 0.0,
             "illegal": float((~legal[np.arange(len(mine)), actions]).sum()),
         }
+
+
+def tensors(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, torch.Tensor]:
+    """Named arrays as tensors, which files hold as data."""
+    return {name: torch.from_numpy(array) for name, array in arrays.items()}
+
+
+def past_policy(
+    name: str, weights: Mapping[str, torch.Tensor], about: Mapping[str, Any]
+) -> NetworkAgent:
+    """An opponent made of what the learner was."""
+    network = Network({key: tensor.numpy() for key, tensor in weights.items()}, about)
+    return NetworkAgent(network, name=name)
 
 
 def arranged(codes: Int16, used: UsedInputs) -> torch.Tensor:

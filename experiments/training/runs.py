@@ -1,79 +1,165 @@
-"""A training in its folder, from the beginning or a checkpoint to the limit: files, progress,
-Ctrl-C, how it plays in the end.
+"""A training in its folder, from the beginning or a checkpoint to its limit: files, progress, Ctrl-C,
+closing evaluation.
 
 A run's folder holds:
 
-    config.json       what was asked for              curve.jsonl, curves.png   how it went
+    config.json       its options                     curve.jsonl, curves.png   its course
     checkpoint.bin    to go on from, with --resume    tensorboard/              the same for TensorBoard
-    model.npz         the agent, by this path         evaluation.*, games.jsonl how it plays in the end
-    milestones/       earlier ones, if asked for
+    model.npz         the agent, by this path         evaluation.*, games.jsonl the closing evaluation
+    milestones/       earlier agents, if wanted
 
-The first Ctrl-C ends a run after the update under way, and so does SIGTERM. After ``kill -9``
-``--resume`` goes on from the last checkpoint, on the same curve. One process at a time works in a
-folder.
+SIGINT and SIGTERM end a run after the update under way. After ``kill -9`` ``--resume`` goes on from
+the last checkpoint, on the same curve. One process at a time works in a folder.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import signal
 import sys
 import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from types import FrameType
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
+from tqdm import tqdm
 
 from experiments.training import milestones
-from experiments.training.board import Board
-from experiments.training.checkpoints import read_checkpoint, write_checkpoint
+from experiments.training.actors import packed, unpacked
 from experiments.training.closing import MODEL, how_to_go_on, summary
-from experiments.training.config import CONFIG, RunConfig, earlier
+from experiments.training.config import AUTO, CONFIG, PAST, Config, earlier
 from experiments.training.curves import draw_curves, read_curve
-from experiments.training.interrupts import Interrupts, terminating
-from skyenv import __version__
+from skyenv import OBSERVATION_SIZE, __version__
 from skyenv.agents import make_agent
 from skyenv.arena.evaluate import Result, as_json, evaluate, record_games, table
 from skyenv.arena.plots import plot_results
 from skyenv.commands import INTERRUPTED, exit_code
-from skyenv.errors import CheckpointError, OptionError, SkyenvError
+from skyenv.errors import CheckpointError, OptionError, SkyenvError, cause
 from skyenv.files import locked, write_atomically
 from skyenv.options import as_text, parse
 from skyenv.progress import Bar, progress
 from skyenv.seeds import secret_seeds
 
 CHECKPOINT: Final = "checkpoint.bin"
+MAGIC: Final = b"skyenv-training-checkpoint-7\n"
+"""Gets a new number whenever the content of checkpoints changes its meaning."""
+DIGEST: Final = hashlib.sha256().digest_size
 EVALUATION: Final = "evaluation.json"
 RECENT_EPISODES: Final = 1000
-"""The curves show means over this many latest episodes (for win shares: against each opponent)."""
+"""The curves show means over this many latest episodes (win shares: against each opponent)."""
 FEWEST_EPISODES: Final = 50
-"""Fewer games than this tell nothing yet."""
+"""Means of fewer games are not shown."""
 CLOSING_SEED: Final = 1_000_000
-"""What the secret of the closing evaluation is derived from, together with the run's seed."""
+"""The secret of the closing evaluation is derived from it and the run's seed."""
 LARGEST_CLOSING: Final = 0.5
-"""The closing evaluation is given so much of the minutes at most."""
-PAST: Final = "past"
-"""Name of the learner's past policies, in front of a number; the curves take them together."""
+"""Largest share of a run's minutes for the closing evaluation."""
 
 
-# ---- what happened in the games ----
+class Interrupts:
+    """While it is entered, SIGINT and SIGTERM ask for the end; a second one interrupts at once.
+
+    Attributes:
+        asked: whether one came.
+    """
+
+    SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._held = False
+
+    def __enter__(self) -> Self:
+        self._previous = [signal.signal(number, self._handle) for number in self.SIGNALS]
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in zip(self.SIGNALS, self._previous, strict=True):
+            signal.signal(number, handler)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """In this block nothing is interrupted: files are written to their end."""
+        self._held = True
+        try:
+            yield
+        finally:
+            self._held = False
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        if self.asked and not self._held:
+            raise KeyboardInterrupt
+        if not self.asked:
+            tqdm.write("stopping after this update …", file=sys.stderr)
+        self.asked = True
+
+
+@contextmanager
+def terminating() -> Iterator[None]:
+    """In this block SIGTERM raises KeyboardInterrupt, as SIGINT does."""
+    previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
+def read_checkpoint(path: Path) -> dict[str, Any]:
+    """The content of a checkpoint; reading it runs no code.
+
+    Raises:
+        CheckpointError: the file is missing, damaged, or of another version.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise CheckpointError(f"no checkpoint to go on from: {path}: {error.strerror}") from error
+    if not data.startswith(MAGIC):
+        raise CheckpointError(f"{path} is no training checkpoint of this version")
+    digest, body = data[len(MAGIC) : len(MAGIC) + DIGEST], data[len(MAGIC) + DIGEST :]
+    if hashlib.sha256(body).digest() != digest:
+        raise CheckpointError(f"{path} is damaged: its checksum does not match")
+    try:
+        state: dict[str, Any] = dict(unpacked(body))
+        if state["observation_size"] == OBSERVATION_SIZE:
+            return state
+    except Exception as error:  # many kinds, from PyTorch and from what isn't a checkpoint
+        raise CheckpointError(f"{path} is no training checkpoint ({cause(error)})") from error
+    raise CheckpointError(
+        f"{path} is of observations of length {state['observation_size']}, not {OBSERVATION_SIZE}"
+    )
 
 
 class Episodes:
-    """What happened in the latest episodes: win shares against every opponent, lengths, VP."""
+    """Statistics of the latest episodes: win shares against each opponent, lengths, VP."""
 
-    def __init__(self) -> None:
-        self.shares: dict[str, deque[float]] = {}
-        self.lengths: deque[int] = deque(maxlen=RECENT_EPISODES)
-        self.points: deque[float] = deque(maxlen=RECENT_EPISODES)
-        self.count = 0
+    def __init__(self, state: Mapping[str, Any] | None = None) -> None:
+        state = {"shares": {}, "lengths": [], "points": [], "count": 0} if state is None else state
+        self.shares: dict[str, deque[float]] = {
+            kind: deque(shares, RECENT_EPISODES) for kind, shares in state["shares"].items()
+        }
+        self.lengths: deque[int] = deque(state["lengths"], RECENT_EPISODES)
+        self.points: deque[float] = deque(state["points"], RECENT_EPISODES)
+        self.count = int(state["count"])
+
+    def state(self) -> dict[str, Any]:
+        """What the constructor needs to make the same."""
+        shares = {kind: list(won) for kind, won in self.shares.items()}
+        return {
+            "shares": shares,
+            "lengths": list(self.lengths),
+            "points": list(self.points),
+            "count": self.count,
+        }
 
     def note(self, length: int, points: float) -> None:
-        """Take in a finished episode: its decisions of all seats, and the mean VP of the learner's
+        """Add a finished episode: its decisions of all seats, and the mean VP of the learner's
         seats.
         """
         self.count += 1
@@ -81,7 +167,7 @@ class Episodes:
         self.points.append(points)
 
     def note_share(self, opponent: str, share: float) -> None:
-        """Take in what the learner won against one kind of opponent."""
+        """Add the learner's share of a win against one kind of opponent."""
         kind = PAST if opponent.startswith(f"{PAST}-") else opponent
         self.shares.setdefault(kind, deque(maxlen=RECENT_EPISODES)).append(share)
 
@@ -94,28 +180,24 @@ class Episodes:
         }
 
 
-# ---- a run ----
-
-
 class Run(ABC):
     """A training from its beginning, or from a checkpoint, to its limit.
 
-    The trainer says what to learn and how: :meth:`begin`, :meth:`learn`, :meth:`pack`,
-    :meth:`unpack`, :meth:`model`.
+    A trainer implements :meth:`begin`, :meth:`learn`, :meth:`pack`, :meth:`unpack`, :meth:`model`
+    and :meth:`end`.
 
     Attributes:
-        curve: what is told of each update. updates, decisions, seconds: how many. episodes: the
-            latest ones.
+        curve: a point for each update. updates, decisions, seconds: numbers of the training so far.
+        episodes: statistics of the latest ones.
     """
 
     PROGRAM: str
-    """The program's name, which its checkpoints bear."""
+    """Name of the program, also in its checkpoints."""
+    clock: Callable[[], float] = staticmethod(time.perf_counter)
     CLOSING_COST: ClassVar[float] = 1.0
-    """A decision of the closing evaluation takes about so much of the time of one in training,
-    which is learned from as well.
-    """
+    """Time of a decision in the closing evaluation, as a share of one in training."""
 
-    def __init__(self, config: RunConfig) -> None:
+    def __init__(self, config: Config) -> None:
         self.config = config
         self.folder = Path(config.run)
         self.updates = 0
@@ -123,26 +205,27 @@ class Run(ABC):
         self.seconds = 0.0
         self.curve: list[dict[str, Any]] = []
         self.episodes = Episodes()
-        self._board = Board(self.folder / "tensorboard", self.PROGRAM)
         self._on_board = 0
 
     @abstractmethod
     def begin(self) -> None:
-        """Make everything new."""
+        """Begin a new training."""
 
     @abstractmethod
     def learn(self) -> dict[str, float]:
-        """Collect decisions and learn from them, once; count them in `decisions`; return what the
-        curve shall tell.
+        """Collect decisions and learn from them, once; count them in `decisions`; return figures
+        for the curve.
         """
 
     @abstractmethod
     def pack(self) -> dict[str, Any]:
-        """All that :meth:`unpack` needs to go on as if nothing had happened; it will be pickled."""
+        """What :meth:`unpack` needs to continue as if nothing had happened: tensors, numbers, text,
+        bytes.
+        """
 
     @abstractmethod
     def unpack(self, state: dict[str, Any]) -> None:
-        """Go on from what :meth:`pack` gave."""
+        """Continue from :meth:`pack`."""
 
     @abstractmethod
     def model(self) -> bytes:
@@ -150,15 +233,15 @@ class Run(ABC):
 
     @abstractmethod
     def end(self) -> None:
-        """Free what was taken for the training; nothing is learned any more."""
+        """Free all resources of the training."""
 
     def update(self) -> None:
         """Learn once, and add a point to the curve."""
-        started = time.perf_counter()
+        started = self.clock()
         before = self.decisions
         learned = self.learn()
         self.updates += 1
-        elapsed = time.perf_counter() - started
+        elapsed = self.clock() - started
         self.seconds += elapsed
         self.curve.append(
             {
@@ -211,78 +294,85 @@ class Run(ABC):
     # ---- files ----
 
     def save(self) -> None:
-        """Write checkpoint, agent and curve; each file is whole at every moment."""
-        write_checkpoint(
-            self.folder / CHECKPOINT,
+        """Write checkpoint, agent and curve, each atomically."""
+        body = packed(
             {
                 "program": self.PROGRAM,
                 "version": __version__,
+                "observation_size": OBSERVATION_SIZE,
                 "config": self.config.as_dict(),
                 "updates": self.updates,
                 "decisions": self.decisions,
                 "seconds": self.seconds,
                 "curve": self.curve,
                 "on_board": self._on_board,
-                "episodes": self.episodes,
+                "episodes": self.episodes.state(),
                 "learner": self.pack(),
-            },
+            }
         )
+        write_atomically(self.folder / CHECKPOINT, MAGIC + hashlib.sha256(body).digest() + body)
         write_atomically(self.folder / MODEL, self.model())
         write_atomically(
             self.folder / "curve.jsonl", "".join(json.dumps(point) + "\n" for point in self.curve)
         )
-        self._board.write(self.curve[self._on_board :])
+        self._write_board()
+
+    def _write_board(self) -> None:
+        """Add the curve's new points for TensorBoard, in a file of their own."""
+        from torch.utils.tensorboard import SummaryWriter
+
+        points = self.curve[self._on_board :]
+        if not points:
+            return
+        folder = str(self.folder / "tensorboard")
+        with SummaryWriter(folder, purge_step=points[0]["decisions"]) as writer:
+            for point in points:
+                figures = {f"{self.PROGRAM}/{name}": value for name, value in point.items()}
+                figures |= {f"win share/{kind}": won for kind, won in point["shares"].items()}
+                for name, value in figures.items():
+                    if isinstance(value, (int, float)):
+                        writer.add_scalar(name, value, point["decisions"])
         self._on_board = len(self.curve)
 
     def load(self) -> None:
-        """Go on from the run's checkpoint.
+        """Continue from the run's checkpoint.
 
         Raises:
-            CheckpointError: there is none, or it is damaged, of another program, or of another
-                configuration.
-            SkyenvError: nobody can play: there is no such Ray, or it has too few CPUs or other
-                sources.
+            CheckpointError: there is none, or it is damaged, of another program, or of other
+                options.
+            SkyenvError: actors can't play: there is no such Ray, or an opponent has changed.
         """
         path = self.folder / CHECKPOINT
         state = read_checkpoint(path)
-        if state["program"] != self.PROGRAM:
-            raise CheckpointError(
-                f"{path} was written by {state['program']}, not by {self.PROGRAM}"
-            )
-        now = self.config.as_dict()
-        if missing := sorted(set(now) - set(state["config"]) - set(self.config.LIMITS)):
-            raise CheckpointError(
-                f"{path} is of a version that had no {', '.join(missing)}; its run can't be gone "
-                "on with"
-            )
-        for name, value in state["config"].items():
-            if name not in self.config.LIMITS and now.get(name) != value:
-                raise CheckpointError(
-                    f"{self.folder} was trained with {name} = {as_text(value) or 'none'}, not "
-                    f"{as_text(now.get(name)) or 'none'};"
-                    f" only {', '.join(name for name in self.config.LIMITS if name in now)} may "
-                    "change"
-                )
         try:
-            self.updates, self.decisions, self.seconds = (
-                state[name] for name in ("updates", "decisions", "seconds")
+            self._check_options(path, state)
+            self.updates, self.decisions, self.seconds, self.curve, self._on_board = (
+                state[name] for name in ("updates", "decisions", "seconds", "curve", "on_board")
             )
-            self.curve, self.episodes, self._on_board = (
-                state[name] for name in ("curve", "episodes", "on_board")
-            )
-            self.episodes.means()
+            self.episodes = Episodes(state["episodes"])
             self.unpack(state["learner"])
-        except (
-            SkyenvError
-        ):  # unpacking lets play begin, and what keeps it from that is no matter of the checkpoint
+        except SkyenvError:
             raise
-        except (
-            Exception
-        ) as error:  # its checksum is right, but something else than a learner can fail anywhere
-            why = f"{type(error).__name__}: {str(error).partition(chr(10))[0]:.100}"
-            raise CheckpointError(
-                f"{path} holds something else than a training's checkpoint ({why})"
-            ) from error
+        except Exception as error:  # another content with a right checksum can fail anywhere
+            raise CheckpointError(f"{path} is no training checkpoint ({cause(error)})") from error
+
+    def _check_options(self, path: Path, state: Mapping[str, Any]) -> None:
+        """Raise CheckpointError if a checkpoint is of another program or of other options.
+
+        A precision that is left to the program stays as it was.
+        """
+        if state["program"] != self.PROGRAM:
+            raise CheckpointError(f"{path} is of {state['program']}, not of {self.PROGRAM}")
+        if self.config.precision == AUTO:
+            self.config = replace(self.config, precision=state["config"]["precision"])
+        now = self.config.as_dict()
+        for name in sorted({*now, *state["config"]} - set(self.config.LIMITS)):
+            before, wanted = (options.get(name) for options in (state["config"], now))
+            if before != wanted:
+                raise CheckpointError(
+                    f"{self.folder} was trained with {name} = {as_text(before) or 'none'}, not "
+                    f"{as_text(wanted) or 'none'}; only {', '.join(self.config.LIMITS)} may change"
+                )
 
     # ---- the whole run ----
 
@@ -386,8 +476,7 @@ class Run(ABC):
         """Measure the agent; write tables, plots and a few games; return the results.
 
         Raises:
-            KeyboardInterrupt: Ctrl-C; a part of the figures would pass for the whole, so nothing is
-                written.
+            KeyboardInterrupt: Ctrl-C; nothing is written.
         """
         config, folder = self.config, self.folder
         agent = make_agent(folder / MODEL)
@@ -437,11 +526,8 @@ class Run(ABC):
         return summary(results)
 
 
-# ---- the program ----
-
-
 def program(
-    training: type[Run], config: type[RunConfig], description: str, arguments: Sequence[str] | None
+    training: type[Run], config: type[Config], description: str, arguments: Sequence[str] | None
 ) -> int:
     """The command line of a trainer; returns the exit code: 0 all right, 1 a file is bad, 2 the
     command is, 130 interrupted.
@@ -505,6 +591,7 @@ def _launched(training: Run) -> int:
     else:
         training.begin()
         training.save()  # now, and not after a minute, it turns out whether it can be saved
+    config = training.config  # with a decided precision
     write_atomically(folder / CONFIG, json.dumps(config.as_dict(), indent=2) + "\n")
     results = training.measured() if training.finished() else None
     if results is None:

@@ -1,22 +1,22 @@
-"""The games that a training plays: who sits where, what the learner sees, and what every seat is
-rewarded.
-"""
+"""Tables: the games of a training, their seating, the network's inputs and the rewards of each seat."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
 from skyenv.agents import Agent, decide, decisions_in, make_agent
 from skyenv.engine.games import Games, results
-from skyenv.engine.kernels import MARGIN_SCALE
-from skyenv.engine.observation import OBSERVATION_SIZE
+from skyenv.engine.kernels import MARGIN_SCALE, outcome_of
+from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
 from skyenv.engine.options import table_label
 from skyenv_agents.heuristic.player import HeuristicAgent
-from skyenv_agents.learned.layout import NUM_INPUTS
+from skyenv_agents.heuristic.win_probability import win_probabilities
+from skyenv_agents.learned.layout import NUM_INPUTS, OUTCOME, OUTCOME_PARTS
 from skyenv_agents.learned.networks import OUTCOME_REWARD, Prior
 from skyenv_agents.learned.pool import OpponentPool
 
@@ -91,6 +91,22 @@ class Tables:
         self.guests: list[Agent] = []
         self.margin = margins(self.games.state["score"][:, :players])
 
+    def state(self) -> dict[str, torch.Tensor]:
+        """Positions and seating, to be given to :meth:`restore` with the guests."""
+        positions = self.games.state.view(np.uint8).reshape(self.games.num_games, -1)
+        return {"positions": torch.tensor(positions), "seats": torch.tensor(self.seats)}
+
+    def restore(self, state: Mapping[str, torch.Tensor], guests: Sequence[Agent]) -> None:
+        """Continue from :meth:`state`.
+
+        Raises:
+            OptionError: the positions are of other games.
+        """
+        self.games.state.view(np.uint8)[:] = state["positions"].numpy().reshape(-1)
+        self.games.refresh()
+        self.seats, self.guests = state["seats"].numpy(), list(guests)
+        self.margin = margins(self.games.state["score"][:, : self.games.num_players])
+
     @property
     def label(self) -> str:
         """What kind of tables they are."""
@@ -148,6 +164,7 @@ class Tables:
         self.seats[chosen] = np.where(order < learners, LEARNER, guests[drawn])
 
     def _index(self, agent: Agent) -> int:
+        """The guest's index; a new guest is appended."""
         for index, guest in enumerate(self.guests):
             if guest is agent:
                 return index
@@ -179,15 +196,27 @@ class Tables:
         several: Bool = self.games.mask.sum(axis=1) > 1
         return several
 
-    def look(self, rows: Int64, prior: HeuristicAgent | None) -> Int16:
-        """What the network sees of the decisions in some rows, the prior's part with it: codes,
-        int16 (k, NUM_INPUTS).
-        """
+    def inputs(self, rows: Int64, prior: HeuristicAgent | None) -> Int16:
+        """The network's inputs in some rows, with the prior's: codes, int16 (k, NUM_INPUTS)."""
         codes = np.zeros((rows.size, NUM_INPUTS), np.int16)
         codes[:, :OBSERVATION_SIZE] = self.games.observation[rows]
         if prior is not None and rows.size:
             held = Prior.of(prior, decisions_in(self.games, prior, rows))
             codes[:, OBSERVATION_SIZE:] = held.codes(self.reward == OUTCOME_REWARD)
+        return codes
+
+    def inputs_at_end(self, row: int, prior: HeuristicAgent | None) -> Int16:
+        """The network's inputs for every seat in a row's latest final position, int16 (players,
+        NUM_INPUTS); a prior knows the outlook there, but no actions.
+        """
+        players, final = self.games.num_players, self.games.finished
+        codes = np.zeros((players, NUM_INPUTS), np.int16)
+        codes[:, :OBSERVATION_SIZE] = codes_of(
+            self.games.observe(np.arange(players), np.full(players, row), final)
+        )
+        if prior is not None and self.reward == OUTCOME_REWARD:
+            chance = win_probabilities(final[row : row + 1])[0, :players]
+            codes[:, OUTCOME] = np.rint(outcome_of(chance, players) * OUTCOME_PARTS)
         return codes
 
     def step(self, actions: Int64) -> tuple[Float32, Float32, Bool]:
@@ -216,13 +245,18 @@ class Tables:
 
     def ended(self) -> list[Ended]:
         """The games that have just ended, row by row."""
-        over = np.flatnonzero(self.games.done)
-        return ended_games(
-            self.label,
-            self.games.finished[over],
-            self.seats[over],
-            lambda guest: self.guests[guest].name,
-        )
+        ends = []
+        for row in np.flatnonzero(self.games.done).tolist():
+            final, seated = self.games.finished[row : row + 1], self.seats[row]
+            mine = seated == LEARNER
+            points = float(final["score"][0, : len(seated)][mine].mean())
+            others = np.unique(seated[~mine])
+            opponent, share = None, 0.0
+            if mine.sum() == 1 and len(others) == 1:
+                opponent = self.guests[int(others[0])].name
+                share = float(results(final)[0][0, : len(seated)][mine][0])
+            ends.append(Ended(self.label, int(final["decisions"][0]), points, opponent, share))
+        return ends
 
 
 def learners_at_mixed_tables(players: int) -> Float64:
@@ -232,28 +266,6 @@ def learners_at_mixed_tables(players: int) -> Float64:
     often = 1 / np.arange(1, players)
     shares: Float64 = often / often.sum()
     return shares
-
-
-def ended_games(
-    label: str, finished: npt.NDArray[Any], seats: Int64, name: Callable[[int], str]
-) -> list[Ended]:
-    """What games that have ended came to.
-
-    Args:
-        label: what kind of tables they were at. finished: their last positions, GAME_DTYPE (k,).
-        seats: int64 (k, players), who had each seat: a guest, or LEARNER. name: of a guest.
-    """
-    ends = []
-    for row, seated in enumerate(seats):
-        mine = seated == LEARNER
-        points = float(finished["score"][row, : len(seated)][mine].mean())
-        others = np.unique(seated[~mine])
-        opponent, share = None, 0.0
-        if mine.sum() == 1 and len(others) == 1:
-            opponent = name(int(others[0]))
-            share = float(results(finished[row : row + 1])[0][0, : len(seated)][mine][0])
-        ends.append(Ended(label, int(finished["decisions"][row]), points, opponent, share))
-    return ends
 
 
 def margins(scores: npt.NDArray[Any]) -> Float32:

@@ -1,22 +1,19 @@
 """Train an agent: ``python -m experiments.training.train --run runs/first --players 2 --minutes 5
 --prior greedy``.
 
-A self-play PPO on the batch engine. All seats of a table learn at once, one network for all of
-them; in a share of the games an opponent from a pool of fixed ones and past policies has all seats
-but one. What is learned, and from what, is in this file. Who plays is in
-:mod:`experiments.training.actors`, what is collected there in :mod:`experiments.training.rollouts`;
-folder, checkpoints, Ctrl-C and resuming are in :mod:`experiments.training.runs`. What is written as
-``model.npz`` plays as an agent by this path.
+Self-play PPO on the batch engine. In some games one network plays every seat; in the others it
+shares the table with agents of a pool, fixed ones and past policies. It learns from every seat it
+plays. What is learned is in this file; actors are in :mod:`experiments.training.actors`, rollouts in
+:mod:`experiments.training.rollouts`; folder, checkpoints, Ctrl-C and resuming in
+:mod:`experiments.training.runs`. ``model.npz`` plays as an agent by its path.
 
-* Winning counts and not by how much: the reward is the outcome. (A reward of VP made players that
-  took risks for high scores and won less.) By how many VP a seat will be ahead is an auxiliary
-  target: it shapes what the network sees, and no decision.
-* With a prior the policy starts as what a heuristic agent holds to be best, the value as the
-  outcome that it expects by what seats have, and the network learns to correct both. The first
-  `value_updates` updates then train the values alone, because advantages against an untrained value
-  would undo the prior.
-* The agent that is written, and the past policies, have the mean of the latest weights (Polyak
-  averaging): the noise of the last steps costs strength that a mean keeps.
+* The reward is the outcome, not the margin. (A reward of VP made players that took risks for high
+  scores and won less.) The margin is an auxiliary target: it shapes what the network represents, and
+  no decision.
+* With a prior the policy starts as a heuristic agent's choice and the value as the outcome that
+  the agent expects; the network learns to correct both. The first `value_updates` updates then train
+  values alone, because advantages against an untrained value would undo the prior.
+* The agent and the past policies have averaged weights (Polyak averaging).
 """
 
 from __future__ import annotations
@@ -24,74 +21,131 @@ from __future__ import annotations
 import copy
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from torch import nn
 
 from experiments.training.actors import Actors
-from experiments.training.actors_on_ray import begin_actors
-from experiments.training.gradients import Objective
-from experiments.training.network import PolicyNetwork
-from experiments.training.processor import use_processor
-from experiments.training.recipe import Config
-from experiments.training.rollouts import Batch, Rollout
-from experiments.training.runs import PAST, Run, program
+from experiments.training.config import AUTO, PAST, Config
+from experiments.training.network import (
+    PolicyNetwork,
+    entropy,
+    fastest,
+    in_precision,
+    use_processor,
+)
+from experiments.training.rollouts import Batch, Collector, Rollout
+from experiments.training.runs import Run, program
 from experiments.training.seating import Ended, Tables
 from skyenv.agents import decide
 from skyenv.engine.games import results
 from skyenv.options import as_text
+from skyenv.rules.actions import NUM_ACTIONS
 from skyenv_agents.heuristic.player import HeuristicAgent
-from skyenv_agents.learned.networks import ThingsNetwork, heuristic_of
+from skyenv_agents.learned.layout import used_inputs
+from skyenv_agents.learned.networks import Network, heuristic_of
+
+
+@dataclass(frozen=True)
+class Objective:
+    """The loss of an update.
+
+    Attributes:
+        config: weights and limits of its parts. entropy: weight of the entropy bonus now.
+        only_value: whether values alone are trained.
+    """
+
+    config: Config
+    entropy: float
+    only_value: bool
+
+    def loss(
+        self, network: PolicyNetwork, batch: Batch, rows: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """The loss of a minibatch, and its figures.
+
+        Args:
+            network: that learns.
+            batch: with weights of mean 1 and normalised advantages. rows: int64 (k,), of it.
+
+        Returns:
+            The loss, and the policy's loss, the value's and the KL divergence, float32 (3,).
+        """
+        config = self.config
+        with in_precision(batch.codes.device.type, config.bfloat16):
+            log_probabilities, values = network(
+                batch.codes.index_select(0, rows), batch.masks.index_select(0, rows)
+            )
+        weight = batch.weight[rows]
+        log_probability = log_probabilities.gather(1, batch.action[rows][:, None])[:, 0]
+        log_ratio = log_probability - batch.log_probability[rows]
+        policy_loss = (
+            weight * batch.policy_losses(rows, log_probabilities, log_ratio, config.clip)
+        ).mean()
+        errors = (weight[:, None] * (values - batch.target[rows]).square()).mean(dim=0)
+        loss = config.value_weight * errors[0] + config.margin_weight * errors[1]
+        if not self.only_value:
+            bonus = (weight * entropy(log_probabilities)).mean()
+            loss = loss + policy_loss - self.entropy * bonus
+        divergence = (weight * (log_ratio.exp() - 1 - log_ratio)).mean()
+        return loss, torch.stack([policy_loss, errors[0], divergence]).detach()
 
 
 class Training(Run):
-    """A training run: network, optimiser, tables, opponents."""
+    """A training run: network, optimiser, actors."""
 
     PROGRAM = "train"
-    config: Config
+    COLLECTOR: ClassVar[type[Collector]] = Collector
     actors: Actors | None = None
-    annealed = 0.0  # how far the run was when the prior's weight fell last
+    annealed = 0.0  # progress of the run when the prior's weight fell last
 
     def begin(self) -> None:
-        """Make everything new."""
-        config = self.config
+        """See :class:`experiments.training.runs.Run`."""
         self._prepare()
-        self.network = config.make_network().to(self.device)
+        if self.config.precision == AUTO:
+            self.config = replace(self.config, precision=self.faster_precision())
+        self.network = self.config.make_network().to(self.device)
         self.mean = _copy(self.network)
         self.optimiser = self._new_optimiser()
-        self.rng = np.random.default_rng(config.seed)
-        self._warm_up()
-        self.actors = begin_actors(config, self.network)
+        self.rng = np.random.default_rng(self.config.seed)
+        self.actors = Actors(self.COLLECTOR, self.config, self.network)
 
     def _prepare(self) -> None:
         use_processor(self.config.threads)
-        wanted = self.config.device
-        self.device = torch.device(
-            "cuda"
-            if wanted == "auto" and torch.cuda.is_available()
-            else wanted.replace("auto", "cpu")
-        )
+        auto = "cuda" if torch.cuda.is_available() else "cpu"
+        self.device = torch.device(auto if self.config.device == AUTO else self.config.device)
         self.prior: HeuristicAgent | None = heuristic_of(self.config.prior)
-        self.bfloat16 = self.config.is_bfloat16(self.device.type)
+        self._warm_up()
 
     def _warm_up(self) -> None:
-        """Compile what isn't on disk yet before the clock runs: games, and the agents that play
-        here or are measured against.
-        """
+        """Compile games and agents before the clock runs."""
         config = self.config
         for players, side in config.tables:
             tables = Tables(1, players, side, 0, max_turns=config.max_turns, reward=config.reward)
             for agent in (*config.make_agents("fixed_opponents"), *config.make_agents("against")):
                 decide(tables.games, agent)
-            tables.look(np.zeros(1, np.int64), self.prior)
+            tables.inputs(np.zeros(1, np.int64), self.prior)
             tables.step(tables.games.mask.argmax(axis=1))
-            tables.games.observe(
-                np.arange(players), np.zeros(players, np.int64), tables.games.state
-            )
+            tables.inputs_at_end(0, self.prior)
             results(tables.games.state)
+
+    def faster_precision(self) -> str:
+        """The precision in which this machine's processor computes gradients faster."""
+        config = self.config
+        network, chance = config.make_network(started=False), torch.Generator().manual_seed(1)
+        inputs = len(used_inputs(max(config.players), bool(config.prior)).codes)
+        codes = torch.randint(-100, 100, (config.batch, inputs), generator=chance)
+        masks = torch.ones((config.batch, NUM_ACTIONS), dtype=torch.bool)
+
+        def step(bfloat16: bool) -> None:
+            with in_precision("cpu", bfloat16):
+                log_probabilities, values = network(codes.to(torch.int16), masks)
+            (values.square().mean() - log_probabilities[:, 0].mean()).backward()
+
+        return fastest({"float32": lambda: step(False), "bfloat16": lambda: step(True)})
 
     def learn(self) -> dict[str, float]:
         """Learn from the actors' rollouts; now and then keep a past policy."""
@@ -100,14 +154,14 @@ class Training(Run):
         rollouts = actors.rollouts(self.network)
         for rollout in rollouts:
             self._note(rollout.ended)
-        batch = config.BATCH.join([rollout.batch for rollout in rollouts], self.device)
+        batch = self.COLLECTOR.BATCH.join([rollout.batch for rollout in rollouts], self.device)
         self.decisions += sum(rollout.decisions for rollout in rollouts)
-        figures = mean_figures(rollouts) | actors.figures() | self._improve(batch)
+        figures = mean_figures(rollouts) | self.improve(batch)
         self._average()
         if (
             config.past_policies
             and (self.updates + 1) % config.snapshot == 0
-            and not self._only_value()
+            and not self.only_value
         ):
             actors.add_past(f"{PAST}-{self.updates + 1}", self.frozen())
         return figures
@@ -143,13 +197,15 @@ class Training(Run):
         """
         return 0 if self.prior is None or self.config.start else self.config.value_updates
 
-    def _only_value(self) -> bool:
+    @property
+    def only_value(self) -> bool:
+        """Whether the next update trains the values alone."""
         return self.updates < self.value_updates
 
     # ---- improving ----
 
-    def _improve(self, batch: Batch) -> dict[str, float]:
-        """Some passes of gradient steps over a batch."""
+    def improve(self, batch: Batch) -> dict[str, float]:
+        """Update the network by some passes over a batch; returns figures for the curve."""
         config, number = self.config, len(batch)
         if self.updates == self.value_updates > 0:
             # Adam's averages know the policy's gradients as 0 so far, which would make its first
@@ -164,7 +220,8 @@ class Training(Run):
             batch.target[:, 0], weight
         ).clamp(1e-9)
         batch = replace(batch, weight=weight, advantage=normalised(batch.advantage, weight))
-        objective = self._objective()
+        entropy_weight = config.entropy * self._left(config.final_entropy)
+        objective = Objective(config, entropy_weight, self.only_value)
         sums, steps = torch.zeros(3, device=self.device), 0
         for _ in range(config.epochs):
             order = torch.from_numpy(self.rng.permutation(number)).to(self.device)
@@ -173,7 +230,7 @@ class Training(Run):
             for start in range(0, max(number - config.batch, 0) + 1, config.batch):
                 sums += self._step(objective, batch, order[start : start + config.batch])
                 steps += 1
-            if float(sums[2]) > config.max_change * steps:
+            if float(sums[2]) > config.target_kl * steps:
                 break
         return {
             **dict(
@@ -193,28 +250,14 @@ class Training(Run):
         self.network.rest["prior_weight"].mul_(left / left_before if left_before > 0 else 0.0)
         self.annealed = done
 
-    def _objective(self) -> Objective:
-        config = self.config
-        return Objective(
-            clip=config.clip,
-            value_weight=config.value_weight,
-            margin_weight=config.margin_weight,
-            entropy=config.entropy * self._left(config.final_entropy),
-            only_value=self._only_value(),
-            bfloat16=self.bfloat16,
-        )
-
     def _step(self, objective: Objective, batch: Batch, rows: torch.Tensor) -> torch.Tensor:
-        """A gradient step on some decisions; the policy's loss, the value's, and how far the policy
-        has changed.
-        """
-        assert self.actors is not None
+        """Take a gradient step on a minibatch; returns its figures."""
         self.optimiser.zero_grad()
-        pieces = rows.chunk(self.config.pieces if self.device.type == "cpu" else 1)
-        told = self.actors.add_gradient(self.network, objective, batch, pieces)
-        nn.utils.clip_grad_norm_(self.network.parameters(), self.config.max_gradient)
+        loss, figures = objective.loss(self.network, batch, rows)
+        loss.backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(self.network.parameters(), self.config.max_grad_norm)
         self.optimiser.step()
-        return told
+        return figures
 
     @torch.no_grad()
     def _average(self) -> None:
@@ -227,7 +270,7 @@ class Training(Run):
 
     # ---- files ----
 
-    def frozen(self) -> ThingsNetwork:
+    def frozen(self) -> Network:
         """The network with its mean weights, to play."""
         return self.mean.frozen(self.about())
 
@@ -257,7 +300,7 @@ class Training(Run):
             "network": self.network.state_dict(),
             "mean": self.mean.state_dict(),
             "optimiser": self.optimiser.state_dict(),
-            "rng": self.rng,
+            "rng": self.rng.bit_generator.state,
             "annealed": self.annealed,
             "actors": self.actors.pack(),
         }
@@ -271,12 +314,13 @@ class Training(Run):
         self.mean.load_state_dict(state["mean"])
         self.optimiser = self._new_optimiser()
         self.optimiser.load_state_dict(state["optimiser"])
-        self.rng, self.annealed = state["rng"], state["annealed"]
-        self._warm_up()
-        self.actors = begin_actors(self.config, self.network, state["actors"])
+        self.rng = np.random.default_rng()
+        self.rng.bit_generator.state = state["rng"]
+        self.annealed = state["annealed"]
+        self.actors = Actors(self.COLLECTOR, self.config, self.network, state["actors"])
 
     def settle(self) -> None:
-        """Wait until nobody plays for the next update."""
+        """Wait until no actor plays."""
         assert self.actors is not None
         self.actors.wait()
 
@@ -316,9 +360,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    from experiments.training import (
-        # by its own name: checkpoints refer to its classes, and must not look for them in __main__
-        train,
-    )
-
-    sys.exit(train.main())
+    sys.exit(main())

@@ -257,9 +257,6 @@ class Network:
             raise CheckpointError(f"{path}: {error}") from error
 
 
-ThingsNetwork = Network
-
-
 def _sizes(shapes: Mapping[str, tuple[int, ...]]) -> Sizes:
     """Return the sizes of a network with weights of these shapes.
 

@@ -9,8 +9,8 @@ come and go.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -106,6 +106,18 @@ class OpponentPool:
             self._games[name] = games
             before = self._share.get(name, 0.0)
             self._share[name] = before + (share - before) / games
+
+    def statistics(self) -> dict[str, Any]:
+        """Results and counts, to be given to :meth:`restore` with the past policies."""
+        return {"removed": self._removed, "share": dict(self._share), "games": dict(self._games)}
+
+    def restore(self, past: Sequence[Agent], statistics: Mapping[str, Any]) -> None:
+        """Continue as another pool of the same fixed opponents, whose :meth:`statistics` these
+        are.
+        """
+        self.past = list(past)
+        self._removed = statistics["removed"]
+        self._share, self._games = dict(statistics["share"]), dict(statistics["games"])
 
     def share(self, name: str) -> float | None:
         """The learner's win share in the latest games against the agent of that name; None before

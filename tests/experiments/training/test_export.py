@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from experiments.training import best_response, expert_iteration, export, train
+from experiments.training.config import Config
 from experiments.training.export import ExportConfig
-from experiments.training.recipe import Config
 from skyenv.agents import make_agent
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.options import parse

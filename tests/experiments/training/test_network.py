@@ -5,7 +5,6 @@ nothing to it.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,12 +14,11 @@ from experiments.training.network import LOWEST, PolicyNetwork, entropy, in_prec
 from experiments.training.rollouts import arranged
 from experiments.training.seating import Tables
 from skyenv.agents import RandomAgent, decide, decisions_in
-from skyenv.errors import OptionError
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv_agents import GreedyAgent
 from skyenv_agents.learned.architecture import VALUES, Sizes
 from skyenv_agents.learned.layout import INPUTS, OUTCOME_PARTS, PRIOR_PARTS, used_inputs
-from skyenv_agents.learned.networks import Network, NetworkAgent, Prior, ThingsNetwork
+from skyenv_agents.learned.networks import Network, NetworkAgent, Prior
 
 ABOUT = {"prior": "", "prior_version": "", "reward": "outcome"}
 WITH_PRIOR = {"prior": "greedy", "prior_version": GreedyAgent.version, "reward": "outcome"}
@@ -77,7 +75,7 @@ def test_it_says_what_numpy_plays(sizes: Sizes, with_prior: bool, tables: Tables
     assert played.sizes == sizes
     player = NetworkAgent(played)
     prior = GreedyAgent() if with_prior else None
-    codes = arranged(tables.look(np.arange(60), prior), used_inputs())
+    codes = arranged(tables.inputs(np.arange(60), prior), used_inputs())
     assert codes.dtype == torch.int16
     with torch.no_grad():
         log_probabilities, values = learned(codes, torch.from_numpy(tables.games.mask != 0))
@@ -105,7 +103,7 @@ def test_inputs_that_are_left_out_change_nothing(players: int, with_prior: bool)
     """
     tables = Tables(40, players, "back", 5)
     tables.spread(np.random.default_rng(2))
-    codes = tables.look(np.arange(40), GreedyAgent() if with_prior else None)
+    codes = tables.inputs(np.arange(40), GreedyAgent() if with_prior else None)
     network, masks = PolicyNetwork(Sizes(16, 2, 8), 1.5), torch.from_numpy(tables.games.mask != 0)
     with torch.no_grad():
         for weight in (
@@ -135,7 +133,7 @@ def test_inputs_that_are_left_out_change_nothing(players: int, with_prior: bool)
 def test_half_the_precision_says_about_the_same(tables: Tables) -> None:
     network = decided(Sizes(32, 2, 8), 1.0)
     codes, masks = (
-        arranged(tables.look(np.arange(60), GreedyAgent()), used_inputs()),
+        arranged(tables.inputs(np.arange(60), GreedyAgent()), used_inputs()),
         torch.from_numpy(tables.games.mask != 0),
     )
     results = []
@@ -155,30 +153,13 @@ def test_it_comes_back_from_a_file(tmp_path: Path) -> None:
     network, other = decided(sizes), PolicyNetwork(sizes, 0.0)
     (tmp_path / "model.npz").write_bytes(network.frozen(ABOUT).to_bytes())
     loaded = Network.load(tmp_path / "model.npz")
-    assert isinstance(loaded, ThingsNetwork)
+    assert isinstance(loaded, Network)
     other.take(loaded)
     state = other.state_dict()
     assert all(torch.equal(state[name], tensor) for name, tensor in network.state_dict().items())
     assert sum(parameter.numel() for parameter in network.parameters()) == sum(
         array.size for array in loaded.weights.values()
     )
-
-
-def test_what_is_frozen_learns_no_more() -> None:
-    network = decided(Sizes(4, 1, 2))
-    frozen = network.frozen(ABOUT)
-    before = {name: array.copy() for name, array in frozen.weights.items()}
-    with torch.no_grad():
-        for parameter in network.parameters():
-            parameter.add_(1.0)
-    assert all(np.array_equal(frozen.weights[name], array) for name, array in before.items())
-
-
-def test_it_takes_no_network_of_other_sizes() -> None:
-    with pytest.raises(
-        OptionError, match=r"has Sizes\(trunk=8, .*\); the options make it Sizes\(trunk=9"
-    ):
-        PolicyNetwork(Sizes(9, 1, 2), 0.0).take(PolicyNetwork(Sizes(8, 1, 2), 0.0).frozen({}))
 
 
 # ---- how it begins ----
@@ -210,14 +191,6 @@ def test_it_begins_as_its_prior() -> None:
     assert values.abs().max() < 0.15
 
 
-def test_things_are_told_apart_from_the_beginning() -> None:
-    network = PolicyNetwork(Sizes(8, 1, 4), 0.0)
-    for group, number in (("district", 7), ("colour", 5), ("seat", 4)):
-        identity = network.rest[f"{group}_identity"].detach().numpy()
-        assert identity.shape == (number, 4)
-        assert len(np.unique(identity, axis=0)) == number
-
-
 # ---- mask ----
 
 
@@ -244,33 +217,3 @@ def test_illegal_actions_have_no_probability_and_no_gradient() -> None:
         for parameter in network.parameters()
         if parameter.grad is not None
     )
-
-
-def test_what_is_illegal_does_not_pull_at_the_weights() -> None:
-    """The gradient at every logit, from the logits on."""
-    network = decided(Sizes(8, 1, 4))
-    mask = some_masks(20, np.random.default_rng(2))
-    mask[0] = False
-    mask[0, 5] = True
-    logits: list[torch.Tensor] = []
-    real = torch.Tensor.masked_fill
-
-    def keep(self: torch.Tensor, *given: Any) -> torch.Tensor:
-        self.retain_grad()
-        logits.append(self)
-        return real(self, *given)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(torch.Tensor, "masked_fill", keep)
-        log_probabilities, _ = network(some_codes(20), mask)
-    action = mask.float().multinomial(1)
-    loss = (
-        -(log_probabilities.gather(1, action)[:, 0] * torch.randn(20)).mean()
-        - 0.1 * entropy(log_probabilities).mean()
-    )
-    loss.backward()
-    gradient = logits[0].grad
-    assert len(logits) == 1
-    assert gradient is not None
-    assert (gradient[~mask] == 0).all()
-    assert (gradient[mask] != 0).float().mean() > 0.9

@@ -1,39 +1,35 @@
-"""What is learned from: advantages, drawn actions, and that a rollout is what happened."""
+"""Rollouts: advantages, sampled actions, and that a rollout is what happened."""
 
 from __future__ import annotations
 
 import copy
-from multiprocessing.sharedctypes import RawArray
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from trainings import lessons, tiny
+from trainings import content, lessons, part_of, tiny
 
-from conftest import through_pickle
+from experiments.training.actors import packed, unpacked
 from experiments.training.network import PolicyNetwork, in_precision
 from experiments.training.rollouts import (
+    CERTAIN,
     FEWEST_IN_BFLOAT16,
-    LARGEST,
-    SURE,
     Batch,
     Collector,
     Rollout,
     advantages,
-    arranged,
+    drawn,
 )
-from experiments.training.seating import LEARNER, Tables, margins
-from skyenv.agents import Decisions, RandomAgent, decide, decisions_in
+from experiments.training.seating import LEARNER, Float32, Tables, margins
 from skyenv.engine.games import Games
 from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
 from skyenv.rules.actions import NUM_ACTIONS, PASS
 from skyenv_agents import GreedyAgent
 from skyenv_agents.learned.architecture import VALUES, Sizes
-from skyenv_agents.learned.layout import NUM_INPUTS
-from skyenv_agents.learned.networks import NetworkAgent, prior_scores
+from skyenv_agents.learned.networks import NetworkAgent
 from skyenv_agents.learned.pool import OpponentPool
 
 SIZES = Sizes(8, 1, 4)
@@ -49,18 +45,7 @@ def network(seed: int = 1, decided: float = 0.0) -> PolicyNetwork:
     return made
 
 
-def some_masks(number: int, rng: np.random.Generator) -> torch.Tensor:
-    """Bool masks with a tenth of the actions, at least one."""
-    mask = rng.random((number, NUM_ACTIONS)) < 0.1
-    mask[np.arange(number), rng.integers(NUM_ACTIONS, size=number)] = True
-    return torch.from_numpy(mask)
-
-
 # ---- advantages ----
-
-
-def f32(*values: Any) -> Any:
-    return np.array(values, np.float32)
 
 
 def column(values: list[Any], dtype: type = np.float32) -> Any:
@@ -109,56 +94,6 @@ def test_advantages_by_hand_over_three_seats() -> None:
     # t=6 have no successor
     assert advantage[:, 0].tolist() == [2.25, 3.25, 5.0, -2.0, -7.0, 9.5, 0.0, 0.0]
     assert whole[:, 0].tolist() == [True] * 6 + [False] * 2
-
-
-def test_what_is_forced_only_passes_rewards_on() -> None:
-    """By hand, γ = 0.5 and λ = 0.5, over two seats; what is held of positions without a choice,
-    100, is nowhere.
-
-    t  seat  chooses  rewards  value
-    0  0     yes      (1, 0)   2
-    1  0     no       (2, 4)   100    the 4 and the 8 come before seat 1's first choice: nobody's
-    2  1     no       (0, 8)   100
-    3  1     yes      (4, 2)   3
-    4  0     no       (0, 0)   100
-    5  0     yes      (1, 1)   5
-    6  1     no       (6, 1)   100    ends the game
-    7  0     yes      (5, 5)   4      the next game, in which seat 0 has no second choice
-    8  0     no       (9, 9)   100
-    """
-    advantage, whole = advantages(
-        value=column([2, 100, 100, 3, 100, 5, 100, 4, 100]),
-        seat=column([0, 0, 1, 1, 0, 0, 1, 0, 0], np.int64),
-        chooses=column([1, 0, 0, 1, 0, 1, 0, 1, 0], np.bool_),
-        reward=column([[1, 0], [2, 4], [0, 8], [4, 2], [0, 0], [1, 1], [6, 1], [5, 5], [9, 9]]),
-        done=column([0, 0, 0, 0, 0, 0, 1, 0, 0], np.bool_),
-        ending=np.zeros((9, 1, 2), np.float32),
-        gamma=0.5,
-        gae_lambda=0.5,
-    )
-    # seat 0: t=5: 1 + 6 − 5 = 2; t=0: 1 + 2 + 0 + 4 + 0 + 0.5·5 − 2 = 7.5, and 7.5 + 0.25·2 = 8
-    # seat 1: t=3: 2 + 0 + 1 + 1 − 3 = 1
-    assert advantage[:, 0].tolist() == [8, 0, 0, 1, 0, 2, 0, 0, 0]
-    assert whole[:, 0].tolist() == [True, False, False, True, False, True, False, False, False]
-
-
-def test_a_truncated_end_counts_what_is_left_for_every_seat() -> None:
-    ending = np.zeros((3, 1, 3), np.float32)
-    ending[2, 0] = [10, 20, 40]
-    advantage, whole = advantages(
-        value=column([1, 2, 3]),
-        seat=column([0, 1, 0], np.int64),
-        chooses=np.ones((3, 1), np.bool_),
-        reward=column([[0, 0, 0], [0, 1, 0], [2, 3, 0]]),
-        done=column([0, 0, 1], np.bool_),
-        ending=ending,
-        gamma=0.5,
-        gae_lambda=0.5,
-    )
-    # t=2: 2 + 0.5·10 − 3 = 4; t=1: 1 + 3 + 0.5·20 − 2 = 12; t=0: 0.5·3 − 1 = 0.5, and 0.5 + 0.25·4
-    # = 1.5
-    assert advantage[:, 0].tolist() == [1.5, 12.0, 4.0]
-    assert whole.all()
 
 
 def slowly(
@@ -255,52 +190,42 @@ def test_without_discount_targets_are_the_returns() -> None:
     assert whole.all()
 
 
-# ---- what is drawn ----
-
-
-def test_draws_follow_the_probabilities() -> None:
-    collector = tiny(games=500, steps=1, opponent_share=0.0).make_collector(0)
-    learned = network(decided=0.4)
-    collector._look(0)
-    collector.masks[0] = some_masks(1, np.random.default_rng(1))  # the same decision 500 times
-    collector.mine[0] = True  # where games are spread, some have no choice
-    with torch.no_grad():
-        collector.codes[0] = collector.codes[0, 0].clone()
-        probabilities = learned(collector.codes[0], collector.masks[0])[0][0].exp().numpy()
-        drawn: list[int] = []
-        for _ in range(10):
-            collector._choose(0, learned)
-            drawn += collector.action[0].tolist()
-        values = learned(collector.codes[0, :1], collector.masks[0, :1])[1][0].numpy()
-    often = np.bincount(drawn, minlength=NUM_ACTIONS) / len(drawn)
-    assert np.abs(often - probabilities).max() < 0.03
-    assert 0.15 < probabilities.max() < 0.999
-    assert collector.log_probability[0] == pytest.approx(
-        np.log(probabilities[collector.action[0]]), abs=1e-4
-    )
-    assert collector.entropy[0, 0] == pytest.approx(
-        -sum(p * np.log(p) for p in probabilities if p), abs=1e-3
-    )
-    assert collector.value[0] == pytest.approx(np.tile(values, (500, 1)), abs=1e-5)
-
-
-@pytest.mark.parametrize("number", [0.0, 1.0])
-def test_no_random_number_takes_an_illegal_action(
-    number: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Neither the lowest nor one that rounding brings to the highest."""
-    collector = tiny(games=2, steps=2, opponent_share=0.0).make_collector(0)
-    collector._look(0)
-    collector.masks[0] = False
-    collector.masks[0, 0, 50] = collector.masks[0, 1, 60] = True
-    monkeypatch.setattr(torch, "rand", lambda shape, generator: torch.full((shape,), number))
-    with torch.no_grad():
-        collector._choose(0, network())
-    assert collector.action[0].tolist() == [50, 60]
-    assert LARGEST < 1
-
-
 # ---- what is collected ----
+
+
+def test_sampled_actions_follow_the_probabilities_and_are_legal() -> None:
+    """Also with the lowest random number, and with one that rounding brings to the highest."""
+    chance = torch.Generator().manual_seed(1)
+    logits = torch.randn(NUM_ACTIONS, generator=chance)
+    mask = torch.rand(NUM_ACTIONS, generator=chance) < 0.1
+    log_probabilities = torch.log_softmax(logits.masked_fill(~mask, -1e9), dim=0).repeat(5000, 1)
+    masks, uniform = mask.repeat(5000, 1), torch.rand(5000, generator=chance)
+    uniform[0], uniform[1] = 0.0, 1.0
+    actions = drawn(log_probabilities, masks, uniform)
+    assert mask[actions].all()
+    often = torch.bincount(actions, minlength=NUM_ACTIONS) / 5000
+    assert (often - log_probabilities[0].exp()).abs().max() < 0.03
+    assert 5 < mask.sum() < 20
+
+
+class Noting(Collector):
+    """Notes the values of truncated games' ends, by tables and seed."""
+
+    noted: dict[tuple[int, int], Float32]
+
+    def values_at_end(self, tables: Tables, row: int, network: PolicyNetwork) -> Float32:
+        """See :meth:`Collector.values_at_end`; each is that of the seat's view alone."""
+        last = super().values_at_end(tables, row, network)
+        games = tables.games
+        everything = torch.ones(1, NUM_ACTIONS, dtype=torch.bool)
+        for seat in range(games.num_players):
+            codes = tables.inputs_at_end(row, self.prior)[seat : seat + 1]
+            seen = codes_of(games.observe(seat, [row], games.finished))
+            assert np.array_equal(codes[:, :OBSERVATION_SIZE], seen)
+            value = network(torch.from_numpy(codes[:, self.used.codes]), everything)[1]
+            assert last[seat] == pytest.approx(value[0].numpy(), abs=1e-5)
+        self.noted[id(tables), int(games.finished["seed"][row])] = last
+        return last
 
 
 def scores(games: Games) -> Any:
@@ -326,28 +251,23 @@ def scores(games: Games) -> Any:
     ],
     ids=["alone", "opponents", "tables", "whole"],
 )
-def test_a_rollout_is_what_happened(
-    changes: dict[str, Any], prior: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_rollout_is_what_happened(changes: dict[str, Any], prior: str) -> None:
     """Played again action by action, it gives the same seats, inputs and rewards, and advantages
     from first principles.
     """
     config = tiny(
-        reward="points", prior=prior, gamma=0.9, gae_lambda=0.8, seed=5, sure_share=1.0, **changes
+        reward="points",
+        prior=prior,
+        gamma=0.9,
+        gae_lambda=0.8,
+        seed=5,
+        certain_fraction=1.0,
+        **changes,
     )
-    collector, learned = config.make_collector(0), network(decided=0.1)
+    collector, learned = Noting(config, 0), network(decided=0.1)
     again = [tables.games.copy() for tables in collector.tables]
     seated = [tables.seats.copy() for tables in collector.tables]
-    endings: dict[tuple[int, int], Any] = {}
-    real = Collector._values_at_end
-
-    def noted(self: Collector, tables: Tables, row: int, network: PolicyNetwork) -> Any:
-        endings[id(tables), int(tables.games.finished["seed"][row])] = last = real(
-            self, tables, row, network
-        )
-        return last
-
-    monkeypatch.setattr(Collector, "_values_at_end", noted)
+    endings = collector.noted = {}
     rollout = collector.collect(learned)
     observed = collector.used.codes < OBSERVATION_SIZE
     seen_ends, chosen = 0, np.zeros_like(collector.mine)
@@ -444,17 +364,17 @@ def test_what_one_rollout_leaves_open_a_later_one_ends(changes: dict[str, Any]) 
     same: dict[str, Any] = {
         "opponent_share": 0.0,
         "gae_lambda": 0.0,
-        "sure_share": 1.0,
+        "certain_fraction": 1.0,
         "reward": "points",
         "games": 12,
     }
     learned = network(decided=0.1)
-    often, once = (tiny(steps=steps, **same, **changes).make_collector(0) for steps in (5, 200))
+    often, once = (part_of(steps=steps, **same, **changes) for steps in (5, 200))
     taught = []
     for number in range(40):
         taught += lessons(often.collect(learned).batch)
         if number % 7 == 3:
-            often = through_pickle(often)
+            often = Collector(often.config, 0, unpacked(packed(often.state())))
     whole = lessons(once.collect(learned).batch)
     assert len(taught) == len(whole) > 300
     for mine, other in zip(
@@ -468,16 +388,19 @@ def test_what_one_rollout_leaves_open_a_later_one_ends(changes: dict[str, Any]) 
     assert often.open.since.sum(axis=0) == pytest.approx(once.open.since.sum(axis=0), abs=1e-4)
 
 
-def test_the_network_is_asked_where_it_has_a_choice() -> None:
-    collector, learned = (
-        tiny(opponent_share=0.5, fixed_opponents="random").make_collector(0),
-        network(),
-    )
+def test_forward_passes_are_of_choices_and_figures_of_the_learners_decisions() -> None:
+    collector = part_of(opponent_share=0.5, fixed_opponents="random", steps=60)
+    learned = network()
     asked: list[torch.Tensor] = []
     learned.register_forward_pre_hook(lambda _, given: asked.append(given[1]))
-    collector.collect(learned)
-    assert sum(len(masks) for masks in asked) > 0
+    figures = collector.collect(learned).figures
     assert all((masks.sum(dim=1) > 1).all() for masks in asked)
+    mine = collector.mine
+    assert 0 < mine.sum() < mine.size
+    assert figures["entropy"] == pytest.approx(collector.entropy[mine].mean(), rel=1e-5)
+    bids = mine & collector.masks.numpy()[..., PASS]
+    assert figures["passes"] == pytest.approx((collector.action[bids] == PASS).mean())
+    assert figures["illegal"] == 0
 
 
 # ---- what is left out ----
@@ -493,7 +416,7 @@ def thinned(share: float) -> tuple[Collector, list[Rollout]]:
         "opponent_share": 0.6,
         "fixed_opponents": "random,greedy",
     }
-    collector, learned = tiny(sure_share=share, **changes).make_collector(0), network(decided=0.8)
+    collector, learned = part_of(certain_fraction=share, **changes), network(decided=0.8)
     return collector, [collector.collect(learned) for _ in range(3)]
 
 
@@ -507,12 +430,6 @@ def lines(batch: Batch) -> list[bytes]:
     return [b"".join(array[k].tobytes() for array in arrays) for k in range(len(batch))]
 
 
-def test_with_all_that_is_sure_each_decision_counts_once() -> None:
-    for rollout in thinned(1.0)[1]:
-        assert len(rollout.batch) == rollout.decisions > 0
-        assert (rollout.batch.weight == 1).all()
-
-
 @pytest.mark.parametrize("share", [0.1, 0.5])
 def test_what_the_policy_was_sure_of_is_learned_from_in_part(share: float) -> None:
     """Of the same games: all other decisions, and of those a share, which stand for all of them."""
@@ -521,7 +438,7 @@ def test_what_the_policy_was_sure_of_is_learned_from_in_part(share: float) -> No
         batch, whole = rollout.batch, every.batch
         rest = iter(lines(whole))
         assert all(line in rest for line in lines(batch))  # some of them, in their order
-        sure, all_sure = batch.log_probability > SURE, whole.log_probability > SURE
+        sure, all_sure = batch.log_probability > CERTAIN, whole.log_probability > CERTAIN
         assert (~sure).sum() == (~all_sure).sum() > 0
         assert (batch.weight[~sure] == 1).all()
         assert batch.weight[sure].numpy() == pytest.approx(int(all_sure.sum()) / int(sure.sum()))
@@ -533,68 +450,12 @@ def test_what_the_policy_was_sure_of_is_learned_from_in_part(share: float) -> No
     assert left / number == pytest.approx(share, abs=4 * (share * (1 - share) / number) ** 0.5)
 
 
-def test_what_is_expected_of_the_weighted_sums_is_what_all_decisions_give(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Whatever is summed up: no decision that the policy was sure of comes more often than
-    others.
-    """
-    tracks: list[Any] = []
-    real = Collector._batch
-    monkeypatch.setattr(
-        Collector,
-        "_batch",
-        lambda self, those: tracks.append(those) or real(self, those),  # type: ignore[func-returns-value]
-    )
-    collector, _ = thinned(0.25)
-
-    def sums(batch: Batch) -> Any:
-        each = torch.stack(
-            [
-                batch.advantage,
-                batch.target[:, 0],
-                batch.target[:, 1],
-                torch.linspace(0, 1, 103)[batch.action],
-            ]
-        )
-        return (batch.weight * each).sum(dim=1).numpy()
-
-    drawn = np.array([sums(real(collector, tracks[-1])[0]) for _ in range(400)])
-    collector.sure_share = 1.0
-    error = drawn.std(axis=0) / len(drawn) ** 0.5
-    assert (error > 0).all()
-    assert (np.abs(drawn.mean(axis=0) - sums(real(collector, tracks[-1])[0])) < 4 * error).all()
-
-
-def test_nothing_may_be_left_of_what_the_policy_was_sure_of() -> None:
-    for rollout in thinned(1e-9)[1]:
-        assert (rollout.batch.log_probability <= SURE).all()
-        assert (rollout.batch.weight == 1).all()
-        assert 0 < len(rollout.batch) < rollout.decisions
-
-
-def test_figures_tell_of_the_learners_decisions() -> None:
-    collector = tiny(opponent_share=0.6, fixed_opponents="random", steps=60).make_collector(0)
-    figures = collector.collect(network()).figures
-    mine = collector.mine
-    assert 0 < mine.sum() < mine.size
-    assert figures["entropy"] == pytest.approx(collector.entropy[mine].mean(), rel=1e-5)
-    bids = mine & collector.masks.numpy()[..., PASS]
-    assert figures["passes"] == pytest.approx((collector.action[bids] == PASS).mean())
-    assert figures["illegal"] == 0
-    row, t = np.argwhere(mine)[0][::-1]
-    collector.masks[t, row, int(collector.action[t, row])] = False
-    assert collector._figures()["illegal"] == 1
-
-
 @pytest.mark.parametrize("games", [16, 400], ids=["single precision", "bfloat16"])
 def test_every_rollout_is_played_with_the_weights_of_then(games: int) -> None:
     """Weights are converted once for a rollout; those of another one, changed in place, must not be
     played with.
     """
-    collector = tiny(
-        players="2", games=games, opponent_share=0.0, precision="bfloat16"
-    ).make_collector(0)
+    collector = part_of(players="2", games=games, opponent_share=0.0, precision="bfloat16")
     made = network(decided=0.1)
     for _ in range(2):
         collector.collect(made)
@@ -611,203 +472,42 @@ def test_every_rollout_is_played_with_the_weights_of_then(games: int) -> None:
             next(made.layers["outlook"].parameters()).add_(1.0)
 
 
-class TorchAgent(RandomAgent):
-    """Plays at random, and computes something on the way."""
-
-    name = "torch"
-    kinds: ClassVar[set[torch.dtype]] = set()
-
-    def act(self, decisions: Decisions) -> Any:
-        """See :meth:`skyenv.Agent.act`."""
-        with torch.no_grad():
-            self.kinds.add(torch.nn.Linear(3, 2)(torch.ones(1, 3)).dtype)
-        return super().act(decisions)
-
-
-def test_opponents_compute_in_their_own_precision() -> None:
-    collector = tiny(players="2", games=8, opponent_share=1.0, precision="bfloat16").make_collector(
-        0
+def test_a_collector_continues_from_its_state() -> None:
+    """Whatever the first one plays in between; past policies sit at tables, also one that has left
+    the pool.
+    """
+    config = tiny(
+        players="2,3",
+        opponent_share=0.9,
+        fixed_opponents="greedy,random",
+        fixed_share=0.3,
+        max_turns=4,
+        prior="greedy",
+        certain_fraction=0.5,
     )
-    collector.pool = OpponentPool([TorchAgent()], 1.0)
-    collector._seat(collector.tables[0], np.arange(8))
-    collector.collect(network())
-    assert TorchAgent.kinds == {torch.float32}
-
-
-def test_the_prior_is_a_part_of_what_is_seen() -> None:
-    collector = tiny(players="3", prior="greedy", games=64, opponent_share=0.0).make_collector(0)
-    collector._look(0)
-    tables = collector.tables[0]
-    greedy = GreedyAgent()
-    assert np.array_equal(
-        collector.codes[0].numpy(),
-        arranged(tables.look(np.arange(64), greedy), collector.used).numpy(),
-    )
-    given_scores = prior_scores(greedy, decisions_in(tables.games, greedy))
-    with torch.no_grad():
-        chosen = network()(collector.codes[0], collector.masks[0])[0].argmax(dim=1).numpy()
-    assert (given_scores[np.arange(64), chosen] > -0.3).all()
-    assert (given_scores.min(axis=1) < -0.5).mean() > 0.5  # it was a choice
-
-
-def test_values_of_a_truncated_end_are_those_of_the_last_position() -> None:
-    collector, learned = (
-        tiny(players="3", games=5, max_turns=3, opponent_share=0.0).make_collector(0),
-        network(decided=0.1),
-    )
-    tables = collector.tables[0]
-    while not tables.games.truncated.any():
-        tables.games.step(decide(tables.games, RandomAgent()))
-    row = int(np.flatnonzero(tables.games.truncated)[-1])
-    with torch.no_grad():
-        values = collector._values_at_end(tables, row, learned)
-        assert values.shape == (3, VALUES)
-        for seat in range(3):
-            codes = np.zeros((1, NUM_INPUTS), np.int16)
-            codes[:, :OBSERVATION_SIZE] = codes_of(
-                tables.games.observe(seat, [row], tables.games.finished)
-            )
-            value = learned(
-                arranged(codes, collector.used), torch.ones(1, NUM_ACTIONS, dtype=torch.bool)
-            )[1]
-            assert values[seat] == pytest.approx(value[0].numpy(), abs=1e-5)
-    assert len(set(values[:, 0].tolist())) == 3
-
-
-def test_ends_are_noted_where_opponents_are_drawn() -> None:
-    collector = tiny(
-        opponent_share=1.0, fixed_opponents="random,greedy", max_turns=2, steps=60
-    ).make_collector(0)
-    assert collector.pool.share("random") is None
-    rollout = collector.collect(network())
-    shares = {
-        name: [one.share for one in rollout.ended if one.opponent == name]
-        for name in ("random", "greedy")
-    }
-    assert all(shares.values())
-    for name, each in shares.items():
-        assert collector.pool.share(name) == pytest.approx(np.mean(each))
-
-
-# ---- going on ----
-
-
-def same(one: Rollout, other: Rollout) -> bool:
-    """Whether two rollouts are the same, bit for bit."""
-    arrays = zip(vars(one.batch).values(), vars(other.batch).values(), strict=True)
-    told, also = ((each.decisions, each.ended, each.figures) for each in (one, other))
-    return all(torch.equal(a, b) for a, b in arrays) and told == also
-
-
-@pytest.mark.parametrize("copier", [through_pickle, Collector.snapshot], ids=["pickle", "snapshot"])
-def test_a_copy_goes_on_the_same(copier: Any) -> None:
-    """Whatever the first one plays in between."""
-    changes: dict[str, Any] = {
-        "players": "2,3",
-        "opponent_share": 0.9,
-        "fixed_opponents": "greedy,random",
-        "fixed_share": 0.3,
-    }
-    collector = tiny(**changes, max_turns=2, prior="greedy", sure_share=0.5).make_collector(0)
-    collector.add_opponent(NetworkAgent(network(3).frozen({}), name="past-1"))
-    learned = network(decided=0.8)
-    collector.collect(learned)
-    again = copier(collector)
+    collector, learned = Collector(config, 0), network(decided=0.8)
+    for number in range(1, 4):
+        collector.add_opponent(NetworkAgent(network(3).frozen({}), name=f"past-{number}"))
+        collector.collect(learned)
+    state = collector.state()
     first = [copy.deepcopy(collector.collect(learned)) for _ in range(2)]
+    again = Collector(config, 0, unpacked(packed(state)))
+    guests = {guest.name for tables in again.tables for guest in tables.guests}
+    assert {"past-1", "greedy"} < guests
+    assert [agent.name for agent in again.pool.past] == ["past-2", "past-3"]
     second = [again.collect(learned) for _ in range(2)]
-    assert all(same(*both) for both in zip(first, second, strict=True))
-    assert not same(*second)
+    assert content(second) == content(first)
     assert any((rollout.batch.weight > 1).any() for rollout in second)
-    assert any(
-        one.opponent == "past-1" for rollout in first for one in rollout.ended
-    ) or "past-1" in {guest.name for tables in again.tables for guest in tables.guests}
-
-
-def test_a_snapshot_shares_its_opponents() -> None:
-    """They don't change; and what the copy takes in, the first one doesn't."""
-    collector = tiny(opponent_share=1.0, fixed_opponents="greedy").make_collector(0)
-    again = collector.snapshot()
-    assert again.pool.agents[0] is collector.pool.agents[0] is again.tables[0].guests[0]
-    again.add_opponent(NetworkAgent(network().frozen({}), name="past-1"))
-    assert [agent.name for agent in collector.pool.agents] == ["greedy"]
-    assert [agent.name for agent in again.pool.agents] == ["greedy", "past-1"]
+    assert any(rollout.ended for rollout in second)
+    assert again.pool.weights().tolist() == collector.pool.weights().tolist()
 
 
 def test_guests_that_have_left_are_forgotten() -> None:
     """When a past policy comes; who still sits at a table stays."""
-    collector = tiny(opponent_share=1.0, fixed_opponents="greedy,random").make_collector(0)
+    collector = part_of(opponent_share=1.0, fixed_opponents="greedy,random")
     (tables,) = collector.tables
     tables.seat(np.arange(12), OpponentPool([GreedyAgent()]), 1.0, np.random.default_rng(1))
     assert len(tables.guests) == 3
     collector.add_opponent(NetworkAgent(network().frozen({}), name="past-1"))
     assert [guest.name for guest in tables.guests] == ["greedy"]
     assert [agent.name for agent in collector.pool.past] == ["past-1"]
-
-
-# ---- batches in memory ----
-
-
-WIDTH = 11
-"""Inputs of a decision, an odd number."""
-
-
-def some_batch(number: int) -> Batch:
-    """With something else in every place."""
-    generator = torch.Generator().manual_seed(number)
-    return Batch(
-        **{
-            name: torch.randint(
-                0, 2 if kind is torch.bool else 30_000, shape, generator=generator
-            ).to(kind)
-            for name, (shape, kind) in Batch.shapes(number, WIDTH).items()
-        }
-    )
-
-
-def equal(one: Batch, other: Batch) -> bool:
-    pairs = [(getattr(one, name), array) for name, array in vars(other).items()]
-    return all(mine.dtype == theirs.dtype and torch.equal(mine, theirs) for mine, theirs in pairs)
-
-
-@pytest.mark.parametrize("number", [0, 1, 2, 3, 5, 7, 8, 13, 64, 77])
-def test_a_batch_comes_back_from_memory(number: int) -> None:
-    """Whatever its size, also where it takes all the room that there is, and something else has
-    been there before.
-    """
-    assert set(Batch.shapes(number, WIDTH)) == set(vars(some_batch(number)))
-    memory = RawArray("b", Batch.room(number, WIDTH))
-    batch = some_batch(number)
-    batch.write(memory)
-    found = Batch.within(memory, number, WIDTH)
-    assert len(found) == number
-    assert equal(found, batch)
-    larger = RawArray("b", Batch.room(100, WIDTH))
-    some_batch(100).write(larger)
-    batch.write(larger)
-    assert equal(Batch.within(larger, number, WIDTH), batch)
-
-
-def test_there_is_room_for_fewer() -> None:
-    rooms = [Batch.room(number, WIDTH) for number in range(40)]
-    assert rooms[0] == 0
-    assert rooms == sorted(set(rooms))
-    assert rooms[-1] < 39 * rooms[1]
-
-
-def test_what_is_found_in_memory_is_the_memory() -> None:
-    """Nothing is copied: what another process writes later is seen."""
-    memory = RawArray("b", Batch.room(9, WIDTH))
-    found = Batch.within(memory, 9, WIDTH)
-    batch = some_batch(9)
-    assert not equal(found, batch)
-    batch.write(memory)
-    assert equal(found, batch)
-
-
-def test_batches_are_joined_in_order() -> None:
-    parts = [some_batch(3), some_batch(0), some_batch(5)]
-    whole = Batch.join(parts, torch.device("cpu"))
-    assert len(whole) == 8
-    assert torch.equal(whole.codes, torch.cat([parts[0].codes, parts[2].codes]))
-    assert torch.equal(whole.action[3:], parts[2].action)
-    assert equal(Batch.join(parts[:1], torch.device("cpu")), parts[0])

@@ -137,7 +137,7 @@ def test_the_learner_sees_the_observation_and_what_its_prior_says(
 ) -> None:
     tables = played(Tables(40, 3, "front", 3, reward=reward), 70)
     rows = np.array([3, 17, 18, 39])
-    codes = tables.look(rows, prior)
+    codes = tables.inputs(rows, prior)
     assert codes.dtype == np.int16
     assert codes.shape == (4, NUM_INPUTS)
     observed = tables.games.observe(tables.games.seat)[rows]
@@ -160,10 +160,6 @@ def test_the_learner_sees_the_observation_and_what_its_prior_says(
     else:
         assert np.abs(codes[:, OUTCOME] / OUTCOME_PARTS - said.outcome).max() <= 0.5 / OUTCOME_PARTS
         assert codes[:, OUTCOME].any()
-
-
-def test_nobody_looks() -> None:
-    assert Tables(3, 2, "front", 1).look(np.arange(0), GreedyAgent()).shape == (0, NUM_INPUTS)
 
 
 def test_margins_by_hand() -> None:

@@ -9,9 +9,8 @@ from typing import Any, Final
 
 import torch
 
-from experiments.training.actors import Here
-from experiments.training.recipe import Config
-from experiments.training.rollouts import Batch, Collector
+from experiments.training.config import Config
+from experiments.training.rollouts import Batch, Collector, Rollout
 from experiments.training.train import Training
 
 SMALL: Final[dict[str, Any]] = {
@@ -20,7 +19,7 @@ SMALL: Final[dict[str, Any]] = {
     "batch": 64,
     "hidden": 8,
     "blocks": 1,
-    "thing": 4,
+    "entity_dim": 4,
     "minutes": 0.0,
     "decisions": 1000,
     "snapshot": 2,
@@ -40,10 +39,15 @@ def tiny(folder: Path | str = "unused", **changes: Any) -> Config:
     return Config(**{"run": str(folder), **SMALL, **changes})
 
 
-def begun(config: Config) -> Training:
+def part_of(part: int = 0, **changes: Any) -> Collector:
+    """The collector of a part of a tiny training."""
+    return Collector(tiny(**changes), part)
+
+
+def begun(config: Config, kind: type[Training] = Training) -> Training:
     """A training that has begun."""
     config.check()
-    training = Training(config)
+    training = kind(config)
     training.begin()
     return training
 
@@ -66,11 +70,10 @@ def updated(training: Training, number: int) -> Training:
 
 
 def collector(training: Training) -> Collector:
-    """What plays, in this process."""
-    assert isinstance(training.actors, Here)
-    playing = training.actors.actor.collector
-    assert isinstance(playing, Collector)
-    return playing
+    """The collector in this process."""
+    assert training.actors is not None
+    assert training.actors.own is not None
+    return training.actors.own
 
 
 def weights(training: Training) -> bytes:
@@ -80,10 +83,23 @@ def weights(training: Training) -> bytes:
     )
 
 
+def content(rollouts: list[Rollout]) -> list[Any]:
+    """All that rollouts hold, to be compared."""
+    return [
+        (
+            [array.numpy().tobytes() for array in vars(r.batch).values()],
+            r.decisions,
+            r.ended,
+            r.figures,
+        )
+        for r in rollouts
+    ]
+
+
 def without_time(curve: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """A curve without what depends on the machine."""
     return [
-        {name: value for name, value in point.items() if name not in ("seconds", "pace")}
+        {name: value for name, value in point.items() if name not in ("seconds", "pace", "lost")}
         for point in curve
     ]
 

@@ -1,0 +1,195 @@
+"""The options of a training, and what follows from them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from trainings import begun, part_of, tiny
+
+from experiments.training import config
+from experiments.training.config import SEEDS_APART, Config
+from experiments.training.network import PolicyNetwork, fastest
+from experiments.training.train import Training
+from skyenv.errors import CheckpointError, OptionError
+from skyenv.options import parse
+from skyenv_agents.learned.architecture import Sizes
+from skyenv_agents.learned.networks import WORST_PRIOR
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("run", [""]),
+        ("players", ["", "5", "2,2", "two"]),
+        ("side", ["", "top", "front,front"]),
+        ("decisions", [-1]),
+        ("seed", [2**32]),
+        ("checkpoint_seconds", [float("nan")]),
+        ("against", ["", "nobody", "nowhere:Agent"]),
+        ("ray", ["auto"]),  # with a single process
+        ("games", [0]),
+        ("certain_fraction", [0.0, 1.1]),
+        ("gamma", [0.0, 1.5]),
+        ("target_kl", [0.0]),
+        ("max_grad_norm", [0.0, float("inf")]),
+        ("entity_dim", [0]),
+        ("prior", ["random"]),
+        ("prior_floor", [-0.1, WORST_PRIOR + 0.1]),
+        ("fixed_opponents", ["nobody", "random,random", ","]),
+        ("precision", ["float16"]),
+    ],
+)
+def test_bad_values_are_named(name: str, values: list[Any]) -> None:
+    tiny().check()
+    for value in values:
+        with pytest.raises(OptionError, match=name) as caught:
+            tiny(**{"paired_seeds": 1, name: value}).check()
+        assert "\n" not in str(caught.value)
+
+
+def test_options_that_do_not_fit_together(tmp_path: Path) -> None:
+    path = tmp_path / "past-3" / "model.npz"
+    path.parent.mkdir()
+    path.write_bytes(PolicyNetwork(Sizes(4, 1, 2), 0.0).frozen({}).to_bytes())
+    several: dict[str, Any] = {"players": "2,3", "side": "front,back"}
+    for name, changes in (
+        ("games must be at least 4", {**several, "games": 3}),
+        ("games must be at least 12", {**several, "games": 11, "processes": 4}),
+        ("games must be at least 8", {**several, "games": 7, "processes": 2}),  # both play
+        ("opponent_share", {"fixed_opponents": "", "past_policies": 0}),
+        ("fixed_opponents", {"fixed_opponents": f"random,{path}"}),
+    ):
+        with pytest.raises(OptionError, match=name):
+            tiny(**changes).check()
+    tiny(**several, games=12, processes=4).check()
+    with pytest.raises(CheckpointError, match="there is no network file"):
+        tiny(fixed_opponents=str(tmp_path / "model.npz")).check()
+    Config().check()
+
+
+RECIPES = sorted((Path(config.__file__).parent / "recipes").glob("*.toml"))
+
+
+@pytest.mark.parametrize("path", RECIPES, ids=[path.stem for path in RECIPES])
+def test_recipes_are_of_an_hour_at_most_and_can_be_followed(path: Path) -> None:
+    options = parse(Config, "train", "Train.", ["--config", str(path)])
+    options.check()
+    assert 0 < options.minutes <= 60
+    assert not {"bidder", "builder"} & set(options.fixed_opponents)  # they anchor the ladder
+
+
+@pytest.mark.parametrize("processes", range(1, 6))
+@pytest.mark.parametrize("seed", [0, 2**32 - 1])
+def test_games_are_shared_out_among_processes(seed: int, processes: int) -> None:
+    """None is lost, each part has one of every kind, and no two tables play the same ones; with two
+    processes the learner plays a small part.
+    """
+    options = tiny(players="2,3", side="front,back", games=43, processes=processes, seed=seed)
+    parts = [options.games_of(part) for part in range(options.parts)]
+    sizes = [[number for number, *_ in part] for part in parts]
+    assert [sum(kind) for kind in zip(*sizes, strict=True)] == [11, 11, 11, 10]
+    assert min(map(min, sizes)) > 0
+    assert len(parts) == {1: 1, 2: 2}.get(processes, processes - 1)
+    assert processes != 2 or sizes[1] == [2] * 4
+    assert [kind[1:3] for kind in parts[0]] == options.tables
+    blocks = {first // SEEDS_APART for part in parts for *_, first in part}
+    assert len(blocks) == 4 * len(parts)
+
+
+def test_parts_draw_on_their_own() -> None:
+    one, other = (part_of(part, processes=3, games=200, opponent_share=0.5) for part in range(2))
+    assert one.tables[0].seats.tolist() != other.tables[0].seats.tolist()
+    numbers = [torch.rand(3, generator=each.generator).tolist() for each in (one, other)]
+    assert numbers[0] != numbers[1]
+
+
+def test_a_network_begins_by_its_seed_alone() -> None:
+    """And PyTorch's own generator is left as it was."""
+    torch.manual_seed(9)
+    wanted = torch.rand(3)
+    made = []
+    for seed in (1, 1, 2):
+        torch.manual_seed(9)
+        network = tiny(seed=seed, hidden=10, blocks=2, entity_dim=3).make_network()
+        assert torch.equal(torch.rand(3), wanted)
+        assert network.sizes == Sizes(10, 2, 3)
+        made.append([parameter.detach().numpy().tobytes() for parameter in network.parameters()])
+    assert made[0] == made[1] != made[2]
+
+
+def test_a_prior_that_is_started_from_counts_as_it_did_unless_the_options_say_otherwise(
+    tmp_path: Path,
+) -> None:
+    training = begun(tiny(prior="greedy", prior_weight=7.5, prior_floor=0.75))
+    path = tmp_path / "model.npz"
+    path.write_bytes(training.model())
+    cases: tuple[tuple[dict[str, Any], tuple[float, float]], ...] = (
+        ({}, (7.5, -0.75)),
+        ({"prior_weight": 2.0}, (2.0, -0.75)),
+        ({"prior_floor": 0.25}, (7.5, -0.25)),
+    )
+    for changes, wanted in cases:
+        network = tiny(prior="greedy", start=str(path), **changes).make_network()
+        assert (network.rest["prior_weight"].item(), network.rest["prior_floor"].item()) == wanted
+
+
+@pytest.mark.parametrize("changes", [{"hidden": 24}, {"entity_dim": 5}, {"prior": "greedy"}])
+def test_what_cannot_be_started_from(tmp_path: Path, changes: dict[str, Any]) -> None:
+    path = tmp_path / "model.npz"
+    path.write_bytes(begun(tiny()).model())
+    with pytest.raises(OptionError, match=r"start"):
+        begun(tiny(start=str(path), **changes))
+    with pytest.raises(CheckpointError, match="there is no network file"):
+        begun(tiny(start=str(tmp_path / "nothing.npz")))
+
+
+# ---- precision ----
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [((2.0, 1.0), "bfloat16"), ((2.0, 1.9), "float32"), ((1.0, 1.27), "float32")],
+)
+def test_the_faster_precision_is_chosen(seconds: tuple[float, float], expected: str) -> None:
+    """float32, unless the other one takes clearly less time."""
+    now = 0.0
+
+    def way(taken: float) -> None:
+        nonlocal now
+        now += taken
+
+    first, second = seconds
+    ways = {"float32": lambda: way(first), "bfloat16": lambda: way(second)}
+    assert fastest(ways, lambda: now) == expected
+
+
+class Decided(Training):
+    """Finds one precision faster than the other."""
+
+    found = "bfloat16"
+
+    def faster_precision(self) -> str:
+        """See :meth:`Training.faster_precision`."""
+        return self.found
+
+
+class DecidedOtherwise(Decided):
+    """On another machine."""
+
+    found = "float32"
+
+
+def test_a_decided_precision_is_kept_on_resume(tmp_path: Path) -> None:
+    training = begun(tiny(tmp_path, precision="auto"), Decided)
+    assert training.config.precision == "bfloat16"
+    training.update()
+    training.save()
+    again = DecidedOtherwise(tiny(tmp_path, precision="auto"))
+    again.load()
+    assert again.config.precision == "bfloat16"
+    with pytest.raises(CheckpointError, match="precision"):
+        DecidedOtherwise(tiny(tmp_path, precision="float32")).load()
+    assert Training(tiny(precision="auto")).faster_precision() in ("float32", "bfloat16")

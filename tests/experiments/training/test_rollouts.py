@@ -385,7 +385,7 @@ def test_what_one_rollout_leaves_open_a_later_one_ends(changes: dict[str, Any]) 
     assert often.open is not None
     assert once.open is not None
     assert sorted(often.open.columns.tolist()) == sorted(once.open.columns.tolist())
-    assert often.open.since.sum(axis=0) == pytest.approx(once.open.since.sum(axis=0), abs=1e-4)
+    assert often.open.since.sum(dim=0) == pytest.approx(once.open.since.sum(dim=0), abs=1e-4)
 
 
 def test_forward_passes_are_of_choices_and_figures_of_the_learners_decisions() -> None:

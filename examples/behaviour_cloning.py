@@ -31,8 +31,10 @@ from skyenv_agents.learned.networks import (
     WORST_PRIOR,
     NetworkAgent,
     Prior,
-    ThingsNetwork,
     heuristic_of,
+)
+from skyenv_agents.learned.networks import (
+    Network as FrozenNetwork,
 )
 
 ILLEGAL = -1e9  # its logit; −∞ gives NaN where a gradient meets it
@@ -177,7 +179,7 @@ def prior_codes(
 
 
 class Network(nn.Module):
-    """What :class:`skyenv_agents.learned.networks.ThingsNetwork` plays with NumPy, as PyTorch
+    """What :class:`skyenv_agents.learned.networks.Network` plays with NumPy, as PyTorch
     learns it.
 
     In the beginning it decides as its prior does: the last layers' weights are small.
@@ -228,7 +230,7 @@ class Network(nn.Module):
             rows, self._weight(f"{name}.weight"), self._weight(f"{name}.bias")
         )
 
-    def frozen(self) -> ThingsNetwork:
+    def frozen(self) -> FrozenNetwork:
         """What plays without PyTorch."""
         arrays = {name: self._weight(name).detach().numpy().copy() for name in self.sizes.shapes()}
         about = {
@@ -237,7 +239,7 @@ class Network(nn.Module):
             "prior": self.prior,
         }
         heuristic = heuristic_of(self.prior)
-        return ThingsNetwork(
+        return FrozenNetwork(
             arrays, about if heuristic is None else {**about, "prior_version": heuristic.version}
         )
 

@@ -24,7 +24,7 @@ from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaski
 from ray.tune.registry import register_env
 
 from skyenv import fifth_avenue_v0
-from skyenv.arena.on_ray import LOCAL, connect
+from skyenv.work.on_ray import LOCAL, connect
 from skyenv_agents.learned.policy import RllibAgent
 
 # ---- bridge ----

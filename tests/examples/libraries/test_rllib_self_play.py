@@ -14,9 +14,9 @@ import pytest
 
 from processes import printed, python
 from skyenv.agents import decide, make_agent
-from skyenv.arena.on_ray import LOCAL, connect
 from skyenv.engine.games import Games
 from skyenv.errors import CheckpointError
+from skyenv.work.on_ray import LOCAL, connect
 from skyenv_agents.learned.policy import MODULES, RllibAgent
 
 ray = pytest.importorskip("ray")

@@ -1,14 +1,15 @@
-"""The format of game records (INTERFACE.md, "A game record"): how a game is written, and what its
-lines must look like.
+"""The format of game records (INTERFACE.md, "A game record"): writing a game, and the schema of its
+lines.
 
-A record is text with one JSON object per line. It holds all that chance decided.
+A record is text with one JSON object per line. It holds every chance outcome.
 """
 
 from __future__ import annotations
 
 import json
+import operator
 from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
+from functools import lru_cache
 from typing import Any, Final, NamedTuple, NoReturn
 
 from skyenv.engine.events import Event
@@ -51,12 +52,13 @@ def header_of(
     seed: int | None,
     agents: Sequence[str] | None = None,
 ) -> Event:
-    """The first line of a game's record.
+    """Return the first line of a game's record.
 
     Raises:
         OptionError: `agents` is not one text per seat.
     """
-    if isinstance(agents, str) or not _AGENTS.test(agents and list(agents), num_players):
+    names = agents if agents is None or isinstance(agents, str) else list(agents)
+    if not _fits(names, header_fields(num_players)["agents"]):
         raise OptionError(
             f"agents must be one text for each of the {num_players} seats, not {shown(agents, 80)}"
         )
@@ -68,193 +70,152 @@ def header_of(
         "rings": [list(ring) for ring in board.rings],
         "max_turns": max_turns,
         "seed": seed,
-        "agents": None if agents is None else list(agents),
+        "agents": names,
     }
 
 
 def as_text(header: Event, events: Iterable[Event]) -> str:
-    """A game's record as JSON Lines text, ending in a newline; the first event is the setup."""
+    """Return a game's record as JSON Lines text, ending in a newline; the first event is the
+    setup.
+    """
     return "".join(f"{_encode(line)}\n" for line in (header, *events))
 
 
-# ---- what a line must look like ----
+# ---- the schema ----
 
 
-class _Kind(NamedTuple):
-    """What a field may hold: in words, and as a test of the value, given the number of players."""
-
-    text: str
-    test: Callable[[Any, int], bool]
+_TYPE_NAMES: Final[dict[type, str]] = {str: "a text", dict: "an object", list: "a list"}
+_SURROGATES: Final = frozenset(map(chr, range(0xD800, 0xE000)))
 
 
-def _is_int(value: object, low: int, high: int) -> bool:
-    return type(value) is int and low <= value <= high
+class Field(NamedTuple):
+    """The values that a field may hold.
 
-
-def _is_list(value: object, test: Callable[[Any], bool]) -> bool:
-    return isinstance(value, list) and all(map(test, value))
-
-
-def _is_card(value: object) -> bool:
-    return type(value) is int and value in CARD_VALUES
-
-
-def _is_name(value: object, names: Sequence[str]) -> bool:
-    return isinstance(value, str) and value in names
-
-
-def _is_unicode(value: object) -> bool:
-    """Whether it is a text that can be written as UTF-8; a JSON escape can name half a
-    character.
+    Attributes:
+        values: a range of integers, the names allowed, or a type.
+        null: whether null is allowed, too.
+        many: None: one value; else the lengths allowed of a list of them.
+        order: of two neighbours in such a list.
     """
-    if not isinstance(value, str):
-        return False
-    try:
-        value.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
+
+    values: range | Sequence[str] | type
+    null: bool = False
+    many: range | None = None
+    order: Callable[[Any, Any], bool] | None = None
+
+    def __str__(self) -> str:
+        if isinstance(self.values, range):
+            text = f"an integer from {self.values.start} to {self.values.stop - 1}"
+        elif isinstance(self.values, type):
+            text = _TYPE_NAMES[self.values]
+        else:
+            text = f"one of {', '.join(self.values)}"
+        if self.many is not None:
+            least, most = self.many.start, self.many.stop - 1
+            number = f"{least}" if least == most else f"{least} to {most}"
+            order = "" if self.order is None else " ascending"
+            text = f"a list of {number}{order} entries, each {text}"
+        return f"null or {text}" if self.null else text
 
 
-def _one_of(*names: str) -> _Kind:
-    return _Kind(f"one of {', '.join(names)}", lambda value, players: _is_name(value, names))
+def _exactly(number: int) -> range:
+    return range(number, number + 1)
 
 
-def _integer(low: int, high: int) -> _Kind:
-    return _Kind(
-        f"an integer from {low} to {high}", lambda value, players: _is_int(value, low, high)
+_CARD: Final = Field(range(CARD_VALUES[0], CARD_VALUES[-1] + 1))
+_HAND: Final = {
+    colour: _CARD._replace(
+        many=_exactly(STARTING_BLACK_CARDS if colour == "black" else 1), order=operator.le
+    )
+    for colour in CARD_COLOURS
+}
+_TOPS: Final = dict.fromkeys(COLOURS, _CARD)
+
+
+def header_fields(players: int) -> dict[str, Field]:
+    """Return the fields of a header of games of so many players."""
+    return {
+        "format": Field((FORMAT,)),
+        "version": Field(_exactly(VERSION)),
+        "players": Field(range(MIN_PLAYERS, MAX_PLAYERS + 1)),
+        "side": Field(SIDES),
+        "rings": Field(list, many=_exactly(len(DISTRICTS))),
+        "max_turns": Field(range(1, MAX_INT32 + 1)),
+        "seed": Field(range(HIGHEST_SEED + 1), null=True),
+        "agents": Field(str, null=True, many=_exactly(players)),
+    }
+
+
+def setup_fields(players: int) -> dict[str, Field]:
+    """Return the fields of a setup of games of so many players."""
+    return {
+        "event": Field(("setup",)),
+        "plots": Field(dict),
+        "row": Field(BUSINESSES, many=_exactly(ROW_SIZE)),
+        "hands": Field(dict, many=_exactly(players)),
+        "tops": Field(dict),
+    }
+
+
+@lru_cache(maxsize=MAX_PLAYERS)
+def event_fields(players: int) -> dict[str, dict[str, Field]]:
+    """Return the fields of every other event of games of so many players, by event."""
+    seat = Field(range(players))
+    seat_or_alea = Field(range(-1, players))
+    counts = Field(range(MAX_INT32 + 1), many=_exactly(players))
+    numbers = Field(range(NUM_ACTIONS))
+    fields = {
+        "action": {"seat": seat, "action": numbers, "name": Field(ACTION_NAMES)},
+        "top": {"color": Field(COLOURS), "card": _CARD._replace(null=True)},
+        "shuffle": {},
+        "black": {"seat": seat, "card": _CARD},
+        "alea": {"cards": _CARD._replace(many=range(5))},
+        "alea builds": {
+            "district": Field(DISTRICTS),
+            "plots": Field(COLOURS, many=range(len(COLOURS) + 1)),
+        },
+        "tile to park": {"business": Field(BUSINESSES)},
+        "auction": {"place": Field(PLACES[:-1]), "starter": seat},
+        "won": {"seat": seat_or_alea._replace(null=True), "total": Field(range(1001))},
+        "stop": {"district": Field(DISTRICTS), "seat": seat_or_alea},
+        "vp": {"why": Field(WHYS), "place": Field(PLACES[:-1], null=True), "vp": counts},
+        "park": {"tiles": Field(BUSINESSES, many=range(4))},
+        "end": {
+            "reason": Field(END_REASONS[1:]),
+            "scores": counts,
+            "cards": counts,
+            "winners": seat._replace(many=range(players + 1), order=operator.lt),
+        },
+    }
+    return {kind: {"event": Field((kind,)), **more} for kind, more in fields.items()}
+
+
+_LEGAL: Final = Field(range(NUM_ACTIONS), many=range(NUM_ACTIONS + 1), order=operator.lt)
+"""The field that an action may have besides."""
+
+
+def _fits(value: object, field: Field) -> bool:
+    if value is None or field.many is None:
+        return field.null if value is None else _is_one(value, field.values)
+    return (
+        isinstance(value, list)
+        and len(value) in field.many
+        and all(_is_one(entry, field.values) for entry in value)
+        and (field.order is None or all(map(field.order, value, value[1:])))
     )
 
 
-def _ascending(value: list[int]) -> bool:
-    return all(a < b for a, b in pairwise(value))
+def _is_one(value: Any, values: range | Sequence[str] | type) -> bool:
+    if isinstance(values, range):
+        return type(value) is int and value in values
+    if not isinstance(values, type):
+        return isinstance(value, str) and value in values
+    # A JSON escape can name half a character, which no text has.
+    is_text = not isinstance(value, str) or _SURROGATES.isdisjoint(value)
+    return isinstance(value, values) and is_text
 
 
-_NUMBERS: Final = _Kind(
-    "a list of one integer, at least 0, per seat",
-    lambda value, players: (
-        _is_list(value, lambda n: _is_int(n, 0, MAX_INT32)) and len(value) == players
-    ),
-)
-_SEAT: Final = _Kind("a seat", lambda value, players: _is_int(value, 0, players - 1))
-_SEAT_OR_ALEA: Final = _Kind(
-    "a seat, or -1 for Alea", lambda value, players: _is_int(value, -1, players - 1)
-)
-_WINNER: Final = _Kind(
-    "a seat, -1 for Alea, or null",
-    lambda value, players: value is None or _is_int(value, -1, players - 1),
-)
-_SEATS: Final = _Kind(
-    "a list of ascending seats",
-    lambda value, players: (
-        _is_list(value, lambda seat: _is_int(seat, 0, players - 1)) and _ascending(value)
-    ),
-)
-_CARD: Final = _Kind("4, 5 or 6", lambda value, players: _is_card(value))
-_CARD_OR_NULL: Final = _Kind(
-    "4, 5, 6 or null", lambda value, players: value is None or _is_card(value)
-)
-_CARDS: Final = _Kind(
-    "a list of up to 4 cards of value 4, 5 or 6",
-    lambda value, players: _is_list(value, _is_card) and len(value) <= 4,
-)
-_PLACE_OR_NULL: Final = _Kind(
-    f"null or one of {', '.join(PLACES[:-1])}",
-    lambda value, players: value is None or _is_name(value, PLACES[:-1]),
-)
-_PLOT_NAMES: Final = _Kind(
-    f"a list of up to 5 of {', '.join(COLOURS)}",
-    lambda value, players: (
-        _is_list(value, lambda name: _is_name(name, COLOURS)) and len(value) <= len(COLOURS)
-    ),
-)
-_TILES: Final = _Kind(
-    f"a list of up to 3 of {', '.join(BUSINESSES)}",
-    lambda value, players: (
-        _is_list(value, lambda name: _is_name(name, BUSINESSES)) and len(value) <= 3
-    ),
-)
-_LEGAL: Final = _Kind(
-    "a list of ascending action numbers",
-    lambda value, players: (
-        _is_list(value, lambda n: _is_int(n, 0, NUM_ACTIONS - 1)) and _ascending(value)
-    ),
-)
-_AGENTS: Final = _Kind(
-    "null or a list of one text per seat",
-    lambda value, players: (
-        value is None or (_is_list(value, _is_unicode) and len(value) == players)
-    ),
-)
-_SEED: Final = _Kind(
-    "null or an integer from 0 to 2^63 - 1",
-    lambda value, players: value is None or _is_int(value, 0, HIGHEST_SEED),
-)
-_RINGS: Final = _Kind(
-    "a list of the rings of the seven districts",
-    lambda value, players: (
-        _is_list(value, lambda ring: isinstance(ring, list)) and len(value) == len(DISTRICTS)
-    ),
-)
-_OBJECT: Final = _Kind("an object", lambda value, players: isinstance(value, dict))
-
-_HEADER_FIELDS: Final = {
-    "format": _one_of(FORMAT),
-    "version": _integer(VERSION, VERSION),
-    "players": _integer(MIN_PLAYERS, MAX_PLAYERS),
-    "side": _one_of(*SIDES),
-    "rings": _RINGS,
-    "max_turns": _integer(1, MAX_INT32),
-    "seed": _SEED,
-    "agents": _AGENTS,
-}
-
-_SETUP_FIELDS: Final = {
-    "event": _one_of("setup"),
-    "plots": _OBJECT,
-    "row": _Kind(
-        f"a list of {ROW_SIZE} of {', '.join(BUSINESSES)}",
-        lambda value, players: (
-            _is_list(value, lambda name: _is_name(name, BUSINESSES)) and len(value) == ROW_SIZE
-        ),
-    ),
-    "hands": _Kind(
-        "a list of one hand per seat",
-        lambda value, players: (
-            _is_list(value, lambda hand: isinstance(hand, dict)) and len(value) == players
-        ),
-    ),
-    "tops": _OBJECT,
-}
-
-_EVENT_FIELDS: Final[dict[str, dict[str, _Kind]]] = {
-    kind: {"event": _one_of(kind), **fields}
-    for kind, fields in {
-        "action": {
-            "seat": _SEAT,
-            "action": _integer(0, NUM_ACTIONS - 1),
-            "name": _one_of(*ACTION_NAMES),
-        },
-        "top": {"color": _one_of(*COLOURS), "card": _CARD_OR_NULL},
-        "shuffle": {},
-        "black": {"seat": _SEAT, "card": _CARD},
-        "alea": {"cards": _CARDS},
-        "alea builds": {"district": _one_of(*DISTRICTS), "plots": _PLOT_NAMES},
-        "tile to park": {"business": _one_of(*BUSINESSES)},
-        "auction": {"place": _one_of(*PLACES[:-1]), "starter": _SEAT},
-        "won": {"seat": _WINNER, "total": _integer(0, 1000)},
-        "stop": {"district": _one_of(*DISTRICTS), "seat": _SEAT_OR_ALEA},
-        "vp": {"why": _one_of(*WHYS), "place": _PLACE_OR_NULL, "vp": _NUMBERS},
-        "park": {"tiles": _TILES},
-        "end": {
-            "reason": _one_of(*END_REASONS[1:]),
-            "scores": _NUMBERS,
-            "cards": _NUMBERS,
-            "winners": _SEATS,
-        },
-    }.items()
-}
-_ACTION_WITH_LEGAL: Final = _EVENT_FIELDS["action"] | {"legal": _LEGAL}
+# ---- checking lines ----
 
 
 def fail(line: int, message: str, cause: BaseException | None = None) -> NoReturn:
@@ -263,81 +224,56 @@ def fail(line: int, message: str, cause: BaseException | None = None) -> NoRetur
 
 
 def quoted(value: object) -> str:
-    """A value for a message: as JSON, and not more of it than a reader wants."""
+    """Return a value for a message: at most 200 characters of it as JSON."""
     try:
-        return shortened(json.dumps(value))
+        text = json.dumps(value)
     except RecursionError:  # reading it just went well, where fewer calls were open
         return "something nested too deeply"
-
-
-def shortened(text: str) -> str:
-    """A text for a message: not more of it than a reader wants."""
     return text if len(text) <= 200 else f"{text[:197]}..."
 
 
-def _check_names(line: int, what: str, value: Event, names: Iterable[str]) -> None:
-    """Exactly these names stand in the object."""
-    wanted = list(names)
-    for name in wanted:
+def _check(line: int, what: str, value: Event, fields: dict[str, Field]) -> None:
+    """Check that an object has exactly these fields, each with a value that fits."""
+    for name, field in fields.items():
         if name not in value:
             fail(line, f'{what} lacks "{name}"')
+        if not _fits(value[name], field):
+            fail(line, f'{what}: "{name}" must be {field}, not {quoted(value[name])}')
     for name in value:
-        if name not in wanted:
-            fail(line, f"{what} has no {quoted(name)}; it has {', '.join(wanted)}")
-
-
-def _check_fields(
-    line: int, what: str, value: Event, fields: dict[str, _Kind], players: int
-) -> None:
-    """Exactly these fields, each with a value of its kind."""
-    if value.keys() != fields.keys():
-        _check_names(line, what, value, fields)
-    for name, kind in fields.items():
-        if not kind.test(value[name], players):
-            fail(line, f'"{name}" must be {kind.text}, not {quoted(value[name])}')
+        if name not in fields:
+            fail(line, f"{what} has no {quoted(name)}; it has {', '.join(fields)}")
 
 
 def checked_header(line: int, value: Event) -> Event:
-    """A header with its fields in the format's order."""
-    if "format" not in value:
-        fail(line, f'a game must begin with its header, the line with "format": "{FORMAT}"')
-    if value["format"] != FORMAT or not _is_int(value.get("version"), VERSION, VERSION):
-        kind, version = quoted(value["format"]), quoted(value.get("version"))
-        fail(
-            line, f'the format must be "{FORMAT}", version {VERSION}, not {kind}, version {version}'
-        )
+    """Return a header with its fields in the format's order."""
     players = value.get("players")
-    _check_fields(
-        line, "a header", value, _HEADER_FIELDS, players if isinstance(players, int) else 0
-    )
+    fields = header_fields(players if isinstance(players, int) else 0)
+    _check(line, "the header due here", value, fields)
     try:
         make_board(value["side"], dict(zip(DISTRICTS, value["rings"], strict=True)))
     except OptionError as error:
         fail(line, f'"rings": {error}', error)
-    return {name: value[name] for name in _HEADER_FIELDS}
+    return {name: value[name] for name in fields}
 
 
 def checked_setup(line: int, value: Event, header: Event) -> Event:
-    """A setup with all names in the format's order.
+    """Return a setup with all names in the format's order.
 
-    Whether there are so many cards and tiles is not looked at here.
+    Whether there are so many cards and tiles is not checked here.
     """
-    if value.get("event") != "setup":
-        fail(line, f"the setup is due here, the record says {quoted(value)}")
-    _check_fields(line, "a setup", value, _SETUP_FIELDS, header["players"])
-    _check_names(line, '"plots"', value["plots"], DISTRICTS)
+    _check(line, "the setup due here", value, setup_fields(header["players"]))
+    _check(line, '"plots"', value["plots"], dict.fromkeys(DISTRICTS, Field(str, many=_exactly(2))))
     places = COLOURS if header["side"] == "front" else PLOTS[-1:]
-    for district, tile in value["plots"].items():
-        if not (_is_list(tile, lambda name: isinstance(name, str)) and len(tile) == 2):
-            fail(line, f'"plots" of {district} must be a plot and a business, not {quoted(tile)}')
-        if tile[0] not in places or tile[1] not in BUSINESSES:
+    for district, (plot, business) in value["plots"].items():
+        if plot not in places or business not in BUSINESSES:
             fail(
                 line,
-                f'"plots" of {district}: on this side, {quoted(tile)} is no plot with a business to begin with',
+                f'"plots": "{district}" must be one of {", ".join(places)} and one of '
+                f"{', '.join(BUSINESSES)}, not {quoted([plot, business])}",
             )
     for hand in value["hands"]:
-        _check_hand(line, hand)
-    _check_fields(line, '"tops"', value["tops"], dict.fromkeys(COLOURS, _CARD), header["players"])
+        _check(line, '"hands"', hand, _HAND)
+    _check(line, '"tops"', value["tops"], _TOPS)
     return {
         "event": "setup",
         "plots": {district: value["plots"][district] for district in DISTRICTS},
@@ -347,22 +283,10 @@ def checked_setup(line: int, value: Event, header: Event) -> Event:
     }
 
 
-def _check_hand(line: int, hand: Event) -> None:
-    """SET-4, SET-5: one card of each colour and four black ones, in ascending order."""
-    _check_names(line, "a hand", hand, CARD_COLOURS)
-    for colour, cards in hand.items():
-        number = STARTING_BLACK_CARDS if colour == "black" else 1
-        if not _is_list(cards, _is_card) or len(cards) != number or cards != sorted(cards):
-            fail(
-                line,
-                f'"hands": {colour} must be {number} of 4, 5, 6, ascending, not {quoted(cards)}',
-            )
-
-
 def check_event(line: int, value: Event, players: int) -> None:
-    """An event behind the setup has exactly its fields, each with a value of its kind."""
-    kind = value.get("event")
-    if not isinstance(kind, str) or kind not in _EVENT_FIELDS:
-        fail(line, f'"event" must be one of {", ".join(_EVENT_FIELDS)}, not {quoted(kind)}')
-    fields = _ACTION_WITH_LEGAL if kind == "action" and "legal" in value else _EVENT_FIELDS[kind]
-    _check_fields(line, f'"{kind}"', value, fields, players)
+    """Check that an event after the setup has exactly its fields, each with a value that fits."""
+    kind, kinds = value.get("event"), event_fields(players)
+    if not isinstance(kind, str) or kind not in kinds:
+        fail(line, f'"event" must be one of {", ".join(kinds)}, not {quoted(kind)}')
+    more = {"legal": _LEGAL} if kind == "action" and "legal" in value else {}
+    _check(line, f'"{kind}"', value, kinds[kind] | more)

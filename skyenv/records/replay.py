@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import chain, zip_longest
+from itertools import chain, groupby, islice, zip_longest
 from typing import Any, Final, NamedTuple, NoReturn
 
-from skyenv.engine.events import Event, Outcome, setup_outcomes
+from skyenv.engine.events import Event, Outcome, action_event, setup_outcomes
 from skyenv.engine.game import Game
 from skyenv.engine.options import GameOptions
-from skyenv.errors import ChanceError, RecordError, SkyenvError
-from skyenv.records.format import fail, quoted, shortened
+from skyenv.errors import ChanceError, RecordError
+from skyenv.records.format import fail, quoted
 from skyenv.records.reader import GameLines, Line, Source, iter_games
 from skyenv.rules.actions import ACTION_NAMES, MOVE, TAKE
 from skyenv.rules.board import make_board
@@ -27,50 +27,62 @@ MAX_LINES_PER_ACTION: Final = 256
 
 
 def begin(lines: GameLines, reward: str = "outcome") -> Game:
-    """Return the game that the lines tell of, right after its setup.
+    """Return the game of the lines, right after its setup.
 
     Args:
         lines: the game.
         reward: as for :class:`skyenv.GameOptions`.
 
     Raises:
-        RecordError: there is no such board or setup.
+        RecordError: there is no such setup.
     """
     header, setup = lines.header.value, lines.setup.value
-    seed: int | None = header["seed"]
-    try:
-        board = make_board(header["side"], dict(zip(DISTRICTS, header["rings"], strict=True)))
-        options = GameOptions(
-            header["players"],
-            header["side"],
-            board=board,
-            max_turns=header["max_turns"],
-            reward=reward,
-        )
-        game = Game(seed=0 if seed is None else seed, options=options)
-        if seed is None or game.events != [setup]:
-            game.set_up(seed, setup_outcomes(setup, header["side"]))
-        return game
-    except ChanceError as error:
-        fail(lines.setup.number, f"there is no such setup: {error}", error)
-    except SkyenvError as error:
-        fail(lines.header.number, str(error), error)
+    side, seed = header["side"], header["seed"]
+    board = make_board(side, dict(zip(DISTRICTS, header["rings"], strict=True)))
+    options = GameOptions(
+        header["players"], side, board=board, max_turns=header["max_turns"], reward=reward
+    )
+    game = Game(seed=seed or 0, options=options)
+    if seed is None or game.events != [setup]:
+        try:
+            game.set_up(seed, setup_outcomes(setup, side))
+        except ChanceError as error:
+            fail(lines.setup.number, f"there is no such setup: {error}", error)
+    return game
 
 
 def follow(game: Game, lines: GameLines) -> Iterator[list[Event]]:
     """Play a game, after :func:`begin`, along its lines; yield the events of every action.
+
+    The chance in the lines behind an action must be known when it is played. So an error in one of
+    them is held back until the lines before it have been compared with the rules: the first mistake
+    of a record is reported.
 
     Args:
         game: the game.
         lines: none of whose events have been read yet.
 
     Raises:
-        RecordError: a line is wrong in itself or differs from what the rules give; it says which
-            and how.
+        RecordError: a line is wrong in itself or differs from the rules; it says which and how.
     """
-    for block in _blocks(lines.events):
-        _check_action(game, block.action)
-        yield _play(game, block)
+    actions = 0
+
+    def action_of(line: Line) -> int:
+        nonlocal actions
+        actions += int(line.value["event"] == "action")
+        return actions
+
+    for _, group in groupby(lines.events, action_of):
+        action, block, error = next(group), [], None
+        try:
+            for line in islice(group, MAX_LINES_PER_ACTION):
+                block.append(line)
+        except RecordError as held_back:
+            error = held_back
+        _check_action(game, action)
+        yield _play(game, _Block(action, block, error))
+        if error is not None:
+            raise error
 
 
 class _Block(NamedTuple):
@@ -83,95 +95,59 @@ class _Block(NamedTuple):
     error: RecordError | None
 
 
-def _blocks(events: Iterator[Line]) -> Iterator[_Block]:
-    """The events of a game, action by action.
-
-    The chance in the lines behind an action must be known when it is played. So an error in one of
-    them is held back until the lines before it have been compared with the rules: the first mistake
-    is the one to tell.
-    """
-    action = next(events, None)
-    while action is not None:
-        lines: list[Line] = []
-        following, error = None, None
-        try:
-            while (following := next(events, None)) is not None and following.value[
-                "event"
-            ] != "action":
-                if len(lines) == MAX_LINES_PER_ACTION:
-                    fail(
-                        following.number,
-                        f"more than {MAX_LINES_PER_ACTION} lines can't follow from one action",
-                    )
-                lines.append(following)
-        except RecordError as held_back:
-            error = held_back
-        yield _Block(action, lines, error)
-        if error is not None:
-            raise error
-        action = following
-
-
 def _check_action(game: Game, line: Line) -> None:
-    """The line is an action of the seat that is to act, a legal one, with its name."""
-    recorded = line.value
-    seat, legal = game.seat, game.legal_actions
+    """Check that the line is a legal action of the seat to act, with its name."""
+    recorded, seat, legal = line.value, game.seat or 0, game.legal_actions
     if recorded["event"] != "action":
         fail(
             line.number,
-            f"the rules wait for a decision of seat {seat}, the record says {quoted(recorded)}",
+            f"a decision of seat {seat} is due here, the record says {quoted(recorded)}",
         )
     action = recorded["action"]
-    expected = {"event": "action", "seat": seat, "action": action, "name": ACTION_NAMES[action]}
+    if action not in legal:
+        names = [ACTION_NAMES[number] for number in legal]
+        fail(line.number, f'"{ACTION_NAMES[action]}" is not legal here; legal: {quoted(names)}')
+    expected = action_event(seat, action)
     if "legal" in recorded:
         expected["legal"] = legal
-    if action not in legal:
-        names = ", ".join(ACTION_NAMES[number] for number in legal)
-        fail(line.number, f'"{ACTION_NAMES[action]}" is not legal here; legal: {shortened(names)}')
     if recorded != expected:
         _diverge(expected, line)
 
 
 def _play(game: Game, block: _Block) -> list[Event]:
-    """Play a block's action and compare all that follows."""
-    action = block.action.value["action"]
-    events = None if game.seed is None else _own_events(game, action, block)
-    if events is None:
-        events = _fed_events(game, action, block)
-    if "legal" in block.action.value:
-        events[0]["legal"] = block.action.value["legal"]
+    """Play a block's action, and compare the events with its lines."""
+    recorded = block.action.value
+    action, before, number = recorded["action"], game.position(), len(game.events)
+    events = None if game.seed is None else game.play(action)
+    lines = [line.value for line in block.lines]
+    if events is None or block.error is not None or events[1:] != lines:
+        if events is not None:  # the lines hold other chance than that of the game's seed
+            game.rewind_unchecked(before)
+            del game.events[number:]
+        events = _play_with_chance(game, action, block)
+        _compare(events[1:], block)
+    if "legal" in recorded:
+        events[0]["legal"] = recorded["legal"]
     return events
 
 
-def _own_events(game: Game, action: int, block: _Block) -> list[Event] | None:
-    """Play an action with the chance of the game's seed; None, and nothing has changed: the lines
-    tell of other chance.
-    """
-    before, number = game.position(), len(game.events)
-    events = game.play(action)
-    if block.error is None and events[1:] == [line.value for line in block.lines]:
-        return events
-    game.rewind(before)
-    del game.events[number:]
-    return None
-
-
-def _fed_events(game: Game, action: int, block: _Block) -> list[Event]:
-    """Play an action with the chance that the lines tell."""
-    chance = _chance(game, action, block.lines)
+def _play_with_chance(game: Game, action: int, block: _Block) -> list[Event]:
+    """Play an action with the chance that the lines hold."""
+    state = game.state
+    chance = [
+        (line, outcome)
+        for line in block.lines
+        for outcome in outcomes_told(state, action, line.value)
+    ]
     outcomes = [outcome for _, outcome in chance]
-    refused: ChanceError | None = None
-    while True:
+    refused, events = None, None
+    while events is None:
         try:
             events = game.play(action, outcomes)
-            break
         except ChanceError as error:
-            # Each time fewer are left, so this ends.
-            refused = error
-            outcomes = outcomes[: error.index]
+            refused, outcomes = error.index, outcomes[: error.index]  # fewer each time
     if refused is not None:
-        _blame(chance[refused.index][0], events[1:], block)
-    _compare(events[1:], block)
+        _blame(chance[refused][0], events[1:], block)
     return events
 
 
@@ -180,47 +156,34 @@ def _blame(line: Line, events: list[Event], block: _Block) -> None:
     is wrong.
     """
     kind = line.value["event"]
-    before = block.lines.index(line)
-    due = 1
+    before, due = block.lines.index(line), 1
     if kind == "alea" and before > 0 and block.lines[before - 1].value["event"] == "shuffle":
-        # Whether a shuffle was due depends on the very cards that were refused, so there may be one
-        # or not.
-        before -= 1
-        due = 2
+        # Whether a shuffle was due depends on the refused cards, so there may be one or not.
+        before, due = before - 1, 2
     _compare(events[:before], block._replace(lines=block.lines[:before]))
     if any(event["event"] == kind for event in events[before : before + due]):
         fail(line.number, f"{_IMPOSSIBLE[kind]}, the record says {quoted(line.value)}")
 
 
-def _chance(game: Game, action: int, lines: list[Line]) -> list[tuple[Line, Outcome]]:
-    """The chance outcomes in the lines behind an action, in the order in which the rules need
-    them.
-    """
-    state = game.state
-    return [
-        (line, outcome) for line in lines for outcome in outcomes_told(state, action, line.value)
-    ]
-
-
 def outcomes_told(state: Any, action: int, event: Event) -> list[Outcome]:
-    """The chance outcomes that an event tells which follows from an action, in the order in which
-    the rules need them.
+    """Return the chance outcomes in an event that follows from an action, in the order in which the
+    rules need them.
 
     Args:
         state: the position before the action, GAME_DTYPE.
         action: its number.
         event: what follows from it.
     """
-    taken = action - TAKE if TAKE <= action < MOVE else None
-    # Chance decides the new top of a stack only while cards lie face down in it; returned ones come
-    # up in known order.
-    new_top = COLOURS[taken] if taken is not None and state["face_down"][taken].any() else None
     kind = event["event"]
-    if kind == "black" or (
-        kind == "top" and event["color"] == new_top and event["card"] is not None
-    ):
-        return [event["card"]]
-    return list(event[_CHANCE_FIELD[kind]]) if kind in ("alea", "park") else []
+    if kind in ("alea", "park"):
+        return list(event[_CHANCE_FIELD[kind]])
+    is_new = kind == "black"
+    if kind == "top" and TAKE <= action < MOVE and event["card"] is not None:
+        # Chance decides the new top of a stack only while cards lie face down in it; returned ones
+        # come up in known order.
+        taken = action - TAKE
+        is_new = event["color"] == COLOURS[taken] and state["face_down"][taken].any()
+    return [event["card"]] if is_new else []
 
 
 _CHANCE_FIELD: Final = {"black": "card", "top": "card", "alea": "cards", "park": "tiles"}
@@ -233,7 +196,7 @@ _IMPOSSIBLE: Final = {
 
 
 def _compare(events: list[Event], block: _Block) -> None:
-    """What the rules give against the lines of a block."""
+    """Compare the events of the rules with the lines of a block."""
     for event, line in zip_longest(events, block.lines):
         if line is None:
             if block.error is not None:
@@ -252,28 +215,24 @@ def _compare(events: list[Event], block: _Block) -> None:
 
 
 def _diverge(event: Event, line: Line) -> NoReturn:
-    """Raise for a line that differs from what the rules give; if it is the same event, by the
-    fields that differ.
+    """Raise for a line that differs from the rules; if it is the same event, by the fields that
+    differ.
     """
-    recorded, kind = line.value, event["event"]
-    if recorded["event"] != kind:
-        fail(
-            line.number,
-            f"the rules give {quoted(_without_chance(event))}, the record says {quoted(recorded)}",
-        )
-    different = [name for name in event if event[name] != recorded[name]]
-    given, differing = ({name: side[name] for name in different} for side in (event, recorded))
-    if differing.get("card", 0) is None:
-        given = _without_chance({"event": kind, **given})
-        del given["event"]
+    recorded, kind, place = line.value, event["event"], ""
+    if recorded["event"] != kind or recorded.get("card", 0) is None:
+        event = _without_chance(event)
+    if recorded["event"] == kind:
+        names = [name for name in event if event[name] != recorded[name]]
+        event, recorded = ({name: side[name] for name in names} for side in (event, recorded))
+        place = f'in "{kind}" '
     fail(
         line.number,
-        f'in "{kind}" the rules give {quoted(given)}, the record says {quoted(differing)}',
+        f"{place}the rules give {quoted(event)}, the record says {quoted(recorded)}",
     )
 
 
 def _without_chance(event: Event) -> Event:
-    """An event for a message, where the record doesn't tell what chance decided in it."""
+    """Return an event for a message, where the record lacks the outcome of chance in it."""
     field = _CHANCE_FIELD.get(event["event"])
     return event if field is None else {**event, field: "?"}
 

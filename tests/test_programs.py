@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import json
 import math
@@ -99,9 +100,9 @@ def test_a_mutant_is_one_small_mistake() -> None:
     """Every mutant changes its file's code; some are noticed by the golden records."""
     for file in ("scoring.py", "auction.py"):
         source = (mutants.RULES / file).read_text(encoding="utf-8")
-        made = [mutants.ast.dump(tree) for _, tree in mutants.mutants_of(mutants.RULES / file)]
+        made = [ast.dump(tree) for _, tree in mutants.mutants_of(mutants.RULES / file)]
         assert len(set(made)) == len(made) > 50
-        assert mutants.ast.dump(mutants.ast.parse(source)) not in made
+        assert ast.dump(ast.parse(source)) not in made
 
 
 @pytest.mark.long
@@ -158,8 +159,8 @@ def test_an_example_runs(name: str, tmp_path: Path) -> None:
     if name == "gpu_games":
         environment |= SIMULATOR
     if name == "behaviour_cloning":
-        words = "-m skyenv dataset random crowd --games 4 --max-turns 9 --workers 1 -o runs/games"
-        printed(*words.split(), cwd=tmp_path, environment=environment)
+        made = "-m skyenv dataset random crowd --games 4 --max-turns 9 --workers 1 -o runs/games"
+        printed(*made.split(), cwd=tmp_path, environment=environment)
     program = ROOT / "examples" / f"{name}.py"
     words = ["-W", "error", program, *shlex.split(arguments)]
     assert says in printed(*words, cwd=tmp_path, environment=environment)

@@ -1,9 +1,7 @@
-"""PufferLib: native `PufferEnv`s, one policy for all seats or one seat among agents; PufferLib's
-own policy, masked.
+"""PufferLib: a native `PufferEnv` with one seat among agents; PufferLib's own policy, masked.
 
-``python examples/libraries/with_pufferlib.py`` plays all seats by a policy that hasn't learnt, or
-with ``--opponents greedy`` one against agents, and prints steps a second. How PufferLib is
-installed is told in docs/libraries.md.
+``python examples/libraries/with_pufferlib.py`` plays one seat of every game by a policy that hasn't
+learned, and prints steps a second. docs/libraries.md has PufferLib's installation.
 """
 
 from __future__ import annotations
@@ -21,7 +19,6 @@ import pufferlib.vector
 import torch
 from gymnasium.spaces import Box
 
-from skyenv import Games
 from skyenv.engine.observation import HIGH, LOW, OBSERVATION_SIZE
 from skyenv.envs.learner import LearnerGames
 from skyenv.envs.spaces import action_space
@@ -41,83 +38,14 @@ def training_seeds(seed: int | None, num_games: int) -> list[int]:
     return drawn
 
 
-class FifthAvenueRows(pufferlib.PufferEnv):  # type: ignore[misc]
-    """What both environments share: `num_games` rows (n), each an "agent" of PufferLib's.
+class FifthAvenueGames(pufferlib.PufferEnv):  # type: ignore[misc]
+    """`num_games` games (n), each an "agent" of PufferLib's: one seat of every game learns, agents
+    play the others.
 
     Observations are float32 (n, OBSERVATION_SIZE + 103), the mask (1: legal) in the last 103
-    columns; actions whole numbers (n,). Rows that are over begin the next game in the same step,
-    without their last observation, as PufferLib's own do. `seen` and `mask` are views of the
-    columns of `observations`.
-    """
-
-    def __init__(self, num_games: int, buf: Any = None) -> None:
-        low, high = (
-            np.concatenate([ends, np.full(NUM_ACTIONS, end)]) for ends, end in ((LOW, 0), (HIGH, 1))
-        )
-        self.single_observation_space = Box(
-            low.astype(np.float32), high.astype(np.float32), dtype=np.float32
-        )
-        self.single_action_space = action_space()
-        self.num_agents = num_games
-        super().__init__(buf)
-        self.observations: npt.NDArray[np.float32]
-        self.seen, self.mask = (
-            self.observations[:, :OBSERVATION_SIZE],
-            self.observations[:, OBSERVATION_SIZE:],
-        )
-
-    def close(self) -> None:
-        """Do nothing: there are no workers."""
-
-
-class FifthAvenueSelfPlay(FifthAvenueRows):
-    """One policy for all seats of every game: a step is the decisions of the seats to act, and
-    rewards are what these got.
-
-    A game's end rewards other seats too, and rows change their seat with every step: `games.reward`
-    (n, p) and `games.seat` have it all, while advantages of PufferLib's one column would mix the
-    seats.
-
-    Args:
-        num_games: rows.
-        buf, seed: PufferLib's own; None: arrays of its own, the system's entropy.
-        options: other options of :class:`skyenv.Games`: `num_players`, `max_turns`, `reward` …
-
-    Raises:
-        IllegalActionError: an action of a step is not legal; nothing has changed.
-    """
-
-    def __init__(
-        self, num_games: int = 256, buf: Any = None, seed: int | None = None, **options: Any
-    ) -> None:
-        super().__init__(num_games, buf)
-        out = {"observation": self.seen, "truncated": self.truncations}
-        self.games = Games(num_games, seed=training_seeds(seed, num_games), out=out, **options)
-
-    def reset(self, seed: int | None = None) -> tuple[npt.NDArray[Any], list[Any]]:
-        """Begin new games; the same seed begins the same ones."""
-        self.games.reset(training_seeds(seed, self.num_agents))
-        self.mask[:] = self.games.mask
-        return self.observations, []
-
-    def step(self, actions: Any) -> tuple[Any, ...]:
-        """Play an action in every row: observations, rewards, terminals, truncations, infos
-        (none).
-        """
-        games, seats = self.games, self.games.seat.copy()
-        games.step(actions)
-        self.mask[:] = games.mask
-        self.rewards[:] = np.take_along_axis(games.reward, seats[:, None], axis=1)[:, 0]
-        self.terminals[:] = games.done & ~games.truncated
-        return self.observations, self.rewards, self.terminals, self.truncations, []
-
-
-class FifthAvenueAmongAgents(FifthAvenueRows):
-    """One seat of every game learns, agents play the others: a step is the learner's decision, and
-    what they do until its next.
-
-    Rewards are the learner's own, so PufferLib's advantages are right. Infos tell `win_share` and
-    `own_vp` of games that ended.
+    columns; actions whole numbers (n,). A step is the learner's decision, and those of the agents
+    until its next. Finished rows begin the next game in the same step, without their last
+    observation, as PufferLib's own do. Infos have `win_share` and `own_vp` of finished games.
 
     Args:
         num_games: rows.
@@ -129,7 +57,15 @@ class FifthAvenueAmongAgents(FifthAvenueRows):
     def __init__(
         self, num_games: int = 256, buf: Any = None, seed: int | None = None, **options: Any
     ) -> None:
-        super().__init__(num_games, buf)
+        low, high = (
+            np.concatenate([ends, np.full(NUM_ACTIONS, end)]) for ends, end in ((LOW, 0), (HIGH, 1))
+        )
+        self.single_observation_space = Box(
+            low.astype(np.float32), high.astype(np.float32), dtype=np.float32
+        )
+        self.single_action_space = action_space()
+        self.num_agents = num_games
+        super().__init__(buf)
         self.core = LearnerGames(num_games, **options)
         self.reset(seed)
 
@@ -154,9 +90,12 @@ class FifthAvenueAmongAgents(FifthAvenueRows):
         return self._look(), self.rewards, self.terminals, self.truncations, infos
 
     def _look(self) -> npt.NDArray[Any]:
-        self.seen[:] = self.core.observation()
-        self.mask[:] = self.core.mask()
-        return self.observations
+        self.observations[:, :OBSERVATION_SIZE] = self.core.observation()
+        self.observations[:, OBSERVATION_SIZE:] = self.core.mask()
+        return np.asarray(self.observations)
+
+    def close(self) -> None:
+        """Do nothing: there are no workers."""
 
 
 class MaskedPolicy(pufferlib.models.Default):  # type: ignore[misc]
@@ -180,17 +119,12 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="A masked policy in PufferLib.")
     parser.add_argument("--games", type=int, default=256)
     parser.add_argument("--steps", type=int, default=200, help="of every game")
-    parser.add_argument(
-        "--opponents", help="agents at the other seats; without it the policy plays all seats"
-    )
+    parser.add_argument("--opponents", default="random", help="agents at the other seats")
     options = parser.parse_args(arguments)
     torch.manual_seed(1)
-    kwargs: dict[str, Any] = {"num_games": options.games}
-    maker: type[FifthAvenueRows] = FifthAvenueSelfPlay
-    if options.opponents:
-        maker, kwargs["opponents"] = FifthAvenueAmongAgents, options.opponents
+    kwargs = {"num_games": options.games, "opponents": options.opponents}
     envs = pufferlib.vector.make(
-        maker, env_kwargs=kwargs, backend=pufferlib.vector.Serial, num_envs=1
+        FifthAvenueGames, env_kwargs=kwargs, backend=pufferlib.vector.Serial, num_envs=1
     )
     policy = MaskedPolicy(envs.driver_env)
     observations, _ = envs.reset(seed=1)

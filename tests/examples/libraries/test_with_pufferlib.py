@@ -14,14 +14,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from skyenv import Games
 from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.envs.learner import LearnerGames
 
 # PufferLib leaves a link to its pictures in the folder that it is imported in.
 with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
     pytest.importorskip("pufferlib")
-    import pufferlib.vector
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "libraries" / "with_pufferlib.py"
 GAMES, STEPS = 4, 150
@@ -40,52 +38,6 @@ def draw(observations: npt.NDArray[Any], rng: np.random.Generator) -> npt.NDArra
     return drawn
 
 
-def test_self_play_is_the_games_own_play(example: dict[str, Any]) -> None:
-    """Rows of environments side by side are those of games with the same seeds that are stepped by
-    hand.
-    """
-    envs = pufferlib.vector.make(
-        example["FifthAvenueSelfPlay"],
-        env_kwargs={"num_games": GAMES, "num_players": 3, "max_turns": 30},
-        backend=pufferlib.vector.Serial,
-        num_envs=2,
-    )
-    observations, _ = envs.reset(seed=5)
-    seeds = np.concatenate([env.games.seeds for env in envs.envs])
-    assert len(set(seeds.tolist())) == 2 * GAMES
-    # Each environment's rows go on with seed + its own number of games.
-    twins = [Games(GAMES, 3, seed=part, max_turns=30) for part in np.split(seeds, 2)]
-    rng = np.random.default_rng(0)
-    terminated = truncated = 0
-    for _ in range(STEPS * 3):
-        np.testing.assert_array_equal(
-            observations[:, :OBSERVATION_SIZE], np.concatenate([twin.observation for twin in twins])
-        )
-        np.testing.assert_array_equal(
-            observations[:, OBSERVATION_SIZE:], np.concatenate([twin.mask for twin in twins])
-        )
-        assert envs.single_observation_space.contains(observations[0])
-        actions = draw(observations, rng)
-        seats = [twin.seat.copy() for twin in twins]
-        for twin, part in zip(twins, np.split(actions, 2), strict=True):
-            twin.step(part)
-        observations, rewards, terminals, truncations, _ = envs.step(actions)
-        expected = [
-            twin.reward[np.arange(GAMES), seat] for twin, seat in zip(twins, seats, strict=True)
-        ]
-        np.testing.assert_array_equal(rewards, np.concatenate(expected))
-        done, cut = (
-            np.concatenate([getattr(twin, name) for twin in twins])
-            for name in ("done", "truncated")
-        )
-        np.testing.assert_array_equal(terminals, done & ~cut)
-        np.testing.assert_array_equal(truncations, cut)
-        terminated += int(terminals.sum())
-        truncated += int(truncations.sum())
-    assert terminated > 0
-    assert truncated > 0
-
-
 def test_the_learner_plays_among_agents(example: dict[str, Any]) -> None:
     """Its rows are those of `LearnerGames` that is stepped by hand; infos tell what games came
     to.
@@ -96,7 +48,7 @@ def test_the_learner_plays_among_agents(example: dict[str, Any]) -> None:
         "max_turns": 12,
         "illegal": "raise",
     }
-    env = example["FifthAvenueAmongAgents"](GAMES, **options)
+    env = example["FifthAvenueGames"](GAMES, **options)
     observations, _ = env.reset(5)
     twin = LearnerGames(GAMES, **options)
     twin.reset(env.core.games.seeds.tolist())

@@ -196,7 +196,7 @@ def skill_and_luck(side: str, deals: int) -> list[Estimate]:
 
 def _shares_of_deals(deals: int, players: int) -> Floats:
     """Return the bootstrap's weights, float64 (1 + r, deals); each row sums to 1."""
-    weights = Weights.draw(np.random.default_rng(0), deals, players).paired_seeds
+    weights = Weights.draw(np.random.default_rng(0), deals, players).sums(np.eye(deals))
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 

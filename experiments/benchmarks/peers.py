@@ -237,7 +237,7 @@ def pace(play: Play, span: float) -> float:
     play.step(play.choose())
     done, choosing = 0, 0.0
     started = now = time.perf_counter()
-    while now - started < span:
+    while now - started < span or not done:
         actions = play.choose()
         chosen = time.perf_counter()
         choosing += chosen - now

@@ -49,8 +49,8 @@ def trainer(scale: Scale, prior: str, processes: int, until: ExitStack) -> Updat
     """Return an update of this project's trainer, whose processes end with `until`."""
     config = Config(
         decisions=10**12,
-        games=scale.of(Config.games),
-        batch=scale.of(Config.batch),
+        games=max(8, scale.of(Config.games)),
+        batch=max(64, scale.of(Config.batch)),
         prior=prior,
         processes=processes,
         value_updates=0,
@@ -73,14 +73,14 @@ def trainer(scale: Scale, prior: str, processes: int, until: ExitStack) -> Updat
 def baseline(scale: Scale) -> Update:
     """Return an update of MaskablePPO."""
     torch.set_num_threads(1)
-    games = scale.of(Config.games)
+    games = max(8, scale.of(Config.games))
     env = SkyenvVecEnv(games, opponents=Config.fixed_opponents, one_opponent=True)
     policy = {"net_arch": [Config.hidden, Config.hidden // 2], "activation_fn": torch.nn.ReLU}
     model = MaskablePPO(
         "MlpPolicy",
         env,
         n_steps=Config.steps,
-        batch_size=scale.of(Config.batch),
+        batch_size=max(64, scale.of(Config.batch)),
         n_epochs=Config.epochs,
         device="cpu",
         policy_kwargs=policy,

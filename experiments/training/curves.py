@@ -18,14 +18,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from experiments.training.lines import MOST_LINES, names_of, tidy, write_labels
 from skyenv.arena.plots import save
 from skyenv.commands import exit_code
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.options import Options, argument, option, parse
-from skyenv.render.colours import REFERENCE, SERIES
+from skyenv.render.colours import GRID, REFERENCE, SERIES
 
 PAST: Final = "past"
+MOST_LINES: Final = 6
 DASHES: Final = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)))
 
 Curve = Sequence[Mapping[str, Any]]
@@ -101,8 +101,8 @@ def kinds_to_draw(curves: Mapping[str, Curve], against: Sequence[str] = ()) -> l
 
 
 def draw_curves(curves: Mapping[str, Curve], path: str | Path, against: Sequence[str] = ()) -> None:
-    """Win shares against kinds of opponents, with a line at par, and the entropy, over the time of
-    training.
+    """Draw win shares against kinds of opponents, with a line at par, and the entropy, over the
+    time of training.
 
     Several runs have a colour each and the opponents differ by dashes; in the picture of one run
     opponents have colours.
@@ -121,61 +121,46 @@ def draw_curves(curves: Mapping[str, Curve], path: str | Path, against: Sequence
     kinds = kinds_to_draw(curves, against)
     figure = Figure(figsize=(9, 6.5), layout="constrained")
     wins, below = figure.subplots(2, 1, sharex=True, height_ratios=[5, 2])
-    labels = []
     for number, (run, curve) in enumerate(curves.items()):
+        alone = len(curves) == 1
         minutes = [point["seconds"] / 60 for point in curve]
         for index, kind in enumerate(kinds):
             shares = [100 * point["shares"].get(kind, float("nan")) for point in curve]
-            colour, dashes = (
-                (SERIES[index], "-") if len(curves) == 1 else (SERIES[number], DASHES[index])
-            )
-            wins.plot(minutes, shares, color=colour, linestyle=dashes, linewidth=2)
-            if curve and shares[-1] == shares[-1]:
-                name = ", ".join(
-                    ([run] if len(curves) > 1 else [])
-                    + ([kind] if len(kinds) > 1 or len(curves) == 1 else [])
-                )
-                labels.append((minutes[-1], shares[-1], name, colour))
+            colour, dashes = (SERIES[index], "-") if alone else (SERIES[number], DASHES[index])
+            label = kind if alone else f"{run}, {kind}"
+            wins.plot(minutes, shares, color=colour, linestyle=dashes, linewidth=2, label=label)
         entropy = [point["entropy"] for point in curve]
-        below.plot(
-            minutes, entropy, color=REFERENCE if len(curves) == 1 else SERIES[number], linewidth=1.5
-        )
-    if not labels:
-        wins.text(
-            0.5, 0.5, "too few games yet", transform=wins.transAxes, ha="center", color=REFERENCE
-        )
-    labels += _draw_pars(wins, curves)
-    whom = kinds[0] if len(kinds) == 1 else "each opponent"
-    wins.set_title(
-        f"Share of wins against {whom}, mean of the latest games", loc="left", fontsize=12
-    )
+        below.plot(minutes, entropy, color=REFERENCE if alone else SERIES[number], linewidth=1.5)
+    points = [point for curve in curves.values() for point in curve]
+    for players in sorted({players for point in points for players in point.get("players", ())}):
+        wins.axhline(100 / players, color=REFERENCE, linewidth=1, linestyle=(0, (4, 3)), zorder=1.5)
+        wins.annotate(f"par, {players} players", (0, 100 / players), color=REFERENCE, va="bottom")
+    if kinds:
+        wins.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
+    title = "Share of wins in the latest games"
+    wins.set_title(title if kinds else f"{title}: too few games yet", loc="left", fontsize=12)
     wins.set(ylabel="wins, %", ylim=(0, 102), yticks=range(0, 101, 25))
-    write_labels(wins, labels)
     below.set(xlabel="minutes of training, wall time", ylabel="entropy, nats")
     below.set_xlim(left=0)
     below.set_ylim(bottom=0)
     for axes in (wins, below):
-        tidy(axes)
+        axes.grid(color=GRID, linewidth=0.8)
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right"]].set_visible(False)
     save(figure, path)
 
 
-def _draw_pars(axes: Any, curves: Mapping[str, Curve]) -> list[tuple[float, float, str, str]]:
-    """Dashes at par, one for each number of players; what they are called, for `write_labels`."""
-    players = sorted(
-        {
-            number
-            for curve in curves.values()
-            for point in curve
-            for number in point.get("players", ())
-        }
-    )
-    end = max((point["seconds"] / 60 for curve in curves.values() for point in curve), default=0.0)
-    for number in players:
-        axes.axhline(100 / number, color=REFERENCE, linewidth=1, linestyle=(0, (4, 3)), zorder=1.5)
-    return [
-        (end, 100 / number, "par" if len(players) == 1 else f"par, {number} players", REFERENCE)
-        for number in players
-    ]
+def names_of(folders: Sequence[str]) -> list[str]:
+    """The names of runs: those of their folders, or where these are the same, their paths.
+
+    Raises:
+        OptionError: a run is named twice.
+    """
+    names = [Path(folder).resolve().name for folder in folders]
+    names = names if len(set(names)) == len(names) else list(folders)
+    if len(set(names)) < len(names):
+        raise OptionError("a run is named twice")
+    return names
 
 
 # ---- the command line ----

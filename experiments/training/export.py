@@ -30,9 +30,8 @@ from experiments.benchmarks.figures import machine
 from experiments.training.best_response import BestResponse, BestResponseConfig
 from experiments.training.closing import MODEL
 from experiments.training.config import CONFIG, Config
-from experiments.training.curves import draw_curves, read_curve
+from experiments.training.curves import MOST_LINES, draw_curves, read_curve
 from experiments.training.expert_iteration import ExpertConfig, ExpertIteration
-from experiments.training.lines import MOST_LINES
 from experiments.training.train import Training
 from skyenv import __version__
 from skyenv.arena.evaluate import Result, evaluate, table

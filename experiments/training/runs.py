@@ -31,7 +31,6 @@ from typing import Any, ClassVar, Final, Self
 import numpy as np
 from tqdm import tqdm
 
-from experiments.training import milestones
 from experiments.training.actors import packed, unpacked
 from experiments.training.closing import MODEL, how_to_go_on, summary
 from experiments.training.config import AUTO, CONFIG, PAST, Config, earlier
@@ -52,6 +51,8 @@ MAGIC: Final = b"skyenv-training-checkpoint-7\n"
 """Gets a new number whenever the content of checkpoints changes its meaning."""
 DIGEST: Final = hashlib.sha256().digest_size
 EVALUATION: Final = "evaluation.json"
+MILESTONES: Final = "milestones"
+"""Folder of earlier agents, SECONDS.npz by seconds of training without checkpoints."""
 RECENT_EPISODES: Final = 1000
 """The curves show means over this many latest episodes (win shares: against each opponent)."""
 FEWEST_EPISODES: Final = 50
@@ -382,7 +383,9 @@ class Run(ABC):
         In the end everything is saved.
         """
         saved = time.perf_counter()
-        milestones.forget_after(self.folder, self.seconds)
+        for path in (self.folder / MILESTONES).glob("*.npz"):  # those after the checkpoint
+            if path.stem.isdecimal() and int(path.stem) > self.seconds:
+                path.unlink()
         self._keep_milestone(self.seconds if self.updates else -1.0)
         with Interrupts() as interrupts:
             with self._bar() as bar:
@@ -407,7 +410,9 @@ class Run(ABC):
         """
         apart = 60 * self.config.milestone_minutes
         if apart and (self.finished() or self.seconds // apart > before // apart):
-            milestones.keep(self.folder, self.seconds, self.model())
+            path = self.folder / MILESTONES / f"{int(self.seconds):06d}.npz"
+            path.parent.mkdir(exist_ok=True)
+            write_atomically(path, self.model())
 
     def _draw(self) -> None:
         """How the run went, and the run beside it, if that is still there."""

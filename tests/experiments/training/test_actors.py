@@ -56,7 +56,7 @@ def actors_of(process: int) -> list[int]:
     return [child for child in children(process) if b"spawn_main" in command(child)]
 
 
-@pytest.mark.parametrize("processes", [1, 2, 3])
+@pytest.mark.parametrize("processes", [1, 2, pytest.param(3, marks=pytest.mark.long)])
 def test_rollouts_are_those_of_collectors_here(processes: int, started: Started) -> None:
     """By hand: with one process of the network as it is; with more the first two are of the first
     network, then each is of that of the call before. A worker is killed, past policies come, and
@@ -135,7 +135,9 @@ def test_an_error_of_an_actor_is_one_line(
 LONG = ["--decisions", str(10**9), "--checkpoint-seconds", "0", "--processes", "3"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.long)]
+)
 def test_a_signal_to_the_run_ends_its_actors(number: int, tmp_path: Path) -> None:
     """SIGINT reaches all processes, as from a terminal, and ends the run in order."""
     curve = tmp_path / "curve.jsonl"

@@ -12,7 +12,6 @@ import pytest
 from experiments.training.best_response import BestResponse, BestResponseConfig, bound, main
 from skyenv.arena.estimates import Estimate
 from skyenv.arena.evaluate import evaluate
-from skyenv.errors import OptionError
 
 TINY = shlex.split("--games 8 --steps 16 --batch 64 --hidden 8 --max-turns 6 --decisions 300")
 
@@ -39,12 +38,6 @@ def test_a_bound_is_what_was_won_beyond_par() -> None:
     )
 
 
-@pytest.mark.parametrize("target", ["", "greedy,appraiser", "nobody"])
-def test_the_target_is_one_agent(target: str) -> None:
-    with pytest.raises(OptionError, match=r"target|fixed_opponents|against"):
-        BestResponseConfig(target=target).check()
-
-
 def test_a_response_is_told_with_its_target(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -65,12 +58,3 @@ def test_a_response_is_told_with_its_target(
         training.config.past_policies,
         training.config.against,
     ) == (1.0, 0, ("crowd",))
-
-
-def test_what_follows_from_the_target_can_not_be_asked_for(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    for name in ("--fixed-opponents", "--opponent-share", "--against", "--past-policies"):
-        with pytest.raises(SystemExit):
-            main([name, "1"])
-        assert "unrecognized arguments" in capsys.readouterr().err

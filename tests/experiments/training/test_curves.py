@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from experiments.training import curves
-from experiments.training.curves import draw_curves, kinds_to_draw, read_curve
+from experiments.training.curves import kinds_to_draw, read_curve
 from skyenv.errors import CheckpointError, OptionError
 
 
@@ -44,37 +44,6 @@ def test_picture_of_several_runs(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert (tmp_path / "other.png").read_bytes() != (tmp_path / "picture.png").read_bytes()
     assert curves.main([str(first), str(first), "-o", str(tmp_path / "other.png")]) == 2
     assert "named twice" in capsys.readouterr().err
-
-
-def test_there_is_a_line_at_par_for_each_number_of_players(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    named: list[tuple[float, str]] = []
-    monkeypatch.setattr(
-        curves,
-        "write_labels",
-        lambda _, labels: named.extend((height, name) for _, height, name, _ in labels),
-    )
-    alone, three = (
-        [point | {"players": players} for point in curve(greedy=0.2)] for players in ([2], [3, 4])
-    )
-    draw_curves({"run": alone}, tmp_path / "one.png")
-    assert named == [(20, "greedy"), (50, "par")]
-    named.clear()
-    draw_curves(
-        {"two": alone, "three": three, "older": curve(greedy=0.4)}, tmp_path / "several.png"
-    )
-    assert named[3:] == [
-        (50, "par, 2 players"),
-        (pytest.approx(33.3, abs=0.1), "par, 3 players"),
-        (25, "par, 4 players"),
-    ]
-
-
-def test_a_run_without_a_game_has_a_picture(tmp_path: Path) -> None:
-    for name, points in (("none", []), ("no-shares", curve())):
-        draw_curves({"run": points}, tmp_path / f"{name}.png")
-        assert (tmp_path / f"{name}.png").stat().st_size > 0
 
 
 def test_at_most_six_lines_of_the_hardest_opponents() -> None:
@@ -116,13 +85,3 @@ def test_what_is_no_curve_is_refused(
     assert curves.main([str(tmp_path), "-o", str(tmp_path / "picture.png")]) == 1
     assert message in capsys.readouterr().err
     assert not (tmp_path / "picture.png").exists()
-
-
-def test_wrong_commands_exit_with_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run = written(tmp_path / "run", curve(random=0.9))
-    assert curves.main([str(run), "--against", "greedy", "-o", str(tmp_path / "picture.png")]) == 2
-    assert "no run has a share against 'greedy'" in capsys.readouterr().err
-    with pytest.raises(SystemExit) as left:
-        curves.main([])
-    assert left.value.code == 2
-    assert len(capsys.readouterr().err.splitlines()) == 1

@@ -114,16 +114,6 @@ def test_a_guide_survives_a_checkpoint() -> None:
     assert content([first]) == content([second])
 
 
-def test_some_actions_are_drawn_by_the_visits() -> None:
-    """Drawn always, some differ from the best; none was never tried."""
-    collector = searching(games=60, steps=2, drawn_share=1.0)
-    collector.collect(cautious())
-    mine = collector.mine
-    policy, action = collector.policy.numpy()[mine], collector.action[mine]
-    assert (policy[np.arange(len(action)), action] > 0).all()
-    assert 0.02 < (policy.argmax(axis=1) != action).mean() < 0.9
-
-
 def test_of_what_the_policy_is_sure_of_some_is_searched() -> None:
     """The rest is played as the policy has it, isn't learned from, and is stood for by the others'
     weight.
@@ -205,11 +195,6 @@ def test_a_run_of_two_processes_plays_in_the_end(
     after = read_curve(run)[-1]
     assert before["decisions"] < 90 <= after["decisions"]
     assert after["update"] > before["update"]
-
-
-def test_two_processes_search_half_of_the_games_each() -> None:
-    parts = [config(games=64, processes=2).games_of(part) for part in range(2)]
-    assert [part[0][0] for part in parts] == [32, 32]
 
 
 def test_options_without_a_part_in_it_do_not_exist(capsys: pytest.CaptureFixture[str]) -> None:

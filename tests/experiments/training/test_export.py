@@ -149,17 +149,6 @@ def test_each_run_is_told_by_the_command_of_its_trainer(
     assert [stage.get("target_version") for stage in content["stages"]] == [None, target]
 
 
-def test_runs_that_started_from_each_other_are_refused(run: Path, tmp_path: Path) -> None:
-    """The first one's folder was used anew, to go on from the second: what the first one was is
-    lost.
-    """
-    first, second = tmp_path / "first", tmp_path / "second"
-    copied(run, first, start=str(second / "model.npz"))
-    copied(run, second, start=str(first / "model.npz"))
-    with pytest.raises(CheckpointError, match=r"second isn't what .*second started from any more"):
-        export.export(asked(second, tmp_path))
-
-
 @pytest.mark.parametrize("named", [(), ("back",)], ids=["all", "one"])
 def test_a_run_on_both_sides_ships_for_both_or_those_named(
     run: Path, tmp_path: Path, named: tuple[str, ...]
@@ -181,19 +170,6 @@ def test_a_run_on_both_sides_ships_for_both_or_those_named(
         assert [(result["side"], result["opponent"]) for result in content["results"]] == [
             (side, "random")
         ]
-
-
-def test_a_curve_is_drawn_of_those_that_are_measured_against_at_one_kind_of_tables() -> None:
-    point = {
-        "shares": {
-            "greedy, 3 players, front": 0.4,
-            "greedy, 3 players, back": 0.3,
-            "greedy-2": 0.1,
-            "random": 0.9,
-        }
-    }
-    kinds = export.kinds_of([point], ["random", "greedy", "builder"], "3 players, back")
-    assert kinds == ["random", "greedy, 3 players, back"]
 
 
 def test_a_network_ships_for_no_side_that_it_has_not_met(run: Path, tmp_path: Path) -> None:

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 import torch
 
-from experiments.training.network import LOWEST, PolicyNetwork, entropy, in_precision
+from experiments.training.network import LOWEST, PolicyNetwork, entropy
 from experiments.training.rollouts import arranged
 from experiments.training.seating import Tables
 from skyenv.agents import RandomAgent, decide, decisions_in
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv_agents import GreedyAgent
 from skyenv_agents.learned.architecture import VALUES, Sizes
-from skyenv_agents.learned.layout import INPUTS, OUTCOME_PARTS, PRIOR_PARTS, used_inputs
+from skyenv_agents.learned.layout import INPUTS, used_inputs
 from skyenv_agents.learned.networks import Network, NetworkAgent, Prior
 
 ABOUT = {"prior": "", "prior_version": "", "reward": "outcome"}
@@ -130,24 +130,6 @@ def test_inputs_that_are_left_out_change_nothing(players: int, with_prior: bool)
         assert whole.any() or name in ("rest.prior_weight", "rest.prior_floor"), name
 
 
-def test_half_the_precision_says_about_the_same(tables: Tables) -> None:
-    network = decided(Sizes(32, 2, 8), 1.0)
-    codes, masks = (
-        arranged(tables.inputs(np.arange(60), GreedyAgent()), used_inputs()),
-        torch.from_numpy(tables.games.mask != 0),
-    )
-    results = []
-    for bfloat16 in (False, True):
-        with torch.no_grad(), in_precision("cpu", bfloat16):
-            results.append(network(codes, masks))
-    (single, values), (half, half_values) = results
-    assert half.dtype == half_values.dtype == torch.float32
-    assert not torch.equal(single, half)
-    assert (single.exp() - half.exp()).abs().max() < 0.1
-    assert (values - half_values).abs().max() < 0.1
-    assert (half.exp()[~masks] == 0).all()
-
-
 def test_it_comes_back_from_a_file(tmp_path: Path) -> None:
     sizes = Sizes(12, 1, 4)
     network, other = decided(sizes), PolicyNetwork(sizes, 0.0)
@@ -163,32 +145,6 @@ def test_it_comes_back_from_a_file(tmp_path: Path) -> None:
 
 
 # ---- how it begins ----
-
-
-def test_it_begins_as_its_prior() -> None:
-    """Nearly even without one; with one by the scores, and the value is the outcome that it
-    tells.
-    """
-    torch.manual_seed(1)
-    network = PolicyNetwork(Sizes(64, 2, 16), 6.0)
-    codes = some_codes(20)
-    prior = (
-        np.random.default_rng(2).integers(-PRIOR_PARTS, 1, (20, NUM_ACTIONS + 1)).astype(np.int16)
-    )
-    places = torch.from_numpy(used_inputs().prior)
-    codes[:, places] = torch.from_numpy(prior)
-    everything = torch.ones(20, NUM_ACTIONS, dtype=torch.bool)
-    with torch.no_grad():
-        log_probabilities, values = network(codes, everything)
-        wanted = torch.log_softmax(
-            6.0 * torch.from_numpy(prior[:, :NUM_ACTIONS] / np.float32(PRIOR_PARTS)), dim=1
-        )
-        assert (log_probabilities - wanted).abs().max() < 0.3
-        assert np.abs(values[:, 0].numpy() - prior[:, NUM_ACTIONS] / OUTCOME_PARTS).max() < 0.15
-        codes[:, places] = 0
-        log_probabilities, values = network(codes, everything)
-    assert (log_probabilities + np.log(NUM_ACTIONS)).abs().max() < 0.3
-    assert values.abs().max() < 0.15
 
 
 # ---- mask ----

@@ -27,10 +27,8 @@ from experiments.training.seating import LEARNER, Float32, Tables, margins
 from skyenv.engine.games import Games
 from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
 from skyenv.rules.actions import NUM_ACTIONS, PASS
-from skyenv_agents import GreedyAgent
 from skyenv_agents.learned.architecture import VALUES, Sizes
 from skyenv_agents.learned.networks import NetworkAgent
-from skyenv_agents.learned.pool import OpponentPool
 
 SIZES = Sizes(8, 1, 4)
 
@@ -169,25 +167,6 @@ def test_advantages_are_those_of_the_definition(
         wanted, wanted_whole = slowly(*part, gamma, gae_lambda)
         assert advantage[:, game] == pytest.approx(wanted, abs=1e-4)
         assert whole[:, game].tolist() == wanted_whole
-
-
-def test_without_discount_targets_are_the_returns() -> None:
-    rng = np.random.default_rng(3)
-    steps, players = 30, 3
-    value, reward = (
-        rng.normal(size=(steps, 1)).astype(np.float32),
-        rng.normal(size=(steps, 1, players)).astype(np.float32),
-    )
-    seat, done = rng.integers(players, size=(steps, 1)), np.zeros((steps, 1), np.bool_)
-    done[[11, -1]] = True
-    everywhere = np.ones((steps, 1), np.bool_)
-    advantage, whole = advantages(
-        value, seat, everywhere, reward, done, np.zeros_like(reward), 1.0, 1.0
-    )
-    ends = np.where(np.arange(steps) <= 11, 12, steps)
-    returns = [reward[t : ends[t], 0, seat[t, 0]].sum() for t in range(steps)]
-    assert (advantage + value)[:, 0] == pytest.approx(returns, abs=1e-5)
-    assert whole.all()
 
 
 # ---- what is collected ----
@@ -500,14 +479,3 @@ def test_a_collector_continues_from_its_state() -> None:
     assert any((rollout.batch.weight > 1).any() for rollout in second)
     assert any(rollout.ended for rollout in second)
     assert again.pool.weights().tolist() == collector.pool.weights().tolist()
-
-
-def test_guests_that_have_left_are_forgotten() -> None:
-    """When a past policy comes; who still sits at a table stays."""
-    collector = part_of(opponent_share=1.0, fixed_opponents="greedy,random")
-    (tables,) = collector.tables
-    tables.seat(np.arange(12), OpponentPool([GreedyAgent()]), 1.0, np.random.default_rng(1))
-    assert len(tables.guests) == 3
-    collector.add_opponent(NetworkAgent(network().frozen({}), name="past-1"))
-    assert [guest.name for guest in tables.guests] == ["greedy"]
-    assert [agent.name for agent in collector.pool.past] == ["past-1"]

@@ -21,12 +21,12 @@ from experiments.training.actors import packed, unpacked
 from experiments.training.closing import how_to_go_on, summary
 from experiments.training.config import DEFAULT_MINUTES, SEEDS_APART, Config
 from experiments.training.curves import read_curve
-from experiments.training.milestones import MILESTONES
 from experiments.training.runs import (
     CHECKPOINT,
     DIGEST,
     FEWEST_EPISODES,
     MAGIC,
+    MILESTONES,
     Episodes,
     Run,
     program,
@@ -323,20 +323,6 @@ def test_an_opponent_that_has_changed_is_named(tmp_path: Path, capsys: Capture) 
     capsys.readouterr()
     assert train.main([*run, "--resume", "--decisions", "2000"]) == 2
     assert "fixed_opponents" in one_line(capsys)
-
-
-@pytest.mark.parametrize(("name", "value"), [("players", "3"), ("seed", "2"), ("prior", "greedy")])
-def test_options_that_may_not_change(name: str, value: str, folder: Path, capsys: Capture) -> None:
-    assert name in refused(folder, capsys, f"--{name}", value)
-
-
-def test_limits_may_change_and_a_folder_may_move(folder: Path, tmp_path: Path) -> None:
-    moved = folder.rename(tmp_path / "moved")
-    changes = ["--minutes", "100", "--checkpoint-seconds", "5", "--decisions", "1400"]
-    assert train.main(["--run", str(moved), *TINY, *changes, "--resume"]) == 0
-    assert json.loads((moved / "config.json").read_text())["minutes"] == 100
-    (moved / "config.json").write_text("[" * 5000)
-    assert train.main(["--run", str(moved), "--resume"]) == 1
 
 
 # ---- signals ----

@@ -7,8 +7,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from experiments.training.seating import DECISIONS_A_PLAYER, LEARNER, Tables, margins
-from skyenv.agents import Agent, CrowdAgent, Decisions, RandomAgent, decide, decisions_in
+from experiments.training.seating import LEARNER, Tables, margins
+from skyenv.agents import Agent, CrowdAgent, RandomAgent, decide, decisions_in
 from skyenv.engine.games import results
 from skyenv.engine.kernels import MARGIN_SCALE
 from skyenv.engine.observation import OBSERVATION_SIZE, SCALE
@@ -91,43 +91,6 @@ def test_mixed_tables(players: int) -> None:
     tables.seat(np.arange(2000), pool, 1.0, np.random.default_rng(3), 0.5)
     alone = ((tables.seats == LEARNER).sum(axis=1) == 1).mean()
     assert alone == pytest.approx((1 + often[0]) / 2, abs=0.05)
-
-
-def test_games_that_begin_are_spread_over_their_course() -> None:
-    tables, again = (Tables(200, 3, "back", 7) for _ in range(2))
-    tables.spread(np.random.default_rng(1))
-    decisions = tables.games.state["decisions"]
-    assert (decisions < 60).mean() == pytest.approx(60 / (3 * DECISIONS_A_PLAYER), abs=0.1)
-    assert (decisions > 240).mean() == pytest.approx(1 - 240 / (3 * DECISIONS_A_PLAYER), abs=0.12)
-    assert np.array_equal(tables.margin, margins(tables.games.state["score"][:, :3]))
-    again.spread(np.random.default_rng(1))
-    assert np.array_equal(tables.games.state, again.games.state)
-
-
-def test_nobody_is_asked_where_there_is_no_choice() -> None:
-    """An opponent neither, and what is forced is played."""
-    asked = []
-
-    class Asked(RandomAgent):
-        def act(self, decisions: Decisions) -> np.ndarray:
-            asked.append(decisions.mask.sum(axis=1))
-            return super().act(decisions)
-
-    tables, forced = Tables(30, 3, "front", 2), 0
-    tables.seat(np.arange(30), OpponentPool([Asked()]), 1.0, np.random.default_rng(1))
-    for _ in range(60):
-        chooses, theirs = tables.chooses(), ~tables.learns()
-        assert np.array_equal(chooses, tables.games.mask.sum(axis=1) > 1)
-        expected = int((chooses & theirs).sum())
-        forced += int((~chooses & theirs).sum())
-        before = tables.games.mask.argmax(axis=1)
-        actions = before.copy()
-        asked.clear()
-        tables.step(actions)
-        assert np.array_equal(actions[~(chooses & theirs)], before[~(chooses & theirs)])
-        assert sum(map(len, asked)) == expected
-        assert all((number > 1).all() for number in asked)
-    assert forced > 50
 
 
 @pytest.mark.parametrize("prior", [None, GreedyAgent()], ids=["plain", "prior"])

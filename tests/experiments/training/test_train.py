@@ -257,19 +257,6 @@ def test_a_value_that_is_cut_off_comes_from_the_network() -> None:
     )
 
 
-@pytest.mark.parametrize("weight", [0.0, 0.5])
-def test_the_margin_is_learned_if_it_counts(weight: float) -> None:
-    """It is an auxiliary target: it changes the network, and without its weight nothing learns
-    it.
-    """
-    training = toy(margin_weight=weight)
-    before = training.network.get_parameter("layers.outlook.weight").detach()[1].clone()
-    updated(training, 2)
-    assert torch.equal(training.network.get_parameter("layers.outlook.weight")[1], before) == (
-        weight == 0
-    )
-
-
 def test_the_last_decisions_of_a_rollout_are_learned_from_after_the_next_one() -> None:
     training = toy(steps=5)
     training.update()
@@ -385,30 +372,6 @@ def test_value_updates_leave_the_policy_alone() -> None:
     assert [opponent.name for opponent in plays.pool.past] == ["past-6"]
 
 
-@pytest.mark.parametrize("final", [1.0, 0.25, 0.0])
-def test_the_prior_can_be_left_behind(final: float) -> None:
-    """Its weight falls with the progress, from what the option says to its share; here nothing
-    learns.
-    """
-    config = tiny(
-        prior="greedy",
-        prior_weight=4.0,
-        final_prior=final,
-        learning_rate=1e-12,
-        value_updates=0,
-        averaging=0.0,
-    )
-    training = begun(config)
-    while not training.finished():
-        before = training.progress()
-        training.update()
-        assert training.curve[-1]["prior_weight"] == pytest.approx(
-            4.0 * (1 - (1 - final) * training.progress()), abs=1e-4
-        )
-        assert before < training.progress()
-    assert training.frozen().weights["prior_weight"] == pytest.approx(4.0 * final, abs=1e-4)
-
-
 def test_a_pool_without_fixed_opponents_fills_with_past_policies() -> None:
     training = begun(
         tiny(opponent_share=1.0, fixed_opponents="", snapshot=1, max_turns=2, decisions=10**9)
@@ -464,26 +427,6 @@ def test_several_kinds_of_tables_make_one_agent(tmp_path: Path) -> None:
     player = make_agent(tmp_path / "model.npz")
     for players in (2, 3):
         decide(Games(3, players, "back", 1), player)  # an illegal action would raise AgentError
-
-
-def test_without_anything_to_learn_from_nothing_changes() -> None:
-    training = begun(tiny(steps=1, players="4", opponent_share=1.0, max_turns=500))
-    before = weights(training)
-    updated(training, 1)
-    assert weights(training) == before
-    assert training.decisions == 0
-    assert json.loads(json.dumps(training.curve[-1], allow_nan=False))["illegal"] == 0
-
-
-def test_the_entropy_bonus_falls_to_its_last_share() -> None:
-    """At the end of a training one that falls to nothing is as none at all."""
-
-    def learned(**changes: Any) -> bytes:
-        return updated(begun(tiny(decisions=1, **changes)), 2).frozen().to_bytes()
-
-    without = learned(entropy=0.0)
-    assert learned(entropy=0.5, final_entropy=0.0) == without
-    assert learned(entropy=0.5, final_entropy=0.1) == learned(entropy=0.05) != without
 
 
 # ---- the same again ----
@@ -584,24 +527,6 @@ def test_a_checkpoint_goes_on_after_the_process_was_killed(tmp_path: Path) -> No
 # ---- opponents ----
 
 
-def test_plays_against_a_trained_opponent(tmp_path: Path) -> None:
-    first = updated(begun(tiny(prior="greedy")), 1)
-    path = tmp_path / "teacher" / "model.npz"
-    path.parent.mkdir()
-    path.write_bytes(first.model())
-    second = begun(
-        tiny(tmp_path / "second", fixed_opponents=f"{path},greedy", opponent_share=1.0, max_turns=2)
-    )
-    assert [opponent.name for opponent in collector(second).pool.fixed] == ["teacher", "greedy"]
-    updated(second, 3)
-    assert "teacher" in second.episodes.shares
-    (tmp_path / "second").mkdir()
-    second.save()
-    third = Training(second.config)
-    third.load()
-    assert weights(updated(third, 1)) == weights(updated(second, 1))
-
-
 # ---- strength ----
 
 
@@ -611,28 +536,6 @@ def evaluation(folder: Path) -> dict[str, dict[str, float]]:
         result["opponent"]: result["share"]
         for result in json.loads((folder / "evaluation.json").read_text())
     }
-
-
-@pytest.mark.long
-def test_two_million_decisions_from_nothing_beat_random(tmp_path: Path) -> None:
-    """About three minutes on one core; 98 % when it was measured."""
-    folder = tmp_path / "nothing"
-    assert (
-        train.main(
-            [
-                "--run",
-                str(folder),
-                "--players",
-                "2",
-                "--decisions",
-                "2000000",
-                "--paired-seeds",
-                "100",
-            ]
-        )
-        == 0
-    )
-    assert evaluation(folder)["random"]["mean"] >= 0.8
 
 
 @pytest.mark.long
@@ -678,28 +581,4 @@ def test_step_sizes_rise_then_fall() -> None:
     assert falling == pytest.approx([0.1, 0.1])
 
 
-def test_adam_starts_anew_when_the_policy_does() -> None:
-    training = updated(begun(tiny(prior="greedy", value_updates=3, epochs=1)), 3)
-    before = training.optimiser
-    updated(training, 1)
-    steps = int(
-        training.optimiser.state[training.network.get_parameter("layers.actions.weight")]["step"]
-    )
-    assert training.optimiser is not before
-    assert (
-        0
-        < steps
-        < int(before.state[training.network.get_parameter("layers.outlook.weight")]["step"])
-    )
-
-
 # ---- starting from a network ----
-
-
-def test_starts_as_a_network_that_plays(tmp_path: Path) -> None:
-    first = updated(begun(tiny(seed=3)), 1)
-    path = tmp_path / "model.npz"
-    path.write_bytes(first.model())
-    second = begun(tiny(seed=4, start=str(path)))
-    assert weights(second) == weights(first)
-    assert weights(updated(second, 1)) != weights(first)

@@ -1,8 +1,8 @@
 """Games on a GPU, actions by PyTorch, nothing copied: ``python examples/gpu_games.py`` (needs
 ``[cuda]`` and PyTorch with CUDA).
 
-Every game's arrays stay in the GPU's memory; PyTorch sees them by DLPack and writes the actions
-there. A policy would stand where the legal actions are drawn with equal probabilities. Without a
+Every game's arrays stay in the GPU's memory; PyTorch uses them where they are and writes the
+actions there. A policy would stand where the legal actions are drawn with equal probabilities. Without a
 GPU, ``NUMBA_ENABLE_CUDASIM=1 NUMBA_DISABLE_JIT=1 python examples/gpu_games.py --games 4 --steps
 20`` plays in Numba's simulator, very slowly.
 """
@@ -11,17 +11,25 @@ from __future__ import annotations
 
 import argparse
 import time
+from typing import Any
 
+import numpy as np
 import torch
-from torch.utils.dlpack import from_dlpack
 
 from skyenv.cuda import Games
 
 
+def shared(array: Any) -> torch.Tensor:
+    """Return the same memory as a tensor; in the simulator it is ordinary memory."""
+    if hasattr(array, "__cuda_array_interface__"):
+        return torch.as_tensor(array, device="cuda")
+    return torch.from_numpy(np.asarray(array))
+
+
 def play(num_games: int, steps: int, seed: int) -> tuple[int, float]:
     """Random play; how many games ended, and the decisions per second."""
-    games = Games(num_games, num_players=2, seed=seed, observation="codes", check=False)
-    mask, done = from_dlpack(games.mask), from_dlpack(games.done)  # they change with every step
+    games = Games(num_games, num_players=2, seed=seed, observation="codes", wait=False)
+    mask, done = shared(games.mask), shared(games.done)  # they change with every step
     generator = torch.Generator(mask.device).manual_seed(seed)
     ended = torch.zeros((), dtype=torch.int64, device=mask.device)
     began = time.perf_counter()

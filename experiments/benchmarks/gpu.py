@@ -13,12 +13,12 @@ from experiments.benchmarks.figures import Figure, Scale, seconds
 from skyenv import Games
 from skyenv.cuda import Games as DeviceGames
 from skyenv.cuda import kernels
-from skyenv.cuda.arrays import cuda
+from skyenv.cuda.kernels import cuda
 from skyenv.errors import OptionError
 from skyenv.rules.state import NONE
 
 
-@kernels.kernel
+@cuda.jit
 def choose(mask: Any, uniforms: Any, actions: Any) -> None:
     """Draw a legal action for every row; uniforms: float64 (n,) in [0, 1)."""
     row = cuda.grid(1)
@@ -78,8 +78,8 @@ def chosen_steps(games: DeviceGames, steps: int) -> None:
     uniforms = cuda.device_array(number, np.float64)
     blocks = -(-number // kernels.THREADS)
     for _ in range(steps):
-        kernels.uniforms[blocks, kernels.THREADS](games.state.array, rows, NONE, 0, uniforms)
-        choose[blocks, kernels.THREADS](games.mask.array, uniforms, actions)
+        kernels.uniforms[blocks, kernels.THREADS](games.state, rows, NONE, 0, uniforms)
+        choose[blocks, kernels.THREADS](games.mask, uniforms, actions)
         games.step(actions)
     games.check()
     cuda.synchronize()

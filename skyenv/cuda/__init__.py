@@ -2,11 +2,9 @@
 
 * :mod:`~skyenv.cuda.games`: a batch of games in the GPU's memory, with the interface of
   :class:`skyenv.Games`
-* :mod:`~skyenv.cuda.kernels`: what runs on the GPU, a thread for each game
-* :mod:`~skyenv.cuda.arrays`: arrays there, which PyTorch, CuPy and JAX take without a copy
+* :mod:`~skyenv.cuda.kernels`: the GPU's code, a thread for each game
 """
 
-from skyenv.cuda.arrays import DeviceArray
 from skyenv.cuda.games import Games
 
-__all__ = ["DeviceArray", "Games"]
+__all__ = ["Games"]

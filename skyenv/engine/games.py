@@ -30,7 +30,15 @@ from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
 from skyenv.rules.board import Board
 from skyenv.rules.components import MAX_PLAYERS
 from skyenv.rules.setup import blank_game
-from skyenv.rules.state import NONE, PHASE_OVER, PHASES, as_records, new_games, new_records
+from skyenv.rules.state import (
+    GAME_DTYPE,
+    NONE,
+    PHASE_OVER,
+    PHASES,
+    as_records,
+    new_games,
+    new_records,
+)
 from skyenv.rules.tape import TAPE_DTYPE
 from skyenv.seeds import HIGHEST_SEED, Seeds, fresh_seed, seeds_of
 
@@ -43,7 +51,16 @@ OUTPUTS: Final = ("mask", "seat", "observation", "reward", "done", "truncated")
 """The arrays that a step writes; the caller may supply them."""
 
 
-class Games:
+class ReadOnly:
+    """A class whose public attributes can't be rebound, `agent_seed` excepted."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not name.startswith("_") and name != "agent_seed":
+            raise AttributeError(f"{name} can't be rebound; arrays are written in place")
+        super().__setattr__(name, value)
+
+
+class Games(ReadOnly):
     """A batch of games of one kind, played in step.
 
     The arrays below are allocated once and written in place by :meth:`reset` and :meth:`step`; row
@@ -169,27 +186,24 @@ class Games:
         self._all_rows = np.arange(number, dtype=np.int64)
         self._stamp = 0
         self._start_alone()
-        self._bind(new_batch(game, number, observation, self.autoreset, self.threads))
+        self._bind(new_batch(game, number, observation, self.autoreset, 2 * self.threads))
         self._renewing = check_flag("new_arrays", new_arrays)
         if out is not None:
             self._write_into(out)
         self.reset(fresh_seed() if seed is None else seed)
 
-    def __setattr__(self, name: str, value: object) -> None:
-        """Refuse to rebind what compiled code relies on."""
-        if not name.startswith("_") and name != "agent_seed":
-            raise AttributeError(f"{name} can't be rebound; write into arrays: games.mask[:] = …")
-        super().__setattr__(name, value)
-
     def _bind(self, batch: Batch) -> None:
         """Play in these arrays, and show views of them."""
+        batch = batch._replace(
+            state_words=batch.state.view(np.uint32).reshape(len(batch.state), -1)
+        )
         has_codes = batch.observation.shape[1] == 0 and len(batch.codes)
         vars(self).update(
             {name: getattr(batch, name).view() for name in OUTPUTS},
             batch=batch,
             observation=batch.codes["codes"] if has_codes else batch.observation.view(),
             state=batch.state.view(np.recarray),
-            finished=batch.finished.view(np.recarray),
+            finished=batch.finished.view(GAME_DTYPE)[:, 0].view(np.recarray),
         )
 
     def _write_into(self, out: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -452,8 +466,9 @@ class Games:
         twin = object.__new__(type(self))
         with self.lock:
             vars(twin).update(vars(self))
+            batch = self.batch._replace(state_words=None)
             parts: list[Any] = [
-                copied(one) if isinstance(one, np.ndarray) else one for one in self.batch
+                copied(one) if isinstance(one, np.ndarray) else one for one in batch
             ]
         twin._start_alone()
         twin._bind(Batch(*parts))
@@ -468,7 +483,9 @@ class Games:
     def __getstate__(self) -> dict[str, Any]:
         # Locks can't be pickled; views would be pickled apart from what they show.
         left_out = {"lock", "state", "finished", *OUTPUTS}
-        return {name: value for name, value in vars(self).items() if name not in left_out}
+        batch = self.batch._replace(state_words=None)
+        kept = {name: value for name, value in vars(self).items() if name not in left_out}
+        return {**kept, "batch": batch}
 
     def __setstate__(self, values: dict[str, Any]) -> None:
         vars(self).update(values)
@@ -496,13 +513,14 @@ if hasattr(os, "register_at_fork"):
 
 
 def new_batch(
-    options: GameOptions, number: int, observation: str | None, autoreset: bool, threads: int
+    options: GameOptions, number: int, observation: str | None, autoreset: bool, scratch: int
 ) -> Batch:
-    """Allocate a batch of games that haven't begun; arguments as for :class:`Games`."""
-    codes = {None: 0, SCALED: 2 * threads}.get(observation, number)
+    """Allocate a batch of games that haven't begun; arguments as for :class:`Games`, and the number
+    of scratch records for codes.
+    """
+    codes = {None: 0, SCALED: scratch}.get(observation, number)
     blank = blank_game(options.num_players, options.board, options.max_turns)
-    finished = new_games(number)
-    finished[:] = blank
+    words = blank.view(np.uint32).reshape(1, -1)
     return Batch(
         state=new_games(number),
         slots=new_records(number, kernels.SLOT_DTYPE),
@@ -513,8 +531,9 @@ def new_batch(
         reward=np.zeros((number, options.num_players), np.float32),
         done=np.zeros(number, np.bool_),
         truncated=np.zeros(number, np.bool_),
-        finished=finished,
-        blank=blank,
+        state_words=None,
+        finished=np.repeat(words, number, axis=0),
+        blank=words,
         tape=new_records(1, TAPE_DTYPE),
         kind=kernels.REWARDS.index(options.reward),
         autoreset=autoreset,

@@ -76,6 +76,7 @@ CHECKS_AHEAD: Final = 16
 LEGAL: Final = int(cast(Any, SLOT_DTYPE.fields)["legal"][1])
 """Offset of a slot's legal actions."""
 GAME_BYTES: Final = GAME_DTYPE.itemsize
+GAME_WORDS: Final = GAME_BYTES // 4
 SLOT_BYTES: Final = SLOT_DTYPE.itemsize
 OBSERVATION_BYTES: Final = 4 * OBSERVATION_SIZE
 
@@ -90,12 +91,13 @@ class Batch(NamedTuple):
         mask: int8 (n, 103).
         seat: int64 (n,).
         observation: float32 (n, OBSERVATION_SIZE), or (n, 0): not wanted as numbers.
-        codes: CODES_DTYPE, the observation's codes: (n,); with an `observation` (2 · threads,), of
-            which each thread uses every other one as scratch memory; (0,): not wanted either.
+        codes: CODES_DTYPE, the observation's codes: (n,); with an `observation` (2 · threads,) on
+            the CPU, of which each thread uses every other one as scratch memory; (0,): not wanted.
         reward: float32 (n, players).
         done, truncated: bool (n,).
-        finished: GAME_DTYPE (n,).
-        blank: GAME_DTYPE (1,), a game before its setup.
+        state_words, finished: uint32 (n, GAME_WORDS), the same memory as `state`, and finished
+            games.
+        blank: uint32 (1, GAME_WORDS), a game before its setup.
         tape: TAPE_DTYPE (1,).
         kind: of reward: OUTCOME, MARGIN or POINTS.
         autoreset: whether a row begins its next game when one is over.
@@ -110,6 +112,7 @@ class Batch(NamedTuple):
     reward: Any
     done: Any
     truncated: Any
+    state_words: Any
     finished: Any
     blank: Any
     tape: Any
@@ -247,9 +250,16 @@ def following_seed(game: GameRecord, slot: SlotRecord, num_games: int) -> int:
 
 
 @rule
+def copy_game(target: Array, row: int, source: Array, place: int) -> None:
+    """Copy a game in words, as a GPU would copy a record byte by byte."""
+    for word in range(GAME_WORDS):
+        target[row, word] = source[place, word]
+
+
+@rule
 def deal(batch: Batch, row: int, seed: int) -> None:
     """Begin a row's new game; NONE: without a seed."""
-    batch.state[row] = batch.blank[0]
+    copy_game(batch.state_words, row, batch.blank, 0)
     begin(batch.state[row], batch.tape[0], seed)
     if seed != NONE:
         batch.slots[row].seed = seed
@@ -276,11 +286,16 @@ def reset_row(batch: Batch, row: int, seed: int) -> None:
 
 @rule
 def play_row(batch: Batch, row: int, action: int) -> None:
-    """Play an action in a row; if it ends the game, keep that, and begin the next one."""
+    """Play an action in a row; :func:`settle_row` must follow."""
+    play_for_reward(batch.state[row], batch.slots[row], batch.tape[0], action, batch.kind)
+
+
+@rule
+def settle_row(batch: Batch, row: int) -> None:
+    """Keep a row's game if it is over, begin the next one, and note what is legal."""
     game, slot = batch.state[row], batch.slots[row]
-    play_for_reward(game, slot, batch.tape[0], action, batch.kind)
     if slot.done:
-        batch.finished[row] = game
+        copy_game(batch.finished, row, batch.state_words, row)
         if batch.autoreset:
             deal(batch, row, following_seed(game, slot, len(batch.state)))
     slot.num_legal = write_mask(game, slot.legal)
@@ -369,6 +384,7 @@ def play_rows(
             else:
                 break
             play_row(batch, row, action)
+            settle_row(batch, row)
             if random_steps == 0:
                 prefetch_observation(batch, row, OBSERVATION_BYTES // 2)
             write_observation(batch, row, part)

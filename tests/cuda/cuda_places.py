@@ -32,5 +32,5 @@ def variables(place: str) -> dict[str, str | None]:
 @functools.cache
 def has_gpu() -> bool:
     """Whether Numba finds a GPU; asked in a process of its own, lest this one keep memory there."""
-    program = "from skyenv.cuda.arrays import cuda; print(cuda.is_available())"
+    program = "from skyenv.cuda.kernels import cuda; print(cuda.is_available())"
     return printed("-c", program, environment=REAL).strip() == "True"

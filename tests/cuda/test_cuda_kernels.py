@@ -1,4 +1,4 @@
-"""What runs on the GPU compiles for it, to PTX, for which no GPU is needed."""
+"""The GPU's code compiles to PTX, for which no GPU is needed."""
 
 from __future__ import annotations
 
@@ -10,74 +10,44 @@ from unittest import mock
 import numpy as np
 import pytest
 
+from skyenv import GameOptions
 from skyenv.cuda import kernels
-from skyenv.engine.kernels import SLOT_DTYPE
-from skyenv.engine.observation import CODES_DTYPE
+from skyenv.engine.games import new_batch
 from skyenv.rules.compiling import COMPILED
-from skyenv.rules.state import GAME_DTYPE
-from skyenv.rules.tape import TAPE_DTYPE
 
 pytestmark = [pytest.mark.long, pytest.mark.skipif(not COMPILED, reason="NUMBA_DISABLE_JIT is set")]
 
-GAMES = (GAME_DTYPE, 1)
-WORDS = (np.uint32, 1)
-SLOTS = (SLOT_DTYPE, 1)
-NUMBERS = (np.int64, 1)
-FLAGS = (np.bool_, 1)
-MASK = (np.int8, 2)
-REWARDS = (np.float32, 2)
-TAPE = (TAPE_DTYPE, 1)
-CODES = (CODES_DTYPE, 1)
-TOLD = (MASK, NUMBERS, REWARDS, FLAGS, FLAGS)
-
-SIGNATURES: dict[str, tuple[Any, ...]] = {
-    "check": (SLOTS, NUMBERS, NUMBERS, NUMBERS, int, NUMBERS),
-    "play": (
-        GAMES,
-        WORDS,
-        SLOTS,
-        REWARDS,
-        FLAGS,
-        FLAGS,
-        WORDS,
-        TAPE,
-        NUMBERS,
-        NUMBERS,
-        NUMBERS,
-        int,
-    ),
-    "settle": (GAMES, WORDS, SLOTS, MASK, NUMBERS, WORDS, TAPE, NUMBERS, NUMBERS, bool),
-    "see": (GAMES, NUMBERS, NUMBERS, CODES),
-    "play_random": (GAMES, WORDS, SLOTS, *TOLD, WORDS, WORDS, TAPE, int, bool, int, int),
-    "reset": (GAMES, WORDS, SLOTS, *TOLD, WORDS, TAPE, NUMBERS, NUMBERS),
-    "look": (GAMES, NUMBERS, NUMBERS, CODES),
-    "scale": ((np.int16, 1), (np.float32, 1), NUMBERS, NUMBERS, (np.float32, 2)),
-    "uniforms": (GAMES, NUMBERS, int, int, (np.float64, 1)),
+NUMBERS = np.zeros(1, np.int64)
+BATCH = new_batch(GameOptions(), 1, "scaled", True, 1)
+BATCH = BATCH._replace(state_words=BATCH.state.view(np.uint32).reshape(1, -1))
+ARGUMENTS: dict[str, tuple[Any, ...]] = {
+    "check": (BATCH.slots, NUMBERS, NUMBERS, NUMBERS, 1, NUMBERS),
+    "play": (BATCH, NUMBERS, NUMBERS, NUMBERS),
+    "settle": (BATCH, NUMBERS, NUMBERS),
+    "play_random": (BATCH, 1, 1),
+    "reset": (BATCH, NUMBERS, NUMBERS),
+    "observe": (BATCH, NUMBERS, NUMBERS),
+    "observe_seats": (BATCH.state, NUMBERS, NUMBERS, BATCH.codes),
+    "scale": (np.zeros(1, np.int16), np.zeros(1, np.float32), NUMBERS, NUMBERS, BATCH.observation),
+    "uniforms": (BATCH.state, NUMBERS, 1, 1, np.zeros(1)),
 }
-"""The kernels with their arguments: int, bool, or an array's dtype and axes."""
+"""The kernels, with arguments of the types that they get."""
 
 
-@pytest.mark.parametrize("name", SIGNATURES)
+@pytest.mark.parametrize("name", ARGUMENTS)
 def test_compiles_without_memory_of_its_own(name: str) -> None:
     """A kernel calls nothing that allocates, and nothing that isn't there."""
     pytest.importorskip(
         "numba_cuda", reason="numba-cuda isn't installed: pip install 'numba-cuda[cu13]'"
     )
-    from numba import cuda, from_dtype, types
+    from numba import cuda, typeof, types
     from numba.cuda import dispatcher
 
-    plain = {int: types.int64, bool: types.boolean}
-    arguments = [
-        plain[one]
-        if isinstance(one, type)
-        else types.Array(from_dtype(np.dtype(one[0])), one[1], "C")
-        for one in SIGNATURES[name]
-    ]
-    kernel = getattr(kernels, name)
     # Numba asks the GPU for its kind, for the functions that a kernel calls.
     gpu = SimpleNamespace(compute_capability=(8, 0))
+    signature = types.void(*map(typeof, ARGUMENTS[name]))
     with mock.patch.object(dispatcher, "get_current_device", return_value=gpu):
-        ptx, _ = cuda.compile_ptx(kernel.py_func, types.void(*arguments), cc=(8, 0))
+        ptx, _ = cuda.compile_ptx(getattr(kernels, name).py_func, signature, cc=(8, 0))
     assert ".target sm_80" in ptx
     assert ".entry" in ptx
     assert "NRT_" not in ptx, "it allocates"
@@ -90,4 +60,4 @@ def test_all_kernels_are_compiled() -> None:
         for name, thing in vars(kernels).items()
         if hasattr(thing, "py_func") and thing.__module__ == kernels.__name__
     }
-    assert made == set(SIGNATURES)
+    assert made == set(ARGUMENTS)

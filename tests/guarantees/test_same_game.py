@@ -118,7 +118,7 @@ PLACES: dict[str, tuple[str, int, dict[str, str | None]]] = {
     "GPU": ("CUDA", 12, {"NUMBA_DISABLE_JIT": None}),
 }
 """Interface, turns of the game, and the variables of the process in which it is played."""
-_HAS_GPU = "from skyenv.cuda.arrays import cuda; print(cuda.is_available())"
+_HAS_GPU = "from skyenv.cuda.kernels import cuda; print(cuda.is_available())"
 
 
 @pytest.mark.compiled

@@ -20,7 +20,7 @@ from skyenv.engine.games import results
 from skyenv.engine import thread_pool as batches
 from skyenv.engine.knowledge import resample, view
 batches.DECISIONS_PER_THREAD = 64  # threads are used, however little there is to do
-from skyenv.rules.state import GAME_DTYPE, GAME_FIELDS, GAME_RANGES
+from skyenv.rules.state import FIELDS, GAME_DTYPE, GAME_FIELDS
 """
 
 
@@ -105,8 +105,8 @@ rng = np.random.default_rng(5)
 accepted = refused = 0
 
 def garble(record, field):
-    low, high = (np.broadcast_to(np.array(bound, np.int64), GAME_DTYPE[field].shape) for bound in GAME_RANGES[field])
-    high = np.minimum(high, 2**62)
+    low, high = next(bounds for name, _, _, *bounds in FIELDS if name == field)
+    low, high = (np.full(GAME_DTYPE[field].shape, min(bound, 2**62)) for bound in (low, high))
     new = rng.integers(low - (rng.random() < 0.02), high + 1)
     keep = rng.random(np.shape(new)) < rng.choice([0.0, 0.9])
     record[field] = np.where(keep, record[field], new).astype(GAME_DTYPE[field].base)

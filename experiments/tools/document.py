@@ -58,14 +58,13 @@ def fields_table(dtype: Any, source: Path, name: str) -> str:
 
     Args:
         dtype: of the record.
-        source: the file that defines it by a list of tuples, a field or a part of it a line;
-            comments that begin with ``--`` are headings.
-        name: of the dtype.
+        source: the file that lists the fields in tuples, a field or a part of it a line; comments
+            that begin with ``--`` are headings.
+        name: of the dtype, or of the tuple of its fields.
     """
     text = source.read_text(encoding="utf-8")
-    listed = re.search(
-        rf"^{name}\b.*?= np\.dtype\(\s*\[(.*?)^    \]", text, re.MULTILINE | re.DOTALL
-    )
+    start, end = r"(?:np\.dtype\(\s*\[|\()$", r"^(?:    \]|\)$)"
+    listed = re.search(rf"^{name}\b.*?= {start}(.*?){end}", text, re.MULTILINE | re.DOTALL)
     assert listed is not None, f"{source} has no list of fields called {name}"
     rows: list[list[str]] = []
     for line in listed[1].splitlines():
@@ -145,7 +144,7 @@ PARTS: Final[dict[str, Callable[[], str]]] = {
     "view table": partial(
         fields_table, knowledge.VIEW_DTYPE, Path(knowledge.__file__), "VIEW_DTYPE"
     ),
-    "game table": partial(fields_table, state.GAME_DTYPE, Path(state.__file__), "GAME_DTYPE"),
+    "game table": partial(fields_table, state.GAME_DTYPE, Path(state.__file__), "FIELDS"),
     "libraries table": libraries.table,
     "trained agents": trained_agents,
     "ladder summary": ladder_summary,

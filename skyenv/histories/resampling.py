@@ -29,7 +29,6 @@ from skyenv.rules.actions import BID, BID_DONE
 from skyenv.rules.components import (
     BLACK,
     LOWEST_CARD,
-    MAX_PLAYERS,
     NUM_COLOURS,
     NUM_RANKS,
     STARTING_BLACK_CARDS,
@@ -256,22 +255,7 @@ def hidden_anew(
         hand[draw.seat, BLACK, rank] += 1
     for card in plan.shown:
         hand[card.seat, BLACK, card.rank] -= 1
-    if plan.position.num_players > 2:
-        game["held"][others] = held_at_the_last_shuffle(plan, ranks)[others]
     return games.tobytes(), first
-
-
-def held_at_the_last_shuffle(plan: Plan, ranks: list[int]) -> npt.NDArray[np.int8]:
-    """[seat, rank] → black cards that others held unknown when the black stack was last shuffled;
-    none before the first.
-    """
-    held = np.zeros((MAX_PLAYERS, NUM_RANKS), np.int8)
-    last = len(plan.stacks) - 1
-    for draw, rank in zip(plan.draws, ranks, strict=False):
-        held[draw.seat, rank] += draw.stack < last
-    for card in plan.shown:
-        held[card.seat, card.rank] -= card.stack < last
-    return held
 
 
 def past(

@@ -37,5 +37,4 @@ def forget_shuffles(state: Any) -> None:
 
     `state`: GAME_DTYPE, one or (k,).
     """
-    for field in ("deduced", "held", "held_together", "num_held", "shown", "num_shown"):
-        state[field] = 0
+    state["deduced"] = 0

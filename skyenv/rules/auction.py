@@ -18,7 +18,6 @@ from skyenv.rules.components import (
     NUM_COLOURS,
     NUM_RANKS,
 )
-from skyenv.rules.memory import remember_shown
 from skyenv.rules.scoring import plot_is_empty, tiles_on_plot
 from skyenv.rules.state import (
     ALEA,
@@ -159,8 +158,8 @@ def apply_card(game: GameRecord, colour: int, rank: int) -> None:
     if game.known[seat, colour, rank] > 0:
         game.known[seat, colour, rank] -= 1
     else:
-        if colour == BLACK:
-            remember_shown(game, seat, rank)
+        if colour == BLACK and game.num_players == 2 and game.deduced[seat, rank] > 0:
+            game.deduced[seat, rank] -= 1
         game.unknown[seat, colour] -= 1
         game.unlocated[colour, rank] -= 1
     game.bid_total[seat] += rank + LOWEST_CARD

@@ -5,7 +5,6 @@ from __future__ import annotations
 from skyenv.rules.chance import draw, draw_black
 from skyenv.rules.compiling import rule
 from skyenv.rules.components import BLACK, LOWEST_CARD, MAX_PLAYERS, NUM_COLOURS, NUM_RANKS
-from skyenv.rules.memory import forget_hands
 from skyenv.rules.state import NONE, GameRecord
 from skyenv.rules.tape import EVENT_BLACK, EVENT_TOP, FED_CARD, TapeRecord, report
 
@@ -86,17 +85,12 @@ def cards_in_hand(game: GameRecord, seat: int) -> int:
 def refresh_knowledge(game: GameRecord) -> None:
     """INF-2: recompute `unknown` and `unlocated` after hands or stacks were edited; nothing is
     deduced that isn't there.
-
-    Where other numbers of black cards are hidden than before, what a shuffle told three or four
-    players is forgotten.
     """
-    edited = False
     for colour in range(NUM_COLOURS + 1):
         for rank in range(NUM_RANKS):
             unlocated = int(game.face_down[colour, rank])
             for seat in range(MAX_PLAYERS):
                 unlocated += int(game.hand[seat, colour, rank] - game.known[seat, colour, rank])
-            edited = edited or (colour == BLACK and unlocated != game.unlocated[colour, rank])
             game.unlocated[colour, rank] = unlocated
         for seat in range(MAX_PLAYERS):
             unknown = 0
@@ -105,7 +99,4 @@ def refresh_knowledge(game: GameRecord) -> None:
                 unknown += hidden
                 if colour == BLACK and seat < 2:
                     game.deduced[seat, rank] = min(int(game.deduced[seat, rank]), hidden)
-            edited = edited or (colour == BLACK and unknown != game.unknown[seat, colour])
             game.unknown[seat, colour] = unknown
-    if edited and game.num_players > 2:
-        forget_hands(game)

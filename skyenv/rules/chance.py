@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from skyenv.rules.compiling import rule
 from skyenv.rules.components import BLACK, NUM_RANKS
-from skyenv.rules.memory import remember_hands
 from skyenv.rules.state import NONE, GameRecord
 from skyenv.rules.tape import EVENT_SHUFFLE, FED_CARD, TapeRecord, report
 
@@ -151,6 +150,20 @@ def draw(game: GameRecord, tape: TapeRecord, counts: npt.NDArray[np.int8], fed_a
 
 
 @rule
+def deduce_hands(game: GameRecord) -> None:
+    """AUC-9: right before a shuffle no black card is face down, so each of two players knows what
+    the other holds.
+
+    INF-1: three or four know what the others hold together; that isn't kept.
+    """
+    if game.num_players == 2:
+        for seat in range(2):
+            for rank in range(NUM_RANKS):
+                hidden = game.hand[seat, BLACK, rank] - game.known[seat, BLACK, rank]
+                game.deduced[seat, rank] = hidden
+
+
+@rule
 def draw_black(game: GameRecord, tape: TapeRecord) -> int:
     """AUC-9: the rank of the next black card, shuffling the stack first if it must be; NONE if
     there is no card.
@@ -161,7 +174,7 @@ def draw_black(game: GameRecord, tape: TapeRecord) -> int:
         face_down += int(game.face_down[BLACK, rank])
         face_up += int(game.black_face_up[rank])
     if face_down == 0 and face_up > 0:
-        remember_hands(game)
+        deduce_hands(game)
         for rank in range(NUM_RANKS):
             game.face_down[BLACK, rank] = game.black_face_up[rank]
             game.unlocated[BLACK, rank] += game.black_face_up[rank]

@@ -293,16 +293,17 @@ class _Cache:
 
     def save_overload(self, sig: Any, result: Any) -> None:
         """Write the result of compilation, in the first folder that takes it."""
-        failures: list[Exception] = []
-        content = None if result.library.has_dynamic_globals else dumps(result._reduce())
-        for file in self.files(sig) if content else []:
+        if result.library.has_dynamic_globals:
+            return
+        content, failures = dumps(result._reduce()), []
+        for file in self.files(sig):
             try:
                 self._write(file, content)
                 return
             except OSError as failure:
                 failures.append(failure)
-        for failure in failures:
-            _complain(failure)
+        for each in failures:
+            _complain(each)
 
     def _write(self, file: Path, content: bytes) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)

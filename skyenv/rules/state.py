@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -52,243 +52,79 @@ ALEA_STANDS: Final = 1
 ALEA_OUT: Final = 2
 """Alea was too low or was overbid; or there is no Alea."""
 
-GAME_DTYPE: Final = np.dtype(
-    [
-        # -- the game's own stream of chance, and what it was made with
-        ("seed", np.int64),  # seed of this game, 0 … 2^63−1; NONE if its chance came from elsewhere
-        ("random", np.uint32, (4,)),  # state of the generator (chance.py)
-        ("decisions", np.int32),  # actions taken so far
-        ("turns", np.int32),  # turns finished so far, all seats together (END-5)
-        ("max_turns", np.int32),  # END-5
-        ("score", np.int32, (4,)),  # VP of each seat
-        (
-            "bid_total",
-            np.int16,
-            (4,),
-        ),  # in an auction: value of all cards that the seat has laid down
-        ("highest", np.int16),  # in an auction: highest total so far; 0 before the first bid
-        ("num_players", np.int8),  # 2, 3 or 4
-        ("side", np.int8),  # 0 front, 1 back
-        (
-            "ring",
-            np.int8,
-            (7, 6),
-        ),  # COM-6, COM-9: [district, position] → plot; −1 behind the fifth on the front side
-        # -- where the decision stands
-        ("phase", np.int8),  # PHASE_…
-        ("end", np.int8),  # END_…: why the game is over; 0: it isn't
-        ("seat", np.int8),  # seat to act; NONE once the game is over
-        ("turn_seat", np.int8),  # seat whose turn it is; during an auction its starter (AUC-2)
-        (
-            "step",
-            np.int8,
-        ),  # which action of the turn is under way: 1, 2 or 3; during setup: skyscrapers placed
-        ("option", np.int8),  # option of this turn: 0 A, 1 B, 2 C, 3 D; NONE before it is chosen
-        ("business", np.int8),  # PHASE_PLOT: the type to place; else NONE
-        (
-            "first_colour",
-            np.int8,
-        ),  # PHASE_TAKE: colour of the first card if one was taken; else NONE
-        # -- the board
-        (
-            "owner",
-            np.int8,
-            (7, 5),
-        ),  # [district, plot] → seat or ALEA with skyscrapers there, or NONE
-        ("floors", np.int8, (7, 5)),  # skyscrapers on the plot (the sixth plot never has one)
-        ("tiles", np.int8, (7, 6, 4)),  # [district, plot, type] → businesses on the plot
-        (
-            "value",
-            np.int8,
-            (7, 5),
-        ),  # SCO-2: VP that a skyscraper on the plot scores now, from tiles and ring; 0 if stopped
-        ("stopped", np.int8, (7,)),  # STOP-4: 1 if the district is stopped
-        ("stops", np.int8),  # building stops so far
-        ("park", np.int8, (4,)),  # skyscrapers of each seat in the park area
-        ("park_tiles", np.int8, (4,)),  # businesses in the park area by type (BUS-3)
-        ("placed", np.int8),  # businesses placed by option B so far
-        (
-            "row",
-            np.int8,
-            (20,),
-        ),  # SET-3: type on each space of the supply row; NONE where it was taken
-        ("place", np.int8, (2,)),  # place of each commissioner
-        ("markers", np.int8, (2,)),  # markers that each commissioner has on the board
-        (
-            "visited",
-            np.int8,
-            (2, 3),
-        ),  # districts with those markers, first visited first; NONE behind them
-        # -- what players hold
-        ("supply", np.int8, (4,)),  # skyscrapers ready to build
-        ("general", np.int8, (4,)),  # skyscrapers in the general supply
-        ("alea_supply", np.int8),  # ALEA-1: skyscrapers that Alea has left
-        (
-            "hand",
-            np.int8,
-            (4, 6, 3),
-        ),  # [seat, card colour, rank] → cards in hand (not those of a bid on the table)
-        ("known", np.int8, (4, 6, 3)),  # INF-3: those of them that everybody knows of
-        (
-            "unknown",
-            np.int8,
-            (4, 6),
-        ),  # [seat, card colour] → cards in hand that only the seat itself knows
-        # -- the stacks
-        (
-            "top",
-            np.int8,
-            (5,),
-        ),  # rank of the visible card of each coloured stack; NONE if the stack is empty
-        (
-            "face_down",
-            np.int8,
-            (6, 3),
-        ),  # [card colour, rank] → cards face down in the stack, in unknown order
-        (
-            "unlocated",
-            np.int8,
-            (6, 3),
-        ),  # [card colour, rank] → cards that are face down or in a hand and not known
-        (
-            "returned",
-            np.int8,
-            (5, 12),
-        ),  # AUC-8: ranks of the returned cards under them, in the order they will come up
-        ("num_returned", np.int8, (5,)),  # how many these are
-        (
-            "black_face_up",
-            np.int8,
-            (3,),
-        ),  # [rank] → black cards face up at the bottom of the black stack
-        # -- the auction under way
-        ("auction_place", np.int8),  # district or CENTRAL_PARK; NONE between auctions
-        (
-            "auction_commissioner",
-            np.int8,
-        ),  # the commissioner whose return started this set of auctions; else NONE
-        ("highest_bidder", np.int8),  # seat or ALEA; NONE before the first bid
-        ("out", np.int8, (4,)),  # 1 if the seat has passed
-        (
-            "bid_colour",
-            np.int8,
-            (4,),
-        ),  # AUC-4: colour of the seat's coloured cards; NONE before its first
-        (
-            "bid_cards",
-            np.int8,
-            (4, 2, 3),
-        ),  # those cards: [seat, coloured 0, black 1; rank]; in PHASE_BUILD they are paid
-        (
-            "laid",
-            np.int8,
-        ),  # place in the laying order (0–2 coloured, 3–5 black) of this bid's last card; NONE if none
-        (
-            "park_colour",
-            np.int8,
-        ),  # AUC-12: the colour of the park area's auction; NONE before its first bid
-        ("alea", np.int8),  # ALEA_…
-        ("alea_cards", np.int8, (3,)),  # [rank] → cards that Alea has turned up
-        (
-            "deduced",
-            np.int8,
-            (2, 3),
-        ),  # 2 players, [seat, rank] → black cards in hand, not known, that the other has worked out at a shuffle (AUC-9)
-        # -- 3 and 4 players: the last shuffle of the black stack tells all which cards hands held
-        # together (memory.py)
-        (
-            "held",
-            np.int8,
-            (4, 3),
-        ),  # [seat, rank] → black cards in hand at the last shuffle that only the seat itself knew
-        ("held_together", np.int8, (3,)),  # [rank] → those of all hands
-        ("num_held", np.int8, (4,)),  # [seat] → how many of them in that hand
-        (
-            "shown",
-            np.int8,
-            (50, 2),
-        ),  # black cards, not known, laid down since: 3 · seat + rank, and how many such cards the hand had right before
-        ("num_shown", np.int8),  # how many these are
-        (
-            "spare",
-            np.int8,
-            (1,),
-        ),  # 0; fills the record, so that copies and comparisons of bytes meet no gaps
-    ],
-    align=True,
+I8, I16, I32, I64, U32 = np.int8, np.int16, np.int32, np.int64, np.uint32
+FIELDS: Final[tuple[tuple[str, type, tuple[int, ...], int, int], ...]] = (
+    # -- the game's own stream of chance, and what it was made with
+    ("seed", I64, (), NONE, 2**63 - 1),  # 0 … 2^63−1; NONE if its chance came from elsewhere
+    ("random", U32, (4,), 0, 2**32 - 1),  # state of the generator (chance.py)
+    ("decisions", I32, (), 0, 2**30),  # actions taken so far
+    ("turns", I32, (), 0, 2**30),  # turns finished so far, all seats together (END-5)
+    ("max_turns", I32, (), 1, 2**31 - 1),  # END-5
+    ("score", I32, (4,), 0, 2**30),  # VP of each seat
+    ("bid_total", I16, (4,), 0, 302),  # in an auction: value of the cards that the seat laid down
+    ("highest", I16, (), 0, 302),  # in an auction: highest total so far; 0 before the first bid
+    ("num_players", I8, (), 2, 4),  # 2, 3 or 4
+    ("side", I8, (), 0, 1),  # 0 front, 1 back
+    ("ring", I8, (7, 6), NONE, 5),  # COM-6, COM-9: [district, position] → plot; front side: 5, NONE
+    # -- where the decision stands
+    ("phase", I8, (), 0, 7),  # PHASE_…
+    ("end", I8, (), 0, 3),  # END_…: why the game is over; 0: it isn't
+    ("seat", I8, (), NONE, 3),  # seat to act; NONE once the game is over
+    ("turn_seat", I8, (), 0, 3),  # seat whose turn it is; in an auction its starter (AUC-2)
+    ("step", I8, (), 0, 7),  # action of the turn under way, 1 to 3; setup: skyscrapers placed
+    ("option", I8, (), NONE, 3),  # option of this turn: 0 A, 1 B, 2 C, 3 D; or NONE
+    ("business", I8, (), NONE, 3),  # PHASE_PLOT: the type to place; else NONE
+    ("first_colour", I8, (), NONE, 4),  # PHASE_TAKE: colour of the first card taken; else NONE
+    # -- the board
+    ("owner", I8, (7, 5), NONE, ALEA),  # [district, plot] → seat or ALEA that built there, or NONE
+    ("floors", I8, (7, 5), 0, 18),  # skyscrapers on the plot (the sixth plot never has one)
+    ("tiles", I8, (7, 6, 4), 0, 2),  # [district, plot, type] → businesses on the plot
+    ("value", I8, (7, 5), 0, 8),  # SCO-2: VP that a skyscraper on the plot scores; 0 if stopped
+    ("stopped", I8, (7,), 0, 1),  # STOP-4: 1 if the district is stopped
+    ("stops", I8, (), 0, 2),  # building stops so far
+    ("park", I8, (4,), 0, 18),  # skyscrapers of each seat in the park area
+    ("park_tiles", I8, (4,), 0, 9),  # businesses in the park area by type (BUS-3)
+    ("placed", I8, (), 0, 12),  # businesses placed by option B so far
+    ("row", I8, (20,), NONE, 3),  # SET-3: type on each space of the supply row; NONE: taken
+    ("place", I8, (2,), 0, 8),  # place of each commissioner
+    ("markers", I8, (2,), 0, 3),  # markers that each commissioner has on the board
+    ("visited", I8, (2, 3), NONE, 6),  # their districts, first visited first; then NONE
+    # -- what players hold
+    ("supply", I8, (4,), 0, 18),  # skyscrapers ready to build
+    ("general", I8, (4,), 0, 12),  # skyscrapers in the general supply
+    ("alea_supply", I8, (), 0, 18),  # ALEA-1: skyscrapers that Alea has left
+    ("hand", I8, (4, 6, 3), 0, 20),  # [seat, card colour, rank] → cards in hand, without bids
+    ("known", I8, (4, 6, 3), 0, 20),  # INF-3: those of them that everybody knows of
+    ("unknown", I8, (4, 6), 0, 127),  # [seat, card colour] → those that only the seat itself knows
+    # -- the stacks
+    ("top", I8, (5,), NONE, 2),  # rank of the visible card of each coloured stack, or NONE
+    ("face_down", I8, (6, 3), 0, 20),  # [card colour, rank] → cards face down in the stack
+    ("unlocated", I8, (6, 3), 0, 127),  # [card colour, rank] → face down or in a hand, not known
+    ("returned", I8, (5, 12), NONE, 2),  # AUC-8: ranks of the returned cards, next to come up first
+    ("num_returned", I8, (5,), 0, 12),  # how many these are
+    ("black_face_up", I8, (3,), 0, 20),  # [rank] → cards face up at the bottom of the black stack
+    # -- the auction under way
+    ("auction_place", I8, (), NONE, 7),  # district or CENTRAL_PARK; NONE between auctions
+    ("auction_commissioner", I8, (), NONE, 1),  # that came home and started the auctions; or NONE
+    ("highest_bidder", I8, (), NONE, ALEA),  # seat or ALEA; NONE before the first bid
+    ("out", I8, (4,), 0, 1),  # 1 if the seat has passed
+    ("bid_colour", I8, (4,), NONE, 4),  # AUC-4: colour of the seat's coloured cards; or NONE
+    ("bid_cards", I8, (4, 2, 3), 0, 20),  # [seat, coloured 0, black 1; rank]; PHASE_BUILD: paid
+    ("laid", I8, (), NONE, 5),  # last card of this bid: coloured 0–2, black 3–5; or NONE
+    ("park_colour", I8, (), NONE, 4),  # AUC-12: colour of the park area's auction; NONE: no bid
+    ("alea", I8, (), 0, 2),  # ALEA_…
+    ("alea_cards", I8, (3,), 0, 2),  # [rank] → cards that Alea has turned up
+    ("deduced", I8, (2, 3), 0, 20),  # AUC-9: black cards that the other of 2 players has deduced
+    ("spare", I8, (1,), 0, 0),  # 0; fills the record, so that it has no gaps
 )
-"""One game. See the module's text for the conventions."""
+"""Every field of a game: name, type, shape, lowest and highest value.
 
-Bounds: TypeAlias = int | tuple[int, ...]
-GAME_RANGES: Final[dict[str, tuple[Bounds, Bounds]]] = {
-    "seed": (NONE, 2**63 - 1),
-    "random": (0, 2**32 - 1),
-    "decisions": (0, 2**30),
-    "turns": (0, 2**30),
-    "max_turns": (1, 2**31 - 1),
-    "score": (0, 2**30),
-    "bid_total": (0, 302),
-    "highest": (0, 302),
-    "num_players": (2, 4),
-    "side": (0, 1),
-    "ring": (NONE, 5),
-    "phase": (0, 7),
-    "end": (0, 3),
-    "seat": (NONE, 3),
-    "turn_seat": (0, 3),
-    "step": (0, 7),
-    "option": (NONE, 3),
-    "business": (NONE, 3),
-    "first_colour": (NONE, 4),
-    "owner": (NONE, ALEA),
-    "floors": (0, 18),
-    "tiles": (0, 2),
-    "value": (0, 8),
-    "stopped": (0, 1),
-    "stops": (0, 2),
-    "park": (0, 18),
-    "park_tiles": (0, 9),
-    "placed": (0, 12),
-    "row": (NONE, 3),
-    "place": (0, 8),
-    "markers": (0, 3),
-    "visited": (NONE, 6),
-    "supply": (0, 18),
-    "general": (0, 12),
-    "alea_supply": (0, 18),
-    "hand": (0, 20),
-    "known": (0, 20),
-    "unknown": (0, 127),
-    "top": (NONE, 2),
-    "face_down": (0, 20),
-    "unlocated": (0, 127),
-    "returned": (NONE, 2),
-    "num_returned": (0, 12),
-    "black_face_up": (0, 20),
-    "auction_place": (NONE, 7),
-    "auction_commissioner": (NONE, 1),
-    "highest_bidder": (NONE, ALEA),
-    "out": (0, 1),
-    "bid_colour": (NONE, 4),
-    "bid_cards": (0, 20),
-    "laid": (NONE, 5),
-    "park_colour": (NONE, 4),
-    "alea": (0, 2),
-    "alea_cards": (0, 2),
-    "deduced": (0, 20),
-    "held": (0, 20),
-    "held_together": (0, 20),
-    "num_held": (0, 50),
-    "shown": (0, (11, 50)),
-    "num_shown": (0, 50),
-    "spare": (0, 0),
-}
-"""The lowest and the highest value of every field, or of each number along its last axis: what
-:mod:`skyenv.engine.validation` checks.
-
-What a game counts up ends far below what its field can hold, so that nothing overflows in whatever
-is played from there.
+The bounds are what :mod:`skyenv.engine.validation` checks, of all numbers of a field. What a game
+counts up ends far below what its field can hold, so that nothing overflows in whatever is played
+from there.
 """
+GAME_DTYPE: Final = np.dtype([(name, kind, shape) for name, kind, shape, *_ in FIELDS], align=True)
+"""One game. See the module's text for the conventions."""
 
 
 Array = npt.NDArray[Any]

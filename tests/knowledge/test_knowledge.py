@@ -85,7 +85,6 @@ def test_the_public_view_is_what_all_seats_know(players: int, side: str) -> None
         assert public["seat"] == PUBLIC
         assert (public["game"]["hand"] == game.state["known"]).all()
         assert not public["game"]["face_down"].any()
-        assert not public["game"]["held"].any()
         assert not public["game"]["deduced"].any()
         assert (public["unknown"] == game.state["unknown"]).all()
         assert (public["unseen"] == game.state["unlocated"]).all()

@@ -8,7 +8,6 @@ counts in how many ways they can lie.
 from __future__ import annotations
 
 from collections import Counter
-from fractions import Fraction
 from itertools import pairwise, permutations
 from math import factorial
 from typing import Any
@@ -23,7 +22,6 @@ from scenario import (
     bid,
     black_stack,
     district,
-    empty_stack,
     hand,
     known_cards,
     legal,
@@ -32,19 +30,7 @@ from scenario import (
     turn_of,
 )
 from skyenv import Game, Games, OptionError
-from skyenv.engine.knowledge import (
-    VIEW_DTYPE,
-    ViewRecord,
-    deal_remembered,
-    deal_unseen,
-    draw_what_was_old,
-    resample,
-    view,
-)
-from skyenv.rules.chance import seed_stream
-from skyenv.rules.compiling import entry_point
-from skyenv.rules.state import Array, as_records, new_games, new_records
-from skyenv.rules.tape import TAPE_DTYPE
+from skyenv.engine.knowledge import resample
 
 DRAWS = 100_000
 GREEN, BROWN, ORANGE, GRAY, BLACK = 0, 2, 3, 4, 5
@@ -104,27 +90,6 @@ def worth(counts: tuple[int, ...]) -> int:
 
 
 @inf
-def test_two_players_and_few_unseen_cards() -> None:
-    """Colours have nothing to do with each other; Alea's cards, what lies face up and what I hold
-    are nowhere else.
-    """
-    game = bare_game(2)
-    hand(game, 0, green=[4, 4, 5, 5, 6])
-    hand(game, 1, green=[6], gray=[5], black=[4, 6, 6])
-    black_stack(game, [4, 5, 5, 6], [4, 5], keeper=0)
-    game.state["known"][1, BLACK] = [0, 0, 1]
-    game.refresh()
-    green = deals([5 - 1 - 2, 4 - 2, 3 - 1], [1])  # a 4 lies on top
-    gray = deals([5 - 1, 4, 3], [1])
-    black = deals([2, 2, 2], [2])  # a 4 and three others face down; the known 6 is no secret
-    determinizations = drawn(game, 0)
-    hidden = determinizations["hand"][:, 1] - game.state["known"][1]
-    assert exact(hidden[:, [GREEN, GRAY, BLACK]], together(green, gray, black))
-    assert (determinizations["face_down"][:, BLACK] + hidden[:, BLACK] == [2, 2, 2]).all()
-    assert (determinizations["black_face_up"] == [1, 1, 0]).all()
-
-
-@inf
 def test_four_players_share_what_is_unseen() -> None:
     """Joint chances of three hands: who holds the last 6 leaves none for the others.
 
@@ -157,20 +122,6 @@ def mixed_by_seat(
     return {
         (*a[:3], *b[:3], *a[3:], *b[3:]): p * q for a, p in first.items() for b, q in second.items()
     }
-
-
-@inf
-def test_nothing_is_face_down_any_more() -> None:
-    """An empty stack: what I don't hold, the others hold; of two hands that share three cards, one
-    decides the other.
-    """
-    game = bare_game(3)
-    hand(game, 1, gray=[5])
-    hand(game, 2, gray=[6, 4])
-    empty_stack(game, "gray", keeper=0)
-    determinizations = drawn(game, 0)
-    assert exact(determinizations["hand"][:, 1:3, GRAY], deals([1, 1, 1], [1, 2]))
-    assert (determinizations["face_down"][:, GRAY] == 0).all()
 
 
 # ---- after auctions ----
@@ -407,267 +358,6 @@ def test_the_next_shuffle_tells_anew() -> None:
     )
 
 
-# ---- after a shuffle, with three and four players ----
-
-
-def remembered(
-    held: list[int], places: list[int], stack: list[int], since: list[tuple[str, int, int]]
-) -> dict[tuple[int, ...], float]:
-    """The chances of the others' hidden black cards, seat 1's, seat 2's … by rank, counted over
-    single cards.
-
-    Args:
-        held: values of the cards that they held together when the black stack was shuffled.
-        places: how many each of them held.
-        stack: values of the cards shuffled.
-        since: what came then: ("draws", seat, 0), where seat 0 sees what it draws: ("draws", 0,
-            value); or ("shows", seat, value): it picks one of its hidden cards, whichever, and that
-            has this value.
-    """
-    weights: dict[tuple[int, ...], Fraction] = {}
-    draws = sum(what == "draws" for what, _, _ in since)
-    for old in permutations(held):
-        ends = np.cumsum([0, *places])
-        first = [list(old[low:high]) for low, high in pairwise(ends)]
-        for new in permutations(stack, draws):
-            for hands, weight in followed(first, list(new), since):
-                counts = tuple(hand.count(value) for hand in hands for value in (4, 5, 6))
-                weights[counts] = weights.get(counts, Fraction(0)) + weight
-    total = sum(weights.values())
-    return {counts: float(weight / total) for counts, weight in weights.items()}
-
-
-def followed(
-    hands: list[list[int]], new: list[int], since: list[tuple[str, int, int]]
-) -> list[tuple[list[list[int]], Fraction]]:
-    """What can have become of single hands, and how probable that is."""
-    if not since:
-        return [(hands, Fraction(1))]
-    (what, seat, value), *later = since
-    if what == "draws":
-        card, *new = new
-        if seat == 0:
-            return followed(hands, new, later) if card == value else []
-        return followed(
-            [hand + [card] * (other == seat) for other, hand in enumerate(hands, 1)], new, later
-        )
-    endings = []
-    for place, card in enumerate(hands[seat - 1]):
-        if card == value:
-            left = [
-                hand[:place] + hand[place + 1 :] if other == seat else hand
-                for other, hand in enumerate(hands, 1)
-            ]
-            endings += [
-                (end, weight / len(hands[seat - 1])) for end, weight in followed(left, new, later)
-            ]
-    return endings
-
-
-def shuffled_for_three() -> Game:
-    """Seat 0 has drawn a 6 from 4, 4, 5, 5, 6, shuffled; all know its other black cards but for
-    two. The others hold two each.
-    """
-    game = bare_game(3)
-    hand(game, 1, orange=[5, 6], black=[4, 5])
-    hand(game, 2, gray=[5, 6], black=[6, 6])
-    black_stack(game, [], [4, 4, 5, 5, 6], keeper=0)
-    game.state["known"][0, BLACK] = game.state["hand"][0, BLACK] - [1, 0, 1]
-    game.refresh()
-    draws_black(game, 0, 6)
-    return game
-
-
-def draws_black(game: Game, seat: int, value: int) -> None:
-    """The first half of option C."""
-    turn_of(game, seat)
-    game.play("option C", [value])
-
-
-def shows(game: Game, seat: int, cards: str) -> None:
-    """A seat begins an auction in Times Square with these cards."""
-    district(game, "TSQ", orange=(1, 1), gray=(game.num_players - 1, 1))
-    start_auction(game, ["TSQ"], starter=seat)
-    bid(game, seat, cards)
-
-
-@entry_point("a test of the drawing of unseen cards")
-def draw_by_adding_up(view: ViewRecord, games: Array, tape: Array) -> int:
-    """Positions as :func:`skyenv.engine.knowledge.resample` draws them where guesses of what was old are
-    hardly ever right; how many.
-    """
-    made = 0
-    for i in range(len(games)):
-        games[i] = view.game
-        seed_stream(games[i], i)
-        deal_unseen(view, games[i], tape[0])
-        made += draw_what_was_old(view, games[i]) and deal_remembered(view, games[i], tape[0])
-    return made
-
-
-def exact_for(game: Game, seat: int, chances: dict[tuple[int, ...], float]) -> bool:
-    """Whether the others' hidden black cards, in the order of their seats, come as often as they
-    should, either way.
-    """
-    added_up = new_games(DRAWS)
-    views = as_records(view(game.games.state, seat), VIEW_DTYPE)
-    assert draw_by_adding_up(views[0], added_up, new_records(1, TAPE_DTYPE)) == DRAWS
-    return all(
-        exact_positions(positions, game, seat, chances)
-        for positions in (drawn(game, seat), added_up)
-    )
-
-
-def exact_positions(
-    determinizations: np.ndarray, game: Game, seat: int, chances: dict[tuple[int, ...], float]
-) -> bool:
-    others = [other for other in range(game.num_players) if other != seat]
-    return exact(
-        (determinizations["hand"] - game.state["known"])[:, others][:, :, BLACK].reshape(DRAWS, -1),
-        chances,
-    )
-
-
-@inf
-@pytest.mark.rule("AUC-9")
-def test_a_shuffle_tells_each_of_three_what_the_others_hold_together() -> None:
-    """4, 5, 6, 6 for seat 0; for seat 1 what 0 and 2 hold, where 0 has drawn one more since."""
-    game = shuffled_for_three()
-    assert exact_for(game, 0, remembered([4, 5, 6, 6], [2, 2], [4, 4, 5, 5], []))
-    assert (drawn(game, 0, 500)["face_down"][:, BLACK] == [2, 2, 0]).all()
-    assert exact_for(game, 1, remembered([4, 6, 6, 6], [2, 2], [4, 4, 5, 5, 6], [("draws", 1, 0)]))
-
-
-@inf
-@pytest.mark.rule("AUC-9", "TURN-5")
-def test_cards_drawn_since_come_from_the_stack() -> None:
-    """Whoever drew what, and whenever: seat 0 knows its own card, and the others' are any of the
-    rest.
-    """
-    game = shuffled_for_three()
-    for seat, value in ((1, 4), (0, 5), (2, 5)):
-        draws_black(game, seat, value)
-    since = [("draws", 0, 6), ("draws", 1, 0), ("draws", 0, 5), ("draws", 2, 0)]
-    assert exact_for(game, 0, remembered([4, 5, 6, 6], [2, 2], [4, 4, 5, 5, 6], since))
-
-
-@inf
-@pytest.mark.rule("AUC-9", "INF-3")
-@pytest.mark.parametrize(
-    ("drawn_by_1", "shown"),
-    [([], [5]), ([4], [4]), ([4], [5, 4]), ([5, 4], [5]), ([5, 4], [5, 5]), ([5, 4], [4, 4])],
-)
-def test_a_card_laid_down_was_held_or_drawn(drawn_by_1: list[int], shown: list[int]) -> None:
-    """Either way is as likely as hidden places, and what can lie in them, make it."""
-    game = shuffled_for_three()
-    since = [("draws", 0, 6)]
-    for value in drawn_by_1:
-        draws_black(game, 1, value)
-        since.append(("draws", 1, 0))
-    since += [("shows", 1, value) for value in sorted(shown)]
-    shows(game, 1, "orange 5 black " + " ".join(map(str, sorted(shown))))
-    assert exact_for(game, 0, remembered([4, 5, 6, 6], [2, 2], [4, 4, 5, 5, 6], since))
-
-
-@inf
-@pytest.mark.rule("AUC-9", "INF-3")
-def test_what_two_hands_have_laid_down_is_weighed_together() -> None:
-    """Seats 1 and 3 of four lay down cards, seat 1 before and after it has drawn one."""
-    game = bare_game(4)
-    hand(game, 1, orange=[5, 6], black=[4, 5])
-    hand(game, 2, black=[6])
-    hand(game, 3, gray=[5, 6], black=[4, 6])
-    black_stack(game, [], [4, 5, 5, 6], keeper=0)
-    game.state["known"][0] = game.state["hand"][0]
-    game.refresh()
-    draws_black(game, 3, 5)
-    shows(game, 1, "orange 5 black 4")
-    draws_black(game, 1, 5)
-    shows(game, 3, "gray 5 black 6")
-    assert game.state["num_shown"] == 2
-    shows(game, 1, "orange 6 black 5")
-    since = [("draws", 3, 0), ("shows", 1, 4), ("draws", 1, 0), ("shows", 3, 6), ("shows", 1, 5)]
-    assert exact_for(game, 0, remembered([4, 5, 6, 4, 6], [2, 1, 2], [4, 5, 5, 6], since))
-
-
-@inf
-@pytest.mark.rule("AUC-9", "INF-3")
-def test_long_after_a_shuffle() -> None:
-    """All 6s were held, all 4s drawn since, and 24 cards are on the table: one guess in millions of
-    what was old is right.
-    """
-    game = bare_game(3)
-    hand(game, 1, orange=[4, 4, 5, 5, 6, 6], black=[6] * 6)
-    hand(game, 2, gray=[4, 4, 5, 5, 6, 6], black=[6] * 6)
-    black_stack(game, [], [4] * 16 + [5], keeper=0)
-    game.state["known"][0] = game.state["hand"][0]
-    game.refresh()
-    draws_black(game, 0, 5)
-    for seat in [1, 2] * 6:
-        draws_black(game, seat, 4)
-    for value in (4, 4, 5, 5, 6, 6):
-        shows(game, 1, f"orange {value} black 4 6")
-        shows(game, 2, f"gray {value} black 4 6")
-    assert (drawn(game, 0, 20)["held"][:, 1:3] == [0, 0, 6]).all()
-
-
-@inf
-@pytest.mark.rule("AUC-9")
-def test_determinizations_remember_the_shuffle_too() -> None:
-    """In a determinization that seat 0 draws, what seat 1 would draw keeps to what the others hold
-    together there.
-    """
-    game = shuffled_for_three()
-    draws_black(game, 1, 4)
-    shows(game, 1, "orange 5 black 4")
-    together = game.state["held_together"]
-    for determinization in drawn(game, 0, 50):
-        resampled = resample(view(np.array([determinization]), 1), np.arange(100))
-        assert (resampled["held"].sum(axis=1) == together).all()
-        assert (resampled["held"][:, 1] == determinization["held"][1]).all()
-        assert (
-            resampled["hand"][:, 2, BLACK] == resampled["held"][:, 2]
-        ).all()  # it has drawn nothing since
-
-
-@pytest.mark.parametrize("wrong", ["held by one", "held together", "nobody"])
-def test_what_is_remembered_must_be_possible(wrong: str) -> None:
-    """A view made by hand, in which the cards remembered don't fit those that are hidden: an error,
-    not a wrong position.
-    """
-    game = shuffled_for_three()
-    draws_black(game, 1, 4)
-    shows(game, 1, "orange 5 black 4")
-    known = game.view(0)
-    message = "no game has led to it"
-    if wrong == "held by one":
-        known["game"]["num_held"][2] = 9
-    elif wrong == "held together":
-        known["game"]["held_together"][:] = [0, 0, 6]
-    else:
-        known["game"]["shown"][0, 0] = 9  # by seat 3, which isn't there
-        message = "don't fit the game"
-    with pytest.raises(OptionError, match=message):
-        resample(known, [1])
-
-
-@inf
-@pytest.mark.rule("AUC-9")
-def test_the_next_shuffle_is_remembered_instead() -> None:
-    """With three players too: what has been drawn since counts as held, and nothing is laid down
-    yet.
-    """
-    game = shuffled_for_three()
-    draws_black(game, 1, 4)
-    black_stack(game, [], [4, 5, 5], keeper=0)
-    game.state["known"][0, BLACK] = game.state["hand"][0, BLACK]
-    game.refresh()
-    draws_black(game, 2, 5)
-    assert game.state["num_shown"] == 0
-    assert game.state["num_held"].tolist() == [0, 3, 2, 0]
-    assert exact_for(game, 0, remembered([4, 4, 5, 6, 6], [3, 2], [4, 5, 5], [("draws", 2, 0)]))
-
-
 # ---- the real position among them ----
 
 
@@ -688,10 +378,7 @@ def arrangements(cards: list[int], sizes: list[int]) -> dict[tuple[int, ...], fl
     ("held", "face_down"),
     [
         ([[4, 6]], [4, 4, 5, 5]),
-        ([[6, 6, 6]], [4, 5, 5]),
         ([[5, 6], [4]], [4, 4, 5, 6]),
-        ([[4, 4], [5, 5]], [6, 6]),
-        ([[4], [5, 6], [6]], [4, 4]),
         ([[6], [6], [4, 5]], [4, 4, 5]),
     ],
 )

@@ -134,9 +134,10 @@ def test_option_a_four_times() -> None:
 @pytest.mark.rule("TURN-3", "BUS-2")
 def test_option_b_needs_a_plot() -> None:
     """Without a plot for a business, B isn't offered; one plot is enough."""
-    game = bare_game()
+    game = bare_game(4)
+    plots = {colour: (seat, 1) for seat, colour in enumerate(COLOURS[:4])}
     for name in DISTRICTS[:6]:
-        district(game, name, **dict.fromkeys(COLOURS, (1, 1)))
+        district(game, name, gray="gallery gallery", **plots)
     full: dict[str, tuple[int, int] | str] = {
         "green": (0, 1),
         "violet": (2, 3),
@@ -154,10 +155,11 @@ def test_option_b_needs_a_plot() -> None:
 @pytest.mark.rule("TURN-3")
 def test_option_c_can_always_be_chosen() -> None:
     """Even with no black card left; the move is made all the same."""
-    game = bare_game()
+    game = bare_game(4)
     black_stack(game, [], [], keeper=1)
+    plots = {colour: (seat, 1) for seat, colour in enumerate(COLOURS[:4])}
     for name in DISTRICTS:
-        district(game, name, **dict.fromkeys(COLOURS, (1, 1)))
+        district(game, name, gray="gallery gallery", **plots)
     supply(game, 0, 0, general=0)
     assert game.legal_names == ["option C"]
     assert kinds(game.play("option C")) == ["option C"]

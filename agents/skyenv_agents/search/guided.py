@@ -49,6 +49,7 @@ class GuidedAgent(SearchAgent):
 
     name = "ismcts-trained"
     version = "4"
+    versions = {3: "5", 4: "5"}  # noqa: RUF012
     default_simulations = DEFAULT_SIMULATIONS
 
     def __init__(

@@ -320,6 +320,7 @@ class SearchAgent(BudgetedAgent):
 
     name = "ismcts"
     version = "3"
+    versions = {3: "4", 4: "4"}  # noqa: RUF012
     description = "searches a tree in positions that its seat can't tell from the real one"
     uses_view = True
     default_simulations = DEFAULT_SIMULATIONS

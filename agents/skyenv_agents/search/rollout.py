@@ -123,6 +123,7 @@ class RolloutAgent(BudgetedAgent):
 
     name = "rollout"
     version = "2"
+    versions = {3: "3", 4: "3"}  # noqa: RUF012
     description = "plays on from positions that its seat can't tell from the real one"
     uses_view = True
     default_simulations = DEFAULT_SIMULATIONS

@@ -1,6 +1,4 @@
-"""Positions given from outside: what is refused, what isn't, and that nothing which isn't ends the
-process.
-"""
+"""Positions given from outside: what is refused, and what isn't."""
 
 from __future__ import annotations
 
@@ -15,8 +13,8 @@ from skyenv import Game, Games, OptionError, make_agent
 from skyenv.agents import decide
 from skyenv.engine.games import results
 from skyenv.engine.knowledge import view
-from skyenv.engine.validation import MISFITS, as_games, check_positions
-from skyenv.rules.state import GAME_DTYPE, GAME_FIELDS, GAME_RANGES, PHASE_BID, PHASE_PLOT
+from skyenv.engine.validation import as_games, check_positions
+from skyenv.rules.state import FIELDS, GAME_DTYPE, PHASE_BID, PHASE_PLOT
 
 TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
 Edit = Callable[[np.record], Any]
@@ -73,46 +71,27 @@ def test_edited_positions_pass() -> None:
 # ---- the table of ranges ----
 
 
-def test_the_table_has_every_field() -> None:
-    """No more and no fewer; its bounds fit the fields' types, and the blank record's values are
-    among them.
-    """
-    assert list(GAME_RANGES) == list(GAME_FIELDS)
-    for field, (low, high) in GAME_RANGES.items():
-        info = np.iinfo(GAME_DTYPE[field].base)
-        assert (info.min <= np.array(low)).all(), field
-        assert (np.array(high, object) <= info.max).all(), field
-        assert (np.array(low) <= np.array(high)).all(), field
-
-
-@pytest.mark.parametrize("field", GAME_FIELDS)
-def test_numbers_out_of_range_are_refused(field: str) -> None:
+@pytest.mark.parametrize(("field", "kind", "shape", "low", "high"), FIELDS)
+def test_numbers_out_of_range_are_refused(
+    field: str, kind: type[np.integer[Any]], shape: tuple[int, ...], low: int, high: int
+) -> None:
     """In the last place of the field, just above and just below its range; the error names it, and
     nothing has changed.
     """
     games = Games(3, 4, "back", seed=1)
-    base, shape = GAME_DTYPE[field].base, GAME_DTYPE[field].shape
     place = tuple(size - 1 for size in shape)
-    info, tried = np.iinfo(base), 0
-    for bound, step in zip(GAME_RANGES[field], (-1, 1), strict=True):
-        wrong = int(np.ravel(bound)[-1]) + step
-        if not info.min <= wrong <= info.max:
-            continue
-        tried += 1
-        kept = games.state[field][1].copy()
-        games.state[field][(1, *place)] = wrong
-        before = games.copy()
-        with pytest.raises(
-            OptionError,
-            match=rf"^game 1: {field}(\[.*\])? is {wrong}; it must be from -?\d+ to \d+$",
-        ):
-            games.refresh()
-        assert games.state.tobytes() == before.state.tobytes()
-        assert games.mask.tobytes() == before.mask.tobytes()
-        with pytest.raises(OptionError, match=f"game 1: {field}"):
-            games.observe(0, state=games.state)
-        games.state[field][1] = kept
-    assert tried or base == np.dtype(np.uint32)
+    bounds = np.iinfo(kind)
+    assert bounds.min <= low <= high <= bounds.max
+    for wrong in (low - 1, high + 1):
+        if bounds.min <= wrong <= bounds.max:
+            kept = games.state[field][1].copy()
+            games.state[field][(1, *place)] = wrong
+            before = games.copy()
+            with pytest.raises(OptionError, match=rf"^game 1: {field}(\[.*\])? is {wrong}; "):
+                games.refresh()
+            assert games.state.tobytes() == before.state.tobytes()
+            assert games.mask.tobytes() == before.mask.tobytes()
+            games.state[field][1] = kept
     games.refresh()
 
 
@@ -135,42 +114,40 @@ def many_cards(state: np.record) -> None:
     state["top"][2] = 1
 
 
-MISFITTING: dict[int, list[Edit]] = {
-    0: [put(random=0)],
-    1: [put(num_players=2), put(num_players=4)],
-    2: [lambda state: state["ring"].__setitem__((6, 4), 5)],
-    3: [lambda state: state["known"].__setitem__((3, 0, 0), 1)],
-    4: [put(bid_colour=-1)],
-    5: [many_cards],
-    6: [put(phase=PHASE_PLOT, placed=12)],
-    7: [
-        put(seat=3),
-        put(turn_seat=3),
-        put(highest_bidder=3),
-        lambda state: state["owner"].__setitem__((5, 3), 3),
-    ],
-    8: [put(turns=400, max_turns=399)],
-    9: [put(placed=0, row=-1)],
-}
+def two_plots(state: np.record) -> None:
+    state["owner"][3, :2], state["floors"][3, :2] = 1, 1
 
 
-@pytest.mark.parametrize(
-    ("misfit", "edit"), [(misfit, edit) for misfit, edits in MISFITTING.items() for edit in edits]
-)
-def test_what_does_not_fit_together_is_refused(misfit: int, edit: Edit) -> None:
+MISFITTING: list[tuple[str, Edit]] = [
+    ("random", put(random=0)),
+    ("num_players", put(num_players=2)),
+    ("num_players", put(num_players=4)),
+    ("ring", lambda state: state["ring"].__setitem__((6, 4), 5)),
+    ("known", lambda state: state["known"].__setitem__((3, 0, 0), 1)),
+    ("bid_cards", put(bid_colour=-1)),
+    ("there are more than 100 cards", many_cards),
+    ("phase", put(phase=PHASE_PLOT, placed=12)),
+    ("a seat", put(seat=3)),
+    ("a seat", put(turn_seat=3)),
+    ("a seat", put(highest_bidder=3)),
+    ("a seat", lambda state: state["owner"].__setitem__((5, 3), 3)),
+    ("owner", two_plots),
+    ("turns", put(turns=400, max_turns=399)),
+    ("row", put(placed=0, row=-1)),
+]
+
+
+@pytest.mark.rule("AUC-11")
+@pytest.mark.parametrize(("what", "edit"), MISFITTING)
+def test_what_does_not_fit_together_is_refused(what: str, edit: Edit) -> None:
     """With the reason; the same position without the edit passes."""
     game = bidding()
     game.games.refresh()
     edit(game.state)
     before = game.state.copy()
-    with pytest.raises(OptionError) as caught:
+    with pytest.raises(OptionError, match=f"^game 0: {what} "):
         game.refresh()
-    assert str(caught.value) == f"game 0: {MISFITS[misfit]}"
     assert same_record(game.state, before)
-
-
-def test_every_misfit_has_its_example() -> None:
-    assert list(MISFITTING) == list(range(len(MISFITS)))
 
 
 def test_a_stream_of_chance_is_not_asked_of_views() -> None:
@@ -204,9 +181,7 @@ def test_a_stream_of_chance_is_not_asked_of_views() -> None:
     ],
 )
 def test_what_is_no_games_at_all_is_refused(state: Any, call: Any) -> None:
-    with pytest.raises(
-        OptionError, match=r"games must be records of GAME_DTYPE, shape \(n,\), not"
-    ):
+    with pytest.raises(OptionError, match="games must be records of GAME_DTYPE"):
         call(state)
 
 

@@ -1,7 +1,7 @@
-"""INF-2: determinizations with their whole pasts, which a seat can't tell from the real one.
+"""INF-2: determinizations with their whole histories, which a seat can't tell from the real one.
 
 What a seat can't know is drawn anew where it came into the game: the others' first hands and the
-black cards that they drew. All that was seen stays true of it. A coloured card that its owner has
+black cards that they drew. All that was seen stays true. A coloured card that its owner has
 laid down is known. A black card that was laid down is one of those that the seat had drawn by then,
 each of them as likely as it can have been that card, by what was laid down before it. Between two
 shuffles of the black stack, its cards are known (AUC-9: at first all of them, then those that lay
@@ -14,17 +14,15 @@ later doesn't change what an earlier card is taken to have been.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from skyenv.checks import check_seat
-from skyenv.engine.game import SETUP
 from skyenv.errors import OptionError
-from skyenv.histories.positions import Position, Step, game_of
+from skyenv.histories.states import State, Step, game_of
 from skyenv.rules.actions import BID, BID_DONE
 from skyenv.rules.components import (
     BLACK,
@@ -46,31 +44,35 @@ FIRST_BLACK: Final = BID + BLACK * NUM_RANKS
 
 @dataclass(frozen=True)
 class Draw:
-    """A black card that another seat drew unseen: who, between which shuffles, and where it stands
-    in the past.
+    """A black card that another seat drew unseen.
+
+    Attributes:
+        seat: the seat that drew it.
+        stack: number of shuffles before.
+        step, place: where it stands in the history: index of the step, and in the step's chance.
     """
 
     seat: int
     stack: int
     step: int
-    place: int  # in the step's chance
+    place: int
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A black card that nobody knew of and that its owner laid down: who, between which shuffles,
-    after how many draws.
+    """A hidden black card that its owner laid down.
+
+    Attributes:
+        draws: number of draws before.
     """
 
     seat: int
     rank: int
     draws: int
-    stack: int
 
 
-class Plan:
-    """What a seat knows of the hidden cards of a position; the same for all determinizations that
-    are drawn for it.
+class HiddenCards:
+    """What a seat knows of the hidden cards of a state; the same for all determinizations.
 
     Attributes:
         seat: the seat.
@@ -81,30 +83,27 @@ class Plan:
         unseen: [colour] → counts by rank of the coloured cards that the seat can't locate.
     """
 
-    def __init__(self, position: Position, seat: int) -> None:
-        self.position, self.seat = position, seat
+    def __init__(self, state: State, seat: int) -> None:
+        self.state, self.seat = state, seat
+        self.others = [other for other in range(state.num_players) if other != seat]
         self.draws: list[Draw] = []
         self.shown: list[Shown] = []
-        self.stacks: list[list[int]] = []
-        game = game_of(position.record)[0]
-        self.unseen = (
-            game["unlocated"][:NUM_COLOURS] - (game["hand"] - game["known"])[seat, :NUM_COLOURS]
-        )
-        self._read_setup(position.steps[0])
-        for number in range(1, len(position.steps)):
-            self._read_step(number, position.steps[number - 1], position.steps[number])
-
-    def _read_setup(self, step: Step) -> None:
-        first = game_of(step.record)[0]
-        self.stacks.append(
-            (first["face_down"][BLACK] + first["hand"][:, BLACK].sum(axis=0)).tolist()
-        )
-        for seat in range(self.position.num_players):
-            for place in range(
-                first_card(self.position, seat) + NUM_COLOURS,
-                first_card(self.position, seat) + FIRST_HAND,
-            ):
-                self._drawn(seat, 0, place, step.chance[place])
+        setup, *steps = state.steps
+        first, now = game_of(setup.record)[0], game_of(state.record)[0]
+        own = (now["hand"] - now["known"])[seat, :NUM_COLOURS]
+        self.unseen: list[list[int]] = (now["unlocated"][:NUM_COLOURS] - own).tolist()
+        black = first["face_down"][BLACK] + first["hand"][:, BLACK].sum(axis=0)
+        self.stacks: list[list[int]] = [black.tolist()]
+        for owner in range(state.num_players):
+            start = first_card(state, owner)
+            for place in range(start + NUM_COLOURS, start + FIRST_HAND):
+                self._drawn(owner, 0, place, setup.chance[place])
+        for number, step in enumerate(steps, 1):
+            before = game_of(state.steps[number - 1].record)[0]
+            if FIRST_BLACK <= step.action < BID_DONE:
+                self._read_bid(before, step)
+            else:
+                self._read_events(number, before, step)
 
     def _drawn(self, seat: int, step: int, place: int, rank: int) -> None:
         if seat == self.seat:
@@ -112,197 +111,162 @@ class Plan:
         else:
             self.draws.append(Draw(seat, len(self.stacks) - 1, step, place))
 
-    def _read_step(self, number: int, before: Step, step: Step) -> None:
-        if FIRST_BLACK <= step.action < BID_DONE:
-            hidden = (
-                game_of(before.record)["unknown"][0, step.seat, BLACK]
-                - game_of(step.record)["unknown"][0, step.seat, BLACK]
-            )
-            if hidden and step.seat != self.seat:
-                self.shown.append(
-                    Shown(
-                        step.seat, step.action - FIRST_BLACK, len(self.draws), len(self.stacks) - 1
-                    )
-                )
-            return
+    def _read_bid(self, before: np.void, step: Step) -> None:
+        after = game_of(step.record)[0]
+        was_hidden = before["unknown"][step.seat, BLACK] > after["unknown"][step.seat, BLACK]
+        if was_hidden and step.seat != self.seat:
+            self.shown.append(Shown(step.seat, step.action - FIRST_BLACK, len(self.draws)))
+
+    def _read_events(self, number: int, before: np.void, step: Step) -> None:
         cards = 0
-        left = (
-            int(game_of(before.record)["face_down"][0, BLACK].sum()) if len(step.rows) > 1 else NONE
-        )
         for row in step.rows:
             if row[0] == EVENT_BLACK:
                 self._drawn(row[1], number, cards, row[2] - LOWEST_CARD)
                 cards += 1
             elif row[0] == EVENT_SHUFFLE:
-                self.stacks.append(game_of(before.record)["black_face_up"][0].tolist())
+                self.stacks.append(before["black_face_up"].tolist())
             elif row[0] == EVENT_ALEA:
                 # The line of a shuffle stands before that of her cards, though some of them may
                 # have been turned before it.
-                ranks = [value - LOWEST_CARD for value in row[2 : 2 + row[1]]]
-                for turned, rank in enumerate(ranks):
-                    is_older = len(ranks) > left >= 0 and turned < left
-                    self.stacks[-2 if is_older else -1][rank] -= 1
+                left = int(before["face_down"][BLACK].sum())
+                for turned, value in enumerate(row[2 : 2 + row[1]]):
+                    is_older = turned < left < row[1]
+                    self.stacks[-2 if is_older else -1][value - LOWEST_CARD] -= 1
+
+    def deal_black(self, generator: random.Random) -> list[int] | None:
+        """Return a rank for each of the draws, followed by the ranks of the black cards that are
+        left face down.
+
+        None: a card laid down doesn't go with those that earlier ones were taken to be.
+        """
+        left = [list(counts) for counts in self.stacks]
+        ranks = [NONE] * len(self.draws)
+        for card in self.shown:
+            places = [
+                i for i in range(card.draws) if ranks[i] == NONE and self.draws[i].seat == card.seat
+            ]
+            stacks = [left[self.draws[i].stack] for i in places]
+            weights = [stack[card.rank] / sum(stack) for stack in stacks]
+            if not any(weights):
+                return None
+            (place,) = generator.choices(places, weights)
+            ranks[place] = card.rank
+            left[self.draws[place].stack][card.rank] -= 1
+        bags = [shuffled(counts, generator) for counts in left]
+        for i, draw in enumerate(self.draws):
+            if ranks[i] == NONE:
+                ranks[i] = bags[draw.stack].pop()
+        return ranks + bags[-1]
+
+    def deal(self, ranks: list[int], generator: random.Random) -> tuple[bytes, list[list[int]]]:
+        """Return the record with all hidden cards dealt anew, and the first hands: [seat][colour] →
+        rank of the coloured card.
+
+        Args:
+            ranks: as :meth:`deal_black` gives them.
+            generator: deals the coloured cards.
+        """
+        games = game_of(self.state.record).copy()
+        hand, face_down = games[0]["hand"], games[0]["face_down"]
+        unknown, setup = games[0]["unknown"], self.state.steps[0].chance
+        starts = [first_card(self.state, seat) for seat in range(self.state.num_players)]
+        first = [list(setup[start : start + NUM_COLOURS]) for start in starts]
+        hand[self.others] = games[0]["known"][self.others]
+        for colour, counts in enumerate(self.unseen):
+            bag = shuffled(counts, generator)
+            for seat in self.others:
+                if unknown[seat, colour]:
+                    first[seat][colour] = bag.pop()
+                    hand[seat, colour, first[seat][colour]] += 1
+            face_down[colour] = np.bincount(bag, minlength=NUM_RANKS)
+        face_down[BLACK] = np.bincount(ranks[len(self.draws) :], minlength=NUM_RANKS)
+        for draw, rank in zip(self.draws, ranks, strict=False):
+            hand[draw.seat, BLACK, rank] += 1
+        for card in self.shown:
+            hand[card.seat, BLACK, card.rank] -= 1
+        return games.tobytes(), first
+
+    def history(self, ranks: list[int], first: list[list[int]], record: bytes) -> tuple[Step, ...]:
+        """Return the steps that lead to a determinization: the real ones, with other cards where
+        they were drawn unseen.
+        """
+        steps = list(self.state.steps)
+        if len(steps) > 1:
+            steps[-1] = replace(steps[-1], record=record)
+        changed: dict[int, list[int]] = {0: list(steps[0].chance)}
+        for seat, hand in enumerate(first):
+            start = first_card(self.state, seat)
+            changed[0][start : start + NUM_COLOURS] = hand
+        for draw, rank in zip(self.draws, ranks, strict=False):
+            changed.setdefault(draw.step, list(steps[draw.step].chance))[draw.place] = rank
+        for number, chance in changed.items():
+            steps[number] = _with_chance(steps[number], tuple(chance))
+        steps[0] = replace(steps[0], record=self._first_record(steps[0]))
+        return tuple(steps)
+
+    def _first_record(self, setup: Step) -> bytes:
+        """Return the game after a setup with other hands."""
+        games = game_of(setup.record).copy()
+        hand, face_down = games[0]["hand"], games[0]["face_down"]
+        face_down += hand.sum(axis=0, dtype=np.int8)
+        hand[:] = 0
+        for seat in range(self.state.num_players):
+            start = first_card(self.state, seat)
+            for place, rank in enumerate(setup.chance[start : start + FIRST_HAND]):
+                hand[seat, min(place, BLACK), rank] += 1
+        face_down -= hand.sum(axis=0, dtype=np.int8)
+        return games.tobytes()
 
 
-def first_card(position: Position, seat: int) -> int:
-    """Where a seat's first hand begins in the setup's chance (SET-1 to SET-5)."""
-    return (14 if position.side == "front" else 7) + 20 + FIRST_HAND * seat
+def shuffled(counts: Sequence[int], generator: random.Random) -> list[int]:
+    """Return cards in random order: ranks, given their counts."""
+    bag = [rank for rank in range(NUM_RANKS) for _ in range(counts[rank])]
+    generator.shuffle(bag)
+    return bag
 
 
-def resampled(position: Position, seat: int, uniform: Callable[[], float]) -> Position:
-    """A determinization of a position: one that a seat can't tell from the real one.
-
-    Args:
-        position: where a seat is to act, or the game is over.
-        seat: who can't tell; 0 … N−1.
-        uniform: gives a number in [0, 1), the only source of chance; it is asked once.
-
-    Raises:
-        OptionError: chance is to decide in the position, or there is no such seat.
-    """
-    if position.pending is not None:
-        raise OptionError(
-            "determinizations are drawn where a seat is to act or the game is over, not while "
-            "chance decides"
-        )
-    seat = check_seat(seat, position.num_players, "player")
-    if seat not in position.plans:
-        position.plans[seat] = Plan(position, seat)
-    plan: Plan = position.plans[seat]
-    generator = random.Random(int(uniform() * 2**53))
-    for _ in range(MOST_TRIES):
-        ranks = deal_black(plan, generator)
-        if ranks is not None:
-            record, first = hidden_anew(plan, ranks, generator)
-            position.table.game.rewind_unchecked(record)
-            determinization = Position(
-                position.table, record, past(plan, ranks, first, record), None, (), []
-            )
-            if (
-                determinization.legal or position.is_over
-            ):  # a card laid down promises that its bid can end
-                return determinization
-    raise OptionError(f"found no determinization for seat {seat} in {MOST_TRIES} tries")
-
-
-def deal_black(plan: Plan, generator: random.Random) -> list[int] | None:
-    """A rank for each of the plan's draws, followed by the ranks of the black cards that are left
-    face down.
-
-    None: what was laid down doesn't go with the cards that were assumed to have been laid down
-    before it.
-    """
-    left = [list(counts) for counts in plan.stacks]
-    ranks = [NONE] * len(plan.draws)
-    hidden = [sum(counts) for counts in left]
-    for card in plan.shown:
-        places = [
-            i for i in range(card.draws) if ranks[i] == NONE and plan.draws[i].seat == card.seat
-        ]
-        weights = [
-            left[plan.draws[i].stack][card.rank] / hidden[plan.draws[i].stack] for i in places
-        ]
-        if not any(weights):
-            return None
-        (place,) = generator.choices(places, weights)
-        ranks[place] = card.rank
-        left[plan.draws[place].stack][card.rank] -= 1
-        hidden[plan.draws[place].stack] -= 1
-    bags = [[rank for rank in range(NUM_RANKS) for _ in range(counts[rank])] for counts in left]
-    for bag in bags:
-        generator.shuffle(bag)
-    for i, draw in enumerate(plan.draws):
-        if ranks[i] == NONE:
-            ranks[i] = bags[draw.stack].pop()
-    return ranks + bags[-1]
-
-
-def hidden_anew(
-    plan: Plan, ranks: list[int], generator: random.Random
-) -> tuple[bytes, npt.NDArray[np.int8]]:
-    """The record with all hidden cards dealt anew, and the first hands: [seat, card colour] → rank
-    of the coloured card.
-    """
-    games = game_of(plan.position.record).copy()
-    game = games[0]
-    hand, known, unknown, face_down = (
-        game["hand"],
-        game["known"],
-        game["unknown"],
-        game["face_down"],
-    )
-    setup = plan.position.steps[0].chance
-    first = np.zeros((plan.position.num_players, NUM_COLOURS), np.int8)
-    others = [other for other in range(plan.position.num_players) if other != plan.seat]
-    bags = [
-        [rank for rank in range(NUM_RANKS) for _ in range(counts[rank])]
-        for counts in plan.unseen.tolist()
-    ]
-    for colour, bag in enumerate(bags):
-        generator.shuffle(bag)
-        for seat in range(plan.position.num_players):
-            first[seat, colour] = setup[first_card(plan.position, seat) + colour]
-        for seat in others:
-            hand[seat, colour] = known[seat, colour]
-            if unknown[seat, colour]:
-                first[seat, colour] = bag.pop()
-                hand[seat, colour, first[seat, colour]] += 1
-        face_down[colour] = np.bincount(bag, minlength=NUM_RANKS)
-    face_down[BLACK] = np.bincount(ranks[len(plan.draws) :], minlength=NUM_RANKS)
-    for seat in others:
-        hand[seat, BLACK] = known[seat, BLACK]
-    for draw, rank in zip(plan.draws, ranks, strict=False):
-        hand[draw.seat, BLACK, rank] += 1
-    for card in plan.shown:
-        hand[card.seat, BLACK, card.rank] -= 1
-    return games.tobytes(), first
-
-
-def past(
-    plan: Plan, ranks: list[int], first: npt.NDArray[np.int8], record: bytes
-) -> tuple[Step, ...]:
-    """The steps that lead to a determinization: the real ones, with other cards where they were
-    drawn unseen.
-    """
-    steps = list(plan.position.steps)
-    changed: dict[int, list[int]] = {0: list(steps[0].chance)}
-    for seat, hand in enumerate(first.tolist()):
-        start = first_card(plan.position, seat)
-        changed[0][start : start + NUM_COLOURS] = hand
-    for draw, rank in zip(plan.draws, ranks, strict=False):
-        changed.setdefault(draw.step, list(steps[draw.step].chance))[draw.place] = rank
-    for number, chance in changed.items():
-        steps[number] = (
-            _setup_with(plan, chance) if number == 0 else _drawing(steps[number], chance)
-        )
-    last = steps[-1]
-    steps[-1] = (
-        Step(last.seat, last.action, last.chance, last.rows, record) if len(steps) > 1 else last
-    )
-    return tuple(steps)
-
-
-def _drawing(step: Step, chance: list[int]) -> Step:
-    """A step in which seats draw black cards, with other cards; nothing else is left to chance in
-    it.
-    """
+def _with_chance(step: Step, chance: tuple[int, ...]) -> Step:
+    """Return a step with other black cards; no other outcome in it depends on them."""
     ranks = iter(chance)
     rows = [
         [*row[:2], next(ranks) + LOWEST_CARD, *row[3:]] if row[0] == EVENT_BLACK else row
         for row in step.rows
     ]
-    return Step(step.seat, step.action, tuple(chance), rows, step.record)
+    return Step(step.seat, step.action, chance, rows, step.record)
 
 
-def _setup_with(plan: Plan, chance: list[int]) -> Step:
-    """The setup with other hands."""
-    games = game_of(plan.position.steps[0].record).copy()
-    hand, face_down = games[0]["hand"], games[0]["face_down"]
-    face_down += hand.sum(axis=0, dtype=np.int8)
-    hand[:] = 0
-    for seat in range(plan.position.num_players):
-        start = first_card(plan.position, seat)
-        for place in range(FIRST_HAND):
-            hand[seat, min(place, BLACK), chance[start + place]] += 1
-    face_down -= hand.sum(axis=0, dtype=np.int8)
-    return Step(NONE, SETUP, tuple(chance), [], games.tobytes())
+def first_card(state: State, seat: int) -> int:
+    """Return where a seat's first hand begins in the setup's chance (SET-1 to SET-5)."""
+    return (14 if state.side == "front" else 7) + 20 + FIRST_HAND * seat
+
+
+def resampled(state: State, seat: int, uniform: Callable[[], float]) -> State:
+    """Return a determinization of a state: one that a seat can't tell from the real one.
+
+    Args:
+        state: a seat is to act, or the game is over.
+        seat: the seat, 0 … N−1.
+        uniform: gives a number in [0, 1), the only source of chance; it is called once.
+
+    Raises:
+        OptionError: chance is to decide in the state, or there is no such seat.
+    """
+    if state.pending is not None:
+        raise OptionError(
+            "determinizations are drawn where a seat is to act or the game is over, not while "
+            "chance decides"
+        )
+    seat = check_seat(seat, state.num_players, "player")
+    if seat not in state.hidden:
+        state.hidden[seat] = HiddenCards(state, seat)
+    cards: HiddenCards = state.hidden[seat]
+    generator, game = random.Random(int(uniform() * 2**53)), state.table.game
+    for _ in range(MOST_TRIES):
+        ranks = cards.deal_black(generator)
+        if ranks is not None:
+            record, first = cards.deal(ranks, generator)
+            game.rewind_unchecked(record)
+            # A card laid down promises that its bid can end.
+            if state.is_over or game.legal_actions:
+                return State.settled(state.table, game, cards.history(ranks, first, record))
+    raise OptionError(f"found no determinization for seat {seat} in {MOST_TRIES} tries")

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from skyenv.engine.events import setup_outcomes
 from skyenv.engine.game import SETUP, outcome_numbers
 from skyenv.errors import PageError
-from skyenv.histories.positions import Position, Table, replayed, table_of
 from skyenv.histories.resampling import resampled
+from skyenv.histories.states import State, Table, replayed, table_of
 from skyenv.page.replays import Replay
 from skyenv.records.format import as_text, header_of
 from skyenv.records.replay import outcomes_told
@@ -44,7 +44,7 @@ def drawn_anew(replay: Replay, step: int, seat: int, uniform: float) -> str:
     return as_text(header_of(game.board, game.num_players, game.max_turns, None), other.events)
 
 
-def _position(table: Table, replay: Replay, step: int) -> Position:
+def _position(table: Table, replay: Replay, step: int) -> State:
     """A replay's position, with what has led there."""
 
     def steps() -> Iterator[tuple[int, list[int]]]:

@@ -37,7 +37,7 @@ from skyenv.engine.information_state import information_size, information_state,
 from skyenv.engine.knowledge import resample, view
 from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.envs.open_spiel import SHORT_NAME, AgentBot
-from skyenv.histories.positions import OUTCOME_NAMES
+from skyenv.histories.states import OUTCOME_NAMES
 from skyenv.rules.state import GAME_DTYPE
 
 TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]

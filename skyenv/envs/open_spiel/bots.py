@@ -13,7 +13,7 @@ from skyenv.checks import check_integer
 from skyenv.engine.knowledge import view
 from skyenv.envs.open_spiel.game import FifthAvenueState
 from skyenv.errors import AgentError
-from skyenv.histories.positions import game_of
+from skyenv.histories.states import game_of
 from skyenv.rules.actions import NUM_ACTIONS
 
 

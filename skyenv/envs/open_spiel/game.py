@@ -18,18 +18,18 @@ from skyenv.engine.kernels import outcome_of
 from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.engine.options import DEFAULT_MAX_TURNS
 from skyenv.errors import OptionError, shown
-from skyenv.histories.positions import (
+from skyenv.histories.resampling import resampled
+from skyenv.histories.states import (
     CHANCES_AT_THE_END,
     CHANCES_OF_SETUP,
     CHANCES_PER_TURN,
     DECISIONS_PER_TURN,
     OUTCOME_NAMES,
-    Position,
+    State,
     Table,
     game_of,
     table_of,
 )
-from skyenv.histories.resampling import resampled
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS
 from skyenv.rules.state import NONE
@@ -142,7 +142,7 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
             raise OptionError(f"observers of {SHORT_NAME} have no parameters, not {shown(params)}")
         if iig_obs_type is None:
             return Observer(
-                "observation", OBSERVATION_SIZE, Position.observation, Position.observation_text
+                "observation", OBSERVATION_SIZE, State.observation, State.observation_text
             )
         if (
             not iig_obs_type.public_info
@@ -156,7 +156,7 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
             "info_state",
             information_size(events),
             lambda position, player: position.information_vector(player, events),
-            Position.information,
+            State.information,
         )
 
 
@@ -181,8 +181,8 @@ class Observer:
         self,
         name: str,
         size: int,
-        vector: Callable[[Position, int], npt.NDArray[np.float32]],
-        text: Callable[[Position, int], str],
+        vector: Callable[[State, int], npt.NDArray[np.float32]],
+        text: Callable[[State, int], str],
     ) -> None:
         self.tensor = np.zeros(size, np.float32)
         self.dict = {name: self.tensor}
@@ -204,12 +204,12 @@ class FifthAvenueState(pyspiel.State):  # type: ignore[misc]
     changes, so a copy shares it.
 
     Attributes:
-        position: the position, :class:`skyenv.histories.positions.Position`.
+        position: the position, :class:`skyenv.histories.states.State`.
     """
 
     def __init__(self, game: FifthAvenueGame) -> None:
         super().__init__(game)
-        self.position: Position = game.table.start
+        self.position: State = game.table.start
 
     def current_player(self) -> int:
         """The seat to act, or OpenSpiel's number for chance or the end."""
@@ -284,7 +284,7 @@ class FifthAvenueState(pyspiel.State):  # type: ignore[misc]
         return game_from(position)
 
 
-def game_from(position: Position) -> Game:
+def game_from(position: State) -> Game:
     """A Game that was played as the position was; its seed is None."""
     setup, *steps = (
         (step.action, [OUTCOMES[number] for number in step.chance]) for step in position.steps
@@ -298,7 +298,7 @@ def game_from(position: Position) -> Game:
     return game
 
 
-def moves_of(position: Position) -> list[tuple[int, int]]:
+def moves_of(position: State) -> list[tuple[int, int]]:
     """The history as OpenSpiel tells it: who decided, and what."""
     moves: list[tuple[int, int]] = []
     for step in position.steps:

@@ -9,12 +9,12 @@ import random
 import pytest
 
 from skyenv import Game
-from skyenv.histories.positions import Position, game_of, replayed, table_of
 from skyenv.histories.resampling import resampled
+from skyenv.histories.states import State, game_of, replayed, table_of
 from skyenv.records.format import as_text, header_of
 
 
-def walked(players: int, side: str, number: int) -> Position:
+def walked(players: int, side: str, number: int) -> State:
     """A position after so many random actions."""
     generator = random.Random(players)
     position = table_of(players, side, 500).start

@@ -1,15 +1,16 @@
-"""Positions of a game whose chance is decided from outside, one outcome at a time: what an
-OpenSpiel state holds.
+"""States of a game whose chance is decided from outside, one outcome at a time: the content of an
+OpenSpiel state.
 
-A position never changes: playing on makes a new one, so copies of a state share it. It keeps the
-game's record of the last decision, the action that is under way while chance decides what follows
-from it, and the steps that have led there.
+A state never changes: playing on makes a new one, so copies share it. It holds the game's record at
+the last decision of a seat, the action under way while chance decides its consequences, and the
+steps that led there.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, Final
 
@@ -60,11 +61,11 @@ CHANCES_AT_THE_END: Final = 3
 
 
 class Table:
-    """What all positions of one kind of game share; :func:`table_of` makes it.
+    """The common part of all states of one kind of game; :func:`table_of` makes it.
 
     Attributes:
         board: the printed board of the side.
-        start: the position before the setup.
+        start: the state before the setup.
     """
 
     def __init__(self, num_players: int, side: str, max_turns: int) -> None:
@@ -73,25 +74,22 @@ class Table:
         self._local = threading.local()
         self.board = self.game.board
         blank = blank_game(num_players, self.board, max_turns).tobytes()
-        self.start = Position(
-            self, blank, (), SETUP, (), self.game.play_unchecked(blank, SETUP, ())
-        )
+        outcomes = self.game.play_unchecked(blank, SETUP, ())
+        self.start = State(self, blank, (), pending=SETUP, outcomes=outcomes)
 
     @property
     def game(self) -> Game:
-        """This thread's own game, on which positions are played: compiled code lets other threads
-        run meanwhile.
+        """This thread's own game, on which states are played: compiled code lets other threads run
+        meanwhile.
         """
-        try:
-            game: Game = self._local.game
-        except AttributeError:
-            game = Game(self.num_players, self.side, 0, max_turns=self.max_turns)
-            self._local.game = game
+        if not hasattr(self._local, "game"):
+            self._local.game = Game(self.num_players, self.side, 0, max_turns=self.max_turns)
+        game: Game = self._local.game
         return game
 
     @cached_property
     def first_lines(self) -> list[str]:
-        """The line with which every seat's information state begins."""
+        """The first line of every seat's information state."""
         return [first_line(self.start, seat) for seat in range(self.num_players)]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Table:
@@ -103,7 +101,7 @@ class Table:
 
 @lru_cache(maxsize=64)
 def table_of(num_players: int, side: str, max_turns: int) -> Table:
-    """The table for a number of players, a side of the board and a number of turns.
+    """Return the table for a number of players, a side of the board and a number of turns.
 
     Raises:
         OptionError: an option has a wrong value.
@@ -111,61 +109,46 @@ def table_of(num_players: int, side: str, max_turns: int) -> Table:
     return Table(num_players, side, max_turns)
 
 
+@dataclass(slots=True, eq=False)
 class Step:
     """An action, or the setup, with all that followed from it.
 
     Attributes:
-        seat: who played the action; NONE for the setup.
+        seat: the seat that played the action; NONE for the setup.
         action: its number, or SETUP.
-        chance: numbers of the outcomes that chance decided of it.
-        rows: what happened, as :meth:`skyenv.Game.event_rows` tells it.
-        record: the position that it led to. Of a step in a resampled past only what everybody sees
-            is true in it.
+        chance: numbers of the outcomes of chance in it.
+        rows: the events, as :meth:`skyenv.Game.event_rows` gives them.
+        record: the game after it. Of a step in a resampled history only what everybody sees is true
+            in it.
     """
 
-    __slots__ = ("_events", "_line", "_lines", "action", "chance", "record", "rows", "seat")
-
-    def __init__(
-        self, seat: int, action: int, chance: tuple[int, ...], rows: list[list[int]], record: bytes
-    ) -> None:
-        self.seat, self.action, self.chance, self.rows, self.record = (
-            seat,
-            action,
-            chance,
-            rows,
-            record,
-        )
-        self._events: list[Event] | None = None
-        self._line: str | None = None  # what all seats see
-        self._lines: dict[int, str] = {}  # what each seat sees, if they don't see the same
-
-    @property
-    def is_private(self) -> bool:
-        """Whether some of it is seen by one seat alone: the first hands, or a black card."""
-        return self.action == SETUP or any(row[0] == EVENT_BLACK for row in self.rows)
+    seat: int
+    action: int
+    chance: tuple[int, ...]
+    rows: list[list[int]]
+    record: bytes
+    _events: list[Event] | None = field(default=None, init=False)
+    _lines: dict[int, str] = field(default_factory=dict, init=False)
 
     def events(self, board: Board) -> list[Event]:
-        """What happened, in the words of INTERFACE.md, the action first."""
+        """Return the events, as dictionaries of INTERFACE.md, the action first."""
         if self._events is None:
             game = game_of(self.record)
             if self.action == SETUP:
                 self._events = [setup_event(game.view(np.recarray)[0])]
             else:
-                self._events = [
-                    action_event(self.seat, self.action),
-                    *events_told(self.rows, game, board),
-                ]
+                told = events_told(self.rows, game, board)
+                self._events = [action_event(self.seat, self.action), *told]
         return self._events
 
     def lines(self, board: Board, seat: int) -> str:
-        """The lines of a seat's information state that tell of it."""
-        if self._line is not None:
-            return self._line
-        if seat not in self._lines:
-            self._lines[seat] = "\n".join(map(event_line, seen_by(self.events(board), seat)))
-            if not self.is_private:
-                self._line = self._lines[seat]
-        return self._lines[seat]
+        """Return the lines for it in a seat's information state."""
+        # All seats see the same, but for first hands and black cards.
+        is_private = self.action == SETUP or any(row[0] == EVENT_BLACK for row in self.rows)
+        viewer = seat if is_private else NONE
+        if viewer not in self._lines:
+            self._lines[viewer] = "\n".join(map(event_line, seen_by(self.events(board), seat)))
+        return self._lines[viewer]
 
 
 def game_of(record: bytes) -> npt.NDArray[np.void]:
@@ -173,53 +156,41 @@ def game_of(record: bytes) -> npt.NDArray[np.void]:
     return np.frombuffer(record, GAME_DTYPE)
 
 
-class Position:
+@dataclass(frozen=True, slots=True, eq=False)
+class State:
     """A game between two decisions of chance or players; it never changes.
 
     Attributes:
         table: what all such games share.
         record: the game at its last decision of a seat, GAME_DTYPE as bytes.
-        steps: what has led there.
+        steps: the steps that led there.
+        seat: the seat to act; NONE if the game is over or chance decides.
+        legal: numbers of its legal actions, ascending.
         pending: the action of which chance has more to decide, SETUP, or None: a seat is to act, or
             the game is over.
         chance: what chance has decided of it so far.
         outcomes: what chance decides next, (number, probability); empty if it is not its turn.
-        seat: the seat to act; NONE if the game is over or chance decides.
-        legal: numbers of its legal actions, ascending.
+        hidden: for seats what :func:`skyenv.histories.resampling.resampled` has found of the cards
+            that are hidden from them.
     """
 
-    __slots__ = (
-        "chance",
-        "legal",
-        "outcomes",
-        "pending",
-        "plans",
-        "record",
-        "seat",
-        "steps",
-        "table",
-    )
+    table: Table
+    record: bytes
+    steps: tuple[Step, ...]
+    seat: int = NONE
+    legal: list[int] = field(default_factory=list)
+    pending: int | None = None
+    chance: tuple[int, ...] = ()
+    outcomes: list[tuple[int, float]] = field(default_factory=list)
+    hidden: dict[int, Any] = field(default_factory=dict)
 
-    def __init__(
-        self,
-        table: Table,
-        record: bytes,
-        steps: tuple[Step, ...],
-        pending: int | None,
-        chance: tuple[int, ...],
-        outcomes: list[tuple[int, float]],
-    ) -> None:
-        self.table, self.record, self.steps = table, record, steps
-        self.pending, self.chance, self.outcomes = pending, chance, outcomes
-        self.plans: dict[int, Any] = {}
-        self.seat: int = NONE
-        self.legal: list[int] = []
-        if pending is None:  # the table's game is in this position
-            games = table.game.games
-            self.seat = int(games.seat[0])
-            self.legal = np.flatnonzero(games.mask[0]).tolist()
+    @staticmethod
+    def settled(table: Table, game: Game, steps: tuple[Step, ...]) -> State:
+        """Return the state of a game in which a seat is to act, or which is over."""
+        seat = NONE if game.seat is None else game.seat
+        return State(table, game.position(), steps, seat, game.legal_actions)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Position:
+    def __deepcopy__(self, memo: dict[int, Any]) -> State:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -228,8 +199,8 @@ class Position:
 
     # ---- playing on ----
 
-    def after(self, action: int) -> Position:
-        """The position after an action of the seat to act, or an outcome of chance.
+    def after(self, action: int) -> State:
+        """Return the state after an action of the seat to act, or an outcome of chance.
 
         Raises:
             IllegalActionError, ChanceError: it isn't possible here.
@@ -247,21 +218,16 @@ class Position:
             raise self._refusal(action)
         return self._played(action, ())
 
-    def _played(self, action: int, chance: tuple[int, ...]) -> Position:
-        game = self.table.game
+    def _played(self, action: int, chance: tuple[int, ...]) -> State:
+        table, game = self.table, self.table.game
         outcomes = game.play_unchecked(self.record, action, chance)
         if outcomes:
-            return Position(self.table, self.record, self.steps, action, chance, outcomes)
-        record = game.position()
+            return State(
+                table, self.record, self.steps, pending=action, chance=chance, outcomes=outcomes
+            )
         seat = NONE if action == SETUP else self._actor()
-        return Position(
-            self.table,
-            record,
-            (*self.steps, Step(seat, action, chance, game.event_rows(), record)),
-            None,
-            (),
-            [],
-        )
+        step = Step(seat, action, chance, game.event_rows(), game.position())
+        return State.settled(table, game, (*self.steps, step))
 
     def _actor(self) -> int:
         """The seat that plays, or has played, the action."""
@@ -378,15 +344,15 @@ def replayed(
     played: Iterable[tuple[int, Sequence[int]]],
     pending: int | None = None,
     chance: Sequence[int] = (),
-) -> Position:
-    """The position after whole steps, each an action with what chance decided of it, and the
+) -> State:
+    """Return the state after whole steps, each an action with what chance decided of it, and the
     beginning of another one.
     """
-    position = table.start
+    state = table.start
     for action, decided in [*played, *([] if pending is None else [(pending, chance)])]:
         for number in [*([] if action == SETUP else [action]), *decided]:
-            position = position.after(number)
-    return position
+            state = state.after(number)
+    return state
 
 
 _NAMES: Final = names()

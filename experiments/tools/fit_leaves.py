@@ -5,7 +5,7 @@ Games are played by the greedy player, who draws an action by its scores, or now
 action, so that positions are of many kinds. From a position in twelve greedy players, each of which
 sees its own view alone, play a copy of the game to its end; what comes of that (the win, and a
 share for VP, as a search values a finished game) is what the network learns to predict
-(:mod:`skyenv_agents.search.leaves`). Every position has an end of its own. The last positions are
+(:mod:`skyenv_agents.search.leaf_network`). Every position has an end of its own. The last positions are
 kept back: the losses (cross entropy) of the network and of what seats have
 (``heuristic/win_probability.py``) on them are printed.
 
@@ -44,12 +44,12 @@ from skyenv.rules.state import (
     as_records,
     new_records,
 )
-from skyenv_agents.heuristic.features import HeuristicRecord, look_up_board
+from skyenv_agents.heuristic.features import HeuristicRecord, extract_board
 from skyenv_agents.heuristic.inputs import DISTRICT_INPUTS, SEAT_INPUTS, write_district, write_seat
-from skyenv_agents.heuristic.judging import judge
 from skyenv_agents.heuristic.player import GreedyAgent
+from skyenv_agents.heuristic.scores import score_actions
 from skyenv_agents.heuristic.win_probability import win_probabilities
-from skyenv_agents.search.leaves import DISTRICT_UNITS, FOLDER, SEAT_UNITS, look_up_open_hands
+from skyenv_agents.search.leaf_network import DISTRICT_UNITS, FOLDER, SEAT_UNITS, extract_open_hands
 from skyenv_agents.search.rollouts import (
     Scratch,
     evaluate,
@@ -160,8 +160,8 @@ def play_and_keep(
             ticket = (ticket + 3) % (len(tickets) - 2)
             if game.phase != PHASE_START and tickets[ticket] < RATE:
                 kept[number] = game
-                look_up_board(game, w, h)
-                look_up_open_hands(game, h)
+                extract_board(game, w, h)
+                extract_open_hands(game, h)
                 for seat in range(game.num_players):
                     write_seat(game, h, seat, seats[number, seat])
                     for district in range(NUM_DISTRICTS):
@@ -182,7 +182,7 @@ def play_and_keep(
                 action = any_action(scratch.mask, legal, tickets[ticket + 2])
             else:
                 show(game, scratch, int(game.seat))
-                judge(scratch.views[0], w, h, scratch.mask)
+                score_actions(scratch.views[0], w, h, scratch.mask)
                 action = draw_action(
                     h, scratch.mask, temperatures[i, game.seat], tickets[ticket + 2]
                 )

@@ -30,10 +30,9 @@ from skyenv_agents.heuristic.features import (
     nearness,
     park_value,
 )
-from skyenv_agents.heuristic.worth import best_empty_worth, building_worth, entry_worth, stop_worth
+from skyenv_agents.heuristic.values import best_empty_value, building_value, entry_value, stop_value
 
-ALEA_POINTS: Final = 14.0
-"""Typical total of Alea (ALEA-2)."""
+ALEA_POINTS: Final = 14.0  # typical total of Alea (ALEA-2)
 MOST_LIKELY: Final = 30.0
 """Points above which it makes no difference how many more somebody could bid."""
 
@@ -51,18 +50,18 @@ def winner_effect(
     if winner == ALEA:
         return alea_effect(game, w, h, me, district)
     own = int(h.plot[district, winner])
-    plot_worth = h.worth[district, own] if own != NONE else best_empty_worth(game, h, district)
+    plot_value = h.value[district, own] if own != NONE else best_empty_value(game, h, district)
     floors = min(float(game.supply[winner]), w.floors)
-    built = floors * plot_worth
+    built = floors * plot_value
     if own == NONE:
         built = (
-            built + entry_worth(game, w, h, winner) if plot_worth > 0.0 and floors > 0.0 else 0.0
+            built + entry_value(game, w, h, winner) if plot_value > 0.0 and floors > 0.0 else 0.0
         )
-    worth = built if winner == me else -h.rival[winner] * built
+    value = built if winner == me else -h.rival[winner] * built
     if h.empty[district] == 0:
-        stop = stop_worth(game, h, me, district, winner)
-        worth = max(worth, stop) if winner == me else min(worth, stop)
-    return float(worth)
+        stop = stop_value(game, h, me, district, winner)
+        value = max(value, stop) if winner == me else min(value, stop)
+    return float(value)
 
 
 @called_rule
@@ -78,15 +77,15 @@ def winner_effect_on(
     """What it means to me that a seat wins the auction of a district with the colour of a plot."""
     own = int(h.plot[district, winner])
     full = h.empty[district] == 0
-    stop = stop_worth(game, h, me, district, winner) if full else 0.0
+    stop = stop_value(game, h, me, district, winner) if full else 0.0
     if own == NONE and full:
         return stop
     floors = min(float(game.supply[winner]), w.floors)
-    entry = entry_worth(game, w, h, winner) if own == NONE and floors > 0.0 else 0.0
-    worth = (1.0 if winner == me else -h.rival[winner]) * (floors * h.worth[district, plot] + entry)
+    entry = entry_value(game, w, h, winner) if own == NONE and floors > 0.0 else 0.0
+    value = (1.0 if winner == me else -h.rival[winner]) * (floors * h.value[district, plot] + entry)
     if full:
-        worth = max(worth, stop) if winner == me else min(worth, stop)
-    return float(worth)
+        value = max(value, stop) if winner == me else min(value, stop)
+    return float(value)
 
 
 @called_rule
@@ -95,9 +94,9 @@ def alea_effect(
 ) -> float:
     """ALEA-6, ALEA-7: what it means to me that Alea wins the auction of a district."""
     if h.empty[district] == 0:
-        return stop_worth(game, h, me, district, ALEA)
+        return stop_value(game, h, me, district, ALEA)
     return float(
-        -w.alea * best_empty_worth(game, h, district) if h.plot[district, me] == NONE else 0.0
+        -w.alea * best_empty_value(game, h, district) if h.plot[district, me] == NONE else 0.0
     )
 
 
@@ -156,30 +155,30 @@ def likely_park_bid(
 
 
 @called_rule
-def look_up_auctions(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
+def extract_auctions(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
     """What an auction in every district, and in the park area, should bring me, and what filling a
     plot there means.
     """
     for district in range(NUM_DISTRICTS):
         h.auction[district] = 0.0
         if game.stopped[district] == 0:
-            look_up_auction(game, w, h, me, district)
-    h.auction[CENTRAL_PARK] = auction_worth(game, w, h, me, CENTRAL_PARK)
+            extract_auction(game, w, h, me, district)
+    h.auction[CENTRAL_PARK] = auction_value(game, w, h, me, CENTRAL_PARK)
 
 
 @called_rule
-def look_up_auction(
+def extract_auction(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, district: int
 ) -> None:
     """What an auction in a district should bring me, and what filling a plot there means: a full
     district can be stopped.
     """
-    h.auction[district] = auction_worth(game, w, h, me, district)
+    h.auction[district] = auction_value(game, w, h, me, district)
     h.filling[district] = 0.0
     empty = int(h.empty[district])
     if w.appraises and 0 < empty <= 2:
         h.empty[district] = 0
-        full = auction_worth(game, w, h, me, district)
+        full = auction_value(game, w, h, me, district)
         h.empty[district] = empty
         share = w.full if empty == 1 else w.fuller
         h.filling[district] = (
@@ -188,7 +187,7 @@ def look_up_auction(
 
 
 @called_rule
-def auction_worth(
+def auction_value(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, place: int
 ) -> float:
     """What the auction of a place should bring me: every bidder wins with a chance that grows with
@@ -197,7 +196,7 @@ def auction_worth(
     park = place == CENTRAL_PARK
     alea = math.exp(ALEA_POINTS / w.sharp) if game.num_players == 2 else 0.0
     chances = alea if park else 0.0
-    worth = 0.0
+    value = 0.0
     for seat in range(game.num_players):
         points, effect = (
             likely_park_bid(game, w, h, me, seat)
@@ -207,18 +206,18 @@ def auction_worth(
         if points > 0.0:
             chance = math.exp(points / w.sharp)
             chances += chance
-            worth += chance * (max(effect - h.point * w.target, 0.0) if seat == me else effect)
+            value += chance * (max(effect - h.point * w.target, 0.0) if seat == me else effect)
     if game.num_players == 2 and not park:
         chances += alea
-        worth += alea * alea_effect(game, w, h, me, place)
-    return worth / chances if chances > 0.0 else 0.0
+        value += alea * alea_effect(game, w, h, me, place)
+    return value / chances if chances > 0.0 else 0.0
 
 
 # ---- the auction under way ----
 
 
 @called_rule
-def winning_worth(
+def winning_value(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, colour: int, limit: int
 ) -> float:
     """AUC-10, AUC-12, STOP-1: what winning the auction under way with a colour is worth, before the
@@ -226,24 +225,24 @@ def winning_worth(
     """
     place = int(game.auction_place)
     if place == CENTRAL_PARK:
-        return building_worth(game, w, h, me, w.park * park_value(game), limit)
+        return building_value(game, w, h, me, w.park * park_value(game), limit)
     own = int(h.plot[place, me])
-    stop = stop_worth(game, h, me, place, me) if h.empty[place] == 0 else NEVER
+    stop = stop_value(game, h, me, place, me) if h.empty[place] == 0 else NEVER
     if own == NONE and h.empty[place] == 0:
         return stop
-    worth = building_worth(game, w, h, me, h.worth[place, colour], limit)
-    if own == NONE and worth > 0.0:
-        worth += entry_worth(game, w, h, me) + h.filling[place]
-    return max(worth, stop)
+    value = building_value(game, w, h, me, h.value[place, colour], limit)
+    if own == NONE and value > 0.0:
+        value += entry_value(game, w, h, me) + h.filling[place]
+    return max(value, stop)
 
 
 @called_rule
-def deny_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> float:
+def deny_value(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> float:
     """What it is worth that the one who would win otherwise doesn't: to greedy that is the highest
     bidder, or Alea.
     """
     if w.appraises:
-        return deny_bidders_worth(game, w, h, me)
+        return deny_bidders_value(game, w, h, me)
     place = int(game.auction_place)
     bidder = int(game.highest_bidder)
     if bidder == NONE:
@@ -255,20 +254,20 @@ def deny_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) 
             return 0.0
         limit = int(BUILD_LIMIT[int(highest_rank(game, bidder))])
         return float(
-            w.deny * h.rival[bidder] * building_worth(game, w, h, bidder, park_value(game), limit)
+            w.deny * h.rival[bidder] * building_value(game, w, h, bidder, park_value(game), limit)
         )
     return float(-w.deny * winner_effect(game, w, h, me, place, bidder))
 
 
 @called_rule
-def deny_bidders_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> float:
+def deny_bidders_value(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> float:
     """What it is worth that none of those who are still in wins, each with a chance that grows with
     what he would bid.
     """
     place = int(game.auction_place)
     park = place == CENTRAL_PARK
     chances = 1.0 if game.highest_bidder == NONE else 0.0  # perhaps nobody bids
-    worth = 0.0
+    value = 0.0
     for seat in range(game.num_players):
         if seat == me or game.out[seat]:
             continue
@@ -282,20 +281,20 @@ def deny_bidders_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, m
         if points > game.highest or game.highest_bidder == seat:
             chance = math.exp(points / w.sharp)
             chances += chance
-            worth += chance * effect
+            value += chance * effect
     if game.highest_bidder == ALEA or (game.alea == ALEA_WAITS and game.highest < ALEA_POINTS):
         chance = math.exp(max(ALEA_POINTS, min(float(game.highest), MOST_LIKELY)) / w.sharp)
         chances += chance
-        worth += chance * alea_effect(game, w, h, me, place) if not park else 0.0
+        value += chance * alea_effect(game, w, h, me, place) if not park else 0.0
     share = w.deny_stop if not park and h.empty[place] == 0 else w.deny
-    return float(-share * worth / chances) if chances > 0.0 else 0.0
+    return float(-share * value / chances) if chances > 0.0 else 0.0
 
 
 # ---- the cards of a bid ----
 
 
 @called_rule
-def plan_worth(
+def plan_value(
     game: GameRecord,
     w: WeightsRecord,
     h: HeuristicRecord,
@@ -311,7 +310,7 @@ def plan_worth(
     A bid that will have to be raised, such as the first one before Alea's, is judged by what
     winning is expected to cost.
     """
-    gain = deny + winning_worth(game, w, h, me, colour, int(BUILD_LIMIT[highest]))
+    gain = deny + winning_value(game, w, h, me, colour, int(BUILD_LIMIT[highest]))
     on_table = table_price(game, w, h, me, colour)
     cost, cards = cheapest_cards(game, h, me, colour, highest, missing)
     if cards == 0:
@@ -337,11 +336,11 @@ def table_price(
     scale, coloured, black = (
         (1.0, h.price[colour], h.price[BLACK]) if w.appraises else (h.point, 1.0, w.black)
     )
-    worth = 0.0
+    value = 0.0
     for rank in range(NUM_RANKS):
         number, number_black = int(game.bid_cards[me, 0, rank]), int(game.bid_cards[me, 1, rank])
-        worth += (rank + LOWEST_CARD) * (coloured * number + black * number_black)
-    return float(scale * worth)
+        value += (rank + LOWEST_CARD) * (coloured * number + black * number_black)
+    return float(scale * value)
 
 
 @called_rule

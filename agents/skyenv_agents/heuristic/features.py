@@ -1,4 +1,4 @@
-"""What the heuristic players look up once in every view, before they judge any action.
+"""What the heuristic players look up once in every view, before they score_actions any action.
 
 Arguments that the compiled functions of this folder share: `view`, a record of
 skyenv.engine.knowledge.VIEW_DTYPE, and its `game`; `w`, a record of
@@ -32,10 +32,8 @@ from skyenv.rules.components import (
 from skyenv.rules.scoring import district_vp, tiles_on_plot, types_on_plot
 from skyenv.rules.state import NONE, GameRecord, Record
 
-UNKNOWN_POINTS: Final = 4.8
-"""Mean value of a card that I don't know."""
-MOST_POINTS: Final = 40
-"""A bid that has to be raised by more than this is not looked at."""
+UNKNOWN_POINTS: Final = 4.8  # mean value of a card that I don't know
+MOST_POINTS: Final = 40  # a bid that has to be raised by more than this is not looked at
 PARK_VALUE: Final = np.array([1.6, 2.3, 2.9, 3.4, 3.9])
 """VP of a skyscraper in the park area that may be expected, by business types there so far (END-3).
 """
@@ -45,10 +43,8 @@ PATIENT_TURNS: Final = 40
 """After so many turns of each player everybody wants the end nearer, so that games end; usual ones
 take a quarter of them.
 """
-PATIENCE: Final = 0.5
-"""What bringing it nearer is worth then, for each further turn."""
-NEVER: Final = -1e9
-"""Score of an action that is out of the question."""
+PATIENCE: Final = 0.5  # what bringing it nearer is worth then, for each further turn
+NEVER: Final = -1e9  # score of an action that is out of the question
 
 HEURISTIC_DTYPE: Final = np.dtype(
     [
@@ -96,7 +92,7 @@ HEURISTIC_DTYPE: Final = np.dtype(
         ),  # [district, seat] → plot with its skyscrapers, or NONE
         ("empty", np.int8, (7,)),  # empty plots
         (
-            "worth",
+            "value",
             np.float64,
             (7, 5),
         ),  # what a skyscraper on the plot will bring, all scorings included
@@ -137,21 +133,21 @@ class WeightsRecord(Record):
 
 
 @entry_point("what heuristic players see")
-def look_up(view: ViewRecord, w: WeightsRecord, h: HeuristicRecord) -> None:
+def extract_features(view: ViewRecord, w: WeightsRecord, h: HeuristicRecord) -> None:
     """Note down what follows from the position."""
     game = view.game
     me = int(view.seat)
-    look_up_board(game, w, h)
-    look_up_rivals(game, w, h, me)
+    extract_board(game, w, h)
+    extract_rivals(game, w, h, me)
     for district in range(NUM_DISTRICTS):
         h.net[district] = net_vp(game, h, district, me)
         h.filling[district] = 0.0
-    h.push = push_worth(game, w, h, me)
-    look_up_hands(view, w, h, me)
+    h.push = push_value(game, w, h, me)
+    extract_hands(view, w, h, me)
 
 
 @called_rule
-def look_up_board(game: GameRecord, w: WeightsRecord, h: HeuristicRecord) -> None:
+def extract_board(game: GameRecord, w: WeightsRecord, h: HeuristicRecord) -> None:
     """Note down what is the same for all seats: how much of the game is left, who stands where, and
     what plots are worth.
     """
@@ -166,7 +162,7 @@ def look_up_board(game: GameRecord, w: WeightsRecord, h: HeuristicRecord) -> Non
         h.delta[seat] = 0.0
         h.standing[seat] = int(game.score[seat]) + int(game.park[seat]) * park_value(game)
     for district in range(NUM_DISTRICTS):
-        look_up_district(game, w, h, district)
+        extract_district(game, w, h, district)
 
 
 @called_rule
@@ -179,7 +175,7 @@ def park_value(game: GameRecord) -> float:
 
 
 @called_rule
-def look_up_district(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, district: int) -> None:
+def extract_district(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, district: int) -> None:
     """Who stands where, what has room, and what a skyscraper on every plot is worth."""
     for seat in range(MAX_PLAYERS):
         h.plot[district, seat] = NONE
@@ -202,7 +198,7 @@ def look_up_district(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, dis
         if plot < NUM_COLOURS:
             room = int(h.room[district, neighbour(game, district, position, -1)])
             room += int(h.room[district, neighbour(game, district, position, 1)])
-            h.worth[district, plot] = h.scorings * grown_value(
+            h.value[district, plot] = h.scorings * grown_value(
                 w, h, int(game.value[district, plot]), room
             )
 
@@ -237,7 +233,7 @@ def best_other_standing(game: GameRecord, h: HeuristicRecord, me: int) -> float:
 
 
 @called_rule
-def look_up_rivals(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
+def extract_rivals(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
     """How much the VP of every other seat count against me: those of the best other most."""
     players = int(game.num_players)
     best = best_other_standing(game, h, me)
@@ -263,7 +259,7 @@ def net_vp(game: GameRecord, h: HeuristicRecord, district: int, me: int) -> floa
 
 
 @called_rule
-def push_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> float:
+def push_value(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> float:
     """What it is worth to bring the end nearer."""
     ahead = min(max((h.standing[me] - best_other_standing(game, h, me)) / 30.0, -1.0), 1.0)
     scoring = 0.0
@@ -274,7 +270,7 @@ def push_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) 
 
 
 @called_rule
-def look_up_hands(view: ViewRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
+def extract_hands(view: ViewRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
     """Points in all hands by colour, and what a point in mine is worth."""
     game = view.game
     number = 0
@@ -286,11 +282,11 @@ def look_up_hands(view: ViewRecord, w: WeightsRecord, h: HeuristicRecord, me: in
                 if seat == me:
                     number += int(game.hand[seat, colour, rank])
             h.points[seat, colour] = points
-    h.point = point_worth(w, h, number)
+    h.point = point_value(w, h, number)
 
 
 @called_rule
-def point_worth(w: WeightsRecord, h: HeuristicRecord, number: int) -> float:
+def point_value(w: WeightsRecord, h: HeuristicRecord, number: int) -> float:
     """What a point of a coloured card is worth in a hand of so many cards: less with many, and less
     late in the game.
     """
@@ -298,7 +294,7 @@ def point_worth(w: WeightsRecord, h: HeuristicRecord, number: int) -> float:
 
 
 @called_rule
-def look_up_prices(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
+def extract_prices(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
     """What a point of a card of each colour in my hand is worth: more, the more plots it could win
     elsewhere.
     """
@@ -309,7 +305,7 @@ def look_up_prices(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: i
             for district in range(NUM_DISTRICTS):
                 if district != game.auction_place and is_open_to(game, h, me, district, colour):
                     wanted = max(
-                        wanted, nearness(game, district, w.far) * h.worth[district, colour]
+                        wanted, nearness(game, district, w.far) * h.value[district, colour]
                     )
         most = max(most, wanted)
         h.price[colour] = h.point * (1.0 + w.wanted * wanted)
@@ -317,7 +313,7 @@ def look_up_prices(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: i
 
 
 @called_rule
-def look_up_table(game: GameRecord, h: HeuristicRecord) -> None:
+def extract_table(game: GameRecord, h: HeuristicRecord) -> None:
     """AUC-7: cards on the table still count among those that a seat can bid."""
     for seat in range(game.num_players):
         for rank in range(NUM_RANKS):

@@ -6,8 +6,8 @@ auction under way would bring: things that hang on a seat, a district and a colo
 network finds hard to put together.
 
 Arguments that many functions share: `game`, a position that goes on; `h`, what was noted of it by
-:func:`skyenv_agents.heuristic.features.look_up` (as far as a seat sees) or, all hands open, by
-`look_up_board` and :func:`skyenv_agents.search.leaves.look_up_open_hands`; `x`, float32, where the
+:func:`skyenv_agents.heuristic.features.extract_features` (as far as a seat sees) or, all hands open, by
+`extract_board` and :func:`skyenv_agents.search.leaf_network.extract_open_hands`; `x`, float32, where the
 inputs are written, most of them from −1 to 1.
 """
 
@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from skyenv.rules.auction import highest_rank
 from skyenv.rules.commissioners import next_places
-from skyenv.rules.compiling import called_rule, entry_point
+from skyenv.rules.compiling import called_rule, entry_point, rule
 from skyenv.rules.components import (
     BLACK,
     BONUS_DISTRICTS,
@@ -38,19 +38,22 @@ from skyenv.rules.components import (
     NUM_RANKS,
 )
 from skyenv.rules.state import ALEA_OUT, ALEA_STANDS, NONE, PHASE_BUILD, Array, GameRecord
-from skyenv_agents.heuristic.features import HeuristicRecord, is_open_to, look_up, park_value
+from skyenv_agents.heuristic.features import (
+    HeuristicRecord,
+    extract_features,
+    is_open_to,
+    park_value,
+)
 
-DISTRICT_INPUTS: Final = 21
-"""How much is told of a district to a seat."""
-SEAT_INPUTS: Final = 69
-"""How much else is told of a seat."""
+DISTRICT_INPUTS: Final = 21  # how much is told of a district to a seat
+SEAT_INPUTS: Final = 69  # how much else is told of a seat
 NUM_POSITION_INPUTS: Final = MAX_PLAYERS * (SEAT_INPUTS + NUM_DISTRICTS * DISTRICT_INPUTS)
 """How much is told of all seats."""
 
 Floats = npt.NDArray[np.float32]
 
 
-@called_rule
+@rule
 def write(x: Floats, first: int, values: tuple[float, ...]) -> None:
     """Write some inputs, from number `first` on."""
     for i in range(len(values)):
@@ -91,14 +94,14 @@ def write_district(
     floors = int(game.floors[district, own]) if own != NONE else 0
     all_floors = 0
     points = 0.0
-    worth = 0.0
+    value = 0.0
     rival_points = 0.0
     others = 0
     for plot in range(NUM_COLOURS):
         all_floors += int(game.floors[district, plot])
         if is_open_to(game, h, seat, district, plot):
             points = max(points, h.points[seat, plot])
-            worth = max(worth, h.worth[district, plot])
+            value = max(value, h.value[district, plot])
         for other in range(game.num_players):
             if other != seat and is_open_to(game, h, other, district, plot):
                 rival_points = max(rival_points, h.points[other, plot] + h.points[other, BLACK])
@@ -129,9 +132,9 @@ def write_district(
             empty / 5.0,
             1.0 if empty == 0 else 0.0,
             1.0 if empty == 1 else 0.0,
-            worth / 8.0 * stands,
-            worth / 8.0 * (1.0 - stands),
-            floors * worth / 20.0,
+            value / 8.0 * stands,
+            value / 8.0 * (1.0 - stands),
+            floors * value / 20.0,
             float(here),
             float(marked),
             float(called),  # its auction comes next
@@ -286,19 +289,19 @@ def write_auction(game: GameRecord, h: HeuristicRecord, seat: int, x: Floats) ->
     """AUC: what a seat has bid in the auction under way, could bid, and would win; x[54 … 68]."""
     place = int(game.auction_place)
     park = place == CENTRAL_PARK
-    worth = park_value(game) if park else 0.0
+    value = park_value(game) if park else 0.0
     points = 0.0
     for colour in range(NUM_COLOURS):
         if park or is_open_to(game, h, seat, place, colour):
             points = max(points, h.points[seat, colour])
-            worth = max(worth, h.worth[place, colour] if not park else 0.0)
+            value = max(value, h.value[place, colour] if not park else 0.0)
     if game.bid_colour[seat] != NONE:
         points = h.points[seat, game.bid_colour[seat]]
     out = game.out[seat] != 0
     beyond = points + h.points[seat, BLACK] - (game.highest - game.bid_total[seat])
     gain = 0.0
     if game.highest_bidder == seat:
-        gain = min(int(BUILD_LIMIT[int(highest_rank(game, seat))]), int(game.supply[seat])) * worth
+        gain = min(int(BUILD_LIMIT[int(highest_rank(game, seat))]), int(game.supply[seat])) * value
     write(
         x,
         54,
@@ -312,7 +315,7 @@ def write_auction(game: GameRecord, h: HeuristicRecord, seat: int, x: Floats) ->
             game.markers[game.auction_commissioner] / 3.0,
             1.0 if not park and h.empty[place] == 0 else 0.0,
             1.0 if out else 0.0,
-            0.0 if out else worth / 10.0,
+            0.0 if out else value / 10.0,
             0.0 if out else points / 20.0,
             0.0 if out else clipped(beyond / 10.0),
             1.0 if game.highest_bidder == seat else 0.0,
@@ -335,7 +338,7 @@ def write_inputs(views: Array, weights: Array, heuristic: Array, inputs: Floats)
     for i in range(len(views)):
         game = views[i].game
         players = int(game.num_players)
-        look_up(views[i], weights[0], h)
+        extract_features(views[i], weights[0], h)
         for k in range(NUM_POSITION_INPUTS):
             inputs[i, k] = 0.0
         for k in range(players):

@@ -1,12 +1,12 @@
-"""Players by heuristic: they judge every legal action by the victory points (VP) that it should
+"""Players by heuristic: they score_actions every legal action by the victory points (VP) that it should
 bring.
 
 Without search or learning, they look one action ahead. What an action brings is what it scores at
 once, and what it changes in the worth of plots, cards, skyscrapers in the supply and auctions to
-come; VP of others count against it. The scores stand in :mod:`skyenv_agents.heuristic.judging`, its
+come; VP of others count against it. The scores stand in :mod:`skyenv_agents.heuristic.scores`, its
 weights in :mod:`skyenv_agents.heuristic.weights`.
 
-Greedy and the appraiser judge alike but where greedy is weak: to the appraiser, whose auction it
+Greedy and the appraiser score_actions alike but where greedy is weak: to the appraiser, whose auction it
 will be depends on what each bidder could bid *and* on what winning is worth to him; a district that
 fills up is one that can be stopped; cards are priced by the plots that they are wanted for; and a
 move is judged by what both commissioners together leave to everyone.
@@ -27,7 +27,7 @@ from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.state import as_records, new_records
 from skyenv_agents.heuristic.features import HEURISTIC_DTYPE
 from skyenv_agents.heuristic.inputs import NUM_POSITION_INPUTS, write_inputs
-from skyenv_agents.heuristic.judging import decide_all
+from skyenv_agents.heuristic.scores import decide_all
 from skyenv_agents.heuristic.weights import (
     APPRAISER_WEIGHTS,
     GREEDY_WEIGHTS,

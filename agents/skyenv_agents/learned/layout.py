@@ -32,16 +32,12 @@ from skyenv.rules.components import (
 )
 from skyenv_agents.heuristic.inputs import DISTRICT_INPUTS, NUM_POSITION_INPUTS, SEAT_INPUTS
 
-PRIOR_PARTS: Final = 1024
-"""A prior's scores (VP) are told in parts of this."""
-OUTCOME_PARTS: Final = 4096
-"""And its outcome in parts of this."""
+PRIOR_PARTS: Final = 1024  # a prior's scores (VP) are told in parts of this
+OUTCOME_PARTS: Final = 4096  # and its outcome in parts of this
 OUTCOME: Final = OBSERVATION_SIZE + NUM_ACTIONS
 """Code of the prior's outcome: behind the observation's and those of the actions' scores."""
-POSITION_PARTS: Final = 256
-"""What is told of the position is told in parts of this."""
-POSITION: Final = OUTCOME + 1
-"""The first code of what is told of the position."""
+POSITION_PARTS: Final = 256  # what is told of the position is told in parts of this
+POSITION: Final = OUTCOME + 1  # the first code of what is told of the position
 NUM_INPUTS: Final = POSITION + NUM_POSITION_INPUTS
 
 _ENTRIES: Final = {name.replace(":", ""): number for number, name in enumerate(names())}
@@ -262,8 +258,7 @@ class UsedInputs:
         return CODE_SCALE[self.codes]
 
 
-ALEA: Final = SEATS[2]
-"""The 2-player game's third bidder has its place in the observation (ALEA-1)."""
+ALEA: Final = SEATS[2]  # the 2-player game's third bidder has its place in the observation (ALEA-1)
 
 
 def _can_be_told(seats: int, with_prior: bool) -> npt.NDArray[np.bool_]:

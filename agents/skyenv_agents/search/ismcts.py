@@ -32,33 +32,29 @@ from skyenv.rules.state import GAME_DTYPE, NONE, as_records, new_records
 from skyenv_agents.heuristic.player import GreedyAgent
 from skyenv_agents.heuristic.win_probability import win_probabilities_seen
 from skyenv_agents.search.budgets import BudgetedAgent, Check, on_threads, seed_of
-from skyenv_agents.search.leaves import leaf_network
+from skyenv_agents.search.leaf_network import leaf_network
 from skyenv_agents.search.rollouts import LEAF_VALUES, NETWORK, new_scratch, search_options
 from skyenv_agents.search.tree import (
     LEAF_DTYPE,
+    NO_ACTIONS,
     NODE_DTYPE,
     PRIOR_FLOOR,
     backup_leaves,
-    run_simulations,
+    simulate,
 )
 
 DEFAULT_SIMULATIONS: Final = 1000
-SLICE: Final = 16
-"""Simulations between two looks at the clock, and at Ctrl-C."""
+SLICE: Final = 16  # simulations between two looks at the clock, and at Ctrl-C
 NODES_PER_SIMULATION: Final = 24
 """Room in the tree: a simulation expands one node, which has so many actions or fewer (more only
 where it places skyscrapers).
 """
 FEWEST_NODES: Final = 4096
 MOST_NODES: Final = 2_000_000
-PROGRESS: Final = 0.2
-"""Seconds between two reports of a search's progress."""
-SEED_BITS: Final = 25
-"""Low bits of a determinization's seed that number those of a decision."""
-SIDE_BY_SIDE: Final = 64
-"""Trees whose leaves are evaluated together …"""
-NODES_SIDE_BY_SIDE: Final = 4_000_000
-"""… unless they need more nodes than this, together."""
+PROGRESS: Final = 0.2  # seconds between two reports of a search's progress
+SEED_BITS: Final = 25  # low bits of a determinization's seed that number those of a decision
+SIDE_BY_SIDE: Final = 64  # trees whose leaves are evaluated together …
+NODES_SIDE_BY_SIDE: Final = 4_000_000  # … unless they need more nodes than this, together
 
 Floats = npt.NDArray[np.float64]
 Records = npt.NDArray[np.void]
@@ -193,9 +189,9 @@ class Tree:
         the batch from `first` on.
         """
         seeds = np.arange(self._first_seed + done, self._first_seed + done + number)
-        tree = self._options, self._weights, self.nodes, self._used
-        ends = batch.games[first:], batch.leaves[first:], batch.masks[first:]
-        run_simulations(self._view, seeds, *tree, *ends, self._scratch)
+        how = self._options, self._weights, batch.games[first:], self._scratch
+        tree = self.nodes, self._used, batch.leaves[first:], batch.masks[first:]
+        simulate(self._view, seeds, *how, *NO_ACTIONS, *tree)
 
     def backup(self, batch: LeafBatch, first: int, number: int) -> None:
         """Expand and back up leaves of the batch that have been evaluated, so many from `first`

@@ -25,20 +25,17 @@ from skyenv.errors import AgentError
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.state import GAME_DTYPE, as_records, new_records
 from skyenv_agents.heuristic.features import HEURISTIC_DTYPE, NEVER
-from skyenv_agents.heuristic.judging import decide_all
 from skyenv_agents.heuristic.player import GreedyAgent
+from skyenv_agents.heuristic.scores import decide_all
 from skyenv_agents.search.budgets import BudgetedAgent, Check, on_threads, seed_of
-from skyenv_agents.search.rollouts import new_scratch, search_options, try_actions
+from skyenv_agents.search.rollouts import new_scratch, search_options
+from skyenv_agents.search.tree import NO_TREE, simulate
 
 DEFAULT_SIMULATIONS: Final = 64
-FEWEST: Final = 2
-"""Determinizations played between two looks at the clock, at first …"""
-PARTS: Final = 32
-"""… and then this part of those so far, as each time all values are copied."""
-SLICE: Final = 16
-"""Simulations between two looks at Ctrl-C, or as many as there are candidates."""
-SEED_BITS: Final = 30
-"""Low bits of a determinization's seed that number those of a decision."""
+FEWEST: Final = 2  # determinizations played between two looks at the clock, at first …
+PARTS: Final = 32  # … and then this part of those so far, as each time all values are copied
+SLICE: Final = 16  # simulations between two looks at Ctrl-C, or as many as there are candidates
+SEED_BITS: Final = 30  # low bits of a determinization's seed that number those of a decision
 
 # ---- searching ----
 
@@ -190,9 +187,8 @@ class RolloutAgent(BudgetedAgent):
             for start in range(0, len(values), size):
                 check()
                 part = slice(start, start + size)
-                try_actions(
-                    view, actions, seeds[part], self._options, weights, *memory, values[part]
-                )
+                how = self._options, weights, *memory
+                simulate(view, seeds[part], *how, actions, values[part], *NO_TREE)
 
         simulations = _Simulations(candidates, play)
         sizes = list(_sizes(len(candidates)))

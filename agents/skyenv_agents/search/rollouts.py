@@ -17,15 +17,20 @@ from skyenv.engine.kernels import uniform32
 from skyenv.engine.knowledge import VIEW_DTYPE, ViewRecord, redact, sample_determinization
 from skyenv.errors import AgentError, shown
 from skyenv.rules.actions import NUM_ACTIONS
-from skyenv.rules.compiling import called_rule, entry_point
+from skyenv.rules.compiling import called_rule
 from skyenv.rules.play import apply, refresh_mask
 from skyenv.rules.scoring import winners
 from skyenv.rules.state import GAME_DTYPE, PHASE_OVER, Array, GameRecord, Record, new_records
-from skyenv.rules.tape import TAPE_DTYPE
-from skyenv_agents.heuristic.features import HEURISTIC_DTYPE, WeightsRecord, look_up, look_up_board
-from skyenv_agents.heuristic.judging import choose_best, judge
+from skyenv.rules.tape import TAPE_DTYPE, TapeRecord
+from skyenv_agents.heuristic.features import (
+    HEURISTIC_DTYPE,
+    WeightsRecord,
+    extract_board,
+    extract_features,
+)
+from skyenv_agents.heuristic.scores import choose_best, score_actions
 from skyenv_agents.heuristic.win_probability import EARLY, LATE, write_win_probabilities
-from skyenv_agents.search.leaves import MEMORY, NUM_WEIGHTS, look_up_open_hands, predict
+from skyenv_agents.search.leaf_network import MEMORY, NUM_WEIGHTS, extract_open_hands, predict
 
 POLICIES: Final = ("greedy", "random")
 """Who plays on in a rollout."""
@@ -121,7 +126,7 @@ def search_options(
         rollout_policy: the players of rollouts: ``"greedy"`` or ``"random"``.
         turns: turns of all seats together that a rollout has, from 0.
         leaf_value: the value of a position that isn't over: by ``"holdings"``, what the seats have,
-            or by ``"network"``, a small compiled one (:mod:`skyenv_agents.search.leaves`).
+            or by ``"network"``, a small compiled one (:mod:`skyenv_agents.search.leaf_network`).
         numbers: those of NUMBERS, with their ranges there; see SEARCH_DTYPE.
 
     Raises:
@@ -144,6 +149,20 @@ def search_options(
 
 
 @called_rule
+def act(game: GameRecord, tape: TapeRecord, action: int) -> None:
+    """Apply an action: one function for the three places that would each hold all rules."""
+    apply(game, tape, action)
+
+
+@called_rule
+def copy_game(games: Array, row: int, game: GameRecord) -> None:
+    """Copy a game to a row: one function, as the compiler takes half a second for every copy of a
+    record.
+    """
+    games[row] = game
+
+
+@called_rule
 def determinize(view: ViewRecord, game: GameRecord, scratch: Scratch, seed: int) -> None:
     """Turn a copy of the view's game into a determinization; there is one for every view that a
     game leads to.
@@ -154,7 +173,7 @@ def determinize(view: ViewRecord, game: GameRecord, scratch: Scratch, seed: int)
 @called_rule
 def show(game: GameRecord, scratch: Scratch, seat: int) -> None:
     """Write what a seat sees of a game into the scratch memory."""
-    scratch.shown_games[0] = game
+    copy_game(scratch.shown_games, 0, game)
     redact(scratch.views[0], seat)
 
 
@@ -170,7 +189,7 @@ def rollout_action(
             h.score[action] = 0.0
     elif number > 1:
         show(game, scratch, int(game.seat))
-        judge(scratch.views[0], w, h, scratch.mask)
+        score_actions(scratch.views[0], w, h, scratch.mask)
     return int(choose_best(h, scratch.mask, uniform32(game, salt) / 4294967296.0))
 
 
@@ -180,7 +199,7 @@ def rollout(
 ) -> None:
     """Let all seats play on until so many turns have been finished, or to the end."""
     while game.phase != PHASE_OVER and game.turns < last:
-        apply(game, scratch.tape[0], rollout_action(game, s, w, scratch, salt))
+        act(game, scratch.tape[0], rollout_action(game, s, w, scratch, salt))
 
 
 @called_rule
@@ -195,12 +214,12 @@ def evaluate(
     h = scratch.heuristic[0]
     if game.phase != PHASE_OVER:
         if s.leaf_value == NETWORK:
-            look_up_board(game, w, h)
-            look_up_open_hands(game, h)
+            extract_board(game, w, h)
+            extract_open_hands(game, h)
             predict(game, h, scratch.network, scratch.memory)
             return
         show(game, scratch, me)
-        look_up(scratch.views[0], w, h)
+        extract_features(scratch.views[0], w, h)
         write_win_probabilities(game, scratch.views[0], s.early, s.late, w, h)
         return
     write_win_probabilities(game, scratch.views[0], s.early, s.late, w, h)
@@ -213,7 +232,7 @@ def evaluate(
         h.win[seat] = s.margin * h.win[seat] + (1.0 - s.margin) * share
 
 
-@entry_point("the search by rollouts")
+@called_rule
 def try_actions(
     views: Array,
     actions: Array,
@@ -231,13 +250,13 @@ def try_actions(
     """
     me = int(views[0].seat)
     for i in range(len(seeds)):
-        games[0] = views[0].game
+        copy_game(games, 0, views[0].game)
         determinize(views[0], games[0], scratch, seeds[i])
         for j in range(len(actions)):
-            scratch.games[0] = games[0]
+            copy_game(scratch.games, 0, games[0])
             game = scratch.games[0]
             last = int(game.turns) + int(options[0].turns)
-            apply(game, scratch.tape[0], actions[j])
+            act(game, scratch.tape[0], actions[j])
             rollout(game, options[0], weights[0], scratch, last, int(seeds[i]))
             evaluate(game, options[0], weights[0], scratch, me)
             values[i, j] = scratch.heuristic[0].win[me]

@@ -28,21 +28,23 @@ from skyenv.engine.knowledge import ViewRecord
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.compiling import called_rule, entry_point
 from skyenv.rules.components import MAX_PLAYERS
-from skyenv.rules.play import apply, refresh_mask
-from skyenv.rules.state import NONE, PHASE_OVER, Array, GameRecord, Record
+from skyenv.rules.play import refresh_mask
+from skyenv.rules.state import NONE, PHASE_OVER, Array, GameRecord, Record, new_records
 from skyenv_agents.heuristic.features import WeightsRecord
-from skyenv_agents.heuristic.judging import judge
+from skyenv_agents.heuristic.scores import score_actions
 from skyenv_agents.search.rollouts import (
     Scratch,
     SearchRecord,
+    act,
+    copy_game,
     determinize,
     evaluate,
     rollout,
     show,
+    try_actions,
 )
 
-DEEPEST: Final = 256
-"""Actions of a simulation that are looked up in the tree."""
+DEEPEST: Final = 256  # actions of a simulation that are looked up in the tree
 PRIOR_FLOOR: Final = 0.02
 """How probable all actions together are held to be beside their priors; and one that was not legal
 when its node was expanded.
@@ -150,7 +152,7 @@ def write_heuristic_prior(
     best = -math.inf
     if biased:
         show(game, scratch, int(game.seat))
-        judge(scratch.views[0], w, h, mask)
+        score_actions(scratch.views[0], w, h, mask)
         for action in range(NUM_ACTIONS):
             if mask[action] and h.score[action] > best:
                 best = h.score[action]
@@ -266,7 +268,7 @@ def select(
         node = select_child(nodes, used, node, int(game.seat), s, mask, number)
         if node == NONE:
             break
-        apply(game, scratch.tape[0], int(nodes[node].action))
+        act(game, scratch.tape[0], int(nodes[node].action))
         leaf.depth += 1
         leaf.path[leaf.depth] = node
         if s.batched != 0:
@@ -286,7 +288,7 @@ def backup(nodes: npt.NDArray[np.void], leaf: LeafRecord, visits: int) -> None:
             node.total[seat] += leaf.value[seat]
 
 
-@entry_point("the tree search")
+@called_rule
 def run_simulations(
     views: Array,
     seeds: Array,
@@ -307,20 +309,59 @@ def run_simulations(
     s = options[0]
     for i in range(len(seeds)):
         row = i if s.batched != 0 else 0
-        games[row] = views[0].game
+        copy_game(games, row, views[0].game)
         game, leaf = games[row], leaves[row]
         select(views[0], seeds[i], nodes, used, leaf, game, s, weights[0], scratch)
         leaf.number = (
             refresh_mask(game, masks[row]) if s.batched != 0 and game.phase != PHASE_OVER else 0
         )
-        scratch.games[0] = game
+        copy_game(scratch.games, 0, game)
         end = scratch.games[0]
-        rollout(end, s, weights[0], scratch, int(game.turns) + int(s.turns), int(seeds[i]))
-        evaluate(end, s, weights[0], scratch, int(views[0].seat))
+        last, me = int(game.turns) + int(s.turns), int(views[0].seat)
+        rollout(end, s, weights[0], scratch, last, int(seeds[i]))
+        evaluate(end, s, weights[0], scratch, me)
         for seat in range(MAX_PLAYERS):
             leaf.value[seat] = scratch.heuristic[0].win[seat]
         if s.batched == 0:
             backup(nodes, leaf, 1)
+
+
+@entry_point("searches")
+def simulate(
+    views: Array,
+    seeds: Array,
+    options: Array,
+    weights: Array,
+    games: Array,
+    scratch: Scratch,
+    actions: Array,
+    values: Array,
+    nodes: Array,
+    used: Array,
+    leaves: Array,
+    masks: Array,
+) -> None:
+    """Try actions as :func:`skyenv_agents.search.rollouts.try_actions` does; without actions, add
+    simulations to a tree as :func:`run_simulations` does.
+
+    One entry point for both searches: another one would hold rollouts, rules and scores once more,
+    and take twice as long to compile.
+    """
+    if len(actions) > 0:
+        try_actions(views, actions, seeds, options, weights, games, scratch, values)
+    else:
+        run_simulations(views, seeds, options, weights, nodes, used, games, leaves, masks, scratch)
+
+
+NO_TREE: Final = (
+    new_records(0, NODE_DTYPE),
+    np.zeros(1, np.int64),
+    new_records(0, LEAF_DTYPE),
+    np.zeros((0, NUM_ACTIONS), np.int8),
+)
+"""The arguments of :func:`simulate` that only a tree needs."""
+NO_ACTIONS: Final = (np.zeros(0, np.int64), np.zeros((0, 0)))
+"""Those that only the trial of actions needs."""
 
 
 @entry_point("the tree search")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from experiments.tools.fit_leaves import fit, main, make_samples
-from skyenv_agents.search.leaves import SHAPES
+from skyenv_agents.search.leaf_network import SHAPES
 
 
 def test_fits_what_came_of_the_positions() -> None:

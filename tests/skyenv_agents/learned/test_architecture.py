@@ -10,16 +10,12 @@ import numpy as np
 import pytest
 
 from skyenv.rules.actions import NUM_ACTIONS
-from skyenv_agents.learned.architecture import VALUES, Library, Sizes, run
+from skyenv.rules.compiling import COMPILED
+from skyenv_agents.learned.architecture import VALUES, Sizes, linear, run
 from skyenv_agents.learned.layout import COMMON_ACTIONS, COMMON_CODES, GROUPS, INPUTS
+from skyenv_agents.learned.networks import NUMPY
 
 ALL_SIZES = [Sizes(1, 0, 1), Sizes(7, 1, 3), Sizes(16, 3, 5)]
-NUMPY = Library(
-    lambda parts, axis: np.concatenate(parts, axis),
-    lambda array: np.maximum(array, 0),
-    lambda array, other: np.maximum(array, other),
-    lambda array, columns: array[:, columns],
-)
 Weights = dict[str, np.ndarray]
 
 
@@ -148,16 +144,30 @@ def test_the_prior_is_where_it_starts_from() -> None:
 def test_sizes_are_told_by_shapes(sizes: Sizes) -> None:
     shapes = sizes.shapes()
     assert Sizes.of(shapes) == sizes
-    assert set(sizes.others()) == {
-        "prior_weight",
-        "prior_floor",
-        *(f"{group.name}.identity" for group in GROUPS),
-    }
     for name, (inputs, outputs) in sizes.layers().items():
         assert shapes[f"{name}.weight"] == (outputs, inputs)
         assert shapes[f"{name}.bias"] == (outputs,)
-    for name in ("trunk.bias", "district.bias"):
-        with pytest.raises(KeyError):
-            Sizes.of({other: shape for other, shape in shapes.items() if other != name})
-        with pytest.raises(IndexError):
-            Sizes.of({**shapes, name: ()})
+
+
+# ---- a layer's product ----
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_products_are_the_same_in_any_batch_bit_for_bit(kind: Any) -> None:
+    """However the rows lie in memory, and whatever axes stand in front; uncompiled they are left to
+    NumPy.
+    """
+    rng = np.random.default_rng(4)
+    rows = (rng.normal(size=(70, 300)) * (rng.random((70, 300)) < 0.5)).astype(kind)
+    weight, bias = rng.normal(size=(300, 33)).astype(kind), rng.normal(size=33).astype(kind)
+    whole = linear(rows, weight, bias)
+    wanted = rows.astype(np.float64) @ weight + bias
+    assert whole.dtype == kind
+    assert np.allclose(whole, wanted, atol=1e-3 if kind == np.float32 else 1e-12)
+    assert linear(rows.reshape(7, 2, 5, 300), weight, bias).shape == (7, 2, 5, 33)
+    if COMPILED:
+        for number in (0, 1, 2, 7, 64):
+            assert np.array_equal(linear(rows[:number], weight, bias), whole[:number])
+        for other in (np.asfortranarray(rows), rows.reshape(7, 2, 5, 300)):
+            assert np.array_equal(linear(other, weight, bias).reshape(70, 33), whole)
+        assert np.array_equal(linear(rows[::-2], weight, bias), whole[::-2])

@@ -127,43 +127,19 @@ def test_a_thing_is_told_all_that_is_about_it(group: layout.Group) -> None:
         }
 
 
-def test_every_action_is_one_output() -> None:
+def test_every_action_is_one_output_and_inputs_of_an_entity_lie_together() -> None:
     outputs = np.concatenate(
         [layout.COMMON_ACTIONS, *(group.actions.reshape(-1) for group in GROUPS)]
     )
-    assert sorted(outputs.tolist()) == list(range(NUM_ACTIONS))
     assert outputs[layout.OUTPUTS].tolist() == list(range(NUM_ACTIONS))
-
-
-def test_inputs_of_a_thing_lie_together() -> None:
-    start = len(layout.COMMON_CODES)
-    assert INPUTS[:start].tolist() == layout.COMMON_CODES.tolist()
-    for group in GROUPS:
-        stop = start + group.number * group.features
-        assert (
-            INPUTS[start:stop].reshape(group.number, group.features).tolist()
-            == group.codes.tolist()
-        )
-        start = stop
-    assert start == len(INPUTS)
-
-
-def test_the_prior_is_found_among_the_inputs() -> None:
+    rows = [layout.COMMON_CODES, *(group.codes.reshape(-1) for group in GROUPS)]
+    assert INPUTS.tolist() == np.concatenate(rows).tolist()
     assert INPUTS[used_inputs().prior].tolist() == list(range(OBSERVATION_SIZE, POSITION))
     assert OUTCOME == OBSERVATION_SIZE + NUM_ACTIONS == POSITION - 1
     assert NUM_INPUTS == POSITION + NUM_POSITION_INPUTS
 
 
 SCALES = used_inputs().scale
-
-
-def test_all_inputs_are_used_at_the_largest_tables() -> None:
-    used = used_inputs()
-    assert np.array_equal(used.codes, INPUTS)
-    assert used.common == len(layout.COMMON_CODES)
-    assert used.features == tuple(group.features for group in GROUPS)
-    for name, columns in used.columns.items():
-        assert columns.tolist() == list(range(len(columns))), name
 
 
 @pytest.mark.parametrize("with_prior", [False, True], ids=["plain", "prior"])
@@ -194,15 +170,13 @@ def test_inputs_that_are_left_out_are_always_0(seats: int, with_prior: bool) -> 
             assert not codes[:, INPUTS[~kept]].any()
 
 
-def test_much_is_left_out_at_small_tables_and_without_a_prior() -> None:
-    assert [len(used_inputs(seats).codes) for seats in (2, 3, 4)] == [1789, 2014, 2275]
-    assert [len(used_inputs(seats, False).codes) for seats in (2, 3, 4)] == [1046, 1124, 1238]
-
-
 def test_how_many_inputs_there_are_tells_which() -> None:
-    assert len(layout.USED_BY_NUMBER) == 6
-    for number, used in layout.USED_BY_NUMBER.items():
-        assert len(used.codes) == number
+    numbers = [
+        len(used_inputs(seats, prior).codes) for prior in (False, True) for seats in (2, 3, 4)
+    ]
+    assert numbers == [1046, 1124, 1238, 1789, 2014, 2275]
+    assert sorted(layout.USED_BY_NUMBER) == numbers
+    assert all(len(used.codes) == number for number, used in layout.USED_BY_NUMBER.items())
 
 
 def test_scaled_codes_are_the_observation() -> None:

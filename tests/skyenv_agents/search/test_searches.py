@@ -29,7 +29,8 @@ from skyenv.rules.compiling import entry_point
 from skyenv.rules.state import GAME_DTYPE, PHASES, Array, as_records, new_records
 from skyenv_agents import GreedyAgent, GuidedAgent, RolloutAgent, SearchAgent, TrainedAgent
 from skyenv_agents.search.budgets import MOST_SIMULATIONS, Budget, Check, on_threads
-from skyenv_agents.search.rollouts import new_scratch, search_options, try_actions
+from skyenv_agents.search.rollouts import new_scratch, search_options
+from skyenv_agents.search.tree import NO_TREE, simulate
 
 Searching = RolloutAgent | SearchAgent
 KINDS: tuple[type[Searching], ...] = (RolloutAgent, SearchAgent, GuidedAgent)
@@ -148,8 +149,8 @@ def test_games_are_played_on_as_greedy_players_play_them(num_players: int) -> No
     values, uniform = np.zeros((1, len(legal))), np.zeros(1)
     options = search_options(turns=2**31 - 1, early=10.0, late=3.0, margin=0.0)
     memory = new_records(1, GAME_DTYPE), new_scratch()
-    weights = greedy.weights(num_players)
-    try_actions(as_views(views), legal, np.array([seed]), options, weights, *memory, values)
+    how = options, greedy.weights(num_players), *memory
+    simulate(as_views(views), np.array([seed]), *how, legal, values, *NO_TREE)
     for j, action in enumerate(legal):
         game = Games(1, num_players, "back", 0, autoreset=False)
         game.state[:] = resample(views, [seed])

@@ -4,7 +4,7 @@ seats have.
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,21 +13,20 @@ import pytest
 from positions import positions
 from skyenv.agents import decide
 from skyenv.engine.games import Games, results
-from skyenv.errors import CheckpointError
 from skyenv.rules.compiling import entry_point
 from skyenv.rules.components import NUM_DISTRICTS
 from skyenv.rules.scoring import district_vp
 from skyenv.rules.state import GAME_DTYPE, PHASE_START, Array, as_records, new_records
 from skyenv_agents import GreedyAgent
-from skyenv_agents.heuristic.features import HEURISTIC_DTYPE, look_up_board
+from skyenv_agents.heuristic.features import HEURISTIC_DTYPE, extract_board
 from skyenv_agents.heuristic.inputs import DISTRICT_INPUTS, SEAT_INPUTS, write_district, write_seat
 from skyenv_agents.heuristic.win_probability import win_probabilities
-from skyenv_agents.search import leaves
-from skyenv_agents.search.leaves import (
+from skyenv_agents.search.leaf_network import (
+    MEMORY,
     SHAPES,
+    extract_open_hands,
     leaf_network,
-    leaf_values,
-    look_up_open_hands,
+    predict,
 )
 
 TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
@@ -35,16 +34,26 @@ TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")
 
 @entry_point("inputs of the network for leaves")
 def write_all(
-    games: Array, weights: Array, heuristic: Array, districts: Array, seats: Array, vp: Array
+    games: Array,
+    weights: Array,
+    heuristic: Array,
+    network: Array,
+    memory: Array,
+    districts: Array,
+    seats: Array,
+    vp: Array,
+    values: Array,
 ) -> None:
-    """Everything that the network is told of games, [game, seat, …], and what a scoring of each
-    district gives each seat.
+    """The network's inputs of games, [game, seat, …], what a scoring of each district gives each
+    seat, and the network's values.
     """
     h = heuristic[0]
     for i in range(len(games)):
-        look_up_board(games[i], weights[0], h)
-        look_up_open_hands(games[i], h)
+        extract_board(games[i], weights[0], h)
+        extract_open_hands(games[i], h)
+        predict(games[i], h, network, memory)
         for seat in range(games[i].num_players):
+            values[i, seat] = h.win[seat]
             write_seat(games[i], h, seat, seats[i, seat])
             for district in range(NUM_DISTRICTS):
                 vp[i, seat, district] = district_vp(games[i], district, seat)
@@ -52,24 +61,16 @@ def write_all(
                     write_district(games[i], h, district, seat, districts[i, seat, district])
 
 
-def inputs(
-    state: npt.NDArray[np.void],
-) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.float64]]:
+def inputs(state: npt.NDArray[np.void]) -> tuple[npt.NDArray[Any], ...]:
     """What :func:`write_all` writes."""
     players = int(state["num_players"][0])
     districts = np.zeros((len(state), players, NUM_DISTRICTS, DISTRICT_INPUTS), np.float32)
     seats = np.full((len(state), players, SEAT_INPUTS), np.nan, np.float32)
-    vp = np.zeros((len(state), players, NUM_DISTRICTS))
-    weights = GreedyAgent().weights(players)
-    write_all(
-        as_records(state, GAME_DTYPE),
-        weights,
-        new_records(1, HEURISTIC_DTYPE),
-        districts,
-        seats,
-        vp,
-    )
-    return districts, seats, vp
+    vp, values = np.zeros((len(state), players, NUM_DISTRICTS)), np.zeros((len(state), players))
+    memory = new_records(1, HEURISTIC_DTYPE), leaf_network(players), np.zeros(MEMORY, np.float32)
+    games, weights = as_records(state, GAME_DTYPE), GreedyAgent().weights(players)
+    write_all(games, weights, *memory, districts, seats, vp, values)
+    return districts, seats, vp, values
 
 
 def stage(players: int, side: str) -> npt.NDArray[np.void]:
@@ -81,7 +82,7 @@ def stage(players: int, side: str) -> npt.NDArray[np.void]:
 @pytest.mark.parametrize(("players", "side"), TABLES)
 def test_what_is_told_of_districts_is_what_they_score(players: int, side: str) -> None:
     state = stage(players, side)
-    districts, seats, vp = inputs(state)
+    districts, seats, vp, _ = inputs(state)
     assert np.isfinite(seats).all(), "every input is written"
     assert np.abs(seats).max() < 8
     assert districts[..., 1] == pytest.approx(vp / 10, abs=1e-6)
@@ -96,7 +97,7 @@ def test_what_is_told_of_districts_is_what_they_score(players: int, side: str) -
 
 def test_cards_and_turns_are_those_of_the_seat() -> None:
     state = stage(3, "front")
-    _, seats, _ = inputs(state)
+    _, seats, _, _ = inputs(state)
     points = (state["hand"] * np.array([4, 5, 6])).sum(axis=3)[:, :3]
     assert seats[:, :, 13] == pytest.approx(points[:, :, :5].sum(axis=2) / 40, abs=1e-5)
     assert seats[:, :, 14] == pytest.approx(points[:, :, 5] / 40, abs=1e-5)
@@ -113,7 +114,7 @@ def test_cards_and_turns_are_those_of_the_seat() -> None:
 def test_computes_what_the_layers_say(players: int, side: str) -> None:
     """The same in NumPy, from the same inputs."""
     state = stage(players, side)
-    districts, seats, _ = inputs(state)
+    districts, seats, _, values = inputs(state)
     parts = np.split(
         leaf_network(players).astype(np.float64),
         np.cumsum([np.prod(shape) for shape in SHAPES.values()])[:-1],
@@ -127,9 +128,7 @@ def test_computes_what_the_layers_say(players: int, side: str) -> None:
     strengths = np.maximum(told @ layers["seat"] + layers["seat_bias"], 0) @ layers["strength"]
     wanted = np.exp(strengths - strengths.max(axis=1, keepdims=True))
     wanted /= wanted.sum(axis=1, keepdims=True)
-    values = leaf_values(state)
-    assert values[:, :players] == pytest.approx(wanted, abs=1e-4)
-    assert not values[:, players:].any()
+    assert values == pytest.approx(wanted, abs=1e-4)
 
 
 @pytest.mark.parametrize(("players", "gain"), [(2, 0.03), (3, 0.008), (4, 0.015)])
@@ -153,15 +152,4 @@ def test_knows_more_than_what_the_seats_have(players: int, gain: float) -> None:
     def loss(probabilities: npt.NDArray[np.float64]) -> float:
         return float(-(won * np.log(probabilities[:, :players])).sum(axis=1).mean())
 
-    assert loss(leaf_values(kept)) < loss(win_probabilities(kept)) - gain
-
-
-def test_other_arrays_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    np.savez(tmp_path / "2-players.npz", district=np.zeros((3, 3), np.float32))
-    monkeypatch.setattr(leaves, "FOLDER", tmp_path)
-    leaf_network.cache_clear()
-    try:
-        with pytest.raises(CheckpointError, match="holds other arrays"):
-            leaf_network(2)
-    finally:
-        leaf_network.cache_clear()
+    assert loss(inputs(kept)[3]) < loss(win_probabilities(kept)) - gain

@@ -2,7 +2,7 @@
 victory points (VP).
 
 What follows from the view is looked up first (:mod:`skyenv_agents.heuristic.features`, which names
-the arguments too); what an action is worth is told by :mod:`skyenv_agents.heuristic.worth` and
+the arguments too); what an action is worth is told by :mod:`skyenv_agents.heuristic.values` and
 :mod:`skyenv_agents.heuristic.auctions`. Greedy and the appraiser share all of it but what hangs on
 `w.appraises`, and on weights that are neutral for greedy.
 """
@@ -56,40 +56,40 @@ from skyenv.rules.state import (
     GameRecord,
 )
 from skyenv_agents.heuristic.auctions import (
-    deny_worth,
-    look_up_auction,
-    look_up_auctions,
+    deny_value,
+    extract_auction,
+    extract_auctions,
     next_card,
-    plan_worth,
+    plan_value,
 )
 from skyenv_agents.heuristic.features import (
     NEVER,
     UNKNOWN_POINTS,
     HeuristicRecord,
     WeightsRecord,
-    look_up,
-    look_up_prices,
-    look_up_table,
+    extract_features,
+    extract_prices,
+    extract_table,
     park_value,
     ring_size,
 )
-from skyenv_agents.heuristic.worth import (
+from skyenv_agents.heuristic.values import (
     best_business,
-    best_pair_worth,
-    business_worth,
-    card_worth,
+    best_pair_value,
+    business_value,
+    card_value,
     drawn_cards,
-    entry_worth,
-    move_worth,
-    places_worth,
-    second_card_worth,
-    stop_worth,
-    supply_worth,
+    entry_value,
+    move_value,
+    places_value,
+    second_card_value,
+    stop_value,
+    supply_value,
 )
 
 
 @called_rule
-def judge_starts(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
+def score_starts(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
     """SET-8: plots with value, with good cards of their colour in hand and in sight, and with few
     others around.
     """
@@ -99,30 +99,30 @@ def judge_starts(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int
             if seat != me and h.plot[district, seat] != NONE:
                 others += 1
         for plot in range(NUM_COLOURS):
-            worth = (
-                w.floors * h.worth[district, plot] + w.start * h.points[me, plot] - w.crowd * others
+            value = (
+                w.floors * h.value[district, plot] + w.start * h.points[me, plot] - w.crowd * others
             )
             if game.top[plot] != NONE:
-                worth += w.sight * w.start * (int(game.top[plot]) + LOWEST_CARD)
+                value += w.sight * w.start * (int(game.top[plot]) + LOWEST_CARD)
             for other in range(NUM_DISTRICTS):
-                worth -= w.same if other != district and h.plot[other, me] == plot else 0.0
-            h.score[PLOT + NUM_PLOTS * district + plot] = worth
+                value -= w.same if other != district and h.plot[other, me] == plot else 0.0
+            h.score[PLOT + NUM_PLOTS * district + plot] = value
 
 
 @called_rule
-def judge_options(
+def score_options(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, mask: npt.NDArray[np.int8]
 ) -> None:
     """TURN-1: what the first action brings, and the cards of the second one."""
-    look_up_moves(game, w, h, me)
-    coloured = best_pair_worth(game, w, h, me)
+    extract_moves(game, w, h, me)
+    coloured = best_pair_value(game, w, h, me)
     black = h.price[BLACK] * UNKNOWN_POINTS
     supply = int(game.supply[me])
     h.score[OPTION_A] = (
         w.option_a
         + coloured
-        + supply_worth(w, h, supply + SKYSCRAPERS_PER_OPTION)
-        - supply_worth(w, h, supply)
+        + supply_value(w, h, supply + SKYSCRAPERS_PER_OPTION)
+        - supply_value(w, h, supply)
     )
     for business in range(NUM_BUSINESSES):
         if mask[OPTION_B + business]:
@@ -133,7 +133,7 @@ def judge_options(
     for commissioner in range(NUM_COMMISSIONERS):
         for place in range(NUM_PLACES):
             if (next_places(game, commissioner) >> place) & 1 != 0:
-                best = max(best, move_worth(game, w, h, me, commissioner, place))
+                best = max(best, move_value(game, w, h, me, commissioner, place))
     h.score[OPTION_C] = coloured + black + w.option_c * best
     for district in range(NUM_DISTRICTS):
         if mask[OPTION_D + district]:
@@ -143,55 +143,55 @@ def judge_options(
 
 
 @called_rule
-def look_up_moves(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
+def extract_moves(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
     """What moves are judged by: the auctions to come, and what the commissioners' places offer
     now.
     """
-    look_up_auctions(game, w, h, me)
+    extract_auctions(game, w, h, me)
     h.places = (
-        places_worth(game, w, h, me, int(game.place[0]), int(game.place[1])) if w.appraises else 0.0
+        places_value(game, w, h, me, int(game.place[0]), int(game.place[1])) if w.appraises else 0.0
     )
 
 
 @called_rule
-def judge_plots(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
+def score_plots(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
     """BUS-2: the plot for the business that has been taken."""
     if w.appraises:
-        look_up_auctions(game, w, h, me)
+        extract_auctions(game, w, h, me)
     for district in range(NUM_DISTRICTS):
         for position in range(ring_size(game)):
             plot = int(game.ring[district, position])
             if h.room[district, plot] > 0:
-                worth = business_worth(game, w, h, me, district, position, int(game.business))
-                h.score[PLOT + NUM_PLOTS * district + plot] = worth
+                value = business_value(game, w, h, me, district, position, int(game.business))
+                h.score[PLOT + NUM_PLOTS * district + plot] = value
 
 
 @called_rule
-def judge_cards(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
+def score_cards(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
     """TURN-4: the first card together with the best second one, or the second card."""
     for colour in range(NUM_COLOURS):
         if game.top[colour] != NONE:
-            worth = card_worth(game, w, h, me, colour)
+            value = card_value(game, w, h, me, colour)
             if game.first_colour == NONE:
-                worth += second_card_worth(game, w, h, me, colour)
-            h.score[TAKE + colour] = worth
+                value += second_card_value(game, w, h, me, colour)
+            h.score[TAKE + colour] = value
 
 
 @called_rule
-def judge_moves(
+def score_moves(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, mask: npt.NDArray[np.int8]
 ) -> None:
     """MOVE-1: where each commissioner may go."""
-    look_up_moves(game, w, h, me)
+    extract_moves(game, w, h, me)
     for commissioner in range(NUM_COMMISSIONERS):
         for place in range(NUM_PLACES):
             action = MOVE + NUM_PLACES * commissioner + place
             if mask[action]:
-                h.score[action] = move_worth(game, w, h, me, commissioner, place)
+                h.score[action] = move_value(game, w, h, me, commissioner, place)
 
 
 @called_rule
-def judge_bids(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
+def score_bids(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
     """AUC-3: pass, or lay down the next card of the cheapest bid that is worth its cards; stop as
     soon as it is high enough.
     """
@@ -201,21 +201,21 @@ def judge_bids(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) 
         h.score[BID_DONE] = 1.0
         return
     if w.appraises:
-        look_up_table(game, h)
+        extract_table(game, h)
         if game.auction_place != CENTRAL_PARK:
-            look_up_auction(game, w, h, me, int(game.auction_place))
+            extract_auction(game, w, h, me, int(game.auction_place))
     best = NEVER
     best_cards = 0
     best_colour = NONE
-    deny = deny_worth(game, w, h, me)
+    deny = deny_value(game, w, h, me)
     colours = allowed_colours(game, me)
     for colour in range(NUM_COLOURS):
         if (colours >> colour) & 1 == 0:
             continue
         for highest in range(int(highest_rank(game, me)), NUM_RANKS):
-            worth, cards = plan_worth(game, w, h, me, colour, highest, missing, deny)
-            if cards != 0 and worth > best:
-                best = worth
+            value, cards = plan_value(game, w, h, me, colour, highest, missing, deny)
+            if cards != 0 and value > best:
+                best = value
                 best_cards = cards
                 best_colour = colour
     if best_colour != NONE:
@@ -223,32 +223,32 @@ def judge_bids(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) 
 
 
 @called_rule
-def judge_builds(
+def score_builds(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, mask: npt.NDArray[np.int8]
 ) -> None:
     """AUC-10, STOP-1: how many skyscrapers to build, or a building stop."""
     place = int(game.auction_place)
-    worth = (
-        w.park * park_value(game) if place == CENTRAL_PARK else h.worth[place, game.bid_colour[me]]
+    value = (
+        w.park * park_value(game) if place == CENTRAL_PARK else h.value[place, game.bid_colour[me]]
     )
     supply = int(game.supply[me])
     entry = 0.0
     if place != CENTRAL_PARK and h.plot[place, me] == NONE:
         if w.appraises:
-            look_up_auction(game, w, h, me, place)
-        entry = entry_worth(game, w, h, me) + h.filling[place]
+            extract_auction(game, w, h, me, place)
+        entry = entry_value(game, w, h, me) + h.filling[place]
     for number in range(4):
         if mask[BUILD + number]:
-            kept = supply_worth(w, h, supply) - supply_worth(w, h, supply - number)
-            h.score[BUILD + number] = number * worth - kept + (entry if number > 0 else 0.0)
+            kept = supply_value(w, h, supply) - supply_value(w, h, supply - number)
+            h.score[BUILD + number] = number * value - kept + (entry if number > 0 else 0.0)
     if (
         mask[STOP] and place != CENTRAL_PARK
     ):  # whatever the mask says, nothing is stopped in the park area
-        h.score[STOP] = stop_worth(game, h, me, place, me)
+        h.score[STOP] = stop_value(game, h, me, place, me)
 
 
 @entry_point("the scores of heuristic players")
-def judge(
+def score_actions(
     view: ViewRecord, w: WeightsRecord, h: HeuristicRecord, mask: npt.NDArray[np.int8]
 ) -> None:
     """Write the score of every legal action."""
@@ -256,23 +256,23 @@ def judge(
     me = int(view.seat)
     for action in range(NUM_ACTIONS):
         h.score[action] = NEVER
-    look_up(view, w, h)
-    look_up_prices(game, w, h, me)
+    extract_features(view, w, h)
+    extract_prices(game, w, h, me)
     phase = int(game.phase)
     if phase == PHASE_START:
-        judge_starts(game, w, h, me)
+        score_starts(game, w, h, me)
     elif phase == PHASE_OPTION:
-        judge_options(game, w, h, me, mask)
+        score_options(game, w, h, me, mask)
     elif phase == PHASE_PLOT:
-        judge_plots(game, w, h, me)
+        score_plots(game, w, h, me)
     elif phase == PHASE_TAKE:
-        judge_cards(game, w, h, me)
+        score_cards(game, w, h, me)
     elif phase == PHASE_MOVE:
-        judge_moves(game, w, h, me, mask)
+        score_moves(game, w, h, me, mask)
     elif phase == PHASE_BID:
-        judge_bids(game, w, h, me)
+        score_bids(game, w, h, me)
     elif phase == PHASE_BUILD:
-        judge_builds(game, w, h, me, mask)
+        score_builds(game, w, h, me, mask)
 
 
 @called_rule
@@ -311,7 +311,7 @@ def decide_all(
     has rows.
     """
     for i in range(len(views)):
-        judge(views[i], weights[0], heuristic[0], masks[i])
+        score_actions(views[i], weights[0], heuristic[0], masks[i])
         actions[i] = choose_best(heuristic[0], masks[i], uniforms[i])
         if len(scores) > 0:
             for action in range(NUM_ACTIONS):

@@ -19,14 +19,12 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from skyenv.engine.validation import as_games
 from skyenv.errors import CheckpointError
-from skyenv.rules.compiling import called_rule, entry_point
-from skyenv.rules.components import LOWEST_CARD, MAX_PLAYERS, NUM_COLOURS, NUM_DISTRICTS, NUM_RANKS
-from skyenv.rules.state import Array, GameRecord, new_records
-from skyenv_agents.heuristic.features import HEURISTIC_DTYPE, HeuristicRecord, look_up_board
+from skyenv.rules.compiling import called_rule
+from skyenv.rules.components import LOWEST_CARD, NUM_COLOURS, NUM_DISTRICTS, NUM_RANKS
+from skyenv.rules.state import GameRecord
+from skyenv_agents.heuristic.features import HeuristicRecord
 from skyenv_agents.heuristic.inputs import (
     DISTRICT_INPUTS,
     SEAT_INPUTS,
@@ -34,12 +32,9 @@ from skyenv_agents.heuristic.inputs import (
     write_district,
     write_seat,
 )
-from skyenv_agents.heuristic.player import GreedyAgent
 
-DISTRICT_UNITS: Final = 16
-"""Width of the layer that looks at districts."""
-SEAT_UNITS: Final = 32
-"""Width of the layer that looks at seats."""
+DISTRICT_UNITS: Final = 16  # width of the layer that looks at districts
+SEAT_UNITS: Final = 32  # width of the layer that looks at seats
 
 SHAPES: Final = {
     "district": (DISTRICT_INPUTS, DISTRICT_UNITS),
@@ -63,7 +58,7 @@ FOLDER: Final = Path(__file__).resolve().parent / "leaf_networks"
 
 
 @called_rule
-def look_up_open_hands(game: GameRecord, h: HeuristicRecord) -> None:
+def extract_open_hands(game: GameRecord, h: HeuristicRecord) -> None:
     """Points in all hands by colour, nothing hidden."""
     for seat in range(game.num_players):
         for colour in range(NUM_COLOURS + 1):
@@ -143,41 +138,3 @@ def leaf_network(players: int) -> Floats:
         if {name: file[name].shape for name in file} != SHAPES:
             raise CheckpointError(f"{path} holds other arrays than those of the network for leaves")
         return np.concatenate([np.asarray(file[name], np.float32).ravel() for name in SHAPES])
-
-
-@entry_point("the network for leaves")
-def _of_games(
-    games: Array,
-    weights: Array,
-    heuristic: Array,
-    network: Array,
-    memory: Array,
-    probabilities: Array,
-) -> None:
-    """Write every seat's probability into `probabilities` [game, seat]."""
-    h = heuristic[0]
-    for i in range(len(games)):
-        look_up_board(games[i], weights[0], h)
-        look_up_open_hands(games[i], h)
-        predict(games[i], h, network, memory)
-        for seat in range(games[i].num_players):
-            probabilities[i, seat] = h.win[seat]
-
-
-def leaf_values(state: npt.NDArray[np.void]) -> npt.NDArray[np.float64]:
-    """Every seat's probability to win, all hands open: float64 (n, 4), each row sums to 1 over the
-    game's seats.
-
-    Args:
-        state: games of one number of players that go on, GAME_DTYPE (n,).
-    """
-    probabilities = np.zeros((len(state), MAX_PLAYERS))
-    if len(state):
-        players = int(state["num_players"][0])
-        memory = (
-            new_records(1, HEURISTIC_DTYPE),
-            leaf_network(players),
-            np.zeros(MEMORY, np.float32),
-        )
-        _of_games(as_games(state), GreedyAgent().weights(players), *memory, probabilities)
-    return probabilities

@@ -39,38 +39,37 @@ from skyenv_agents.heuristic.features import (
     ring_size,
 )
 
-WIN: Final = 60.0
-"""Worth of ending the game ahead, and price of ending it behind."""
+WIN: Final = 60.0  # worth of ending the game ahead, and price of ending it behind
 
 
 # ---- skyscrapers, presence, the end ----
 
 
 @called_rule
-def supply_worth(w: WeightsRecord, h: HeuristicRecord, number: int) -> float:
+def supply_value(w: WeightsRecord, h: HeuristicRecord, number: int) -> float:
     """What so many skyscrapers in the supply are worth."""
-    worth = 0.0
+    value = 0.0
     following = w.sky * h.left
     for _ in range(number):
-        worth += following
+        value += following
         following *= w.decay
-    return worth
+    return value
 
 
 @called_rule
-def entry_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, seat: int) -> float:
+def entry_value(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, seat: int) -> float:
     """BUS-4: what it is worth to a seat to stand in one district more."""
-    worth = w.presence * h.left
+    value = w.presence * h.left
     bonus = int(game.placed) // BONUS_EVERY
     if bonus < len(BONUS_VP):
         missing = int(BONUS_DISTRICTS[bonus]) - int(h.presence[seat])
         if missing > 0:
-            worth += w.entry * BONUS_VP[bonus] / missing
-    return float(worth)
+            value += w.entry * BONUS_VP[bonus] / missing
+    return float(value)
 
 
 @called_rule
-def end_worth(game: GameRecord, h: HeuristicRecord, me: int) -> float:
+def end_value(game: GameRecord, h: HeuristicRecord, me: int) -> float:
     """END-4: what it is worth to end the game now, after the changes in `h.delta`."""
     best = NEVER
     for seat in range(game.num_players):
@@ -83,27 +82,27 @@ def end_worth(game: GameRecord, h: HeuristicRecord, me: int) -> float:
 
 
 @called_rule
-def stop_worth(
+def stop_value(
     game: GameRecord, h: HeuristicRecord, me: int, district: int, declarer: int
 ) -> float:
     """STOP-2 to STOP-6: what a building stop is worth to me, whoever declares it."""
     skyscrapers = 0
     for plot in range(NUM_COLOURS):
         skyscrapers += int(game.floors[district, plot])
-    worth = 0.0
+    value = 0.0
     for seat in range(game.num_players):
         now = district_vp(game, district, seat)
         vp = skyscrapers if seat == declarer else now // 2
         h.delta[seat] = float(vp - now)
-        worth += vp if seat == me else -h.rival[seat] * vp
+        value += vp if seat == me else -h.rival[seat] * vp
     if game.stops + 1 >= MAX_STOPS:
-        return end_worth(game, h, me)
-    return float(worth - h.scorings * h.net[district] + h.push)
+        return end_value(game, h, me)
+    return float(value - h.scorings * h.net[district] + h.push)
 
 
 @called_rule
-def building_worth(
-    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, seat: int, plot_worth: float, limit: int
+def building_value(
+    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, seat: int, plot_value: float, limit: int
 ) -> float:
     """AUC-10: what the best number of skyscrapers up to `limit` brings, less what they are worth in
     the supply.
@@ -111,20 +110,20 @@ def building_worth(
     supply = int(game.supply[seat])
     best = 0.0
     for number in range(1, min(limit, supply) + 1):
-        worth = (
-            number * plot_worth - supply_worth(w, h, supply) + supply_worth(w, h, supply - number)
+        value = (
+            number * plot_value - supply_value(w, h, supply) + supply_value(w, h, supply - number)
         )
-        best = max(best, worth)
+        best = max(best, value)
     return best
 
 
 @called_rule
-def best_empty_worth(game: GameRecord, h: HeuristicRecord, district: int) -> float:
+def best_empty_value(game: GameRecord, h: HeuristicRecord, district: int) -> float:
     """What a skyscraper on the best empty plot is worth; 0 if there is none."""
     best = 0.0
     for plot in range(NUM_COLOURS):
         if game.owner[district, plot] == NONE and h.types[district, plot] == 0:
-            best = max(best, h.worth[district, plot])
+            best = max(best, h.value[district, plot])
     return best
 
 
@@ -150,12 +149,12 @@ def best_business(
     for district in range(NUM_DISTRICTS):
         for position in range(ring_size(game)):
             if h.room[district, game.ring[district, position]] > 0:
-                best = max(best, business_worth(game, w, h, me, district, position, business))
+                best = max(best, business_value(game, w, h, me, district, position, business))
     return best
 
 
 @called_rule
-def business_worth(
+def business_value(
     game: GameRecord,
     w: WeightsRecord,
     h: HeuristicRecord,
@@ -168,24 +167,24 @@ def business_worth(
     for seat in range(MAX_PLAYERS):
         h.delta[seat] = 0.0
     plot = int(game.ring[district, position])
-    worth = neighbour_worth(game, w, h, me, district, position, -1, business)
-    worth += neighbour_worth(game, w, h, me, district, position, 1, business)
+    value = neighbour_value(game, w, h, me, district, position, -1, business)
+    value += neighbour_value(game, w, h, me, district, position, 1, business)
     if game.placed + 1 == BUSINESSES_TO_PLACE:
-        return end_worth(game, h, me)
+        return end_value(game, h, me)
     if game.placed + 2 == BUSINESSES_TO_PLACE:
-        worth += w.brink * end_worth(game, h, me)
+        value += w.brink * end_value(game, h, me)
     if plot < NUM_COLOURS and h.types[district, plot] == 0:
-        worth += block_worth(game, w, h, me, district) + h.filling[district]
+        value += block_value(game, w, h, me, district) + h.filling[district]
     if (game.placed + 1) % BONUS_EVERY == 0:
         bonus = int(game.placed) // BONUS_EVERY
         for seat in range(game.num_players):
             vp = bonus_vp(game, seat, bonus)
-            worth += w.bonus * (vp if seat == me else -h.rival[seat] * vp)
-    return float(worth + h.push)
+            value += w.bonus * (vp if seat == me else -h.rival[seat] * vp)
+    return float(value + h.push)
 
 
 @called_rule
-def neighbour_worth(
+def neighbour_value(
     game: GameRecord,
     w: WeightsRecord,
     h: HeuristicRecord,
@@ -213,30 +212,30 @@ def neighbour_worth(
     floors = int(game.floors[district, plot])
     h.delta[owner] += floors * (after - before)
     rise = grown_value(w, h, after, room - 1) - grown_value(w, h, before, room)
-    worth = (floors + w.more * h.left) * h.scorings * rise
-    return float(worth if owner == me else -h.rival[owner] * worth)
+    value = (floors + w.more * h.left) * h.scorings * rise
+    return float(value if owner == me else -h.rival[owner] * value)
 
 
 @called_rule
-def block_worth(
+def block_value(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, district: int
 ) -> float:
     """AUC-5: what it is worth to fill an empty plot: who doesn't stand there has one plot less to
     build on.
     """
     mine = h.plot[district, me] != NONE
-    worth = 0.0
+    value = 0.0
     for seat in range(game.num_players):
         if seat != me and (h.plot[district, seat] != NONE) != mine:
-            worth += h.rival[seat] * (w.block if mine else -w.block)
-    return worth
+            value += h.rival[seat] * (w.block if mine else -w.block)
+    return value
 
 
 # ---- coloured cards ----
 
 
 @called_rule
-def card_worth(
+def card_value(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, colour: int
 ) -> float:
     """TURN-4: what the visible card of a stack is worth: its points, its limit, and the plots of
@@ -246,31 +245,31 @@ def card_worth(
     fit = 0.0
     for district in range(NUM_DISTRICTS):
         if is_open_to(game, h, me, district, colour):
-            fit += h.worth[district, colour] * nearness(game, district, w.far)
-    worth = h.point * (rank + LOWEST_CARD) + w.low * BUILD_LIMIT[rank] + w.fit * h.left * fit
-    return float(worth + w.synergy * h.points[me, colour] / UNKNOWN_POINTS)
+            fit += h.value[district, colour] * nearness(game, district, w.far)
+    value = h.point * (rank + LOWEST_CARD) + w.low * BUILD_LIMIT[rank] + w.fit * h.left * fit
+    return float(value + w.synergy * h.points[me, colour] / UNKNOWN_POINTS)
 
 
 @called_rule
-def second_card_worth(
+def second_card_value(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, first: int
 ) -> float:
     """TURN-4: what the best card behind the first one's colour is worth; 0 if there is none."""
     best = 0.0
     for colour in range(first + 1, NUM_COLOURS):
         if game.top[colour] != NONE:
-            best = max(best, card_worth(game, w, h, me, colour))
+            best = max(best, card_value(game, w, h, me, colour))
     return best
 
 
 @called_rule
-def best_pair_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> float:
+def best_pair_value(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> float:
     """TURN-4: what the best two visible cards are worth."""
     best = 0.0
     for colour in range(NUM_COLOURS):
         if game.top[colour] != NONE:
-            worth = card_worth(game, w, h, me, colour) + second_card_worth(game, w, h, me, colour)
-            best = max(best, worth)
+            value = card_value(game, w, h, me, colour) + second_card_value(game, w, h, me, colour)
+            best = max(best, value)
     return best
 
 
@@ -278,28 +277,28 @@ def best_pair_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: 
 
 
 @called_rule
-def move_worth(
+def move_value(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, commissioner: int, place: int
 ) -> float:
     """MOVE-2 to MOVE-4: the scorings that a move offers or takes away, and the auctions that it
     starts or prepares.
     """
     origin = int(game.place[commissioner])
-    worth = scorings_worth(game, w, h, me, commissioner, place)
+    value = scorings_value(game, w, h, me, commissioner, place)
     if place < NUM_DISTRICTS:
-        return float(worth + w.lead * h.auction[place])
+        return float(value + w.lead * h.auction[place])
     auctions = h.auction[CENTRAL_PARK]
     for i in range(game.markers[commissioner]):
         auctions += h.auction[game.visited[commissioner, i]]
     if place == CITY_HALL:
-        return float(worth + w.call * auctions)
+        return float(value + w.call * auctions)
     if origin < NUM_DISTRICTS:
         auctions += h.auction[origin]
-    return float(worth + w.near * auctions)
+    return float(value + w.near * auctions)
 
 
 @called_rule
-def scorings_worth(
+def scorings_value(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, commissioner: int, place: int
 ) -> float:
     """SCO-1: the scorings that a commissioner's move offers, less those that it takes away.
@@ -309,18 +308,18 @@ def scorings_worth(
     """
     other = int(game.place[1 - commissioner])
     if w.appraises:
-        return float(places_worth(game, w, h, me, place, other) - h.places)
+        return float(places_value(game, w, h, me, place, other) - h.places)
     origin = int(game.place[commissioner])
-    worth = 0.0
+    value = 0.0
     if origin != other:
-        worth -= place_worth(game, w, h, me, origin)
+        value -= place_value(game, w, h, me, origin)
     if place != other:
-        worth += place_worth(game, w, h, me, place)
-    return worth
+        value += place_value(game, w, h, me, place)
+    return value
 
 
 @called_rule
-def place_worth(
+def place_value(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, place: int
 ) -> float:
     """SCO-1: what it is worth to me that a commissioner stands in a place, where it can be
@@ -328,15 +327,15 @@ def place_worth(
     """
     if place >= NUM_DISTRICTS:
         return 0.0
-    worth = w.stand_own * max(h.net[place], 0.0)
+    value = w.stand_own * max(h.net[place], 0.0)
     for seat in range(game.num_players):
         if seat != me:
-            worth -= w.stand_other * h.rival[seat] * scoring_threat(game, seat, place)
-    return float(worth)
+            value -= w.stand_other * h.rival[seat] * scoring_threat(game, seat, place)
+    return float(value)
 
 
 @called_rule
-def places_worth(
+def places_value(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, first: int, second: int
 ) -> float:
     """SCO-1: what the scorings that two commissioners' places offer mean to me.
@@ -345,15 +344,15 @@ def places_worth(
     """
     mine = max(h.net[first], 0.0) if first < NUM_DISTRICTS else 0.0
     other = max(h.net[second], 0.0) if second < NUM_DISTRICTS and second != first else 0.0
-    worth = w.stand_own * max(mine, other) + w.stand_both * min(mine, other)
+    value = w.stand_own * max(mine, other) + w.stand_both * min(mine, other)
     for seat in range(game.num_players):
         if seat != me:
             threat = scoring_threat(game, seat, first)
             if second != first:
                 further = scoring_threat(game, seat, second)
                 threat = max(threat, further) + w.second * min(threat, further)
-            worth -= w.stand_other * h.rival[seat] * threat
-    return float(worth)
+            value -= w.stand_other * h.rival[seat] * threat
+    return float(value)
 
 
 @called_rule

@@ -105,7 +105,7 @@ def test_commands_tell_it_in_one_line(
     assert cli.main(command.format(folder=folder).split()) == 2
     printed = capsys.readouterr()
     name = command.split()[0]
-    where = r"in paired seed 0 \(seed 1\), seat [01]: " if name == "tournament" else ""
+    where = r"in paired seed 0 \(seed 1\): " if name == "tournament" else ""
     assert re.fullmatch(f"{name}: error: {where}{re.escape(forgotten(folder))}\n", printed.err)
     assert printed.out == ""
 

@@ -105,11 +105,6 @@ def test_pettingzoos_parallel_api_test(num_players: int, side: str, noop: bool) 
     conformance.parallel_api_test(env, num_cycles=300)
 
 
-@each_table
-def test_pettingzoos_test_save_obs(num_players: int, side: str) -> None:
-    conformance.test_save_obs(fifth_avenue_v0.env(num_players=num_players, side=side))
-
-
 @pytest.mark.skipif(
     not hasattr(pettingzoo, "register"), reason="PettingZoo makes environments by an id since 1.27"
 )
@@ -125,44 +120,6 @@ def test_pettingzoo_makes_it_by_its_id() -> None:
 
 
 # ---- in parallel ----
-
-
-@each_table
-@pytest.mark.parametrize("reward", ["outcome", "margin"])
-def test_in_parallel_it_is_the_same_game(num_players: int, side: str, reward: str) -> None:
-    """One decision a step, whatever the others give: the same observations, rewards and end for
-    everybody.
-    """
-    options: dict[str, Any] = {"num_players": num_players, "side": side, "reward": reward}
-    env, aec = fifth_avenue_v0.parallel_env(**options), fifth_avenue_v0.env(**options)
-    observations, infos = env.reset(seed=6)
-    aec.reset(seed=6)
-    rng = np.random.default_rng(6)
-    rewards: dict[str, float]
-    sums = dict.fromkeys(env.agents, 0.0)
-    while env.agents:
-        assert set(observations) == set(infos) == set(env.possible_agents)
-        assert [agent for agent in env.agents if observations[agent]["action_mask"].any()] == [
-            aec.agent_selection
-        ]
-        actions = {agent: int(rng.integers(103)) for agent in env.agents}
-        actions[aec.agent_selection] = int(
-            rng.choice(np.flatnonzero(observations[aec.agent_selection]["action_mask"]))
-        )
-        if rng.random() < 0.5:
-            actions = {aec.agent_selection: actions[aec.agent_selection]}
-        aec.step(actions[aec.agent_selection])
-        observations, rewards, terminations, truncations, infos = env.step(actions)
-        for agent in env.possible_agents:
-            assert (observations[agent]["observation"] == aec.observe(agent)["observation"]).all()
-            sums[agent] += rewards[agent]
-        assert rewards == aec.rewards
-        assert terminations == aec.terminations
-        assert truncations == aec.truncations
-    assert all(terminations.values())
-    assert sum(sums.values()) == pytest.approx(0.0, abs=1e-5) or (
-        reward == "margin" and num_players > 2
-    )
 
 
 def test_in_parallel_an_illegal_action_ends_the_game() -> None:
@@ -306,33 +263,6 @@ def test_without_a_seed_the_private_stream_goes_on() -> None:
     assert fresh.games.seeds[0] != twin.games.seeds[0]
 
 
-@each_table
-@each_maker
-@pytest.mark.parametrize("decisions", [0, 37, 200])
-def test_a_copy_continues_as_the_original(
-    make: Any, num_players: int, side: str, copier: Any, decisions: int
-) -> None:
-    env = make(num_players=num_players, side=side)
-    env.reset(seed=4)
-    play(env, np.random.default_rng(4), decisions)
-    twin = copier(env)
-    rest = play(env, np.random.default_rng(6))
-    assert play(twin, np.random.default_rng(6)) == rest
-    assert not env.agents
-    env.reset()
-    twin.reset()
-    assert play(env, np.random.default_rng(6), 30) == play(twin, np.random.default_rng(6), 30)
-
-
-def test_a_copy_is_independent() -> None:
-    env = fifth_avenue_v0.env()
-    env.reset(seed=4)
-    kept = env.state()
-    play(copy.deepcopy(env), np.random.default_rng(1))
-    assert (env.state() == kept).all()
-    assert env.agents == env.possible_agents
-
-
 # ---- mistakes ----
 
 
@@ -382,14 +312,6 @@ def test_raw_env_refuses_actions_after_the_end() -> None:
     for action in (0, None):
         with pytest.raises(GameOverError):
             env.step(action)
-
-
-@pytest.mark.parametrize("kind", [int, np.int8, np.int32, np.int64, np.uint8, np.array])
-def test_any_integer_type_is_an_action(kind: Any) -> None:
-    env = fifth_avenue_v0.raw_env()
-    env.reset(seed=4)
-    env.step(kind(np.argmax(env.last()[0]["action_mask"])))
-    assert env.agent_selection == "seat_1"
 
 
 def test_env_ends_the_game_after_an_illegal_action(capsys: pytest.CaptureFixture[str]) -> None:

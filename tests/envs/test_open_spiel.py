@@ -4,11 +4,8 @@ hidden, and its bots.
 
 from __future__ import annotations
 
-import copy
 import pickle
-import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,9 +13,7 @@ from typing import Any
 import numpy as np
 import pyspiel
 import pytest
-from open_spiel.python import rl_environment
-from open_spiel.python.algorithms import evaluate_bots, generate_playthrough, ismcts, mcts
-from open_spiel.python.bots import uniform_random
+from open_spiel.python.algorithms import generate_playthrough, ismcts, mcts
 
 from processes import printed, python
 from scenario import even
@@ -33,9 +28,8 @@ from skyenv import (
 )
 from skyenv.agents import Agent
 from skyenv.engine.game import OUTCOMES
-from skyenv.engine.information_state import information_size, information_state, information_tensor
+from skyenv.engine.information_state import information_state, information_tensor
 from skyenv.engine.knowledge import resample, view
-from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.envs.open_spiel import SHORT_NAME, AgentBot
 from skyenv.histories.states import OUTCOME_NAMES
 from skyenv.rules.state import GAME_DTYPE
@@ -84,24 +78,6 @@ def again(game: Any, history: list[int]) -> Any:
 # ---- what OpenSpiel is told ----
 
 
-def test_registered_with_parameters() -> None:
-    game = pyspiel.load_game("fifth_avenue(players=3,side=back,max_turns=40)")
-    assert game.num_players() == 3
-    assert game.get_parameters() == {
-        "players": 3,
-        "side": "back",
-        "max_turns": 40,
-        "events": 2048,
-        "information_state": True,
-    }
-    assert "fifth_avenue" in pyspiel.registered_names()
-    assert pyspiel.load_game(str(game)) == game
-    assert (
-        game.new_initial_state().position.table
-        is pyspiel.load_game(str(game)).new_initial_state().position.table
-    )
-
-
 def test_type() -> None:
     kind = loaded().get_type()
     assert kind.dynamics == pyspiel.GameType.Dynamics.SEQUENTIAL
@@ -130,38 +106,6 @@ def test_type() -> None:
 def test_wrong_parameters_are_named(params: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         pyspiel.load_game(SHORT_NAME, params)
-
-
-def test_a_game_that_says_it_has_no_information_state() -> None:
-    """What prefers it takes the observation; it can still be asked for, and copies say so as
-    well.
-    """
-    game = loaded(3, information_state=False)
-    for one in (
-        game,
-        pickle.loads(pickle.dumps(game)),
-        pyspiel.load_game("fifth_avenue(players=3,information_state=False)"),
-    ):
-        assert not one.get_type().provides_information_state_tensor
-        assert not one.get_type().provides_information_state_string
-        assert one.get_type().provides_observation_tensor
-    assert loaded(3).get_type().provides_information_state_tensor
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        by_default, without = (
-            rl_environment.Environment(loaded(3)),
-            rl_environment.Environment(game),
-        )
-    assert by_default.observation_spec()["info_state"] == (information_size(),)
-    assert without.observation_spec()["info_state"] == (OBSERVATION_SIZE,)
-    assert len(without.reset().observations["info_state"][0]) == OBSERVATION_SIZE
-    state = state_after(game, 1, 5)
-    assert state.information_state_string(0) == state_after(
-        loaded(3), 1, 5
-    ).information_state_string(0)
-    pyspiel.random_sim_test(
-        loaded(2, max_turns=1, events=40, information_state=False), 1, False, False
-    )
 
 
 def test_unknown_parameters_are_refused() -> None:
@@ -210,16 +154,6 @@ def test_determinizations_look_the_same(players: int) -> None:
     uniform = np.random.default_rng(players).random
     for number, state in enumerate(states(loaded(players), players, 150)):
         if not state.is_chance_node() and number % 5 == 0:
-            check_determinizations(state, uniform)
-
-
-@inf
-@pytest.mark.long
-@pytest.mark.parametrize(("players", "side"), TABLES)
-def test_determinizations_look_the_same_in_whole_games(players: int, side: str) -> None:
-    uniform = np.random.default_rng(players).random
-    for state in states(loaded(players, side), players):
-        if not state.is_chance_node():
             check_determinizations(state, uniform)
 
 
@@ -423,17 +357,6 @@ def test_perfect_recall() -> None:
     assert all(later.startswith(earlier + "\n") for earlier, later in pairwise(texts))
 
 
-def test_observation_text_and_vector_tell_the_same() -> None:
-    seen: dict[str, tuple[float, ...]] = {}
-    vectors = set()
-    for state in states(loaded(2), 7, 120):
-        vector = tuple(state.observation_tensor(0))
-        assert seen.setdefault(state.observation_string(0), vector) == vector
-        vectors.add(vector)
-    assert len(vectors) == len(seen) > 60
-    assert "score: me" in "".join(seen)
-
-
 def test_too_many_events_are_named() -> None:
     state = state_after(loaded(2, events=20), 1, 30)
     assert state.information_state_string(0)
@@ -512,54 +435,6 @@ def counted(rows: np.ndarray) -> dict[Any, int]:
 # ---- copies ----
 
 
-def test_clones_and_serialised_states_go_their_own_ways() -> None:
-    game = loaded(3)
-    for number, state in enumerate(states(game, 8, 40)):
-        if number % 25:
-            continue
-        whole = pyspiel.serialize_game_and_state(game, state)
-        copies = [
-            state.clone(),
-            game.deserialize_state(state.serialize()),
-            pyspiel.deserialize_game_and_state(whole)[1],
-            pickle.loads(pickle.dumps(state)),
-        ]
-        for twin in copies:
-            assert twin.history() == state.history()
-            assert str(twin) == str(state)
-            assert twin.position.record == state.position.record
-            assert twin.position.events == state.position.events
-            before = state.history()
-            twin.apply_action(twin.legal_actions()[0])
-            assert state.history() == before
-            assert twin.history()[:-1] == before
-    other = state.resample_from_infostate(1, lambda: 0.5)
-    assert game.deserialize_state(other.serialize()).position.record == other.position.record
-    assert copy.deepcopy(other.position) is other.position
-
-
-@pytest.mark.parametrize("protocol", [None, *range(pickle.HIGHEST_PROTOCOL + 1)])
-def test_copies_and_pickles_of_a_game_are_played_like_the_game(protocol: int | None) -> None:
-    game = loaded(3, "back", max_turns=40, events=900)
-    state = state_after(game, 3, 12)
-    copies = (
-        [copy.copy(game), copy.deepcopy(game)]
-        if protocol is None
-        else [pickle.loads(pickle.dumps(game, protocol))]
-    )
-    for twin in copies:
-        assert twin == game
-        assert twin.get_parameters() == game.get_parameters()
-        assert twin.table is game.table
-        assert twin.max_events == 900
-        replayed = again(twin, state.history())
-        assert str(replayed) == str(state)
-        assert replayed.returns() == state.returns()
-        assert replayed.information_state_tensor(1) == state.information_state_tensor(1)
-        assert replayed.get_game() == game
-        assert [str(one) for one in states(twin, 4, 6)] == [str(one) for one in states(game, 4, 6)]
-
-
 def test_a_pickled_game_is_found_by_a_process_that_has_not_imported_it(tmp_path: Path) -> None:
     file = tmp_path / "game.pickle"
     file.write_bytes(pickle.dumps(loaded(4, max_turns=9)))
@@ -569,19 +444,6 @@ def test_a_pickled_game_is_found_by_a_process_that_has_not_imported_it(tmp_path:
         "fifth_avenue(events=2048,information_state=True,max_turns=9,players=4,side=front)",
         str(CHANCE),
     ]
-
-
-def test_threads_don_t_disturb_each_other() -> None:
-    game = loaded(2)
-
-    def played(seed: int) -> list[int]:
-        *_, state = states(game, seed)
-        history: list[int] = state.history()
-        return history
-
-    alone = [played(seed) for seed in range(4)]
-    with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(played, range(4))) == alone
 
 
 # ---- bots ----
@@ -601,22 +463,6 @@ def outcome_of(game: Any, bots: list[Any], seed: int = 1) -> list[float]:
             state.apply_action_with_legality_check(bots[state.current_player()].step(state))
     returns: list[float] = state.returns()
     return returns
-
-
-@pytest.mark.parametrize("players", [2, 3, 4])
-def test_random_bots(players: int) -> None:
-    """OpenSpiel's in C++ and in Python, beside an agent of ours."""
-    game = loaded(players)
-    bots = [
-        pyspiel.make_uniform_random_bot(0, 1),
-        uniform_random.UniformRandomBot(1, np.random.RandomState(1)),
-    ]
-    bots += [AgentBot("crowd", seed) for seed in range(players - 2)]
-    assert sum(outcome_of(game, bots)) == pytest.approx(0)
-    returns = evaluate_bots.evaluate_bots(game.new_initial_state(), bots, np.random.RandomState(1))
-    assert sum(returns) == pytest.approx(0)
-    returns = pyspiel.evaluate_bots(game.new_initial_state(), [AgentBot("random", 1)] * players, 5)
-    assert sum(returns) == pytest.approx(0)
 
 
 def search_bot(game: Any, simulations: int, **options: Any) -> Any:
@@ -644,14 +490,6 @@ def test_information_set_search(players: int, observations: bool) -> None:
         assert sum(policy.values()) == pytest.approx(1)
 
 
-def test_information_set_search_plays_a_game() -> None:
-    game = loaded(2, max_turns=3)
-    assert (
-        sum(outcome_of(game, [search_bot(game, 3, max_world_samples=2), AgentBot("random", 1)]))
-        == 0
-    )
-
-
 @pytest.mark.long
 def test_information_set_search_beats_random_play() -> None:
     game, rng = loaded(2), np.random.RandomState(1)
@@ -661,40 +499,6 @@ def test_information_set_search_beats_random_play() -> None:
     )  # not from the clock
     wins = [outcome_of(game, [bot, AgentBot("random", seed)], seed)[0] for seed in range(4)]
     assert sum(wins) >= 2
-
-
-def test_plain_search_sees_all_hands() -> None:
-    """OpenSpiel's MCTS looks at the state itself: no player, but a measure of what the hidden cards
-    are worth.
-    """
-    game = loaded(2, max_turns=6)
-    evaluator = mcts.RandomRolloutEvaluator(1, np.random.RandomState(1))
-    bot = mcts.MCTSBot(game, 2.0, 10, evaluator, random_state=np.random.RandomState(1), solve=False)
-    state = state_after(game, 3, 10)
-    assert bot.step(state) in state.legal_actions()
-
-
-def test_what_openspiel_can_t_do_with_python_games() -> None:
-    """Its C++ search never asks a Python state for determinizations.
-
-    If this fails, it has learned to: say so in the docs.
-    """
-    bot = pyspiel.ISMCTSBot(1, pyspiel.RandomRolloutEvaluator(1, 1), 2.0, 5)
-    with pytest.raises(pyspiel.SpielError, match="ResampleFromInfostate"):
-        bot.get_policy(state_after(loaded(2), 1, 3))
-
-
-def test_what_openspiels_search_in_c_can_do() -> None:
-    """As one of the players of a whole game, and asked for its tree, it works (asked for a step it
-    ends the process).
-    """
-    game = loaded(2, max_turns=1)
-    bot = pyspiel.MCTSBot(game, pyspiel.RandomRolloutEvaluator(1, 1), 2.0, 3, 100, False, 1, False)
-    assert bot.mcts_search(state_after(game, 1, 3)).explore_count > 0
-    returns = pyspiel.evaluate_bots(
-        game.new_initial_state(), [pyspiel.make_uniform_random_bot(0, 1), bot], 1
-    )
-    assert returns == [0, 0]  # truncated
 
 
 class Watching(Agent):
@@ -728,17 +532,6 @@ def test_agents_see_what_they_may_see() -> None:
             == view(np.frombuffer(state.position.record, GAME_DTYPE), seat).tobytes()
         )
         assert 0 <= decisions.uniform[0] < 1
-
-
-def test_an_agents_seed_decides_its_choices() -> None:
-    game = loaded(2)
-    histories = []
-    for seed in (1, 1, 2):
-        state = game.new_initial_state()
-        bot = AgentBot("random", seed)
-        evaluate_bots.evaluate_bots(state, [bot, bot], np.random.RandomState(4))
-        histories.append(state.history())
-    assert histories[0] == histories[1] != histories[2]
 
 
 def test_what_bots_refuse() -> None:

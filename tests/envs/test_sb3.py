@@ -18,10 +18,8 @@ from stable_baselines3.common.vec_env import VecMonitor
 
 from skyenv.agents import RandomAgent
 from skyenv.engine.games import results
-from skyenv.engine.observation import SCALE
 from skyenv.envs.registration import ENV_ID
 from skyenv.envs.sb3 import SkyenvVecEnv
-from skyenv.envs.vector import FifthAvenueVectorEnv
 from skyenv.errors import AgentError, IllegalActionError, OptionError
 
 NUM_ENVS = 6
@@ -125,24 +123,6 @@ def test_the_learners_seat_rotates() -> None:
         assert seats[row] == [(1 + row + episode) % 3 for episode in range(len(seats[row]))]
 
 
-def test_opponents_are_drawn_from_the_pool_by_weight() -> None:
-    env = SkyenvVecEnv(
-        300, 3, opponents=("random", "crowd", "hoard"), opponent_weights=(2, 1, 0), seed=1
-    )
-    env.reset()
-    names = [name for row in range(300) for name in env.core.opponents(row) if name is not None]
-    assert len(names) == 600
-    assert names.count("hoard") == 0
-    assert names.count("random") == pytest.approx(400, abs=50)
-    twin = SkyenvVecEnv(
-        300, 3, opponents=("random", "crowd", "hoard"), opponent_weights=(2, 1, 0), seed=1
-    )
-    twin.reset()
-    assert names == [
-        name for row in range(300) for name in twin.core.opponents(row) if name is not None
-    ]
-
-
 def test_the_share_of_a_win_is_that_of_the_result() -> None:
     env = SkyenvVecEnv(NUM_ENVS, 3, seed=1, max_turns=15)
     env.reset()
@@ -159,19 +139,6 @@ def test_the_share_of_a_win_is_that_of_the_result() -> None:
     assert {0.0, 1.0} <= set(shares)
 
 
-def test_one_opponent_can_have_all_other_seats() -> None:
-    env = SkyenvVecEnv(
-        200, 4, opponents=("random", "crowd"), opponent_weights=(3, 1), seed=1, one_opponent=True
-    )
-    env.reset()
-    tables = [{name for name in env.core.opponents(row) if name is not None} for row in range(200)]
-    assert all(len(names) == 1 for names in tables)
-    assert tables.count({"random"}) == pytest.approx(150, abs=25)
-    env = SkyenvVecEnv(200, 4, opponents=("random", "crowd"), pool=True, seed=1)
-    env.reset()
-    assert any(len(set(env.core.opponents(row))) == 3 for row in range(200))
-
-
 def test_a_new_pool_counts_from_the_next_episode_on() -> None:
     env = SkyenvVecEnv(NUM_ENVS, 2, opponents=RandomAgent(), seed=1, max_turns=4)
     env.reset()
@@ -183,66 +150,6 @@ def test_a_new_pool_counts_from_the_next_episode_on() -> None:
         for row in np.flatnonzero(dones).tolist():
             names[row].append(next(name for name in infos[row]["opponents"] if name))
     assert all(of_row[0] == "random" and set(of_row[1:]) == {"crowd"} for of_row in names)
-
-
-def test_seeds_decide_everything() -> None:
-    def told(env: Any) -> list[Any]:
-        env.reset()
-        return [(o.tobytes(), r.tobytes(), d.tobytes()) for o, r, d, _ in run(env, 60)]
-
-    def make(seed: int | None = None, threads: int = 1) -> SkyenvVecEnv:
-        return SkyenvVecEnv(
-            NUM_ENVS,
-            3,
-            opponents=("random", "crowd"),
-            pool=True,
-            seed=seed,
-            max_turns=9,
-            threads=threads,
-        )
-
-    expected = told(make(seed=5))
-    assert told(make(seed=5, threads=2)) == expected != told(make(seed=6))
-    env = make()
-    env.seed(5)
-    assert told(env) == expected
-    assert env.core.games.seeds.tolist() != list(range(5, 11))
-
-
-def test_it_plays_the_games_of_the_gymnasium_environment() -> None:
-    env: Any = SkyenvVecEnv(NUM_ENVS, 3, opponents="crowd", seed=5, reward="margin")
-    twin: Any = FifthAvenueVectorEnv(
-        NUM_ENVS, 3, opponents="crowd", seat="rotate", reward="margin", autoreset_mode="SameStep"
-    )
-    assert (env.reset() == twin.reset(seed=5)[0]).all()
-    rng = np.random.default_rng(5)
-    for _ in range(150):
-        actions = choose(env, rng)
-        observations, rewards, dones, _ = env.step(actions)
-        expected = twin.step(actions)
-        assert (observations == expected[0]).all()
-        assert (rewards == expected[1].astype(np.float32)).all()
-        assert (dones == (expected[2] | expected[3])).all()
-
-
-def test_codes_are_the_scaled_observations_without_the_scale() -> None:
-    """Also a game's last one, which the info holds."""
-    scaled, codes = (
-        SkyenvVecEnv(NUM_ENVS, 3, seed=5, max_turns=6, observation=kind)
-        for kind in ("scaled", "codes")
-    )
-    assert codes.observation_space.dtype == np.int16
-    assert np.array_equal(codes.reset() * SCALE, scaled.reset())
-    ended = 0
-    for mine, theirs in zip(run(codes, 60), run(scaled, 60), strict=True):
-        assert np.array_equal(mine[0] * SCALE, theirs[0])
-        for info, other in zip(mine[3], theirs[3], strict=True):
-            if "terminal_observation" in other:
-                assert np.array_equal(
-                    info["terminal_observation"] * SCALE, other["terminal_observation"]
-                )
-                ended += 1
-    assert ended > 2
 
 
 def test_illegal_actions_are_refused_with_the_row() -> None:
@@ -321,17 +228,6 @@ def test_evaluation_counts_its_episodes() -> None:
     rewards, lengths = evaluate_policy(model, env, n_eval_episodes=4, return_episode_rewards=True)
     assert len(rewards) == len(lengths) == 4
     assert min(lengths) > 1
-
-
-def test_a_copy_continues_as_the_original(copier: Any) -> None:
-    env = SkyenvVecEnv(NUM_ENVS, 3, opponents=("random", "hoard"), pool=True, seed=1, max_turns=6)
-    env.reset()
-    run(env, 20)
-    twin = copier(env)
-    for mine, theirs in zip(run(env, 40), run(twin, 40), strict=True):
-        assert all(
-            (ours == copied).all() for ours, copied in zip(mine[:3], theirs[:3], strict=True)
-        )
 
 
 @pytest.mark.parametrize(

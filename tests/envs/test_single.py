@@ -104,17 +104,6 @@ def test_the_rewards_between_two_decisions_are_summed_up(seat: int) -> None:
         assert steps[-1][2]
 
 
-def test_the_margin_too() -> None:
-    env = FifthAvenueEnv(num_players=2, seat=1, reward="margin")
-    env.reset(seed=1)
-    steps = play(env, np.random.default_rng(1))
-    other, mine = env.core.games.state["score"][0, :2].tolist()
-    total = sum(reward for _, reward, *_ in steps)
-    assert total != 0
-    assert np.sign(total) == np.sign(mine - other)
-    assert sum(reward != 0 for _, reward, *_ in steps) > 2
-
-
 def test_a_truncation_is_a_truncation() -> None:
     env = FifthAvenueEnv(max_turns=2)
     env.reset(seed=1)
@@ -152,19 +141,6 @@ def test_the_seat_is_drawn_anew_each_episode_from_the_environments_own_stream() 
     assert [rotating.reset()[1]["seat"] for _ in range(4)] == [2, 0, 1, 2]
 
 
-def test_seeds() -> None:
-    def seed_of(env: FifthAvenueEnv, seed: int | None = None) -> int:
-        env.reset(seed=seed)
-        return int(env.core.games.seeds[0])
-
-    env, twin = FifthAvenueEnv(), FifthAvenueEnv()
-    seeds = [seed_of(env, seed) for seed in (9, *[None] * 5)]
-    assert seeds[0] == 9
-    assert len(set(seeds)) == 6
-    assert seeds == [seed_of(twin, seed) for seed in (9, *[None] * 5)]
-    assert seed_of(FifthAvenueEnv()) != seed_of(FifthAvenueEnv())
-
-
 def test_infos_do_not_tell_the_seed() -> None:
     """It decides every hidden card."""
     env, rng = FifthAvenueEnv(max_turns=3), np.random.default_rng(1)
@@ -195,12 +171,6 @@ def test_opponents_are_objects_callables_and_names(opponents: Any) -> None:
     env = make(num_players=3, opponents=opponents, seat=1)
     env.reset(seed=1)
     assert play(env, np.random.default_rng(1))[-1][2]
-
-
-def test_a_list_of_opponents_sits_clockwise_from_the_learner() -> None:
-    env = FifthAvenueEnv(num_players=4, opponents=["random", "crowd", "hoard"], seat=2)
-    env.reset(seed=1)
-    assert env.core.opponents(0) == ["crowd", "hoard", None, "random"]
 
 
 def test_opponents_see_only_their_own_seat() -> None:
@@ -283,19 +253,6 @@ def test_stepping_before_reset_is_named() -> None:
 def test_wrong_options_are_named(options: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error):
         FifthAvenueEnv(**options)
-
-
-@pytest.mark.compiled
-def test_a_copy_continues_as_the_original(copier: Any) -> None:
-    env = make(num_players=3)
-    env.reset(seed=1)
-    play(env, np.random.default_rng(1), 20)
-    twin = copier(env)
-    rest = play(env, np.random.default_rng(2))
-    assert play(twin, np.random.default_rng(2)) == rest
-    for one in (env, twin):
-        one.reset()
-    assert env.unwrapped.core.games.seeds[0] == twin.unwrapped.core.games.seeds[0]
 
 
 def test_rendering(capsys: pytest.CaptureFixture[str]) -> None:

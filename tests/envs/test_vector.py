@@ -121,15 +121,6 @@ def test_codes_are_the_scaled_observations_without_the_scale(
     assert ended > 2
 
 
-def test_threads_change_nothing() -> None:
-    one, two = native(threads=1), native(threads=2)
-    assert data_equivalence(one.reset(seed=1), two.reset(seed=1), exact=True)
-    rng = np.random.default_rng(1)
-    for _ in range(100):
-        actions = choose(one.action_masks(), rng)
-        assert data_equivalence(one.step(actions), two.step(actions), exact=True)
-
-
 def test_spaces() -> None:
     env = native()
     assert env.single_observation_space.shape == (OBSERVATION_SIZE,)
@@ -259,18 +250,6 @@ def test_opponents_are_asked_in_batches() -> None:
     assert len(calls) == 1
 
 
-def test_a_copy_continues_as_the_original(copier: Any) -> None:
-    env = native(AutoresetMode.SAME_STEP, num_players=3, max_turns=6)
-    env.reset(seed=1)
-    rng = np.random.default_rng(1)
-    for _ in range(20):
-        env.step(choose(env.action_masks(), rng))
-    twin = copier(env)
-    for _ in range(60):
-        actions = choose(env.action_masks(), rng)
-        assert data_equivalence(env.step(actions), twin.step(actions), exact=True)
-
-
 def test_rendering(capsys: pytest.CaptureFixture[str]) -> None:
     env = native(render_mode="ansi")
     env.reset(seed=1)
@@ -294,9 +273,3 @@ def test_rendering(capsys: pytest.CaptureFixture[str]) -> None:
     env.close()
     assert env._renderer.window.is_closed
     assert native().render() is None
-
-
-def test_the_id_is_that_of_the_single_environment() -> None:
-    spec = native().spec
-    assert spec is not None
-    assert spec.id == ENV_ID

@@ -15,7 +15,14 @@ from skyenv.agents.deciding import (
     evaluation_of,
     first_evaluation,
 )
-from skyenv.agents.interface import Agent, Decisions, Evaluation, Evaluations, Thought, sample
+from skyenv.agents.interface import (
+    Agent,
+    Decisions,
+    Evaluation,
+    Evaluations,
+    SearchProgress,
+    sample,
+)
 from skyenv.agents.names import (
     agent_names,
     agents_help,
@@ -37,7 +44,7 @@ __all__ = [
     "HoardAgent",
     "RandomAgent",
     "ReportingAgent",
-    "Thought",
+    "SearchProgress",
     "WeightedAgent",
     "agent_names",
     "agents_help",

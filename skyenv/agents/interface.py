@@ -38,8 +38,8 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
-class Thought:
-    """How far an agent is that tries out the actions of one decision again and again.
+class SearchProgress:
+    """Progress of a search.
 
     Attributes:
         action: what it would do now; at the end, what it does.
@@ -141,13 +141,14 @@ class Agent(ABC):
         """
         return None
 
-    def ponder(self, decisions: Decisions, tell: Callable[[Thought], None]) -> Thought | None:
-        """Take one decision and tell now and then how far it is; None: the agent doesn't try
-        actions out, or tells nothing of it.
+    def search_with_progress(
+        self, decisions: Decisions, callback: Callable[[SearchProgress], None]
+    ) -> SearchProgress | None:
+        """Decide once, reporting progress; None: the agent doesn't search, or reports nothing.
 
         Args:
             decisions: one of them.
-            tell: called some times a second.
+            callback: called some times a second.
 
         Returns:
             The end of it: the action is that of :meth:`act`, the rest is what :meth:`evaluate`

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents.interface import Agent, Decisions, Evaluations, Thought
+from skyenv.agents.interface import Agent, Decisions, Evaluations, SearchProgress
 from skyenv.errors import AgentError, CheckpointError, cause
 
 _OURS: Final = Path(__file__).parents[1]
@@ -47,10 +47,12 @@ class ReportingAgent(Agent):
         with self._reporting(decisions):
             return self.inner.evaluate(decisions)
 
-    def ponder(self, decisions: Decisions, tell: Callable[[Thought], None]) -> Thought | None:
+    def search_with_progress(
+        self, decisions: Decisions, callback: Callable[[SearchProgress], None]
+    ) -> SearchProgress | None:
         """See :class:`skyenv.agents.Agent`."""
         with self._reporting(decisions):
-            return self.inner.ponder(decisions, tell)
+            return self.inner.search_with_progress(decisions, callback)
 
     @contextmanager
     def _reporting(self, decisions: Decisions) -> Iterator[None]:

@@ -70,7 +70,9 @@ class CrowdAgent(WeightedAgent):
     """
 
     name = "crowd"
-    description = "fills plots and wins auctions in full districts, to reach the rare rules"
+    description = (
+        "coverage bot: fills plots and wins auctions in full districts, to reach rare rules"
+    )
     weights = _weights(
         [
             (OPTION_A, OPTION_A + 1, 4.0),
@@ -91,7 +93,7 @@ class HoardAgent(WeightedAgent):
     """
 
     name = "hoard"
-    description = "prefers options A and C and taking cards, to reach the rare rules"
+    description = "coverage bot: prefers options A and C and taking cards, to reach rare rules"
     weights = _weights(
         [
             (OPTION_A, OPTION_A + 1, 30.0),

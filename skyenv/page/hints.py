@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import Agent, Decisions, Thought, first_evaluation
+from skyenv.agents import Agent, Decisions, SearchProgress, first_evaluation
 from skyenv.engine.game import Game
 from skyenv.engine.games import Games
 from skyenv.engine.knowledge import view
@@ -45,7 +45,7 @@ class Hint:
     most: int | None = None
 
     @classmethod
-    def of(cls, thought: Thought) -> Hint:
+    def of(cls, thought: SearchProgress) -> Hint:
         """What an agent that tries actions out has come to."""
         evaluation = thought.evaluation
         numbers = np.asarray(evaluation.probabilities, np.float64), None, evaluation.value
@@ -72,7 +72,9 @@ def hint(
     if game.is_over:
         raise PageError("the game is over; there is nothing to decide", 409)
     decisions = as_decisions(game.games, entry.agent)
-    if (thought := entry.agent.ponder(decisions, lambda so_far: tell(Hint.of(so_far)))) is not None:
+    if (
+        thought := entry.agent.search_with_progress(decisions, lambda so_far: tell(Hint.of(so_far)))
+    ) is not None:
         _check_legal(entry, thought.action, decisions)
         return Hint.of(thought)
     evaluation = first_evaluation(entry.agent.evaluate(decisions))

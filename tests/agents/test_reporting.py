@@ -114,9 +114,9 @@ def test_who_ponders_is_heard_and_reported() -> None:
     agent = ReportingAgent(make_agent("ismcts-20"))
     game = Game(2, seed=1)
     decisions = decisions_in(game.games, agent)
-    thought = agent.ponder(decisions, print)
+    thought = agent.search_with_progress(decisions, print)
     assert thought is not None
     assert thought.tries == 20
     assert thought.action == decide_game(game, agent)
     with pytest.raises(AgentError, match="agent ismcts-20 failed at"):
-        agent.ponder(replace(decisions, uniform=None), print)  # type: ignore[arg-type]
+        agent.search_with_progress(replace(decisions, uniform=None), print)  # type: ignore[arg-type]

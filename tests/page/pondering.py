@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import Agent, Decisions, Thought
+from skyenv.agents import Agent, Decisions, SearchProgress
 from skyenv.errors import AgentError
 
 MOST = 8
@@ -35,7 +35,9 @@ class PonderingAgent(Agent):
         """See :class:`skyenv.agents.Agent`."""
         raise AssertionError("it has pondered")
 
-    def ponder(self, decisions: Decisions, tell: Callable[[Thought], None]) -> Thought:
+    def search_with_progress(
+        self, decisions: Decisions, callback: Callable[[SearchProgress], None]
+    ) -> SearchProgress:
         """See :class:`skyenv.agents.Agent`."""
         legal, visits = np.flatnonzero(decisions.mask[0]), np.zeros(decisions.mask.shape[1])
         for done in range(1, MOST + 1):
@@ -44,6 +46,6 @@ class PonderingAgent(Agent):
             if self.fails and done > 2:
                 raise AgentError("it has lost its thread")
             visits[legal[done % len(legal)]] += 1
-            thought = Thought(int(legal[-1]), visits.copy(), 0.25, done, MOST)
-            tell(thought)
+            thought = SearchProgress(int(legal[-1]), visits.copy(), 0.25, done, MOST)
+            callback(thought)
         return thought

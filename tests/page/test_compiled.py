@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from processes import printed
-from skyenv.agents import RandomAgent, Thought
+from skyenv.agents import RandomAgent, SearchProgress
 from skyenv.page.catalogue import CatalogueEntry
 from skyenv.page.compiled import Step, compile_agent
 from skyenv.rules.compiling import COMPILED
@@ -96,9 +96,13 @@ def test_compiling_an_agent_is_reported_function_by_function(tmp_path: Path) -> 
 class Pondering(RandomAgent):
     """Reports what it has come to so far."""
 
-    def ponder(self, decisions, tell):  # type: ignore[no-untyped-def]
+    def search_with_progress(self, decisions, tell):  # type: ignore[no-untyped-def]
         visits = np.asarray(decisions.mask[0], np.float64)
-        tell(thought := Thought(int(np.flatnonzero(visits)[0]), visits, 0.0, int(visits.sum())))
+        tell(
+            thought := SearchProgress(
+                int(np.flatnonzero(visits)[0]), visits, 0.0, int(visits.sum())
+            )
+        )
         return thought
 
 

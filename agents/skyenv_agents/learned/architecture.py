@@ -1,10 +1,10 @@
 """The network that experiments/training trains and NumPy plays: written once, for arrays of either
 library; and a layer's product for NumPy.
 
-Every thing of a group (a district, a colour, a seat) goes through the group's own layer, whose
+Every entity of a group (a district, a colour, a seat) goes through the group's own layer, whose
 weights all of them share, and adds what tells it from the others. All of that and the common inputs
-meet in the *trunk*, a layer and some residual blocks. What belongs to a thing is decided from the
-thing's own row and from the trunk, again with shared weights; everything else, and the values, from
+meet in the *trunk*, a layer and some residual blocks. What belongs to an entity is decided from the
+entity's own row and from the trunk, again with shared weights; everything else, and the values, from
 the trunk alone. Scores of a heuristic prior, none below ``prior_floor``, times ``prior_weight``,
 are added to the policy's logits, and its outcome to the value, so that a new network plays as the
 prior does.
@@ -42,28 +42,28 @@ class Sizes:
     """How large a network is.
 
     Attributes:
-        trunk: units of the trunk. blocks: residual blocks in it. thing: units for each district,
+        trunk: units of the trunk. blocks: residual blocks in it. entity: units for each district,
             colour and seat.
     """
 
     trunk: int
     blocks: int
-    thing: int
+    entity_dim: int
 
     def layers(self) -> dict[str, tuple[int, int]]:
         """Inputs and outputs of every layer, by name."""
-        trunk, thing = self.trunk, self.thing
-        joined = len(COMMON_CODES) + sum(group.number * thing for group in GROUPS)
-        layers = {group.name: (group.features, thing) for group in GROUPS}
+        trunk, entity = self.trunk, self.entity_dim
+        joined = len(COMMON_CODES) + sum(group.number * entity for group in GROUPS)
+        layers = {group.name: (group.features, entity) for group in GROUPS}
         layers["trunk"] = (joined, trunk)
         for block in range(self.blocks):
             layers |= {f"block{block}.in": (trunk, trunk), f"block{block}.out": (trunk, trunk)}
         for group in GROUPS:
             if group.actions.size:
                 layers |= {
-                    f"{group.name}.policy": (thing, thing),
-                    f"{group.name}.context": (trunk, thing),
-                    f"{group.name}.actions": (thing, group.actions.shape[1]),
+                    f"{group.name}.policy": (entity, entity),
+                    f"{group.name}.context": (trunk, entity),
+                    f"{group.name}.actions": (entity, group.actions.shape[1]),
                 }
         half = max(trunk // 2, 1)
         return layers | {
@@ -74,11 +74,11 @@ class Sizes:
         }
 
     def others(self) -> dict[str, tuple[int, ...]]:
-        """Shapes of the weights that belong to no layer: what tells a group's things apart, the
+        """Shapes of the weights that belong to no layer: what tells a group's entities apart, the
         prior's weight and floor.
         """
         identities: dict[str, tuple[int, ...]] = {
-            f"{group.name}.identity": (group.number, self.thing) for group in GROUPS
+            f"{group.name}.identity": (group.number, self.entity_dim) for group in GROUPS
         }
         return {**identities, "prior_weight": (), "prior_floor": ()}
 
@@ -130,18 +130,18 @@ def run(
         inputs: (k, inputs), scaled.
         prior: (k, 104 or more), the scores of all actions and the outcome that a prior tells,
             scaled; None: no prior.
-        used: which inputs those are; None: all. For the trunk the things' outputs come behind them.
+        used: which inputs those are; None: all. For the trunk the entities' outputs come behind them.
     """
     number, used = len(inputs), used or used_inputs()
     start = used.common
-    parts, things = [inputs[:, :start]], {}
+    parts, entities = [inputs[:, :start]], {}
     for group, features in zip(GROUPS, used.features, strict=True):
         stop = start + group.number * features
         rows = inputs[:, start:stop].reshape(number, group.number, features)
-        thing = things[group.name] = library.rectify(
+        entity = entities[group.name] = library.rectify(
             layer(group.name, rows) + other(f"{group.name}.identity")
         )
-        parts.append(thing.reshape(number, group.number * sizes.thing))
+        parts.append(entity.reshape(number, group.number * sizes.entity_dim))
         start = stop
     trunk = library.rectify(layer("trunk", library.join(parts, 1)))
     for block in range(sizes.blocks):
@@ -153,7 +153,7 @@ def run(
     for group in GROUPS:
         if group.actions.size:
             context = layer(f"{group.name}.context", trunk)[:, None]
-            hidden = library.rectify(layer(f"{group.name}.policy", things[group.name]) + context)
+            hidden = library.rectify(layer(f"{group.name}.policy", entities[group.name]) + context)
             outputs.append(
                 layer(f"{group.name}.actions", hidden).reshape(number, group.actions.size)
             )

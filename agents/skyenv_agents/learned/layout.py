@@ -1,11 +1,11 @@
-"""What networks take in and put out, taken apart into the things that it is about: districts,
+"""What networks take in and put out, taken apart into the entities that it is about: districts,
 colours and seats.
 
 A network sees the observation and, if it has a heuristic prior, the prior's score of every action,
 its outcome, and what :mod:`skyenv_agents.heuristic.inputs` tells of the position: all whole
 numbers, the *codes*, which keep a training's decisions small. Its inputs are the codes times
 :data:`CODE_SCALE`, in the order of :data:`INPUTS`: first what belongs to no group, then group by
-group, thing by thing, so that a part of the inputs, reshaped, is one row for each thing. What a
+group, entity by entity, so that a part of the inputs, reshaped, is one row for each entity. What a
 district or a colour *is* doesn't depend on its number: its rows meet the same weights.
 """
 
@@ -46,24 +46,21 @@ _ACTIONS: Final = {name: number for number, name in enumerate(ACTION_NAMES)}
 
 @dataclass(frozen=True)
 class Group:
-    """Things of one kind.
+    """Entities of one kind.
 
     Attributes:
         name: of the kind.
-        codes: int64 (number, features), which codes tell of each thing.
-        actions: int64 (number, outputs), which actions are each thing's own; outputs may be 0.
-        told: how many of the codes, the last ones of each thing, tell of the position beside what
-            is seen.
+        codes: int64 (number, features), which codes tell of each entity.
+        actions: int64 (number, outputs), which actions are each entity's own; outputs may be 0.
     """
 
     name: str
     codes: npt.NDArray[np.int64]
     actions: npt.NDArray[np.int64]
-    told: int
 
     @property
     def number(self) -> int:
-        """How many things."""
+        """How many entities."""
         return len(self.codes)
 
     @property
@@ -78,22 +75,20 @@ def _group(
     actions: Sequence[Sequence[str]],
     told: npt.NDArray[np.int64] | None = None,
 ) -> Group:
-    """A group from the observation's entries about its things, their actions, and the codes told of
-    them beside (things, k).
+    """A group from the observation's entries about its entities, their actions, and the codes told of
+    them beside (entities, k).
     """
     own = np.array([[_ACTIONS[action] for action in each] for each in actions], np.int64)
     codes = np.array([[_ENTRIES[entry] for entry in each] for each in entries], np.int64)
     beside = np.zeros((len(codes), 0), np.int64) if told is None else told
-    return Group(
-        name, np.concatenate([codes, own + OBSERVATION_SIZE, beside], axis=1), own, beside.shape[1]
-    )
+    return Group(name, np.concatenate([codes, own + OBSERVATION_SIZE, beside], axis=1), own)
 
 
-_TOLD: Final = np.arange(POSITION, NUM_INPUTS).reshape(len(SEATS), -1)
-SEATS_TOLD: Final = _TOLD[:, :SEAT_INPUTS]
+_DERIVED: Final = np.arange(POSITION, NUM_INPUTS).reshape(len(SEATS), -1)
+SEATS_DERIVED: Final = _DERIVED[:, :SEAT_INPUTS]
 """Codes of what is told of each seat, int64 (4, SEAT_INPUTS)."""
-DISTRICTS_TOLD: Final = (
-    _TOLD[:, SEAT_INPUTS:]
+DISTRICTS_DERIVED: Final = (
+    _DERIVED[:, SEAT_INPUTS:]
     .reshape(len(SEATS), len(DISTRICTS), DISTRICT_INPUTS)
     .swapaxes(0, 1)
     .reshape(len(DISTRICTS), -1)
@@ -179,7 +174,7 @@ GROUPS: Final[tuple[Group, ...]] = (
             ]
             for district in DISTRICTS
         ],
-        DISTRICTS_TOLD,
+        DISTRICTS_DERIVED,
     ),
     _group(
         "colour",
@@ -189,7 +184,7 @@ GROUPS: Final[tuple[Group, ...]] = (
             for colour in COLOURS
         ],
     ),
-    _group("seat", [_of_seat(seat) for seat in SEATS], [[] for _ in SEATS], SEATS_TOLD),
+    _group("seat", [_of_seat(seat) for seat in SEATS], [[] for _ in SEATS], SEATS_DERIVED),
 )
 """The groups, in the order of the inputs and of the outputs."""
 
@@ -199,16 +194,12 @@ def _others(number: int, taken: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[
 
 
 COMMON_ACTIONS: Final = _others(NUM_ACTIONS, [group.actions for group in GROUPS])
-"""Actions that are no thing's own."""
+"""Actions that are no entity's own."""
 # Cards and bids are told here too: what can be done with a hand depends on it as a whole.
 COMMON_CODES: Final = _others(
-    NUM_INPUTS, [GROUPS[0].codes, GROUPS[1].actions + OBSERVATION_SIZE, SEATS_TOLD[1:]]
+    NUM_INPUTS, [GROUPS[0].codes, GROUPS[1].actions + OBSERVATION_SIZE, SEATS_DERIVED[1:]]
 )
 """Codes that are told to the network as a whole."""
-COMMON_TOLD: Final = SEAT_INPUTS
-"""So many of them, the last ones, tell of the position beside what is seen: of the seat that
-decides.
-"""
 INPUTS: Final = np.concatenate([COMMON_CODES, *(group.codes.reshape(-1) for group in GROUPS)])
 """Which code each input is, int64 (inputs,); some codes are told twice."""
 OUTPUTS: Final = np.argsort(
@@ -239,9 +230,9 @@ class UsedInputs:
     Attributes:
         codes: int64 (inputs,), which code each is, in the order of INPUTS.
         common: how many of them belong to no group. features: of each group, how many tell of each
-            of its things.
+            of its entities.
         columns: int64, of the trunk and of each group, which of the layer's inputs those are; the
-            trunk has the things' outputs beside them.
+            trunk has the entities' outputs beside them.
         prior: int64 (104,), which inputs are the prior's scores of the actions and, last, its
             outcome; (0,) without a prior.
     """
@@ -261,14 +252,14 @@ class UsedInputs:
 ALEA: Final = SEATS[2]  # the 2-player game's third bidder has its place in the observation (ALEA-1)
 
 
-def _can_be_told(seats: int, with_prior: bool) -> npt.NDArray[np.bool_]:
+def _can_be_used(seats: int, with_prior: bool) -> npt.NDArray[np.bool_]:
     """Which codes can be other than 0 at tables of so many seats, bool (NUM_INPUTS,)."""
     told = np.ones(NUM_INPUTS, np.bool_)
     for entry, number in _ENTRIES.items():
         is_aleas = entry.startswith(f"skyscrapers {ALEA} ") or entry == f"highest bid of {ALEA}"
         told[number] = is_aleas or not any(f" {seat} " in f" {entry} " for seat in SEATS[seats:])
     told[OBSERVATION_SIZE:] = with_prior
-    told[_TOLD[seats:]] = False
+    told[_DERIVED[seats:]] = False
     return told
 
 
@@ -276,9 +267,9 @@ def _can_be_told(seats: int, with_prior: bool) -> npt.NDArray[np.bool_]:
 def used_inputs(seats: int = MAX_PLAYERS, with_prior: bool = True) -> UsedInputs:
     """What is used at tables of up to so many seats, with a heuristic prior or without.
 
-    Things of a group have the same features: one that is used for any of them is used for all.
+    Entities of a group have the same features: one that is used for any of them is used for all.
     """
-    told = _can_be_told(seats, with_prior)
+    told = _can_be_used(seats, with_prior)
     features = {group.name: np.flatnonzero(told[group.codes].any(axis=0)) for group in GROUPS}
     common = np.flatnonzero(told[COMMON_CODES])
     codes = np.concatenate(

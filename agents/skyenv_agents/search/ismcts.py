@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import Agent, Decisions, Evaluations, Thought, checked_decisions
+from skyenv.agents import Agent, Decisions, Evaluations, SearchProgress, checked_decisions
 from skyenv.checks import check_integer, check_number
 from skyenv.engine.kernels import observe_rows, outcome_of, share_of
 from skyenv.engine.knowledge import VIEW_DTYPE
@@ -377,7 +377,9 @@ class SearchAgent(BudgetedAgent):
         shares = result.visits / result.visits.sum(axis=1, keepdims=True)
         return shares, np.nan_to_num(outcome_of(result.values, decisions.num_players))
 
-    def ponder(self, decisions: Decisions, tell: Callable[[Thought], None]) -> Thought | None:
+    def search_with_progress(
+        self, decisions: Decisions, callback: Callable[[SearchProgress], None]
+    ) -> SearchProgress | None:
         """See :class:`skyenv.agents.Agent`: how often each action has been tried so far.
 
         With several threads only at the end.
@@ -386,9 +388,9 @@ class SearchAgent(BudgetedAgent):
             return None  # nothing is searched
         timed = self.budget.milliseconds is not None
 
-        def thought(result: SearchResult) -> Thought:
+        def progress(result: SearchResult) -> SearchProgress:
             value = float(outcome_of(result.values, decisions.num_players)[0])
-            return Thought(
+            return SearchProgress(
                 int(result.actions[0]),
                 result.visits[0],
                 value,
@@ -398,9 +400,9 @@ class SearchAgent(BudgetedAgent):
 
         def watch(result: SearchResult) -> None:
             if result.visits.any():
-                tell(thought(result))
+                callback(progress(result))
 
-        return thought(self.search(decisions, watch=watch))
+        return progress(self.search(decisions, watch=watch))
 
     def search(
         self,

@@ -51,15 +51,15 @@ def slowly(
     def relu(values: Any) -> Any:
         return np.where(values > 0, values, 0.0)
 
-    place, things = len(COMMON_CODES), {}
+    place, entities = len(COMMON_CODES), {}
     everything = list(inputs[:place])
     for group in GROUPS:
         for i in range(group.number):
             row = inputs[place : place + group.features]
-            things[group.name, i] = relu(
+            entities[group.name, i] = relu(
                 layer(group.name, row) + weights[f"{group.name}.identity"][i]
             )
-            everything += list(things[group.name, i])
+            everything += list(entities[group.name, i])
             place += group.features
     trunk = relu(layer("trunk", np.array(everything)))
     for block in range(sizes.blocks):
@@ -71,7 +71,7 @@ def slowly(
         for i, actions in enumerate(group.actions):
             if len(actions):
                 hidden = relu(
-                    layer(f"{group.name}.policy", things[group.name, i])
+                    layer(f"{group.name}.policy", entities[group.name, i])
                     + layer(f"{group.name}.context", trunk)
                 )
                 logits[actions] = layer(f"{group.name}.actions", hidden)
@@ -94,8 +94,8 @@ def test_it_is_what_it_is_said_to_be(sizes: Sizes) -> None:
 @pytest.mark.parametrize(
     "group", [group for group in GROUPS if group.actions.size], ids=lambda group: group.name
 )
-def test_things_exchanged_are_outputs_exchanged(group: Any) -> None:
-    """Where nothing tells things apart and the rest doesn't look at them: their weights are one
+def test_entities_exchanged_are_outputs_exchanged(group: Any) -> None:
+    """Where nothing tells entities apart and the rest doesn't look at them: their weights are one
     another's.
     """
     sizes = Sizes(9, 2, 6)

@@ -49,7 +49,7 @@ NAMES = [
     ),
 ]
 """Of all codes."""
-THINGS: dict[str, Sequence[str]] = {"district": DISTRICTS, "colour": COLOURS, "seat": SEATS}
+ENTITIES: dict[str, Sequence[str]] = {"district": DISTRICTS, "colour": COLOURS, "seat": SEATS}
 OF_PLOTS = ("skyscrapers", "businesses", "plot value")
 """Blocks of the observation in which a colour says where a plot is."""
 
@@ -87,19 +87,19 @@ def test_every_code_is_told_to_the_network() -> None:
 
 
 @pytest.mark.parametrize("group", GROUPS, ids=lambda group: group.name)
-def test_things_of_a_group_are_told_alike(group: layout.Group) -> None:
-    """A feature has one meaning for all things, and an output too."""
-    things = THINGS[group.name]
-    assert group.number == len(things)
+def test_entities_of_a_group_are_told_alike(group: layout.Group) -> None:
+    """A feature has one meaning for all entities, and an output too."""
+    entities = ENTITIES[group.name]
+    assert group.number == len(entities)
     for feature in range(group.features):
         meanings = {
-            template(NAMES[group.codes[i, feature]], thing) for i, thing in enumerate(things)
+            template(NAMES[group.codes[i, feature]], thing) for i, thing in enumerate(entities)
         }
         assert len(meanings) == 1, meanings
     for output in range(group.actions.shape[1]):
         actions = {
             template(ACTION_NAMES[group.actions[i, output]], thing)
-            for i, thing in enumerate(things)
+            for i, thing in enumerate(entities)
         }
         assert len(actions) == 1, actions
     assert all(len(set(codes)) == group.features for codes in group.codes.tolist())
@@ -107,7 +107,7 @@ def test_things_of_a_group_are_told_alike(group: layout.Group) -> None:
 
 @pytest.mark.parametrize("group", GROUPS, ids=lambda group: group.name)
 def test_a_thing_is_told_all_that_is_about_it(group: layout.Group) -> None:
-    for thing, codes, actions in zip(THINGS[group.name], group.codes, group.actions, strict=True):
+    for thing, codes, actions in zip(ENTITIES[group.name], group.codes, group.actions, strict=True):
         about = {code for code, name in enumerate(NAMES) if says(name, thing)}
         if group.name == "colour":
             about = {

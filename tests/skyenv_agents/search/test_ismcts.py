@@ -13,7 +13,7 @@ from skyenv.agents import (
     Decisions,
     Evaluations,
     RandomAgent,
-    Thought,
+    SearchProgress,
     decide,
     decisions_in,
 )
@@ -263,8 +263,8 @@ def test_progress_grows_and_changes_nothing(
     games = positions(2, "front", 30)
     choices = games.mask.sum(axis=1)
     one = decisions_in(games, agent, [int(np.argmax(choices > 1))])
-    reports: list[Thought] = []
-    end = agent.ponder(one, reports.append)
+    reports: list[SearchProgress] = []
+    end = agent.search_with_progress(one, reports.append)
     assert end is not None
     shares, outcomes = agent.evaluate(one)
     assert end.evaluation.probabilities.tolist() == shares[0].tolist()
@@ -276,4 +276,4 @@ def test_progress_grows_and_changes_nothing(
     for before, after in zip(reports, [*reports[1:], end], strict=True):
         assert (after.visits >= before.visits).all()
     forced = decisions_in(games, agent, [int(np.argmax(choices == 1))])
-    assert agent.ponder(forced, reports.append) is None
+    assert agent.search_with_progress(forced, reports.append) is None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import doctest
-import pickle
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
@@ -44,12 +43,6 @@ from skyenv.rules.actions import ACTION_NAMES, ACTION_NUMBERS, NUM_ACTIONS
 from skyenv.rules.components import BUSINESSES, COLOURS
 from skyenv.rules.state import GAME_DTYPE, PHASES
 from skyenv.rules.tape import MAX_FED
-
-COPIES: dict[str, Callable[[Game], Game]] = {
-    "copy": lambda game: game.copy(),
-    "deepcopy": copy.deepcopy,
-    "pickle": lambda game: pickle.loads(pickle.dumps(game)),
-}
 
 
 def played(
@@ -126,15 +119,6 @@ def test_a_new_game() -> None:
     assert [event["event"] for event in game.events] == ["setup"]
     assert game.state.dtype == GAME_DTYPE
     assert repr(game) == "Game(num_players=4, side='back', seed=7) <turn 0: seat 0, start>"
-
-
-def test_defaults() -> None:
-    """Two players, the front side, 500 turns, a seed from the system."""
-    one, other = Game(), Game()
-    assert (one.num_players, one.side, one.max_turns) == (2, "front", 500)
-    assert isinstance(one.seed, int)
-    assert one.seed != other.seed
-    assert Game(seed=one.seed) == one
 
 
 def test_numbers_and_names_are_the_same_actions() -> None:
@@ -345,35 +329,6 @@ def test_missing_outcomes_come_from_the_games_own_stream() -> None:
     assert everything.state["random"].tolist() == before
 
 
-def test_feeding_what_was_drawn_gives_the_same_game() -> None:
-    """Each action again with the outcomes that its events tell, but for the order in which stacks
-    were shuffled together.
-    """
-    game = Game(2, seed=6, max_turns=25)
-    fed = Game(2, seed=9, max_turns=25, chance=setup_outcomes(game.events[0], "front"))
-    while not game.is_over:
-        action = decide_game(game, make_agent("crowd"))
-        outcomes: list[int | str] = []
-        events = game.play(action)
-        returned = fed.state["num_returned"].copy(), fed.state["face_down"].sum(axis=1)
-        for event in events:
-            if event["event"] == "top" and event["card"] is not None:
-                colour = ["green", "violet", "brown", "orange", "gray"].index(event["color"])
-                if returned[1][colour] > 0:  # a returned card comes up in a known order
-                    outcomes.append(event["card"])
-            elif event["event"] == "black":
-                outcomes.append(event["card"])
-            elif event["event"] == "alea":
-                outcomes += event["cards"]
-            elif event["event"] == "park":
-                outcomes += event["tiles"]
-        assert fed.play(action, outcomes) == events
-    different = [
-        name for name in GAME_DTYPE.names or () if (fed.state[name] != game.state[name]).any()
-    ]
-    assert different == ["seed", "random"]
-
-
 def test_a_setup_from_outside() -> None:
     """In the order of `setup_outcomes`; the beginning alone is enough, the rest comes from the
     seed.
@@ -512,30 +467,6 @@ def test_outcomes(reason: str) -> None:
         isinstance(value, int)
         for value in (*game.outcome.winners, *game.outcome.scores, *game.outcome.cards)
     )
-
-
-@pytest.mark.parametrize("how", COPIES)
-@pytest.mark.parametrize(("players", "side"), [(2, "front"), (4, "back")])
-def test_copies(how: str, players: int, side: str) -> None:
-    """Equal, independent, and they go on in the same way, events and refusals of chance
-    included.
-    """
-    game = played(players, side, actions=70)
-    twin = COPIES[how](game)
-    assert twin == game
-    assert shown(twin) == shown(game)
-    before = shown(game)
-    for _ in range(40):
-        twin.play(decide_game(twin, make_agent("random")))
-    assert shown(game) == before
-    assert twin != game
-    for _ in range(40):
-        game.play(decide_game(game, make_agent("random")))
-    assert twin == game
-    assert shown(twin) == shown(game)
-    twin.state["score"][0] = 99
-    assert twin.scores[0] == 99
-    assert game.scores[0] != 99
 
 
 def test_equality() -> None:

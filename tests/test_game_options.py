@@ -16,7 +16,6 @@ from skyenv.envs.aec import AecKeywords
 from skyenv.envs.learner import LearnerGames, LearnerKeywords
 from skyenv.envs.registration import ENV_ID
 from skyenv.envs.sb3 import SkyenvVecEnv
-from skyenv.envs.single import FifthAvenueEnv
 
 REVERSED = make_board("back", {"TSQ": list(reversed(make_board("back").rings[3]))})
 INTERFACES: dict[str, Callable[..., Games]] = {
@@ -107,18 +106,6 @@ def test_keywords_are_the_fields() -> None:
     assert names == ["num_players", "side", *list(GameKeywords.__annotations__)[1:]]
     for more in (AecKeywords, LearnerKeywords):
         assert more.__annotations__.keys() > GameKeywords.__annotations__.keys()
-
-
-def test_keywords_are_typed() -> None:
-    """Mypy, which reads the tests as well, knows what may be given: the comments would be too many
-    if it didn't.
-    """
-    with pytest.raises(OptionError):
-        FifthAvenueEnv(max_turns="7")  # type: ignore[arg-type]
-    with pytest.raises(OptionError):
-        SkyenvVecEnv(2, seat=2.0)  # type: ignore[arg-type]
-    with pytest.raises(OptionError):
-        fifth_avenue_v0.env(opponents="random")  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize("interface", INTERFACES)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
-import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +24,7 @@ from skyenv import (
 from skyenv.agents import decide
 from skyenv.engine import kernels
 from skyenv.engine.games import results
-from skyenv.engine.kernels import MARGIN_SCALE, outcome_of, share_of
+from skyenv.engine.kernels import outcome_of, share_of
 from skyenv.engine.knowledge import resample, view
 from skyenv.engine.observation import OBSERVATION_SIZE, SCALE
 from skyenv.engine.thread_pool import sensible_threads
@@ -143,41 +141,6 @@ def test_threads_by_themselves(
             ).threads
             == threads
         )
-
-
-@pytest.mark.compiled
-def test_few_rows_on_many_threads() -> None:
-    """More threads than rows are no mistake."""
-    one, many = (Games(2, seed=4, threads=threads) for threads in (1, 5))
-    for games in (one, many):
-        games.play_random(400)
-    assert snapshot(one) == snapshot(many)
-
-
-@pytest.mark.compiled
-def test_rows_do_not_depend_on_their_batch() -> None:
-    """A batch of 7 is 7 rows of other batches, in any order and of any size."""
-    seeds = [3, 1, 4, 1, 5, 9, 2]
-    games = Games(7, 4, seed=seeds, max_turns=12, autoreset=False)
-    others = [
-        (Games(2, 4, seed=[9, 4], max_turns=12, autoreset=False), {0: 5, 1: 2}),
-        (
-            Games(5, 4, seed=[2, 1, 3, 5, 1], max_turns=12, autoreset=False),
-            {0: 6, 1: 1, 2: 0, 3: 4, 4: 3},
-        ),
-    ]
-    player = make_agent("crowd")
-    while (games.seat >= 0).any():
-        going = np.flatnonzero(games.seat >= 0)
-        actions = np.full(7, -1)
-        actions[going] = decide(games, player, going)
-        games.step(actions[going], going)
-        for other, rows in others:
-            there = [row for row in rows if rows[row] in going]
-            other.step(actions[[rows[row] for row in there]], there)
-            for row, same in rows.items():
-                assert snapshot(other, row) == snapshot(games, same)
-    assert games.done.all()
 
 
 @pytest.mark.compiled
@@ -459,15 +422,6 @@ def test_a_reset_of_some_rows_leaves_the_others() -> None:
     assert games.seat[1] == 0
 
 
-def test_seeds_are_those_of_the_games_now_in_the_rows() -> None:
-    """The array is a view of the games."""
-    games = Games(2, seed=1, max_turns=1)
-    seeds = games.seeds
-    play(games, 30, "random")
-    assert seeds.tolist() == games.state["seed"].tolist()
-    assert seeds[0] > 1
-
-
 @pytest.mark.compiled
 def test_rows_set_up_without_a_seed_go_on_from_the_one_they_had() -> None:
     """Each with another game, by reset and by itself, in copies too; mod 2⁶³."""
@@ -557,22 +511,6 @@ def test_arrays_are_written_in_place() -> None:
     }
 
 
-def test_attributes() -> None:
-    board = make_board("back", {"TSQ": ["green", "brown", "violet", "orange", "gray", "sixth"]})
-    games = Games(
-        2, 4, "back", 1, threads=2, board=board, max_turns=7, reward="margin", autoreset=False
-    )
-    assert (games.num_games, games.num_players, games.side, games.threads) == (2, 4, "back", 2)
-    assert (games.board, games.max_turns, games.options.reward, games.autoreset) == (
-        board,
-        7,
-        "margin",
-        False,
-    )
-    assert (games.state["max_turns"] == 7).all()
-    assert repr(games) == "Games(2, num_players=4, side='back', threads=2)"
-
-
 def test_without_observations() -> None:
     """The array has no columns; everything else is the same, and `observe` still works."""
     blind, seeing = (Games(2, seed=1, observation=form) for form in (None, "scaled"))
@@ -603,31 +541,6 @@ def test_observing() -> None:
     assert games.observe(0, []).shape == (0, OBSERVATION_SIZE)
 
 
-@pytest.mark.parametrize(
-    ("seats", "rows"),
-    [
-        (3, None),
-        (-1, None),
-        ([0, 1], None),
-        ("a", None),
-        ([0, 1, 3], None),
-        (0, [3]),
-        (0, [-1]),
-        (0, [0.0]),
-    ],
-)
-def test_observing_what_is_not_there(seats: Any, rows: Any) -> None:
-    with pytest.raises(OptionError):
-        Games(3, 3, seed=2).observe(seats, rows)
-
-
-def test_observing_games_of_another_number() -> None:
-    """Rows are looked up in the games given, so there must be as many."""
-    games = Games(3, 3, seed=2)
-    with pytest.raises(OptionError):
-        games.observe(0, state=games.finished[:2].view(np.recarray))
-
-
 def test_refreshing_after_an_edit() -> None:
     """Whatever follows from the position is brought up to date: values, legal actions, seat,
     observation.
@@ -655,36 +568,6 @@ COPIES: dict[str, Callable[[Games], Games]] = {
     "deepcopy": copy.deepcopy,
     "pickle": lambda games: pickle.loads(pickle.dumps(games)),
 }
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize("how", COPIES)
-@pytest.mark.parametrize("threads", [1, 2])
-def test_copies_go_on_identically_and_apart(how: str, threads: int) -> None:
-    """Generator, automatic resets and refusals included; what one plays the other doesn't
-    notice.
-    """
-    games = Games(
-        150, 3, "back", 3, threads=threads, max_turns=15, reward="margin", board=make_board("back")
-    )
-    games.play_random(50)
-    twin = COPIES[how](games)
-    assert snapshot(twin) == snapshot(games)
-    assert (twin.board, twin.max_turns, twin.options.reward, twin.threads) == (
-        games.board,
-        15,
-        "margin",
-        threads,
-    )
-    before = snapshot(games)
-    twin.play_random(80)
-    assert snapshot(games) == before
-    games.play_random(80)
-    for _ in range(20):
-        actions = decide(games, make_agent("crowd"))
-        for batch in (games, twin):
-            batch.step(actions)
-    assert snapshot(twin) == snapshot(games)
 
 
 @pytest.mark.parametrize("how", COPIES)
@@ -820,18 +703,6 @@ def test_flags_are_true_or_false(name: str, value: Any) -> None:
     assert Games(1, seed=1, **options).num_games == 1
 
 
-def test_a_shallow_copy_is_a_copy() -> None:
-    """Of a batch as of a game: what the one plays the other doesn't see."""
-    games, game = Games(3, seed=1), Game(seed=1)
-    before, start = snapshot(games), game.to_record()
-    for twin in (copy.copy(games), copy.copy(game).games):
-        twin.play_random(30)
-    assert snapshot(games) == before
-    assert game.to_record() == start
-    assert game == Game(seed=1)
-    games.play_random(30)
-
-
 def test_random_play_stops_where_a_game_is_over() -> None:
     """Without automatic reset; the arrays keep telling of the last step."""
     games = Games(5, seed=6, max_turns=4, autoreset=False, reward="points")
@@ -842,11 +713,6 @@ def test_random_play_stops_where_a_game_is_over() -> None:
     before = snapshot(games)
     games.play_random(3)
     assert snapshot(games) == before
-
-
-def test_random_play_needs_steps() -> None:
-    with pytest.raises(OptionError, match="steps"):
-        Games(1, seed=1).play_random(0)
 
 
 # ---- rewards ----
@@ -947,19 +813,6 @@ def test_reward_points(players: int, max_turns: int) -> None:
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("players", [2, 3, 4])
-@pytest.mark.parametrize("max_turns", [500, 10])
-def test_reward_margin(players: int, max_turns: int) -> None:
-    """The change of what a seat has more than the best other one: the sum is the final margin /
-    50.
-    """
-    games, total = rewards_until_done("margin", players, 12, max_turns)
-    assert MARGIN_SCALE == 50
-    assert total == pytest.approx(margins(games) / 50, abs=1e-4)
-    assert total.any()
-
-
-@pytest.mark.compiled
 def test_reward_margin_is_exact() -> None:
     """Each step's change of the margin / 50, rounded once; nothing at all where no VP are
     scored.
@@ -984,19 +837,6 @@ def margins(games: Games) -> np.ndarray:
     best_other = [np.delete(scores, seat, axis=1).max(axis=1) for seat in range(games.num_players)]
     margin: np.ndarray = scores - np.stack(best_other, axis=1)
     return margin
-
-
-@pytest.mark.compiled
-def test_rewards_of_all_kinds_come_with_the_same_game() -> None:
-    """The kind of reward decides nothing else."""
-    batches = [
-        Games(6, 3, seed=2, reward=kind, max_turns=30) for kind in ("outcome", "margin", "points")
-    ]
-    for games in batches:
-        games.play_random(600)
-    first = {name: value for name, value in snapshot(batches[0]).items() if name != "reward"}
-    for games in batches[1:]:
-        assert {name: value for name, value in snapshot(games).items() if name != "reward"} == first
 
 
 # ---- results of games ----
@@ -1026,36 +866,6 @@ def test_results() -> None:
 
 
 # ---- other libraries ----
-
-
-def test_arrays_become_tensors_without_a_copy() -> None:
-    """PyTorch takes them as they are, and warns of nothing."""
-    torch = pytest.importorskip("torch")
-    games = Games(3, seed=1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        tensors = {
-            name: torch.from_numpy(getattr(games, name))
-            for name in ARRAYS
-            if name not in ("state", "finished")
-        }
-    games.play_random(50)
-    for name, tensor in tensors.items():
-        assert (tensor.numpy() == getattr(games, name)).all(), name
-
-
-def test_states_can_be_saved(tmp_path: Path) -> None:
-    """As NumPy files: the games are put back and go on."""
-    games = Games(3, seed=1)
-    games.play_random(50)
-    np.save(tmp_path / "games.npy", games.state)
-    other = Games(3, seed=7)
-    other.state[:] = np.load(tmp_path / "games.npy")
-    other.refresh()
-    for batch in (games, other):
-        batch.play_random(50)
-    assert games.state.tobytes() == other.state.tobytes()
-    assert games.observation.tobytes() == other.observation.tobytes()
 
 
 @pytest.mark.compiled

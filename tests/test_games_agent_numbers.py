@@ -1,35 +1,15 @@
-"""INF-2: agents' random numbers tell nothing of the deal.
-
-An attack that finds a seed, what it finds, and what it doesn't.
-"""
+"""INF-2: agents' random numbers are ChaCha of the seed, a secret, the decision and a salt."""
 
 from __future__ import annotations
 
-import functools
-from typing import Any, Final
+from typing import Any
 
-import numpy as np
 import pytest
 
 from skyenv import Game, Games, OptionError
-from skyenv.engine.kernels import RANDOM_PLAY, uniform32
 from skyenv.rules.chacha import chacha
-from skyenv.rules.chance import mix32
 from skyenv.rules.compiling import COMPILED
 from skyenv.seeds import HIGHEST_SEED
-
-MASK: Final = np.uint64(0xFFFFFFFF)
-SEEDS: Final = [
-    *range(1, 201, 13),
-    0x1234_0042,
-    3 * 2**40 + 77,
-    HIGHEST_SEED - 2**32 * 5 - 2**31 + 900,
-]
-"""Small ones as a ladder has them, and large ones whose low halves are among LOWS."""
-LOWS: Final = np.array(
-    [*range(4096), *range(0x1234_0000, 0x1234_1000), *range(2**31, 2**31 + 1024)], np.uint64
-)
-"""The low halves of seeds that the attack tries; all 2³² would take it ten minutes."""
 
 
 def called(function: Any, *arguments: Any) -> int:
@@ -114,115 +94,7 @@ def test_numbers_are_those_of_the_reference(agent_seed: int | None) -> None:
     assert one.games.uniforms(salt=3).tolist() == [reference(-1, agent_seed, 0, 3)]
 
 
-def test_every_bit_of_what_goes_in_changes_half_of_what_comes_out() -> None:
-    """Of the seed, the secret, the salt and the number of the decision."""
-    rng = np.random.default_rng(4)
-    flipped: dict[str, list[int]] = {"seed": [], "agent_seed": [], "salt": [], "decisions": []}
-    games = Games(
-        512,
-        seed=rng.integers(2**63, size=512),
-        observation=None,
-        agent_seed=int(rng.integers(2**63)),
-    )
-    assert games.agent_seed is not None
-    games.state["decisions"] = rng.integers(1000, size=512)
-    salt = int(rng.integers(2**62))
-    before = (games.uniforms(salt=salt) * 2**32).astype(np.uint64)
-    for name, bits in (("seed", 63), ("agent_seed", 63), ("salt", 62), ("decisions", 31)):
-        for bit in range(bits):
-            other = games.copy()
-            if name == "agent_seed":
-                other.agent_seed = games.agent_seed ^ 1 << bit
-            elif name != "salt":
-                other.state[name] ^= 1 << bit
-            after = (
-                other.uniforms(salt=salt ^ 1 << bit if name == "salt" else salt) * 2**32
-            ).astype(np.uint64)
-            flipped[name] += np.bitwise_count(before ^ after).tolist()
-    for counts in flipped.values():
-        assert np.mean(counts) == pytest.approx(16, abs=0.1)
-        assert np.std(counts) == pytest.approx(8**0.5, abs=0.1)
-
-
 # ---- the attack ----
-
-
-def mixed(x: np.ndarray) -> np.ndarray:
-    """`mix32` of many numbers."""
-    x = x ^ x >> np.uint64(16)
-    x = x * np.uint64(0x7FEB352D) & MASK
-    x = x ^ x >> np.uint64(15)
-    x = x * np.uint64(0x846CA68B) & MASK
-    return x ^ x >> np.uint64(16)
-
-
-def unmixed(x: np.ndarray) -> np.ndarray:
-    """What `mix32` makes these numbers of: it is a bijection."""
-    x = x ^ x >> np.uint64(16)
-    x = x * np.uint64(pow(0x846CA68B, -1, 2**32)) & MASK
-    x = x ^ x >> np.uint64(15) ^ x >> np.uint64(30)
-    x = x * np.uint64(pow(0x7FEB352D, -1, 2**32)) & MASK
-    return x ^ x >> np.uint64(16)
-
-
-def attack(numbers: list[int], first_decision: int) -> list[int]:
-    """Seeds with a low half in LOWS that `hash32` makes these numbers of, 32 bits each, of
-    decisions one after the other.
-
-    Of a guessed low half each number tells the one high half that it can go with; numbers must
-    agree.
-    """
-    highs = []
-    for decisions, number in enumerate(numbers, first_decision):
-        salt = mixed(np.array(decisions ^ RANDOM_PLAY, np.uint64))
-        low = mixed(LOWS + salt & MASK)
-        highs.append((unmixed(np.uint64(number) ^ low) - mixed(low ^ salt)) & MASK)
-    agreed = (highs[0] == highs[1]) & (highs[0] == highs[2]) & (highs[0] < 2**31)
-    return [
-        int(high) << 32 | int(low) for high, low in zip(highs[0][agreed], LOWS[agreed], strict=True)
-    ]
-
-
-def test_the_attack_finds_seeds_by_the_numbers_of_random_play() -> None:
-    """It works, so that it means something that it finds nothing below; this is why those numbers
-    never leave the loop.
-    """
-    assert unmixed(mixed(LOWS)).tolist() == LOWS.tolist()
-    assert int(mixed(LOWS[7:8])[0]) == called(mix32, int(LOWS[7]))
-    games = Games(len(SEEDS), seed=SEEDS, observation=None)
-    games.play_random(40)
-    recovered: list[list[int]] = [[] for _ in SEEDS]
-    for number in range(3):
-        games.state["decisions"] = 40 + number
-        for row in range(len(SEEDS)):
-            recovered[row].append(cheap_number(games, row))
-    assert [attack(numbers, 40) for numbers in recovered] == [[seed] for seed in SEEDS]
-
-
-def cheap_number(games: Games, row: int) -> int:
-    """What random play makes its choice of."""
-    if not COMPILED:
-        return int(uniform32(games.state[row], 0))
-    return int(compiled_cheap_number()(games.state.view(np.ndarray), row))
-
-
-@functools.cache
-def compiled_cheap_number() -> Any:
-    """The same, as Python may call it."""
-    import numba
-
-    return numba.njit(lambda state, row: uniform32(state[row], 0))
-
-
-@pytest.mark.parametrize("agent_seed", [None, 1])
-def test_the_attack_finds_nothing_by_agents_numbers(agent_seed: int | None) -> None:
-    games = Games(len(SEEDS), seed=SEEDS, agent_seed=agent_seed, observation=None)
-    drawn = []
-    for _ in range(3):
-        drawn.append((games.uniforms() * 2**32).astype(np.int64))
-        games.step(games.mask.argmax(axis=1))
-    for row in range(len(SEEDS)):
-        assert attack([int(numbers[row]) for numbers in drawn], 0) == []
 
 
 def test_small_seeds_can_be_tried_out_unless_there_is_a_secret() -> None:

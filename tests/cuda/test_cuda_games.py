@@ -191,37 +191,9 @@ def in_slices() -> Iterator[bool]:
     yield digest(stopped) == digest(shorter)
 
 
-def without_zeros() -> Iterator[bool]:
-    """What is looked at lies in memory that nothing has been copied into: whatever stood there,
-    every entry is written.
-    """
-    import skyenv.cuda.games as engine
-    from skyenv.cuda.kernels import cuda
-
-    made = []
-
-    def soiled(*shape: Any) -> Any:
-        made.append(allocate(*shape))
-        made[-1].copy_to_device(np.full(made[-1].shape, 77, made[-1].dtype))
-        return made[-1]
-
-    games, allocate = engine.Games(ROWS, seed=5), cuda.device_array
-    host = games.on_host()
-    rows = [2, 2, 1, 0, 0]
-    with mock.patch.object(cuda, "device_array", soiled):
-        with mock.patch.object(cuda, "to_device", side_effect=AssertionError("copied")):
-            yield games.uniforms().copy_to_host().tobytes() == host.uniforms().tobytes()
-        yield games.uniforms(rows).copy_to_host().tobytes() == host.uniforms(rows).tobytes()
-        yield games.observe(1).copy_to_host().tobytes() == host.observe(1).tobytes()
-        yield games.observe(1, rows).copy_to_host().tobytes() == host.observe(1, rows).tobytes()
-    yield len(made) == 6
-    yield games.observe(1, []).shape == (0, host.observation.shape[1])
-
-
 PARTS: dict[str, Callable[[], Iterator[Any]]] = {
     "own": device_only,
     "slices": in_slices,
-    "zeros": without_zeros,
 }
 
 
@@ -259,11 +231,6 @@ def test_what_only_games_on_the_gpu_have(place: str) -> None:
 @everywhere
 def test_random_play_in_slices(place: str) -> None:
     assert json.loads(printed(__file__, "slices", environment=variables(place))) == [True] * 8
-
-
-@everywhere
-def test_what_is_looked_at_is_written_whole(place: str) -> None:
-    assert json.loads(printed(__file__, "zeros", environment=variables(place))) == [True] * 6
 
 
 def test_launches_of_few_blocks_warn_of_nothing() -> None:

@@ -1,0 +1,669 @@
+"""The environments of one learner: Gymnasium's, single and vector, Stable-Baselines3's, and the
+core that they share.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+import pytest
+from gymnasium.utils.env_checker import check_env, data_equivalence
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.wrappers.vector import RecordEpisodeStatistics
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.evaluation import evaluate_policy
+from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3 import A2C, DQN
+from stable_baselines3.common.evaluation import evaluate_policy as evaluate_without_masks
+from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.vec_env import VecMonitor
+
+from skyenv.agents import Decisions, RandomAgent
+from skyenv.engine.games import Games, results
+from skyenv.engine.observation import OBSERVATION_SIZE, SCALE
+from skyenv.envs.episodes import EpisodeSeeds, episode_infos, row_seeds
+from skyenv.envs.learner import LearnerGames
+from skyenv.envs.registration import ENV_ID
+from skyenv.envs.sb3 import SkyenvVecEnv
+from skyenv.envs.single import FifthAvenueEnv
+from skyenv.envs.vector import FifthAvenueVectorEnv
+from skyenv.errors import AgentError, GameOverError, IllegalActionError, OptionError
+from skyenv.seeds import HIGHEST_SEED, TRAINING
+
+NUM_ENVS = 5
+INTERFACES: dict[str, Callable[..., Any]] = {
+    "core": lambda number, **options: LearnerGames(number, **options),
+    "single": lambda number, **options: FifthAvenueEnv(**options),
+    "vector": lambda number, **options: FifthAvenueVectorEnv(number, **options),
+    "sb3": lambda number, **options: SkyenvVecEnv(number, **options),
+}
+each_interface = pytest.mark.parametrize("interface", INTERFACES)
+each_mode = pytest.mark.parametrize("mode", list(AutoresetMode))
+
+
+def lowest_legal(decisions: Decisions) -> npt.NDArray[np.intp]:
+    """A player that always takes the lowest legal action."""
+    first: npt.NDArray[np.intp] = np.argmax(decisions.mask, axis=1)
+    return first
+
+
+def choose(masks: Any, rng: np.random.Generator, illegal: float = 0.0) -> npt.NDArray[Any]:
+    """Random legal actions; a few illegal ones; anything where nothing is legal."""
+    actions = [
+        rng.choice(np.flatnonzero(mask)) if mask.any() else rng.integers(103) for mask in masks
+    ]
+    return np.where(rng.random(len(masks)) < illegal, rng.integers(103, size=len(masks)), actions)
+
+
+def native(mode: AutoresetMode = AutoresetMode.NEXT_STEP, **options: Any) -> Any:
+    """The vector environment, made as users make it."""
+    env = gymnasium.make_vec(ENV_ID, num_envs=NUM_ENVS, autoreset_mode=mode, **options)
+    assert isinstance(env, FifthAvenueVectorEnv)
+    assert env.metadata["autoreset_mode"] is mode
+    return env
+
+
+def to_the_end(env: Any, rng: np.random.Generator) -> tuple[list[float], dict[str, Any]]:
+    """Play an episode of the single environment: its rewards, and the last info."""
+    rewards, over, info = [], False, {}
+    while not over:
+        action = int(choose(env.unwrapped.action_masks()[None], rng)[0])
+        _, reward, terminated, truncated, info = env.step(action)
+        rewards.append(reward)
+        over = terminated or truncated
+    return rewards, info
+
+
+# ---- conformance ----
+
+
+@pytest.mark.parametrize("mask", ["observation", "info", "both", "rllib"])
+@pytest.mark.parametrize(("num_players", "side"), [(2, "back"), (3, "front"), (4, "back")])
+@pytest.mark.filterwarnings("ignore:.*:UserWarning")
+def test_gymnasiums_own_check(num_players: int, side: str, mask: str) -> None:
+    env = gymnasium.make(ENV_ID, num_players=num_players, side=side, mask=mask, max_turns=6)
+    check_env(env.unwrapped, skip_render_check=mask != "info")
+
+
+SETTINGS: list[dict[str, Any]] = [
+    {"num_players": 2, "reward": "margin", "mask": "both"},
+    {
+        "num_players": 3,
+        "side": "back",
+        "seat": "rotate",
+        "opponents": ["crowd", "random"],
+        "max_turns": 20,
+    },
+    {"num_players": 4, "max_turns": 9, "seat": 3, "reward": "points", "mask": "rllib"},
+    {"num_players": 3, "max_turns": 4, "noop": True, "mask": "observation", "opponents": "hoard"},
+]
+
+
+@each_mode
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_the_same_as_gymnasiums_own_vector_of_single_environments(
+    mode: AutoresetMode, settings: dict[str, Any]
+) -> None:
+    """Illegal actions, masks after the end, and a row's last observation included."""
+    env = native(mode, **settings)
+    single: Any = SyncVectorEnv(
+        [lambda: FifthAvenueEnv(**settings)] * NUM_ENVS, autoreset_mode=mode
+    )
+    assert env.observation_space == single.observation_space
+    assert env.action_space == single.action_space
+    mine, theirs = env.reset(seed=20), single.reset(seed=20)
+    rng = np.random.default_rng(20)
+    ended = 0
+    for _ in range(200):
+        assert data_equivalence(mine, theirs, exact=True)
+        assert env.observation_space.contains(mine[0])
+        masks = env.action_masks()
+        assert "action_mask" not in mine[-1] or (mine[-1]["action_mask"] == masks).all()
+        actions = choose(masks, rng, illegal=0.002)
+        mine, theirs = env.step(actions), single.step(actions)
+        over = mine[2] | mine[3]
+        ended += int(over.sum())
+        if not over.any() or mode is AutoresetMode.SAME_STEP:
+            continue
+        legal = env.action_masks()[over]
+        assert legal.sum() == (over.sum() if settings.get("noop") else 0)
+        if mode is AutoresetMode.DISABLED:
+            assert data_equivalence(mine, theirs, exact=True)
+            mine, theirs = (one.reset(options={"reset_mask": over.copy()}) for one in (env, single))
+            theirs[1].update(mine[1])  # Gymnasium's tells of these rows alone
+    assert ended > NUM_ENVS
+
+
+def test_sb3_plays_the_games_of_the_vector_environment_and_reports_episodes() -> None:
+    options: dict[str, Any] = {"num_players": 3, "opponents": "crowd", "max_turns": 15}
+    env = SkyenvVecEnv(NUM_ENVS, seed=5, reward="points", **options)
+    twin = native(AutoresetMode.SAME_STEP, seat="rotate", reward="points", **options)
+    assert (env.reset() == twin.reset(seed=5)[0]).all()
+    rng, ended = np.random.default_rng(5), 0
+    returns, lengths = np.zeros(NUM_ENVS), np.zeros(NUM_ENVS, int)
+    for _ in range(150):
+        actions = choose(get_action_masks(env), rng, illegal=0.002)
+        told: Any = env.step(actions)
+        observations, rewards, dones, infos = told
+        expected = twin.step(actions)
+        assert observations.dtype == rewards.dtype == np.float32
+        assert (observations == expected[0]).all()
+        assert (rewards == expected[1].astype(np.float32)).all()
+        assert (dones == (expected[2] | expected[3])).all()
+        returns += rewards
+        lengths += 1
+        for row, info in enumerate(infos):
+            if not dones[row]:
+                assert info == {"TimeLimit.truncated": False}
+                continue
+            final = expected[4]["final_info"]
+            for name in ("win_share", "own_vp", "seat", "decisions", "end_reason"):
+                assert info[name] == final[name][row]
+            assert info["TimeLimit.truncated"] == expected[3][row]
+            assert (info["terminal_observation"] == expected[4]["final_obs"][row]).all()
+            assert info["episode"]["r"] == returns[row]
+            assert info["episode"]["l"] == lengths[row]
+            ended += 1
+        returns[dones], lengths[dones] = 0, 0
+    assert ended > NUM_ENVS
+
+
+@each_mode
+def test_codes_are_the_scaled_observations_without_the_scale(mode: AutoresetMode) -> None:
+    """Also at the end of games, which seat 0 is shown, and with the same games."""
+    scaled, codes = (native(mode, max_turns=9, observation=kind) for kind in ("scaled", "codes"))
+    space: Any = codes.single_observation_space
+    assert space.dtype == np.int16
+    assert np.array_equal(space.high * SCALE, scaled.single_observation_space.high)
+    (mine, info), (theirs, other) = codes.reset(seed=20), scaled.reset(seed=20)
+    rng, ended = np.random.default_rng(3), 0
+    for _ in range(100):
+        rows = np.flatnonzero(info.get("_final_obs", []))
+        pairs = [(mine, theirs), *((info["final_obs"][i], other["final_obs"][i]) for i in rows)]
+        for one, two in pairs:
+            assert one.dtype == np.int16
+            assert np.array_equal(one * SCALE, two)
+        assert mine in codes.observation_space
+        actions = choose(codes.action_masks(), rng)
+        mine, _, over, cut, info = codes.step(actions)
+        theirs, _, _, _, other = scaled.step(actions)
+        ended += int((over | cut).sum())
+        if mode is AutoresetMode.DISABLED and (over | cut).any():
+            only = {"reset_mask": over | cut}
+            (mine, info), (theirs, other) = codes.reset(options=only), scaled.reset(options=only)
+    assert ended > 2
+
+
+# ---- learning ----
+
+
+def test_maskable_ppo_learns_in_it() -> None:
+    env = SkyenvVecEnv(4, 3, "back", opponents=("random", "crowd"), pool=True, seed=1, max_turns=8)
+    assert is_masking_supported(env)
+    model = MaskablePPO("MlpPolicy", env, n_steps=40, batch_size=40, n_epochs=1, device="cpu")
+    model.learn(320)
+    assert model.ep_info_buffer
+    assert all(-1 <= episode["r"] <= 1 for episode in model.ep_info_buffer)
+    rewards, lengths = evaluate_policy(model, env, n_eval_episodes=4, return_episode_rewards=True)
+    assert isinstance(rewards, list)
+    assert len(rewards) == len(lengths) == 4  # type: ignore[arg-type]
+    single = gymnasium.make(ENV_ID)
+    _, info = single.reset(seed=1)
+    assert is_masking_supported(single)
+    assert (get_action_masks(single) == info["action_mask"]).all()
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "options"),
+    [(A2C, {"n_steps": 5}), (DQN, {"learning_starts": 20, "buffer_size": 500})],
+)
+def test_what_knows_no_masks_learns_in_it(algorithm: Any, options: dict[str, Any]) -> None:
+    model = algorithm("MlpPolicy", SkyenvVecEnv(2, seed=1), seed=1, device="cpu", **options)
+    model.learn(100)
+    assert evaluate_without_masks(model, SkyenvVecEnv(2, seed=1), n_eval_episodes=3)
+
+
+# ---- episodes ----
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("reward", ["outcome", "margin", "points"])
+@pytest.mark.parametrize("seat", [0, 2])
+def test_the_rewards_between_two_decisions_are_summed_up(seat: int, reward: str) -> None:
+    env = FifthAvenueEnv(num_players=3, seat=seat, reward=reward)
+    _, info = env.reset(seed=1)
+    assert set(info) == {"action_mask", "seat"}  # a seed decides every hidden card
+    rewards, info = to_the_end(env, np.random.default_rng(1))
+    assert not any("seed" in name for name in info)
+    scores, best = env.core.games.state["score"][0, :3].tolist(), info["best_other_vp"]
+    expected = {
+        "points": scores[seat],
+        "margin": (scores[seat] - best) / 50,
+        "outcome": 1.5 * (info["win_share"] - 1 / 3),
+    }
+    assert sum(rewards) == pytest.approx(expected[reward], abs=1e-6)
+    assert sum(reward != 0 for reward in rewards) > 2 or reward == "outcome"
+    assert not env.action_masks().any()
+    with pytest.raises(GameOverError):
+        env.step(0)
+
+
+def test_max_turns_ends_the_game_and_max_episode_steps_only_stops_asking() -> None:
+    """Gymnasium's wrapper truncates without the account of what the episode came to, and a decision
+    is left open.
+    """
+    for options, tells in (({"max_turns": 2}, True), ({"max_episode_steps": 3}, False)):
+        env = gymnasium.make(ENV_ID, **options)  # type: ignore[arg-type]
+        env.reset(seed=1)
+        rewards, info = to_the_end(env, np.random.default_rng(1))
+        assert not any(rewards)
+        assert ("win_share" in info, info["action_mask"].any()) == (tells, not tells)
+    with pytest.raises(OptionError, match="max_episode_steps"):
+        gymnasium.make_vec(ENV_ID, num_envs=2, max_episode_steps=9)
+
+
+@pytest.mark.compiled
+def test_infos_tell_how_games_ended() -> None:
+    games = Games(200, 3, seed=1, autoreset=False, observation=None, max_turns=40)
+    games.play_random(2000)
+    seats = np.arange(200) % 3
+    infos = episode_infos(games.state, seats, [["a", "b", "c"]] * 200, np.zeros(200, bool))
+    for row, info in enumerate(infos):
+        seat, state = int(seats[row]), games.state[row]
+        scores = state["score"][:3].tolist()
+        assert info["scores"] == scores
+        assert info["own_vp"] == scores.pop(seat)
+        assert info["best_other_vp"] == max(scores)
+        assert info["win_share"] == results(games.state)[0][row, seat]
+        assert info["opponents"] == [None if i == seat else name for i, name in enumerate("abc")]
+        assert (info["seat"], info["decisions"]) == (seat, state["decisions"])
+        assert (info["end_reason"] == "truncated") == games.truncated[row] == (info["turns"] == 40)
+        numbers = [info[name] for name in ("win_share", "own_vp", "best_other_vp", "seat", "turns")]
+        assert all(isinstance(number, np.generic) for number in numbers)  # as TorchRL asks
+    assert {info["end_reason"] for info in infos} == {"businesses", "stops", "truncated"}
+    assert {info["win_share"] for info in infos} >= {0, 1}
+
+
+@each_mode
+def test_gymnasiums_statistics_go_beside_it(mode: AutoresetMode) -> None:
+    envs: Any = RecordEpisodeStatistics(native(mode, reward="points", max_turns=9))
+    envs.reset(seed=1)
+    ended = 0
+    for _ in range(60):
+        actions = envs.unwrapped.action_masks().argmax(axis=1)
+        _, _, terminations, truncations, info = envs.step(actions)
+        over = terminations | truncations
+        assert ("win_share" in info) == (over.any() and mode is not AutoresetMode.SAME_STEP)
+        if over.any():
+            told = info["final_info"] if mode is AutoresetMode.SAME_STEP else info
+            assert told["_win_share"].tolist() == over.tolist()
+            assert told["win_share"].dtype == np.float64
+            assert (info["episode"]["r"][over] == told["own_vp"][over]).all()
+            ended += int(over.sum())
+            if mode is AutoresetMode.DISABLED:
+                envs.reset(options={"reset_mask": over})
+    assert ended > 3
+
+
+def test_sb3s_monitor_writes_it_down(tmp_path: Path) -> None:
+    names = ("win_share", "own_vp")
+    with warnings.catch_warnings():
+        # SB3 says that this monitor takes the place of ours.
+        warnings.simplefilter("ignore", UserWarning)
+        inner = SkyenvVecEnv(3, 3, seed=1, max_turns=5)
+        env: Any = VecMonitor(inner, str(tmp_path / "it"), info_keywords=names)
+    env.reset()
+    episodes = []
+    for _ in range(40):
+        _, _, dones, infos = env.step(np.stack(env.env_method("action_masks")).argmax(axis=1))
+        told = [info for info, done in zip(infos, dones, strict=True) if done]
+        episodes += [f"{info['win_share']},{info['own_vp']}" for info in told]
+    env.close()
+    lines = (tmp_path / "it.monitor.csv").read_text().splitlines()
+    assert [line.split(",", 3)[3] for line in lines[2:]] == episodes
+    assert len(episodes) > 3
+
+
+# ---- seats and opponents ----
+
+
+def tables(env: Any, episodes: int = 1) -> list[list[str | None]]:
+    """The players at the tables of new games."""
+    core = getattr(env, "core", env)
+    met = []
+    for _ in range(episodes if core.all_rows.size > 1 else 40):
+        env.reset()
+        met += [core.opponents(row) for row in core.all_rows.tolist()]
+    return met
+
+
+PAIR = ["crowd", "hoard"]
+MIXED = {(one, None, other) for one in PAIR for other in PAIR}
+
+
+@each_interface
+@pytest.mark.parametrize(
+    ("options", "met"),
+    [
+        ({}, {("hoard", None, "crowd")}),  # clockwise from the learner
+        ({"pool": True}, MIXED),
+        ({"opponent_weights": [1, 1]}, MIXED),
+        ({"one_opponent": True}, {(one, None, one) for one in PAIR}),
+        ({"opponent_weights": [0, 1]}, {("hoard", None, "hoard")}),
+        ({"opponents": "random"}, {("random", None, "random")}),
+    ],
+)
+def test_opponents(interface: str, options: dict[str, Any], met: set[Any]) -> None:
+    env = INTERFACES[interface](40, num_players=3, seat=1, **{"opponents": PAIR, **options})
+    assert {tuple(table) for table in tables(env)} == met
+
+
+@each_interface
+def test_setting_opponents(interface: str) -> None:
+    """From the next episode on; what a list is stays as the environment was told, unless it is told
+    anew.
+    """
+    make = INTERFACES[interface]
+    seated, drawn = make(40, num_players=3, seat=0), make(40, num_players=3, seat=0, pool=True)
+    for env in (seated, drawn):
+        env.reset()
+        env.set_opponents("crowd")
+        env.set_opponents(PAIR)
+        assert getattr(env, "core", env).opponents(0) == [None, "random", "random"]
+    assert {table[1] for table in tables(seated)} == {"crowd"}
+    assert {table[1] for table in tables(drawn)} == set(PAIR)
+    seated.set_opponents([*PAIR, "random"], [1, 0, 1])
+    assert {table[1] for table in tables(seated)} == {"crowd", "random"}
+    drawn.set_opponents(PAIR, pool=False)
+    assert {table[1] for table in tables(drawn)} == {"crowd"}
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    "opponents",
+    [
+        lowest_legal,
+        RandomAgent(),
+        RandomAgent,
+        f"{__name__}:lowest_legal",
+        [lowest_legal, "crowd"],
+        ["random", "skyenv.agents:RandomAgent"],
+    ],
+)
+def test_opponents_are_objects_callables_and_names(opponents: Any) -> None:
+    env = gymnasium.make(ENV_ID, num_players=3, opponents=opponents, seat=1)
+    env.reset(seed=1)
+    assert to_the_end(env, np.random.default_rng(1))[1]["end_reason"]
+
+
+def test_opponents_are_asked_in_batches_for_their_own_seats() -> None:
+    asked: list[list[int]] = []
+
+    def watching(decisions: Decisions) -> npt.NDArray[np.intp]:
+        asked.append(decisions.seat.tolist())
+        return lowest_legal(decisions)
+
+    env = native(num_players=3, opponents=watching, seat=1)
+    env.reset(seed=1)
+    assert asked == [[0] * NUM_ENVS, [2] * NUM_ENVS]  # SET-7
+    for _ in range(60):
+        env.step(env.action_masks().argmax(axis=1))
+    assert {seat for seats in asked for seat in seats} == {0, 2}
+
+
+@each_interface
+def test_the_learners_seat(interface: str) -> None:
+    """Drawn anew each episode from the row's own stream, or one further."""
+
+    def seats(seat: Any, episodes: int) -> list[Any]:
+        env = INTERFACES[interface](1, num_players=4, seat=seat)
+        core = getattr(env, "core", env)
+        core.reset(6)
+        told = [int(core.learner[0])]
+        for _ in range(episodes):
+            env.reset()
+            told.append(int(core.learner[0]))
+        return told
+
+    assert seats("rotate", 4) == [2, 3, 0, 1, 2]
+    assert seats(3, 2) == [3, 3, 3]
+    assert set(seats("random", 60)) == {0, 1, 2, 3}
+    assert seats("random", 9) == seats(None, 9)
+
+
+# ---- seeds ----
+
+
+def test_seeds() -> None:
+    """A row's later seeds follow from its own first one, in every interface."""
+    single, sb3 = FifthAvenueEnv(), SkyenvVecEnv(NUM_ENVS, seed=5)
+    env = native()
+    told: list[list[int]] = []
+    for episode in range(4):
+        single.reset(seed=None if episode else 7)
+        env.reset(seed=None if episode else 5)
+        sb3.reset()
+        seeds = env.core.games.seeds.tolist()
+        assert seeds == list(sb3.get_attr("seed")) == list(env.get_attr("seed"))
+        assert seeds[2] == single.core.games.seeds[0]
+        told.append(seeds)
+    assert told[0] == [5, 6, 7, 8, 9]
+    later = [seed for seeds in told[1:] for seed in seeds]
+    assert len(set(later)) == len(later)
+    assert all(seed in TRAINING for seed in later)
+    env.reset(seed=[5, 6, None, 8, 9])
+    assert np.array(env.core.games.seeds)[[0, 1, 3, 4]].tolist() == [5, 6, 8, 9]
+    env.reset()
+    assert (
+        np.array(env.core.games.seeds)[[0, 1, 3, 4]].tolist()
+        == np.array(told[1])[[0, 1, 3, 4]].tolist()
+    )
+    fresh = [FifthAvenueEnv() for _ in range(2)]
+    assert fresh[0].reset() is not fresh[1].reset()
+    assert fresh[0].core.games.seeds[0] != fresh[1].core.games.seeds[0]
+
+
+def test_neighbouring_seeds_give_unrelated_numbers() -> None:
+    """And they are not those of the same row's seeds."""
+    streams, rows = EpisodeSeeds(1000), np.arange(1000)
+    streams.begin(rows.tolist(), rows)
+    drawn = [streams.begin([None] * 1000, rows) for _ in range(5)]
+    numbers = np.concatenate([numbers.T for _, numbers in drawn])
+    assert 0 <= numbers.min() < numbers.max() < 1
+    assert np.abs(numbers.mean(axis=1) - 0.5).max() < 0.05
+    correlations = np.array(np.corrcoef(numbers))[np.triu_indices(len(numbers), 1)]
+    assert np.abs(correlations).max() < 0.2
+    assert np.unique(np.concatenate([seeds for seeds, _ in drawn])).size == 5000
+    other = EpisodeSeeds(1)
+    other.begin([9], rows[:1])
+    assert other.begin([None], rows[:1])[0] == drawn[0][0][9]
+
+
+def test_the_seeds_of_some_rows() -> None:
+    rows: Any = np.arange(4)
+    assert row_seeds(10, rows[1:3], 4) == [11, 12]
+    assert row_seeds([5, None, 6, 7], rows[:2], 4) == [5, None]
+    assert row_seeds(None, rows[1:3], 4) == [None, None]
+    assert row_seeds(HIGHEST_SEED - 1, rows, 4) == [HIGHEST_SEED - 1, HIGHEST_SEED, 0, 1]
+    wrong: Any
+    for wrong in (-1, 1.0, "7", 2**63, np.uint64(2**63 + 1), 10**5000, [1, 2, 3], [0, -1, 2, 3]):
+        with pytest.raises(OptionError, match="seed"):
+            row_seeds(wrong, rows, 4)
+
+
+@each_mode
+def test_a_reset_mask_resets_its_rows_alone(mode: AutoresetMode) -> None:
+    env, rng = native(mode), np.random.default_rng(1)
+    env.reset(seed=1)
+    for _ in range(10):
+        observations, *_ = env.step(choose(env.action_masks(), rng))
+    marked = np.array([False, True, False, False, True])
+    state = env.core.games.state.copy()
+    again, info = env.reset(seed=70, options={"reset_mask": marked})
+    assert (again[~marked] == observations[~marked]).all()
+    assert (env.core.games.state[~marked] == state[~marked]).all()
+    assert env.core.games.seeds.tolist() == [1, 71, 3, 4, 74]
+    assert (info["action_mask"] == env.action_masks()).all()
+    state = env.core.games.state.copy()
+    for mask in (np.zeros(5, bool), np.ones(4, bool), np.ones(5, int), [True] * 5):
+        with pytest.raises(OptionError, match="reset_mask"):
+            env.reset(seed=2, options={"reset_mask": mask})
+        assert (env.core.games.state == state).all()
+
+
+# ---- mistakes ----
+
+
+@each_interface
+def test_mistakes_are_named_and_change_nothing(interface: str) -> None:
+    env = INTERFACES[interface](3, illegal="raise", reward="margin", max_turns=3, seat=0)
+    core = getattr(env, "core", env)
+    one = interface == "single"
+    rows = core.all_rows
+    if interface != "vector":  # which resets its rows in their next step
+        with pytest.raises(GameOverError):
+            env.step(0 if one else np.zeros(3, int))
+    core.reset(1)
+
+    def snapshot() -> list[Any]:
+        names = ("reward", "done", "truncated", "length", "total", "learner")
+        arrays = [core.games.state, core.games.mask, *(getattr(core, name) for name in names)]
+        return [core.observation().tobytes(), *(array.tobytes() for array in arrays)]
+
+    legal = core.mask().argmax(axis=1)
+    wrong: list[Any] = [
+        np.where(rows == rows[-1], action, legal)
+        for action in (core.mask()[-1].argmin(), 103, -1, 1.5)
+    ]
+    wrong += [None, "option A", [[0, 1]]]
+    before = snapshot()
+    for actions in wrong:
+        with pytest.raises(IllegalActionError) as refused:
+            env.step(actions[0] if one and isinstance(actions, np.ndarray) else actions)
+        assert refused.value.row in (None, rows[-1])
+        assert snapshot() == before
+
+
+@each_interface
+def test_an_illegal_action_ends_the_episode(interface: str) -> None:
+    env = INTERFACES[interface](3, seat=0)
+    core = getattr(env, "core", env)
+    core.reset(1)
+    actions = core.mask().argmax(axis=1)
+    actions[-1] = core.mask()[-1].argmin()
+    state = core.games.state[-1].tobytes()
+    told = env.step(actions[0] if interface == "single" else actions)
+    if interface != "sb3":  # which resets in the same step
+        assert core.games.state[-1].tobytes() == state
+        assert core.reward[-1] == -1
+        assert not core.mask()[-1].any()
+        (info,) = core.episode_infos(core.all_rows[-1:])
+    else:
+        assert (told[1][-1], told[2].tolist()) == (-1, [False, False, True])
+        info = told[3][-1]
+        assert not any("illegal_action" in other for other in told[3][:-1])
+        assert env.action_masks()[-1].any()
+    assert info["illegal_action"] == actions[-1]
+    assert (info["end_reason"], info["win_share"]) == ("illegal", 0)
+    if interface == "single":
+        assert told[1:4] == (-1.0, True, False)
+        with pytest.raises(GameOverError):
+            env.step(actions[0])
+
+
+def test_disabled_autoreset_refuses_finished_rows() -> None:
+    env, rng = native(AutoresetMode.DISABLED, max_turns=2), np.random.default_rng(1)
+    env.reset(seed=1)
+    over = np.zeros(NUM_ENVS, bool)
+    while not over.any():
+        _, rewards, terminations, over, _ = env.step(choose(env.action_masks(), rng))
+    assert not terminations.any()
+    assert not rewards.any()
+    state = env.core.games.state.copy()
+    with pytest.raises(GameOverError) as refused:
+        env.step(choose(env.action_masks(), rng))
+    assert refused.value.row == np.argmax(over)
+    assert (env.core.games.state == state).all()
+
+
+@each_interface
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"opponents": ["crowd"]}, "opponents .* pool=True"),
+        ({"opponents": ["crowd"] * 3}, "opponents"),
+        ({"opponents": []}, "opponents"),
+        ({"opponents": PAIR, "pool": False, "opponent_weights": [1, 1]}, "opponent_weights"),
+        ({"opponents": PAIR, "pool": "yes"}, "pool must be"),
+        ({"one_opponent": 1}, "one_opponent must be"),
+        ({"opponents": PAIR, "opponent_weights": [1]}, "opponent_weights"),
+        ({"opponents": PAIR, "opponent_weights": [0, 0]}, "opponent_weights"),
+        ({"opponents": PAIR, "opponent_weights": [2, -1]}, "opponent_weights"),
+        ({"opponents": PAIR, "opponent_weights": [float("nan"), 1]}, "opponent_weights"),
+        ({"opponents": "nobody"}, "nobody"),
+        ({"opponents": 7}, "7"),
+        ({"seat": 3}, "seat"),
+        ({"seat": "first"}, "seat"),
+        ({"seat": True}, "seat"),
+        ({"illegal": "ignore"}, "illegal must be"),
+        ({"num_players": 5}, "num_players"),
+        ({"observation": "pixels"}, "observation"),
+    ],
+)
+def test_wrong_options_are_named(interface: str, options: dict[str, Any], name: str) -> None:
+    with pytest.raises((OptionError, AgentError), match=name):
+        INTERFACES[interface](4, **{"num_players": 3, **options})
+
+
+@pytest.mark.parametrize("interface", ["single", "vector", "sb3"])
+def test_other_options_are_refused_by_name(interface: str) -> None:
+    with pytest.raises(OptionError, match=r"has no option 'autoreset'; it has .*board, .*seat"):
+        INTERFACES[interface](2, autoreset=1)
+    with pytest.raises(OptionError, match="render_mode"):
+        INTERFACES[interface](2, render_mode="video")
+    for options in ({"autoreset_mode": "never"}, {"threads": 0}, {"mask": "infos"}, {"noop": 2}):
+        with pytest.raises(OptionError, match=next(iter(options))):
+            FifthAvenueVectorEnv(2, **options)
+
+
+# ---- what libraries ask of the rows of a batch ----
+
+
+def test_questions_about_rows() -> None:
+    env = FifthAvenueVectorEnv(3, 3, seat="rotate", opponents="crowd")
+    sb3 = SkyenvVecEnv(3, 3, seat="rotate", opponents="crowd", seed=7)
+    env.reset(seed=7)
+    sb3.reset()
+    masks = env.action_masks()
+    expected = {"seed": [7, 8, 9], "seat": [1, 2, 0], "render_mode": [None] * 3}
+    for name, values in expected.items():
+        assert list(env.get_attr(name)) == list(env.call(name)) == sb3.get_attr(name) == values
+        assert sb3.get_attr(name, [2, 0]) == [values[2], values[0]]
+    assert env.get_attr("opponents")[0] == ["crowd", None, "crowd"]
+    assert (np.stack(env.call("action_masks")) == masks).all()
+    assert (np.stack(sb3.env_method("action_masks", indices=[2, 1])) == masks[[2, 1]]).all()
+    assert (sb3.get_attr("action_masks", 2)[0]() == masks[2]).all()
+    assert sb3.env_is_wrapped(Monitor, indices=[0, 1]) == [True, True]
+    assert sb3.env_is_wrapped(VecMonitor) == [False] * 3
+    assert sb3.has_attr("seat")
+    assert not sb3.has_attr("nonsense")
+    assert list(sb3.get_images()) == [None] * 3
+    ask: Callable[..., Any]
+    for ask in (env.get_attr, env.call, sb3.get_attr, sb3.env_method):
+        with pytest.raises(AttributeError, match="'nonsense'; they have action_masks"):
+            ask("nonsense")
+    for ask in (env.set_attr, sb3.set_attr):
+        with pytest.raises(AttributeError, match=r"'seat' can't be set"):
+            ask("seat", 1)
+    for ask in (env.call, sb3.env_method):
+        ask("set_opponents", PAIR, pool=True)
+    assert {name for table in tables(env) for name in table} <= {None, *PAIR}
+    with pytest.raises(OptionError, match="all rows together"):
+        sb3.env_method("set_opponents", "random", indices=[1])
+    assert env.single_observation_space.shape == (OBSERVATION_SIZE,)

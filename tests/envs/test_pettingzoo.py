@@ -1,0 +1,272 @@
+"""The PettingZoo environment: PettingZoo's own tests, and what skyenv promises beside them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pettingzoo
+import pytest
+
+from skyenv import fifth_avenue_v0
+from skyenv.engine.observation import OBSERVATION_SIZE
+from skyenv.errors import GameOverError, IllegalActionError, OptionError
+from skyenv.seeds import TRAINING
+
+with warnings.catch_warnings():
+    # Where pygame is installed, PettingZoo's tests import one of its own games in a deprecated way.
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from pettingzoo import test as conformance
+
+OPTIONS: list[dict[str, Any]] = [
+    {"num_players": 2, "side": "back", "mask": "observation"},
+    {"num_players": 3, "side": "front", "mask": "info", "reward": "margin"},
+    {"num_players": 4, "side": "back", "mask": "both", "noop": True},
+]
+MASK_KEYS = {"observation": "observation", "both": "observation", "rllib": "observations"}
+"""The vector's key in observations that are dicts."""
+each_maker = pytest.mark.parametrize("make", [fifth_avenue_v0.env, fifth_avenue_v0.raw_env])
+each_option = pytest.mark.parametrize("options", OPTIONS)
+
+
+def choose(env: Any, rng: np.random.Generator) -> int | None:
+    """A random legal action; None after the end."""
+    mask = env.unwrapped.games.mask[0]
+    over = any(env.terminations.values()) or any(env.truncations.values())
+    return None if over else int(rng.choice(np.flatnonzero(mask)))
+
+
+def started(make: Any = fifth_avenue_v0.raw_env, decisions: int = 30, **options: Any) -> Any:
+    """An environment after some decisions."""
+    env, rng = make(**options), np.random.default_rng(4)
+    env.reset(seed=4)
+    for _ in range(decisions):
+        env.step(choose(env, rng))
+    return env
+
+
+# ---- PettingZoo's own tests ----
+
+
+@each_option
+@each_maker
+@pytest.mark.filterwarnings(
+    # Advice for environments with image or vector observations; the classic ones that observe a
+    # dict are exempt by name.
+    "ignore:Observation space for each agent probably should be:UserWarning",
+    "ignore:Observation is not a NumPy array:UserWarning",
+    "ignore:Action mask numpy array is all zeros:UserWarning",
+)
+def test_pettingzoos_tests(make: Any, options: dict[str, Any]) -> None:
+    conformance.api_test(make(**options, max_turns=60), num_cycles=300)
+    conformance.seed_test(lambda: make(**options), num_cycles=50)
+    conformance.test_save_obs(fifth_avenue_v0.env(**options))
+
+
+@each_option
+def test_pettingzoos_tests_in_parallel_and_of_pictures(options: dict[str, Any]) -> None:
+    parallel = fifth_avenue_v0.parallel_env(**options, max_turns=60)
+    conformance.state_test(fifth_avenue_v0.env(**options), parallel)
+    conformance.parallel_api_test(parallel, num_cycles=300)
+    conformance.render_test(lambda **more: fifth_avenue_v0.env(**options, **more))
+
+
+@pytest.mark.skipif(not hasattr(pettingzoo, "register"), reason="PettingZoo has ids since 1.27")
+def test_pettingzoo_makes_it_by_its_id() -> None:
+    env = pettingzoo.make("aec", "skyenv/fifth_avenue_v0", num_players=4)
+    assert env.possible_agents == ["seat_0", "seat_1", "seat_2", "seat_3"]
+    assert str(env) == "fifth_avenue_v0"
+    parallel = pettingzoo.make("parallel", "skyenv/fifth_avenue_v0")
+    assert parallel.possible_agents == ["seat_0", "seat_1"]
+
+
+# ---- observations and masks ----
+
+
+@pytest.mark.parametrize("noop", [False, True])
+@pytest.mark.parametrize("mask", ["observation", "info", "both", "rllib"])
+def test_every_agent_can_be_observed_at_any_time(mask: str, noop: bool) -> None:
+    """The mask is where it should be and nowhere else; int8, 0 or action 0 for all but the agent to
+    act, also after the end.
+    """
+    env = started(fifth_avenue_v0.env, 0, num_players=3, mask=mask, noop=noop, max_turns=8)
+    rng = np.random.default_rng(3)
+    games = env.unwrapped.games
+    nothing = np.zeros(103, np.int8)
+    nothing[0] = noop
+    while env.agents:
+        action = choose(env, rng)
+        for seat, agent in enumerate(env.possible_agents):
+            observation, info = env.observe(agent), env.infos.get(agent, {})
+            assert env.observation_space(agent) is env.observation_space(agent)
+            assert env.observation_space(agent).contains(observation)
+            masks = [] if "action_mask" not in info else [info["action_mask"]]
+            assert bool(masks) == (mask in ("info", "both") and agent in env.agents)
+            if mask != "info":
+                assert set(observation) == {MASK_KEYS[mask], "action_mask"}
+                masks.append(observation["action_mask"])
+                observation = observation[MASK_KEYS[mask]]
+            assert (observation == games.observe(seat)[0]).all()
+            is_to_act = agent == env.agent_selection and action is not None
+            for one in masks:
+                assert one.dtype == np.int8
+                assert (one == (games.mask[0] if is_to_act else nothing)).all()
+        assert env.state_space.contains(env.state())
+        assert (env.state() == games.observe([0, 1, 2], [0, 0, 0]).reshape(-1)).all()
+        assert env.state().shape == (3 * OBSERVATION_SIZE,)
+        env.step(action)
+
+
+def test_observed_arrays_are_ones_own() -> None:
+    """They don't change later, and writing into them changes nothing."""
+    env = started(fifth_avenue_v0.env, mask="both")
+    observation, _, _, _, info = env.last()
+    assert env.last()[4]["action_mask"] is info["action_mask"]
+    kept = {name: array.copy() for name, array in observation.items()}
+    env.step(int(info["action_mask"].argmax()))
+    assert all((observation[name] == kept[name]).all() for name in kept)
+    observation, _, _, _, info = env.last()
+    action = int(info["action_mask"].argmax())
+    for mask in (observation["action_mask"], info["action_mask"]):
+        mask[:] = 0
+    env.step(action)
+    assert not any(env.terminations.values())
+
+
+# ---- rewards and the end ----
+
+
+@pytest.mark.parametrize("reward", ["outcome", "margin", "points"])
+@each_option
+def test_rewards_and_infos_of_a_whole_game(options: dict[str, Any], reward: str) -> None:
+    """What last() tells sums up to all rewards; all agents end in the same step."""
+    env, rng = fifth_avenue_v0.raw_env(**options | {"reward": reward}), np.random.default_rng(5)
+    env.reset(seed=5)
+    sums, given = (dict.fromkeys(env.possible_agents, 0.0) for _ in range(2))
+    players = len(sums)
+    for agent in env.agent_iter():
+        _, collected, terminated, truncated, _ = env.last()
+        sums[agent] += collected
+        action = choose(env, rng)
+        assert (action is None) == (terminated or truncated)
+        if action is not None:
+            assert env.agents == env.possible_agents
+            assert not any("win_share" in info for info in env.infos.values())
+        elif len(env.agents) == players:
+            assert all(env.terminations.values())
+            assert sum(info["win_share"] for info in env.infos.values()) == 1
+            for seat, info in enumerate(env.infos.values()):
+                names = [None if i == seat else f"seat_{i}" for i in range(players)]
+                assert (info["seat"], info["opponents"]) == (seat, names)
+                assert info["own_vp"] == env.games.state["score"][0, seat]
+        env.step(action)
+        for other, value in env.rewards.items():
+            given[other] += value
+    assert sums == pytest.approx(given)
+    if reward == "outcome":
+        assert sum(sums.values()) == pytest.approx(0.0, abs=1e-6)
+        assert max(sums.values()) > 0
+    if reward == "points":
+        assert list(sums.values()) == env.games.state["score"][0, :players].tolist()
+
+
+@each_maker
+def test_a_truncation_is_a_truncation(make: Any) -> None:
+    env, rng = started(make, 0, max_turns=3), np.random.default_rng(2)
+    while not any(env.truncations.values()):
+        env.step(choose(env, rng))
+    assert all(env.truncations.values())
+    assert not any(env.terminations.values())
+    assert not any(env.rewards.values())
+
+
+def test_env_ends_the_game_after_an_illegal_action(capsys: pytest.CaptureFixture[str]) -> None:
+    env = started(fifth_avenue_v0.env, num_players=3, mask="both")
+    loser = env.agent_selection
+    env.step(int(env.last()[0]["action_mask"].argmin()))
+    assert env.rewards == {agent: -1.0 if agent == loser else 0 for agent in env.possible_agents}
+    assert all(env.terminations.values())
+    for agent in env.agents:
+        info = env.infos[agent]
+        assert not info["action_mask"].any()
+        assert not env.observe(agent)["action_mask"].any()
+        assert (info["win_share"], info["end_reason"]) == (0, "illegal")
+    for _ in env.possible_agents:
+        env.step(None)
+    assert not env.agents
+    with pytest.raises(AssertionError):
+        started(fifth_avenue_v0.env).step(103)
+    parallel = fifth_avenue_v0.parallel_env(num_players=3)
+    observations, _ = parallel.reset(seed=6)
+    action = int(observations["seat_0"]["action_mask"].argmin())
+    _, rewards, terminations, _, _ = parallel.step({"seat_0": action})
+    assert rewards == {"seat_0": -1.0, "seat_1": 0, "seat_2": 0}
+    assert all(terminations.values())
+    assert parallel.agents == []
+
+
+# ---- seeds ----
+
+
+def test_without_a_seed_the_private_stream_goes_on() -> None:
+    def seeds(first: int | None) -> list[int]:
+        env = fifth_avenue_v0.raw_env()
+        env.reset(seed=first)
+        told = [int(env.games.seeds[0])]
+        for _ in range(3):
+            env.reset()
+            told.append(int(env.games.seeds[0]))
+        return told
+
+    assert seeds(8) == seeds(8)
+    assert seeds(8)[0] == 8
+    assert all(seed in TRAINING for seed in seeds(2**63 - 1)[1:])
+    np.random.seed(0)  # a global generator must not matter
+    fresh = seeds(None)
+    np.random.seed(0)
+    assert not set(fresh) & set(seeds(None))
+
+
+# ---- mistakes ----
+
+
+def snapshot(env: Any) -> tuple[Any, ...]:
+    """All that an environment tells."""
+    arrays = env.games.state.tobytes(), env.games.mask.tobytes(), env.state().tobytes()
+    told = (env.rewards, env.terminations, env.truncations, env.agents, env.infos.keys())
+    return *arrays, env.agent_selection, repr(told)
+
+
+@pytest.mark.parametrize("action", ["illegal", 103, -1, 2**70, None, 1.0, "option A", [1, 2]])
+def test_raw_env_refuses_what_is_no_legal_action_and_changes_nothing(action: Any) -> None:
+    env = started(reward="margin")
+    before = snapshot(env)
+    if action == "illegal":
+        action = int(np.argmin(env.last()[0]["action_mask"]))
+    with pytest.raises(IllegalActionError):
+        env.step(action)
+    assert snapshot(env) == before
+
+
+def test_raw_env_refuses_actions_before_and_after_the_game() -> None:
+    env = fifth_avenue_v0.raw_env(max_turns=2)
+    for action in (0, None):
+        with pytest.raises(GameOverError):
+            env.step(action)
+    env.reset(seed=4)
+    while not any(env.truncations.values()):
+        env.step(np.int8(np.argmax(env.last()[0]["action_mask"])))
+    before = snapshot(env)
+    with pytest.raises(GameOverError):
+        env.step(0)
+    assert snapshot(env) == before
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "1"])
+def test_wrong_seeds_are_named_and_change_nothing(seed: Any) -> None:
+    env = started()
+    before = snapshot(env)
+    with pytest.raises(OptionError, match="seed"):
+        env.reset(seed=seed)
+    assert snapshot(env) == before

@@ -20,6 +20,7 @@ from experiments.benchmarks import figures, libraries
 from experiments.tools import drawings, rules_page
 from skyenv.agents import agent_names, make_agent
 from skyenv.arena import ladder
+from skyenv.arena.schedule import entrants
 from skyenv.commands import Parser, exit_code
 from skyenv.engine import information_state, knowledge, observation
 from skyenv.engine.options import table_label, table_name
@@ -115,6 +116,20 @@ def ladder_pairs(players: int, side: str) -> str:
     return f"{ladder.matrix_markdown(shipped_ladder(players, side))}\n\n{picture}"
 
 
+def ladder_table(players: int, side: str) -> str:
+    """Return the ladder that ships, and which of its agents have changed since it was played."""
+    published = shipped_ladder(players, side)
+    agents = published["agents"]
+    here = entrants([agent["spec"] for agent in agents], players, side)
+    changed = [
+        f"{now.name} (version {then['version']}; {now.version} now)"
+        for now, then in zip(here, agents, strict=True)
+        if now.version != then["version"]
+    ]
+    note = f"\n\nChanged since, and not rated anew: {', '.join(changed)}." if changed else ""
+    return ladder.markdown(published) + note
+
+
 def trained_agents() -> str:
     """Return how the networks that ship were trained, and their strength."""
     head = ["table", "decisions", "minutes", "against", "wins, one seat against all others", "par"]
@@ -160,7 +175,7 @@ def part(name: str) -> str:
     """
     if found := re.fullmatch(r"ladder (\d) players (\w+)( in pairs)?", name):
         table = int(found[1]), found[2]
-        return ladder_pairs(*table) if found[3] else ladder.markdown(shipped_ladder(*table))
+        return ladder_pairs(*table) if found[3] else ladder_table(*table)
     if found := re.fullmatch(r"figures (\w+)", name):
         return figures.list_table(found[1])
     if found := re.fullmatch(r"grid (\w+)(?:: (.*))?", name):

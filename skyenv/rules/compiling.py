@@ -262,7 +262,8 @@ class _Cache:
     def __init__(self, owner: EntryPoint) -> None:
         self._owner = owner
         self._source = Path(owner.py_func.__code__.co_filename)
-        name = f"{self._source.stem}.{owner.py_func.__qualname__.replace('<locals>', 'locals')}"
+        code = owner.py_func.__code__
+        name = f"{self._source.stem}.{code.co_name}.{code.co_firstlineno}"
         self._stem = f"{name}.{sys.implementation.cache_tag}-"
 
     @cached_property
@@ -272,12 +273,12 @@ class _Cache:
 
     def files(self, sig: Any) -> list[Path]:
         """Where code for a signature may lie, the first choice first; nowhere for a function that
-        is in no file.
+        is in no file, or is made anew with other variables of the function around it.
         """
         key = repr((sig, self._owner.targetctx.codegen().magic_tuple()))
         name = f"{self._stem}{self._digest}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.nbc"
-        is_there = self._source.is_file()
-        return [folder / name for folder in _folders(self._source.parent)] if is_there else []
+        is_kept = self._source.is_file() and not self._owner.py_func.__closure__
+        return [folder / name for folder in _folders(self._source.parent)] if is_kept else []
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The result of compilation for a signature, or None if it must be compiled."""

@@ -299,6 +299,33 @@ def test_whole_numbers_of_all_sizes_are_one_kind_of_argument() -> None:
 
 
 @needs_compiler
+def test_functions_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    """Also where the variables around them differ, which are compiled in."""
+    (tmp_path / "program.py").write_text(
+        """
+from skyenv.rules.compiling import entry_point
+
+def adding(amount):
+    @entry_point("adding")
+    def add(number):
+        return number + amount
+    return add
+
+@entry_point("adding")
+def add(number):
+    return number + 5
+
+print(adding(1)(40), adding(2)(40), add(40))
+""",
+        encoding="utf-8",
+    )
+    environment = {"PYTHONPATH": str(PACKAGE.parent), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    for _ in range(2):
+        result = python("program.py", cwd=tmp_path, environment=environment)
+        assert result.stdout == "41 42 45\n", result.stderr
+
+
+@needs_compiler
 def test_a_listener_hears_what_is_compiled() -> None:
     @entry_point("a test")
     def double(number: int) -> int:

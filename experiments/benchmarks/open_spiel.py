@@ -23,7 +23,7 @@ def open_spiel(scale: Scale) -> Iterator[Figure]:
     random game, after a third of it, and after two thirds; skyenv's search does the same work
     there. One thread, processor time; medians of repeats after a warm-up.
     """
-    game = pyspiel.load_game(SHORT_NAME)
+    game = pyspiel.load_game(SHORT_NAME, {"events": 2048})
     for name, column in (("decisions of seats", 0), ("all nodes", 1)):
 
         def pace(column: int = column) -> float:

@@ -21,7 +21,12 @@ from scenario import even
 from skyenv import ACTION_NAMES, AgentError, ChanceError, Game, IllegalActionError, OptionError
 from skyenv.agents import Agent
 from skyenv.engine.game import OUTCOMES
-from skyenv.engine.information_state import information_size, information_state, information_tensor
+from skyenv.engine.information_state import (
+    DEFAULT_EVENTS,
+    information_size,
+    information_state,
+    information_tensor,
+)
 from skyenv.engine.knowledge import resample, view
 from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.envs.open_spiel import SHORT_NAME, AgentBot
@@ -104,7 +109,7 @@ def test_other_processes_find_a_pickled_game_or_are_told_what_is_missing(tmp_pat
 
 @pytest.mark.parametrize(
     "params",
-    [{"players": 5}, {"side": "left"}, {"max_turns": 0}, {"events": 0}, {"colour": 1}],
+    [{"players": 5}, {"side": "left"}, {"max_turns": 0}, {"events": -1}, {"colour": 1}],
 )
 def test_wrong_parameters_are_named(params: dict[str, Any]) -> None:
     with pytest.raises((OptionError, pyspiel.SpielError), match=next(iter(params))):
@@ -120,7 +125,7 @@ def test_a_game_that_says_it_has_no_information_state() -> None:
         warnings.simplefilter("ignore")
         environments = [rl_environment.Environment(one) for one in (loaded(3), game)]
     sizes = [environment.observation_spec()["info_state"] for environment in environments]
-    assert sizes == [(information_size(),), (OBSERVATION_SIZE,)]
+    assert sizes == [(information_size(game.max_events),), (OBSERVATION_SIZE,)]
     texts = [state_after(one, 1, 5).information_state_string(0) for one in (loaded(3), game)]
     assert texts[0] == texts[1]
     pyspiel.random_sim_test(
@@ -138,7 +143,7 @@ def test_same_play_same_record(players: int, side: str) -> None:
     information states, record and outcome.
     """
     rng = np.random.default_rng(players)
-    state = loaded(players, side).new_initial_state()
+    state = loaded(players, side, events=DEFAULT_EVENTS).new_initial_state()
 
     def decided(ahead: Callable[[list[Any]], dict[Any, float]]) -> list[Any]:
         chance: list[Any] = []
@@ -212,7 +217,7 @@ def test_nothing_is_seen_before_all_of_it_is_decided() -> None:
     """At a chance node every seat sees the action, but not what chance has decided of it so far."""
     seen_before: dict[int, str] = {}
     nodes = 0
-    for state in states(loaded(3), 5, 60):
+    for state in states(loaded(3, events=500), 5, 60):
         if not state.is_chance_node():
             seen_before = {}
             continue
@@ -258,6 +263,20 @@ def test_observers() -> None:
         game.make_py_observer(None, {"size": 3})
     with pytest.raises(OptionError, match="parameter events"):
         state_after(loaded(2, events=20), 1, 30).information_state_tensor(0)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("players", "agent"), [(4, "hoard"), (2, "hoard"), (3, "random")])
+def test_the_information_states_tensor_has_room_for_the_longest_games(
+    players: int, agent: str
+) -> None:
+    game, bots = loaded(players), [AgentBot(agent, 1)] * players
+    state = game.new_initial_state()
+    evaluate_bots.evaluate_bots(state, bots, np.random.RandomState(1))
+    events = len(state.position.events) - 1
+    assert events > (2048 if (players, agent) == (4, "hoard") else 100)
+    tensor = np.array(state.information_state_tensor(0))
+    assert np.flatnonzero(tensor[103:].reshape(-1, 7).any(axis=1)).size == events
 
 
 # ---- determinizations ----

@@ -13,7 +13,7 @@ import pyspiel
 
 from skyenv.checks import check_flag, check_integer
 from skyenv.engine.game import OUTCOMES, SETUP, Game
-from skyenv.engine.information_state import DEFAULT_EVENTS, information_size
+from skyenv.engine.information_state import information_size
 from skyenv.engine.kernels import outcome_of
 from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.engine.options import DEFAULT_MAX_TURNS
@@ -28,6 +28,7 @@ from skyenv.histories.states import (
     State,
     Table,
     game_of,
+    most_events,
     table_of,
 )
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
@@ -40,7 +41,7 @@ PARAMETERS: Final = {
     "players": 2,
     "side": "front",
     "max_turns": DEFAULT_MAX_TURNS,
-    "events": DEFAULT_EVENTS,
+    "events": 0,
     "information_state": True,
 }
 """The game's parameters and their defaults."""
@@ -91,13 +92,13 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
 
     Args:
         params: ``players`` (2 to 4), ``side`` (``"front"`` or ``"back"``), ``max_turns`` (END-5; 1
-            to 1,000,000), ``events``, for how many events the information state's tensor has room,
-            and ``information_state``: False for a game whose type says that it provides none, so
+            to 1,000,000), ``events``, for how many events the information state's tensor has room
+            (0: for all that a game can have), and ``information_state``: False for a game whose type says that it provides none, so
             that algorithms that prefer it take the observation.
 
     Attributes:
         table: what all positions of the game share.
-        max_events: the parameter ``events``.
+        max_events: the room for events in the information state's tensor.
 
     Raises:
         OptionError: a parameter is unknown or has a wrong value.
@@ -110,7 +111,8 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
                 f"{SHORT_NAME} has no parameter {shown(unknown[0])}; it has {', '.join(PARAMETERS)}"
             )
         self.table: Table = table_of(given["players"], given["side"], given["max_turns"])
-        self.max_events = check_integer("events", given["events"], 1, MOST_EVENTS)
+        events = check_integer("events", given["events"], 0, MOST_EVENTS)
+        self.max_events = events or most_events(self.table.num_players, self.table.max_turns)
         kind = _game_type(check_flag("information_state", given["information_state"]))
         super().__init__(kind, _info(self.table.num_players, self.table.max_turns), params or {})
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, TypeAlias
 
 from tqdm import tqdm
 
-Bar = tqdm
-"""The type of a progress bar; a context manager that removes it in the end."""
+Bar: TypeAlias = Any
+"""The type of a progress bar, tqdm's; a context manager that removes it in the end."""
 
 
 def progress(

@@ -67,6 +67,7 @@ class Games(host.ReadOnly):
     num_players: int
     side: str
     autoreset: bool
+    agent_seed: int | None
     observation: Any
     state: Any
     finished: Any

@@ -47,7 +47,9 @@ def test_compiles_without_memory_of_its_own(name: str) -> None:
     gpu = SimpleNamespace(compute_capability=(8, 0))
     signature = types.void(*map(typeof, ARGUMENTS[name]))
     with mock.patch.object(dispatcher, "get_current_device", return_value=gpu):
-        ptx, _ = cuda.compile_ptx(getattr(kernels, name).py_func, signature, cc=(8, 0))
+        ptx, _ = cuda.compile_ptx(  # type: ignore[attr-defined, no-untyped-call]
+            getattr(kernels, name).py_func, signature, cc=(8, 0)
+        )
     assert ".target sm_80" in ptx
     assert ".entry" in ptx
     assert "NRT_" not in ptx, "it allocates"

@@ -50,12 +50,12 @@ def test_agents_of_every_kind_use_what_they_are_told(agent: str) -> None:
 
     def told(states: Any) -> list[list[float]]:
         # Views are compared byte by byte, as their digests are an agent's random numbers.
-        games = Game(2).games
+        game = Game(2)
         answers = []
         for state in states:
             one = np.array([state], GAME_DTYPE)
-            games.rewind(one.tobytes())
-            decisions = as_decisions(games, asked)
+            game.rewind(one.tobytes())
+            decisions = as_decisions(game.games, asked)
             evaluations = asked.evaluate(decisions)
             answers.append(
                 np.asarray(asked.scores(decisions) if evaluations is None else evaluations[0])[  # type: ignore[attr-defined]

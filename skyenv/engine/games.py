@@ -505,7 +505,7 @@ _BATCHES: Final[weakref.WeakSet[Games]] = weakref.WeakSet()
 def _start_again() -> None:
     """Replace locks in a forked process: those that another thread held would stay locked."""
     for games in list(_BATCHES):
-        games._start_alone()
+        games._start_alone()  # noqa: SLF001
 
 
 if hasattr(os, "register_at_fork"):

@@ -52,6 +52,7 @@ class GameLines:
         header: the header's line.
         setup: the setup's line.
         events: the lines behind the setup, each read from the stream when it is asked for.
+        source: the reading of the record, which closes the file when it is forgotten.
 
     All objects have been checked for their fields, types and ranges, but not yet against the rules.
     """
@@ -60,9 +61,7 @@ class GameLines:
     header: Line
     setup: Line
     events: Iterator[Line]
-    _games: Iterator[GameLines] | None = field(
-        default=None, repr=False
-    )  # closes the file when it is forgotten
+    source: Iterator[GameLines] | None = field(default=None, repr=False)
 
 
 @contextmanager
@@ -104,7 +103,7 @@ def nth_game(source: Source, number: int = 1) -> GameLines:
     games = iter_games(source)
     for lines in games:
         if lines.number == number:
-            lines._games = games
+            lines.source = games
             return lines
     raise OptionError(f"there is no game {number}: the record has {lines.number}")
 

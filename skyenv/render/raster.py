@@ -86,7 +86,7 @@ def _drawn(thorvg: Any, content: bytes, width: int | None) -> RGB:
     try:
         wide, high = _loaded(thorvg, picture, content, width)
     except BaseException:
-        picture._rel()  # no canvas owns it yet
+        picture._rel()  # noqa: SLF001 (no canvas owns it yet)
         raise
     picture.set_size(wide, high)
     canvas = thorvg.SwCanvas(_engine())

@@ -286,7 +286,7 @@ class _Cache:
         for file in filter(os.path.isfile, self.files(sig)):
             try:
                 content = pickle.loads(file.read_bytes())
-                return compiler.CompileResult._rebuild(target_context, *content)
+                return compiler.CompileResult._rebuild(target_context, *content)  # noqa: SLF001
             except Exception as failure:  # whatever a damaged file raises
                 _complain(failure)
         _announce(self._owner)
@@ -296,7 +296,7 @@ class _Cache:
         """Write the result of compilation, in the first folder that takes it."""
         if result.library.has_dynamic_globals:
             return
-        content, failures = dumps(result._reduce()), []
+        content, failures = dumps(result._reduce()), []  # noqa: SLF001
         for file in self.files(sig):
             try:
                 self._write(file, content)

@@ -213,7 +213,12 @@ def test_metadata(wheel: Path) -> None:
         == (ROOT / "README.md").read_text(encoding="utf-8").strip()
     )
     required = [line for line in metadata.get_all("Requires-Dist") or [] if "extra ==" not in line]
-    assert sorted(line.split(">")[0] for line in required) == ["filelock", "numba", "numpy", "tqdm"]
+    assert sorted(Requirement(line).name for line in required) == [
+        "filelock",
+        "numba",
+        "numpy",
+        "tqdm",
+    ]
     assert set(metadata.get_all("Provides-Extra") or []) == {
         name.replace("_", "-") for name in PROJECT["optional-dependencies"]
     }

@@ -166,9 +166,9 @@ def test_reasons_for_bids() -> None:
     assert reason(game, "bid green 4") == "the bid must exceed 12, and would end at 8 at the most"
     assert reason(game, "bid done") == "the bid must exceed 12"
     assert reason(game, "build 1") == "there is an auction: bid or pass"
-    state["owner"][TSQ] = (1, 0, 1, 1, 1)
+    state["owner"][TSQ] = (1, 0, ALEA, ALEA, ALEA)
     assert reason(game, "bid green 4") == "you stand on violet: only that colour"
-    state["owner"][TSQ] = (1, 2, 1, 1, 1)
+    state["owner"][TSQ] = (1, 2, ALEA, ALEA, ALEA)
     assert (
         reason(game, "bid green 4")
         == "no colour is allowed: skyscrapers of others stand on every plot"
@@ -209,6 +209,6 @@ def test_reasons_for_building() -> None:
         reason(game, "pass")
         == "you have won the auction: build, or declare a building stop if you may"
     )
-    game.state["owner"][TSQ] = (NONE, 1, 1, 1, 1)
+    game.state["owner"][TSQ] = (NONE, 1, ALEA, ALEA, ALEA)
     game.state["tiles"][TSQ, 0, 0] = 1
     assert reason(game, "build 1") == "you have no plot in TSQ: you must declare a building stop"

@@ -194,9 +194,10 @@ def test_declares_the_stop_that_ends_the_game_ahead_and_not_behind(
     game = blank(
         score=[mine, others, others, 0], stops=1, phase=6, auction_place=3, auction_commissioner=0
     )
-    for plot in range(5):
-        stand(game, 3, plot, plot % 3, 1)
+    for plot in range(3):
+        stand(game, 3, plot, plot, 1)
     state: Any = game.state
+    state.tiles[3, 3:5, 0] = 1
     state.bid_colour[0], state.bid_total[0], state.bid_cards[0, 0] = 0, 4, [1, 0, 0]
     state.highest, state.highest_bidder = 4, 0
     assert (choose(game, agent) == "stop") == wanted
@@ -204,8 +205,9 @@ def test_declares_the_stop_that_ends_the_game_ahead_and_not_behind(
 
 def test_the_appraiser_outbids_whoever_would_end_the_game_by_a_stop() -> None:
     game = blank(score=[40, 48, 20, 0], stops=1, placed=3)
-    for plot, seat in enumerate((1, 0, 2, 2, 2)):
+    for plot, seat in enumerate((1, 0, 2)):
         stand(game, 3, plot, seat, 1)
+    game.state.tiles[3, 3:5, 0] = 1
     auction(game, 3, 18, 1)
     game.state.bid_colour[1] = 0
     game.state.out[2] = 1

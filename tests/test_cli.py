@@ -411,7 +411,7 @@ def test_film_writes_a_film(
         ("show {games} --svg {out} --step 9 --evaluation nobody", "unknown agent 'nobody'"),
         (
             "show {games} --svg {out} --step 9 --evaluation greedy",
-            "--evaluation: greedy evaluates nothing; crowd, hoard, ismcts, ",
+            "--evaluation: greedy evaluates nothing; searches and checkpoints do",
         ),
         ("show {games} --svg {out} --evaluation random", "--evaluation: the game is over"),
         ("show {games} --svg {out} --step 0 --seat 1 --evaluation random", "seat 1 isn't to act"),

@@ -64,8 +64,18 @@ class Interface:
         """Play an action."""
         raise NotImplementedError
 
+    def batch(self) -> tuple[Any, int]:
+        """The engine's games, and the row of this one."""
+        raise NotImplementedError
+
     def ended(self) -> bytes:
         """The game's record at its end."""
+        games, row = self.batch()
+        record: bytes = games.state[row].tobytes()
+        return record
+
+    def says(self) -> str:
+        """What an environment tells beside that: infos and text pictures."""
         raise NotImplementedError
 
 
@@ -83,8 +93,8 @@ class OneGame(Interface):
     def play(self, action: int) -> None:
         self.game.play(action)
 
-    def ended(self) -> bytes:
-        return self.game.state.tobytes()
+    def batch(self) -> tuple[Any, int]:
+        return self.game.games, 0
 
 
 class OneOfABatch(Interface):
@@ -113,6 +123,9 @@ class OneOfABatch(Interface):
         assert actions[1] == action
         self.games.step(actions)
         self.over = bool(self.games.done[1])
+
+    def batch(self) -> tuple[Any, int]:
+        return self.games, 1
 
     def ended(self) -> bytes:
         record: bytes = self.games.finished[1].tobytes()
@@ -144,8 +157,7 @@ class Renewed(OneOfABatch):
         self.over = bool(self.games.seat[1] < 0)
 
     def ended(self) -> bytes:
-        record: bytes = self.games.state[1].tobytes()
-        return record
+        return Interface.ended(self)
 
 
 class InCuda(OneOfABatch):
@@ -198,9 +210,12 @@ class RawAec(Interface):
     def play(self, action: int) -> None:
         self.env.step(action)
 
-    def ended(self) -> bytes:
-        record: bytes = self.env.unwrapped.games.state[0].tobytes()
-        return record
+    def batch(self) -> tuple[Any, int]:
+        return self.env.unwrapped.games, 0
+
+    def says(self) -> str:
+        env = self.env
+        return repr([env.last()[1:], env.infos, env.rewards]) + str(env.render())
 
 
 class Aec(RawAec):
@@ -226,9 +241,12 @@ class Parallel(RawAec):
         selected = self.env.aec_env.agent_selection
         self.env.step({agent: action if agent == selected else 77 for agent in self.env.agents})
 
-    def ended(self) -> bytes:
-        record: bytes = self.env.aec_env.unwrapped.games.state[0].tobytes()
-        return record
+    def batch(self) -> tuple[Any, int]:
+        return self.env.aec_env.unwrapped.games, 0
+
+    def says(self) -> str:
+        aec = self.env.aec_env
+        return repr([aec.infos, aec.rewards]) + str(self.env.render())
 
 
 class Single(Interface):
@@ -258,9 +276,11 @@ class Single(Interface):
         self.observation, _, terminated, truncated, self.info = self.env.step(action)
         self.over = terminated or truncated
 
-    def ended(self) -> bytes:
-        record: bytes = self.env.unwrapped.core.games.state[0].tobytes()
-        return record
+    def batch(self) -> tuple[Any, int]:
+        return self.env.unwrapped.core.games, 0
+
+    def says(self) -> str:
+        return repr(self.info) + str(self.env.render())
 
 
 class Vector(Single):
@@ -280,13 +300,12 @@ class Vector(Single):
 
     def play(self, action: int) -> None:
         actions = choices(self.observation, self.env.action_masks())
-        assert actions[1] == action
+        actions[1] = action
         self.observation, _, terminated, truncated, self.info = self.env.step(actions)
         self.over = bool(terminated[1] or truncated[1])
 
-    def ended(self) -> bytes:
-        record: bytes = self.env.core.games.state[1].tobytes()
-        return record
+    def batch(self) -> tuple[Any, int]:
+        return self.env.core.games, 1
 
 
 class Sb3(Vector):
@@ -296,12 +315,12 @@ class Sb3(Vector):
         from skyenv.envs.sb3 import SkyenvVecEnv
 
         self.env = SkyenvVecEnv(ROWS, seed=SEED - 1, **self.options)
-        self.observation, self.over = self.env.reset(), False
+        self.observation, self.info, self.over = self.env.reset(), self.env.reset_infos, False
 
     def play(self, action: int) -> None:
         actions = choices(self.observation, self.env.action_masks())
-        assert actions[1] == action
-        self.observation, _, dones, _ = self.env.step(actions)
+        actions[1] = action
+        self.observation, _, dones, self.info = self.env.step(actions)
         self.over = bool(dones[1])
 
     def ended(self) -> bytes:

@@ -1,0 +1,378 @@
+"""INF: no outlet tells a seat what it can't know, and what is drawn anew for a seat is all that it
+can't know and nothing else.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from interfaces import INTERFACES, SEED, Interface
+from twins import TABLES, decided, twins
+
+from positions import deal_anew
+from skyenv import NUM_ACTIONS, Game, IllegalActionError, make_agent
+from skyenv.agents import agent_names, decisions_in
+from skyenv.engine.game import OUTCOMES, SETUP, outcome_numbers
+from skyenv.engine.information_state import information_state, information_tensor, seen_by
+from skyenv.engine.knowledge import PUBLIC, resample
+from skyenv.histories.resampling import resampled
+from skyenv.histories.states import State, Table, replayed, table_of
+from skyenv.render import words
+from skyenv.render.reasons import why_illegal
+from skyenv.render.standing import if_scored_now
+from skyenv.render.svg import svg
+from skyenv.render.table import look
+from skyenv.render.text import text
+
+pytestmark = pytest.mark.compiled
+each_table = pytest.mark.parametrize(("players", "side"), TABLES)
+NAMES = ["ann", "bob", "cid", "dan"]
+
+
+# ---- what a seat is told of a game ----
+
+
+def refusals(game: Game, seat: int) -> list[str]:
+    """What illegal actions are answered with."""
+    illegal = np.flatnonzero(game.mask == 0)[:: NUM_ACTIONS // 6]
+    told = []
+    for action in illegal:
+        with pytest.raises(IllegalActionError) as error:
+            game.play(int(action))
+        told.append(str(error.value))
+    return told
+
+
+def agents_numbers(game: Game, seat: int) -> list[float]:
+    """Agents' random numbers: they tell nothing of cards or of chance to come, given the seed."""
+    same = game.copy()
+    same.state["seed"] = SEED
+    return [float(same.games.uniforms(salt=salt)[0]) for salt in range(3)]
+
+
+def asked(name: str) -> Callable[[Game, int], Any]:
+    """What an agent does and holds of its decision, all from one random number."""
+
+    def answer(game: Game, seat: int) -> list[Any]:
+        agent = made(name)
+        numbers = np.full(1, 0.3)
+        decisions = replace(decisions_in(game.games, agent), uniform=numbers)
+        return [agent.act(decisions).tolist(), agent.evaluate(decisions)]
+
+    return answer
+
+
+@cache
+def made(name: str) -> Any:
+    """An agent, made once."""
+    return make_agent(name)
+
+
+def openspiel(game: Game, seat: int) -> list[Any]:
+    """All that OpenSpiel tells a seat of a state."""
+    pyspiel = pytest.importorskip("pyspiel")
+    import skyenv.envs.open_spiel  # noqa: F401 (registers the game)
+
+    kind = {"players": game.num_players, "side": game.side, "max_turns": game.max_turns}
+    state = pyspiel.load_game("fifth_avenue", kind).new_initial_state()
+    for action, chance in decided(game):
+        for number in [OUTCOMES.index(outcome) for outcome in chance]:
+            if action is not None:
+                state.apply_action(action)
+                action = None
+            state.apply_action(number)
+        if action is not None:
+            state.apply_action(action)
+    return [
+        state.observation_string(seat),
+        state.observation_tensor(seat),
+        state.information_state_string(seat),
+        state.information_state_tensor(seat),
+        state.legal_actions(seat),
+    ]
+
+
+def page(game: Game, seat: int) -> str:
+    """What a player's browser receives."""
+    from skyenv.page.payloads import Look
+
+    seen = [
+        Look(game, seat, NAMES[: game.num_players], narrow=narrow).payload()
+        for narrow in (False, True)
+    ]
+    return json.dumps(seen) + Look(game, seat, NAMES[: game.num_players]).in_words()
+
+
+def spectators(game: Game, seat: int) -> str:
+    """What a spectator's browser receives."""
+    return page(game, PUBLIC)
+
+
+def hints(game: Game, seat: int) -> list[str]:
+    """What the page's agents advise."""
+    from skyenv.page.catalogue import CatalogueEntry
+    from skyenv.page.hints import hint
+    from skyenv.page.payloads import hint_payload
+
+    entries = [CatalogueEntry(name, made(name)) for name in ("greedy", "trained", "ismcts-20")]
+    return [json.dumps(hint_payload(hint(one, game), game, one.name)) for one in entries]
+
+
+def analysis(game: Game, seat: int) -> list[Any]:
+    """What an agent thinks of the seat's decision."""
+    from skyenv.page.analysis import assess
+    from skyenv.page.catalogue import CatalogueEntry
+
+    told: list[Any] = []
+    entry = CatalogueEntry("trained", made("trained"))
+    number = np.array([0])
+    return [assess(entry, np.array([game.state]), number, number, told.append), repr(told)]
+
+
+def expected_share(game: Game, seat: int) -> Any:
+    """The share of the win that everybody can expect, for the page."""
+    from skyenv.page.catalogue import CatalogueEntry
+    from skyenv.page.expectations import expect
+
+    return expect(CatalogueEntry("trained", made("trained")), game.state, seat, lambda _: None)
+
+
+def draw_odds(game: Game, seat: int) -> Any:
+    """What the page says of cards to come, and where its playouts for a seat begin."""
+    from skyenv.page.chances import what_can_come
+    from skyenv.page.playouts import starts
+
+    return what_can_come(game.state, seat), starts(game.state, range(5), seat).tobytes()
+
+
+OUTLETS: dict[str, Callable[[Game, int], Any]] = {
+    "view": lambda game, seat: game.view(seat).tobytes(),
+    "public view": lambda game, seat: game.public_view().tobytes(),
+    "observation": lambda game, seat: game.observation(seat).tobytes(),
+    "information state": information_state,
+    "information tensor": lambda game, seat: information_tensor(game, seat, 4096).tobytes(),
+    "events": lambda game, seat: list(seen_by(game.events, seat)),
+    "events of spectators": lambda game, seat: list(seen_by(game.events, PUBLIC)),
+    "log": lambda game, seat: words.log_lines(game.events, NAMES, seat=seat),
+    "event texts": lambda game, seat: [words.event_text(one, seat=seat) for one in game.events],
+    "standing": lambda game, seat: if_scored_now(game.state, game.num_players).tolist(),
+    "situation": lambda game, seat: words.situation(look(game.state, seat)),
+    "text picture": lambda game, seat: text(game.state, seat),
+    "SVG": lambda game, seat: svg(game.state, seat, events=game.events[-40:]),
+    "SVG of a view": lambda game, seat: svg(game.view(seat), events=game.events[-40:], width=640),
+    "page": page,
+    "page of spectators": spectators,
+    "OpenSpiel": openspiel,
+    "expected share": expected_share,
+    "draw odds": draw_odds,
+    "agents' numbers": agents_numbers,
+}
+"""What any seat is told. A new outlet is one more line."""
+DECIDING: dict[str, Callable[[Game, int], Any]] = {
+    "action mask": lambda game, seat: game.mask.tobytes(),
+    "SVG with choices": lambda game, seat: svg(game.state, seat, legal=game.mask),
+    "texts of actions": lambda game, seat: [
+        words.action_text(game.view(), action) for action in range(NUM_ACTIONS)
+    ],
+    "reasons": lambda game, seat: [
+        why_illegal(game.state, action) for action in range(NUM_ACTIONS)
+    ],
+    "refusals": refusals,
+    "hints": hints,
+    "analysis": analysis,
+    **{
+        f"agent {name}": asked(
+            {"ismcts": "ismcts-20", "ismcts-trained": "ismcts-trained-20"}.get(name, name)
+        )
+        for name in agent_names()
+        if name != "rollout"
+    },
+}
+"""What the seat to act is told or does."""
+
+
+@each_table
+def test_the_twins_differ_in_all_that_a_seat_cannot_know(players: int, side: str) -> None:
+    """So the tests below can fail."""
+    kinds = set()
+    for game, other, seat in twins(players, side):
+        others = [number for number in range(players) if number != seat]
+        hands, stacks = game.state["hand"] != other.state["hand"], game.state["face_down"]
+        assert not hands[seat].any()
+        assert game.seed != other.seed
+        kinds |= {
+            (what, seat)
+            for what, differs in {
+                "coloured cards": hands[others, :5].any(),
+                "black cards": hands[others, 5].any(),
+                "stacks": (stacks != other.state["face_down"]).any(),
+                "chance": (game.state["random"] != other.state["random"]).any(),
+                "events": game.events != other.events,
+            }.items()
+            if differs
+        }
+    assert len(kinds) == 5 * players
+
+
+@pytest.mark.rule("INF-1", "INF-2", "INF-3")
+@pytest.mark.parametrize("outlet", OUTLETS)
+@each_table
+def test_a_seat_is_told_the_same(outlet: str, players: int, side: str) -> None:
+    for game, other, seat in twins(players, side):
+        assert equal(OUTLETS[outlet](game, seat), OUTLETS[outlet](other, seat))
+
+
+@pytest.mark.rule("INF-2")
+@pytest.mark.parametrize("outlet", DECIDING)
+@each_table
+def test_the_seat_to_act_is_told_the_same(outlet: str, players: int, side: str) -> None:
+    number = 0
+    for game, other, seat in twins(players, side):
+        if game.seat == seat:
+            number += 1
+            assert equal(DECIDING[outlet](game, seat), DECIDING[outlet](other, seat))
+    assert number >= 3
+
+
+def equal(one: Any, two: Any) -> bool:
+    """Whether two answers are the same, arrays in tuples included."""
+    return repr(one) == repr(two) and _bytes(one) == _bytes(two)
+
+
+def _bytes(value: Any) -> Any:
+    if isinstance(value, (tuple, list)):
+        return [_bytes(one) for one in value]
+    return value.tobytes() if isinstance(value, np.ndarray) else value
+
+
+# ---- environments ----
+
+
+def hidden_redrawn(table: Interface, seat: int, rng: np.random.Generator) -> Interface:
+    """A copy of an environment in which the hidden cards of its game are others."""
+    twin = copy.deepcopy(table)
+    games, row = twin.batch()
+    hands = games.state["hand"][row].copy()
+    seed = games.state["seed"][row]
+    deal_anew(games.state[row], seat, rng)
+    games.state["seed"][row] = seed  # which agents draw their numbers by
+    games.refresh()
+    assert (games.state["hand"][row] != hands).any()
+    return twin
+
+
+@pytest.mark.rule("INF-2")
+@pytest.mark.parametrize(
+    "name", [name for name in INTERFACES if INTERFACES[name].says is not Interface.says]
+)
+@each_table
+def test_an_environment_tells_the_same(name: str, players: int, side: str) -> None:
+    """Observations, masks, infos and pictures, before and after a move that leads to no chance."""
+    rng = np.random.default_rng(players)
+    options = {"max_turns": 60, "render_mode": "ansi"}
+    try:
+        table = INTERFACES[name](players, side, 1, **options)
+    except ImportError as error:
+        pytest.skip(str(error))
+    number = 0
+    for _ in range(40):
+        decision = table.asked()
+        assert decision is not None
+        seat, _, mask = decision
+        if mask[0]:  # option A: the same seat then takes a card
+            number += 1
+            twin = hidden_redrawn(table, seat, rng)
+            assert repr(table.asked()) == repr(twin.asked())
+            assert table.says() == twin.says()
+            for one in (table, twin):
+                one.play(0)
+            assert repr(table.asked()) == repr(twin.asked())
+            assert table.says() == twin.says()
+        else:
+            table.play(int(np.flatnonzero(mask)[-1]))
+    assert number > 2
+
+
+# ---- what is drawn anew ----
+
+
+def position_of(game: Game) -> State:
+    """The game as a position with its history."""
+    table: Table = table_of(game.num_players, game.side, game.max_turns)
+    steps = (
+        (SETUP if action is None else action, outcome_numbers(chance))
+        for action, chance in decided(game)
+    )
+    return replayed(table, steps)
+
+
+def histories(game: Game, seat: int) -> Iterator[tuple[Any, Any]]:
+    """Whole histories drawn anew: what the seat has seen, and what it can't know."""
+    uniform = np.random.default_rng(seat).random
+    position = position_of(game)
+    for one in (position, *(resampled(position, seat, uniform) for _ in range(8))):
+        state = np.frombuffer(one.record, game.state.dtype)[0]
+        yield one.information(seat), state
+
+
+def determinizations(game: Game, seat: int) -> Iterator[tuple[Any, Any]]:
+    """Positions drawn from a seat's view."""
+    one = game.copy()
+    yield game.view(seat).tobytes(), game.state
+    for state in resample(np.array([game.view(seat)]).repeat(8).view(np.recarray), range(8)):
+        one.games.state[0] = state
+        yield one.view(seat).tobytes(), state
+
+
+def records_for_the_page(game: Game, seat: int) -> Iterator[tuple[Any, Any]]:
+    """Records from which a visitor of a finished game may play on."""
+    from skyenv.page.hidden_anew import drawn_anew
+    from skyenv.page.replays import Replay
+
+    yield information_state(game, seat), game.state
+    replay = Replay.of(game.to_record().encode(), 1)
+    for number in range(8):
+        one = Game.from_record(drawn_anew(replay, replay.steps, seat, number / 8))
+        yield information_state(one, seat), one.state
+
+
+REDRAWN = {
+    "histories": histories,
+    "determinizations": determinizations,
+    "records for the page": records_for_the_page,
+}
+
+
+@pytest.mark.rule("INF-2")
+@pytest.mark.parametrize("way", REDRAWN)
+@each_table
+def test_redrawing_keeps_what_is_seen_and_varies_the_rest(
+    way: str, players: int, side: str
+) -> None:
+    """OpenSpiel's issue 1273: a determinization that leaves hidden cards as they were gives them
+    away.
+    """
+    varied: dict[str, int] = {}
+    for game, _, seat in twins(players, side):
+        if game.is_over:
+            continue
+        (seen, real), *others = REDRAWN[way](game, seat)
+        real = real.copy()
+        hands = set()
+        for seen_now, state in others:
+            assert seen_now == seen
+            assert (state["hand"][seat] == real["hand"][seat]).all()
+            hands.add(state["hand"].tobytes())
+            for what in ("hand", "face_down", "random"):
+                varied[what] = varied.get(what, 0) + bool((state[what] != real[what]).any())
+        assert len(hands) > 2
+    if way == "histories":  # whose chance to come is decided from outside
+        del varied["random"]
+    assert min(varied.values()) > 4 * players * 6

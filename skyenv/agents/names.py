@@ -19,7 +19,7 @@ import importlib
 import inspect
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
@@ -169,10 +169,8 @@ def check_specification(spec: str) -> None:
         kind, there = ("folder", path.is_dir()) if group == FOLDERS else ("file", path.is_file())
         if not there:
             raise CheckpointError(f"agent {shown(spec, 80)}: there is no such {kind}")
-    elif group == MODULE:
-        with suppress(ValueError):  # a program's own __main__ has no specification
-            if find_spec(name.partition(".")[0]) is None:
-                raise AgentError(f"agent {spec!r}: can't import {name}")
+    elif group == MODULE and not _is_there(name.partition(".")[0]):
+        raise AgentError(f"agent {spec!r}: can't import {name}")
 
 
 def agents_help() -> str:
@@ -229,6 +227,14 @@ def _of_entry_point(parsed: Parsed, spec: str, deterministic: bool) -> Agent:
         if not (isinstance(target, type) and issubclass(target, Agent)):
             raise AgentError(f"agent {shown(spec, 80)}: {name} has no variants")
         return target.variant(spec)
+
+
+def _is_there(package: str) -> bool:
+    """Return whether a package can be found, without importing it."""
+    try:
+        return find_spec(package) is not None
+    except ValueError:  # it is imported but has no specification: a program's own __main__
+        return True
 
 
 def _imported(spec: str) -> Any:

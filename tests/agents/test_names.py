@@ -187,6 +187,13 @@ def test_a_name_is_parsed_before_anything_is_made(
             make_agent(spec)
 
 
+def test_a_specification_is_checked_without_importing_its_module() -> None:
+    check_specification("__main__:X")
+    check_specification("skyenv_agents:Nobody")
+    with pytest.raises(AgentError, match=r"can't import no\.such\.module"):
+        check_specification("no.such.module:Agent")
+
+
 def test_networks_play_without_torch() -> None:
     program = "import sys; import skyenv_agents; assert not {'torch', 'stable_baselines3'} & set(sys.modules)"
     printed("-c", program)

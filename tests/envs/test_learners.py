@@ -105,6 +105,7 @@ SETTINGS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.compiled
 @each_mode
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_the_same_as_gymnasiums_own_vector_of_single_environments(
@@ -140,6 +141,7 @@ def test_the_same_as_gymnasiums_own_vector_of_single_environments(
     assert ended > NUM_ENVS
 
 
+@pytest.mark.compiled
 def test_sb3_plays_the_games_of_the_vector_environment_and_reports_episodes() -> None:
     options: dict[str, Any] = {"num_players": 3, "opponents": "crowd", "max_turns": 15}
     env = SkyenvVecEnv(NUM_ENVS, seed=5, reward="points", **options)
@@ -174,6 +176,7 @@ def test_sb3_plays_the_games_of_the_vector_environment_and_reports_episodes() ->
     assert ended > NUM_ENVS
 
 
+@pytest.mark.compiled
 @each_mode
 def test_codes_are_the_scaled_observations_without_the_scale(mode: AutoresetMode) -> None:
     """Also at the end of games, which seat 0 is shown, and with the same games."""
@@ -203,6 +206,7 @@ def test_codes_are_the_scaled_observations_without_the_scale(mode: AutoresetMode
 # ---- learning ----
 
 
+@pytest.mark.compiled
 def test_maskable_ppo_learns_in_it() -> None:
     env = SkyenvVecEnv(4, 3, "back", opponents=("random", "crowd"), pool=True, seed=1, max_turns=8)
     assert is_masking_supported(env)
@@ -219,6 +223,7 @@ def test_maskable_ppo_learns_in_it() -> None:
     assert (get_action_masks(single) == info["action_mask"]).all()
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(
     ("algorithm", "options"),
     [(A2C, {"n_steps": 5}), (DQN, {"learning_starts": 20, "buffer_size": 500})],
@@ -290,6 +295,7 @@ def test_infos_tell_how_games_ended() -> None:
     assert {info["win_share"] for info in infos} >= {0, 1}
 
 
+@pytest.mark.compiled
 @each_mode
 def test_gymnasiums_statistics_go_beside_it(mode: AutoresetMode) -> None:
     envs: Any = RecordEpisodeStatistics(native(mode, reward="points", max_turns=9))
@@ -311,6 +317,7 @@ def test_gymnasiums_statistics_go_beside_it(mode: AutoresetMode) -> None:
     assert ended > 3
 
 
+@pytest.mark.compiled
 def test_sb3s_monitor_writes_it_down(tmp_path: Path) -> None:
     names = ("win_share", "own_vp")
     with warnings.catch_warnings():
@@ -347,6 +354,7 @@ PAIR = ["crowd", "hoard"]
 MIXED = {(one, None, other) for one in PAIR for other in PAIR}
 
 
+@pytest.mark.compiled
 @each_interface
 @pytest.mark.parametrize(
     ("options", "met"),
@@ -364,6 +372,7 @@ def test_opponents(interface: str, options: dict[str, Any], met: set[Any]) -> No
     assert {tuple(table) for table in tables(env)} == met
 
 
+@pytest.mark.compiled
 @each_interface
 def test_setting_opponents(interface: str) -> None:
     """From the next episode on; what a list is stays as the environment was told, unless it is told
@@ -402,6 +411,7 @@ def test_opponents_are_objects_callables_and_names(opponents: Any) -> None:
     assert to_the_end(env, np.random.default_rng(1))[1]["end_reason"]
 
 
+@pytest.mark.compiled
 def test_opponents_are_asked_in_batches_for_their_own_seats() -> None:
     asked: list[list[int]] = []
 
@@ -433,7 +443,7 @@ def test_the_learners_seat(interface: str) -> None:
 
     assert seats("rotate", 4) == [2, 3, 0, 1, 2]
     assert seats(3, 2) == [3, 3, 3]
-    assert set(seats("random", 60)) == {0, 1, 2, 3}
+    assert set(seats("random", 20)) == {0, 1, 2, 3}
     assert seats("random", 9) == seats(None, 9)
 
 

@@ -37,12 +37,12 @@ from skyenv import (
     make_board,
 )
 from skyenv.agents import decide_game
-from skyenv.engine.events import events_told, setup_outcomes
+from skyenv.engine.events import events_of, setup_outcomes
 from skyenv.engine.game import OUTCOMES, SETUP
 from skyenv.rules.actions import ACTION_NAMES, ACTION_NUMBERS, NUM_ACTIONS
 from skyenv.rules.components import BUSINESSES, COLOURS
+from skyenv.rules.event_log import MAX_FORCED
 from skyenv.rules.state import GAME_DTYPE, PHASES
-from skyenv.rules.tape import MAX_FED
 
 
 def played(
@@ -370,8 +370,8 @@ WRONG_CHANCE: dict[str, tuple[list[Any], int]] = {
     "no such card left": ([6], 0),
     "surplus": ([4, 4], 1),
     "surplus and wrong": ([4, "pink"], 1),
-    "much surplus": ([4] * MAX_FED, 1),
-    "more than is ever needed": ([4] * (MAX_FED + 1), MAX_FED),
+    "much surplus": ([4] * MAX_FORCED, 1),
+    "more than is ever needed": ([4] * (MAX_FORCED + 1), MAX_FORCED),
     "no card": ([7], 0),
     "negative": ([-1], 0),
     "a rank": ([0], 0),
@@ -562,9 +562,7 @@ def test_playing_by_numbers_is_playing_by_words(players: int, side: str) -> None
         assert words == numbers
         assert words.legal_actions == numbers.legal_actions
         if action != SETUP:
-            assert (
-                events_told(numbers.event_rows(), numbers.games.state, numbers.board) == events[1:]
-            )
+            assert events_of(numbers.event_rows(), numbers.games.state, numbers.board) == events[1:]
         if not words.is_over:
             action = decide_game(words, agent)
     assert events[-1]["event"] == "end"
@@ -587,7 +585,7 @@ def test_a_position_is_taken_back() -> None:
 
 @pytest.mark.compiled
 def test_the_batchs_own_steps_have_no_events_and_the_same_rewards() -> None:
-    """They would run over the tape's end otherwise: it has room for the events of one action."""
+    """They would run over the log's end otherwise: it has room for the events of one action."""
     options = GameOptions(3, max_turns=30, reward="points")
     game, alone = Game(seed=6, options=options), Games(1, seed=6, options=options)
     total = 0.0

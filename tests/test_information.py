@@ -32,8 +32,8 @@ from skyenv.rules.components import (
     PLACES,
     PLOTS,
 )
+from skyenv.rules.event_log import WHYS
 from skyenv.rules.state import END_REASONS
-from skyenv.rules.tape import WHYS
 
 TABLES = [
     (players, side, agent)

@@ -186,7 +186,7 @@ def play_and_keep(
                 action = draw_action(
                     h, scratch.mask, temperatures[i, game.seat], tickets[ticket + 2]
                 )
-            apply(game, scratch.tape[0], action)
+            apply(game, scratch.log[0], action)
     return number
 
 

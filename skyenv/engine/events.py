@@ -24,8 +24,7 @@ from skyenv.rules.components import (
     PLACES,
     PLOTS,
 )
-from skyenv.rules.state import ALEA, END_REASONS
-from skyenv.rules.tape import (
+from skyenv.rules.event_log import (
     EVENT_ALEA,
     EVENT_ALEA_BUILDS,
     EVENT_AUCTION,
@@ -41,9 +40,10 @@ from skyenv.rules.tape import (
     NOBODY,
     WHYS,
 )
+from skyenv.rules.state import ALEA, END_REASONS
 
 Event = dict[str, Any]
-Outcome = int | str
+ChanceOutcome = int | str
 """A chance outcome as people say it: a card's value, or the name of a business or of a plot's
 colour.
 """
@@ -92,10 +92,10 @@ def action_event(seat: int, action: int) -> Event:
     return {"event": "action", "seat": seat, "action": action, "name": ACTION_NAMES[action]}
 
 
-def events_told(
+def events_of(
     rows: Iterable[Sequence[int]], state: npt.NDArray[np.void], board: Board
 ) -> list[Event]:
-    """The events that rows of :mod:`skyenv.rules.tape` tell of the game in `state`, GAME_DTYPE
+    """The events that rows of :mod:`skyenv.rules.event_log` tell of the game in `state`, GAME_DTYPE
     (1,), into which they have led.
     """
     players = int(state["num_players"][0])
@@ -153,13 +153,13 @@ def cards_listed(counts: npt.NDArray[np.int8]) -> list[int]:
     ]
 
 
-def setup_outcomes(setup: Event, side: str) -> list[Outcome]:
+def setup_outcomes(setup: Event, side: str) -> list[ChanceOutcome]:
     """The chance outcomes of a setup event in the order in which the setup needs them.
 
     For every district the colour of its plot with a business (front side only) and the business;
     the supply row; for every seat one card of each colour and four black ones; the visible tops.
     """
-    outcomes: list[Outcome] = []
+    outcomes: list[ChanceOutcome] = []
     for district in DISTRICTS:
         plot, business = setup["plots"][district]
         outcomes += [plot, business] if side == "front" else [business]

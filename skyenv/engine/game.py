@@ -17,8 +17,14 @@ import numpy.typing as npt
 
 from skyenv.checks import check_integer, check_seat
 from skyenv.engine import kernels
-from skyenv.engine.events import Event, action_event, end_event, events_told, setup_event
-from skyenv.engine.events import Outcome as ChanceOutcome
+from skyenv.engine.events import (
+    ChanceOutcome,
+    Event,
+    action_event,
+    end_event,
+    events_of,
+    setup_event,
+)
 from skyenv.engine.games import Games
 from skyenv.engine.knowledge import public_view, view
 from skyenv.engine.options import GameKeywords, GameOptions
@@ -27,8 +33,14 @@ from skyenv.errors import ChanceError, IllegalActionError, OptionError, shown
 from skyenv.rules.actions import ACTION_NAMES, ACTION_NUMBERS, NUM_ACTIONS
 from skyenv.rules.board import Board
 from skyenv.rules.components import BUSINESSES, CARD_VALUES, COLOURS
+from skyenv.rules.event_log import (
+    FORCED_BUSINESS,
+    FORCED_CARD,
+    FORCED_COLOUR,
+    LOG_DTYPE,
+    MAX_FORCED,
+)
 from skyenv.rules.state import GAME_DTYPE, NONE, PHASES, new_records
-from skyenv.rules.tape import FED_BUSINESS, FED_CARD, FED_COLOUR, MAX_FED, TAPE_DTYPE
 from skyenv.seeds import HIGHEST_SEED, fresh_seed
 
 if TYPE_CHECKING:
@@ -40,10 +52,10 @@ SETUP: Final = -1
 """Instead of an action: the setup (SET-1 to SET-5)."""
 
 _NUMBERS: Final = {outcome: number for number, outcome in enumerate(OUTCOMES)}
-_KINDS: Final = {FED_CARD: range(3), FED_BUSINESS: range(3, 7), FED_COLOUR: range(7, 12)}
+_KINDS: Final = {FORCED_CARD: range(3), FORCED_BUSINESS: range(3, 7), FORCED_COLOUR: range(7, 12)}
 """The numbers of each kind of outcome, by compiled code's name of the kind."""
-_FED: Final = np.array(
-    [fed + i for fed, numbers in _KINDS.items() for i in range(len(numbers))], np.int8
+_FORCED: Final = np.array(
+    [kind + i for kind, numbers in _KINDS.items() for i in range(len(numbers))], np.int8
 )
 """Compiled code's name of each outcome."""
 _ROW: Final = np.zeros(1, np.int64)
@@ -71,7 +83,7 @@ def _outcome_number(outcome: object, index: int) -> int:
         if isinstance(outcome, str)
         else check_integer("outcome", outcome, CARD_VALUES[0], CARD_VALUES[-1], refused)
     )
-    if index == MAX_FED or told not in _NUMBERS:
+    if index == MAX_FORCED or told not in _NUMBERS:
         raise refused("")
     return _NUMBERS[told]
 
@@ -100,39 +112,43 @@ def action_number(action: object) -> int:
     return check_integer("action", action, -HIGHEST_SEED, HIGHEST_SEED, refused)
 
 
-class _Tape:
-    """A tape, from which compiled code reads outcomes and on which it writes events."""
+class _Log:
+    """A log, from which compiled code reads outcomes and on which it writes events."""
 
     __slots__ = (
         "array",
         "asked",
         "event",
-        "fed",
-        "next_fed",
+        "forced",
+        "next_forced",
         "num_events",
-        "num_fed",
+        "num_forced",
         "refused",
         "ways",
     )
 
     def __init__(self) -> None:
-        self.array = array = new_records(1, TAPE_DTYPE)
+        self.array = array = new_records(1, LOG_DTYPE)
         array["recording"] = array["asking"] = 1
-        self.fed, self.num_fed, self.next_fed = array["fed"][0], array["num_fed"], array["next_fed"]
+        self.forced, self.num_forced, self.next_forced = (
+            array["forced"][0],
+            array["num_forced"],
+            array["next_forced"],
+        )
         self.refused, self.asked, self.ways = array["refused"], array["asked"], array["ways"][0]
         self.event, self.num_events = array["event"][0], array["num_events"]
 
     def set(self, numbers: Sequence[int]) -> None:
         """Give outcomes for what is played next."""
         if numbers:
-            self.fed[: len(numbers)] = _FED[list(numbers)]
-        self.num_fed[0] = len(numbers)
-        self.next_fed[0] = self.num_events[0] = 0
+            self.forced[: len(numbers)] = _FORCED[list(numbers)]
+        self.num_forced[0] = len(numbers)
+        self.next_forced[0] = self.num_events[0] = 0
         self.refused[0] = self.asked[0] = NONE
 
     def check(self, numbers: Sequence[int]) -> None:
         """Raise ChanceError unless all outcomes that were given were possible and used."""
-        refused, used = int(self.refused[0]), int(self.next_fed[0])
+        refused, used = int(self.refused[0]), int(self.next_forced[0])
         if refused >= 0:
             raise ChanceError(
                 f"chance outcome {refused + 1}: {OUTCOMES[numbers[refused]]!r} is impossible here",
@@ -215,10 +231,10 @@ class Game:
         self.set_up(first, chance)
 
     def _take(self, games: Games) -> None:
-        """Play in a batch, with a tape that records."""
+        """Play in a batch, with a log that records."""
         self.games = games
-        self._tape = _Tape()
-        self._arrays = games.batch._replace(tape=self._tape.array)
+        self._log = _Log()
+        self._arrays = games.batch._replace(log=self._log.array)
 
     def set_up(self, seed: int | None, chance: Iterable[ChanceOutcome] = ()) -> list[Event]:
         """Begin the game anew.
@@ -240,9 +256,9 @@ class Game:
         first = NONE if seed is None else check_integer("seed", seed, 0, HIGHEST_SEED)
         numbers = outcome_numbers(chance)
         with self.games.lock:
-            self._tape.set(numbers)
+            self._log.set(numbers)
             self._deal(first)
-            self._tape.check(numbers)
+            self._log.check(numbers)
             self._seed = None if numbers else seed
             self.events: list[Event] = [setup_event(self.state)]
         return list(self.events)
@@ -390,14 +406,14 @@ class Game:
                 raise self.games.refusal(0, number, False)
             before, seat = self.position(), int(self._arrays.seat[0])
             legal: list[int] = np.flatnonzero(slot["legal"]).tolist() if note_legal else []
-            self._tape.set(numbers)
+            self._log.set(numbers)
             self._play_one(number)
             try:
-                self._tape.check(numbers)
+                self._log.check(numbers)
             except ChanceError:
                 self._put(before)
                 raise
-            told = events_told(self.event_rows(), self._arrays.state, self.board)
+            told = events_of(self.event_rows(), self._arrays.state, self.board)
         new = [action_event(seat, number), *told]
         if note_legal:
             new[0]["legal"] = legal
@@ -504,7 +520,7 @@ class Game:
         """
         with self.games.lock:
             self._arrays.state.view(np.uint8)[:] = np.frombuffer(state, np.uint8)
-            self._tape.set(numbers)
+            self._log.set(numbers)
             if action == SETUP:
                 self._deal(NONE)
             else:
@@ -515,25 +531,25 @@ class Game:
         """Return what chance had to decide itself first in what was played last: numbers and
         probabilities; empty: nothing.
         """
-        kind = int(self._tape.asked[0])
+        kind = int(self._log.asked[0])
         if kind == NONE:
             return []
         numbers = _KINDS[kind]
-        ways: list[int] = self._tape.ways[: len(numbers)].tolist()
+        ways: list[int] = self._log.ways[: len(numbers)].tolist()
         total = sum(ways)
         return [(number, way / total) for number, way in zip(numbers, ways, strict=True) if way > 0]
 
     def event_rows(self) -> list[list[int]]:
         """Return what happened in what was played last, in compiled code's numbers; see
-        :func:`skyenv.engine.events.events_told`.
+        :func:`skyenv.engine.events.events_of`.
         """
-        number = int(self._tape.num_events[0])
-        rows: list[list[int]] = self._tape.event[:number].tolist() if number else []
+        number = int(self._log.num_events[0])
+        rows: list[list[int]] = self._log.event[:number].tolist() if number else []
         return rows
 
     def _put(self, state: bytes) -> None:
         self._arrays.state.view(np.uint8)[:] = np.frombuffer(state, np.uint8)
-        self._tape.set(())
+        self._log.set(())
         self._deal(kernels.REFRESH)
 
     def _deal(self, seed: int) -> None:

@@ -29,6 +29,7 @@ from skyenv.errors import GameOverError, IllegalActionError, OptionError, shown
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
 from skyenv.rules.board import Board
 from skyenv.rules.components import MAX_PLAYERS
+from skyenv.rules.event_log import LOG_DTYPE
 from skyenv.rules.setup import blank_game
 from skyenv.rules.state import (
     GAME_DTYPE,
@@ -39,7 +40,6 @@ from skyenv.rules.state import (
     new_games,
     new_records,
 )
-from skyenv.rules.tape import TAPE_DTYPE
 from skyenv.seeds import HIGHEST_SEED, Seeds, fresh_seed, seeds_of
 
 DECISIONS_AT_A_TIME: Final = 100_000
@@ -184,7 +184,7 @@ class Games(ReadOnly):
         )
         self.agent_seed = agent_seed
         self._all_rows = np.arange(number, dtype=np.int64)
-        self._stamp = 0
+        self._step_id = 0
         self._start_alone()
         self._bind(new_batch(game, number, observation, self.autoreset, 2 * self.threads))
         self._renewing = check_flag("new_arrays", new_arrays)
@@ -320,8 +320,8 @@ class Games(ReadOnly):
         with self.lock:
             chosen = self._check_rows(rows)
             wanted = whole_numbers("actions", actions, chosen.shape)
-            stamp = vars(self)["_stamp"] = self._stamp + 1
-            refused = kernels.first_refused(self.batch.slots, chosen, wanted, stamp)
+            step_id = vars(self)["_step_id"] = self._step_id + 1
+            refused = kernels.first_refused(self.batch.slots, chosen, wanted, step_id)
             if refused != kernels.OK:
                 raise self.refusal(int(chosen[refused]), int(wanted[refused]), self.num_games > 1)
             self._renew()
@@ -534,7 +534,7 @@ def new_batch(
         state_words=None,
         finished=np.repeat(words, number, axis=0),
         blank=words,
-        tape=new_records(1, TAPE_DTYPE),
+        log=new_records(1, LOG_DTYPE),
         kind=kernels.REWARDS.index(options.reward),
         autoreset=autoreset,
     )

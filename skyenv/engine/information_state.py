@@ -47,8 +47,8 @@ from skyenv.rules.components import (
     PLOTS,
     SIDES,
 )
+from skyenv.rules.event_log import WHYS
 from skyenv.rules.state import END_REASONS
-from skyenv.rules.tape import WHYS
 
 KINDS: Final = (
     "action",

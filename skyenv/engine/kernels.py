@@ -20,6 +20,7 @@ from skyenv.rules.chacha import chacha
 from skyenv.rules.chance import MASK32, hash32, mix32, multiply32
 from skyenv.rules.compiling import entry_point, rule
 from skyenv.rules.components import MAX_PLAYERS, NUM_DISTRICTS
+from skyenv.rules.event_log import LogRecord
 from skyenv.rules.play import PHASE_FIRST_ACTION, apply, refresh_mask, write_mask
 from skyenv.rules.scoring import refresh_district, winners
 from skyenv.rules.setup import begin
@@ -32,7 +33,6 @@ from skyenv.rules.state import (
     GameRecord,
     Record,
 )
-from skyenv.rules.tape import TapeRecord
 from skyenv.seeds import HIGHEST_SEED
 
 Share = TypeVar("Share", float, npt.NDArray[np.float64])
@@ -57,11 +57,11 @@ ROUNDS: Final = 12
 OK: Final = -1
 SLOT_DTYPE: Final = np.dtype(
     [
-        ("stamp", np.int64),  # number of the last step that named this row
+        ("step_id", np.int64),  # number of the last step that named this row
         ("seed", np.int64),  # of the latest game with a seed that began here
         ("num_legal", np.int32),
         ("reward", np.float32, (MAX_PLAYERS,)),  # every seat's reward of the last step
-        ("worth", np.int32, (MAX_PLAYERS,)),  # what counted for the reward before it
+        ("vp", np.int32, (MAX_PLAYERS,)),  # what counted for the reward before it
         ("done", np.bool_),
         ("truncated", np.bool_),
         ("legal", np.int8, (NUM_ACTIONS,)),  # 1 for every legal action
@@ -98,7 +98,7 @@ class Batch(NamedTuple):
         state_words, finished: uint32 (n, GAME_WORDS), the same memory as `state`, and finished
             games.
         blank: uint32 (1, GAME_WORDS), a game before its setup.
-        tape: TAPE_DTYPE (1,).
+        log: LOG_DTYPE (1,).
         kind: of reward: OUTCOME, MARGIN or POINTS.
         autoreset: whether a row begins its next game when one is over.
     """
@@ -115,7 +115,7 @@ class Batch(NamedTuple):
     state_words: Any
     finished: Any
     blank: Any
-    tape: Any
+    log: Any
     kind: int
     autoreset: bool
 
@@ -168,7 +168,7 @@ def nth_legal(game: GameRecord, slot: SlotRecord, number: int) -> int:
 
 
 @rule
-def worth(game: GameRecord, kind: int, seat: int) -> int:
+def counted_vp(game: GameRecord, kind: int, seat: int) -> int:
     """VP that count for the rewards "margin" and "points"; a step's reward is the change of
     them.
     """
@@ -212,7 +212,7 @@ def outcome_reward(seats: int, players: int, seat: int) -> float:
 
 @rule
 def play_for_reward(
-    game: GameRecord, slot: SlotRecord, tape: TapeRecord, action: int, kind: int
+    game: GameRecord, slot: SlotRecord, log: LogRecord, action: int, kind: int
 ) -> None:
     """Play an action and note every seat's reward, and whether the game is over, in the row's
     slot.
@@ -221,13 +221,13 @@ def play_for_reward(
     for seat in range(players):
         slot.reward[seat] = 0.0
         if kind != OUTCOME:
-            slot.worth[seat] = worth(game, kind, seat)
-    apply(game, tape, action)
+            slot.vp[seat] = counted_vp(game, kind, seat)
+    apply(game, log, action)
     slot.done = game.phase == PHASE_OVER
     slot.truncated = game.end == END_TRUNCATED
     if kind != OUTCOME:
         for seat in range(players):
-            slot.reward[seat] = (worth(game, kind, seat) - int(slot.worth[seat])) / (
+            slot.reward[seat] = (counted_vp(game, kind, seat) - int(slot.vp[seat])) / (
                 MARGIN_SCALE if kind == MARGIN else 1.0
             )
     elif slot.done and not slot.truncated:
@@ -260,7 +260,7 @@ def copy_game(target: Array, row: int, source: Array, place: int) -> None:
 def deal(batch: Batch, row: int, seed: int) -> None:
     """Begin a row's new game; NONE: without a seed."""
     copy_game(batch.state_words, row, batch.blank, 0)
-    begin(batch.state[row], batch.tape[0], seed)
+    begin(batch.state[row], batch.log[0], seed)
     if seed != NONE:
         batch.slots[row].seed = seed
 
@@ -287,7 +287,7 @@ def reset_row(batch: Batch, row: int, seed: int) -> None:
 @rule
 def play_row(batch: Batch, row: int, action: int) -> None:
     """Play an action in a row; :func:`settle_row` must follow."""
-    play_for_reward(batch.state[row], batch.slots[row], batch.tape[0], action, batch.kind)
+    play_for_reward(batch.state[row], batch.slots[row], batch.log[0], action, batch.kind)
 
 
 @rule
@@ -404,7 +404,7 @@ def reset_rows(batch: Batch, rows: Array, seeds: Array) -> None:
 
 
 @entry_point("the check of actions")
-def first_refused(slots: Array, rows: Array, actions: Array, stamp: int) -> int:
+def first_refused(slots: Array, rows: Array, actions: Array, step_id: int) -> int:
     """Index of the first row that is out of range, named twice, or whose action is not legal; OK if
     there is none.
     """
@@ -414,9 +414,9 @@ def first_refused(slots: Array, rows: Array, actions: Array, stamp: int) -> int:
             prefetch(slots, ahead, 0)
             prefetch(slots, ahead, LEGAL + actions[k + CHECKS_AHEAD])
         row = rows[k]
-        if row < 0 or row >= len(slots) or slots[row].stamp == stamp:
+        if row < 0 or row >= len(slots) or slots[row].step_id == step_id:
             return k
-        slots[row].stamp = stamp
+        slots[row].step_id = step_id
         if actions[k] < 0 or actions[k] >= NUM_ACTIONS or slots[row].legal[actions[k]] == 0:
             return k
     return OK

@@ -18,6 +18,7 @@ from skyenv.rules.auction import legal_bids
 from skyenv.rules.chance import draw, seed_stream
 from skyenv.rules.compiling import entry_point, rule
 from skyenv.rules.components import BLACK, MAX_PLAYERS, NUM_COLOURS, NUM_RANKS
+from skyenv.rules.event_log import FORCED_CARD, LOG_DTYPE, LogRecord
 from skyenv.rules.state import (
     GAME_DTYPE,
     NONE,
@@ -29,7 +30,6 @@ from skyenv.rules.state import (
     new_games,
     new_records,
 )
-from skyenv.rules.tape import FED_CARD, TAPE_DTYPE, TapeRecord
 
 MOST_DEALS: Final = 2**20
 """So many deals in a row that break off a bid in its middle mean that there is no other: no game
@@ -97,7 +97,7 @@ def _see_all(games: Array, rows: Array, seats: Array, shown_games: Array, views:
 
 
 @rule
-def deal_unseen(view: ViewRecord, game: GameRecord, tape: TapeRecord) -> None:
+def deal_unseen(view: ViewRecord, game: GameRecord, log: LogRecord) -> None:
     """INF-2: deal what the view's seat can't locate: to the other hands what is unknown there, the
     rest is face down.
 
@@ -117,12 +117,12 @@ def deal_unseen(view: ViewRecord, game: GameRecord, tape: TapeRecord) -> None:
                 game.face_down[colour, rank] -= deduced
                 undecided -= deduced
             for _ in range(undecided):
-                game.hand[other, colour, draw(game, tape, game.face_down[colour], FED_CARD)] += 1
+                game.hand[other, colour, draw(game, log, game.face_down[colour], FORCED_CARD)] += 1
 
 
 @entry_point("the drawing of unseen cards")
 def sample_determinization(
-    view: ViewRecord, game: GameRecord, tape: TapeRecord, mask: npt.NDArray[np.int8], seed: int
+    view: ViewRecord, game: GameRecord, log: LogRecord, mask: npt.NDArray[np.int8], seed: int
 ) -> bool:
     """Turn a copy of the view's game into a determinization: a whole position that its seat can't
     tell from the real one.
@@ -136,7 +136,7 @@ def sample_determinization(
     seed_stream(game, seed)
     game.seed = NONE
     for _ in range(MOST_DEALS):
-        deal_unseen(view, game, tape)
+        deal_unseen(view, game, log)
         if game.phase != PHASE_BID or game.laid == NONE or legal_bids(game, mask) > 0:
             return True
     return False
@@ -144,7 +144,7 @@ def sample_determinization(
 
 @entry_point("the drawing of unseen cards")
 def _sample_determinizations(
-    views: Array, seeds: Array, games: Array, tape: Array, mask: Array
+    views: Array, seeds: Array, games: Array, log: Array, mask: Array
 ) -> int:
     """Write a determinization for every seed; the index of the first that there is none for, or the
     number of seeds.
@@ -154,7 +154,7 @@ def _sample_determinizations(
     for i in range(len(seeds)):
         view = views[i if len(views) > 1 else 0]
         games[i] = view.game
-        if not sample_determinization(view, games[i], tape[0], mask, seeds[i]):
+        if not sample_determinization(view, games[i], log[0], mask, seeds[i]):
             return i
     return len(seeds)
 
@@ -292,7 +292,7 @@ def resample(views: npt.ArrayLike, seeds: npt.ArrayLike) -> np.recarray:
             f"{len(records)}"
         )
     games = new_games(len(numbers))
-    scratch = new_records(1, TAPE_DTYPE), np.zeros(NUM_ACTIONS, np.int8)
+    scratch = new_records(1, LOG_DTYPE), np.zeros(NUM_ACTIONS, np.int8)
     wanted = as_plain(numbers.astype(np.int64, copy=False))
     for first in range(0, len(wanted), POSITIONS_AT_A_TIME):
         part = slice(first, first + POSITIONS_AT_A_TIME)

@@ -31,8 +31,8 @@ from skyenv.rules.components import (
     NUM_RANKS,
     STARTING_BLACK_CARDS,
 )
+from skyenv.rules.event_log import EVENT_ALEA, EVENT_BLACK, EVENT_SHUFFLE
 from skyenv.rules.state import NONE
-from skyenv.rules.tape import EVENT_ALEA, EVENT_BLACK, EVENT_SHUFFLE
 
 MOST_TRIES: Final = 100_000
 """So many tries in a row in which a seat's open bid can't end, or what was laid down can't have

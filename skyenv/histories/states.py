@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.checks import check_integer
-from skyenv.engine.events import Event, action_event, events_told, setup_event
+from skyenv.engine.events import Event, action_event, events_of, setup_event
 from skyenv.engine.game import SETUP, Game
 from skyenv.engine.games import results
 from skyenv.engine.information_state import (
@@ -42,9 +42,9 @@ from skyenv.rules.components import (
     COLOURS,
     MAX_PLAYERS,
 )
+from skyenv.rules.event_log import EVENT_BLACK
 from skyenv.rules.setup import blank_game
 from skyenv.rules.state import END_TRUNCATED, GAME_DTYPE, NONE
-from skyenv.rules.tape import EVENT_BLACK
 
 OUTCOME_NAMES: Final = (
     *(f"card {value}" for value in CARD_VALUES),
@@ -160,7 +160,7 @@ class Step:
             if self.action == SETUP:
                 self._events = [setup_event(game.view(np.recarray)[0])]
             else:
-                told = events_told(self.rows, game, board)
+                told = events_of(self.rows, game, board)
                 self._events = [action_event(self.seat, self.action), *told]
         return self._events
 

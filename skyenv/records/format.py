@@ -30,8 +30,8 @@ from skyenv.rules.components import (
     SIDES,
     STARTING_BLACK_CARDS,
 )
+from skyenv.rules.event_log import WHYS
 from skyenv.rules.state import END_REASONS
-from skyenv.rules.tape import WHYS
 from skyenv.seeds import HIGHEST_SEED
 
 FORMAT: Final = "skyenv-record"

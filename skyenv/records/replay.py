@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import chain, groupby, islice, zip_longest
 from typing import Any, Final, NamedTuple, NoReturn
 
-from skyenv.engine.events import Event, Outcome, action_event, setup_outcomes
+from skyenv.engine.events import ChanceOutcome, Event, action_event, setup_outcomes
 from skyenv.engine.game import Game
 from skyenv.engine.options import GameOptions
 from skyenv.errors import ChanceError, RecordError
@@ -165,7 +165,7 @@ def _blame(line: Line, events: list[Event], block: _Block) -> None:
         fail(line.number, f"{_IMPOSSIBLE[kind]}, the record says {quoted(line.value)}")
 
 
-def outcomes_told(state: Any, action: int, event: Event) -> list[Outcome]:
+def outcomes_told(state: Any, action: int, event: Event) -> list[ChanceOutcome]:
     """Return the chance outcomes in an event that follows from an action, in the order in which the
     rules need them.
 

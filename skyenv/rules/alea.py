@@ -12,14 +12,14 @@ from skyenv.rules.components import (
     NUM_PLOTS,
     NUM_RANKS,
 )
+from skyenv.rules.event_log import EVENT_ALEA, EVENT_ALEA_BUILDS, LogRecord, report
 from skyenv.rules.scoring import plot_is_empty
 from skyenv.rules.state import ALEA, ALEA_OUT, ALEA_STANDS, NONE, GameRecord
 from skyenv.rules.stops import carry_out_stop
-from skyenv.rules.tape import EVENT_ALEA, EVENT_ALEA_BUILDS, TapeRecord, report
 
 
 @rule
-def alea_bids(game: GameRecord, tape: TapeRecord) -> None:
+def alea_bids(game: GameRecord, log: LogRecord) -> None:
     """ALEA-2, ALEA-3: turn up black cards until a value appears for the second time; too low a
     total is out.
     """
@@ -27,7 +27,7 @@ def alea_bids(game: GameRecord, tape: TapeRecord) -> None:
     number = 0
     cards = 0  # the cards in the order turned, three bits each
     while True:
-        rank = draw_black(game, tape)
+        rank = draw_black(game, log)
         if rank == NONE:
             break
         game.alea_cards[rank] += 1
@@ -38,7 +38,7 @@ def alea_bids(game: GameRecord, tape: TapeRecord) -> None:
         if game.alea_cards[rank] == 2:
             break
     report(
-        tape,
+        log,
         EVENT_ALEA,
         number,
         cards & 7,
@@ -77,7 +77,7 @@ def best_empty_value(game: GameRecord, district: int) -> int:
 
 
 @rule
-def alea_builds(game: GameRecord, tape: TapeRecord, district: int, best: int) -> None:
+def alea_builds(game: GameRecord, log: LogRecord, district: int, best: int) -> None:
     """ALEA-6: one skyscraper on each empty plot of the best value, in ring order while Alea has
     any.
     """
@@ -92,11 +92,11 @@ def alea_builds(game: GameRecord, tape: TapeRecord, district: int, best: int) ->
             game.alea_supply -= 1
             built |= 1 << plot
     if built != 0:
-        report(tape, EVENT_ALEA_BUILDS, district, built, 0, 0, 0, 0, 0)
+        report(log, EVENT_ALEA_BUILDS, district, built, 0, 0, 0, 0, 0)
 
 
 @rule
-def alea_wins(game: GameRecord, tape: TapeRecord) -> None:
+def alea_wins(game: GameRecord, log: LogRecord) -> None:
     """ALEA-6 to ALEA-8: what Alea does with the auction just won.
 
     A building stop may end the game.
@@ -106,6 +106,6 @@ def alea_wins(game: GameRecord, tape: TapeRecord) -> None:
         return
     best = best_empty_value(game, district)
     if best > 0:
-        alea_builds(game, tape, district, best)
+        alea_builds(game, log, district, best)
     else:
-        carry_out_stop(game, tape, district, ALEA)
+        carry_out_stop(game, log, district, ALEA)

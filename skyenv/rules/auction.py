@@ -18,6 +18,7 @@ from skyenv.rules.components import (
     NUM_COLOURS,
     NUM_RANKS,
 )
+from skyenv.rules.event_log import EVENT_AUCTION, EVENT_WON, NOBODY, LogRecord, report
 from skyenv.rules.scoring import plot_is_empty, tiles_on_plot
 from skyenv.rules.state import (
     ALEA,
@@ -31,19 +32,18 @@ from skyenv.rules.state import (
     GameRecord,
 )
 from skyenv.rules.stops import carry_out_stop, remove_marker
-from skyenv.rules.tape import EVENT_AUCTION, EVENT_WON, NOBODY, TapeRecord, report
 from skyenv.rules.turn import go_on
 
 
 @rule
-def begin_set(game: GameRecord, tape: TapeRecord, commissioner: int) -> None:
+def begin_set(game: GameRecord, log: LogRecord, commissioner: int) -> None:
     """AUC-1, MOVE-4: the commissioner has returned to City Hall; its districts are auctioned."""
     game.auction_commissioner = commissioner
-    open_auction(game, tape)
+    open_auction(game, log)
 
 
 @rule
-def open_auction(game: GameRecord, tape: TapeRecord) -> None:
+def open_auction(game: GameRecord, log: LogRecord) -> None:
     """AUC-1, AUC-2: begin the next auction of the set: the districts in the order of the visits,
     then the park area.
     """
@@ -62,7 +62,7 @@ def open_auction(game: GameRecord, tape: TapeRecord) -> None:
     game.alea = ALEA_WAITS if game.num_players == 2 else ALEA_OUT
     game.seat = game.turn_seat
     game.phase = PHASE_BID
-    report(tape, EVENT_AUCTION, place, game.turn_seat, 0, 0, 0, 0, 0)
+    report(log, EVENT_AUCTION, place, game.turn_seat, 0, 0, 0, 0, 0)
 
 
 @rule
@@ -175,7 +175,7 @@ def apply_card(game: GameRecord, colour: int, rank: int) -> None:
 
 
 @rule
-def apply_bid_done(game: GameRecord, tape: TapeRecord) -> None:
+def apply_bid_done(game: GameRecord, log: LogRecord) -> None:
     """AUC-3, ALEA-3: the cards laid down are the bid; Alea, once overbid, is out."""
     seat = int(game.seat)
     game.highest = game.bid_total[seat]
@@ -183,11 +183,11 @@ def apply_bid_done(game: GameRecord, tape: TapeRecord) -> None:
     game.laid = NONE
     if game.alea == ALEA_STANDS:
         game.alea = ALEA_OUT
-    next_bidder(game, tape)
+    next_bidder(game, log)
 
 
 @rule
-def apply_pass(game: GameRecord, tape: TapeRecord) -> None:
+def apply_pass(game: GameRecord, log: LogRecord) -> None:
     """AUC-2, AUC-7: leave the auction; the cards return to the hand, and everybody has seen them
     (INF-3).
     """
@@ -201,18 +201,18 @@ def apply_pass(game: GameRecord, tape: TapeRecord) -> None:
                 game.hand[seat, colour, rank] += cards
                 game.known[seat, colour, rank] += cards
     clear_bid(game, seat)
-    next_bidder(game, tape)
+    next_bidder(game, log)
 
 
 @rule
-def next_bidder(game: GameRecord, tape: TapeRecord) -> None:
+def next_bidder(game: GameRecord, log: LogRecord) -> None:
     """AUC-2, ALEA-2, ALEA-3: the next seat that is still in decides; if that is the highest bidder,
     or none, it is over.
     """
     players = int(game.num_players)
     seat = int(game.seat)
     if game.alea == ALEA_WAITS and seat != game.turn_seat:
-        alea_bids(game, tape)
+        alea_bids(game, log)
     for i in range(1, players + 1):
         other = (seat + i) % players
         if game.out[other]:
@@ -221,30 +221,30 @@ def next_bidder(game: GameRecord, tape: TapeRecord) -> None:
             break
         game.seat = other
         return
-    settle(game, tape)
+    settle(game, log)
 
 
 @rule
-def settle(game: GameRecord, tape: TapeRecord) -> None:
+def settle(game: GameRecord, log: LogRecord) -> None:
     """AUC-8, ALEA-5: the auction is over; the winner pays, then builds or stops."""
     winner = int(game.highest_bidder)
     if winner == NONE:
-        report(tape, EVENT_WON, NOBODY, 0, 0, 0, 0, 0, 0)
+        report(log, EVENT_WON, NOBODY, 0, 0, 0, 0, 0, 0)
     else:
-        report(tape, EVENT_WON, winner, game.highest, 0, 0, 0, 0, 0)
+        report(log, EVENT_WON, winner, game.highest, 0, 0, 0, 0, 0)
     return_alea_cards(game)
     if winner == ALEA:
-        alea_wins(game, tape)
+        alea_wins(game, log)
     elif winner != NONE:
-        pay(game, tape, winner)
+        pay(game, log, winner)
         game.seat = winner
         game.phase = PHASE_BUILD
         return
-    close_auction(game, tape)
+    close_auction(game, log)
 
 
 @rule
-def pay(game: GameRecord, tape: TapeRecord, winner: int) -> None:
+def pay(game: GameRecord, log: LogRecord, winner: int) -> None:
     """AUC-8: coloured cards go under their stack, the lowest first; black ones face up under the
     black stack.
     """
@@ -254,11 +254,11 @@ def pay(game: GameRecord, tape: TapeRecord, winner: int) -> None:
             return_coloured(game, colour, rank)
         game.black_face_up[rank] += game.bid_cards[winner, 1, rank]
     if game.top[colour] == NONE:
-        turn_up_top(game, tape, colour)
+        turn_up_top(game, log, colour)
 
 
 @called_rule
-def close_auction(game: GameRecord, tape: TapeRecord) -> None:
+def close_auction(game: GameRecord, log: LogRecord) -> None:
     """AUC-1: on to the next auction of the set; after the park area's, on with the turn (unless the
     game is over).
     """
@@ -277,10 +277,10 @@ def close_auction(game: GameRecord, tape: TapeRecord) -> None:
     if game.phase == PHASE_OVER:
         game.auction_commissioner = NONE
     elif place != CENTRAL_PARK:
-        open_auction(game, tape)
+        open_auction(game, log)
     else:
         game.auction_commissioner = NONE
-        go_on(game, tape)
+        go_on(game, log)
 
 
 @rule
@@ -329,7 +329,7 @@ def legal_builds(game: GameRecord, mask: npt.NDArray[np.int8]) -> int:
 
 
 @rule
-def apply_build(game: GameRecord, tape: TapeRecord, skyscrapers: int) -> None:
+def apply_build(game: GameRecord, log: LogRecord, skyscrapers: int) -> None:
     """AUC-10, AUC-12: the winner builds on the plot of his colour, or in the park area."""
     seat = int(game.seat)
     game.supply[seat] -= skyscrapers
@@ -338,11 +338,11 @@ def apply_build(game: GameRecord, tape: TapeRecord, skyscrapers: int) -> None:
     elif skyscrapers > 0:
         game.floors[game.auction_place, game.bid_colour[seat]] += skyscrapers
         game.owner[game.auction_place, game.bid_colour[seat]] = seat
-    close_auction(game, tape)
+    close_auction(game, log)
 
 
 @rule
-def apply_stop(game: GameRecord, tape: TapeRecord) -> None:
+def apply_stop(game: GameRecord, log: LogRecord) -> None:
     """STOP-1: the winner declares a building stop."""
-    carry_out_stop(game, tape, int(game.auction_place), int(game.seat))
-    close_auction(game, tape)
+    carry_out_stop(game, log, int(game.auction_place), int(game.seat))
+    close_auction(game, log)

@@ -18,9 +18,9 @@ from skyenv.rules.components import (
     SET_START,
     SIXTH,
 )
+from skyenv.rules.event_log import EVENT_TILE_TO_PARK, WHY_BONUS, LogRecord, report
 from skyenv.rules.scoring import award, finish, refresh_district, stands_in, tiles_on_plot
 from skyenv.rules.state import END_BUSINESSES, NONE, GameRecord
-from skyenv.rules.tape import EVENT_TILE_TO_PARK, WHY_BONUS, TapeRecord, report
 from skyenv.rules.turn import go_on
 
 
@@ -90,7 +90,7 @@ def take_from_row(game: GameRecord, business: int) -> None:
 
 
 @rule
-def send_last_tile_to_park(game: GameRecord, tape: TapeRecord, index: int) -> None:
+def send_last_tile_to_park(game: GameRecord, log: LogRecord, index: int) -> None:
     """BUS-3: if one tile is left in the set, it goes to the park area."""
     last = NONE
     left = 0
@@ -102,7 +102,7 @@ def send_last_tile_to_park(game: GameRecord, tape: TapeRecord, index: int) -> No
         business = int(game.row[last])
         game.row[last] = NONE
         game.park_tiles[business] += 1
-        report(tape, EVENT_TILE_TO_PARK, business, 0, 0, 0, 0, 0, 0)
+        report(log, EVENT_TILE_TO_PARK, business, 0, 0, 0, 0, 0, 0)
 
 
 @rule
@@ -116,7 +116,7 @@ def bonus_vp(game: GameRecord, seat: int, bonus: int) -> int:
 
 
 @rule
-def apply_place_business(game: GameRecord, tape: TapeRecord, district: int, plot: int) -> None:
+def apply_place_business(game: GameRecord, log: LogRecord, district: int, plot: int) -> None:
     """BUS-2 to BUS-5: place the business, then the tile to the park, the special points, or the
     end.
     """
@@ -125,16 +125,16 @@ def apply_place_business(game: GameRecord, tape: TapeRecord, district: int, plot
     game.tiles[district, plot, game.business] += 1
     game.business = NONE
     refresh_district(game, district)
-    send_last_tile_to_park(game, tape, index)
+    send_last_tile_to_park(game, log, index)
     game.placed += 1
     if game.placed == BUSINESSES_TO_PLACE:
-        finish(game, tape, END_BUSINESSES)
+        finish(game, log, END_BUSINESSES)
         return
     if game.placed % BONUS_EVERY == 0:
         bonus = game.placed // BONUS_EVERY - 1
         award(
             game,
-            tape,
+            log,
             WHY_BONUS,
             NONE,
             bonus_vp(game, 0, bonus),
@@ -142,4 +142,4 @@ def apply_place_business(game: GameRecord, tape: TapeRecord, district: int, plot
             bonus_vp(game, 2, bonus),
             bonus_vp(game, 3, bonus),
         )
-    go_on(game, tape)
+    go_on(game, log)

@@ -5,30 +5,30 @@ from __future__ import annotations
 from skyenv.rules.chance import draw, draw_black
 from skyenv.rules.compiling import rule
 from skyenv.rules.components import BLACK, LOWEST_CARD, MAX_PLAYERS, NUM_COLOURS, NUM_RANKS
+from skyenv.rules.event_log import EVENT_BLACK, EVENT_TOP, FORCED_CARD, LogRecord, report
 from skyenv.rules.state import NONE, GameRecord
-from skyenv.rules.tape import EVENT_BLACK, EVENT_TOP, FED_CARD, TapeRecord, report
 
 
 @rule
-def deal_black(game: GameRecord, tape: TapeRecord, seat: int) -> None:
+def deal_black(game: GameRecord, log: LogRecord, seat: int) -> None:
     """TURN-5: the seat draws one black card, which it alone sees.
 
     Without a card nothing happens (AUC-9).
     """
-    rank = draw_black(game, tape)
+    rank = draw_black(game, log)
     if rank == NONE:
         return
     game.hand[seat, BLACK, rank] += 1
     game.unknown[seat, BLACK] += 1
-    report(tape, EVENT_BLACK, seat, rank + LOWEST_CARD, 0, 0, 0, 0, 0)
+    report(log, EVENT_BLACK, seat, rank + LOWEST_CARD, 0, 0, 0, 0, 0)
 
 
 @rule
-def turn_up_top(game: GameRecord, tape: TapeRecord, colour: int) -> None:
+def turn_up_top(game: GameRecord, log: LogRecord, colour: int) -> None:
     """TURN-5: the next card of a coloured stack becomes visible: an unknown one, else the first
     returned one.
     """
-    rank = draw(game, tape, game.face_down[colour], FED_CARD)
+    rank = draw(game, log, game.face_down[colour], FORCED_CARD)
     if rank != NONE:
         game.unlocated[colour, rank] -= 1
     elif game.num_returned[colour] > 0:
@@ -39,16 +39,16 @@ def turn_up_top(game: GameRecord, tape: TapeRecord, colour: int) -> None:
             game.returned[colour, i] = game.returned[colour, i + 1]
         game.returned[colour, left] = NONE
     game.top[colour] = rank
-    report(tape, EVENT_TOP, colour, rank + LOWEST_CARD if rank != NONE else NONE, 0, 0, 0, 0, 0)
+    report(log, EVENT_TOP, colour, rank + LOWEST_CARD if rank != NONE else NONE, 0, 0, 0, 0, 0)
 
 
 @rule
-def take_top(game: GameRecord, tape: TapeRecord, seat: int, colour: int) -> None:
+def take_top(game: GameRecord, log: LogRecord, seat: int, colour: int) -> None:
     """TURN-5, INF-3: the seat takes the visible card of a stack; everybody knows of it."""
     rank = int(game.top[colour])
     game.hand[seat, colour, rank] += 1
     game.known[seat, colour, rank] += 1
-    turn_up_top(game, tape, colour)
+    turn_up_top(game, log, colour)
 
 
 @rule

@@ -1,5 +1,5 @@
-"""The only place where chance is decided: by the game's own seeded stream, or by outcomes fed from
-outside.
+"""The only place where chance is decided: by the game's own seeded stream, or by outcomes
+forced from outside.
 
 The stream is xoshiro128**, in 64-bit arithmetic that never overflows, so that compiled code, plain
 Python and CUDA agree.
@@ -9,16 +9,12 @@ from __future__ import annotations
 
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
-
 from skyenv.rules.compiling import rule
 from skyenv.rules.components import BLACK, NUM_RANKS
-from skyenv.rules.state import NONE, GameRecord
-from skyenv.rules.tape import EVENT_SHUFFLE, FED_CARD, TapeRecord, report
+from skyenv.rules.event_log import EVENT_SHUFFLE, FORCED_CARD, LogRecord, report
+from skyenv.rules.state import NONE, Array, GameRecord
 
 MASK32: Final = 0xFFFFFFFF
-OUT_OF_RANGE: Final = 99
 
 
 @rule
@@ -86,67 +82,48 @@ def below(game: GameRecord, bound: int) -> int:
 
 
 @rule
-def fed_outcome(tape: TapeRecord, kind: int) -> int:
-    """The next outcome given from outside, which should be of a kind (FED_…); NONE if there is none
-    left.
+def choose(game: GameRecord, log: LogRecord, weights: Array | tuple[int, ...], kind: int) -> int:
+    """One of the numbers 0 … len(weights) − 1, with probabilities in proportion to their weights;
+    NONE if all weights are 0.
 
-    One of another kind gives a number outside the kind's range.
-    """
-    if tape.next_fed >= tape.num_fed:
-        return NONE
-    tape.next_fed += 1
-    outcome = int(tape.fed[tape.next_fed - 1]) - kind
-    return outcome if outcome >= 0 else OUT_OF_RANGE
-
-
-@rule
-def is_asked(tape: TapeRecord, kind: int) -> bool:
-    """Whether the tape wants to know what chance has to decide now, of a kind (FED_…); the caller
-    then writes its `ways`.
-    """
-    if tape.asking == 0 or tape.asked != NONE:
-        return False
-    tape.asked = kind
-    return True
-
-
-@rule
-def refuse_fed(tape: TapeRecord) -> None:
-    """Note that the outcome just taken from the tape is impossible; whoever fed it gives up the
-    whole action.
-    """
-    if tape.refused < 0:
-        tape.refused = tape.next_fed - 1
-
-
-@rule
-def draw(game: GameRecord, tape: TapeRecord, counts: npt.NDArray[np.int8], fed_as: int) -> int:
-    """Take one thing at random out of a bag of `counts[kind]` things each; its kind, or NONE if the
-    bag is empty.
-
-    `fed_as` tells how the tape names such things (FED_…).
+    Args:
+        weights: whole numbers, an array or a tuple.
+        kind: what the log calls outcomes of this kind (FORCED_…). If it holds one, that is chosen;
+            an impossible one is noted, and the caller gives up the whole action.
     """
     total = 0
-    for kind in range(len(counts)):
-        total += int(counts[kind])
+    for i in range(len(weights)):
+        total += int(weights[i])
     if total == 0:
         return NONE
-    fed = fed_outcome(tape, fed_as)
-    if fed != NONE:
-        if 0 <= fed < len(counts) and counts[fed] > 0:
-            counts[fed] -= 1
-            return fed
-        refuse_fed(tape)
-    elif is_asked(tape, fed_as):
-        for kind in range(len(counts)):
-            tape.ways[kind] = counts[kind]
+    if log.next_forced < log.num_forced:
+        forced = int(log.forced[log.next_forced]) - kind
+        log.next_forced += 1
+        if 0 <= forced < len(weights) and weights[forced] > 0:
+            return forced
+        if log.refused == NONE:
+            log.refused = log.next_forced - 1
+    elif log.asking != 0 and log.asked == NONE:
+        log.asked = kind
+        for i in range(len(weights)):
+            log.ways[i] = weights[i]
     left = below(game, total)
-    kind = 0
-    while left >= counts[kind]:
-        left -= int(counts[kind])
-        kind += 1
-    counts[kind] -= 1
-    return kind
+    chosen = 0
+    while left >= weights[chosen]:
+        left -= int(weights[chosen])
+        chosen += 1
+    return chosen
+
+
+@rule
+def draw(game: GameRecord, log: LogRecord, counts: Array, kind: int) -> int:
+    """Take one thing at random out of a bag with `counts` of each; which, or NONE if the bag is
+    empty. `kind`: as for :func:`choose`.
+    """
+    drawn = choose(game, log, counts, kind)
+    if drawn != NONE:
+        counts[drawn] -= 1
+    return drawn
 
 
 @rule
@@ -164,7 +141,7 @@ def deduce_hands(game: GameRecord) -> None:
 
 
 @rule
-def draw_black(game: GameRecord, tape: TapeRecord) -> int:
+def draw_black(game: GameRecord, log: LogRecord) -> int:
     """AUC-9: the rank of the next black card, shuffling the stack first if it must be; NONE if
     there is no card.
     """
@@ -179,5 +156,5 @@ def draw_black(game: GameRecord, tape: TapeRecord) -> int:
             game.face_down[BLACK, rank] = game.black_face_up[rank]
             game.unlocated[BLACK, rank] += game.black_face_up[rank]
             game.black_face_up[rank] = 0
-        report(tape, EVENT_SHUFFLE, 0, 0, 0, 0, 0, 0, 0)
-    return draw(game, tape, game.face_down[BLACK], FED_CARD)
+        report(log, EVENT_SHUFFLE, 0, 0, 0, 0, 0, 0, 0)
+    return draw(game, log, game.face_down[BLACK], FORCED_CARD)

@@ -16,8 +16,8 @@ from skyenv.rules.components import (
     NUM_DISTRICTS,
     NUM_PLACES,
 )
+from skyenv.rules.event_log import LogRecord
 from skyenv.rules.state import GameRecord
-from skyenv.rules.tape import TapeRecord
 from skyenv.rules.turn import go_on
 
 
@@ -47,7 +47,7 @@ def legal_moves(game: GameRecord, mask: npt.NDArray[np.int8]) -> int:
 
 
 @rule
-def apply_move(game: GameRecord, tape: TapeRecord, commissioner: int, place: int) -> None:
+def apply_move(game: GameRecord, log: LogRecord, commissioner: int, place: int) -> None:
     """MOVE-2, MOVE-4, MOVE-5: leave a marker, go there, and hold the auctions if it is City
     Hall.
     """
@@ -58,6 +58,6 @@ def apply_move(game: GameRecord, tape: TapeRecord, commissioner: int, place: int
         game.visited[commissioner, game.markers[commissioner]] = left
         game.markers[commissioner] += 1
     if place == CITY_HALL:
-        begin_set(game, tape, commissioner)
+        begin_set(game, log, commissioner)
     else:
-        go_on(game, tape)
+        go_on(game, log)

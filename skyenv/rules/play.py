@@ -49,6 +49,7 @@ from skyenv.rules.components import (
     NUM_RANKS,
     SKYSCRAPERS_PER_OPTION,
 )
+from skyenv.rules.event_log import LogRecord
 from skyenv.rules.scoring import score_district
 from skyenv.rules.setup import apply_start, legal_starts
 from skyenv.rules.state import (
@@ -61,7 +62,6 @@ from skyenv.rules.state import (
     PHASE_TAKE,
     GameRecord,
 )
-from skyenv.rules.tape import TapeRecord
 from skyenv.rules.turn import apply_take, begin_move, go_on, legal_cards
 
 PHASE_FIRST_ACTION: Final = np.array(
@@ -133,53 +133,53 @@ def refresh_mask(game: GameRecord, mask: npt.NDArray[np.int8]) -> int:
 
 
 @rule
-def apply_option(game: GameRecord, tape: TapeRecord, action: int) -> None:
+def apply_option(game: GameRecord, log: LogRecord, action: int) -> None:
     """TURN-1: the first action of option A, C or D; of B the choice of the business."""
     game.step = 1
     if action == OPTION_A:
         game.option = 0
         game.general[game.seat] -= SKYSCRAPERS_PER_OPTION
         game.supply[game.seat] += SKYSCRAPERS_PER_OPTION
-        go_on(game, tape)
+        go_on(game, log)
     elif action < OPTION_C:
         game.option = 1
         game.business = action - OPTION_B
         game.phase = PHASE_PLOT
     elif action == OPTION_C:
         game.option = 2
-        deal_black(game, tape, int(game.seat))
+        deal_black(game, log, int(game.seat))
         begin_move(game)
     else:
         game.option = 3
-        score_district(game, tape, action - OPTION_D)
+        score_district(game, log, action - OPTION_D)
         game.step = 2  # the second action, drawing two black cards, leaves nothing to decide
-        go_on(game, tape)
+        go_on(game, log)
 
 
 @entry_point("the rules")
-def apply(game: GameRecord, tape: TapeRecord, action: int) -> None:
+def apply(game: GameRecord, log: LogRecord, action: int) -> None:
     """Carry out a legal action, and all that follows from it up to the next decision."""
     game.decisions += 1
     if action < PLOT:
-        apply_option(game, tape, action)
+        apply_option(game, log, action)
     elif action < TAKE:
         plot = action - PLOT
         if game.phase == PHASE_START:
             apply_start(game, plot // NUM_PLOTS, plot % NUM_PLOTS)
         else:
-            apply_place_business(game, tape, plot // NUM_PLOTS, plot % NUM_PLOTS)
+            apply_place_business(game, log, plot // NUM_PLOTS, plot % NUM_PLOTS)
     elif action < MOVE:
-        apply_take(game, tape, action - TAKE)
+        apply_take(game, log, action - TAKE)
     elif action < PASS:
         move = action - MOVE
-        apply_move(game, tape, move // NUM_PLACES, move % NUM_PLACES)
+        apply_move(game, log, move // NUM_PLACES, move % NUM_PLACES)
     elif action == PASS:
-        apply_pass(game, tape)
+        apply_pass(game, log)
     elif action < BID_DONE:
         apply_card(game, (action - BID) // NUM_RANKS, (action - BID) % NUM_RANKS)
     elif action == BID_DONE:
-        apply_bid_done(game, tape)
+        apply_bid_done(game, log)
     elif action < STOP:
-        apply_build(game, tape, action - BUILD)
+        apply_build(game, log, action - BUILD)
     else:
-        apply_stop(game, tape)
+        apply_stop(game, log)

@@ -15,18 +15,18 @@ from skyenv.rules.components import (
     PLOT_VALUE,
     TILES_TURNED_UP,
 )
-from skyenv.rules.state import END_TRUNCATED, NONE, PHASE_OVER, GameRecord
-from skyenv.rules.tape import (
+from skyenv.rules.event_log import (
     EVENT_END,
     EVENT_PARK,
     EVENT_VP,
-    FED_BUSINESS,
+    FORCED_BUSINESS,
     WHY_DISTRICT,
     WHY_FINAL,
     WHY_PARK,
-    TapeRecord,
+    LogRecord,
     report,
 )
+from skyenv.rules.state import END_TRUNCATED, NONE, PHASE_OVER, GameRecord
 
 
 @rule
@@ -100,22 +100,22 @@ def stands_in(game: GameRecord, district: int, seat: int) -> bool:
 
 @called_rule
 def award(
-    game: GameRecord, tape: TapeRecord, why: int, place: int, vp0: int, vp1: int, vp2: int, vp3: int
+    game: GameRecord, log: LogRecord, why: int, place: int, vp0: int, vp1: int, vp2: int, vp3: int
 ) -> None:
     """Add VP to the scores and report them."""
     game.score[0] += vp0
     game.score[1] += vp1
     game.score[2] += vp2
     game.score[3] += vp3
-    report(tape, EVENT_VP, why, place, vp0, vp1, vp2, vp3, 0)
+    report(log, EVENT_VP, why, place, vp0, vp1, vp2, vp3, 0)
 
 
 @called_rule
-def award_district(game: GameRecord, tape: TapeRecord, why: int, district: int) -> None:
+def award_district(game: GameRecord, log: LogRecord, why: int, district: int) -> None:
     """SCO-2: every seat gets its VP for the district."""
     award(
         game,
-        tape,
+        log,
         why,
         district,
         district_vp(game, district, 0),
@@ -126,23 +126,23 @@ def award_district(game: GameRecord, tape: TapeRecord, why: int, district: int) 
 
 
 @rule
-def score_district(game: GameRecord, tape: TapeRecord, district: int) -> None:
+def score_district(game: GameRecord, log: LogRecord, district: int) -> None:
     """SCO-1 to SCO-3: option D's first two actions, and the card for everyone who has nothing
     there.
     """
     seat = int(game.turn_seat)
-    award_district(game, tape, WHY_DISTRICT, district)
-    deal_black(game, tape, seat)
-    deal_black(game, tape, seat)
+    award_district(game, log, WHY_DISTRICT, district)
+    deal_black(game, log, seat)
+    deal_black(game, log, seat)
     players = int(game.num_players)
     for i in range(players):
         other = (seat + i) % players
         if not stands_in(game, district, other):
-            deal_black(game, tape, other)
+            deal_black(game, log, other)
 
 
 @rule
-def score_park(game: GameRecord, tape: TapeRecord) -> None:
+def score_park(game: GameRecord, log: LogRecord) -> None:
     """END-3: turn up three tiles of the park area; every skyscraper there earns by the types among
     them.
     """
@@ -150,7 +150,7 @@ def score_park(game: GameRecord, tape: TapeRecord) -> None:
     number = 0
     turned = 0
     for _ in range(TILES_TURNED_UP):
-        business = draw(game, tape, game.park_tiles, FED_BUSINESS)
+        business = draw(game, log, game.park_tiles, FORCED_BUSINESS)
         if business == NONE:
             break
         types |= 1 << business
@@ -159,7 +159,7 @@ def score_park(game: GameRecord, tape: TapeRecord) -> None:
     for i in range(number):
         game.park_tiles[((turned >> (3 * i)) & 7) - 1] += 1
     report(
-        tape,
+        log,
         EVENT_PARK,
         number,
         (turned & 7) - 1,
@@ -172,7 +172,7 @@ def score_park(game: GameRecord, tape: TapeRecord) -> None:
     vp = int(PLOT_VALUE[count_types(types)])
     award(
         game,
-        tape,
+        log,
         WHY_PARK,
         CENTRAL_PARK,
         int(game.park[0]) * vp,
@@ -183,19 +183,19 @@ def score_park(game: GameRecord, tape: TapeRecord) -> None:
 
 
 @called_rule
-def finish(game: GameRecord, tape: TapeRecord, reason: int) -> None:
+def finish(game: GameRecord, log: LogRecord, reason: int) -> None:
     """END-1 to END-3, END-5: the game is over; unless it was truncated, everything is scored once
     more.
     """
     if reason != END_TRUNCATED:
         for district in range(NUM_DISTRICTS):
             if game.stopped[district] == 0:
-                award_district(game, tape, WHY_FINAL, district)
-        score_park(game, tape)
+                award_district(game, log, WHY_FINAL, district)
+        score_park(game, log)
     game.phase = PHASE_OVER
     game.end = reason
     game.seat = NONE
-    report(tape, EVENT_END, reason, 0, 0, 0, 0, 0, 0)
+    report(log, EVENT_END, reason, 0, 0, 0, 0, 0, 0)
 
 
 @rule

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from skyenv.rules.actions import PLOT
 from skyenv.rules.board import Board
-from skyenv.rules.chance import below, draw, fed_outcome, is_asked, refuse_fed, seed_stream
+from skyenv.rules.chance import choose, draw, seed_stream
 from skyenv.rules.compiling import entry_point, rule
 from skyenv.rules.components import (
     ALEA_SKYSCRAPERS,
@@ -30,9 +30,9 @@ from skyenv.rules.components import (
     STARTING_SUPPLY,
     TILES_PER_BUSINESS,
 )
+from skyenv.rules.event_log import FORCED_BUSINESS, FORCED_CARD, FORCED_COLOUR, LogRecord
 from skyenv.rules.scoring import plot_is_empty, refresh_district, stands_in
-from skyenv.rules.state import ALEA_OUT, NONE, PHASE_START, GameRecord, new_games
-from skyenv.rules.tape import FED_BUSINESS, FED_CARD, FED_COLOUR, TapeRecord
+from skyenv.rules.state import ALEA_OUT, FIELDS, NONE, PHASE_START, GameRecord, new_games
 from skyenv.rules.turn import begin_turn
 
 
@@ -47,25 +47,15 @@ def blank_game(num_players: int, board: Board, max_turns: int) -> npt.NDArray[np
     """
     games = new_games(1)
     game = games.view(np.recarray)[0]
-    game.seed = NONE
+    for field, _, _, lowest, _ in FIELDS:
+        if lowest == NONE:
+            game[field] = NONE
     game.max_turns = max_turns
     game.num_players = num_players
     game.side = SIDES.index(board.side)
     game.ring[:] = board.ring_array()
     game.phase = PHASE_START
-    for field in (
-        "option",
-        "business",
-        "first_colour",
-        "auction_place",
-        "auction_commissioner",
-        "highest_bidder",
-    ):
-        game[field] = NONE
-    for field in ("laid", "park_colour"):
-        game[field] = NONE
-    for field in ("owner", "row", "visited", "top", "returned", "bid_colour"):
-        game[field][:] = NONE
+    game.seat = 0
     game.place[:] = CITY_HALL
     game.supply[:num_players] = STARTING_SUPPLY
     game.general[:num_players] = STARTING_GENERAL_SUPPLY
@@ -85,12 +75,8 @@ def _arrangements() -> npt.NDArray[np.int64]:
     for left in range(1, NUM_DISTRICTS + 1):
         for unused in range(NUM_COLOURS + 1):
             for once in range(NUM_COLOURS + 1 - unused):
-                ways = 0
-                if unused > 0:
-                    ways += unused * int(table[left - 1, unused - 1, once + 1])
-                if once > 0:
-                    ways += once * int(table[left - 1, unused, once - 1])
-                table[left, unused, once] = ways
+                first = unused * table[left - 1, unused - 1, once + 1]
+                table[left, unused, once] = first + once * table[left - 1, unused, once - 1]
     return table
 
 
@@ -111,7 +97,7 @@ def completions(left: int, unused: int, once: int, used: int) -> int:
 
 @rule
 def draw_plot_colour(
-    game: GameRecord, tape: TapeRecord, district: int, used: npt.NDArray[np.int8]
+    game: GameRecord, log: LogRecord, district: int, used: npt.NDArray[np.int8]
 ) -> int:
     """SET-1: the colour of the plot for this district's business, all arrangements being equally
     likely.
@@ -124,26 +110,20 @@ def draw_plot_colour(
         unused += 1 if used[colour] == 0 else 0
         once += 1 if used[colour] == 1 else 0
     left = NUM_DISTRICTS - 1 - district
-    fed = fed_outcome(tape, FED_COLOUR)
-    if fed != NONE:
-        if 0 <= fed < NUM_COLOURS and completions(left, unused, once, used[fed]) > 0:
-            used[fed] += 1
-            return fed
-        refuse_fed(tape)
-    elif is_asked(tape, FED_COLOUR):
-        for colour in range(NUM_COLOURS):
-            tape.ways[colour] = completions(left, unused, once, used[colour])
-    ticket = below(game, ARRANGEMENTS[left + 1, unused, once])
-    colour = 0
-    while ticket >= completions(left, unused, once, used[colour]):
-        ticket -= completions(left, unused, once, used[colour])
-        colour += 1
+    weights = (
+        completions(left, unused, once, used[0]),
+        completions(left, unused, once, used[1]),
+        completions(left, unused, once, used[2]),
+        completions(left, unused, once, used[3]),
+        completions(left, unused, once, used[4]),
+    )
+    colour = choose(game, log, weights, FORCED_COLOUR)
     used[colour] += 1
     return colour
 
 
 @rule
-def lay_out_businesses(game: GameRecord, tape: TapeRecord) -> None:
+def lay_out_businesses(game: GameRecord, log: LogRecord) -> None:
     """SET-1 to SET-3: a business in every district, and the supply row."""
     # Two fields that are still empty serve as bags: tiles not yet laid out, and uses of every
     # colour.
@@ -154,11 +134,11 @@ def lay_out_businesses(game: GameRecord, tape: TapeRecord) -> None:
     for district in range(NUM_DISTRICTS):
         plot = SIXTH
         if game.side != BACK:
-            plot = draw_plot_colour(game, tape, district, used)
-        game.tiles[district, plot, draw(game, tape, bag, FED_BUSINESS)] += 1
+            plot = draw_plot_colour(game, log, district, used)
+        game.tiles[district, plot, draw(game, log, bag, FORCED_BUSINESS)] += 1
         refresh_district(game, district)
     for space in range(ROW_SIZE):
-        game.row[space] = draw(game, tape, bag, FED_BUSINESS)
+        game.row[space] = draw(game, log, bag, FORCED_BUSINESS)
     for business in range(NUM_BUSINESSES):
         bag[business] = 0
     for colour in range(NUM_COLOURS):
@@ -166,31 +146,31 @@ def lay_out_businesses(game: GameRecord, tape: TapeRecord) -> None:
 
 
 @rule
-def deal_cards(game: GameRecord, tape: TapeRecord) -> None:
+def deal_cards(game: GameRecord, log: LogRecord) -> None:
     """SET-4, SET-5: one card of each colour and four black ones for every seat; then the visible
     tops.
     """
     for seat in range(game.num_players):
         for colour in range(NUM_COLOURS):
-            game.hand[seat, colour, draw(game, tape, game.face_down[colour], FED_CARD)] += 1
+            game.hand[seat, colour, draw(game, log, game.face_down[colour], FORCED_CARD)] += 1
             game.unknown[seat, colour] = 1
         for _ in range(STARTING_BLACK_CARDS):
-            game.hand[seat, BLACK, draw(game, tape, game.face_down[BLACK], FED_CARD)] += 1
+            game.hand[seat, BLACK, draw(game, log, game.face_down[BLACK], FORCED_CARD)] += 1
         game.unknown[seat, BLACK] = STARTING_BLACK_CARDS
     for colour in range(NUM_COLOURS):
-        game.top[colour] = draw(game, tape, game.face_down[colour], FED_CARD)
+        game.top[colour] = draw(game, log, game.face_down[colour], FORCED_CARD)
         game.unlocated[colour, game.top[colour]] -= 1
 
 
 @entry_point("setup")
-def begin(game: GameRecord, tape: TapeRecord, seed: int) -> None:
-    """SET-1 to SET-6 on a blank record, its chance coming from `seed` (NONE: from the tape alone,
+def begin(game: GameRecord, log: LogRecord, seed: int) -> None:
+    """SET-1 to SET-6 on a blank record, its chance coming from `seed` (NONE: from the log alone,
     as far as it goes).
     """
     seed_stream(game, seed if seed >= 0 else 0)
     game.seed = seed
-    lay_out_businesses(game, tape)
-    deal_cards(game, tape)
+    lay_out_businesses(game, log)
+    deal_cards(game, log)
 
 
 @rule

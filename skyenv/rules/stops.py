@@ -11,9 +11,9 @@ from skyenv.rules.components import (
     NUM_COMMISSIONERS,
     NUM_PLOTS,
 )
+from skyenv.rules.event_log import EVENT_STOP, WHY_STOP, LogRecord, report
 from skyenv.rules.scoring import award, district_vp, finish, refresh_district
 from skyenv.rules.state import END_STOPS, NONE, GameRecord
-from skyenv.rules.tape import EVENT_STOP, WHY_STOP, TapeRecord, report
 
 
 @rule
@@ -60,12 +60,12 @@ def clear_district(game: GameRecord, district: int) -> None:
 
 
 @rule
-def carry_out_stop(game: GameRecord, tape: TapeRecord, district: int, declarer: int) -> None:
+def carry_out_stop(game: GameRecord, log: LogRecord, district: int, declarer: int) -> None:
     """STOP-2 to STOP-6: a building stop by a seat or by Alea; the second one ends the game."""
-    report(tape, EVENT_STOP, district, declarer, 0, 0, 0, 0, 0)
+    report(log, EVENT_STOP, district, declarer, 0, 0, 0, 0, 0)
     award(
         game,
-        tape,
+        log,
         WHY_STOP,
         district,
         stop_vp(game, district, 0, declarer),
@@ -76,4 +76,4 @@ def carry_out_stop(game: GameRecord, tape: TapeRecord, district: int, declarer: 
     clear_district(game, district)
     game.stops += 1
     if game.stops >= MAX_STOPS:
-        finish(game, tape, END_STOPS)
+        finish(game, log, END_STOPS)

@@ -12,9 +12,9 @@ from skyenv.rules.actions import TAKE
 from skyenv.rules.cards import stacks_with_cards, take_top
 from skyenv.rules.compiling import called_rule, rule
 from skyenv.rules.components import NUM_COLOURS
+from skyenv.rules.event_log import LogRecord
 from skyenv.rules.scoring import finish
 from skyenv.rules.state import END_TRUNCATED, NONE, PHASE_MOVE, PHASE_OPTION, PHASE_TAKE, GameRecord
-from skyenv.rules.tape import TapeRecord
 
 
 @rule
@@ -35,7 +35,7 @@ def begin_move(game: GameRecord) -> None:
 
 
 @called_rule
-def go_on(game: GameRecord, tape: TapeRecord) -> None:
+def go_on(game: GameRecord, log: LogRecord) -> None:
     """One action of the turn is done, its auctions included (TURN-7): open the next one, or end the
     turn.
     """
@@ -49,15 +49,15 @@ def go_on(game: GameRecord, tape: TapeRecord) -> None:
     if game.step == 3:
         begin_move(game)
         return
-    end_turn(game, tape)
+    end_turn(game, log)
 
 
 @rule
-def end_turn(game: GameRecord, tape: TapeRecord) -> None:
+def end_turn(game: GameRecord, log: LogRecord) -> None:
     """TURN-1, END-5: the next seat's turn, or truncation."""
     game.turns += 1
     if game.turns >= game.max_turns:
-        finish(game, tape, END_TRUNCATED)
+        finish(game, log, END_TRUNCATED)
     else:
         begin_turn(game, (game.turn_seat + 1) % game.num_players)
 
@@ -81,15 +81,15 @@ def legal_cards(game: GameRecord, mask: npt.NDArray[np.int8]) -> int:
 
 
 @rule
-def apply_take(game: GameRecord, tape: TapeRecord, colour: int) -> None:
+def apply_take(game: GameRecord, log: LogRecord, colour: int) -> None:
     """TURN-4, TURN-5: take a visible card; after the second, or if one stack alone had cards, go
     on.
     """
     first = game.first_colour == NONE
     one_stack = stacks_with_cards(game) == 1 << colour
-    take_top(game, tape, game.seat, colour)
+    take_top(game, log, game.seat, colour)
     if first and not one_stack:
         game.first_colour = colour
         return
     game.first_colour = NONE
-    go_on(game, tape)
+    go_on(game, log)

@@ -18,10 +18,10 @@ from skyenv.engine.knowledge import VIEW_DTYPE, ViewRecord, redact, sample_deter
 from skyenv.errors import AgentError, shown
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.compiling import called_rule
+from skyenv.rules.event_log import LOG_DTYPE, LogRecord
 from skyenv.rules.play import apply, refresh_mask
 from skyenv.rules.scoring import winners
 from skyenv.rules.state import GAME_DTYPE, PHASE_OVER, Array, GameRecord, Record, new_records
-from skyenv.rules.tape import TAPE_DTYPE, TapeRecord
 from skyenv_agents.heuristic.features import (
     HEURISTIC_DTYPE,
     WeightsRecord,
@@ -78,7 +78,7 @@ class Scratch(NamedTuple):
 
     Attributes:
         games: a game to play on. views: what a seat sees of one; shown_games: that record's game.
-        heuristic: what the greedy player holds of it. tape: chance. mask: int8 (103,). prior:
+        heuristic: what the greedy player holds of it. log: chance. mask: int8 (103,). prior:
             float64 (103,).
         network: the weights of the network for leaves, float32 (NUM_WEIGHTS,); memory: its own,
             float32 (MEMORY,).
@@ -88,7 +88,7 @@ class Scratch(NamedTuple):
     views: npt.NDArray[np.void]
     shown_games: npt.NDArray[np.void]
     heuristic: npt.NDArray[np.void]
-    tape: npt.NDArray[np.void]
+    log: npt.NDArray[np.void]
     mask: npt.NDArray[np.int8]
     prior: npt.NDArray[np.float64]
     network: npt.NDArray[np.float32]
@@ -105,7 +105,7 @@ def new_scratch(network: npt.NDArray[np.float32] | None = None) -> Scratch:
         views,
         views["game"],
         new_records(1, HEURISTIC_DTYPE),
-        new_records(1, TAPE_DTYPE),
+        new_records(1, LOG_DTYPE),
         np.zeros(NUM_ACTIONS, np.int8),
         np.zeros(NUM_ACTIONS),
         np.zeros(NUM_WEIGHTS, np.float32) if network is None else network,
@@ -149,9 +149,9 @@ def search_options(
 
 
 @called_rule
-def act(game: GameRecord, tape: TapeRecord, action: int) -> None:
+def act(game: GameRecord, log: LogRecord, action: int) -> None:
     """Apply an action: one function for the three places that would each hold all rules."""
-    apply(game, tape, action)
+    apply(game, log, action)
 
 
 @called_rule
@@ -167,7 +167,7 @@ def determinize(view: ViewRecord, game: GameRecord, scratch: Scratch, seed: int)
     """Turn a copy of the view's game into a determinization; there is one for every view that a
     game leads to.
     """
-    sample_determinization(view, game, scratch.tape[0], scratch.mask, seed)
+    sample_determinization(view, game, scratch.log[0], scratch.mask, seed)
 
 
 @called_rule
@@ -199,7 +199,7 @@ def rollout(
 ) -> None:
     """Let all seats play on until so many turns have been finished, or to the end."""
     while game.phase != PHASE_OVER and game.turns < last:
-        act(game, scratch.tape[0], rollout_action(game, s, w, scratch, salt))
+        act(game, scratch.log[0], rollout_action(game, s, w, scratch, salt))
 
 
 @called_rule
@@ -256,7 +256,7 @@ def try_actions(
             copy_game(scratch.games, 0, games[0])
             game = scratch.games[0]
             last = int(game.turns) + int(options[0].turns)
-            act(game, scratch.tape[0], actions[j])
+            act(game, scratch.log[0], actions[j])
             rollout(game, options[0], weights[0], scratch, last, int(seeds[i]))
             evaluate(game, options[0], weights[0], scratch, me)
             values[i, j] = scratch.heuristic[0].win[me]

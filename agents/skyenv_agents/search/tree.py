@@ -268,7 +268,7 @@ def select(
         node = select_child(nodes, used, node, int(game.seat), s, mask, number)
         if node == NONE:
             break
-        act(game, scratch.tape[0], int(nodes[node].action))
+        act(game, scratch.log[0], int(nodes[node].action))
         leaf.depth += 1
         leaf.path[leaf.depth] = node
         if s.batched != 0:

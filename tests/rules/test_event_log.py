@@ -1,4 +1,4 @@
-"""The tape: what events leave empty is empty."""
+"""The event log: what events leave empty is empty."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ from skyenv import Game, make_agent
 from skyenv.agents import decide
 from skyenv.engine import events
 from skyenv.engine import game as single_game
-from skyenv.rules import tape
-from skyenv.rules.tape import EVENT_ALEA, EVENT_PARK, EVENT_WIDTH, EVENT_WON, NOBODY
+from skyenv.rules import event_log
+from skyenv.rules.event_log import EVENT_ALEA, EVENT_PARK, EVENT_WIDTH, EVENT_WON, NOBODY
 
 USED = {
-    tape.EVENT_TOP: 2,
-    tape.EVENT_SHUFFLE: 0,
-    tape.EVENT_BLACK: 2,
+    event_log.EVENT_TOP: 2,
+    event_log.EVENT_SHUFFLE: 0,
+    event_log.EVENT_BLACK: 2,
     EVENT_ALEA: 5,
-    tape.EVENT_ALEA_BUILDS: 2,
-    tape.EVENT_TILE_TO_PARK: 1,
-    tape.EVENT_AUCTION: 2,
+    event_log.EVENT_ALEA_BUILDS: 2,
+    event_log.EVENT_TILE_TO_PARK: 1,
+    event_log.EVENT_AUCTION: 2,
     EVENT_WON: 2,
-    tape.EVENT_STOP: 2,
-    tape.EVENT_VP: 6,
+    event_log.EVENT_STOP: 2,
+    event_log.EVENT_VP: 6,
     EVENT_PARK: 4,
-    tape.EVENT_END: 1,
+    event_log.EVENT_END: 1,
 }
 """Of each kind of event: how many numbers say what happened."""
 
 
 @pytest.fixture
 def rows(monkeypatch: pytest.MonkeyPatch) -> list[list[int]]:
-    """Events of all games that are played from now on, as the tape has them."""
+    """Events of all games that are played from now on, as the log has them."""
     kept: list[list[int]] = []
 
     def keep(rows: Any, *others: Any) -> Any:
         plain = [[int(number) for number in row] for row in rows]
         kept.extend(plain)
-        return events.events_told(plain, *others)
+        return events.events_of(plain, *others)
 
-    monkeypatch.setattr(single_game, "events_told", keep)
+    monkeypatch.setattr(single_game, "events_of", keep)
     return kept
 
 

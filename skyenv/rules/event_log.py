@@ -1,0 +1,88 @@
+"""The log that runs beside a game: events go into it, and outcomes that chance is forced to come out
+of it.
+
+A log that is off (a zeroed record) costs a game one comparison for each event, so the batch engine
+shares one such log.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from skyenv.rules.compiling import rule
+from skyenv.rules.state import Record
+
+MAX_FORCED: Final = 96
+"""Outcomes that can be forced for one action. The setup needs the most: 7·2 + 20 + 9·4 + 5 = 75."""
+FORCED_CARD: Final = 0  # a forced card is FORCED_CARD + rank …
+FORCED_BUSINESS: Final = 8  # … a business FORCED_BUSINESS + type …
+FORCED_COLOUR: Final = 16  # … a plot's colour FORCED_COLOUR + colour: none passes for another
+MAX_WAYS: Final = 6
+"""Kinds of outcomes of one draw: ranks, types or colours."""
+MAX_EVENTS: Final = 64
+EVENT_WIDTH: Final = 8
+
+LOG_DTYPE: Final = np.dtype(
+    [
+        ("event", np.int32, (MAX_EVENTS, EVENT_WIDTH)),  # [event] → EVENT_…, up to 7 numbers, 0
+        ("num_events", np.int32),
+        ("recording", np.int8),  # 0: events are not written
+        ("num_forced", np.int8),  # outcomes forced from outside
+        ("next_forced", np.int8),  # how many of them are used up
+        ("refused", np.int8),  # index of the first impossible one, or −1
+        ("forced", np.int8, (MAX_FORCED,)),  # the outcomes (FORCED_…)
+        ("asking", np.int8),  # 1: note what chance has to decide once the outcomes are used up
+        ("asked", np.int8),  # its kind (FORCED_CARD, …), or NONE: nothing yet
+        ("ways", np.int32, (MAX_WAYS,)),  # [rank, type or colour] → weight of that outcome
+    ],
+    align=True,
+)
+
+
+class LogRecord(Record):
+    """One record of LOG_DTYPE."""
+
+
+EVENT_TOP: Final = 1
+EVENT_SHUFFLE: Final = 2
+EVENT_BLACK: Final = 3
+EVENT_ALEA: Final = 4
+EVENT_ALEA_BUILDS: Final = 5
+EVENT_TILE_TO_PARK: Final = 6
+EVENT_AUCTION: Final = 7
+EVENT_WON: Final = 8
+EVENT_STOP: Final = 9
+EVENT_VP: Final = 10
+EVENT_PARK: Final = 11
+EVENT_END: Final = 12
+
+WHY_DISTRICT: Final = 0
+WHY_STOP: Final = 1
+WHY_BONUS: Final = 2
+WHY_FINAL: Final = 3
+WHY_PARK: Final = 4
+WHYS: Final = ("district", "stop", "bonus", "final", "park")
+
+NOBODY: Final = -2
+"""EVENT_WON: nobody bid."""
+
+
+@rule
+def report(
+    log: LogRecord, kind: int, a: int, b: int, c: int, d: int, e: int, f: int, g: int
+) -> None:
+    """Write one event, if the log records."""
+    if log.recording == 0:
+        return
+    row = log.num_events
+    log.event[row, 0] = kind
+    log.event[row, 1] = a
+    log.event[row, 2] = b
+    log.event[row, 3] = c
+    log.event[row, 4] = d
+    log.event[row, 5] = e
+    log.event[row, 6] = f
+    log.event[row, 7] = g
+    log.num_events = row + 1

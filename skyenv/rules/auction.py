@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-
 from skyenv.rules.actions import BID, BID_DONE, BUILD, PASS, STOP
 from skyenv.rules.alea import alea_bids, alea_wins, return_alea_cards
 from skyenv.rules.cards import return_coloured, turn_up_top
@@ -29,6 +26,7 @@ from skyenv.rules.state import (
     PHASE_BID,
     PHASE_BUILD,
     PHASE_OVER,
+    Array,
     GameRecord,
 )
 from skyenv.rules.stops import carry_out_stop, remove_marker
@@ -52,17 +50,24 @@ def open_auction(game: GameRecord, log: LogRecord) -> None:
     if game.markers[commissioner] > 0:
         place = int(game.visited[commissioner, 0])
     game.auction_place = place
-    game.highest = 0
-    game.highest_bidder = NONE
-    game.laid = NONE
-    game.park_colour = NONE
-    for seat in range(MAX_PLAYERS):
-        game.out[seat] = 0
-        clear_bid(game, seat)
+    clear_auction(game)
     game.alea = ALEA_WAITS if game.num_players == 2 else ALEA_OUT
     game.seat = game.turn_seat
     game.phase = PHASE_BID
     report(log, EVENT_AUCTION, place, game.turn_seat, 0, 0, 0, 0, 0)
+
+
+@rule
+def clear_auction(game: GameRecord) -> None:
+    """Nothing is bid, nobody has passed, and Alea takes no part."""
+    game.highest = 0
+    game.highest_bidder = NONE
+    game.laid = NONE
+    game.park_colour = NONE
+    game.alea = ALEA_OUT
+    for seat in range(MAX_PLAYERS):
+        game.out[seat] = 0
+        clear_bid(game, seat)
 
 
 @rule
@@ -99,55 +104,41 @@ def allowed_colours(game: GameRecord, seat: int) -> int:
 
 
 @rule
-def legal_bids(game: GameRecord, mask: npt.NDArray[np.int8]) -> int:
+def legal_bids(game: GameRecord, mask: Array) -> None:
     """AUC-3, AUC-4: passing, laying down a card, ending the bid.
 
     A card may be laid down only if the bid can still end above the highest one with the cards that
     the laying order leaves.
     """
     seat = int(game.seat)
-    number = 0
-    if game.laid == NONE:
-        mask[PASS] = 1
-        number += 1
     missing = int(game.highest) - int(game.bid_total[seat])
-    if missing < 0:
-        mask[BID_DONE] = 1
-        number += 1
+    mask[PASS] = game.laid == NONE
+    mask[BID_DONE] = missing < 0
     first_black = max(int(game.laid) - NUM_RANKS, 0)
+    has_colour = game.bid_colour[seat] != NONE
     left = 0  # value of the cards that may still come, the one looked at included
     for rank in range(NUM_RANKS - 1, first_black - 1, -1):
         cards = int(game.hand[seat, BLACK, rank])
         left += cards * (rank + LOWEST_CARD)
-        if cards > 0 and left > missing and game.bid_colour[seat] != NONE:
-            mask[BID + NUM_RANKS * BLACK + rank] = 1
-            number += 1
-    if game.laid >= NUM_RANKS:
-        return number
-    return number + legal_coloured_cards(game, mask, missing, left)
+        mask[BID + NUM_RANKS * BLACK + rank] = cards > 0 and left > missing and has_colour
+    if game.laid < NUM_RANKS:
+        legal_coloured_cards(game, mask, missing, left)
 
 
 @rule
-def legal_coloured_cards(
-    game: GameRecord, mask: npt.NDArray[np.int8], missing: int, black_left: int
-) -> int:
+def legal_coloured_cards(game: GameRecord, mask: Array, missing: int, black_left: int) -> None:
     """The coloured part of :func:`legal_bids`; `black_left` is the value of all black cards in the
     hand.
     """
     seat = int(game.seat)
     colours = allowed_colours(game, seat)
-    number = 0
     for colour in range(NUM_COLOURS):
-        if (colours >> colour) & 1 == 0:
-            continue
-        left = black_left
-        for rank in range(NUM_RANKS - 1, max(int(game.laid), 0) - 1, -1):
-            cards = int(game.hand[seat, colour, rank])
-            left += cards * (rank + LOWEST_CARD)
-            if cards > 0 and left > missing:
-                mask[BID + NUM_RANKS * colour + rank] = 1
-                number += 1
-    return number
+        if (colours >> colour) & 1 != 0:
+            left = black_left
+            for rank in range(NUM_RANKS - 1, max(int(game.laid), 0) - 1, -1):
+                cards = int(game.hand[seat, colour, rank])
+                left += cards * (rank + LOWEST_CARD)
+                mask[BID + NUM_RANKS * colour + rank] = cards > 0 and left > missing
 
 
 @rule
@@ -228,10 +219,8 @@ def next_bidder(game: GameRecord, log: LogRecord) -> None:
 def settle(game: GameRecord, log: LogRecord) -> None:
     """AUC-8, ALEA-5: the auction is over; the winner pays, then builds or stops."""
     winner = int(game.highest_bidder)
-    if winner == NONE:
-        report(log, EVENT_WON, NOBODY, 0, 0, 0, 0, 0, 0)
-    else:
-        report(log, EVENT_WON, winner, game.highest, 0, 0, 0, 0, 0)
+    bidder = winner if winner != NONE else NOBODY
+    report(log, EVENT_WON, bidder, game.highest, 0, 0, 0, 0, 0)
     return_alea_cards(game)
     if winner == ALEA:
         alea_wins(game, log)
@@ -265,21 +254,14 @@ def close_auction(game: GameRecord, log: LogRecord) -> None:
     place = int(game.auction_place)
     commissioner = int(game.auction_commissioner)
     game.auction_place = NONE
-    game.highest = 0
-    game.highest_bidder = NONE
-    game.park_colour = NONE
-    game.alea = ALEA_OUT
-    for seat in range(MAX_PLAYERS):
-        game.out[seat] = 0
-        clear_bid(game, seat)
+    clear_auction(game)
     if place != CENTRAL_PARK:
         remove_marker(game, commissioner, place)
-    if game.phase == PHASE_OVER:
-        game.auction_commissioner = NONE
-    elif place != CENTRAL_PARK:
+    if place != CENTRAL_PARK and game.phase != PHASE_OVER:
         open_auction(game, log)
-    else:
-        game.auction_commissioner = NONE
+        return
+    game.auction_commissioner = NONE
+    if game.phase != PHASE_OVER:
         go_on(game, log)
 
 
@@ -311,21 +293,17 @@ def is_full(game: GameRecord, district: int) -> bool:
 
 
 @rule
-def legal_builds(game: GameRecord, mask: npt.NDArray[np.int8]) -> int:
+def legal_builds(game: GameRecord, mask: Array) -> None:
     """AUC-10, AUC-12, STOP-1: numbers of skyscrapers to build, and the building stop."""
     seat = int(game.seat)
-    number = 0
     may_build = True
     if game.auction_place != CENTRAL_PARK and is_full(game, int(game.auction_place)):
         mask[STOP] = 1
-        number += 1
         # AUC-5 (3): who bid with a plot of businesses has nothing to build on.
         may_build = game.owner[game.auction_place, game.bid_colour[seat]] == seat
     if may_build:
         for skyscrapers in range(build_limit(game, seat) + 1):
             mask[BUILD + skyscrapers] = 1
-            number += 1
-    return number
 
 
 @rule

@@ -18,6 +18,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -52,8 +53,9 @@ class Board:
                 f"a board has a ring for each of the {len(DISTRICTS)} districts, not "
                 f"{len(self.rings)}"
             )
-        for district, ring in zip(DISTRICTS, self.rings, strict=True):
-            _checked_ring(district, ring, printed)
+        pairs = zip(DISTRICTS, self.rings, strict=True)
+        rings = tuple(_checked_ring(district, ring, printed) for district, ring in pairs)
+        vars(self).update(rings=rings)
 
     @property
     def ring_size(self) -> int:
@@ -101,9 +103,8 @@ def make_board(side: str, rings: Mapping[str, Sequence[str]] | None = None) -> B
                 f"unknown district {district!r}; the districts are {', '.join(DISTRICTS)}",
                 str(district),
             )
-    return Board(
-        side, tuple(_checked_ring(name, rings.get(name, printed), printed) for name in DISTRICTS)
-    )
+    chosen: Any = tuple(rings.get(name, printed) for name in DISTRICTS)  # checked by Board
+    return Board(side, chosen)
 
 
 _printed_board = functools.cache(make_board)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-
 from skyenv.rules.actions import PLOT
 from skyenv.rules.compiling import rule
 from skyenv.rules.components import (
@@ -20,7 +17,7 @@ from skyenv.rules.components import (
 )
 from skyenv.rules.event_log import EVENT_TILE_TO_PARK, WHY_BONUS, LogRecord, report
 from skyenv.rules.scoring import award, finish, refresh_district, stands_in, tiles_on_plot
-from skyenv.rules.state import END_BUSINESSES, NONE, GameRecord
+from skyenv.rules.state import END_BUSINESSES, NONE, Array, GameRecord
 from skyenv.rules.turn import go_on
 
 
@@ -68,15 +65,11 @@ def some_plot_takes_business(game: GameRecord) -> bool:
 
 
 @rule
-def legal_business_plots(game: GameRecord, mask: npt.NDArray[np.int8]) -> int:
+def legal_business_plots(game: GameRecord, mask: Array) -> None:
     """BUS-2: the plots on which the business may be placed."""
-    number = 0
     for district in range(NUM_DISTRICTS):
         for plot in range(NUM_PLOTS):
-            if takes_business(game, district, plot):
-                mask[PLOT + NUM_PLOTS * district + plot] = 1
-                number += 1
-    return number
+            mask[PLOT + NUM_PLOTS * district + plot] = takes_business(game, district, plot)
 
 
 @rule

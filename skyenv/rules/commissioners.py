@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-
 from skyenv.rules.actions import MOVE
 from skyenv.rules.auction import begin_set
 from skyenv.rules.compiling import rule
@@ -17,7 +14,7 @@ from skyenv.rules.components import (
     NUM_PLACES,
 )
 from skyenv.rules.event_log import LogRecord
-from skyenv.rules.state import GameRecord
+from skyenv.rules.state import Array, GameRecord
 from skyenv.rules.turn import go_on
 
 
@@ -34,16 +31,12 @@ def next_places(game: GameRecord, commissioner: int) -> int:
 
 
 @rule
-def legal_moves(game: GameRecord, mask: npt.NDArray[np.int8]) -> int:
+def legal_moves(game: GameRecord, mask: Array) -> None:
     """MOVE-1: one step with either commissioner."""
-    number = 0
     for commissioner in range(NUM_COMMISSIONERS):
         places = next_places(game, commissioner)
         for place in range(NUM_PLACES):
-            if (places >> place) & 1 != 0:
-                mask[MOVE + NUM_PLACES * commissioner + place] = 1
-                number += 1
-    return number
+            mask[MOVE + NUM_PLACES * commissioner + place] = (places >> place) & 1
 
 
 @rule

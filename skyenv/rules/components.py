@@ -15,18 +15,14 @@ MAX_PLAYERS: Final = 4
 COLOURS: Final = ("green", "violet", "brown", "orange", "gray")
 CARD_COLOURS: Final = (*COLOURS, "black")
 NUM_COLOURS: Final = len(COLOURS)
-BLACK: Final = 5
-"""Index of black among the card colours."""
+BLACK: Final = 5  # index of black among the card colours
 
 CARD_VALUES: Final = (4, 5, 6)
-LOWEST_CARD: Final = 4
-"""A card is stored as its *rank*: value − LOWEST_CARD, so 0, 1 or 2."""
+LOWEST_CARD: Final = 4  # A card is stored as its *rank*: value − LOWEST_CARD, so 0, 1 or 2
 NUM_RANKS: Final = len(CARD_VALUES)
 
-COLOURED_CARDS: Final = (5, 4, 3)
-"""COM-1: how many 4s, 5s and 6s each colour has."""
-BLACK_CARDS: Final = (20, 16, 14)
-"""COM-1: how many black 4s, 5s and 6s there are."""
+COLOURED_CARDS: Final = (5, 4, 3)  # COM-1: how many 4s, 5s and 6s each colour has
+BLACK_CARDS: Final = (20, 16, 14)  # COM-1: how many black 4s, 5s and 6s there are
 CARD_COUNTS: Final = np.array([COLOURED_CARDS] * NUM_COLOURS + [BLACK_CARDS], dtype=np.int8)
 """COM-1: the whole pack, int8[card colour, rank]."""
 BUILD_LIMIT: Final = np.array([3, 2, 1], dtype=np.int8)
@@ -80,8 +76,7 @@ MARKERS: Final = 3
 SIDES: Final = ("front", "back")
 FRONT: Final = 0
 BACK: Final = 1
-SIXTH: Final = 5
-"""COM-8: index of the back side's sixth plot."""
+SIXTH: Final = 5  # COM-8: index of the back side's sixth plot
 PLOTS: Final = (*COLOURS, "sixth")
 NUM_PLOTS: Final = len(PLOTS)
 MAX_TILES_ON_PLOT: Final = 2
@@ -95,7 +90,5 @@ BONUS_EVERY: Final = 3
 """BUS-4: special points come after every third business, except the last (BUS-5)."""
 BONUS_VP: Final = np.array([4, 6, 8], dtype=np.int8)
 BONUS_DISTRICTS: Final = np.array([3, 4, 5], dtype=np.int8)
-MAX_STOPS: Final = 2
-"""STOP-6: the second building stop ends the game."""
-TILES_TURNED_UP: Final = 3
-"""END-3: tiles of the park area that count at the end."""
+MAX_STOPS: Final = 2  # STOP-6: the second building stop ends the game
+TILES_TURNED_UP: Final = 3  # END-3: tiles of the park area that count at the end

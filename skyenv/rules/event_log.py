@@ -19,8 +19,7 @@ MAX_FORCED: Final = 96
 FORCED_CARD: Final = 0  # a forced card is FORCED_CARD + rank …
 FORCED_BUSINESS: Final = 8  # … a business FORCED_BUSINESS + type …
 FORCED_COLOUR: Final = 16  # … a plot's colour FORCED_COLOUR + colour: none passes for another
-MAX_WAYS: Final = 6
-"""Kinds of outcomes of one draw: ranks, types or colours."""
+MAX_WAYS: Final = 6  # kinds of outcomes of one draw: ranks, types or colours
 MAX_EVENTS: Final = 64
 EVENT_WIDTH: Final = 8
 
@@ -45,28 +44,25 @@ class LogRecord(Record):
     """One record of LOG_DTYPE."""
 
 
-EVENT_TOP: Final = 1
-EVENT_SHUFFLE: Final = 2
-EVENT_BLACK: Final = 3
-EVENT_ALEA: Final = 4
-EVENT_ALEA_BUILDS: Final = 5
-EVENT_TILE_TO_PARK: Final = 6
-EVENT_AUCTION: Final = 7
-EVENT_WON: Final = 8
-EVENT_STOP: Final = 9
-EVENT_VP: Final = 10
-EVENT_PARK: Final = 11
-EVENT_END: Final = 12
+(
+    EVENT_TOP,
+    EVENT_SHUFFLE,
+    EVENT_BLACK,
+    EVENT_ALEA,
+    EVENT_ALEA_BUILDS,
+    EVENT_TILE_TO_PARK,
+    EVENT_AUCTION,
+    EVENT_WON,
+    EVENT_STOP,
+    EVENT_VP,
+    EVENT_PARK,
+    EVENT_END,
+) = range(1, 13)
 
-WHY_DISTRICT: Final = 0
-WHY_STOP: Final = 1
-WHY_BONUS: Final = 2
-WHY_FINAL: Final = 3
-WHY_PARK: Final = 4
+WHY_DISTRICT, WHY_STOP, WHY_BONUS, WHY_FINAL, WHY_PARK = range(5)
 WHYS: Final = ("district", "stop", "bonus", "final", "park")
 
-NOBODY: Final = -2
-"""EVENT_WON: nobody bid."""
+NOBODY: Final = -2  # EVENT_WON: nobody bid
 
 
 @rule

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from skyenv.rules.actions import (
     BID,
@@ -60,6 +59,7 @@ from skyenv.rules.state import (
     PHASE_PLOT,
     PHASE_START,
     PHASE_TAKE,
+    Array,
     GameRecord,
 )
 from skyenv.rules.turn import apply_take, begin_move, go_on, legal_cards
@@ -71,63 +71,52 @@ PHASE_FIRST_ACTION: Final = np.array(
 
 
 @rule
-def legal_options(game: GameRecord, mask: npt.NDArray[np.int8]) -> int:
+def legal_options(game: GameRecord, mask: Array) -> None:
     """TURN-2, TURN-3: the options that the seat on turn may choose."""
-    number = 1
+    mask[OPTION_A] = game.general[game.seat] >= SKYSCRAPERS_PER_OPTION
     mask[OPTION_C] = 1
-    if game.general[game.seat] >= SKYSCRAPERS_PER_OPTION:
-        mask[OPTION_A] = 1
-        number += 1
     types = types_in_current_set(game)
     if types != 0 and some_plot_takes_business(game):
         for business in range(NUM_BUSINESSES):
-            if (types >> business) & 1 != 0:
-                mask[OPTION_B + business] = 1
-                number += 1
+            mask[OPTION_B + business] = (types >> business) & 1
     for commissioner in range(NUM_COMMISSIONERS):
         place = int(game.place[commissioner])
-        if place < NUM_DISTRICTS and game.stopped[place] == 0 and mask[OPTION_D + place] == 0:
+        if place < NUM_DISTRICTS and game.stopped[place] == 0:
             mask[OPTION_D + place] = 1
-            number += 1
-    return number
 
 
 @rule
-def legal(game: GameRecord, mask: npt.NDArray[np.int8]) -> int:
-    """Set mask[action] to 1 for every legal action in a mask of zeros; the number of legal actions
-    (0: the game is over).
-    """
-    phase = game.phase
-    if phase == PHASE_BID:
-        return legal_bids(game, mask)
-    if phase == PHASE_TAKE:
-        return legal_cards(game, mask)
-    if phase == PHASE_MOVE:
-        return legal_moves(game, mask)
-    if phase == PHASE_OPTION:
-        return legal_options(game, mask)
-    if phase == PHASE_BUILD:
-        return legal_builds(game, mask)
-    if phase == PHASE_PLOT:
-        return legal_business_plots(game, mask)
-    if phase == PHASE_START:
-        return legal_starts(game, mask)
-    return 0
-
-
-@rule
-def write_mask(game: GameRecord, mask: npt.NDArray[np.int8]) -> int:
-    """Write the whole mask anew; the number of legal actions.
+def write_mask(game: GameRecord, mask: Array) -> int:
+    """Set mask[action] to 1 for every legal action and to 0 for the others; the number of legal
+    actions (0: the game is over).
 
     For the one loop in which a call more would be felt.
     """
     for action in range(NUM_ACTIONS):
         mask[action] = 0
-    return legal(game, mask)
+    phase = game.phase
+    if phase == PHASE_BID:
+        legal_bids(game, mask)
+    elif phase == PHASE_TAKE:
+        legal_cards(game, mask)
+    elif phase == PHASE_MOVE:
+        legal_moves(game, mask)
+    elif phase == PHASE_OPTION:
+        legal_options(game, mask)
+    elif phase == PHASE_BUILD:
+        legal_builds(game, mask)
+    elif phase == PHASE_PLOT:
+        legal_business_plots(game, mask)
+    elif phase == PHASE_START:
+        legal_starts(game, mask)
+    number = 0
+    for action in range(NUM_ACTIONS):
+        number += int(mask[action])
+    return number
 
 
 @entry_point("legal actions")
-def refresh_mask(game: GameRecord, mask: npt.NDArray[np.int8]) -> int:
+def refresh_mask(game: GameRecord, mask: Array) -> int:
     """What :func:`write_mask` does, compiled once for all who call it."""
     return write_mask(game, mask)
 

@@ -32,7 +32,7 @@ from skyenv.rules.components import (
 )
 from skyenv.rules.event_log import FORCED_BUSINESS, FORCED_CARD, FORCED_COLOUR, LogRecord
 from skyenv.rules.scoring import plot_is_empty, refresh_district, stands_in
-from skyenv.rules.state import ALEA_OUT, FIELDS, NONE, PHASE_START, GameRecord, new_games
+from skyenv.rules.state import ALEA_OUT, FIELDS, NONE, PHASE_START, Array, GameRecord, new_games
 from skyenv.rules.turn import begin_turn
 
 
@@ -96,9 +96,7 @@ def completions(left: int, unused: int, once: int, used: int) -> int:
 
 
 @rule
-def draw_plot_colour(
-    game: GameRecord, log: LogRecord, district: int, used: npt.NDArray[np.int8]
-) -> int:
+def draw_plot_colour(game: GameRecord, log: LogRecord, district: int, used: Array) -> int:
     """SET-1: the colour of the plot for this district's business, all arrangements being equally
     likely.
 
@@ -182,17 +180,12 @@ def starting_seat(players: int, placed: int) -> int:
 
 
 @rule
-def legal_starts(game: GameRecord, mask: npt.NDArray[np.int8]) -> int:
+def legal_starts(game: GameRecord, mask: Array) -> None:
     """SET-8: empty plots, for the second skyscraper in another district than the first."""
-    number = 0
     for district in range(NUM_DISTRICTS):
-        if stands_in(game, district, game.seat):
-            continue
-        for plot in range(NUM_COLOURS):
-            if plot_is_empty(game, district, plot):
-                mask[PLOT + NUM_PLOTS * district + plot] = 1
-                number += 1
-    return number
+        if not stands_in(game, district, game.seat):
+            for plot in range(NUM_COLOURS):
+                mask[PLOT + NUM_PLOTS * district + plot] = plot_is_empty(game, district, plot)
 
 
 @rule

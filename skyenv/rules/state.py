@@ -16,28 +16,18 @@ import numpy.typing as npt
 
 from skyenv.rules.compiling import COMPILED
 
-NONE: Final = -1
-"""No seat, no plot, no card, no business, no district."""
-ALEA: Final = 4
-"""Alea in fields that name a seat or an owner (her skyscrapers, her highest bid)."""
+NONE: Final = -1  # no seat, no plot, no card, no business, no district
+ALEA: Final = 4  # alea in fields that name a seat or an owner (her skyscrapers, her highest bid)
 
 # Phases: which decision is open. Each has its own block of actions.
-PHASE_START: Final = 0
-"""SET-7: placing a starting skyscraper."""
-PHASE_OPTION: Final = 1
-"""TURN-1: choosing an option."""
-PHASE_PLOT: Final = 2
-"""BUS-2: choosing the plot for the business of option B."""
-PHASE_TAKE: Final = 3
-"""TURN-4: taking a coloured card."""
-PHASE_MOVE: Final = 4
-"""MOVE-1: moving a commissioner."""
-PHASE_BID: Final = 5
-"""AUC-3: bidding, one card at a time."""
-PHASE_BUILD: Final = 6
-"""AUC-10, STOP-1: the winner builds or stops."""
-PHASE_OVER: Final = 7
-"""The game has ended or was truncated; there is nothing to decide."""
+PHASE_START: Final = 0  # SET-7: placing a starting skyscraper
+PHASE_OPTION: Final = 1  # TURN-1: choosing an option
+PHASE_PLOT: Final = 2  # BUS-2: choosing the plot for the business of option B
+PHASE_TAKE: Final = 3  # TURN-4: taking a coloured card
+PHASE_MOVE: Final = 4  # MOVE-1: moving a commissioner
+PHASE_BID: Final = 5  # AUC-3: bidding, one card at a time
+PHASE_BUILD: Final = 6  # AUC-10, STOP-1: the winner builds or stops
+PHASE_OVER: Final = 7  # the game has ended or was truncated; there is nothing to decide
 PHASES: Final = ("start", "option", "plot", "take", "move", "bid", "build", "over")
 
 END_BUSINESSES: Final = 1
@@ -45,12 +35,9 @@ END_STOPS: Final = 2
 END_TRUNCATED: Final = 3
 END_REASONS: Final = ("", "businesses", "stops", "truncated")
 
-ALEA_WAITS: Final = 0
-"""Alea has not bid in this auction (ALEA-2)."""
-ALEA_STANDS: Final = 1
-"""Alea's total is the highest (ALEA-3)."""
-ALEA_OUT: Final = 2
-"""Alea was too low or was overbid; or there is no Alea."""
+ALEA_WAITS: Final = 0  # she has not bid in this auction (ALEA-2)
+ALEA_STANDS: Final = 1  # her total is the highest (ALEA-3)
+ALEA_OUT: Final = 2  # she was too low or was overbid; or there is no Alea
 
 I8, I16, I32, I64, U32 = np.int8, np.int16, np.int32, np.int64, np.uint32
 FIELDS: Final[tuple[tuple[str, type, tuple[int, ...], int, int], ...]] = (

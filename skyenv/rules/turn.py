@@ -5,16 +5,21 @@ What the single actions do stands in the chapters that they belong to.
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-
 from skyenv.rules.actions import TAKE
 from skyenv.rules.cards import stacks_with_cards, take_top
 from skyenv.rules.compiling import called_rule, rule
 from skyenv.rules.components import NUM_COLOURS
 from skyenv.rules.event_log import LogRecord
 from skyenv.rules.scoring import finish
-from skyenv.rules.state import END_TRUNCATED, NONE, PHASE_MOVE, PHASE_OPTION, PHASE_TAKE, GameRecord
+from skyenv.rules.state import (
+    END_TRUNCATED,
+    NONE,
+    PHASE_MOVE,
+    PHASE_OPTION,
+    PHASE_TAKE,
+    Array,
+    GameRecord,
+)
 
 
 @rule
@@ -63,21 +68,15 @@ def end_turn(game: GameRecord, log: LogRecord) -> None:
 
 
 @rule
-def legal_cards(game: GameRecord, mask: npt.NDArray[np.int8]) -> int:
+def legal_cards(game: GameRecord, mask: Array) -> None:
     """TURN-4: the stacks to take from; two cards come in ascending colour order, of two colours if
     two stacks have cards.
     """
     stacks = stacks_with_cards(game)
-    number = 0
     for colour in range(NUM_COLOURS):
-        if (stacks >> colour) & 1 == 0:
-            continue
         second_possible = (stacks >> (colour + 1)) != 0 or stacks == 1 << colour
         allowed = second_possible if game.first_colour == NONE else colour > game.first_colour
-        if allowed:
-            mask[TAKE + colour] = 1
-            number += 1
-    return number
+        mask[TAKE + colour] = (stacks >> colour) & 1 != 0 and allowed
 
 
 @rule

@@ -8,20 +8,19 @@ import numpy as np
 import numpy.typing as npt
 
 import skyenv.engine.games as host
-from skyenv.checks import check_choice, check_flag, check_integer, check_rows, check_seats
+from skyenv.checks import check_flag, check_integer, check_rows, check_seats
 from skyenv.cuda import kernels
 from skyenv.cuda.kernels import THREADS, cuda
-from skyenv.engine.games import OBSERVATIONS, SCALED, new_batch, whole_numbers
-from skyenv.engine.kernels import GAME_WORDS, NEXT_SEED, REFRESH, Batch
+from skyenv.engine.games import SCALED, new_batch, whole_numbers
+from skyenv.engine.kernels import GAME_WORDS, REFRESH, Batch
 from skyenv.engine.observation import CODES_DTYPE, OBSERVATION_SIZE, SCALE
-from skyenv.engine.options import GameKeywords, GameOptions, options_of
+from skyenv.engine.options import GameKeywords, options_of
 from skyenv.engine.validation import check_positions
 from skyenv.errors import OptionError
-from skyenv.rules.state import NONE, new_records
-from skyenv.seeds import HIGHEST_SEED, Seeds, fresh_seed, seeds_of
+from skyenv.rules.state import new_records
+from skyenv.seeds import Seeds, fresh_seed, seeds_of
 
-MOST_GAMES: Final = 2**24
-"""Rows of a batch; so many games take 32 GiB there, with observations 100."""
+MOST_GAMES: Final = 2**24  # rows of a batch; so many games take 32 GiB there, with observations 100
 DECISIONS_AT_A_TIME: Final = 2**24
 STEPS_AT_A_TIME: Final = 2**12
 """Most of random play in one kernel: less than a second's work, so that Ctrl-C is heard between two
@@ -30,7 +29,7 @@ of them, and a display's watchdog ends none.
 OUTPUTS: Final = ("state", "mask", "seat", "reward", "done", "truncated")
 
 
-class Games(host.ReadOnly):
+class Games(host.GameBatch):
     """A batch of games of one kind on the GPU, played in step: :class:`skyenv.Games` with its
     arrays there.
 
@@ -62,12 +61,6 @@ class Games(host.ReadOnly):
     """
 
     batch: Batch
-    options: GameOptions
-    num_games: int
-    num_players: int
-    side: str
-    autoreset: bool
-    agent_seed: int | None
     observation: Any
     state: Any
     finished: Any
@@ -90,26 +83,13 @@ class Games(host.ReadOnly):
         wait: bool = True,
         **options: Unpack[GameKeywords],
     ) -> None:
-        number = check_integer("num_games", num_games, 1, MOST_GAMES)
         game = options_of(num_players, side, **options)
-        if observation is not None:
-            check_choice("observation", observation, OBSERVATIONS)
-        if agent_seed is not None:
-            check_integer("agent_seed", agent_seed, 0, HIGHEST_SEED)
-        vars(self).update(
-            options=game,
-            num_games=number,
-            num_players=game.num_players,
-            side=game.side,
-            board=game.board,
-            max_turns=game.max_turns,
-            autoreset=check_flag("autoreset", autoreset),
-            agent_seed=agent_seed,
-        )
+        self._take_options(num_games, MOST_GAMES, game, autoreset, observation, agent_seed)
         self._form, self._waiting = observation, check_flag("wait", wait)
         self._scales = cuda.to_device(SCALE)
-        self._all_rows = cuda.to_device(np.arange(number, dtype=np.int64))
-        self._stamps, self._stamp = cuda.to_device(np.zeros(number, np.int64)), 0
+        number = self.num_games
+        self._all_rows = cuda.to_device(self._all_rows)
+        self._steps = cuda.to_device(np.zeros(number, np.int64))
         self._refused, self._nothing_refused = (
             cuda.to_device(np.array(kernels.NOTHING_REFUSED, np.int64)) for _ in range(2)
         )
@@ -161,16 +141,7 @@ class Games(host.ReadOnly):
             IllegalActionError, GameOverError: as for :meth:`check`.
         """
         self.check()
-        chosen = np.arange(self.num_games) if rows is None else check_rows(rows, self.num_games)
-        if len(np.unique(chosen)) != len(chosen):
-            raise OptionError("rows must name each row at most once")
-        if seed is None:
-            seeds = np.full(len(chosen), NEXT_SEED, np.int64)
-        else:
-            seeds = seeds_of(seed, len(chosen))
-        self._reset(
-            self._all_rows if rows is None else cuda.to_device(chosen), cuda.to_device(seeds)
-        )
+        self._reset(*map(cuda.to_device, self._check_reset(seed, rows)))
 
     def _reset(self, rows: Any, seeds: Any) -> None:
         if len(rows):
@@ -195,10 +166,10 @@ class Games(host.ReadOnly):
         wanted = _numbers("actions", actions, chosen.shape)
         if len(chosen) == 0:
             return
-        self._stamp += 1
+        self._step_id += 1
         blocks = _blocks(len(chosen))
         kernels.check[blocks, THREADS](
-            self.batch.slots, self._stamps, chosen, wanted, self._stamp, self._refused
+            self.batch.slots, self._steps, chosen, wanted, self._step_id, self._refused
         )
         kernels.play[blocks, THREADS](self.batch, self._refused, chosen, wanted)
         kernels.settle[blocks, THREADS](self.batch, self._refused, chosen)
@@ -315,8 +286,9 @@ class Games(host.ReadOnly):
         check_integer("salt", salt, 0, 2**62)
         out = cuda.device_array(len(chosen), np.float64)
         if len(chosen):
-            secret = NONE if self.agent_seed is None else self.agent_seed
-            kernels.uniforms[_blocks(len(chosen)), THREADS](self.state, chosen, secret, salt, out)
+            kernels.uniforms[_blocks(len(chosen)), THREADS](
+                self.state, chosen, self._secret, salt, out
+            )
         return out
 
     # ---- copies ----
@@ -378,20 +350,14 @@ class Games(host.ReadOnly):
         """Return an independent batch in the same position, which continues exactly as this one."""
         twin = object.__new__(type(self))
         vars(twin).update(vars(self))
-        twin._stamps, twin._refused = (
-            cuda.to_device(array.copy_to_host()) for array in (self._stamps, self._refused)
+        twin._steps, twin._refused = (
+            cuda.to_device(array.copy_to_host()) for array in (self._steps, self._refused)
         )
         parts: list[Any] = [
             one.copy_to_host() if hasattr(one, "copy_to_host") else one for one in self.batch
         ]
         twin._bind(Batch(*parts))
         return twin
-
-    def __copy__(self) -> Self:
-        return self.copy()
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self.copy()
 
     def __repr__(self) -> str:
         return f"cuda.Games({self.num_games}, num_players={self.num_players}, side={self.side!r})"

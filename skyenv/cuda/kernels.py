@@ -21,21 +21,18 @@ from skyenv.engine import kernels
 from skyenv.engine.kernels import Batch
 from skyenv.engine.observation import OBSERVATION_SIZE, write_codes
 from skyenv.rules.actions import NUM_ACTIONS
-from skyenv.rules.play import write_mask
 
-cuda: Final[Any] = numba.cuda
-"""Numba's CUDA, its types unknown."""
+cuda: Final[Any] = numba.cuda  # Numba's CUDA, its types unknown
 # Numba warns of every launch that is too small to fill a GPU.
 cuda.config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
 
-THREADS: Final = 128
-"""Threads of a block."""
+THREADS: Final = 128  # threads of a block
 NOT_YET: Final = -(2**62)
 NOTHING_REFUSED: Final = (0, 2**62, NOT_YET, 0)
 
 
 @cuda.jit
-def check(slots: Any, stamps: Any, rows: Any, actions: Any, stamp: int, refused: Any) -> None:
+def check(slots: Any, steps: Any, rows: Any, actions: Any, step_id: int, refused: Any) -> None:
     """Count rows that are out of range or named twice, and actions that aren't legal."""
     k = cuda.grid(1)
     if k < len(rows):
@@ -43,7 +40,7 @@ def check(slots: Any, stamps: Any, rows: Any, actions: Any, stamp: int, refused:
         action = actions[k]
         is_wrong = row < 0 or row >= len(slots)
         if not is_wrong:
-            is_wrong = cuda.atomic.exch(stamps, row, stamp) == stamp
+            is_wrong = cuda.atomic.exch(steps, row, step_id) == step_id
         if not is_wrong:
             is_wrong = action < 0 or action >= NUM_ACTIONS or slots[row].legal[action] == 0
         if is_wrong:
@@ -90,11 +87,7 @@ def reset(batch: Batch, rows: Any, seeds: Any) -> None:
     """Reset every row; see :func:`skyenv.engine.kernels.reset_row`."""
     k = cuda.grid(1)
     if k < len(rows):
-        row = rows[k]
-        kernels.reset_row(batch, row, seeds[k])
-        slot = batch.slots[row]
-        slot.num_legal = write_mask(batch.state[row], slot.legal)
-        kernels.write_outputs(batch, row)
+        kernels.reset_row(batch, rows[k], seeds[k])
 
 
 @cuda.jit
@@ -131,4 +124,4 @@ def uniforms(state: Any, rows: Any, agent_seed: int, salt: int, out: Any) -> Non
     """Write each row's random number for its next decision, float64 (k,)."""
     k = cuda.grid(1)
     if k < len(rows):
-        out[k] = kernels.agents_uniform32(state[rows[k]], agent_seed, salt) / 4294967296.0
+        out[k] = kernels.agents_uniform(state[rows[k]], agent_seed, salt)

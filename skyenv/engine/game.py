@@ -48,8 +48,7 @@ if TYPE_CHECKING:
 
 OUTCOMES: Final[tuple[ChanceOutcome, ...]] = (*CARD_VALUES, *BUSINESSES, *COLOURS)
 """What chance can decide, by number."""
-SETUP: Final = -1
-"""Instead of an action: the setup (SET-1 to SET-5)."""
+SETUP: Final = -1  # instead of an action: the setup (SET-1 to SET-5)
 
 _NUMBERS: Final = {outcome: number for number, outcome in enumerate(OUTCOMES)}
 _KINDS: Final = {FORCED_CARD: range(3), FORCED_BUSINESS: range(3, 7), FORCED_COLOUR: range(7, 12)}
@@ -58,8 +57,7 @@ _FORCED: Final = np.array(
     [kind + i for kind, numbers in _KINDS.items() for i in range(len(numbers))], np.int8
 )
 """Compiled code's name of each outcome."""
-_ROW: Final = np.zeros(1, np.int64)
-"""The rows of a batch of one game."""
+_ROW: Final = np.zeros(1, np.int64)  # the rows of a batch of one game
 
 
 def outcome_numbers(chance: Iterable[ChanceOutcome]) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import os
 import threading
 import weakref
@@ -45,22 +46,87 @@ from skyenv.seeds import HIGHEST_SEED, Seeds, fresh_seed, seeds_of
 DECISIONS_AT_A_TIME: Final = 100_000
 """Decisions of random play between two checks for Ctrl-C: some hundredths of a second."""
 SCALED: Final = "scaled"
-OBSERVATIONS: Final = (SCALED, "codes")
-"""Forms of observations."""
+OBSERVATIONS: Final = (SCALED, "codes")  # forms of observations
 OUTPUTS: Final = ("mask", "seat", "observation", "reward", "done", "truncated")
 """The arrays that a step writes; the caller may supply them."""
 
 
-class ReadOnly:
-    """A class whose public attributes can't be rebound, `agent_seed` excepted."""
+class GameBatch(abc.ABC):
+    """What batches on the CPU and on a GPU have in common: checked options, and public attributes
+    that can't be rebound, `agent_seed` excepted.
+    """
+
+    options: GameOptions
+    num_games: int
+    num_players: int
+    side: str
+    board: Board
+    max_turns: int
+    autoreset: bool
 
     def __setattr__(self, name: str, value: object) -> None:
         if not name.startswith("_") and name != "agent_seed":
             raise AttributeError(f"{name} can't be rebound; arrays are written in place")
         super().__setattr__(name, value)
 
+    def _take_options(
+        self,
+        num_games: int,
+        most_games: int,
+        options: GameOptions,
+        autoreset: bool,
+        observation: str | None,
+        agent_seed: int | None,
+    ) -> None:
+        """Check and keep what is common to all batches."""
+        if observation is not None:
+            check_choice("observation", observation, OBSERVATIONS)
+        vars(self).update(
+            options=options,
+            num_games=check_integer("num_games", num_games, 1, most_games),
+            num_players=options.num_players,
+            side=options.side,
+            board=options.board,
+            max_turns=options.max_turns,
+            autoreset=check_flag("autoreset", autoreset),
+        )
+        self.agent_seed = agent_seed
+        self._all_rows: Any = np.arange(self.num_games)
+        self._step_id = 0
 
-class Games(ReadOnly):
+    @property
+    def agent_seed(self) -> int | None:
+        """The secret beside the games' seeds in agents' random numbers."""
+        return None if self._secret == NONE else self._secret
+
+    @agent_seed.setter
+    def agent_seed(self, agent_seed: int | None) -> None:
+        is_set = agent_seed is not None
+        self._secret = check_integer("agent_seed", agent_seed, 0, HIGHEST_SEED) if is_set else NONE
+
+    def _check_reset(
+        self, seed: Seeds | None, rows: npt.ArrayLike | None
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the rows to reset, and their seeds."""
+        chosen = check_rows(np.arange(self.num_games) if rows is None else rows, self.num_games)
+        if len(np.unique(chosen)) != len(chosen):
+            raise OptionError("rows must name each row at most once")
+        if seed is None:
+            return chosen, np.full(len(chosen), kernels.NEXT_SEED, np.int64)
+        return chosen, seeds_of(seed, len(chosen))
+
+    @abc.abstractmethod
+    def copy(self) -> Self:
+        """An independent batch in the same position, which continues exactly as this one would."""
+
+    def __copy__(self) -> Self:
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.copy()
+
+
+class Games(GameBatch):
     """A batch of games of one kind, played in step.
 
     The arrays below are allocated once and written in place by :meth:`reset` and :meth:`step`; row
@@ -134,14 +200,7 @@ class Games(ReadOnly):
 
     batch: Batch
     lock: threading.Lock
-    options: GameOptions
-    num_games: int
-    num_players: int
-    side: str
-    board: Board
-    max_turns: int
     threads: int
-    autoreset: bool
     state: np.recarray
     finished: np.recarray
     mask: npt.NDArray[np.int8]
@@ -166,27 +225,13 @@ class Games(ReadOnly):
         out: Mapping[str, npt.NDArray[Any]] | None = None,
         **options: Unpack[GameKeywords],
     ) -> None:
-        number = check_integer("num_games", num_games, 1, 2**31 - 1)
         game = options_of(num_players, side, **options)
-        if observation is not None:
-            check_choice("observation", observation, OBSERVATIONS)
+        self._take_options(num_games, 2**31 - 1, game, autoreset, observation, agent_seed)
         if threads is None:
-            threads = thread_pool.sensible_threads(number, observation is not None)
-        vars(self).update(
-            options=game,
-            num_games=number,
-            num_players=game.num_players,
-            side=game.side,
-            board=game.board,
-            max_turns=game.max_turns,
-            threads=check_integer("threads", threads, 1, thread_pool.MOST_THREADS),
-            autoreset=check_flag("autoreset", autoreset),
-        )
-        self.agent_seed = agent_seed
-        self._all_rows = np.arange(number, dtype=np.int64)
-        self._step_id = 0
+            threads = thread_pool.sensible_threads(self.num_games, observation is not None)
+        vars(self)["threads"] = check_integer("threads", threads, 1, thread_pool.MOST_THREADS)
         self._start_alone()
-        self._bind(new_batch(game, number, observation, self.autoreset, 2 * self.threads))
+        self._bind(new_batch(game, self.num_games, observation, self.autoreset, 2 * self.threads))
         self._renewing = check_flag("new_arrays", new_arrays)
         if out is not None:
             self._write_into(out)
@@ -240,17 +285,6 @@ class Games(ReadOnly):
         _BATCHES.add(self)
 
     @property
-    def agent_seed(self) -> int | None:
-        """The secret beside the games' seeds in agents' random numbers."""
-        return self._agent_seed
-
-    @agent_seed.setter
-    def agent_seed(self, agent_seed: int | None) -> None:
-        if agent_seed is not None:
-            check_integer("agent_seed", agent_seed, 0, HIGHEST_SEED)
-        self._agent_seed = agent_seed
-
-    @property
     def seeds(self) -> npt.NDArray[np.int64]:
         """int64 (num_games,): the seed of the game that is now in each row (−1: set up from
         elsewhere, without one).
@@ -273,13 +307,7 @@ class Games(ReadOnly):
         Raises:
             OptionError: a seed or a row is out of range. Nothing has changed.
         """
-        chosen = self._check_rows(rows)
-        if len(np.unique(chosen)) != len(chosen):
-            raise OptionError("rows must name each row at most once")
-        if seed is None:
-            seeds = np.full(len(chosen), kernels.NEXT_SEED, np.int64)
-        else:
-            seeds = seeds_of(seed, len(chosen))
+        chosen, seeds = self._check_reset(seed, rows)
         with self.lock:
             self._reset(chosen, seeds)
 
@@ -320,8 +348,8 @@ class Games(ReadOnly):
         with self.lock:
             chosen = self._check_rows(rows)
             wanted = whole_numbers("actions", actions, chosen.shape)
-            step_id = vars(self)["_step_id"] = self._step_id + 1
-            refused = kernels.first_refused(self.batch.slots, chosen, wanted, step_id)
+            self._step_id += 1
+            refused = kernels.first_refused(self.batch.slots, chosen, wanted, self._step_id)
             if refused != kernels.OK:
                 raise self.refusal(int(chosen[refused]), int(wanted[refused]), self.num_games > 1)
             self._renew()
@@ -456,9 +484,8 @@ class Games(ReadOnly):
             raise OptionError("salt must be from 0 to 2⁶²")
         out = np.empty(len(chosen), np.float64)
         salts = np.broadcast_to(salts, len(chosen)).astype(np.int64)
-        secret = NONE if self.agent_seed is None else self.agent_seed
         with self.lock:
-            kernels.uniforms(self.batch.state, chosen, secret, salts, out)
+            kernels.uniforms(self.batch.state, chosen, self._secret, salts, out)
         return out
 
     def copy(self) -> Self:
@@ -473,12 +500,6 @@ class Games(ReadOnly):
         twin._start_alone()
         twin._bind(Batch(*parts))
         return twin
-
-    def __copy__(self) -> Self:
-        return self.copy()
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self.copy()
 
     def __getstate__(self) -> dict[str, Any]:
         # Locks can't be pickled; views would be pickled apart from what they show.

@@ -73,8 +73,7 @@ DEFAULT_EVENTS: Final = 2048
 NOBODY: Final = -2
 ALEA: Final = -1
 
-_NAMES: Final = ("name", "legal")
-"""What an event tells twice, or tells only of a position."""
+_NAMES: Final = ("name", "legal")  # what an event tells twice, or tells only of a position
 
 FIELDS: Final[dict[str, str]] = {
     "action": "seat, action (INTERFACE.md)",
@@ -94,8 +93,7 @@ FIELDS: Final[dict[str, str]] = {
 """The numbers of each kind of event in the vector, after the kind itself; 0 behind them."""
 
 
-_VP: Final = 20
-"""Victory points of an event that are scaled to 1."""
+_VP: Final = 20  # victory points of an event that are scaled to 1
 _LARGEST: Final[dict[str, tuple[int, ...]]] = {
     "action": (3, 102),
     "top": (4, 6),

@@ -41,18 +41,13 @@ OUTCOME: Final = 0
 MARGIN: Final = 1
 POINTS: Final = 2
 REWARDS: Final = ("outcome", "margin", "points")
-MARGIN_SCALE: Final = 50.0
-"""Reward "margin": this many VP ahead are a return of 1."""
+MARGIN_SCALE: Final = 50.0  # reward "margin": this many VP ahead are a return of 1
 
-REFRESH: Final = -2
-"""Instead of a seed: keep the game, and update everything that follows from it."""
-NEXT_SEED: Final = -3
-"""Instead of a seed: the row's next one, as in automatic resets."""
+REFRESH: Final = -2  # instead of a seed: keep the game, and update everything that follows from it
+NEXT_SEED: Final = -3  # instead of a seed: the row's next one, as in automatic resets
 
-RANDOM_PLAY: Final = 0x5EED1E55
-"""Sets the choices of random play apart from the games' own chance."""
-ROUNDS: Final = 12
-"""Rounds of ChaCha in agents' random numbers: 80 ns a number."""
+RANDOM_PLAY: Final = 0x5EED1E55  # sets the choices of random play apart from the games' own chance
+ROUNDS: Final = 12  # rounds of ChaCha in agents' random numbers: 80 ns a number
 
 OK: Final = -1
 SLOT_DTYPE: Final = np.dtype(
@@ -71,10 +66,8 @@ SLOT_DTYPE: Final = np.dtype(
 
 ROWS_AHEAD: Final = 2
 """Rows by which a game's memory is prefetched; else every row of a large batch waits for it."""
-CHECKS_AHEAD: Final = 16
-"""The same, for checks of actions, which take less time."""
-LEGAL: Final = int(cast(Any, SLOT_DTYPE.fields)["legal"][1])
-"""Offset of a slot's legal actions."""
+CHECKS_AHEAD: Final = 16  # the same, for checks of actions, which take less time
+LEGAL: Final = int(cast(Any, SLOT_DTYPE.fields)["legal"][1])  # offset of a slot's legal actions
 GAME_BYTES: Final = GAME_DTYPE.itemsize
 GAME_WORDS: Final = GAME_BYTES // 4
 SLOT_BYTES: Final = SLOT_DTYPE.itemsize
@@ -130,7 +123,7 @@ def uniform32(game: GameRecord, salt: int) -> int:
     the decision and a salt.
 
     Whoever sees some of these numbers can work out the seed, so they stay inside compiled loops,
-    which use them up for actions. Agents get :func:`agents_uniform32`.
+    which use them up for actions. Agents get :func:`agents_uniform`.
     """
     number = (int(game.decisions) + multiply32(salt & MASK32, 0x9E3779B9)) & MASK32
     # Another bijection than the one that seeds the stream, lest some salt tell of the game's
@@ -139,9 +132,9 @@ def uniform32(game: GameRecord, salt: int) -> int:
 
 
 @rule
-def agents_uniform32(game: GameRecord, agent_seed: int, salt: int) -> int:
-    """INF-2: the decision's own random number for an agent, 32 bits, which tells nothing of the
-    game's seed.
+def agents_uniform(game: GameRecord, agent_seed: int, salt: int) -> float:
+    """INF-2: the decision's own random number for an agent, 0 to 1 − 2⁻³², which tells nothing of
+    the game's seed.
 
     Args:
         game: the game's seed and the number of the decision count.
@@ -152,7 +145,7 @@ def agents_uniform32(game: GameRecord, agent_seed: int, salt: int) -> int:
     seed = int(game.seed)
     own, secret = (0, 0) if agent_seed == NONE else (1, agent_seed)
     key = (seed & MASK32, (seed >> 32) & MASK32, secret & MASK32, secret >> 32, own, 0, 0, 0)
-    return chacha(key, (int(game.decisions), salt & MASK32, salt >> 32, 0), ROUNDS)
+    return chacha(key, (int(game.decisions), salt & MASK32, salt >> 32, 0), ROUNDS) / 2**32
 
 
 @rule
@@ -282,6 +275,8 @@ def reset_row(batch: Batch, row: int, seed: int) -> None:
         slot.done = slot.truncated = False
         for seat in range(MAX_PLAYERS):
             slot.reward[seat] = 0.0
+    slot.num_legal = refresh_mask(game, slot.legal)
+    write_outputs(batch, row)
 
 
 @rule
@@ -395,12 +390,8 @@ def play_rows(
 def reset_rows(batch: Batch, rows: Array, seeds: Array) -> None:
     """Reset every row; see :func:`reset_row`."""
     for k in range(len(rows)):
-        row = rows[k]
-        reset_row(batch, row, seeds[k])
-        slot = batch.slots[row]
-        slot.num_legal = refresh_mask(batch.state[row], slot.legal)
-        write_outputs(batch, row)
-        write_observation(batch, row, 0)
+        reset_row(batch, rows[k], seeds[k])
+        write_observation(batch, rows[k], 0)
 
 
 @entry_point("the check of actions")
@@ -436,7 +427,7 @@ def observe_rows(state: Array, codes: Array, rows: Array, seats: Array, out: Arr
 def uniforms(state: Array, rows: Array, agent_seed: int, salts: Array, out: Array) -> None:
     """Each row's random number for its next decision, float64 (k,), from 0 to 1 − 2⁻³²."""
     for k in range(len(rows)):
-        out[k] = agents_uniform32(state[rows[k]], agent_seed, salts[k]) / 4294967296.0
+        out[k] = agents_uniform(state[rows[k]], agent_seed, salts[k])
 
 
 @entry_point("the results of games")

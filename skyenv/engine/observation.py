@@ -55,8 +55,7 @@ NUM_TILE_ENTRIES: Final = NUM_DISTRICTS * NUM_PLOTS * NUM_BUSINESSES
 NUM_COLOURED_PLOTS: Final = NUM_DISTRICTS * NUM_COLOURS
 CARDS_LAID: Final = 2 * NUM_RANKS
 NO_OWNER: Final = 99
-HIGHEST_SCORE: Final = 1000
-"""Scores of more VP are shown as this."""
+HIGHEST_SCORE: Final = 1000  # scores of more VP are shown as this
 
 TURN_PARTS: Final = 1000
 HAND_PARTS: Final = (2,) * (NUM_COLOURS * NUM_RANKS) + (4,) * NUM_RANKS
@@ -286,14 +285,11 @@ def _spread(attribute: str) -> npt.NDArray[np.float32]:
 
 
 SCALE: Final = (1 / _spread("parts")).astype(np.float32)
-OBSERVATION_SIZE: Final = len(SCALE)
-"""Number of entries of an observation."""
-LOW: Final = np.zeros(OBSERVATION_SIZE, dtype=np.float32)
-"""The smallest value of every entry."""
+OBSERVATION_SIZE: Final = len(SCALE)  # number of entries of an observation
+LOW: Final = np.zeros(OBSERVATION_SIZE, dtype=np.float32)  # the smallest value of every entry
 LARGEST_CODES: Final = _spread("largest").astype(np.int16)
 """The largest code of every entry; the smallest is 0."""
-HIGH: Final = _spread("largest") * SCALE
-"""The largest value of every entry."""
+HIGH: Final = _spread("largest") * SCALE  # the largest value of every entry
 
 
 def codes_of(observations: npt.NDArray[np.float32]) -> npt.NDArray[np.int16]:

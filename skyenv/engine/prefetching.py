@@ -11,8 +11,7 @@ from numba.core.extending import intrinsic
 from skyenv.rules.compiling import COMPILED
 from skyenv.rules.state import Array
 
-LINE: Final = 64
-"""Bytes of a line of the processor's cache."""
+LINE: Final = 64  # bytes of a line of the processor's cache
 
 
 def _prefetch(_context: Any, array: Any, _row: Any, _byte: Any) -> Any:

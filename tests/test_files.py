@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import subprocess
@@ -210,6 +211,29 @@ def test_a_killed_process_leaves_no_lock_and_no_leftovers(tmp_path: Path) -> Non
     with locked(tmp_path):
         assert sorted(path.name for path in tmp_path.iterdir()) == [LOCK, ".mine.part"]
         assert f"process {os.getpid()} " in (tmp_path / LOCK).read_text()
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOTSUP])
+def test_a_file_system_without_locks_is_a_warning(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other errors of locking are raised."""
+
+    def refuse(code: int) -> None:
+        def flock(*_: object) -> None:
+            raise OSError(code, os.strerror(code))
+
+        monkeypatch.setattr("fcntl.flock", flock)
+
+    refuse(number)
+    with pytest.warns(UserWarning, match=rf"^{tmp_path} can't be locked \(.*\): .*$") as told:
+        with locked(tmp_path):
+            assert f"process {os.getpid()} " in (tmp_path / LOCK).read_text()
+        assert (tmp_path / LOCK).read_text() == ""
+    assert len(told) == 1
+    refuse(errno.EIO)
+    with pytest.raises(OSError, match=os.strerror(errno.EIO)), locked(tmp_path):
+        pass
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def test_programs_deal_games_of_their_own_range(dealt: list[int]) -> None:
     assert dealt
     assert {purpose_of(seed) for seed in dealt} == {"ladders"}
     dealt.clear()
-    Matches.new(["random"], 2, "front", 2, 1, 3).trajectories(0, 2, "outcome")
+    Matches.new(["random"], 2, "front", 2, 1, 3).trajectories("outcome")
     assert dealt
     assert {purpose_of(seed) for seed in dealt} == {"datasets"}
     dealt.clear()

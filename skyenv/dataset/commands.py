@@ -119,9 +119,9 @@ def write_dataset(options: DatasetOptions) -> int:
         extra="dataset",
         error=DatasetError,
     )
-    sources = _sources(options)
+    source = _source(options)
     plan = Plan(
-        tuple(sources),
+        source,
         tuple(name for name in FORMATS if name in options.formats),
         options.observation,
         options.episodes,
@@ -129,7 +129,7 @@ def write_dataset(options: DatasetOptions) -> int:
         options.shard_games,
         options.id or default_id(options.out),
     )
-    if plan.games == 0:
+    if source.games == 0:
         raise DatasetError("there is no finished game to take")
     written = Writer(plan, options.out, workers=options.workers, progress=True).run()
     if written.interrupted:
@@ -140,7 +140,7 @@ def write_dataset(options: DatasetOptions) -> int:
         f"{size / 1e6:,.1f} MB of {name.capitalize()}" for name, size in written.sizes.items()
     )
     print(
-        f"{options.out}: {counted(written.games, 'game')}, "
+        f"{options.out}: {counted(source.games, 'game')}, "
         f"{counted(written.decisions, 'decision')}; {sizes}"
     )
     if MINARI in plan.formats:
@@ -148,17 +148,16 @@ def write_dataset(options: DatasetOptions) -> int:
             f"Minari: MINARI_DATASETS_PATH={options.out / MINARI}, "
             f"minari.load_dataset({plan.dataset_id!r})"
         )
-    for source in sources:
-        if isinstance(source, Records) and source.unfinished:
-            print(f"left out: {counted(source.unfinished, 'game')} without an end")
+    if isinstance(source, Records) and source.unfinished:
+        print(f"left out: {counted(source.unfinished, 'game')} without an end")
     return 0
 
 
-def _sources(options: DatasetOptions) -> list[Source]:
+def _source(options: DatasetOptions) -> Source:
     if options.records:
-        return [records_of([Path(path) for path in options.records])]
+        return records_of([Path(path) for path in options.records])
     given = {name: getattr(options, name) for name in PLAYED if getattr(options, name) is not None}
-    return [Matches.new(options.agents, **{**PLAYED, **given})]
+    return Matches.new(options.agents, **{**PLAYED, **given})
 
 
 def default_id(folder: Path) -> str:

@@ -16,7 +16,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -44,21 +43,15 @@ MINARI: Final = "minari"
 FORMATS: Final = (PARQUET, MINARI)
 
 
-@dataclass(frozen=True)
-class Shard:
-    """Some games of a source, and their place in the dataset: `number` of the shard, `game` of the
-    first.
-
-    `name` is what its files are called: the number, with zeros before it, so that names sort as
-    numbers do.
+class Shard(NamedTuple):
+    """Games `first` to before `stop` of a dataset; `name` is the number with zeros before it, so
+    that files sort as numbers do.
     """
 
     number: int
     name: str
-    source: int
     first: int
     stop: int
-    game: int
 
 
 @dataclass(frozen=True)
@@ -66,7 +59,7 @@ class Plan:
     """What a dataset is made of.
 
     Attributes:
-        sources: its games.
+        source: its games.
         formats: some of :data:`FORMATS`. observation: ``"scaled"`` or ``"codes"``. episodes:
             ``"seat"`` or ``"table"``.
         reward: as for :class:`skyenv.GameOptions`.
@@ -74,7 +67,7 @@ class Plan:
         dataset_id: Minari's name of it.
     """
 
-    sources: tuple[Source, ...]
+    source: Source
     formats: tuple[str, ...] = FORMATS
     observation: str = SCALED
     episodes: str = "seat"
@@ -82,33 +75,22 @@ class Plan:
     shard_games: int = 100
     dataset_id: str = "skyenv/games-v0"
 
-    @property
-    def games(self) -> int:
-        """How many there are."""
-        return sum(source.games for source in self.sources)
-
     def shards(self) -> list[Shard]:
         """All of them, in the order of their games."""
-        shards: list[Shard] = []
-        game = 0
-        digits = max(
-            5, len(str(sum(-(-source.games // self.shard_games) for source in self.sources) - 1))
-        )
-        for index, source in enumerate(self.sources):
-            for first in range(0, source.games, self.shard_games):
-                stop = min(first + self.shard_games, source.games)
-                shards.append(
-                    Shard(len(shards), f"{len(shards):0{digits}}", index, first, stop, game + first)
-                )
-            game += source.games
-        return shards
+        games = self.source.games
+        firsts = range(0, games, self.shard_games)
+        digits = max(5, len(str(len(firsts) - 1)))
+        return [
+            Shard(number, f"{number:0{digits}}", first, min(first + self.shard_games, games))
+            for number, first in enumerate(firsts)
+        ]
 
     def about(self) -> dict[str, Any]:
         """All that decides the files, as JSON has it."""
         about = {
             "format": FORMAT,
             "project": __version__,
-            "sources": [source.about() for source in self.sources],
+            "sources": [self.source.about()],
             **{
                 name: getattr(self, name)
                 for name in (
@@ -145,17 +127,16 @@ class Plan:
 
 
 class Task(NamedTuple):
-    """A shard to be made, and its games alone."""
+    """A shard to be made, and the plan of its games alone."""
 
     shard: Shard
-    games: Source
+    plan: Plan
 
 
-def make_shard(plan: Plan, folder: Path, digest: str, task: Task) -> int:
+def make_shard(folder: Path, digest: str, task: Task) -> int:
     """Make a shard's files; returns how many decisions they hold.
 
     Args:
-        plan: how they are written; its sources aren't needed.
         folder: of the dataset. digest: of the whole plan.
         task: what to make.
 
@@ -163,16 +144,16 @@ def make_shard(plan: Plan, folder: Path, digest: str, task: Task) -> int:
         SkyenvError: see :meth:`skyenv.dataset.sources.Source.trajectories`. OSError: a file can't
             be written.
     """
-    shard, games = task
-    trajectories = games.trajectories(0, shard.stop - shard.first, plan.reward)
+    shard, plan = task
+    trajectories = plan.source.trajectories(plan.reward)
     scaled = plan.observation == SCALED
     about = _about(digest, shard)
     for name, path in plan.files(folder, shard).items():
         if name == PARQUET:
-            content = parquet.parquet_bytes(trajectories, shard.game, scaled, about)
+            content = parquet.parquet_bytes(trajectories, shard.first, scaled, about)
         else:
             content = episodes.episodes_bytes(
-                trajectories, shard.game, scaled, plan.episodes == "seat", about
+                trajectories, shard.first, scaled, plan.episodes == "seat", about
             )
         write_atomically(
             path, content
@@ -215,14 +196,13 @@ class Written:
     """What a run came to.
 
     Attributes:
-        made: decisions that it made itself. games, decisions: of the whole dataset, once all of it
-            is there.
+        made: decisions that it made itself. decisions: of the whole dataset, once all of it is
+            there.
         sizes: bytes by format, likewise.
         interrupted: whether Ctrl-C ended it early.
     """
 
     made: int = 0
-    games: int = 0
     decisions: int = 0
     sizes: dict[str, int] | None = None
     interrupted: bool = False
@@ -254,20 +234,21 @@ class Writer:
             DatasetError: the folder holds another dataset, or a file of it is damaged.
             SkyenvError, OSError: as for :func:`make_shard`.
         """
+        games = self.plan.source.games
         with locked(self.folder):
             self._agree()
             for path in self.plan.files(self.folder, self._shards[0]).values():
                 path.parent.mkdir(parents=True, exist_ok=True)
                 remove_abandoned(path.parent)
             missing = [shard for shard in self._shards if not self._is_there(shard)]
-            here = self.plan.games - sum(shard.stop - shard.first for shard in missing)
+            here = games - sum(shard.stop - shard.first for shard in missing)
             with (
                 Interrupt() as interrupt,
-                progress(self.plan.games, done=here, shown=self.progress) as bar,
+                progress(games, done=here, shown=self.progress) as bar,
                 open_pool(self.workers) as pool,
             ):
                 for task, decisions in pool.results(
-                    partial(make_shard, replace(self.plan, sources=()), self.folder, self._digest),
+                    partial(make_shard, self.folder, self._digest),
                     map(self._task, missing),
                     goes_on=interrupt.goes_on,
                     about=_told,
@@ -281,7 +262,8 @@ class Writer:
         return self.written
 
     def _task(self, shard: Shard) -> Task:
-        return Task(shard, self.plan.sources[shard.source].part(shard.first, shard.stop))
+        part = self.plan.source.part(shard.first, shard.stop)
+        return Task(shard, replace(self.plan, source=part))
 
     def _agree(self) -> None:
         """The folder is of this dataset, or new."""
@@ -301,11 +283,13 @@ class Writer:
             config = unsealed(read_json(path))
         except (ValueError, CheckpointError) as error:
             raise DatasetError(f"{path} is damaged or of something else: {error}") from error
-        for key, value in wanted.items():
-            if config.get(key) != value:
+        before, after = _settings(config), _settings(wanted)
+        for name, value in after.items():
+            if before.get(name) != value:
                 raise DatasetError(
-                    f"{self.folder} holds another dataset: "
-                    f"{_difference(key, config.get(key), value)}; choose another folder"
+                    f"{self.folder} holds another dataset: {name} was "
+                    f"{json.dumps(before.get(name)):.200}, is {json.dumps(value):.200}; "
+                    "choose another folder"
                 )
 
     def _is_there(self, shard: Shard) -> bool:
@@ -329,13 +313,9 @@ class Writer:
             sizes[name] = sum(path.stat().st_size for path in paths)
             if name == MINARI:
                 self._tell_minari(paths, [number for number, _ in found], steps, sizes[name])
-        self.written.games, self.written.decisions, self.written.sizes = (
-            self.plan.games,
-            steps,
-            sizes,
-        )
+        self.written.decisions, self.written.sizes = steps, sizes
         summary = {
-            "games": self.plan.games,
+            "games": self.plan.source.games,
             "decisions": steps,
             "shards": len(self._shards),
             "bytes": sizes,
@@ -352,14 +332,8 @@ class Writer:
             data / episodes.MAIN,
             episodes.main_bytes([(path.name, n) for path, n in zip(paths, numbers, strict=True)]),
         )
-        names = sorted(
-            {
-                agent.name
-                for source in self.plan.sources
-                if isinstance(source, Matches)
-                for agent in source.agents
-            }
-        )
+        source = self.plan.source
+        names = sorted(agent.name for agent in source.agents) if isinstance(source, Matches) else ()
         described = {
             "total_episodes": sum(numbers),
             "total_steps": steps,
@@ -374,33 +348,25 @@ class Writer:
 
     def _kind(self) -> Mapping[str, Any] | None:
         """The options of an environment whose episodes these are; None: there is none."""
-        kinds = [
-            {
-                "num_players": source.seating.shape[1],
-                "side": source.side,
-                "max_turns": source.max_turns,
-            }
-            for source in self.plan.sources
-            if isinstance(source, Matches)
-        ]
-        is_one = len(kinds) == len(self.plan.sources) and all(kind == kinds[0] for kind in kinds)
-        if self.plan.episodes != "seat" or not is_one:
+        source = self.plan.source
+        if self.plan.episodes != "seat" or not isinstance(source, Matches):
             return None
-        return {**kinds[0], "reward": self.plan.reward, "observation": self.plan.observation}
+        return {
+            "num_players": source.seating.shape[1],
+            "side": source.side,
+            "max_turns": source.max_turns,
+            "reward": self.plan.reward,
+            "observation": self.plan.observation,
+        }
 
 
 def _told(task: Task) -> str:
     """What a task is, for a message."""
     shard = task.shard
-    return f"games {shard.game} to {shard.game + shard.stop - shard.first - 1} were made"
+    return f"games {shard.first} to {shard.stop - 1} were made"
 
 
-def _difference(key: str, old: Any, new: Any) -> str:
-    """What is different in a setting, for a message: of sources, where they are first."""
-    with suppress(TypeError, KeyError, IndexError, ValueError):
-        if key == "sources" and len(old) == len(new):
-            before, after = next((a, b) for a, b in zip(old, new, strict=True) if a != b)
-            name = next(name for name in after if before.get(name) != after[name])
-            return _difference(name, before.get(name), after[name])
-    texts = [json.dumps(value) for value in (old, new)]
-    return f"{key} was {texts[0]:.200}, is {texts[1]:.200}"
+def _settings(about: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a dataset by name, those of its games among them."""
+    (source,) = about.get("sources", [{}])
+    return {**about, "sources": None, **source}

@@ -1,7 +1,7 @@
 """Where a dataset's games come from: agents play them, or they are read from records.
 
-A source tells how many games it has and gives the trajectories of any run of them, the same
-whenever it is asked and in whatever process: so shards can be made in any order, and made again.
+A source tells how many games it has, and gives any part of them as a source. Its trajectories are
+the same in whatever process they are made: so shards can be made in any order, and made again.
 """
 
 from __future__ import annotations
@@ -51,9 +51,8 @@ class Source(Protocol):
         larger than they need.
         """
 
-    def trajectories(self, first: int, stop: int, reward: str) -> Trajectories:
-        """The games from `first` to before `stop`, at least one, played for a reward
-        (:class:`skyenv.GameOptions`).
+    def trajectories(self, reward: str) -> Trajectories:
+        """All games, at least one, played for a reward (:class:`skyenv.GameOptions`).
 
         Raises:
             AgentError, CheckpointError: an agent can't be made, or fails. RecordError: a record is
@@ -136,28 +135,27 @@ class Matches:
         some = slice(first, stop)
         return replace(self, seating=self.seating[some], numbers=self.numbers[some])
 
-    def trajectories(self, first: int, stop: int, reward: str) -> Trajectories:
+    def trajectories(self, reward: str) -> Trajectories:
         """See :class:`Source`."""
-        used, seating = np.unique(self.seating[first:stop], return_inverse=True)
-        numbers = self.numbers[first:stop]
-        collector = Collector(len(numbers))
+        used, seating = np.unique(self.seating, return_inverse=True)
+        collector = Collector(self.games)
         agents = [timed_agent(self.agents[index]) for index in used]
         played = play_games(
             agents,
-            seating.reshape(len(numbers), -1),
-            numbers,
+            seating.reshape(self.games, -1),
+            self.numbers,
             self.side,
             max_turns=self.max_turns,
             secret=self.secret,
             purpose=DATASETS,
-            rows=len(numbers),
+            rows=self.games,
             reward=reward,
             onlooker=collector,
         )
         if played.interrupted:
             raise KeyboardInterrupt
         names = [self.agents[index].name for index in used]
-        seeds = secret_seeds(self.secret, numbers, DATASETS)
+        seeds = secret_seeds(self.secret, self.numbers, DATASETS)
         return collector.trajectories(played, self.side, names, seeds)
 
 
@@ -239,10 +237,10 @@ class Records:
             unfinished=0,
         )
 
-    def trajectories(self, first: int, stop: int, reward: str) -> Trajectories:
+    def trajectories(self, reward: str) -> Trajectories:
         """See :class:`Source`."""
         games = []
-        for place in self.places[first:stop]:
+        for place in self.places:
             path = self.files[place.file]
             with open(path, "rb") as stream:
                 stream.seek(place.start)

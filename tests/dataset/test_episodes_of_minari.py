@@ -23,9 +23,9 @@ pytestmark = pytest.mark.usefixtures("in_this_process")
 def loaded(
     path: Path, monkeypatch: pytest.MonkeyPatch, **options: Any
 ) -> tuple[MinariDataset, Plan]:
-    """A dataset of two sources and four shards as Minari loads it."""
-    sources = options.pop("sources", (matches(games=3), matches(games=2, seed=8)))
-    plan = Plan(sources, ("minari",), shard_games=2, dataset_id="skyenv/short/games-v3", **options)
+    """A dataset of three shards as Minari loads it."""
+    source = options.pop("source", matches(games=5))
+    plan = Plan(source, ("minari",), shard_games=2, dataset_id="skyenv/short/games-v3", **options)
     write(plan, path)
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(path / "minari"))
     return minari.load_dataset("skyenv/short/games-v3"), plan
@@ -33,11 +33,10 @@ def loaded(
 
 def test_a_seat_of_a_game_is_an_episode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     dataset, plan = loaded(tmp_path, monkeypatch, reward="margin")
-    kept = [source.trajectories(0, source.games, "margin") for source in plan.sources]
-    assert (dataset.total_episodes, dataset.total_steps) == (10, sum(map(len, kept)))
+    whole = plan.source.trajectories("margin")
+    assert (dataset.total_episodes, dataset.total_steps) == (10, len(whole))
     for number, episode in enumerate(dataset):
-        source, game, seat = divmod(number, 6)[0], number % 6 // 2, number % 2
-        whole = kept[source]
+        game, seat = divmod(number, 2)
         rows = (whole.game == game) & (whole.seat == seat)
         assert np.array_equal(episode.observations[:-1], whole.codes[rows] * SCALE)
         assert np.array_equal(episode.observations[-1], whole.last[game, seat] * SCALE)
@@ -62,10 +61,8 @@ def test_a_seat_of_a_game_is_an_episode(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_a_whole_table_is_an_episode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = matches(players=3, games=3, max_turns=500)
-    dataset, _ = loaded(
-        tmp_path, monkeypatch, episodes="table", observation="codes", sources=(source,)
-    )
-    whole = source.trajectories(0, 3, "outcome")
+    dataset, _ = loaded(tmp_path, monkeypatch, episodes="table", observation="codes", source=source)
+    whole = source.trajectories("outcome")
     assert dataset.env_spec is None
     for number, episode in enumerate(dataset):
         rows = whole.game == number

@@ -33,8 +33,8 @@ def matrix(table: pa.Table, name: str) -> Any:
 def test_a_row_is_a_decision() -> None:
     kept = joined(
         [
-            matches(games=2).trajectories(0, 2, "margin"),
-            matches(players=4, side="back", games=2).trajectories(0, 2, "margin"),
+            matches(games=2).trajectories("margin"),
+            matches(players=4, side="back", games=2).trajectories("margin"),
         ]
     )
     table = table_of(kept, first=40)
@@ -65,7 +65,7 @@ def test_a_row_is_a_decision() -> None:
 
 
 def test_types_are_those_that_the_docs_tell() -> None:
-    schema = table_of(matches(games=1).trajectories(0, 1, "outcome"), scaled=True).schema
+    schema = table_of(matches(games=1).trajectories("outcome"), scaled=True).schema
     assert schema.field("observation").type == pa.list_(
         pa.field("entry", pa.float32(), nullable=False), OBSERVATION_SIZE
     )
@@ -94,24 +94,24 @@ def test_types_are_those_that_the_docs_tell() -> None:
 
 
 def test_scaled_observations_are_those_of_the_engine() -> None:
-    kept = matches(games=1).trajectories(0, 1, "outcome")
+    kept = matches(games=1).trajectories("outcome")
     assert np.array_equal(matrix(table_of(kept, scaled=True), "observation"), kept.codes * SCALE)
 
 
 def test_it_says_why_a_game_ended() -> None:
-    kept = replace(matches(games=3).trajectories(0, 3, "outcome"), ends=np.array([1, 2, 3]))
+    kept = replace(matches(games=3).trajectories("outcome"), ends=np.array([1, 2, 3]))
     reasons = ("businesses", "stops", "truncated")
     assert table_of(kept)["end_reason"].to_pylist() == [reasons[game] for game in kept.game]
 
 
 def test_what_is_not_known_is_null() -> None:
-    kept = matches(games=1).trajectories(0, 1, "outcome")
+    kept = matches(games=1).trajectories("outcome")
     table = table_of(replace(kept, agents=[None], seeds=np.array([-1])))
     assert table["agent"].null_count == table["seed"].null_count == len(kept)
 
 
 def test_a_file_says_what_it_is_of(tmp_path: Path) -> None:
-    kept = matches(games=1).trajectories(0, 1, "outcome")
+    kept = matches(games=1).trajectories("outcome")
     path = tmp_path / "x.parquet"
     path.write_bytes(parquet.parquet_bytes(kept, 0, False, ABOUT))
     assert parquet.about_file(path) == (ABOUT, len(kept))
@@ -122,7 +122,7 @@ def test_a_file_says_what_it_is_of(tmp_path: Path) -> None:
 
 def test_flipped_bits_are_found_by_who_asks_for_it() -> None:
     content = bytearray(
-        parquet.parquet_bytes(matches(games=1).trajectories(0, 1, "outcome"), 0, False, ABOUT)
+        parquet.parquet_bytes(matches(games=1).trajectories("outcome"), 0, False, ABOUT)
     )
     content[len(content) // 3] ^= 4
     with pytest.raises(OSError, match="CRC"):

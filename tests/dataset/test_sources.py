@@ -68,9 +68,7 @@ def assert_same(one: Trajectories, other: Trajectories) -> None:
 def test_a_record_gives_what_its_games_gave(
     players: int, side: str, reward: str, tmp_path: Path
 ) -> None:
-    kept = matches("random", "crowd", players=players, side=side, games=4).trajectories(
-        0, 4, reward
-    )
+    kept = matches("random", "crowd", players=players, side=side, games=4).trajectories(reward)
     (tmp_path / "b.jsonl").write_text(
         "".join(record_of(kept, number, 6) for number in (2, 3)), encoding="utf-8"
     )
@@ -79,28 +77,27 @@ def test_a_record_gives_what_its_games_gave(
     )
     source = records_of([tmp_path])
     assert source.games == 4
-    assert_same(source.trajectories(0, 4, reward), kept)
-    assert source.trajectories(2, 3, reward).seeds.tolist() == [kept.seeds[2]]
-    assert_same(source.part(1, 3).trajectories(0, 2, reward), source.trajectories(1, 3, reward))
+    assert_same(source.trajectories(reward), kept)
+    assert source.part(2, 3).trajectories(reward).seeds.tolist() == [kept.seeds[2]]
     assert source.part(3, 4).files == (tmp_path / "b.jsonl",)
     assert source.about() == records_of([tmp_path / "a.jsonl", tmp_path / "b.jsonl"]).about()
     assert source.about() != records_of([tmp_path / "b.jsonl", tmp_path / "a.jsonl"]).about()
 
 
 def test_chance_from_outside_has_no_seed_and_names_may_be_missing(tmp_path: Path) -> None:
-    kept = matches(games=1).trajectories(0, 1, "outcome")
+    kept = matches(games=1).trajectories("outcome")
     lines = record_of(kept, 0, 6, named=False).replace(
         f'"seed": {kept.seeds[0]}', '"seed": null', 1
     )
     (tmp_path / "game.jsonl").write_text(lines, encoding="utf-8")
-    again = records_of([tmp_path / "game.jsonl"]).trajectories(0, 1, "outcome")
+    again = records_of([tmp_path / "game.jsonl"]).trajectories("outcome")
     assert again.seeds.tolist() == [-1]
     assert again.agents == [None]
     assert np.array_equal(again.codes, kept.codes)
 
 
 def test_names_that_hdf5_cannot_hold_are_told_with_file_and_line(tmp_path: Path) -> None:
-    kept = matches("random", "crowd", games=2).trajectories(0, 2, "outcome")
+    kept = matches("random", "crowd", games=2).trajectories("outcome")
     lines = (record_of(kept, 0, 6) + record_of(kept, 1, 6, named=False)).splitlines(keepends=True)
     second = next(number for number, line in enumerate(lines) if number and '"format"' in line)
     lines[second] = lines[second].replace('"agents": null', r'"agents": ["a\u0000b", "c"]')
@@ -113,7 +110,7 @@ def test_names_that_hdf5_cannot_hold_are_told_with_file_and_line(tmp_path: Path)
 
 
 def test_games_without_an_end_are_left_out(tmp_path: Path) -> None:
-    kept = matches(games=3).trajectories(0, 3, "outcome")
+    kept = matches(games=3).trajectories("outcome")
     texts = [
         record_of(kept, 0, 6),
         record_of(kept, 1, 6, actions=5),
@@ -123,20 +120,20 @@ def test_games_without_an_end_are_left_out(tmp_path: Path) -> None:
     (tmp_path / "games.jsonl").write_text("".join(texts), encoding="utf-8")
     source = Records.of([tmp_path / "games.jsonl"])
     assert (source.games, source.unfinished) == (2, 2)
-    assert source.trajectories(0, 2, "outcome").seeds.tolist() == kept.seeds[[0, 2]].tolist()
+    assert source.trajectories("outcome").seeds.tolist() == kept.seeds[[0, 2]].tolist()
 
 
 def test_a_mistake_is_told_with_file_and_line(tmp_path: Path) -> None:
-    kept = matches(games=2).trajectories(0, 2, "outcome")
+    kept = matches(games=2).trajectories("outcome")
     lines = (record_of(kept, 0, 6) + record_of(kept, 1, 6)).splitlines()
     second = next(number for number, line in enumerate(lines) if number and '"format"' in line)
     path = tmp_path / "games.jsonl"
     lines[second + 2] = lines[second + 2].replace('"seat": ', '"seat": 1')
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     source = Records.of([path])
-    assert len(source.trajectories(0, 1, "outcome").players) == 1
+    assert len(source.part(0, 1).trajectories("outcome").players) == 1
     with pytest.raises(RecordError, match=rf"^{path}: line {second + 3}: ") as caught:
-        source.trajectories(0, 2, "outcome")
+        source.trajectories("outcome")
     assert caught.value.line == second + 3
 
 
@@ -161,7 +158,7 @@ def test_a_foreign_file_is_one_error(content: bytes, tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, bytes]:
     """A record of two games, and a path to write others to."""
-    kept = matches(games=2, max_turns=2).trajectories(0, 2, "outcome")
+    kept = matches(games=2, max_turns=2).trajectories("outcome")
     return tmp_path_factory.mktemp("records") / "x.jsonl", (
         record_of(kept, 0, 2) + record_of(kept, 1, 2)
     ).encode()
@@ -180,16 +177,10 @@ def test_damage_is_one_error_or_makes_no_difference(
     try:
         source = Records.of([path])
         for game in range(source.games):
-            assert len(source.trajectories(game, game + 1, "outcome")) > 0
+            assert len(source.part(game, game + 1).trajectories("outcome")) > 0
     except RecordError as error:
         told = str(error)
     assert told == "" or re.match(rf"{path}: line \d+: [^\n]+$", told)
-
-
-def test_a_part_has_its_games_alone() -> None:
-    source = matches(games=6)
-    assert_same(source.part(2, 5).trajectories(0, 3, "margin"), source.trajectories(2, 5, "margin"))
-    assert source.part(2, 5).games == 3
 
 
 def test_folders_without_records_are_refused(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def test_they_are_the_games_that_seeds_and_actions_give(
     players: int, side: str, max_turns: int
 ) -> None:
     source = matches("random", "crowd", players=players, side=side, games=3, max_turns=max_turns)
-    kept = source.trajectories(0, 3, "outcome")
+    kept = source.trajectories("outcome")
     row = 0
     for number in range(3):
         assert int(kept.seeds[number]) in DATASETS
@@ -60,7 +60,7 @@ def test_they_are_the_games_that_matches_play_with_the_seed_as_secret() -> None:
     source = matches("random", "crowd", games=4)
     agents = [make_agent(agent.spec) for agent in source.agents]
     played = play_games(agents, source.seating, range(4), max_turns=6, secret=3, purpose=DATASETS)
-    kept = source.trajectories(0, 4, "points")
+    kept = source.trajectories("points")
     assert np.array_equal(kept.scores[:, :2], played.scores)
     assert np.bincount(kept.game).tolist() == played.decisions.tolist()
     for number in range(4):
@@ -71,8 +71,8 @@ def test_they_are_the_games_that_matches_play_with_the_seed_as_secret() -> None:
 
 def test_parts_are_the_whole() -> None:
     source = matches(players=3, games=5)
-    whole = source.trajectories(0, 5, "margin")
-    parts = joined([source.trajectories(0, 2, "margin"), source.trajectories(2, 5, "margin")])
+    whole = source.trajectories("margin")
+    parts = joined([source.part(*part).trajectories("margin") for part in ((0, 2), (2, 5))])
     for field in fields(Trajectories):
         one, other = getattr(whole, field.name), getattr(parts, field.name)
         assert (
@@ -87,7 +87,7 @@ ORDERS = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=12), min_size
 @cache
 def one_game() -> Trajectories:
     """To put other numbers into."""
-    return matches(games=1).trajectories(0, 1, "outcome")
+    return matches(games=1).trajectories("outcome")
 
 
 @given(ORDERS)

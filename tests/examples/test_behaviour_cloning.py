@@ -31,8 +31,8 @@ def test_decisions_that_left_a_choice_are_read(
     example: ModuleType, observation: str, tmp_path: Path
 ) -> None:
     source = Matches.new(("random", "hoard"), 2, "front", 6, 1, 9)
-    Writer(Plan((source,), ("parquet",), observation, shard_games=4), tmp_path).run()
-    kept = source.trajectories(0, 6, "outcome")
+    Writer(Plan(source, ("parquet",), observation, shard_games=4), tmp_path).run()
+    kept = source.trajectories("outcome")
     names = np.array(
         [(kept.agents[game] or ())[seat] for game, seat in zip(kept.game, kept.seat, strict=True)]
     )
@@ -58,7 +58,7 @@ def test_it_learns_and_what_plays_is_what_has_learnt(example: ModuleType, tmp_pa
     PyTorch.
     """
     source = Matches.new(("skyenv.agents:RandomAgent",), 2, "front", 12, 1, 9)
-    Writer(Plan((source,), ("parquet",), "codes"), tmp_path).run()
+    Writer(Plan(source, ("parquet",), "codes"), tmp_path).run()
     decisions = example.Decisions(tmp_path, [], "")
     decisions.action = decisions.mask.argmax(1)  # as if the first legal action had been taken
     options = example.Options(

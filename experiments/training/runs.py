@@ -38,7 +38,6 @@ from experiments.training.curves import draw_curves, read_curve
 from skyenv import OBSERVATION_SIZE, __version__
 from skyenv.agents import make_agent
 from skyenv.arena.evaluate import Result, as_json, evaluate, record_games, table
-from skyenv.arena.plots import plot_results
 from skyenv.commands import INTERRUPTED, exit_code
 from skyenv.errors import CheckpointError, OptionError, SkyenvError, cause
 from skyenv.files import locked, write_atomically
@@ -506,9 +505,8 @@ class Run(ABC):
                 one.interrupted for one in by_table[players, side]
             ):
                 raise KeyboardInterrupt
-        for (players, side), results in by_table.items():
+        for players, side in by_table:
             name = "" if len(by_table) == 1 else f"-{players}-{side}"
-            plot_results(results, folder / f"evaluation{name}.png")
             records = folder / f"games{name}.jsonl"
             record_games(
                 records,

@@ -39,7 +39,7 @@ from skyenv.agents import Agent, ReportingAgent, agents_help, make_agent
 from skyenv.arena import ladder
 from skyenv.arena.evaluate import as_json, evaluate, record_games, table
 from skyenv.arena.folder import CONFIG, Folder, read_config, secret_of
-from skyenv.arena.plots import check_plots, plot_ladder, plot_results
+from skyenv.arena.plots import check_plots, plot_ladder
 from skyenv.arena.ratings import rate, rate_newcomer
 from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Settings, entrants
 from skyenv.arena.tournament import Tournament
@@ -73,7 +73,6 @@ class EvaluateOptions(Options):
     )
     workers: int | None = common("workers", default=None, text=SPREAD)
     ray: str | None = common("ray")
-    plot: Path | None = option(None, "draw the results (.png)", metavar="FILE")
     json: Path | None = common("json")
     record: Path | None = option(None, "write records of games played", metavar="FILE")
     record_games: int = option(10, "how many against each opponent", low=1, high=10**6, metavar="N")
@@ -81,11 +80,7 @@ class EvaluateOptions(Options):
 
 def evaluate_agent(options: EvaluateOptions) -> int:
     """Run the command; returns the exit code."""
-    if options.plot is not None:
-        check_plots(options.plot)
-    check_writable(
-        *(path for path in (options.plot, options.json, options.record) if path is not None)
-    )
+    check_writable(*(path for path in (options.json, options.record) if path is not None))
     secret = fresh_seed() if options.secret is None else options.secret
     spread = options.workers is not None or options.ray is not None
     agent, *opponents = (options.agent, *options.against) if spread else _made(options)
@@ -105,20 +100,10 @@ def evaluate_agent(options: EvaluateOptions) -> int:
     )
     interrupted = len(results) < len(opponents) or any(result.interrupted for result in results)
     if results:
-        values = {
-            **vars(options),
-            "secret": secret,
-            "plot": None,
-            "json": None,
-            "record": None,
-            "record_games": None,
-            "workers": None,
-            "ray": None,
-        }
+        unsaid = ("json", "record", "record_games", "workers", "ray")
+        values = {**vars(options), "secret": secret, **dict.fromkeys(unsaid)}
         print(table(results))
         print(f"\nThe same games again: {command_line(EvaluateOptions, EVALUATE, values)}")
-        if options.plot is not None:
-            plot_results(results, options.plot)
         if options.json is not None:
             write_atomically(options.json, as_json(results))
     if options.record is not None and not interrupted:

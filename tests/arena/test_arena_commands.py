@@ -8,19 +8,19 @@ import json
 import os
 import shlex
 import signal
-import subprocess
 from pathlib import Path
+from unittest.mock import ANY
 
 import numpy as np
 import pytest
 from test_evaluate import Interrupted
 from tournaments import lines
 
-from processes import python, running, wait_until
+from processes import running, wait_until
 from skyenv import cli, records
 from skyenv.agents import RandomAgent
 from skyenv.arena import commands, ladder
-from skyenv.arena.evaluate import evaluate, table
+from skyenv.arena.evaluate import as_json, evaluate, table
 from skyenv.seeds import secret_seeds
 
 
@@ -32,48 +32,27 @@ def main(words: list[str]) -> int:
 # ---- evaluate ----
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """``python -m skyenv evaluate`` with arguments, as a process."""
-    return python("-m", "skyenv", "evaluate", *arguments)
-
-
-def test_evaluate(tmp_path: Path) -> None:
+def test_evaluate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It prints what the library finds, writes what is asked for, and tells the command that
     repeats it.
     """
-    names = ("plot.png", "results.json", "games.jsonl")
-    plot_file, json_file, record_file = (str(tmp_path / name) for name in names)
-    done = run(
-        *(
-            "greedy",
-            "--against",
-            "random",
-            "greedy",
-            "--players",
-            "3",
-            "--side",
-            "back",
-            "--paired-seeds",
-            "3",
-            "--seed",
-            "9",
-        ),
-        *("--plot", plot_file, "--json", json_file, "--record", record_file, "--record-games", "2"),
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    shown, again = done.stdout.removesuffix("\n").split(
+    json_file, record_file = tmp_path / "results.json", tmp_path / "games.jsonl"
+    words = "greedy --against random greedy --players 3 --side back --paired-seeds 3 --seed 9"
+    files = ["--json", str(json_file), "--record", str(record_file), "--record-games", "2"]
+    assert cli.main(["evaluate", *words.split(), *files]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    shown, again = printed.out.removesuffix("\n").split(
         "\n\nThe same games again: python -m skyenv "
     )
     secret = int(again.split()[again.split().index("--secret") + 1])
-    assert shown == table(evaluate("greedy", ["random", "greedy"], 3, "back", 3, 9, secret=secret))
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)
+    results = evaluate("greedy", ["random", "greedy"], 3, "back", 3, 9, secret=secret)
+    assert (shown, json_file.read_text()) == (table(results), as_json(results))
+    assert sorted(tmp_path.iterdir()) == [record_file, json_file]
     assert records.verify(record_file).games == 4
-    headers = [
-        json.loads(line)
-        for line in (tmp_path / "games.jsonl").read_text().splitlines()
-        if '"format"' in line
-    ]
-    assert [header["seed"] for header in headers] == secret_seeds(secret, [9, 9]).tolist() * 2
+    lines = map(json.loads, record_file.read_text().splitlines())
+    seeds = [line["seed"] for line in lines if "format" in line]
+    assert seeds == secret_seeds(secret, [9, 9]).tolist() * 2
 
 
 def test_evaluate_tells_what_repeats_it(capsys: pytest.CaptureFixture[str]) -> None:
@@ -88,39 +67,13 @@ def test_evaluate_tells_what_repeats_it(capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr().out == outputs[0]
 
 
-def test_drawing_without_matplotlib(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """It is told before the games are played, and asked for by --plot alone."""
-    monkeypatch.setattr("skyenv.render.extras.find_spec", lambda name: None)
-    assert (
-        cli.main(
-            ["evaluate", "random", "--against", "random", "--paired-seeds", "1", "--plot", "a.png"]
-        )
-        == 1
-    )
-    printed = capsys.readouterr()
-    assert (printed.out, "matplotlib" in printed.err) == ("", True)
-    assert (
-        cli.main(
-            ["evaluate", "random", "--against", "random", "--paired-seeds", "1", "--max-turns", "2"]
-        )
-        == 0
-    )
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
         [],
         ["nobody"],
         ["greedy", "--against", "nowhere.zip"],
-        ["greedy", "--against"],
-        ["greedy", "--players", "5"],
         ["greedy", "--paired-seeds", "0"],
-        ["greedy", "--side", "top"],
-        ["greedy", "--seed", "9" * 5000],
-        ["greedy", "--dea", "3"],
     ],
 )
 def test_wrong_evaluations(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -138,40 +91,19 @@ def test_wrong_evaluations(arguments: list[str], capsys: pytest.CaptureFixture[s
     assert len(printed.err) < 300
 
 
-@pytest.mark.parametrize("wrong", ["--json", "--record", "--plot"])
+@pytest.mark.parametrize("wrong", ["--json", "--record"])
 def test_a_file_that_cannot_be_written(
     wrong: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """It is told before a game is played, and nothing is written to the others."""
-    nowhere = str(tmp_path / "nowhere" / "file.png")
-    paths = {
-        option: str(tmp_path / f"{option}.png") for option in ("--plot", "--json", "--record")
-    } | {wrong: nowhere}
+    nowhere = str(tmp_path / "nowhere" / "file")
+    paths = {option: str(tmp_path / option) for option in ("--json", "--record")}
+    paths[wrong] = nowhere
     words = [word for pair in paths.items() for word in pair]
     assert (
         cli.main(["evaluate", "random", "--against", "random", "--paired-seeds", "1", *words]) == 1
     )
     assert capsys.readouterr() == ("", f"evaluate: error: {nowhere}: No such file or directory\n")
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("name", ["plot.nonsense", "plot"])
-def test_a_plot_of_no_known_format(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """It is told before a game is played."""
-    words = [
-        "--paired-seeds",
-        "1",
-        "--plot",
-        str(tmp_path / name),
-        "--json",
-        str(tmp_path / "results.json"),
-    ]
-    assert cli.main(["evaluate", "random", "--against", "random", *words]) == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert printed.err.startswith(f"evaluate: error: can't draw {tmp_path / name}: ")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -197,6 +129,7 @@ def test_interrupting_the_command(
 # ---- tournament ----
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_small_tournament(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, shipped = tmp_path / "out", tmp_path / "shipped"
     command = [
@@ -235,22 +168,14 @@ def test_a_small_tournament(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert printed.out.endswith(f"\n\nThe same games again: {content['command']}\n")
     assert (out / "ladder.png").read_bytes().startswith(b"\x89PNG")
     for ending in ("json", "png"):
-        assert (shipped / f"2-players.{ending}").read_bytes() == (
-            out / f"ladder.{ending}"
-        ).read_bytes()
-    assert f"| 1 | greedy | {content['agents'][0]['rating']['mean']:.0f} [" in ladder.markdown(
-        content
-    )
+        published = shipped / f"2-players.{ending}"
+        assert published.read_bytes() == (out / f"ladder.{ending}").read_bytes()
     assert max(map(len, printed.out.splitlines()[:-1])) <= 80
 
     games = lines(out)
     assert main(["--resume", "--paired-seeds", "6", "--out", str(out)]) == 0
     assert lines(out) == games
-    again = ladder.read(out / "ladder.json", 2)
-    changing = {"date"}
-    assert {key: value for key, value in again.items() if key not in changing} == {
-        key: value for key, value in content.items() if key not in changing
-    }
+    assert ladder.read(out / "ladder.json", 2) == content | {"date": ANY}
 
 
 @pytest.mark.usefixtures("in_this_process")
@@ -356,18 +281,11 @@ def test_ctrl_c_reports_and_tells_the_command_that_goes_on(tmp_path: Path) -> No
         (["random", "crowd", "--resume"], 2, "--resume needs --out FOLDER"),
         (["random", "--out", "OUT"], 2, "at least two agents"),
         (["random", "random", "--out", "OUT"], 2, "two agents are called random"),
-        (["random", "nobody", "--out", "OUT"], 2, "unknown agent 'nobody'"),
-        (
-            ["random", "crowd", "--players", "5", "--out", "OUT"],
-            2,
-            "must be a whole number from 2 to 4",
-        ),
         (
             ["random", "crowd", "--paired-seeds", "5", "--minutes", "5"],
             2,
             "paired seeds and minutes both say how long",
         ),
-        (["random", "crowd", "--minutes", "nan"], 2, "minutes must be a number from 0 to 1e+06"),
         (["random", "crowd", "--ladder", "x"], 2, "--ladder goes with --add"),
         (["--resume", "--out", "OUT"], 1, "nothing to go on with"),
         (["--add", "random", "crowd"], 2, "--add takes one agent"),

@@ -22,14 +22,12 @@ from skyenv.arena.evaluate import (
     LARGEST,
     TASKS,
     Sizes,
-    as_json,
     evaluate,
     record_games,
     summary,
     table,
 )
 from skyenv.arena.matches import Played, play_games, rotations
-from skyenv.arena.plots import plot_results
 from skyenv.errors import AgentError, OptionError
 from skyenv_agents import GreedyAgent
 
@@ -150,12 +148,10 @@ def test_slow_agents_play_few_games_at_a_time_and_fast_ones_all(
 
 def test_workers_play_the_same_games_also_for_threads() -> None:
     """Only the main thread receives SIGINT."""
-    here = evaluate("random", ["hoard", "crowd"], 3, "back", 20, 5, secret=7)
+    games = ("random", ["hoard", "crowd"], 3, "back", 8, 5)
+    here = evaluate(*games, secret=7)
     with ThreadPoolExecutor(1) as pool:
-        there = pool.submit(
-            evaluate, "random", ["hoard", "crowd"], 3, "back", 20, 5, secret=7, workers=2
-        )
-    assert there.result() == here
+        assert pool.submit(evaluate, *games, secret=7, workers=2).result() == here
 
 
 @pytest.mark.parametrize(("seconds", "size"), [(0.0, 3000 // (TASKS * 3)), (4.0, 2), (1000.0, 1)])
@@ -206,32 +202,7 @@ def test_wrong_workers(agent: Any, workers: int) -> None:
         evaluate(agent, ["random"], workers=workers)
 
 
-# ---- reports ----
-
-
-def test_reports(tmp_path: Path) -> None:
-    results = evaluate("greedy", ["random", "hoard"], 3, "front", 4, 1)
-    lines = table(results).splitlines()
-    assert max(map(len, lines)) <= 80
-    assert len(lines) == 4
-    assert lines[0].startswith("agent   against  players  seeds ")
-    assert [line.split()[:5] for line in lines[2:]] == [
-        ["greedy", name, "3", "front", "4"] for name in ("random", "hoard")
-    ]
-    assert f"{results[0].own.mean:.1f}" in lines[2]
-    content = json.loads(as_json(results))
-    assert content[1]["opponent"] == "hoard"
-    assert content[0]["share"]["mean"] == results[0].share.mean
-    plot_results(results, tmp_path / "plot.png")
-    assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
-    for path, error in (
-        (tmp_path / "plot.nonsense", OptionError),
-        (tmp_path / "nowhere" / "plot.png", OSError),
-    ):
-        with pytest.raises(error):
-            plot_results(results, path)
-    with pytest.raises(OptionError, match="no results"):
-        plot_results([], tmp_path / "none.png")
+# ---- records ----
 
 
 def test_records(tmp_path: Path) -> None:

@@ -11,11 +11,9 @@ import choix
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from skyenv.arena.luce import strengths
-from skyenv.arena.ratings import ANCHORS, POINTS, GameResults, better, rate, rate_newcomer
+from skyenv.arena.ratings import ANCHORS, POINTS, GameResults, rate, rate_newcomer
 from skyenv.arena.schedule import Entrant, Settings
 from skyenv.errors import OptionError
 
@@ -82,24 +80,6 @@ def test_known_strengths_are_found_again(players: int, paired_seeds: int) -> Non
     assert (ratings.anchors, ratings.points[0].mean, ratings.points[0].low) == ([0], 1000, 1000)
     assert (ratings.better[1, [0, 2, 3, 4]] > 0.99).all()
     assert ratings.better + ratings.better.T == pytest.approx(np.ones((5, 5)))
-
-
-@pytest.mark.parametrize("players", [2, 4])
-def test_imaginary_paired_seeds_hardly_pull_a_long_ladder_together(players: int) -> None:
-    weak = (
-        [-3.0, -3.6, -5.0] if players == 2 else [-1.5, -2.0, -2.6]
-    )  # at large tables weaker ones win nothing to go by
-    truth = np.array([0.0, 1.9, 1.2, 1.0, *weak])
-    ratings = rate(played(truth, players, 300, seed=3), ["appraiser", *"bcdefg"])
-    for point, expected in zip(ratings.points, 1000 + POINTS * truth, strict=True):
-        assert point.low - 15 <= expected <= point.high + 15
-
-
-def test_two_agents_by_hand() -> None:
-    # 3 of 4 games, and two of the four in imaginary paired seeds: odds of 5 to 3.
-    ratings = rate(games([[0, 1]] * 4, [[1, 0]] * 3 + [[0, 1]]), ["appraiser", "b"])
-    assert ratings.points[0].mean == 1000
-    assert ratings.points[1].mean == pytest.approx(1000 - 400 * np.log10(5 / 3), abs=1e-6)
 
 
 def test_a_shared_win_counts_for_both() -> None:
@@ -214,24 +194,6 @@ def test_the_library_agrees(players: int, agents: int, duels: int) -> None:
     assert ours - ours.mean() == pytest.approx(POINTS * (expected - expected.mean()), abs=0.01)
 
 
-@given(st.integers(2, 6), st.integers(0, 2**32))
-def test_the_fit_expects_what_was_won(agents: int, seed: int) -> None:
-    """The likelihood's maximum is where every agent's expected wins are those that it had."""
-    rng = np.random.default_rng(seed)
-    first, second = np.triu_indices(agents, 1)
-    tables = np.eye(agents)[first] + np.eye(agents)[second]
-    counts = rng.exponential(10, size=(3, len(tables)))
-    part = rng.uniform(1e-6, 1 - 1e-6, size=counts.shape)
-    wins = (counts * part) @ np.eye(agents)[first] + (counts * (1 - part)) @ np.eye(agents)[second]
-    theta = strengths(wins, counts, tables)
-    chance = 1 / (1 + np.exp(theta[:, second] - theta[:, first]))
-    expected = (counts * chance) @ np.eye(agents)[first] + (counts * (1 - chance)) @ np.eye(agents)[
-        second
-    ]
-    assert expected == pytest.approx(wins, abs=1e-6)
-    assert theta.mean(axis=1) == pytest.approx(np.zeros(3), abs=1e-9)
-
-
 def test_an_agent_that_wins_everything_is_finite_and_uncertain() -> None:
     for players in (2, 4):
         paired_seed, seats = schedule(3, players, 50)
@@ -285,35 +247,6 @@ def test_winning_a_few_paired_seeds_proves_little(players: int) -> None:
             assert ratings.wins[0].low == pytest.approx(np.quantile(jeffreys, 0.025), abs=0.04)
         else:
             assert 0.6 < ratings.better[0, 1] < 0.995
-
-
-def test_games_of_a_paired_seed_are_one_observation() -> None:
-    """The same games, ten times in each paired seed: ten times as many games, but not more to go
-    by.
-    """
-    once = played(np.array([0.0, 0.5]), 2, 60, seed=4)
-    often = GameResults(
-        *(
-            np.repeat(getattr(once, name), 10, axis=0)
-            for name in ("paired_seeds", "seats", "shares", "scores")
-        )
-    )
-    few, many = (rate(results, ["a", "b"]).wins[0] for results in (once, often))
-    assert many.mean == few.mean
-    assert many.high - many.low == pytest.approx(few.high - few.low, rel=0.05)
-
-
-def test_the_seed_decides_the_bootstrap() -> None:
-    results = played(np.zeros(3), 2, 10, seed=1)
-    one, again, other = (rate(results, list("abc"), seed) for seed in (1, 1, 2))
-    assert np.array_equal(one.samples, again.samples)
-    assert not np.array_equal(one.samples, other.samples)
-    assert [point.mean for point in one.points] == [point.mean for point in other.points]
-
-
-def test_better_by_hand() -> None:
-    samples = np.array([[1.0, 2.0], [3.0, 2.0], [5.0, 2.0], [2.0, 2.0]])
-    assert better(samples, samples).tolist() == [[0.5, 0.625], [0.375, 0.5]]
 
 
 def test_means_by_hand() -> None:

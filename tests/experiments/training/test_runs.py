@@ -114,8 +114,6 @@ def test_a_run_leaves_all_its_files_and_is_finished(tmp_path: Path, capsys: Capt
         "tensorboard",
         "evaluation.txt",
         "evaluation.json",
-        "evaluation-2-front.png",
-        "evaluation-3-front.png",
         "games-2-front.jsonl",
         "games-3-front.jsonl",
     }

@@ -10,10 +10,10 @@ from __future__ import annotations
 import argparse
 import io
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from skyenv import __version__
 from skyenv.agents import (
@@ -39,7 +39,7 @@ from skyenv.errors import OptionError
 from skyenv.files import check_writable, write_atomically, writing
 from skyenv.options import Options, argument, common, option, parse
 from skyenv.page import commands as page
-from skyenv.progress import Bar, progress
+from skyenv.progress import progress
 from skyenv.records import nth_game, verify
 from skyenv.records.format import MAX_INT32
 from skyenv.records.reader import named
@@ -55,7 +55,6 @@ from skyenv.rules.components import MAX_PLAYERS
 from skyenv.seeds import HIGHEST_SEED, fresh_seed
 from skyenv.tables import counted
 
-_Result = TypeVar("_Result")
 WHOSE: Final = "show what this seat may know, from 0 on (default: all hands)"
 
 
@@ -158,10 +157,8 @@ class VerifyOptions(Options):
 
 def _verify(options: VerifyOptions) -> None:
     """Replay every game of a record and report the first line that differs from the rules."""
-    with progress() as bar:
-        summary = _about(
-            options.file, lambda: verify(options.file, lambda done: bar.update(done.games - bar.n))
-        )
+    with progress() as bar, named(options.file):
+        summary = verify(options.file, lambda done: bar.update(done.games - bar.n))
     print(
         f"{options.file}: {counted(summary.games, 'game')}, {counted(summary.actions, 'action')}, "
         "no mistake"
@@ -203,21 +200,17 @@ class ShowOptions(Options):
 
 def _show(options: ShowOptions) -> None:
     """Print a position of a record as text, or draw it to files."""
-    game, names = _about(options.file, lambda: _position(options))
+    with named(options.file):
+        lines = nth_game(options.file, options.game)
+        game = Game.replay(lines, options.step)
     if options.svg is not None or options.png is not None:
-        _draw(options, game, names)
+        _draw(options, game, lines.header.value["agents"])
         return
     picture = text(game.state, options.seat)
     actions = [event for event in game.events if event["event"] == "action"]
     last = f": {seat_name(actions[-1]['seat'])}, {actions[-1]['name']}" if actions else ""
     print(f"{options.file}, game {options.game}, after {counted(len(actions), 'action')}{last}\n")
     print(picture)
-
-
-def _position(options: ShowOptions) -> tuple[Game, list[str] | None]:
-    """The position that is asked for, and the agents that the game's header names."""
-    lines = nth_game(options.file, options.game)
-    return Game.replay(lines, options.step), lines.header.value["agents"]
 
 
 def _draw(options: ShowOptions, game: Game, names: Sequence[str] | None) -> None:
@@ -255,12 +248,6 @@ def _evaluation(name: str | None, game: Game) -> Evaluation | None:
     return evaluation
 
 
-def _about(file: Path, read: Callable[[], _Result]) -> _Result:
-    """What `read` returns; a mistake in the record is told with the file's name."""
-    with named(file):
-        return read()
-
-
 # ---- film ----
 
 
@@ -288,29 +275,18 @@ class FilmOptions(Options):
 
 def _film(options: FilmOptions) -> None:
     """Make a film of a recorded game, a picture after every action (needs the extra [pictures])."""
-    with progress(unit="picture") as bar:
-        number = _about(options.file, lambda: _shoot(options, bar))
+    with named(options.file):
+        pictures = film(
+            nth_game(options.file, options.game),
+            options.seat,
+            theme=options.theme,
+            first=options.first,
+            last=options.last,
+            every=options.every,
+        )
+        with progress(unit="picture", iterable=pictures) as bar:
+            number = animation(bar, options.output, fps=options.fps, width=options.width)
     print(f"{options.output}: {counted(number, 'picture')}")
-
-
-def _shoot(options: FilmOptions, bar: Bar) -> int:
-    lines = nth_game(options.file, options.game)
-    pictures = film(
-        lines,
-        options.seat,
-        theme=options.theme,
-        first=options.first,
-        last=options.last,
-        every=options.every,
-    )
-    return animation(_counted(pictures, bar), options.output, fps=options.fps, width=options.width)
-
-
-def _counted(pictures: Iterable[str], bar: Bar) -> Iterator[str]:
-    """The pictures, told as progress."""
-    for picture in pictures:
-        bar.update(1)
-        yield picture
 
 
 # ---- all of them ----

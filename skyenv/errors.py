@@ -6,6 +6,9 @@ has to say about its input, and nothing else.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 
 def shown(value: object, length: int = 60) -> str:
     """A value as error messages show it: short whatever it is, even a number too long to write
@@ -36,7 +39,17 @@ def install_hint(extra: str) -> str:
 
 
 class SkyenvError(Exception):
-    """Base class of every error that skyenv raises on purpose."""
+    """Base class of every error that skyenv raises on purpose; it can be pickled."""
+
+    def __reduce__(self) -> tuple[Callable[..., SkyenvError], tuple[Any, ...]]:
+        return _remade, (type(self), self.args, vars(self))
+
+
+def _remade(kind: type[SkyenvError], args: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    """Make an error again, whatever its constructor takes."""
+    error = kind.__new__(kind, *args)
+    vars(error).update(attributes)
+    return error
 
 
 class OptionError(SkyenvError, ValueError):
@@ -56,9 +69,6 @@ class BoardError(OptionError):
         super().__init__(message)
         self.district = district
 
-    def __reduce__(self) -> tuple[type[BoardError], tuple[str, str | None]]:
-        return type(self), (str(self), self.district)
-
 
 class IllegalActionError(SkyenvError, ValueError):
     """An action is not legal in the position. Nothing has changed.
@@ -72,9 +82,6 @@ class IllegalActionError(SkyenvError, ValueError):
         super().__init__(message)
         self.action = action
         self.row = row
-
-    def __reduce__(self) -> tuple[type[IllegalActionError], tuple[str, object, int | None]]:
-        return type(self), (str(self), self.action, self.row)
 
 
 class GameOverError(IllegalActionError):
@@ -92,9 +99,6 @@ class ChanceError(SkyenvError, ValueError):
         super().__init__(message)
         self.index = index
 
-    def __reduce__(self) -> tuple[type[ChanceError], tuple[str, int]]:
-        return type(self), (str(self), self.index)
-
 
 class RecordError(SkyenvError, ValueError):
     """A game record can't be read, or it tells of something that the rules don't allow.
@@ -107,9 +111,6 @@ class RecordError(SkyenvError, ValueError):
     def __init__(self, message: str, line: int | None = None) -> None:
         super().__init__(message)
         self.line = line
-
-    def __reduce__(self) -> tuple[type[RecordError], tuple[str, int | None]]:
-        return type(self), (str(self), self.line)
 
 
 class AgentError(SkyenvError, ValueError):
@@ -152,9 +153,6 @@ class PageError(SkyenvError, ValueError):
         super().__init__(message)
         self.status = status
 
-    def __reduce__(self) -> tuple[type[PageError], tuple[str, int]]:
-        return type(self), (str(self), self.status)
-
 
 class ConflictError(PageError):
     """A game has been changed by somebody else meanwhile, in the same database."""
@@ -174,6 +172,3 @@ class StorageError(PageError):
         self.why = why
         self.until = until
         self.is_busy = is_busy
-
-    def __reduce__(self) -> tuple[type[StorageError], tuple[str, str, bool]]:  # type: ignore[override]
-        return type(self), (self.why, self.until, self.is_busy)

@@ -199,6 +199,8 @@ def test_the_progress_bar_is_for_terminals_alone(
 
 
 def test_show_prints_the_position(games: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["show", str(games)]) == 0
+    assert text(Game.replay(records.nth_game(games)).state) in capsys.readouterr().out
     game = Game.replay(records.nth_game(games, 2), 20)
     assert cli.main(["show", str(games), "--game", "2", "--step", "20"]) == 0
     output = capsys.readouterr().out
@@ -206,15 +208,6 @@ def test_show_prints_the_position(games: Path, capsys: pytest.CaptureFixture[str
     assert output.endswith(f"\n\n{text(game.state)}\n")
     assert cli.main(["show", str(games), "--game", "2", "--step", "20", "--seat", "1"]) == 0
     assert capsys.readouterr().out.endswith(f"\n\n{text(game.state, 1)}\n")
-
-
-def test_show_begins_with_the_first_game_and_goes_to_its_end(
-    games: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.main(["show", str(games)]) == 0
-    assert text(Game.replay(records.nth_game(games)).state) in capsys.readouterr().out
-    assert cli.main(["show", str(games), "--step", "0"]) == 0
-    assert capsys.readouterr().out.startswith(f"{games}, game 1, after 0 actions\n")
 
 
 def test_show_on_a_terminal_without_the_frames(games: Path) -> None:
@@ -285,37 +278,12 @@ def test_show_draws_what_comes_through_a_pipe(games: Path, tmp_path: Path) -> No
     )
 
 
-SMALL_FILES = """
-import resource, signal, sys
-from skyenv.cli import main
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
-sys.exit(main(sys.argv[1:]))
-"""
-
-
-@pytest.mark.parametrize("kind", ["--svg", "--png"])
-def test_a_picture_is_whole_or_not_there(games: Path, tmp_path: Path, kind: str) -> None:
-    """The process may write no more than 2,000 bytes into a file, as if the disk were full."""
-    out = tmp_path / "picture"
-    out.write_text("what was there before")
-    process = python("-c", SMALL_FILES, "show", games, "--step", 20, kind, out)
-    assert (process.returncode, process.stderr) == (1, f"show: error: {out}: File too large\n")
-    assert out.read_text() == "what was there before"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["games.jsonl", "picture"]
-
-
 def test_files_whose_names_are_no_text(games: Path, tmp_path: Path) -> None:
     odd = os.fsdecode(os.fsencode(tmp_path) + b"/g\xff.jsonl")
     os.rename(games, odd)
-    for rest in (
-        ["verify", odd],
-        ["show", odd],
-        ["film", odd, "--to", "1", "-o", f"{odd}.gif", "--width", "200"],
-    ):
-        process = run(*rest)
-        assert (process.returncode, process.stderr) == (0, "")
-        assert "g?.jsonl" in process.stdout
+    process = run("show", odd)
+    assert (process.returncode, process.stderr) == (0, "")
+    assert "g?.jsonl" in process.stdout
 
 
 def test_show_draws_an_evaluation(
@@ -388,13 +356,8 @@ def test_film_writes_a_film(
         ("dance", "invalid choice: 'dance'"),
         ("verify", "FILE is required: the record"),
         ("record", "-o/--output is required: the file to write"),
-        ("record -o {out} --players 5", "players must be a whole number from 2 to 4, not '5'"),
-        ("record -o {out} --players two", "not 'two'"),
-        ("record -o {out} --side middle", "side must be one of front, back"),
         ("record -o {out} --games 0", "games must be a whole number from 1"),
-        ("record -o {out} --seed -1", "seed must be"),
         ("record -o {out} --seed 9223372036854775808", "seed must be"),
-        (f"record -o {{out}} --seed {'9' * 5000}", "seed must be"),
         ("record -o {out} --max-turns 2147483648", "max_turns must be"),
         ("record -o {out} --agents nobody", "nobody"),
         (
@@ -418,7 +381,6 @@ def test_film_writes_a_film(
         ("film {games}", "-o/--output is required"),
         ("film {games} -o {out}", "a film is a .gif or an .mp4 file"),
         ("film {games} -o {out}.gif --fps 0", "fps must be above 0"),
-        ("film {games} -o {out}.gif --fps fast", "fps must be a number from 0 to 60, not 'fast'"),
         ("film {games} -o {out}.gif --game 4", "no game 4"),
         ("film {games} -o {out}.gif --from 9 --to 8", "there are none"),
         ("film {games} -o {out}.gif --from 9999", "there is no step 9999"),
@@ -471,22 +433,18 @@ def test_bad_files_are_told_in_one_line(
 
 
 def test_as_a_process(games: Path) -> None:
-    assert run("--version").stdout == f"skyenv {skyenv.__version__}\n"
-    helped = run("record", "--help")
-    assert helped.returncode == 0
-    assert "--agents" in helped.stdout
     verified = run("verify", games)
     assert (verified.returncode, verified.stderr) == (0, "")
     assert "3 games" in verified.stdout
     missing = run("verify", games.with_name("nothing"))
     assert (missing.returncode, missing.stdout) == (BAD_DATA, "")
-    assert (
-        missing.stderr
-        == f"verify: error: {games.with_name('nothing')}: No such file or directory\n"
-    )
-    wrong = run("verify")
-    assert wrong.returncode == BAD_COMMAND
-    assert wrong.stderr.count("\n") == 1
+
+
+def test_the_version_and_the_options_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    for words, told in (("--version", f"skyenv {skyenv.__version__}\n"), ("show --help", "--png")):
+        with pytest.raises(SystemExit, match="0"):
+            cli.main(words.split())
+        assert told in capsys.readouterr().out
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pipe")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import doctest
 import json
 import shlex
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import pytest
 from skyenv import options
 from skyenv.commands import exit_code
 from skyenv.errors import CheckpointError, OptionError
-from skyenv.options import COMMON, Options, argument, command_line, common, option, parse, read_toml
+from skyenv.options import Options, argument, command_line, common, option, parse, read_toml
 
 
 @dataclass(frozen=True)
@@ -42,18 +42,6 @@ def asked(*words: str) -> Show:
 
 def test_the_example_in_the_docs() -> None:
     assert doctest.testmod(options, extraglobs={"dataclass": dataclass}).failed == 0
-
-
-def test_defaults() -> None:
-    config = asked("me")
-    assert config == Show(agent="me")
-    assert (config.players, config.side, config.out, config.against) == (
-        (2,),
-        "front",
-        None,
-        ("random", "greedy"),
-    )
-    assert config.resume is False
 
 
 def test_the_command_line() -> None:
@@ -133,12 +121,6 @@ def test_what_was_before_stands_below_what_is_given(tmp_path: Path) -> None:
     assert [
         (given["rows"], given["players"], given["side"], "agent" in given) for given in values
     ] == [(5, ["4"], "front", False)]
-
-
-@pytest.mark.parametrize("players", ["2", '"2"', "[2]", '["2"]'])
-def test_one_number_may_stand_alone_in_the_file(players: str, tmp_path: Path) -> None:
-    (tmp_path / "show.toml").write_text(f"players = {players}")
-    assert asked("me", "--config", str(tmp_path / "show.toml")).players == (2,)
 
 
 BAD_VALUES: list[tuple[str, Any, str]] = [
@@ -232,11 +214,6 @@ def test_files_that_can_not_be_used(
     assert message in line
 
 
-def test_a_null_byte_in_the_files_name() -> None:
-    with pytest.raises(CheckpointError, match="can't be read as TOML: embedded null byte"):
-        read_toml("a\0b", Show)
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -299,16 +276,6 @@ def test_the_command_that_asks_for_the_same(tmp_path: Path) -> None:
         assert asked(*words[4:]) == config
 
 
-def test_options_of_ones_own_add_to_others() -> None:
-    @dataclass(frozen=True)
-    class More(Show):
-        side: str = common("side", default="back")
-        speed: float = option(1.0, "how fast")
-
-    config = parse(More, "p", "d", ["me", "--speed", "2", "--rows", "7"])
-    assert (config.speed, config.rows, config.side) == (2.0, 7, "back")
-
-
 def test_one_machine_has_fewer_workers_than_many() -> None:
     @dataclass(frozen=True)
     class Spread(Options):
@@ -321,15 +288,3 @@ def test_one_machine_has_fewer_workers_than_many() -> None:
         OptionError, match=r"workers must be at most 1,024 on one machine, not 1,025"
     ):
         Spread(1025)
-
-
-@pytest.mark.parametrize("make", [lambda: common("colour"), lambda: common("seed", colour=1)])
-def test_common_options_are_those_of_the_table(make: Callable[[], Any]) -> None:
-    with pytest.raises((KeyError, TypeError)):
-        make()
-    assert {entry.name for entry in fields(Show)} & set(COMMON) == {
-        "players",
-        "side",
-        "against",
-        "resume",
-    }

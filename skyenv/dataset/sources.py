@@ -163,11 +163,11 @@ class Matches:
 
 
 class _Place(NamedTuple):
-    """Where a game stands: a file (its number), where it begins, how many bytes it has, and the
-    number of its first line.
+    """Where a game stands: its file, where it begins, how many bytes it has, and the number of its
+    first line.
     """
 
-    file: int
+    path: Path
     start: int
     size: int
     line: int
@@ -178,13 +178,11 @@ class Records:
     """The finished games of records.
 
     Attributes:
-        files: the records.
         places: of the games.
         unfinished: how many games have no end, and are left out.
         digest: of all the files' content.
     """
 
-    files: tuple[Path, ...]
     places: tuple[_Place, ...] = field(repr=False)
     unfinished: int
     digest: str
@@ -200,18 +198,18 @@ class Records:
         """
         digest = hashlib.sha256()
         places, unfinished = [], 0
-        for number, path in enumerate(files):
+        for path in files:
             content = path.read_bytes()
             digest.update(hashlib.sha256(content).digest())
             with named(path):
-                for place, is_finished, agents in _games_in(content, number):
+                for place, is_finished, agents in _games_in(content, path):
                     if any("\0" in name for name in agents):
                         raise DatasetError(
                             f"{path}: line {place.line}: an agent's name has a null byte in it"
                         )
                     places += [place] if is_finished else []
                     unfinished += not is_finished
-        return cls(tuple(files), tuple(places), unfinished, digest.hexdigest())
+        return cls(tuple(places), unfinished, digest.hexdigest())
 
     @property
     def games(self) -> int:
@@ -224,33 +222,21 @@ class Records:
 
     def part(self, first: int, stop: int) -> Self:
         """See :class:`Source`."""
-        places = self.places[first:stop]
-        used = {
-            file: number
-            for number, file in enumerate(dict.fromkeys(place.file for place in places))
-        }
-        files = tuple(self.files[file] for file in used)
-        return replace(
-            self,
-            files=files,
-            places=tuple(place._replace(file=used[place.file]) for place in places),
-            unfinished=0,
-        )
+        return replace(self, places=self.places[first:stop], unfinished=0)
 
     def trajectories(self, reward: str) -> Trajectories:
         """See :class:`Source`."""
         games = []
         for place in self.places:
-            path = self.files[place.file]
-            with open(path, "rb") as stream:
+            with open(place.path, "rb") as stream:
                 stream.seek(place.start)
                 content = io.BytesIO(stream.read(place.size))
-            with named(path):
+            with named(place.path):
                 games.append(_replayed(next(iter_games(content, place.line)), reward))
         return joined(games)
 
 
-def _games_in(content: bytes, file: int) -> Iterator[tuple[_Place, bool, Sequence[str]]]:
+def _games_in(content: bytes, path: Path) -> Iterator[tuple[_Place, bool, Sequence[str]]]:
     """The places of a record's games, whether they are finished, and their agents' names.
 
     Only headers have the word "format" in them.
@@ -269,7 +255,7 @@ def _games_in(content: bytes, file: int) -> Iterator[tuple[_Place, bool, Sequenc
         checked_header(first + 1, header)
         is_finished = stop - first > 2 and _parsed(lines[stop - 1], stop).get("event") == "end"
         yield (
-            _Place(file, starts[first], starts[stop] - starts[first], first + 1),
+            _Place(path, starts[first], starts[stop] - starts[first], first + 1),
             is_finished,
             header["agents"] or (),
         )

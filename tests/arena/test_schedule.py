@@ -102,11 +102,6 @@ def test_slow_agents_leave_the_field(players: int) -> None:
             named(4, players, slow=slow)
 
 
-def test_two_agents_of_one_name() -> None:
-    with pytest.raises(OptionError, match="two agents are called random"):
-        entrants(["random", "skyenv.agents:RandomAgent"], 2)
-
-
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [

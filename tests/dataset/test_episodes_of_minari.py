@@ -12,7 +12,6 @@ import pytest
 from datasets import matches, write
 from minari import MinariDataset
 
-from skyenv.dataset import episodes
 from skyenv.dataset.folder import Plan
 from skyenv.engine.observation import SCALE
 from skyenv.envs.spaces import observation_space
@@ -121,10 +120,3 @@ def test_flipped_bits_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(OSError, match="filter"):
         dataset[0]
     dataset[2]
-
-
-def test_a_foreign_file_is_told(tmp_path: Path) -> None:
-    with h5py.File(tmp_path / "x.hdf5", "w"):
-        pass
-    with pytest.raises(ValueError, match="of no dataset"):
-        episodes.about_file(tmp_path / "x.hdf5")

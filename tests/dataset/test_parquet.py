@@ -65,7 +65,10 @@ def test_a_row_is_a_decision() -> None:
 
 
 def test_types_are_those_that_the_docs_tell() -> None:
-    schema = table_of(matches(games=1).trajectories("outcome"), scaled=True).schema
+    kept = matches(games=1).trajectories("outcome")
+    scaled = table_of(kept, scaled=True)
+    assert np.array_equal(matrix(scaled, "observation"), kept.codes * SCALE)
+    schema = scaled.schema
     assert schema.field("observation").type == pa.list_(
         pa.field("entry", pa.float32(), nullable=False), OBSERVATION_SIZE
     )
@@ -91,17 +94,6 @@ def test_types_are_those_that_the_docs_tell() -> None:
         "own_vp": pa.int32(),
         "margin": pa.int32(),
     }
-
-
-def test_scaled_observations_are_those_of_the_engine() -> None:
-    kept = matches(games=1).trajectories("outcome")
-    assert np.array_equal(matrix(table_of(kept, scaled=True), "observation"), kept.codes * SCALE)
-
-
-def test_it_says_why_a_game_ended() -> None:
-    kept = replace(matches(games=3).trajectories("outcome"), ends=np.array([1, 2, 3]))
-    reasons = ("businesses", "stops", "truncated")
-    assert table_of(kept)["end_reason"].to_pylist() == [reasons[game] for game in kept.game]
 
 
 def test_what_is_not_known_is_null() -> None:

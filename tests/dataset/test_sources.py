@@ -79,7 +79,7 @@ def test_a_record_gives_what_its_games_gave(
     assert source.games == 4
     assert_same(source.trajectories(reward), kept)
     assert source.part(2, 3).trajectories(reward).seeds.tolist() == [kept.seeds[2]]
-    assert source.part(3, 4).files == (tmp_path / "b.jsonl",)
+    assert source.part(3, 4).places[0].path == tmp_path / "b.jsonl"
     assert source.about() == records_of([tmp_path / "a.jsonl", tmp_path / "b.jsonl"]).about()
     assert source.about() != records_of([tmp_path / "b.jsonl", tmp_path / "a.jsonl"]).about()
 

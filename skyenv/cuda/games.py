@@ -123,8 +123,7 @@ class Games(host.GameBatch):
     @property
     def seeds(self) -> npt.NDArray[np.int64]:
         """The seeds of the games in the rows, copied: int64 (num_games,)."""
-        seeds: npt.NDArray[np.int64] = self.state.copy_to_host()["seed"].copy()
-        return seeds
+        return self.state.copy_to_host()["seed"].copy()
 
     # ---- playing ----
 

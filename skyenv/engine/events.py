@@ -49,12 +49,7 @@ colour.
 """
 
 
-def _seat(seat: int) -> int:
-    return -1 if seat == ALEA else seat
-
-
-def _winner(seat: int) -> int | None:
-    return None if seat == NOBODY else _seat(seat)
+_SEATS = {ALEA: -1, NOBODY: None}  # what isn't a seat's own number
 
 
 def _alea_builds(row: Sequence[int], board: Board) -> Event:
@@ -78,8 +73,12 @@ _SIMPLE: dict[int, Callable[[Sequence[int]], Event]] = {
     EVENT_ALEA: lambda r: {"event": "alea", "cards": list(r[2 : 2 + r[1]])},
     EVENT_TILE_TO_PARK: lambda r: {"event": "tile to park", "business": BUSINESSES[r[1]]},
     EVENT_AUCTION: lambda r: {"event": "auction", "place": PLACES[r[1]], "starter": r[2]},
-    EVENT_WON: lambda r: {"event": "won", "seat": _winner(r[1]), "total": r[2]},
-    EVENT_STOP: lambda r: {"event": "stop", "district": DISTRICTS[r[1]], "seat": _seat(r[2])},
+    EVENT_WON: lambda r: {"event": "won", "seat": _SEATS.get(r[1], r[1]), "total": r[2]},
+    EVENT_STOP: lambda r: {
+        "event": "stop",
+        "district": DISTRICTS[r[1]],
+        "seat": _SEATS.get(r[2], r[2]),
+    },
     EVENT_PARK: lambda r: {
         "event": "park",
         "tiles": [BUSINESSES[tile] for tile in r[2 : 2 + r[1]]],

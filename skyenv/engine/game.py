@@ -267,8 +267,7 @@ class Game:
 
         Whoever edits it calls :meth:`refresh` afterwards; the events then tell another game.
         """
-        record: np.record = self.games.state[0]
-        return record
+        return self.games.state[0]
 
     def refresh(self) -> None:
         """Bring plot values, mask and observation up to date after `state` was edited."""
@@ -336,14 +335,12 @@ class Game:
         """A copy of the action mask, int8 (103,): 1 for each legal action; zeros once the game is
         over.
         """
-        mask: npt.NDArray[np.int8] = self.games.mask[0].copy()
-        return mask
+        return self.games.mask[0].copy()
 
     @property
     def legal_actions(self) -> list[int]:
         """Numbers of the legal actions, ascending; empty once the game is over."""
-        actions: list[int] = np.flatnonzero(self.games.mask[0]).tolist()
-        return actions
+        return np.flatnonzero(self.games.mask[0]).tolist()
 
     @property
     def legal_names(self) -> list[str]:
@@ -358,8 +355,7 @@ class Game:
     @property
     def scores(self) -> list[int]:
         """VP of every seat."""
-        scores: list[int] = self.state["score"][: self.num_players].tolist()
-        return scores
+        return self.state["score"][: self.num_players].tolist()
 
     @property
     def outcome(self) -> Outcome | None:
@@ -472,8 +468,7 @@ class Game:
 
     def position(self) -> bytes:
         """Return the game as it is now, GAME_DTYPE as bytes."""
-        position: bytes = self._arrays.state.tobytes()
-        return position
+        return self._arrays.state.tobytes()
 
     def rewind(self, state: npt.NDArray[np.void] | bytes) -> None:
         """Put the game into a position of such a game, to take actions back; `events` and `seed`
@@ -542,8 +537,7 @@ class Game:
         :func:`skyenv.engine.events.events_of`.
         """
         number = int(self._log.num_events[0])
-        rows: list[list[int]] = self._log.event[:number].tolist() if number else []
-        return rows
+        return self._log.event[:number].tolist() if number else []
 
     def _put(self, state: bytes) -> None:
         self._arrays.state.view(np.uint8)[:] = np.frombuffer(state, np.uint8)
@@ -565,20 +559,17 @@ class Game:
         Returns:
             A new array, float32 (OBSERVATION_SIZE,); see :mod:`skyenv.engine.observation`.
         """
-        observation: npt.NDArray[np.float32] = self.games.observe(self._seat_or_actor(seat))[0]
-        return observation
+        return self.games.observe(self._seat_or_actor(seat))[0]
 
     def view(self, seat: int | None = None) -> np.record:
         """What a seat sees (by default the seat to act): a record of
         skyenv.engine.knowledge.VIEW_DTYPE.
         """
-        record: np.record = view(self.games.state, self._seat_or_actor(seat))[0]
-        return record
+        return view(self.games.state, self._seat_or_actor(seat))[0]
 
     def public_view(self) -> np.record:
         """What everybody knows, whoever looks on: a record of skyenv.engine.knowledge.VIEW_DTYPE."""
-        record: np.record = public_view(self.games.state)[0]
-        return record
+        return public_view(self.games.state)[0]
 
     def _seat_or_actor(self, seat: int | None) -> int:
         if seat is None:

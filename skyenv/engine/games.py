@@ -293,8 +293,7 @@ class Games(GameBatch):
         random numbers (:meth:`uniforms`) and the row's next seed still come of it. Who wants it to
         tell nothing writes −1 there.
         """
-        seeds: npt.NDArray[np.int64] = self.batch.state["seed"]
-        return seeds
+        return self.batch.state["seed"]
 
     def reset(self, seed: Seeds | None = None, rows: npt.ArrayLike | None = None) -> None:
         """Begin new games.
@@ -348,8 +347,9 @@ class Games(GameBatch):
         with self.lock:
             chosen = self._check_rows(rows)
             wanted = whole_numbers("actions", actions, chosen.shape)
-            self._step_id += 1
-            refused = kernels.first_refused(self.batch.slots, chosen, wanted, self._step_id)
+            # As an attribute it would go through __setattr__, which small batches feel.
+            step_id = vars(self)["_step_id"] = self._step_id + 1
+            refused = kernels.first_refused(self.batch.slots, chosen, wanted, step_id)
             if refused != kernels.OK:
                 raise self.refusal(int(chosen[refused]), int(wanted[refused]), self.num_games > 1)
             self._renew()

@@ -47,7 +47,7 @@ from skyenv.rules.components import (
     PLOTS,
     SIDES,
 )
-from skyenv.rules.event_log import WHYS
+from skyenv.rules.event_log import NOBODY, WHYS
 from skyenv.rules.state import END_REASONS
 
 KINDS: Final = (
@@ -70,7 +70,6 @@ EVENT_SIZE: Final = 3 + MAX_PLAYERS
 HEADER_SIZE: Final = 103
 DEFAULT_EVENTS: Final = 2048
 """Room for this many events; games between players that want to win have 300 to 900."""
-NOBODY: Final = -2
 ALEA: Final = -1
 
 _NAMES: Final = ("name", "legal")  # what an event tells twice, or tells only of a position
@@ -126,8 +125,8 @@ _EVENT_SCALES: Final = np.array(
 )
 
 
-class Told(Protocol):
-    """A game whose whole story is told, such as a :class:`skyenv.Game` from its beginning."""
+class GameHistory(Protocol):
+    """A game with all its events, such as a :class:`skyenv.Game` from its beginning."""
 
     @property
     def num_players(self) -> int:
@@ -177,7 +176,7 @@ def _seen(event: Event, seat: int) -> Event:
 # ---- as a text ----
 
 
-def information_state(game: Told, seat: int) -> str:
+def information_state(game: GameHistory, seat: int) -> str:
     """A seat's information state as a text: a line for the table, one for the setup, one for each
     event.
 
@@ -191,7 +190,7 @@ def information_state(game: Told, seat: int) -> str:
     return "\n".join([first_line(game, seat), *map(event_line, seen_by(game.events, seat))])
 
 
-def first_line(game: Told, seat: int) -> str:
+def first_line(game: GameHistory, seat: int) -> str:
     """The line of an information state that tells the table and whose it is.
 
     Raises:
@@ -222,7 +221,7 @@ def information_size(events: int = DEFAULT_EVENTS) -> int:
 
 
 def information_tensor(
-    game: Told, seat: int, events: int = DEFAULT_EVENTS, scaled: bool = False
+    game: GameHistory, seat: int, events: int = DEFAULT_EVENTS, scaled: bool = False
 ) -> npt.NDArray[np.float32]:
     """A seat's information state as a vector, float32 (information_size(events),); see the module's
     text.
@@ -253,14 +252,16 @@ def information_tensor(
     return vector
 
 
-def _header(game: Told, seat: int, setup: Event) -> list[int]:
+def _header(game: GameHistory, seat: int, setup: Event) -> list[int]:
     positions = [
         plot
         for ring in game.board.rings
         for plot in [*map(PLOTS.index, ring), *[-1] * (NUM_PLOTS - len(ring))]
     ]
     plots = [
-        code for district in DISTRICTS for code in _plot_and_business(*setup["plots"][district])
+        code
+        for plot, business in map(setup["plots"].get, DISTRICTS)
+        for code in (PLOTS.index(plot), BUSINESSES.index(business))
     ]
     row = [BUSINESSES.index(business) for business in setup["row"]]
     hand = [
@@ -280,10 +281,6 @@ def _header(game: Told, seat: int, setup: Event) -> list[int]:
         *hand,
         *tops,
     ]
-
-
-def _plot_and_business(plot: str, business: str) -> tuple[int, int]:
-    return PLOTS.index(plot), BUSINESSES.index(business)
 
 
 def _place(name: str | None) -> int:

@@ -37,9 +37,7 @@ from skyenv.seeds import HIGHEST_SEED
 
 Share = TypeVar("Share", float, npt.NDArray[np.float64])
 
-OUTCOME: Final = 0
-MARGIN: Final = 1
-POINTS: Final = 2
+OUTCOME, MARGIN, POINTS = range(3)
 REWARDS: Final = ("outcome", "margin", "points")
 MARGIN_SCALE: Final = 50.0  # reward "margin": this many VP ahead are a return of 1
 
@@ -194,13 +192,12 @@ def share_of(outcome: Share, num_players: int) -> Share:
 
 
 @rule
-def outcome_reward(seats: int, players: int, seat: int) -> float:
-    """The reward "outcome" of a seat, where the winners, a bit mask, share 1."""
+def win_share(seats: int, seat: int) -> float:
+    """END-4: a seat's share of the win, where the winners, a bit mask, share 1."""
     number = 0
-    for other in range(players):
+    for other in range(MAX_PLAYERS):
         number += (seats >> other) & 1
-    share = 1.0 / number if (seats >> seat) & 1 else 0.0
-    return compiled_outcome_of(share, players)
+    return ((seats >> seat) & 1) / number
 
 
 @rule
@@ -226,7 +223,7 @@ def play_for_reward(
     elif slot.done and not slot.truncated:
         best = winners(game)
         for seat in range(players):
-            slot.reward[seat] = outcome_reward(best, players, seat)
+            slot.reward[seat] = compiled_outcome_of(win_share(best, seat), players)
 
 
 @rule
@@ -437,9 +434,6 @@ def results(state: Array, shares: Array, cards: Array) -> None:
     """
     for row in range(len(state)):
         best = winners(state[row])
-        number = 0
         for seat in range(MAX_PLAYERS):
-            number += (best >> seat) & 1
-        for seat in range(MAX_PLAYERS):
-            shares[row, seat] = ((best >> seat) & 1) / number
+            shares[row, seat] = win_share(best, seat)
             cards[row, seat] = cards_in_hand(state[row], seat)

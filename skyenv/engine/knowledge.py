@@ -18,7 +18,7 @@ from skyenv.rules.chance import draw, seed_stream
 from skyenv.rules.compiling import entry_point, rule
 from skyenv.rules.components import BLACK, MAX_PLAYERS, NUM_COLOURS, NUM_RANKS
 from skyenv.rules.event_log import FORCED_CARD, LOG_DTYPE, LogRecord
-from skyenv.rules.play import refresh_mask
+from skyenv.rules.play import write_mask
 from skyenv.rules.state import (
     GAME_DTYPE,
     NONE,
@@ -137,7 +137,7 @@ def sample_determinization(
     game.seed = NONE
     for _ in range(MOST_DEALS):
         deal_unseen(view, game, log)
-        if game.phase != PHASE_BID or game.laid == NONE or refresh_mask(game, mask) > 0:
+        if game.phase != PHASE_BID or game.laid == NONE or write_mask(game, mask) > 0:
             return True
     return False
 
@@ -219,8 +219,7 @@ def _deduced_fits(views: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:
     deduced = views["game"]["deduced"][rows, other]
     fits = ((deduced >= 0) & (deduced <= views["unseen"][:, BLACK])).all(axis=1)
     fits &= deduced.sum(axis=1) <= views["unknown"][rows, other, BLACK]
-    possible: npt.NDArray[np.bool_] = fits | (views["game"]["num_players"] > 2)
-    return possible
+    return fits | (views["game"]["num_players"] > 2)
 
 
 def as_views(views: npt.ArrayLike) -> npt.NDArray[np.void]:

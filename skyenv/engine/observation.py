@@ -294,8 +294,7 @@ HIGH: Final = _spread("largest") * SCALE  # the largest value of every entry
 
 def codes_of(observations: npt.NDArray[np.float32]) -> npt.NDArray[np.int16]:
     """The codes of scaled observations, int16, of their shape (…, OBSERVATION_SIZE)."""
-    codes: npt.NDArray[np.int16] = np.rint(observations / SCALE).astype(np.int16)
-    return codes
+    return np.rint(observations / SCALE).astype(np.int16)
 
 
 def names() -> tuple[str, ...]:

@@ -18,9 +18,8 @@ _pool = ThreadPoolExecutor(MOST_THREADS, "skyenv")
 
 def cores() -> int:
     """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):  # not on every system
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    has_affinity = hasattr(os, "sched_getaffinity")  # not on every system
+    return len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
 
 
 def worthwhile_threads(decisions: int, observed: bool) -> int:

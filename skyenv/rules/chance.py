@@ -121,7 +121,7 @@ def draw(game: GameRecord, log: LogRecord, counts: Array, kind: int) -> int:
     empty. `kind`: as for :func:`choose`.
     """
     drawn = choose(game, log, counts, kind)
-    if drawn != NONE:
+    if drawn >= 0:
         counts[drawn] -= 1
     return drawn
 

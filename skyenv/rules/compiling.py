@@ -148,14 +148,18 @@ class EntryPoint(_Called):
             return super().compile(sig)
 
 
-def rule(function: Function) -> Function:
+def rule(function: Function, *, inline: bool = True) -> Function:
     """Mark a function of the rules, or of an agent: Numba compiles it into every place from which
     it is called.
 
     Such functions keep to what Numba also compiles as CUDA device code: no allocation, no
     exceptions, no Python objects.
     """
-    return _rule(function, inline=True)
+    if not COMPILED:
+        return function
+    # Without `_nrt` the arrays of a tuple aren't counted as references at every use.
+    options = {**OPTIONS, "no_cpython_wrapper": True, "forceinline": inline, "_nrt": not inline}
+    return cast(Function, Rule(function, targetoptions=options))
 
 
 def called_rule(function: Function) -> Function:
@@ -164,15 +168,7 @@ def called_rule(function: Function) -> Function:
     For long ones that are called from many places, and for players, which are no faster with
     copies.
     """
-    return _rule(function, inline=False)
-
-
-def _rule(function: Function, inline: bool) -> Function:
-    if not COMPILED:
-        return function
-    # Without `_nrt` the arrays of a tuple aren't counted as references at every use.
-    options = {**OPTIONS, "no_cpython_wrapper": True, "forceinline": inline, "_nrt": not inline}
-    return cast(Function, Rule(function, targetoptions=options))
+    return rule(function, inline=False)
 
 
 def entry_point(about: str) -> Callable[[Function], Function]:

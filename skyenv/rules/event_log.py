@@ -73,12 +73,7 @@ def report(
     if log.recording == 0:
         return
     row = log.num_events
-    log.event[row, 0] = kind
-    log.event[row, 1] = a
-    log.event[row, 2] = b
-    log.event[row, 3] = c
-    log.event[row, 4] = d
-    log.event[row, 5] = e
-    log.event[row, 6] = f
-    log.event[row, 7] = g
+    numbers = (kind, a, b, c, d, e, f, g)
+    for i in range(EVENT_WIDTH):
+        log.event[row, i] = numbers[i]
     log.num_events = row + 1

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ from skyenv.arena.matches import Played, Progress, play_game, play_games, rotati
 from skyenv.arena.ratings import best_other
 from skyenv.arena.schedule import Entrant, entrant, timed_agent
 from skyenv.checks import check_integer
-from skyenv.engine.options import DEFAULT_MAX_TURNS
+from skyenv.engine.options import GameKeywords
 from skyenv.errors import OptionError, shown
 from skyenv.files import writing
 from skyenv.progress import progress as progress_bar
@@ -84,18 +84,18 @@ def evaluate(
     paired_seeds: int = 500,
     seed: int = 1,
     *,
-    max_turns: int = DEFAULT_MAX_TURNS,
     secret: int | None = None,
     deterministic: bool = False,
     workers: int | None = None,
     ray: str | None = None,
     progress: bool = False,
+    **game: Unpack[GameKeywords],
 ) -> list[Result]:
     """Let an agent play against others, every paired seed once from each seat.
 
     Args:
         agent, opponents: players, or what :func:`skyenv.make_agent` makes players of.
-        num_players, side, max_turns: as for :class:`skyenv.Games`.
+        num_players, side, game: as for :class:`skyenv.Games`.
         secret: as for :func:`skyenv.arena.matches.play_games`.
         paired_seeds: how many, at least 1.
         seed: the first paired seed, and the seed of the resampling.
@@ -116,7 +116,7 @@ def evaluate(
     check_integer("paired_seeds", paired_seeds, 1, 10**7)
     check_integer("num_players", num_players, MIN_PLAYERS, MAX_PLAYERS)
     check_integer("seed", seed, 0, HIGHEST_SEED - paired_seeds)
-    play = partial(play_games, side=side, max_turns=max_turns, secret=secret)
+    play = partial(play_games, side=side, secret=secret, **game)
     matches = [
         Played(
             np.repeat(np.arange(seed, seed + paired_seeds), num_players),
@@ -335,8 +335,8 @@ def record_games(
     games: int,
     seed: int,
     *,
-    max_turns: int = DEFAULT_MAX_TURNS,
     secret: int | None = None,
+    **game: Unpack[GameKeywords],
 ) -> None:
     """Write the records of the first games against every opponent, as :func:`evaluate` plays them
     (one rotation after the other).
@@ -350,7 +350,5 @@ def record_games(
         for opponent in players[1:]:
             for i, chairs in enumerate(seating.tolist()):
                 seats = [(players[0], opponent)[chair] for chair in chairs]
-                game = play_game(
-                    seats, seed + i // num_players, side, max_turns=max_turns, secret=secret
-                )
-                stream.write(game.to_record([one.name for one in seats]).encode())
+                played = play_game(seats, seed + i // num_players, side, secret=secret, **game)
+                stream.write(played.to_record([one.name for one in seats]).encode())

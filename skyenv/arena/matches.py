@@ -7,8 +7,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +16,8 @@ from skyenv.agents import Agent, decide, decide_game
 from skyenv.checks import check_integer
 from skyenv.engine.game import Game
 from skyenv.engine.games import Games, results
-from skyenv.engine.options import DEFAULT_MAX_TURNS
+from skyenv.engine.options import GameKeywords
 from skyenv.errors import OptionError
-from skyenv.rules.board import Board
 from skyenv.rules.state import END_TRUNCATED
 from skyenv.seeds import EVALUATION, HIGHEST_SEED, secret_seeds
 
@@ -116,15 +114,13 @@ def play_games(
     seeds: npt.ArrayLike,
     side: str = "front",
     *,
-    board: Board | str | Path | None = None,
-    max_turns: int = DEFAULT_MAX_TURNS,
     secret: int | None = None,
     purpose: range = EVALUATION,
     rows: int = ROWS,
     first_rows: int | None = None,
-    reward: str = "outcome",
     progress: Progress | None = None,
     onlooker: Onlooker | None = None,
+    **game: Unpack[GameKeywords],
 ) -> Played:
     """Play games between agents. The result depends on neither `rows` nor `first_rows`.
 
@@ -133,7 +129,7 @@ def play_games(
         seating: whole numbers (k, players): the index in `agents` of who has each seat of each
             game.
         seeds: whole numbers (k,) from 0 to 2⁶³−1, one for each game.
-        side, board, max_turns: as for :class:`skyenv.Games`.
+        side: of the board.
         secret: a number from 0 to 2⁶³−1 that agents don't know: the games are then those of
             :func:`skyenv.seeds.secret_seeds`, and agents' random numbers depend on it as well, so
             that no agent can guess a game by its seed. None: the games of `seeds` themselves, which
@@ -142,9 +138,9 @@ def play_games(
         rows: games under way at once.
         first_rows: games under way in the beginning, twice as many after each brisk step; None: all
             rows. So of slow agents' games some are finished whenever Ctrl-C comes.
-        reward: as for :class:`skyenv.GameOptions`; an onlooker sees them.
-        progress: told about every game that finishes.
-        onlooker: who sees every decision; the games write observations for it, as codes.
+        progress: called with the number of games that have finished.
+        onlooker: sees every decision; the games write observations for it, as codes.
+        game: options of :class:`skyenv.GameOptions`: board, max_turns, reward.
 
     Returns:
         All results; after Ctrl-C those so far, with `interrupted` set.
@@ -163,13 +159,11 @@ def play_games(
         players,
         side,
         dealt[:width],
-        board=board,
-        max_turns=max_turns,
-        reward=reward,
         autoreset=False,
         # Without an onlooker, observations are made for those agents alone that use them.
         observation=None if onlooker is None else "codes",
         agent_seed=secret,
+        **game,
     )
     try:
         _play_all(games, agents, played, dealt, min(first_rows or width, width), progress, onlooker)
@@ -268,21 +262,20 @@ def play_game(
     seed: int,
     side: str = "front",
     *,
-    board: Board | str | Path | None = None,
-    max_turns: int = DEFAULT_MAX_TURNS,
     secret: int | None = None,
     purpose: range = EVALUATION,
+    **options: Unpack[GameKeywords],
 ) -> Game:
     """One game with all that happens in it, for its record: the very game that :func:`play_games`
     plays with that seed.
 
     Args:
         agents: one for each seat.
-        seed, side, board, max_turns: as for :class:`skyenv.Game`.
+        seed, side, options: as for :class:`skyenv.Game`.
         secret, purpose: as for :func:`play_games`.
     """
     dealt = seed if secret is None else int(secret_seeds(secret, [seed], purpose)[0])
-    game = Game(len(agents), side, dealt, board=board, max_turns=max_turns, agent_seed=secret)
+    game = Game(len(agents), side, dealt, agent_seed=secret, **options)
     while game.seat is not None:
         game.play(decide_game(game, agents[game.seat], SALT + game.seat))
     return game

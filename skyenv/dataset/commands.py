@@ -131,17 +131,16 @@ def write_dataset(options: DatasetOptions) -> int:
     )
     if source.games == 0:
         raise DatasetError("there is no finished game to take")
-    written = Writer(plan, options.out, workers=options.workers, progress=True).run()
-    if written.interrupted:
+    summary = Writer(plan, options.out, workers=options.workers, progress=True).run()
+    if summary is None:
         complain("dataset", "interrupted; the same command goes on")
         return INTERRUPTED
-    assert written.sizes is not None
     sizes = " and ".join(
-        f"{size / 1e6:,.1f} MB of {name.capitalize()}" for name, size in written.sizes.items()
+        f"{size / 1e6:,.1f} MB of {name.capitalize()}" for name, size in summary["bytes"].items()
     )
     print(
         f"{options.out}: {counted(source.games, 'game')}, "
-        f"{counted(written.decisions, 'decision')}; {sizes}"
+        f"{counted(summary['decisions'], 'decision')}; {sizes}"
     )
     if MINARI in plan.formats:
         print(

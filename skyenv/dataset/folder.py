@@ -191,23 +191,6 @@ def _checked(digest: str, shard: Shard, name: str, path: Path) -> tuple[int, int
 # ---- the whole dataset ----
 
 
-@dataclass
-class Written:
-    """What a run came to.
-
-    Attributes:
-        made: decisions that it made itself. decisions: of the whole dataset, once all of it is
-            there.
-        sizes: bytes by format, likewise.
-        interrupted: whether Ctrl-C ended it early.
-    """
-
-    made: int = 0
-    decisions: int = 0
-    sizes: dict[str, int] | None = None
-    interrupted: bool = False
-
-
 class Writer:
     """Makes the missing shards of a dataset.
 
@@ -222,19 +205,21 @@ class Writer:
         self, plan: Plan, folder: Path, *, workers: int = 1, progress: bool = False
     ) -> None:
         self.plan, self.folder, self.workers, self.progress = plan, folder, workers, progress
-        self.written = Written()
         self._shards = plan.shards()
         self._digest = plan.digest()
 
-    def run(self) -> Written:
+    def run(self) -> dict[str, Any] | None:
         """Make them.
+
+        Returns:
+            What dataset.json has of the whole dataset; None after Ctrl-C.
 
         Raises:
             FolderInUseError: another process works in the folder.
             DatasetError: the folder holds another dataset, or a file of it is damaged.
             SkyenvError, OSError: as for :func:`make_shard`.
         """
-        games = self.plan.source.games
+        games, made = self.plan.source.games, 0
         with locked(self.folder):
             self._agree()
             for path in self.plan.files(self.folder, self._shards[0]).values():
@@ -253,13 +238,10 @@ class Writer:
                     goes_on=interrupt.goes_on,
                     about=_told,
                 ):
-                    self.written.made += decisions
-                    bar.set_postfix_str(counted(self.written.made, "decision"), refresh=False)
+                    made += decisions
+                    bar.set_postfix_str(counted(made, "decision"), refresh=False)
                     bar.update(task.shard.stop - task.shard.first)
-            self.written.interrupted = interrupt.asked
-            if not self.written.interrupted:
-                self._finish()
-        return self.written
+            return None if interrupt.asked else self._finish()
 
     def _task(self, shard: Shard) -> Task:
         part = self.plan.source.part(shard.first, shard.stop)
@@ -300,8 +282,8 @@ class Writer:
                 _checked(self._digest, shard, name, path)
         return all(path.exists() for path in files.values())
 
-    def _finish(self) -> None:
-        """Write what tells of all shards."""
+    def _finish(self) -> dict[str, Any]:
+        """Write what tells of all shards, and return what dataset.json has."""
         sizes = {}
         for name in self.plan.formats:
             paths = [self.plan.files(self.folder, shard)[name] for shard in self._shards]
@@ -313,7 +295,6 @@ class Writer:
             sizes[name] = sum(path.stat().st_size for path in paths)
             if name == MINARI:
                 self._tell_minari(paths, [number for number, _ in found], steps, sizes[name])
-        self.written.decisions, self.written.sizes = steps, sizes
         summary = {
             "games": self.plan.source.games,
             "decisions": steps,
@@ -321,6 +302,7 @@ class Writer:
             "bytes": sizes,
         }
         write_atomically(self.folder / SUMMARY, json.dumps(summary, indent=2) + "\n")
+        return summary
 
     def _tell_minari(
         self, paths: Sequence[Path], numbers: Sequence[int], steps: int, size: int

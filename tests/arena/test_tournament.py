@@ -50,23 +50,24 @@ def test_a_worker_that_dies_loses_nothing_and_workers_do_not_matter(tmp_path: Pa
     assert play(tmp_path / "dying", wanted, 2).played == 0
 
 
+def test_a_deadly_agent_is_named_with_its_seeds(tmp_path: Path) -> None:
+    told = r"3 processes died while deadly and random played seeds 7 to 7$"
+    with pytest.raises(AgentError, match=told):
+        play(tmp_path, settings("odd_agents:Deadly", "random", seed=7))
+
+
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        (
-            "odd_agents:Deadly",
-            r"3 processes died while deadly and random played seeds 7 to 7$",
-        ),
-        (
-            "odd_agents:Faulty",
-            r"^in paired seed 0 \(seed 7\): agent faulty failed at .*odd_agents\.py:28: EOFError: oh no\n",
-        ),
-        ("odd_agents:Wrong", r"^in paired seed 0 \(seed 7\): agent wrong chose action"),
+        ("Faulty", r"agent faulty failed at .*odd_agents\.py:28: EOFError: oh no$"),
+        ("Wrong", r"agent wrong chose action"),
     ],
 )
 def test_an_agent_that_keeps_failing(spec: str, message: str, tmp_path: Path) -> None:
-    with pytest.raises(AgentError, match=message) as caught:
-        play(tmp_path, settings(spec, "random", seed=7))
+    told = rf"^in paired seed 0 \(seed 7\): {message}"
+    with pytest.raises(AgentError, match=told) as caught:
+        play(tmp_path, settings(f"odd_agents:{spec}", "random", seed=7))
     assert "\n" not in str(caught.value)
 
 

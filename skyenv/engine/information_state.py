@@ -36,9 +36,11 @@ from skyenv.engine.events import Event
 from skyenv.errors import OptionError
 from skyenv.rules.board import Board
 from skyenv.rules.components import (
+    BLACK_CARDS,
     BUSINESSES,
     CARD_COLOURS,
     CARD_VALUES,
+    COLOURED_CARDS,
     COLOURS,
     DISTRICTS,
     MAX_PLAYERS,
@@ -70,6 +72,10 @@ EVENT_SIZE: Final = 3 + MAX_PLAYERS
 HEADER_SIZE: Final = 103
 DEFAULT_EVENTS: Final = 2048
 """Room for this many events; games between players that want to win have 300 to 900."""
+EVENTS_PER_AUCTION: Final = 24
+"""Besides cards and ends of bids: the auction's begin and end, passes, tops, Alea's cards and
+shuffle, what is built or scored.
+"""
 ALEA: Final = -1
 
 _NAMES: Final = ("name", "legal")  # what an event tells twice, or tells only of a position
@@ -213,6 +219,18 @@ def event_line(event: Event) -> str:
 
 
 # ---- as a vector ----
+
+
+def most_events(num_players: int, max_turns: int) -> int:
+    """Return a number of events that no game exceeds, the setup not counted.
+
+    A turn has at most two moves and 24 events outside of auctions. A commissioner that starts k + 1
+    auctions has made at least k + 2 moves, k ≤ 3. In an auction a seat lays down cards of one
+    colour or black (AUC-4), each once, and a bid has at least one card.
+    """
+    cards = num_players * sum(COLOURED_CARDS) + sum(BLACK_CARDS)
+    auctions = max_turns * 2 * 4 // 5 + 1
+    return 2 * num_players + 24 * max_turns + auctions * (2 * cards + EVENTS_PER_AUCTION) + 16
 
 
 def information_size(events: int = DEFAULT_EVENTS) -> int:

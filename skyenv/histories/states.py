@@ -35,10 +35,8 @@ from skyenv.render.text import text
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
 from skyenv.rules.board import Board
 from skyenv.rules.components import (
-    BLACK_CARDS,
     BUSINESSES,
     CARD_VALUES,
-    COLOURED_CARDS,
     COLOURS,
     MAX_PLAYERS,
 )
@@ -63,24 +61,8 @@ to build or stop.
 """
 CHANCES_PER_TURN: Final = 2 + MAX_PLAYERS + 2 + AUCTIONS_PER_TURN * 4
 """Black cards of option D (two, and one for every seat), two tops, and Alea's cards."""
-EVENTS_PER_AUCTION: Final = 24
-"""Besides cards and ends of bids: the auction's begin and end, passes, tops, Alea's cards and
-shuffle, what is built or scored.
-"""
 CHANCES_OF_SETUP: Final = 7 * 2 + 20 + MAX_PLAYERS * 9 + 5
 CHANCES_AT_THE_END: Final = 3
-
-
-def most_events(num_players: int, max_turns: int) -> int:
-    """Return a number of events that no game exceeds, the setup not counted.
-
-    A turn has at most two moves and 24 events outside of auctions. A commissioner that starts k + 1
-    auctions has made at least k + 2 moves, k ≤ 3. In an auction a seat lays down cards of one
-    colour or black (AUC-4), each once, and a bid has at least one card.
-    """
-    cards = num_players * sum(COLOURED_CARDS) + sum(BLACK_CARDS)
-    auctions = max_turns * 2 * 4 // 5 + 1
-    return 2 * num_players + 24 * max_turns + auctions * (2 * cards + EVENTS_PER_AUCTION) + 16
 
 
 class Table:

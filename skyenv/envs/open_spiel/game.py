@@ -13,7 +13,7 @@ import pyspiel
 
 from skyenv.checks import check_flag, check_integer
 from skyenv.engine.game import OUTCOMES, SETUP, Game
-from skyenv.engine.information_state import information_size
+from skyenv.engine.information_state import information_size, most_events
 from skyenv.engine.kernels import outcome_of
 from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.engine.options import DEFAULT_MAX_TURNS
@@ -28,7 +28,6 @@ from skyenv.histories.states import (
     State,
     Table,
     game_of,
-    most_events,
     table_of,
 )
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS

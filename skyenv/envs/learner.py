@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, decide, make_agent
-from skyenv.checks import check_choice, check_flag, check_options, check_seat
+from skyenv.checks import check_choice, check_flag, check_integer, check_options, check_seat
 from skyenv.engine.games import SCALED, Games
 from skyenv.engine.observation import codes_of
 from skyenv.engine.options import GameKeywords
@@ -34,6 +34,7 @@ AgentSpec: TypeAlias = Agent | Callable[..., Any] | str
 
 ILLEGAL_REWARD: Final = -1.0
 """Reward of an illegal action with ``illegal="end"``, as in PettingZoo's usual wrapper."""
+MAX_ENVS: Final = 2**31 - 1
 ROW_ATTRIBUTES: Final = ("action_masks", "opponents", "render_mode", "seat", "seed")
 ROW_METHODS: Final = ("action_masks", "render", "set_opponents")
 
@@ -393,6 +394,7 @@ class LearnerEnv:
             OptionError, AgentError, RenderError: as for the class.
         """
         check_options(kind, options, LearnerKeywords.__optional_keys__)
+        check_integer("num_envs", num_games, 1, MAX_ENVS)
         self.core = LearnerGames(num_games, num_players, side, threads=threads, **options)
         self._renderer = Renderer(render_mode, render_all_hands)
         self.render_mode = self._renderer.mode
@@ -498,9 +500,14 @@ def _cumulative(weights: Sequence[float] | None, count: int) -> npt.NDArray[np.f
     """
     if count == 0:
         raise OptionError("opponents must have at least one entry")
-    array = np.ones(count) if weights is None else np.asarray(weights, dtype=np.float64)
+    try:
+        array = np.ones(count) if weights is None else np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):  # text, or lists of different lengths
+        array = np.zeros(0)
     if array.shape != (count,):
-        raise OptionError(f"opponent_weights must have {count} entries, one per opponent")
+        raise OptionError(
+            f"opponent_weights must be {count} numbers, one per opponent, not {shown(weights)}"
+        )
     if not (np.isfinite(array).all() and (array >= 0).all() and array.sum() > 0):
         raise OptionError("opponent_weights must be finite, not negative, and not all 0")
     limits: npt.NDArray[np.float64] = np.cumsum(array)[:-1] / array.sum()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from skyenv.checks import check_choice
+from skyenv.checks import check_choice, check_flag
 from skyenv.engine.games import Games
 from skyenv.render.extras import PIXELS, check_installed
 from skyenv.render.raster import RGB, rgb
@@ -35,7 +35,7 @@ class Renderer:
         window: the window of the mode ``"human"``; it opens with the first picture.
 
     Raises:
-        OptionError: there is no such mode.
+        OptionError: there is no such mode, or `all_hands` is no bool.
         RenderError: the mode needs the extra ``[pictures]``, which isn't installed.
     """
 
@@ -45,7 +45,7 @@ class Renderer:
             check_installed(*_MODULES.get(render_mode, ()))
         self.mode = render_mode
         self.window = Window()
-        self._all_hands = all_hands
+        self._all_hands = check_flag("render_all_hands", all_hands)
 
     def render(
         self, games: Games, seats: Sequence[int], rows: Sequence[int] | None = None

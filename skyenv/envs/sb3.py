@@ -11,8 +11,10 @@ import numpy.typing as npt
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
+from skyenv.checks import check_integer
 from skyenv.envs.learner import ROW_ATTRIBUTES, LearnerEnv, LearnerKeywords
 from skyenv.envs.spaces import action_space
+from skyenv.seeds import HIGHEST_SEED
 
 Indices = None | int | Iterable[int]
 
@@ -92,7 +94,7 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
         self._actions: npt.NDArray[np.int64] | None = None
         self._started = time.time()
         if seed is not None:
-            self.seed(seed)
+            self.seed(check_integer("seed", seed, 0, HIGHEST_SEED))
 
     # ---- playing ----
 

@@ -613,6 +613,7 @@ def test_disabled_autoreset_refuses_finished_rows() -> None:
         ({"opponents": PAIR, "pool": "yes"}, "pool must be"),
         ({"one_opponent": 1}, "one_opponent must be"),
         ({"opponents": PAIR, "opponent_weights": [1]}, "opponent_weights"),
+        ({"opponents": PAIR, "opponent_weights": ["a", "b"]}, "opponent_weights"),
         ({"opponents": PAIR, "opponent_weights": [0, 0]}, "opponent_weights"),
         ({"opponents": PAIR, "opponent_weights": [2, -1]}, "opponent_weights"),
         ({"opponents": PAIR, "opponent_weights": [float("nan"), 1]}, "opponent_weights"),
@@ -637,9 +638,14 @@ def test_other_options_are_refused_by_name(interface: str) -> None:
         INTERFACES[interface](2, autoreset=1)
     with pytest.raises(OptionError, match="render_mode"):
         INTERFACES[interface](2, render_mode="video")
+    with pytest.raises(OptionError, match="render_all_hands must be"):
+        INTERFACES[interface](2, render_all_hands=3)
     for options in ({"autoreset_mode": "never"}, {"threads": 0}, {"mask": "infos"}, {"noop": 2}):
         with pytest.raises(OptionError, match=next(iter(options))):
             FifthAvenueVectorEnv(2, **options)
+    for name, arguments in (("num_envs", {"num_envs": 0}), ("seed", {"num_envs": 2, "seed": -1})):
+        with pytest.raises(OptionError, match=f"{name} must be"):
+            SkyenvVecEnv(**arguments)
 
 
 # ---- what libraries ask of the rows of a batch ----

@@ -183,36 +183,6 @@ def test_same_play_same_record(players: int, side: str) -> None:
 
 
 @inf
-@pytest.mark.parametrize("players", [2, 4])
-def test_other_hands_are_not_seen(players: int) -> None:
-    """The same play with other first hands: seats that don't hold the cards see the same, the seat
-    that holds them doesn't.
-    """
-    game, compared = loaded(players), 0
-    history = state_after(game, 1, 25).history()
-    for owner in range(players):
-        other, start = list(history), 14 + 20 + 9 * owner
-        for place in range(start, start + 6):
-            other[place] = (other[place] + 1) % 3
-        pair = game.new_initial_state(), game.new_initial_state()
-        for number, moves in enumerate(zip(history, other, strict=True)):
-            if any(
-                move not in state.legal_actions() for state, move in zip(pair, moves, strict=True)
-            ):
-                break  # the cards of one of them don't allow it
-            for state, move in zip(pair, moves, strict=True):
-                state.apply_action(move)
-            if number % 8 == 0 and pair[0].position.steps:
-                compared += 1
-                for seat in range(players):
-                    seen = [
-                        (s.information_state_string(seat), s.observation_string(seat)) for s in pair
-                    ]
-                    assert (seen[0] == seen[1]) == (seat != owner)
-    assert compared > 3 * players
-
-
-@inf
 def test_nothing_is_seen_before_all_of_it_is_decided() -> None:
     """At a chance node every seat sees the action, but not what chance has decided of it so far."""
     seen_before: dict[int, str] = {}
@@ -311,25 +281,6 @@ def test_determinizations_look_the_same_and_have_a_possible_history(
             assert played.position.events == other.position.events
     shuffles = sum(event["event"] == "shuffle" for event in state.position.events)
     assert shuffles or players > 2  # Alea turns up so many black cards
-
-
-@inf
-def test_determinizations_depend_on_what_the_seat_has_seen_alone() -> None:
-    """From a determinization for a seat, the same random number leads to the same further one as
-    from the real one.
-    """
-    for players, seed in ((2, 3), (3, 4)):
-        for number, state in enumerate(states(loaded(players), seed)):
-            if state.is_chance_node() or number % 90:
-                continue
-            for seat in range(players):
-                other = state.resample_from_infostate(seat, lambda: 0.3)
-                one, two = (
-                    start.resample_from_infostate(seat, lambda: 0.7) for start in (state, other)
-                )
-                assert one.history() == two.history()
-                assert one.position.record == two.position.record
-    assert one.history() != other.history()
 
 
 @inf

@@ -7,9 +7,9 @@ import pickle
 import numpy as np
 import pytest
 
-from scenario import bare_game, hand, same_record, stages
+from scenario import same_record, stages
 from skyenv import Game, Games, make_agent
-from skyenv.agents import decide, decide_game
+from skyenv.agents import decide
 from skyenv.engine.knowledge import PUBLIC, VIEW_DTYPE, resample, view
 from skyenv.errors import OptionError
 from skyenv.rules.components import CARD_COUNTS
@@ -17,63 +17,6 @@ from skyenv.rules.state import GAME_DTYPE, GAME_FIELDS
 
 TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
 HIDDEN_FIELDS = ("seed", "random", "hand", "face_down", "held")
-
-
-def determinized(known: np.record, rng: np.random.Generator) -> Game:
-    """A determinization, from a seat's view alone: what it can't know is drawn anew, chance to come
-    as well.
-
-    Whoever has begun a bid is able to end it, so draws in which he isn't are drawn again.
-    """
-    while True:
-        game = drawn(known, rng)
-        if game.is_over or game.legal_actions:
-            return game
-
-
-def drawn(view: np.record, rng: np.random.Generator) -> Game:
-    """The cards of each colour that a seat can't locate, dealt at random: as many to each hand as
-    it can't know there.
-    """
-    known = view["game"]
-    game = Game(
-        int(known["num_players"]), ("front", "back")[known["side"]], seed=int(rng.integers(2**60))
-    )
-    stream = game.state["random"].copy()
-    for field in GAME_FIELDS:
-        if field not in ("seed", "random"):
-            game.state[field] = known[field]
-    game.state["random"] = stream
-    for colour in range(6):
-        deduced = deduced_by(view) if colour == 5 else np.zeros((4, 3), np.int8)
-        cards = rng.permutation(
-            np.repeat(np.arange(3), view["unseen"][colour] - deduced.sum(axis=0))
-        )
-        for seat in range(game.num_players):
-            number = int(view["unknown"][seat, colour] - deduced[seat].sum())
-            dealt, cards = cards[:number], cards[number:]
-            game.state["hand"][seat, colour] += deduced[seat] + np.bincount(
-                dealt, minlength=3
-            ).astype(np.int8)
-        assert len(cards) == view["num_face_down"][colour]
-        game.state["face_down"][colour] = np.bincount(cards, minlength=3)
-    game.refresh()
-    return game
-
-
-def deduced_by(view: np.record) -> np.ndarray:
-    """[seat, rank] → black cards in others' hands that the view's seat has worked out (AUC-9)."""
-    deduced = np.zeros((4, 3), np.int8)
-    deduced[:2] = view["game"]["deduced"]
-    deduced[view["seat"]] = 0
-    return deduced
-
-
-def hidden_from(game: Game, seat: int) -> np.ndarray:
-    """The cards that the others hold unknown to a seat, by seat, colour and rank."""
-    hidden: np.ndarray = game.state["hand"] - game.state["known"]
-    hidden[seat] = 0
-    return hidden
 
 
 @pytest.mark.parametrize(("players", "side"), TABLES)
@@ -97,98 +40,6 @@ def test_the_public_view_is_what_all_seats_know(players: int, side: str) -> None
                 assert (public["game"][field] == own["game"][field]).all(), field
         with pytest.raises(OptionError, match="its seat"):
             resample(public, [1])
-
-
-# ---- leaks: drawing anew what can't be known ----
-
-
-@pytest.mark.rule("INF-1", "INF-2", "INF-3")
-@pytest.mark.parametrize(("players", "side"), TABLES)
-@pytest.mark.parametrize("agent", ["random", "crowd", "hoard"])
-def test_drawing_the_unknown_anew_keeps_all_that_a_seat_sees(
-    players: int, side: str, agent: str
-) -> None:
-    """A view is enough to make a whole position; in it the seat sees the same, has the same
-    choices, and so may come to be.
-    """
-    rng = np.random.default_rng(5)
-    for game in stages(players, side, agent):
-        for seat in range(players):
-            before = game.view(seat)
-            again = determinized(before, rng)
-            assert same_record(again.view(seat), before)
-            assert again.observation(seat).tobytes() == game.observation(seat).tobytes()
-            assert again.state["unlocated"].tolist() == game.state["unlocated"].tolist()
-            assert (again.state["face_down"] >= 0).all()
-            assert (
-                again.state["hand"].sum(axis=2).tolist() == game.state["hand"].sum(axis=2).tolist()
-            )
-            if seat == game.seat:
-                assert again.legal_actions == game.legal_actions
-
-
-@pytest.mark.rule("INF-2")
-@pytest.mark.parametrize(("players", "side"), TABLES)
-@pytest.mark.parametrize("agent", ["random", "crowd"])
-def test_drawing_the_unknown_anew_really_varies_it(players: int, side: str, agent: str) -> None:
-    """Whatever can be one way or another is, in some of many draws: each card of each hand that
-    isn't settled, and the chance.
-    """
-    rng = np.random.default_rng(6)
-    varied = 0
-    for game in stages(players, side, agent, every=80):
-        for seat in range(players):
-            known = game.view(seat)
-            draws = [determinized(known, rng) for _ in range(25)]
-            hands = np.stack([hidden_from(draw, seat) for draw in draws])
-            unknown, unseen = known["unknown"].copy(), known["unseen"].copy()
-            unknown[:, 5] -= deduced_by(known).sum(axis=1)
-            unseen[5] -= deduced_by(known).sum(axis=0)
-            kinds_left = (unseen > 0).sum(axis=1)
-            open_to_chance = (unknown > 0) & (kinds_left > 1)[None, :]
-            # where a hand holds all that can't be located there is nothing to vary
-            open_to_chance &= unknown < unseen.sum(axis=1)[None, :]
-            differs = (hands != hands[0]).any(axis=(0, 3))
-            scarce = (unseen.sum(axis=1) - unseen.max(axis=1) <= 2)[None, :]
-            assert (differs | ~open_to_chance | scarce).all()
-            assert not differs[seat].any()
-            varied += int(differs.sum())
-            assert len({draw.state["random"].tobytes() for draw in draws}) == len(draws)
-            for draw in draws[:3]:
-                for _ in range(12):
-                    if not draw.is_over:
-                        draw.play(decide_game(draw, make_agent("random")))
-    assert varied > 10
-
-
-@pytest.mark.rule("INF-2")
-def test_the_real_position_is_one_of_those_that_can_be_drawn() -> None:
-    """Neither likelier nor less likely than others like it: one unknown card of three kinds is each
-    in a third of the draws.
-    """
-    game = bare_game(2)
-    hand(game, 1, green=[6])
-    game.state["face_down"][0] = [1, 1, 0]
-    game.refresh()
-    known = game.view(0)
-    assert known["unseen"][0].tolist() == [1, 1, 1]
-    rng = np.random.default_rng(7)
-    counts = np.sum([determinized(known, rng).state["hand"][1, 0] for _ in range(600)], axis=0)
-    assert (abs(counts - 200) < 60).all()
-
-
-def test_choices_depend_on_what_is_seen() -> None:
-    """An agent that sees views and observations decides the same in every position that looks the
-    same to its seat.
-    """
-    rng = np.random.default_rng(8)
-    for game in stages(3, "front", "crowd", every=5):
-        if game.seat is None:
-            continue
-        again = determinized(game.view(), rng)
-        again.state["seed"], again.state["decisions"] = game.state["seed"], game.state["decisions"]
-        for agent in ("random", "crowd"):
-            assert decide_game(again, make_agent(agent)) == decide_game(game, make_agent(agent))
 
 
 # ---- what a view holds ----

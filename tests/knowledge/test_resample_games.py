@@ -9,19 +9,16 @@ of a card that nobody knows they pick the back.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from scenario import as_likely, same_record
-from skyenv import Game, Games, RecordError, make_agent
-from skyenv.agents import decide_game
-from skyenv.engine.information_state import information_state, information_tensor
+from scenario import as_likely
+from skyenv import Games
 from skyenv.engine.knowledge import resample, view
 from skyenv.rules.actions import BID, BID_DONE, PASS
 from skyenv.rules.state import PHASE_BID
@@ -312,85 +309,3 @@ def test_the_sample_has_all_kinds_of_positions(players: int, side: str) -> None:
     assert (state["num_returned"].sum(axis=1) > 0).sum() > 50
     assert (state["unknown"][:, :, :5].sum(axis=(1, 2)) < 5 * players).sum() > 50
     assert (state["turns"] > 7).sum() > 50
-
-
-# ---- other games that a seat can't tell from the real one ----
-
-
-def lines_of(game: Game) -> list[dict[str, Any]]:
-    """Its record, without the seed that would tell all."""
-    lines: list[dict[str, Any]] = [json.loads(line) for line in game.to_record().splitlines()]
-    lines[0]["seed"] = None
-    return lines
-
-
-def hidden_cards(lines: list[dict[str, Any]], seat: int) -> list[tuple[Any, Any]]:
-    """Where the record tells of a card that a seat doesn't see when it is dealt or drawn: what to
-    look into, and its key.
-    """
-    places: list[tuple[Any, Any]] = []
-    for line in lines[1:]:
-        if line["event"] == "setup":
-            hands = [hand for other, hand in enumerate(line["hands"]) if other != seat]
-            places += [
-                (cards, i) for hand in hands for cards in hand.values() for i in range(len(cards))
-            ]
-        elif line["event"] == "black" and line["seat"] != seat:
-            places.append((line, "card"))
-    return places
-
-
-def with_other_cards(game: Game, seat: int, rng: np.random.Generator, tries: int = 6) -> Game:
-    """A whole game in which others were dealt and drew other cards, as far as the rules then allow
-    all that was played.
-    """
-    lines = lines_of(game)
-    other = Game.from_record("\n".join(map(json.dumps, lines)))
-    for _ in range(tries):
-        trial = json.loads(json.dumps(lines))
-        places = hidden_cards(trial, seat)
-        holder, key = places[rng.integers(len(places))]
-        holder[key] = 4 + (holder[key] - 4 + int(rng.integers(1, 3))) % 3
-        if isinstance(holder, list):
-            holder.sort()
-        try:
-            other = Game.from_record("\n".join(map(json.dumps, trial)))
-        except RecordError:  # a card that was played isn't there any more, or no such card is left
-            continue
-        lines = trial
-    return other
-
-
-@inf
-@pytest.mark.parametrize(
-    ("players", "side", "agent"),
-    [(2, "front", "random"), (3, "back", "hoard"), (4, "front", "random")],
-)
-def test_others_cards_leave_no_trace(players: int, side: str, agent: str) -> None:
-    """At every stage of both games: the same observation, information state (text and vector) and
-    choices for the seat.
-    """
-    rng = np.random.default_rng(players)
-    game, player, stages = Game(players, side, 12, max_turns=10), make_agent(agent), []
-    while not game.is_over:
-        stages.append(game.copy())
-        game.play(decide_game(game, player))
-    stages.append(game)
-    for seat in range(players):
-        text = with_other_cards(game, seat, rng).to_record()
-        differing = 0
-        for step in (0, *rng.integers(len(stages), size=2).tolist(), len(stages) - 1):
-            real, twin = stages[step], Game.from_record(text, step=step)
-            differing += int((real.state["hand"] != twin.state["hand"]).any())
-            assert information_state(twin, seat) == information_state(real, seat)
-            assert (information_tensor(twin, seat) == information_tensor(real, seat)).all()
-            assert twin.observation(seat).tobytes() == real.observation(seat).tobytes()
-            assert same_record(twin.view(seat), real.view(seat))
-            assert twin.seat == real.seat
-            if real.seat == seat:
-                assert twin.legal_actions == real.legal_actions
-        assert differing > 0
-        assert any(
-            information_state(twin, third) != information_state(game, third)
-            for third in range(players)
-        )

@@ -643,9 +643,9 @@ def test_other_options_are_refused_by_name(interface: str) -> None:
     for options in ({"autoreset_mode": "never"}, {"threads": 0}, {"mask": "infos"}, {"noop": 2}):
         with pytest.raises(OptionError, match=next(iter(options))):
             FifthAvenueVectorEnv(2, **options)
-    for name, arguments in (("num_envs", {"num_envs": 0}), ("seed", {"num_envs": 2, "seed": -1})):
+    for name, num_envs, seed in (("num_envs", 0, 1), ("seed", 2, -1)):
         with pytest.raises(OptionError, match=f"{name} must be"):
-            SkyenvVecEnv(**arguments)
+            SkyenvVecEnv(num_envs, seed=seed)
 
 
 # ---- what libraries ask of the rows of a batch ----

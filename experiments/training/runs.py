@@ -26,7 +26,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import FrameType
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from tqdm import tqdm
@@ -44,6 +44,7 @@ from skyenv.files import locked, write_atomically
 from skyenv.options import as_text, parse
 from skyenv.progress import Bar, progress
 from skyenv.seeds import secret_seeds
+from skyenv.work import Interrupt
 
 CHECKPOINT: Final = "checkpoint.bin"
 MAGIC: Final = b"skyenv-training-checkpoint-7\n"
@@ -62,26 +63,14 @@ LARGEST_CLOSING: Final = 0.5
 """Largest share of a run's minutes for the closing evaluation."""
 
 
-class Interrupts:
-    """While it is entered, SIGINT and SIGTERM ask for the end; a second one interrupts at once.
+class Interrupts(Interrupt):
+    """SIGINT and SIGTERM ask for the end; a second one interrupts at once, unless it is held."""
 
-    Attributes:
-        asked: whether one came.
-    """
-
-    SIGNALS = (signal.SIGINT, signal.SIGTERM)
+    signals = (signal.SIGINT, signal.SIGTERM)
 
     def __init__(self) -> None:
-        self.asked = False
+        super().__init__()
         self._held = False
-
-    def __enter__(self) -> Self:
-        self._previous = [signal.signal(number, self._handle) for number in self.SIGNALS]
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for number, handler in zip(self.SIGNALS, self._previous, strict=True):
-            signal.signal(number, handler)
 
     @contextmanager
     def held(self) -> Iterator[None]:

@@ -21,7 +21,7 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for
 from types import FrameType
-from typing import Any, Final, Generic, Self, TypeVar
+from typing import Any, ClassVar, Final, Generic, Self, TypeVar
 
 from skyenv.errors import AgentError, cause
 
@@ -168,25 +168,29 @@ class Pool(ABC):
 class Interrupt:
     """A context in which the first Ctrl-C asks for the end; a second one raises KeyboardInterrupt.
 
-    Only the main thread receives SIGINT: in others this does nothing. Of two nested ones the inner
-    one receives it.
+    Only the main thread receives signals: in others this does nothing. Of two nested ones the inner
+    one receives them.
 
     Attributes:
-        asked: whether it came.
+        signals: those that ask.
+        asked: whether one came.
     """
+
+    signals: ClassVar[tuple[signal.Signals, ...]] = (signal.SIGINT,)
 
     def __init__(self) -> None:
         self.asked = False
-        self._previous: Any = None
+        self._previous: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            self._previous = signal.signal(signal.SIGINT, self._handle)
+            for number in self.signals:
+                self._previous[number] = signal.signal(number, self._handle)
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._previous is not None:
-            signal.signal(signal.SIGINT, self._previous)
+        for number, handler in self._previous.items():
+            signal.signal(number, handler)
 
     def goes_on(self) -> bool:
         """Whether it hasn't come yet."""

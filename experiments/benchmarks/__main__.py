@@ -19,7 +19,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-from experiments.benchmarks.figures import Figure, Scale, figure, read, shown, write
+from experiments.figures import Figure, Scale, figure, read, shown, write
 from skyenv.checks import check_choice
 from skyenv.commands import exit_code
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from experiments.benchmarks.engine import middle_games
-from experiments.benchmarks.figures import Figure, Scale, figure, seconds
+from experiments.figures import Figure, Scale, figure, seconds
 from skyenv.agents import agent_names, decide_game, decisions_in, make_agent
 from skyenv.engine.game import Game
 from skyenv_agents import GreedyAgent, SearchAgent, TrainedAgent

@@ -5,24 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from functools import partial
-from inspect import signature
 from itertools import product
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from experiments.benchmarks.figures import Figure, Scale, figure, seconds
+from experiments.figures import Figure, Scale, figure, seconds
 from skyenv import OBSERVATION_SIZE, Game, Games, fifth_avenue_v0
 from skyenv.agents import RandomAgent, decide_game
 from skyenv.engine.knowledge import resample, view
 
-# Clones before version 0.3, for `--beside`, call it `observe=False`.
-NO_OBSERVATION: Final[dict[str, Any]] = (
-    {"observe": False} if "observe" in signature(Games).parameters else {"observation": None}
-)
 SEEN: Final[dict[str, dict[str, Any]]] = {
-    "mask": NO_OBSERVATION,
+    "mask": {"observation": None},
     "mask and codes": {"observation": "codes"},
     "mask and observation": {},
 }
@@ -100,7 +95,7 @@ def petting_zoo(env: Any, decisions: int) -> float:
 
 def copying(scale: Scale) -> Iterator[Figure]:
     """Time copies of a record, and of a game with the log of its events."""
-    state = Games(2, seed=1, **NO_OBSERVATION).state.view(np.ndarray).copy()
+    state = Games(2, seed=1, observation=None).state.view(np.ndarray).copy()
     game, number = Game(seed=1), scale.of(10_000)
     while len(game.events) < 100:
         game.play(decide_game(game, RandomAgent()))
@@ -150,6 +145,6 @@ def resampling(scale: Scale) -> Iterator[Figure]:
 
 def middle_games(number: int, players: int) -> Games:
     """Return games in their middle."""
-    games = Games(number, players, seed=1, **NO_OBSERVATION)
+    games = Games(number, players, seed=1, observation=None)
     games.play_random(100)
     return games

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from experiments.benchmarks.figures import Figure, Scale, figure
+from experiments.figures import Figure, Scale, figure
 from skyenv.agents import Agent, Decisions, ReportingAgent, make_agent
 from skyenv.arena.estimates import Estimate, Floats, Weights, estimates
 from skyenv.arena.matches import play_games

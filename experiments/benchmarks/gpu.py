@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from experiments.benchmarks.engine import SEEN, random_play
-from experiments.benchmarks.figures import Figure, Scale, seconds
+from experiments.figures import Figure, Scale, seconds
 from skyenv import Games
 from skyenv.cuda import Games as DeviceGames
 from skyenv.cuda import kernels

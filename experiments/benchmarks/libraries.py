@@ -14,8 +14,8 @@ import gymnasium
 import numpy as np
 
 from experiments.benchmarks.engine import legal_choice
-from experiments.benchmarks.figures import Figure, Scale, read
 from experiments.benchmarks.peers import ALL, Play, fifth_avenue, pace, petting_zoo
+from experiments.figures import Figure, Scale, read
 from skyenv import fifth_avenue_v0
 from skyenv.envs.registration import ENV_ID
 from skyenv.envs.sb3 import SkyenvVecEnv

@@ -11,7 +11,7 @@ import numpy as np
 import pyspiel
 from open_spiel.python.algorithms import ismcts, mcts
 
-from experiments.benchmarks.figures import Figure, Scale
+from experiments.figures import Figure, Scale
 from skyenv.agents import decisions_in
 from skyenv.envs.open_spiel import SHORT_NAME
 from skyenv_agents import SearchAgent

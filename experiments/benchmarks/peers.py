@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from experiments.benchmarks.engine import legal_choice
-from experiments.benchmarks.figures import Figure, Scale
+from experiments.figures import Figure, Scale
 from skyenv import Games, fifth_avenue_v0
 
 LIST: Final = "list"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.benchmarks.figures import Figure, Scale, figure, seconds
+from experiments.figures import Figure, Scale, figure, seconds
 from skyenv.agents import decide_game, make_agent
 from skyenv.engine.game import Game
 from skyenv.page.export import exported

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import Final
 
-from experiments.benchmarks.figures import Figure, Scale, figure, seconds
+from experiments.figures import Figure, Scale, figure, seconds
 
 DECIDE: Final = (
     "from skyenv import Game, make_agent; from skyenv.agents import decide_game;"

@@ -27,8 +27,8 @@ from typing import Final
 
 import numpy as np
 
-from experiments.benchmarks.figures import Figure, figure, shown, write
 from experiments.benchmarks.game import percent
+from experiments.figures import Figure, figure, shown, write
 from skyenv.arena import ladder
 from skyenv.arena.estimates import Estimate
 from skyenv.arena.folder import Folder, secret_of

@@ -10,7 +10,7 @@ import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.logger import Logger
 
-from experiments.benchmarks.figures import Figure, Scale, seconds
+from experiments.figures import Figure, Scale, seconds
 from experiments.training.config import Config
 from experiments.training.train import Training
 from skyenv.envs.sb3 import SkyenvVecEnv

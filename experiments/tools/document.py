@@ -16,7 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from experiments.benchmarks import figures, libraries
+from experiments import figures
+from experiments.benchmarks import libraries
 from experiments.tools import drawings, rules_page
 from skyenv.agents import agent_names, make_agent
 from skyenv.arena import ladder

@@ -26,7 +26,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from experiments.benchmarks.figures import machine
+from experiments.figures import machine
 from experiments.training.best_response import BestResponse, BestResponseConfig
 from experiments.training.closing import MODEL
 from experiments.training.config import CONFIG, Config

@@ -18,7 +18,7 @@ from skyenv.errors import CheckpointError
 from skyenv.files import write_atomically
 from skyenv.tables import markdown
 
-RESULTS: Final = Path(__file__).resolve().parents[2] / "docs" / "results"
+RESULTS: Final = Path(__file__).resolve().parents[1] / "docs" / "results"
 """The folder of the published figures."""
 
 PACKAGES: Final = (

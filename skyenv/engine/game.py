@@ -73,8 +73,8 @@ def outcome_numbers(chance: Iterable[ChanceOutcome]) -> list[int]:
 
 def _outcome_number(outcome: object, index: int) -> int:
     def refused(_: str) -> ChanceError:
-        message = f"chance outcome {index + 1}: {shown(outcome)} is no card (4, 5, 6), business or plot colour"
-        return ChanceError(message, index)
+        right = "card (4, 5, 6), business or plot colour"
+        return ChanceError(f"chance outcome {index + 1}: {shown(outcome)} is no {right}", index)
 
     told = (
         outcome
@@ -87,8 +87,7 @@ def _outcome_number(outcome: object, index: int) -> int:
 
 
 def action_number(action: object) -> int:
-    """Return the number of an action that was given by number or name, whether there is such a number or
-    not.
+    """Return the number of an action given by number or name; the number may be out of range.
 
     Raises:
         IllegalActionError: it is neither a whole number nor an action's name.
@@ -568,7 +567,7 @@ class Game:
         return view(self.games.state, self._seat_or_actor(seat))[0]
 
     def public_view(self) -> np.record:
-        """What everybody knows, whoever looks on: a record of skyenv.engine.knowledge.VIEW_DTYPE."""
+        """The public view of the game: a record of skyenv.engine.knowledge.VIEW_DTYPE."""
         return public_view(self.games.state)[0]
 
     def _seat_or_actor(self, seat: int | None) -> int:

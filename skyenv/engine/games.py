@@ -132,9 +132,9 @@ class Games(GameBatch):
     The arrays below are allocated once and written in place by :meth:`reset` and :meth:`step`; row
     i of each tells of game i. So what is to be kept must be copied, be it appended to a list, or
     handed to a library that takes arrays without copying them (``torch.from_numpy``,
-    ``jax.numpy.from_dlpack``, ``jax.device_put``). With ``new_arrays=True`` every call makes new ones. A
-    game's seed and the actions taken decide it, however rows are batched and on any number of
-    threads: a :class:`skyenv.Game` with the seed of a row and the same actions is that row's game.
+    ``jax.numpy.from_dlpack``, ``jax.device_put``). With ``new_arrays=True`` every call makes new
+    ones. A game's seed and the actions taken decide it, however rows are batched and on any number
+    of threads: a :class:`skyenv.Game` with the seed of a row and the same actions is that row's game.
 
     Methods may be called from several threads at once: they are carried out one after the other, in
     any order. The arrays are written without asking, so whoever reads them while another thread
@@ -161,9 +161,9 @@ class Games(GameBatch):
         agent_seed: a secret from 0 to 2⁶³−1 that decides agents' random numbers (:meth:`uniforms`)
             together with the games' seeds, so that nobody can try out by them whether a guessed
             seed is right; None: the games' seeds decide alone.
-        new_arrays: whether every call that writes `mask`, `seat`, `observation`, `reward`, `done` and
-            `truncated` puts new arrays in their place, so that those that were there stay as they
-            are. `state` and `finished` are always written in place.
+        new_arrays: whether every call that writes `mask`, `seat`, `observation`, `reward`, `done`
+            and `truncated` puts new arrays in their place and leaves the earlier ones as they are.
+            `state` and `finished` are always written in place.
         out: arrays of the caller's own for some of those six, by name, which are written instead of
             new ones: shared or pinned memory, or columns of wider rows. Shapes and dtypes are those
             below; each must be writable and aligned, its rows contiguous, and none may share memory
@@ -322,8 +322,8 @@ class Games(GameBatch):
 
         Raises:
             OptionError: a row is no position of such a game
-                (:func:`skyenv.engine.validation.check_positions`). Nothing has changed, and until it is
-                one, nothing must be played.
+                (:func:`skyenv.engine.validation.check_positions`). Nothing has changed, and until it
+                is one, nothing must be played.
         """
         with self.lock:
             check_positions(self.batch.state, self.num_players)

@@ -14,12 +14,13 @@ plain codes, or with ``scaled=True`` each times a constant, which brings them to
     1         number of players
     2         side of the board: 0 front, 1 back
     3         turns after which the game is truncated (END-5)
-    4–45      rings (COM-6): 7 districts · 6 positions → plot 0–5, −1 behind the fifth on the front side
+    4–45      rings (COM-6): 7 districts · 6 positions → plot 0–5; on the front side the sixth is −1
     46–59     SET-1, SET-2: 7 districts · (plot, type of its business)
     60–79     SET-3: 20 spaces of the supply row → type
     80–97     SET-4, SET-5: the seat's first hand: 6 card colours · 3 values → number of cards
     98–102    SET-4: value of the first visible card of each colour
-    103 …     the events, EVENT_SIZE numbers each: what happened (KINDS), then its numbers (:data:`FIELDS`); 0 behind the last
+    103 …     the events, EVENT_SIZE numbers each: what happened (KINDS), then its numbers
+              (:data:`FIELDS`); 0 behind the last
 """
 
 from __future__ import annotations
@@ -86,7 +87,8 @@ FIELDS: Final[dict[str, str]] = {
     "shuffle": "",
     "black": "seat, value of the black card that it drew (0: not for this seat to know)",
     "alea": "number of cards that Alea turned up, their values (up to 4)",
-    "alea builds": "district, plots as bits (1: green, 2: violet, 4: brown, 8: orange, 16: gray, 32: the sixth)",
+    "alea builds": "district, plots as bits "
+    "(1: green, 2: violet, 4: brown, 8: orange, 16: gray, 32: the sixth)",
     "tile to park": "type",
     "auction": "place (0–6 districts, 7 Central Park), seat that starts",
     "won": f"seat ({ALEA}: Alea, {NOBODY}: nobody), its total",

@@ -46,8 +46,9 @@ PUBLIC: Final = -1
 
 VIEW_DTYPE: Final = np.dtype(
     [
-        ("game", GAME_DTYPE),  # the position; what the seat can't know is blanked: other hands hold
-        # only cards that all know of, nothing is face down, there is no seed and no stream of chance
+        # The position, with what the seat can't know blanked: other hands hold only cards that
+        # all know of, nothing is face down, there is no seed and no stream of chance.
+        ("game", GAME_DTYPE),
         ("seat", np.int8),  # whose view this is; PUBLIC: nobody's
         ("unknown", np.int8, (4, 6)),  # [seat, card colour] → cards in hand, unknown to this seat
         ("unseen", np.int8, (6, 3)),  # [card colour, rank] → face down, or unknown in a hand

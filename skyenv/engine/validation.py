@@ -95,8 +95,8 @@ def check_positions(games: GameArray, num_players: int = 0, *, view_only: bool =
 def misfits(
     games: GameArray, num_players: int = 0, view_only: bool = False
 ) -> Iterator[tuple[Any, str]]:
-    """What can be wrong with records whose numbers are all in their ranges: which of the games, (n,),
-    and what.
+    """Yield each fault of records whose numbers are in range: the games that have it, (n,), and
+    its description.
 
     Args:
         games, num_players, view_only: as for :func:`check_positions`.

@@ -375,7 +375,8 @@ def _plot(
     body = [fill, "" if is_stopped else corner, glow(theme, marks, outline)]
     if not is_stopped:
         body.append(_on_plot(theme, shown, plot, angle, step))
-    what = f"{plot_name(district, plot)}: {'building stop' if is_stopped else _plot_words(shown, plot, agents)}"
+    state = "building stop" if is_stopped else _plot_words(shown, plot, agents)
+    what = f"{plot_name(district, plot)}: {state}"
     return Part(
         f"{DISTRICTS[district]}.{PLOTS[plot]}", thing(marks, what, *body, plot=f"{district}:{plot}")
     )

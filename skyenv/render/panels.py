@@ -538,7 +538,8 @@ def _bidder(
         x, end = (width - 38, True) if cards else (40, False)
         state = "bids last" if waits else "out" if is_out else "no bid yet"
         parts.append(words(x, middle + 5, state, shapes.SMALL, fill=theme.faint, end=end))
-    what = f"{seat_name(bidder, agents)}: {f'{total} on the table' if total else 'no bid'}{', out' if is_out else ''}"
+    bid = f"{total} on the table" if total else "no bid"
+    what = f"{seat_name(bidder, agents)}: {bid}{', out' if is_out else ''}"
     return Part(f"bidder {line + 1}", group(title(what), *parts, opacity=0.6 if is_out else None))
 
 
@@ -718,7 +719,10 @@ def _supply(theme: Theme, seat: int, shown: bytes, cards: int, width: float) -> 
     x = 34 + step * (ready - 1) if ready else 12
     first = words(x, 56, text, shapes.SMALL, fill=theme.ink)
     last = words(width - 12, 56, counted(cards, "card"), shapes.SMALL, end=True, fill=theme.ink)
-    what = f"{counted(ready, 'skyscraper')} in the supply, {general} in the general supply, {counted(cards, 'card')} in hand"
+    what = (
+        f"{counted(ready, 'skyscraper')} in the supply, {general} in the general supply, "
+        f"{counted(cards, 'card')} in hand"
+    )
     return Part(f"seat {seat + 1}.supply", group(title(what), houses, first, last))
 
 
@@ -767,7 +771,8 @@ def _pile(
     if rank == NONE:
         what = f"{counted(copies, f'{CARD_COLOURS[colour]} card')} of {owner}, not known"
         return group(title(what), shapes.card_back(theme, colour, copies, 34, wide))
-    what = f"{counted(copies, card_name(colour, rank)) if copies == 1 else f'{copies} × {card_name(colour, rank)}'} of {owner}"
+    name = card_name(colour, rank)
+    what = f"{counted(copies, name) if copies == 1 else f'{copies} × {name}'} of {owner}"
     picture = shapes.card(theme, colour, rank, copies, 34, wide)
     if not is_open:
         return group(title(what), picture)

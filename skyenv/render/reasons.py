@@ -258,7 +258,10 @@ def _why_no_card(game: Any, action: int) -> Sentence | None:
             f"cards are taken in the order of the colours: after {COLOURS[first]} comes no {name}"
         )
     elif first == NONE and colour == stacks[-1] and len(stacks) > 1:
-        text = f"cards are taken in the order of the colours: {name} comes second, behind another colour"
+        text = (
+            f"cards are taken in the order of the colours: {name} comes second, "
+            "behind another colour"
+        )
     return _because(text, "TURN-4") if text else None
 
 

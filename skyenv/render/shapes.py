@@ -162,7 +162,10 @@ def _roof(theme: Theme, owner: int, half: float) -> str:
     }
     h = half
     if owner == 0:  # steps and a mast
-        d = f"M{number(-h * 0.7)} 0V-4H{number(-h * 0.35)}V-7H{number(-0.6)}V-13H.6V-7H{number(h * 0.35)}V-4H{number(h * 0.7)}V0Z"
+        d = (
+            f"M{number(-h * 0.7)} 0V-4H{number(-h * 0.35)}V-7H{number(-0.6)}V-13"
+            f"H.6V-7H{number(h * 0.35)}V-4H{number(h * 0.7)}V0Z"
+        )
         return path(d, **style)
     if owner == 1:  # a dome
         return path(
@@ -174,7 +177,10 @@ def _roof(theme: Theme, owner: int, half: float) -> str:
         return path(f"M{number(-h)} 0L{number(h)} -9V0Z", **style)
     if owner == 3:  # a gable
         return path(f"M{number(-h)} 0L0 -10L{number(h)} 0Z", **style)
-    d = f"M{number(-h)} 0V-6H{number(-h / 2)}V-3H{number(-h / 5)}V-6H{number(h / 5)}V-3H{number(h / 2)}V-6H{number(h)}V0Z"
+    d = (
+        f"M{number(-h)} 0V-6H{number(-h / 2)}V-3H{number(-h / 5)}V-6"
+        f"H{number(h / 5)}V-3H{number(h / 2)}V-6H{number(h)}V0Z"
+    )
     return path(d, **style)  # battlements
 
 

@@ -237,7 +237,8 @@ def _auction(table: Table) -> Lines:
     if game["auction_place"] != CENTRAL_PARK:
         later.append(PLACES[CENTRAL_PARK])
     after = f"; then {', '.join(later)}" if later else ""
-    title = f"auction of {PLACES[game['auction_place']]}, started by {seat_name(int(game['turn_seat']))}: {best}{after}"
+    place, starter = PLACES[game["auction_place"]], seat_name(int(game["turn_seat"]))
+    title = f"auction of {place}, started by {starter}: {best}{after}"
     lines = [*_sentence(title), *(_bid(game, seat) for seat in range(table.players))]
     if table.players == 2:
         lines.append(_alea_bid(game))

@@ -177,7 +177,10 @@ def event_text(event: Event, agents: Names = None, *, seat: int | None = None) -
 
 
 def _setup_text(event: Event, agents: Names) -> str:
-    return f"a new game for {len(event['hands'])} players; everybody has a card of each colour and four black ones"
+    return (
+        f"a new game for {len(event['hands'])} players; "
+        "everybody has a card of each colour and four black ones"
+    )
 
 
 def _action_event_text(event: Event, agents: Names) -> str:
@@ -504,7 +507,8 @@ def situation(table: Table, agents: Names = None) -> str:
 def _decision(game: Any) -> str:
     phase = int(game["phase"])
     if phase == PHASE_START:
-        return f"places the {_ORDINALS[1 if game['step'] < game['num_players'] else 2]} starting skyscraper"
+        ordinal = _ORDINALS[1 if game["step"] < game["num_players"] else 2]
+        return f"places the {ordinal} starting skyscraper"
     if phase == PHASE_PLOT:
         return f"places a {BUSINESSES[game['business']]}"
     if phase == PHASE_TAKE:

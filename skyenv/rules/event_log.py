@@ -1,5 +1,4 @@
-"""The log that runs beside a game: events go into it, and outcomes that chance is forced to come out
-of it.
+"""The log beside a game: it receives events, and hands out the outcomes that chance is forced to.
 
 A log that is off (a zeroed record) costs a game one comparison for each event, so the batch engine
 shares one such log.

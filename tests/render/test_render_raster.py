@@ -67,7 +67,10 @@ def test_colours_are_those_of_the_picture() -> None:
 
 def written(text: str, **attributes: Any) -> npt.NDArray[np.bool_]:
     """Where a text at (150, 30) is dark."""
-    head = '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="40"><rect width="300" height="40" fill="#fff"/>'
+    head = (
+        '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="40">'
+        '<rect width="300" height="40" fill="#fff"/>'
+    )
     dark: npt.NDArray[np.bool_] = np.any(
         rgb(f"{head}{words(150, 30, text, 24, **attributes)}</svg>") < 128, axis=2
     )

@@ -379,8 +379,10 @@ def test_what_actions_mean() -> None:
         "option D W34": "option D: score W34 (nobody gets VP)",
         "take violet": "take violet 6",
         "move white E52": "move the white commissioner to E52",
-        "move white CITY_HALL": "move the white commissioner to City Hall: W34, TSQ and the park area will be auctioned",
-        "move beige CITY_HALL": "move the beige commissioner to City Hall: the park area will be auctioned",
+        "move white CITY_HALL": "move the white commissioner to City Hall: "
+        "W34, TSQ and the park area will be auctioned",
+        "move beige CITY_HALL": "move the beige commissioner to City Hall: "
+        "the park area will be auctioned",
         "plot W34 green": "place a starting skyscraper on W34 green",
     }.items():
         assert action_text(state, ACTION_NUMBERS[name]) == text

@@ -16,7 +16,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
 Event = dict[str, Any]
 Card = tuple[int, int]  # (colour, value); colour 5 is black
@@ -96,25 +96,6 @@ def same(left: object, right: object) -> bool:
     if isinstance(left, list) and isinstance(right, list):
         return len(left) == len(right) and all(map(same, left, right))
     return left == right
-
-
-class Chance(Protocol):
-    """Where the chance outcomes of a game come from, and where its event lines go."""
-
-    def black(self, cards: Counter[int]) -> int:
-        """The value of the next face-down black card, which is one of `cards`."""
-
-    def alea(self, turned: int, cards: Counter[int]) -> int:
-        """The value of Alea's card number `turned` (from 0), which is one of `cards`."""
-
-    def top(self, color: int, cards: Counter[int]) -> int:
-        """The value of the next face-down card of a coloured stack, which is one of `cards`."""
-
-    def park(self, tiles: Counter[int], count: int) -> list[int]:
-        """`count` of the park's tiles, in the order turned up (END-3)."""
-
-    def emit(self, event: Event) -> None:
-        """Take notice of the next event line."""
 
 
 @dataclass
@@ -320,8 +301,7 @@ class Referee:
     """
 
     def __init__(self, header: Event, setup: Event) -> None:
-        """Check header and setup, and put up the game (SET-1 to SET-7)."""
-        check_header(header)
+        """Check the setup, and put up the game (SET-1 to SET-7)."""
         check_setup(setup, header["players"], header["side"])
         self.players: int = header["players"]
         self.max_turns: int = header["max_turns"]
@@ -357,8 +337,6 @@ class Referee:
         self.summary: Summary | None = None
         self.actions = 0
         self.rules: Counter[str] = Counter()
-        self._chance: Chance | None = None
-        self._events: list[Event] = []
 
     def _deal(self, setup: Event) -> None:
         """SET-4, SET-5: the hands, and what the stacks must hold then."""
@@ -522,11 +500,11 @@ class Referee:
 
     # ---- playing ----
 
-    def play(self, action: int, chance: Chance) -> list[Event]:
-        """Play a legal action of the seat to act; the event lines that follow the `action` line."""
-        if action not in self.legal():
-            _refute(f"seat {self.seat} chooses from {self.legal()}", action)
-        self._chance, self._events = chance, []
+    def play(self, action: int, reader: Reader) -> None:
+        """Play a legal action of the seat to act: the reader has what chance decided, and checks
+        the event lines that follow the `action` line.
+        """
+        self.reader = reader
         self.actions += 1
         step = {
             "start": self._play_start,
@@ -538,8 +516,6 @@ class Referee:
             "build": self._play_build,
         }[self.phase]
         step(action)
-        self._chance = None
-        return self._events
 
     def action_line(self, action: int, legal: bool = False) -> Event:
         """The `action` line of this action, before it is played."""
@@ -553,14 +529,7 @@ class Referee:
 
     def _emit(self, event: str, **fields: object) -> None:
         """The next event line."""
-        line = {"event": event, **fields}
-        self._events.append(line)
-        self._source().emit(line)
-
-    def _source(self) -> Chance:
-        """The chance of the action being played."""
-        assert self._chance is not None
-        return self._chance
+        self.reader.emit({"event": event, **fields})
 
     def _open_auction(self) -> Auction:
         """The auction in progress."""
@@ -652,7 +621,7 @@ class Referee:
     def _draw_black(self, seat: int) -> None:
         """TURN-5, AUC-9: one black card, if there is one."""
         if self._black_ready():
-            card = self._source().black(+self.black)
+            card = self.reader.card("black")
             self._from_black(card)
             self.hands[seat][BLACK, card] += 1
             self._emit("black", seat=seat, card=card)
@@ -705,7 +674,7 @@ class Referee:
         """The face-down cards come first, then the returned ones in their order (AUC-8)."""
         stack = self.stacks[color]
         if stack.hidden.total():
-            card = self._source().top(color, +stack.hidden)
+            card = self.reader.card("top")
             if stack.hidden[card] < 1:
                 _refute(f"the face-down {COLORS[color]} cards are {_shown(stack.hidden)}", card)
             stack.hidden[card] -= 1
@@ -984,7 +953,7 @@ class Referee:
             if not self._black_ready(announce=False):
                 self.rules["ALEA-2.short"] += 1
                 break
-            card = self._source().alea(len(cards), +self.black)
+            card = self.reader.alea(len(cards))
             self._from_black(card)
             cards.append(card)
         if self.rules["AUC-9"] > shuffles:
@@ -1033,7 +1002,7 @@ class Referee:
         count = min(3, self.park_tiles.total())
         self.rules["END-3.few"] += count < 3
         self.rules["END-3"] += count == 3
-        tiles = self._source().park(+self.park_tiles, count)
+        tiles = self.reader.park()
         if len(tiles) != count or Counter(tiles) - self.park_tiles:
             held = sorted(BUSINESSES[t] for t in self.park_tiles.elements())
             _refute(f"{count} of the park's tiles {held} (END-3)", [BUSINESSES[t] for t in tiles])
@@ -1088,7 +1057,6 @@ class Reader:
     """The lines of a record, as a source of chance; every line emitted must be the next line."""
 
     def __init__(self, lines: Iterable[str]) -> None:
-        """Nothing is read yet."""
         self.lines = list(lines)
         self.at = 0  # the index of the next line
         self.looked = 0  # the 1-based number of the line looked at last
@@ -1123,7 +1091,7 @@ class Reader:
         return event
 
     def emit(self, event: Event) -> None:
-        """The next line must be exactly this event."""
+        """Check that the next line is exactly this event."""
         recorded = self.take()
         if not same(recorded, event):
             _refute(json.dumps(event), json.dumps(recorded))
@@ -1135,30 +1103,22 @@ class Reader:
             _refute(f"a line {event!r} with {name!r} is due", json.dumps(recorded))
         return recorded[name]
 
-    def _card(self, event: str) -> int:
-        """The field `card` of the next line."""
+    def card(self, event: str) -> int:
+        """The value of a card in the next line, as the record has it."""
         card = self._field(event, "card")
         if not _is_value(card):
             _refute("a card of value 4, 5 or 6", card)
         return int(card)
 
-    def black(self, cards: Counter[int]) -> int:
-        """As the record has it."""
-        return self._card("black")
-
-    def top(self, color: int, cards: Counter[int]) -> int:
-        """As the record has it."""
-        return self._card("top")
-
-    def alea(self, turned: int, cards: Counter[int]) -> int:
-        """As the record has it; a `shuffle` may stand before the `alea` line."""
+    def alea(self, turned: int) -> int:
+        """Alea's card number `turned`, from 0; a `shuffle` may stand before the `alea` line."""
         values = self._field("alea", "cards", int(self.peek().get("event") == "shuffle"))
         if not isinstance(values, list) or not all(map(_is_value, values)) or turned >= len(values):
             _refute(f"Alea turns more than {turned} card(s) of value 4 to 6 (ALEA-2)", values)
         return int(values[turned])
 
-    def park(self, tiles: Counter[int], count: int) -> list[int]:
-        """As the record has it."""
+    def park(self) -> list[int]:
+        """The tiles turned up at the end (END-3)."""
         names = self._field("park", "tiles")
         if not isinstance(names, list) or any(tile not in BUSINESSES for tile in names):
             _refute("the park's tiles are businesses", names)
@@ -1193,8 +1153,7 @@ def check_game(reader: Reader) -> Summary:
     """Check one game, from its header to its `end`."""
     header = reader.take()
     check_header(header)
-    setup = reader.take()
-    referee = Referee(header, setup)
+    referee = Referee(header, reader.take())
     while referee.summary is None:
         check_action(referee, reader)
     return referee.summary

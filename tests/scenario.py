@@ -1,10 +1,9 @@
 """Positions to show rules in, set up in a few words; and words for what happens then.
 
-    game = bare_game(players=3)
+    game = bare_game(players=3, hands=["green 4", "orange 4 5 black 6"])
     district(game, "TSQ", green=(0, 2), brown="boutique gallery")   # seat 0 has two skyscrapers on green
-    hand(game, 1, orange=[4, 5], black=[6])
     start_auction(game, ["TSQ"], starter=1)
-    bid(game, 1, "orange 4 5 black 6")
+    bids(game, "1 orange 4 5 black 6", "2 pass", "0 pass")
 
 Cards are conserved: whatever a hand gets comes from the face-down stacks, and the other way round.
 Tiles and skyscrapers are not: they are put on the board and taken from it freely, and supplies stay
@@ -67,12 +66,13 @@ def bare_game(
     players: int = 3,
     side: str = "front",
     *,
+    hands: Sequence[str] = (),
     seed: int = 1,
     board: Board | None = None,
     max_turns: int = 500,
 ) -> Game:
-    """Seat 0's first turn on an empty board: no tile, no skyscraper, no card in any hand, a 4 on
-    top of every stack.
+    """Seat 0's first turn on an empty board: no tile, no skyscraper, a 4 on top of every stack, no
+    cards in hand but those given: ``hands=["green 4 5 black 6", ...]``.
 
     The front side's first businesses and the starting skyscrapers have left the game; everything
     else is as after the setup. (The back side's first businesses stay: without one, a sixth plot
@@ -89,6 +89,8 @@ def bare_game(
         state["face_down"][:] += state["hand"][seat]
         state["hand"][seat] = 0
     tops(game, **dict.fromkeys(COLOURS, 4))
+    for seat, text in enumerate(hands):
+        hand(game, seat, **by_colour(text))
     return game
 
 
@@ -131,20 +133,25 @@ def hand(game: Game, seat: int, **cards: list[int]) -> None:
     state = game.state
     state["face_down"][:] += state["hand"][seat]
     state["hand"][seat] = 0
-    for colour, values in cards.items():
-        for value in values:
-            place = CARD_COLOURS.index(colour), value - LOWEST_CARD
-            assert state["face_down"][place] > 0, f"no {colour} {value} is left face down"
-            state["face_down"][place] -= 1
-            state["hand"][seat][place] += 1
+    listed = [(colour, value) for colour, values in cards.items() for value in values]
+    for colour, value in listed:
+        place = CARD_COLOURS.index(colour), value - LOWEST_CARD
+        assert state["face_down"][place] > 0, f"no {colour} {value} is left face down"
+        state["face_down"][place] -= 1
+        state["hand"][seat][place] += 1
     state["known"][seat] = 0
     game.refresh()
 
 
-def show_hand(game: Game, seat: int) -> None:
-    """Everybody knows the cards that a seat holds now."""
-    game.state["known"][seat] = game.state["hand"][seat]
-    game.refresh()
+def by_colour(text: str) -> dict[str, list[int]]:
+    """Cards in words, by colour."""
+    cards: dict[str, list[int]] = {}
+    for word in text.split():
+        if word.isdigit():
+            cards[next(reversed(cards))].append(int(word))
+        else:
+            cards[word] = []
+    return cards
 
 
 def tops(game: Game, **values: int) -> None:
@@ -307,6 +314,22 @@ def passes(game: Game, *seats: int, chance: Chance = ()) -> list[Event]:
     return events
 
 
+def bids(game: Game, *moves: str, chance: Chance = ()) -> list[Event]:
+    """Bids and passes: ``bids(game, "0 green 4 black 5", "1 pass")``.
+
+    The chance is that of what follows the last one.
+    """
+    events: list[Event] = []
+    for number, move in enumerate(moves, 1):
+        seat, cards = move.split(maxsplit=1)
+        outcomes = chance if number == len(moves) else ()
+        if cards == "pass":
+            events += passes(game, int(seat), chance=outcomes)
+        else:
+            events += bid(game, int(seat), cards, outcomes)
+    return events
+
+
 # ---- looking at it ----
 
 
@@ -334,9 +357,7 @@ def known_cards(game: Game, seat: int) -> dict[str, list[int]]:
 
 def _listed(counts: Any) -> dict[str, list[int]]:
     values = {
-        colour: [
-            value for rank, value in enumerate(CARD_VALUES) for _ in range(int(counts[index, rank]))
-        ]
+        colour: np.repeat(CARD_VALUES, counts[index]).tolist()
         for index, colour in enumerate(CARD_COLOURS)
     }
     return {colour: listed for colour, listed in values.items() if listed}
@@ -348,41 +369,13 @@ def floors(game: Game, name: str, plot: str) -> tuple[int, int]:
     return int(game.state["owner"][at]), int(game.state["floors"][at])
 
 
-def tiles(game: Game, name: str, plot: str) -> list[str]:
-    """The businesses on a plot."""
-    counts = game.state["tiles"][DISTRICTS.index(name), PLOTS.index(plot)]
-    return [
-        business
-        for business, number in zip(BUSINESSES, counts, strict=True)
-        for _ in range(int(number))
-    ]
-
-
-def business_neighbours(game: Game, name: str, plot: str) -> set[tuple[str, str]]:
-    """The plots of the whole board on which a skyscraper would score more if a new type of business
-    came to this plot.
-    """
-    before = game.state["value"].copy()
-    here = game.state["tiles"][DISTRICTS.index(name)]
-    business = here.sum(axis=0).tolist().index(0)
-    here[PLOTS.index(plot), business] += 1
-    game.refresh()
-    more = {(DISTRICTS[at[0]], COLOURS[at[1]]) for at in np.argwhere(game.state["value"] != before)}
-    here[PLOTS.index(plot), business] -= 1
-    game.refresh()
-    return more
-
-
 def same_record(one: np.void, other: np.void) -> bool:
     """Whether two records are equal field by field; bytes between the fields mean nothing."""
-    for name in one.dtype.names or ():
-        mine, theirs = one[name], other[name]
-        equal = (
-            same_record(mine, theirs) if isinstance(mine, np.void) else np.array_equal(mine, theirs)
-        )
-        if not equal:
-            return False
-    return True
+    pairs = ((one[name], other[name]) for name in one.dtype.names or ())
+    return all(
+        same_record(mine, theirs) if isinstance(mine, np.void) else np.array_equal(mine, theirs)
+        for mine, theirs in pairs
+    )
 
 
 def kinds(events: Sequence[Event]) -> list[str]:
@@ -414,17 +407,8 @@ def play_all(game: Game, *actions: str) -> list[Event]:
 
 
 def even(counts: Iterable[Any], shares: Sequence[float] | None = None) -> bool:
-    """Whether counts agree with these shares (equal ones by default).
-
-    Chi-square of a fair draw has mean d and variance 2d; eight standard deviations and a little for
-    small d are loose, and the seeds are fixed, so a fair draw never fails by bad luck.
-    """
-    observed = np.array(list(counts), np.float64)
-    wanted = np.array([1.0] * len(observed) if shares is None else shares, np.float64)
-    wanted *= observed.sum() / wanted.sum()
-    chi_square = float(((observed - wanted) ** 2 / wanted).sum())
-    degrees = len(observed) - 1
-    return bool(chi_square < degrees + 8 * (2 * degrees) ** 0.5 + 4)
+    """Whether counts agree loosely with these shares (equal ones by default)."""
+    return as_likely(counts, shares, 1e-9)
 
 
 def as_likely(

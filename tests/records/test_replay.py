@@ -22,7 +22,6 @@ from skyenv.engine.game import Game
 from skyenv.errors import OptionError, RecordError
 from skyenv.records.reader import MAX_LINE
 from skyenv.rules.board import make_board
-from test_referee import random_game
 
 FOLDER = Path(__file__).parents[1] / "golden"
 GOLDEN = sorted(FOLDER.glob("*.jsonl"))
@@ -159,22 +158,6 @@ def test_golden_records_are_right_and_are_made_again_by_their_seeds_and_actions(
         made += game.to_record(header["agents"])
     assert replayed == text
     assert made == text
-
-
-@pytest.mark.compiled
-@each_table
-def test_records_that_another_program_made_are_read_and_written_again(
-    players: int, side: str
-) -> None:
-    """The referee deals and plays by its own dice, on boards with rings in any order, with `legal`
-    here and there.
-    """
-    for seed in range(3):
-        lines, summary = random_game(random.Random(seed), players, side, 60 if seed % 2 else 500)
-        game = Game.from_record("".join(lines))
-        assert game.to_record() == "".join(lines)
-        assert game.outcome is not None
-        assert list(game.outcome.scores) == list(summary.scores)
 
 
 # ---- damaged records ----

@@ -9,7 +9,7 @@ from scenario import (
     about_to_move,
     after_businesses,
     bare_game,
-    bid,
+    bids,
     commissioner,
     district,
     even,
@@ -18,39 +18,31 @@ from scenario import (
     legal,
     only,
     passes,
+    play_all,
     start_auction,
     stopped,
     turn_of,
 )
 from skyenv import Game, OptionError
-from skyenv.rules.components import BUSINESSES, DISTRICTS
+from skyenv.rules.components import BUSINESSES
 
 
-def last_business(game: Game, chance: list[str] | None = None) -> list[Event]:
+def last_business(game: Game, *chance: str) -> list[Event]:
     """Seat 0 places the 12th business, on W34 gray; the chance is that of the park's tiles."""
     turn_of(game, 0)
     game.play(f"option B {legal(game, 'option B ')[0]}")
-    return game.play("plot W34 gray", chance or [])
+    return game.play("plot W34 gray", chance)
 
 
-def last_stop(game: Game, chance: list[str] | None = None) -> list[Event]:
+def last_stop(game: Game, *chance: str) -> list[Event]:
     """Seat 0 declares the second building stop, of E52."""
     stopped(game, "E34")
-    district(
-        game,
-        "E52",
-        green=(0, 1),
-        violet="gallery",
-        brown="gallery",
-        orange="gallery",
-        gray="gallery",
-    )
+    rest = dict.fromkeys(("violet", "brown", "orange", "gray"), "gallery")
+    district(game, "E52", green=(0, 1), **rest)
     hand(game, 0, green=[5])
     start_auction(game, ["E52"])
-    bid(game, 0, "green 5")
-    while game.phase == "bid":
-        game.play("pass")
-    return game.play("stop", chance or [])
+    bids(game, "0 green 5", "1 pass", "2 pass")
+    return game.play("stop", chance)
 
 
 def park_tiles(game: Game, names: str) -> None:
@@ -58,41 +50,32 @@ def park_tiles(game: Game, names: str) -> None:
     game.state["park_tiles"] = [names.split().count(business) for business in BUSINESSES]
 
 
-# ---- END-1 ----
-
-
 @pytest.mark.rule("END-1")
 def test_the_two_ends() -> None:
-    """The 12th business, or the second building stop; not the 11th or the first one."""
+    """The 12th business, or the second building stop; not the 11th (or the first one: STOP-6)."""
     game = bare_game()
     after_businesses(game, 11)
     assert only(last_business(game), "end")[0]["reason"] == "businesses"
     game = bare_game()
     after_businesses(game, 10)
     assert not only(last_business(game), "end")
-    game = bare_game()
     assert only(last_stop(game), "end")[0]["reason"] == "stops"
     assert (game.seat, game.phase, game.legal_actions) == (None, "over", [])
 
 
-# ---- END-2 ----
-
-
-@pytest.mark.rule("END-2", "SCO-2")
+@pytest.mark.rule("END-2", "SCO-2", "STOP-4")
 def test_every_district_is_scored_once() -> None:
     """In district order, each by its value; those scored during the game too, stopped ones not."""
     game = bare_game()
     after_businesses(game, 11)
     game.state["score"][:3] = [10, 20, 0]
-    game.state["row"][18:] = BUSINESSES.index(
-        "gallery"
-    )  # the 12th business comes to W34 gray, which also touches green
+    # the 12th business comes to W34 gray, which also touches green
+    game.state["row"][18:] = BUSINESSES.index("gallery")
     district(game, "W34", green=(0, 2), violet="gallery")  # 2 each
     district(game, "TSQ", brown=(1, 1), violet="gallery boutique", orange="jeweller")  # 5
     district(game, "W52", green=(2, 1), brown=(1, 4))  # 1 each
     stopped(game, "E42")
-    events = last_business(game)
-    finals = [event for event in only(events, "vp") if event["why"] == "final"]
+    finals = [event for event in only(last_business(game), "vp") if event["why"] == "final"]
     assert [(event["place"], event["vp"]) for event in finals] == [
         ("W34", [4, 0, 0]),
         ("E34", [0, 0, 0]),
@@ -104,28 +87,12 @@ def test_every_district_is_scored_once() -> None:
     assert game.scores == [14, 29, 1]
 
 
-@pytest.mark.rule("END-2", "STOP-6")
-def test_the_district_of_the_last_stop_is_not_scored_again() -> None:
-    """It was stopped; five districts are left."""
-    game = bare_game()
-    events = last_stop(game)
-    assert [(event["why"], event["place"]) for event in only(events, "vp")] == [
-        ("stop", "E52"),
-        *[("final", name) for name in ("W34", "W42", "TSQ", "E42", "W52")],
-        ("park", "CENTRAL_PARK"),
-    ]
-
-
-# ---- END-3 ----
-
-
 @pytest.mark.rule("END-3")
 @pytest.mark.parametrize(
     ("lying", "turned", "each"),
     [
         ("", [], 1),
         ("gallery", ["gallery"], 2),
-        ("gallery gallery", ["gallery", "gallery"], 2),
         ("boutique gallery", ["boutique", "gallery"], 3),
         ("gallery gallery gallery", ["gallery"] * 3, 2),
         ("gallery gallery boutique perfumery", ["boutique", "gallery", "gallery"], 3),
@@ -140,29 +107,23 @@ def test_scoring_the_park(lying: str, turned: list[str], each: int) -> None:
     game = bare_game()
     park_tiles(game, lying)
     game.state["park"][:3] = [2, 0, 3]
-    lie = game.state["park_tiles"].tolist()
-    events = last_stop(game, turned if len(lying.split()) > 3 else None)
+    events = last_stop(game, *(turned if len(lying.split()) > 3 else ()))
     assert [sorted(event["tiles"]) for event in only(events, "park")] == [sorted(turned)]
-    assert only(events, "vp")[-1] == {
-        "why": "park",
-        "place": "CENTRAL_PARK",
-        "vp": [2 * each, 0, 3 * each],
-    }
+    points = {"why": "park", "place": "CENTRAL_PARK", "vp": [2 * each, 0, 3 * each]}
+    assert only(events, "vp")[-1] == points
     assert kinds(events)[-3:] == ["park", "vp", "end"]
-    assert game.state["park_tiles"].tolist() == lie  # a tile that was turned up still lies there
+    assert game.state["park_tiles"].sum() == len(lying.split())  # they still lie there
 
 
 @pytest.mark.rule("END-3", "BUS-3")
 def test_the_last_tile_of_the_row_is_among_those_shuffled() -> None:
-    """After 12 businesses eight tiles lie in the park; the last one came there just now and may be
-    turned up.
-    """
+    """After 12 businesses eight tiles lie in the park; the last one came there just now."""
     game = bare_game()
     after_businesses(game, 11)
-    park_tiles(game, "gallery gallery gallery gallery gallery gallery gallery")
+    park_tiles(game, "gallery " * 7)
     game.state["row"][18:] = BUSINESSES.index("boutique")
     game.refresh()
-    events = last_business(game, ["gallery", "boutique", "gallery"])
+    events = last_business(game, "gallery", "boutique", "gallery")
     assert only(events, "park") == [{"tiles": ["gallery", "boutique", "gallery"]}]
 
 
@@ -175,15 +136,11 @@ def test_the_tiles_of_the_park_are_shuffled() -> None:
         game = bare_game(seed=seed)
         park_tiles(game, "boutique boutique jeweller jeweller gallery")
         turned = only(last_stop(game), "park")[0]["tiles"]
-        assert len(turned) == 3
         types[len(set(turned)) - 1] += 1
         first[turned[0] == "gallery"] += 1
     assert types[0] == 0
     assert even(types[1:], [6, 4])  # of ten triples four have three types
     assert even(first, [4, 1])
-
-
-# ---- END-4 ----
 
 
 @pytest.mark.rule("END-4")
@@ -207,24 +164,11 @@ def test_who_wins(points: list[int], held: list[int], winners: list[int]) -> Non
         # black and coloured cards count alike, and so do low and high ones
         game.state["hand"][seat, 5, seat % 3] = number // 2
         game.state["hand"][seat, seat, 2 - seat % 3] = number - number // 2
-    events = last_business(game)
-    assert only(events, "end") == [
+    assert only(last_business(game), "end") == [
         {"reason": "businesses", "scores": points, "cards": held, "winners": winners}
     ]
     assert game.outcome is not None
-    assert game.outcome.winners == tuple(winners)
-    assert game.outcome.cards == tuple(held)
-
-
-# ---- END-5 ----
-
-
-def play_turn(game: Game) -> list[Event]:
-    """A turn with option A that moves the beige commissioner."""
-    events = []
-    for action in ("option A", "take green", "take violet"):
-        events += game.play(action)
-    return events + game.play(f"move beige {legal(game, 'move beige ')[0]}")
+    assert (game.outcome.winners, game.outcome.cards) == (tuple(winners), tuple(held))
 
 
 @pytest.mark.rule("END-5")
@@ -238,32 +182,27 @@ def test_truncation(max_turns: int) -> None:
     game.refresh()
     for turn in range(max_turns):
         assert game.turn == turn
-        events = play_turn(game)
-    cards = [game.state["hand"][seat].sum() for seat in range(3)]
-    assert events[-2]["event"] == "action"
-    assert events[-1] == {
-        "event": "end",
-        "reason": "truncated",
-        "scores": [5, 9, 0],
-        "cards": cards,
-        "winners": [1],
-    }
+        play_all(game, "option A", "take green", "take violet")
+        events = game.play(f"move beige {legal(game, 'move beige ')[0]}")
+    assert kinds(events)[1:] == ["end"]
+    (end,) = only(events, "end")
+    assert (end["reason"], end["scores"], end["winners"]) == ("truncated", [5, 9, 0], [1])
     assert game.is_over
-    assert game.turn == max_turns
 
 
-@pytest.mark.rule("END-5")
-def test_truncation_comes_after_the_auctions_of_the_turn() -> None:
-    """All of them are held, and what is built is built."""
-    game = bare_game(3, max_turns=1)
-    hand(game, 0, gray=[4, 4])
-    start_auction(game, ["TSQ"])
-    bid(game, 0, "gray 4")
-    passes(game, 1, 2)
-    assert not game.is_over
+@pytest.mark.rule("END-5", "TURN-7")
+def test_truncation_comes_after_the_auctions_and_the_rest_of_the_turn() -> None:
+    """Option C's first move doesn't end it, and what is built by the second one's is built."""
+    game = bare_game(3, hands=["gray 4 4"], max_turns=1)
+    commissioner(game, "white", "CENTRAL_PARK")
+    commissioner(game, "beige", "CENTRAL_PARK", ["TSQ"])
+    turn_of(game, 0)
+    play_all(game, "option C", "move white CITY_HALL")
+    passes(game, 0, 1, 2)
+    play_all(game, "take green", "take violet", "move beige CITY_HALL")
+    bids(game, "0 gray 4", "1 pass", "2 pass")
     assert only(game.play("build 3"), "auction") == [{"place": "CENTRAL_PARK", "starter": 0}]
-    bid(game, 0, "gray 4")
-    passes(game, 1, 2)
+    bids(game, "0 gray 4", "1 pass", "2 pass")
     events = game.play("build 0")
     assert kinds(events) == ["build 0", "end"]
     assert events[-1]["reason"] == "truncated"
@@ -272,41 +211,20 @@ def test_truncation_comes_after_the_auctions_of_the_turn() -> None:
 
 @pytest.mark.rule("END-5")
 def test_an_end_in_the_last_turn_is_no_truncation() -> None:
-    """If a building stop ends the game in the last possible turn, it has ended."""
-    game = bare_game(3, max_turns=1)
-    events = last_stop(game)
+    events = last_stop(bare_game(3, max_turns=1))
     assert events[-1]["reason"] == "stops"
     assert "final" in {event["why"] for event in only(events, "vp")}
-    game = bare_game(3, max_turns=1)
-    after_businesses(game, 11)
-    assert last_business(game)[-1]["reason"] == "businesses"
-
-
-@pytest.mark.rule("END-5", "TURN-7")
-def test_the_turn_is_finished_first() -> None:
-    """Auctions of option C's first move don't end it; the rest of the turn follows."""
-    game = bare_game(3, max_turns=1)
-    commissioner(game, "white", "CENTRAL_PARK")
-    turn_of(game, 0)
-    game.play("option C")
-    game.play("move white CITY_HALL")
-    passes(game, 0, 1, 2)
-    assert game.phase == "take"
-    game.play("take green")
-    game.play("take violet")
-    assert game.play("move white W34")[-1]["reason"] == "truncated"
 
 
 @pytest.mark.rule("END-5")
 def test_the_default_is_500_turns() -> None:
     """At least one turn must be allowed."""
-    assert Game(2, seed=1).max_turns == 500
     assert Game(2, seed=1).header()["max_turns"] == 500
     with pytest.raises(OptionError):
         Game(2, max_turns=0)
     game = bare_game(2)
     game.state["turns"] = 498
-    for last in (False, True):
+    for last, move in ((False, "move white W34"), (True, "move beige W34")):
         about_to_move(game)
-        game.play("move white W34" if not last else f"move beige {DISTRICTS[0]}")
+        game.play(move)
         assert game.is_over == last

@@ -23,7 +23,6 @@ from scenario import (
     passes,
     play_all,
     same_record,
-    show_hand,
     start_auction,
     tops,
     turn_of,
@@ -34,6 +33,12 @@ from skyenv.rules.state import GAME_FIELDS
 
 TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
 HIDDEN_FIELDS = {"hand", "face_down", "random", "seed", "held"}
+
+
+def show_hand(game: Game, seat: int) -> None:
+    """Make the cards that a seat holds now known to all."""
+    game.state["known"][seat] = game.state["hand"][seat]
+    game.refresh()
 
 
 def positions(

@@ -21,7 +21,7 @@ import skyenv
 import skyenv_agents
 from processes import python, running, wait_until
 from skyenv.rules import auction
-from skyenv.rules.compiling import COMPILED, EntryPoint, Rule, entry_point, progress_to, rule
+from skyenv.rules.compiling import COMPILED, EntryPoint, Rule, entry_point, rule
 
 PACKAGE = Path(skyenv.__file__).parent
 
@@ -298,11 +298,7 @@ def test_whole_numbers_of_all_sizes_are_one_kind_of_argument() -> None:
     assert len(compiled.overloads) == 3, "for each kind of record, and for a truth value"
 
 
-@needs_compiler
-def test_functions_of_one_name_are_told_apart(tmp_path: Path) -> None:
-    """Also where the variables around them differ, which are compiled in."""
-    (tmp_path / "program.py").write_text(
-        """
+ONE_NAME = """
 from skyenv.rules.compiling import entry_point
 
 def adding(amount):
@@ -316,28 +312,39 @@ def add(number):
     return number + 5
 
 print(adding(1)(40), adding(2)(40), add(40))
-""",
-        encoding="utf-8",
-    )
-    environment = {"PYTHONPATH": str(PACKAGE.parent), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    for _ in range(2):
-        result = python("program.py", cwd=tmp_path, environment=environment)
-        assert result.stdout == "41 42 45\n", result.stderr
+"""
+LISTENING = """
+from skyenv.rules.compiling import entry_point, progress_to
+
+@entry_point("a test")
+def double(number):
+    return 2 * number
+
+heard = []
+with progress_to(lambda *told: heard.append(told)):
+    assert double(4) == 8
+print(heard)
+"""
 
 
 @needs_compiler
-def test_a_listener_hears_what_is_compiled() -> None:
-    @entry_point("a test")
-    def double(number: int) -> int:
-        return 2 * number
-
-    heard: list[tuple[str, int, int]] = []
-    with progress_to(lambda about, number, total: heard.append((about, number, total))):
-        assert double(4) == 8
-    for about, number, total in heard:  # nothing, where an earlier run left it on disk
-        assert about == "a test"
-        assert 1 <= number <= total
-    assert len(heard) <= 1
+@pytest.mark.parametrize(
+    ("program", "first", "second"),
+    [
+        (ONE_NAME, "41 42 45\n", "41 42 45\n"),  # the variables around them differ
+        (LISTENING, "[('a test', 1, 1)]\n", "[]\n"),  # nothing of what lies on disk
+    ],
+    ids=["functions of one name", "a listener"],
+)
+def test_a_program_with_an_empty_cache_and_again(
+    program: str, first: str, second: str, tmp_path: Path
+) -> None:
+    """Functions of one name are told apart; a listener hears what is compiled."""
+    (tmp_path / "program.py").write_text(program, encoding="utf-8")
+    environment = {"PYTHONPATH": str(PACKAGE.parent), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    for wanted in (first, second):
+        result = python("program.py", cwd=tmp_path, environment=environment)
+        assert result.stdout == wanted, result.stderr
 
 
 @needs_compiler

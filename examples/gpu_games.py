@@ -2,9 +2,9 @@
 ``[cuda]`` and PyTorch with CUDA).
 
 Every game's arrays stay in the GPU's memory; PyTorch uses them where they are and writes the
-actions there. A policy would stand where the legal actions are drawn with equal probabilities. Without a
-GPU, ``NUMBA_ENABLE_CUDASIM=1 NUMBA_DISABLE_JIT=1 python examples/gpu_games.py --games 4 --steps
-20`` plays in Numba's simulator, very slowly.
+actions there. A policy would stand where the legal actions are drawn with equal probabilities.
+Without a GPU, ``NUMBA_ENABLE_CUDASIM=1 NUMBA_DISABLE_JIT=1 python examples/gpu_games.py --games 4
+--steps 20`` plays in Numba's simulator, very slowly.
 """
 
 from __future__ import annotations

@@ -35,7 +35,8 @@ def install_hint(extra: str) -> str:
     """What messages advise where a package of an extra is missing; skyenv is installed from clones
     and wheels, from no index.
     """
-    return f"install the extra [{extra}]: in a clone, python -m pip install '.[{extra}]'; of a wheel, 'skyenv-….whl[{extra}]'"
+    in_a_clone = f"in a clone, python -m pip install '.[{extra}]'"
+    return f"install the extra [{extra}]: {in_a_clone}; of a wheel, 'skyenv-….whl[{extra}]'"
 
 
 class SkyenvError(Exception):

@@ -11,7 +11,8 @@ Example(agent='greedy', seed=1, against=('crowd', 'hoard'))
 
 A field's type says what is read: int, float, str, bool, Path, or a tuple of one of them (several,
 with commas or spaces between
-on the command line; a list or the same text in TOML), each with ``| None`` where there may be none. An instance is always right
+on the command line; a list or the same text in TOML), each with ``| None`` where there may be none.
+An instance is always right
 in itself: whatever made it, types, choices and limits were checked.
 """
 
@@ -105,7 +106,8 @@ COMMON: Final[Mapping[str, Mapping[str, Any]]] = {
     },
     "secret": {
         "default": None,
-        "text": "number that decides deals and agents' random numbers beside the seed (default: a new one)",
+        "text": "number that decides deals and agents' random numbers beside the seed "
+        "(default: a new one)",
         "high": HIGHEST_SEED,
         "metavar": "S",
     },
@@ -121,7 +123,8 @@ COMMON: Final[Mapping[str, Mapping[str, Any]]] = {
         "low": 1,
         "high": MOST_THREADS,
         "metavar": "N",
-        "text": f"threads for torch (several are slower on a busy machine), and for {2 * DECISIONS_PER_THREAD:,} games and more",
+        "text": "threads for torch (several are slower on a busy machine), and for "
+        f"{2 * DECISIONS_PER_THREAD:,} games and more",
     },
     "minutes": {
         "default": 0.0,
@@ -138,7 +141,8 @@ COMMON: Final[Mapping[str, Mapping[str, Any]]] = {
     "ray": {
         "default": None,
         "metavar": "RAY",
-        "text": "spread the work with Ray: auto (the one that runs here), HOST:PORT of a cluster's head, local (one of its own)",
+        "text": "spread the work with Ray: auto (the one that runs here), HOST:PORT of a "
+        "cluster's head, local (one of its own)",
     },
     "against": {"default": ("random", "greedy"), "text": "opponents", "metavar": "AGENT"},
     "resume": {"default": False, "text": "go on where it was interrupted"},

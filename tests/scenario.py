@@ -1,7 +1,7 @@
 """Positions to show rules in, set up in a few words; and words for what happens then.
 
     game = bare_game(players=3, hands=["green 4", "orange 4 5 black 6"])
-    district(game, "TSQ", green=(0, 2), brown="boutique gallery")   # seat 0 has two skyscrapers on green
+    district(game, "TSQ", green=(0, 2), brown="boutique gallery")   # seat 0 has 2 floors on green
     start_auction(game, ["TSQ"], starter=1)
     bids(game, "1 orange 4 5 black 6", "2 pass", "0 pass")
 

@@ -55,7 +55,10 @@ def test_without_a_command_the_commands_are_listed(capsys: pytest.CaptureFixture
 
 def test_game_i_has_seed_s_plus_i_and_is_the_game_that_the_library_plays(tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
-    command = "record --players 3 --side back --games 3 --seed 8 --agents crowd,random,hoard --max-turns 30"
+    command = (
+        "record --players 3 --side back --games 3 --seed 8 "
+        "--agents crowd,random,hoard --max-turns 30"
+    )
     assert cli.main([*command.split(), "-o", str(path)]) == 0
     names = ["crowd", "random", "hoard"]
     agents = [make_agent(name) for name in names]

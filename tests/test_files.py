@@ -186,7 +186,8 @@ def held(folder: Path) -> Iterator[subprocess.Popen[str]]:
 
 def test_a_folder_has_one_process_and_the_others_are_told_which(tmp_path: Path) -> None:
     with held(tmp_path / "run") as process:
-        who = rf"run is in use by process {process.pid} on {socket.gethostname()}, since \d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d;"
+        since = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
+        who = f"run is in use by process {process.pid} on {socket.gethostname()}, since {since};"
         with pytest.raises(FolderInUseError, match=who), locked(tmp_path / "run"):
             pass
     with locked(tmp_path / "run"):

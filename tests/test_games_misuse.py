@@ -173,7 +173,7 @@ def test_a_forked_process_plays_on() -> None:
     """
     output = run("""
 import warnings
-warnings.simplefilter("ignore", DeprecationWarning)  # newer versions of Python warn of forks with threads
+warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of forks with threads
 games = Games(512, 2, seed=1, threads=2)
 first = games.mask.argmax(axis=1)
 games.step(first)

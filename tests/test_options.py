@@ -90,7 +90,8 @@ def test_the_command_line() -> None:
 def test_the_file_stands_between_defaults_and_command_line(tmp_path: Path) -> None:
     file = tmp_path / "show.toml"
     file.write_text(
-        'agent = "me"\nrows = 5\nplayers = [2, 4]\nrate = 1\nout = "a"\nagainst = "x,y"\nresume = true\nrest = ["a", "b"]\n'
+        'agent = "me"\nrows = 5\nplayers = [2, 4]\nrate = 1\nout = "a"\nagainst = "x,y"\n'
+        'resume = true\nrest = ["a", "b"]\n'
     )
     config = asked("--config", str(file), "--rows", "6")
     assert config == Show(

@@ -1,4 +1,6 @@
-"""The wheel: what is in it, and that it plays where nothing but the core's few dependencies is installed."""
+"""The wheel: what is in it, and that it plays where nothing but the core's few dependencies is
+installed.
+"""
 
 from __future__ import annotations
 
@@ -331,8 +333,8 @@ def skyenv(python: Path, command: str, folder: Path, **environment: str) -> str:
 
 def record_and_verify(bare: Path, folder: Path, games: int, turns: int, **environment: str) -> None:
     """By the command line: write a record, verify it, look at a position."""
-    options = f"--players 2 --games {games} --seed 1 --agents random,crowd --max-turns {turns} -o games.jsonl"
-    skyenv(bare, f"record {options}", folder, **environment)
+    options = f"--players 2 --games {games} --seed 1 --agents random,crowd --max-turns {turns}"
+    skyenv(bare, f"record {options} -o games.jsonl", folder, **environment)
     assert str(games) in skyenv(bare, "verify games.jsonl", folder, **environment)
     assert "TSQ" in skyenv(bare, "show games.jsonl --step 3", folder, **environment)
     skyenv(bare, "show games.jsonl --step 3 --svg picture.svg", folder, **environment)

@@ -100,7 +100,8 @@ def test_fifth_avenue_v0_comes_with_the_package() -> None:
 IMPORTS = """
 import sys
 import skyenv, skyenv.envs
-heavy = {"torch", "stable_baselines3", "matplotlib", "pyspiel", "open_spiel", "skyenv_agents", "experiments"}
+heavy = {"torch", "stable_baselines3", "matplotlib", "pyspiel", "open_spiel"}
+heavy |= {"skyenv_agents", "experiments"}
 print(sorted(name for name in sys.modules if name.split(".")[0] in heavy))
 """
 

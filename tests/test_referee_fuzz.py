@@ -28,11 +28,12 @@ QUICK_GAMES = 6
 """At each table; the other half of them with shuffled rings."""
 
 COMMON = """
-    ALEA-2.2 ALEA-2.3 ALEA-2.4 ALEA-3.out ALEA-3.overbid ALEA-4 ALEA-6 ALEA-6.short ALEA-7 ALEA-8 AUC-10 AUC-12
-    AUC-12.late AUC-2.last AUC-2.nobody AUC-3.raise AUC-4.black AUC-5.1 AUC-5.2 AUC-5.3 AUC-5.nocard AUC-5.none
-    AUC-5.same AUC-6 AUC-7 AUC-8.again AUC-8.order AUC-8.top AUC-9 AUC-9.none BUS-2.second BUS-3 BUS-4 BUS-4.earned
-    BUS-5 END-3 END-3.few END-5 MOVE-3 MOVE-4 MOVE-5 SCO-3 SCO-4 STOP-1 STOP-1.must STOP-2.alea STOP-3 STOP-5 STOP-6
-    STOP-6.early TURN-2 TURN-4 TURN-4.none TURN-7
+    ALEA-2.2 ALEA-2.3 ALEA-2.4 ALEA-3.out ALEA-3.overbid ALEA-4 ALEA-6 ALEA-6.short ALEA-7 ALEA-8
+    AUC-10 AUC-12 AUC-12.late AUC-2.last AUC-2.nobody AUC-3.raise AUC-4.black AUC-5.1 AUC-5.2
+    AUC-5.3 AUC-5.nocard AUC-5.none AUC-5.same AUC-6 AUC-7 AUC-8.again AUC-8.order AUC-8.top AUC-9
+    AUC-9.none BUS-2.second BUS-3 BUS-4 BUS-4.earned BUS-5 END-3 END-3.few END-5 MOVE-3 MOVE-4
+    MOVE-5 SCO-3 SCO-4 STOP-1 STOP-1.must STOP-2.alea STOP-3 STOP-5 STOP-6 STOP-6.early TURN-2
+    TURN-4 TURN-4.none TURN-7
 """
 """Special branches of the rules (see `referee.Summary`) that the quick games must take."""
 RARE = "END-4 END-4.shared"

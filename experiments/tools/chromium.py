@@ -43,7 +43,8 @@ AIM: Final = """
     const element = arguments[0];
     element.scrollIntoView({block: "center", behavior: "instant"});
     element.wasClicked = false;
-    element.addEventListener("click", () => { element.wasClicked = true; }, {capture: true, once: true});
+    const note = () => { element.wasClicked = true; };
+    element.addEventListener("click", note, {capture: true, once: true});
 """
 
 

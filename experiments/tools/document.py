@@ -2,8 +2,9 @@
 docs``).
 
 A generated part stands between the comments ``<!-- NAME -->`` and ``<!-- end -->``. NAME is one of
-PARTS, or ``figures FILE`` for a list of the figures of docs/results/FILE.json, ``grid FILE`` or ``grid FILE:
-COLUMN, COLUMN`` for a grid. Drawings and the page of the rules are files. A test compares docs and code.
+PARTS, or ``figures FILE`` for a list of the figures of docs/results/FILE.json, ``grid FILE`` or
+``grid FILE: COLUMN, COLUMN`` for a grid. Drawings and the page of the rules are files. A test
+compares docs and code.
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@ Games are played by the greedy player, who draws an action by its scores, or now
 action, so that positions are of many kinds. From a position in twelve greedy players, each of which
 sees its own view alone, play a copy of the game to its end; what comes of that (the win, and a
 share for VP, as a search values a finished game) is what the network learns to predict
-(:mod:`skyenv_agents.search.leaf_network`). Every position has an end of its own. The last positions are
+(:mod:`skyenv_agents.search.leaf_network`). Every position has an end of its own. The last positions
+are
 kept back: the losses (cross entropy) of the network and of what seats have
 (``heuristic/win_probability.py``) on them are printed.
 

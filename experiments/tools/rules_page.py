@@ -257,7 +257,8 @@ def _section(chapter: Chapter) -> str:
         f"<details><summary>word for word</summary><dl>\n{words}\n</dl></details>" if words else ""
     )
     title = _inline(chapter.title)
-    return f'<section id="rules-{chapter.name}" class="chapter">\n<h2>{title}</h2>\n{blocks}\n{detail}\n</section>'
+    section = f'<section id="rules-{chapter.name}" class="chapter">'
+    return f"{section}\n<h2>{title}</h2>\n{blocks}\n{detail}\n</section>"
 
 
 def _exact(text: str) -> str:
@@ -288,9 +289,10 @@ def _cited(tag: str, text: str) -> str:
     """A paragraph with the small signs of its rules behind it."""
     found = _CITED.search(text)
     ids = found[1].split(", ") if found else []
+    decided = {name: " (d)" if "(d" in exact_rules()[name] else "" for name in ids}
     signs = "".join(
-        f' <a class="id" id="{name}" href="#{name}">{name}{" (d)" if "(d" in exact_rules()[name] else ""}</a>'
-        for name in ids
+        f' <a class="id" id="{name}" href="#{name}">{name}{sign}</a>'
+        for name, sign in decided.items()
     )
     return f"<{tag}>{_inline(_CITED.sub('', text).strip())}{signs}</{tag}>"
 
@@ -309,14 +311,15 @@ def _table(rows: list[str]) -> str:
         + "</tr>"
         for row in cells[1:]
     )
-    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div class="scroll">{table}</div>'
 
 
 def _figure(name: str, words: str) -> str:
     _, _, width, height = SHOWN[name].box
     images = "".join(
-        f'<img class="in-{theme}" loading="lazy" src="/static/rules/{name}-{theme}.svg" alt="{escape(words)}"'
-        f' width="{number(width)}" height="{number(height)}">'
+        f'<img class="in-{theme}" loading="lazy" src="/static/rules/{name}-{theme}.svg"'
+        f' alt="{escape(words)}" width="{number(width)}" height="{number(height)}">'
         for theme in THEMES
     )
     return f'<figure class="of-{name}">{images}</figure>'

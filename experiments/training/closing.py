@@ -63,7 +63,8 @@ def verdict(result: Mapping[str, Any]) -> str:
             "stronger than" if more else "weaker than" if less else "about as strong as"
         )
     else:
-        what = f"it wins {'more than' if more else 'less than' if less else 'about'} 1/{players} alone against copies of"
+        compared = "more than" if more else "less than" if less else "about"
+        what = f"it wins {compared} 1/{players} alone against copies of"
     doubt = "" if more or less else " (more games could tell)"
     text = f"{players} players, {result['side']} side: {what} {result['opponent']}{doubt}."
     return textwrap.fill(text, 80, subsequent_indent="  ")
@@ -86,11 +87,14 @@ def how_to_go_on(config: Config, program_name: str) -> str:
     limits = f" --minutes {minutes:g}" * bool(minutes) + f" --decisions {decisions}" * bool(
         decisions
     )
+    rate = f"{python} -m skyenv tournament --add {model} --players {players} --minutes 2"
+    curves = f"{run}/curves.png; {python} -m tensorboard.main --logdir {run}/tensorboard"
+    further = f"Train it further, to {' or '.join(goals)} in all"
     commands = {
-        f"Train it further, to {' or '.join(goals)} in all": f"{program} --run {run} --resume{limits}",
+        further: f"{program} --run {run} --resume{limits}",
         "Play against it": f"make play PLAY='--agents {model}'",
-        "Rate it against the ladder": f"{python} -m skyenv tournament --add {model} --players {players} --minutes 2",
-        "See how it went": f"{run}/curves.png; {python} -m tensorboard.main --logdir {run}/tensorboard",
+        "Rate it against the ladder": rate,
+        "See how it went": curves,
     }
     return "\n".join(
         [f"The agent: {model}", *(f"{what}:\n  {command}" for what, command in commands.items())]

@@ -1,4 +1,4 @@
-"""The options of a training, and what follows from them: network, opponents, shares of the games."""
+"""The options of a training, and what follows from them: network, opponents, shares of games."""
 
 from __future__ import annotations
 
@@ -309,8 +309,8 @@ def _split(number: int, parts: int) -> list[int]:
 
 
 def agent_of(spec: str) -> Agent:
-    """The agent that a specification means; ``"perturbed-7"``, which trainings alone know, is greedy
-    or the appraiser with other weights.
+    """The agent that a specification means; ``"perturbed-7"``, which trainings alone know, is
+    greedy or the appraiser with other weights.
 
     Raises:
         AgentError, CheckpointError: as for :func:`skyenv.make_agent`.

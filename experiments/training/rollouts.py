@@ -400,7 +400,7 @@ class Collector:
         self.open = Open(torch.from_numpy(columns), torch.from_numpy(since), kept)
 
     def _observe(self, t: int) -> None:
-        """Write the seat to act, and the network's inputs where it is the learner's, into step t."""
+        """Write the seat to act, and the network's inputs of the learner's seats, into step t."""
         for tables, place in zip(self.tables, self.slices, strict=True):
             self.owner[t, place], self.chooses[t, place] = tables.games.seat, tables.chooses()
             self.mine[t, place] = tables.learns() & self.chooses[t, place]

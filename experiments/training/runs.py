@@ -1,12 +1,15 @@
-"""A training in its folder, from the beginning or a checkpoint to its limit: files, progress, Ctrl-C,
-closing evaluation.
+"""A training in its folder, from the beginning or a checkpoint to its limit: files, progress,
+Ctrl-C, closing evaluation.
 
 A run's folder holds:
 
-    config.json       its options                     curve.jsonl, curves.png   its course
-    checkpoint.bin    to go on from, with --resume    tensorboard/              the same for TensorBoard
-    model.npz         the agent, by this path         evaluation.*, games.jsonl the closing evaluation
-    milestones/       earlier agents, if wanted
+    config.json                   its options
+    checkpoint.bin                where ``--resume`` continues
+    model.npz                     the agent, by this path
+    milestones/                   earlier agents, if wanted
+    curve.jsonl, curves.png       its course
+    tensorboard/                  the same for TensorBoard
+    evaluation.*, games.jsonl     the closing evaluation
 
 SIGINT and SIGTERM end a run after the update under way. After ``kill -9`` ``--resume`` goes on from
 the last checkpoint, on the same curve. One process at a time works in a folder.
@@ -615,7 +618,6 @@ def _closed(training: Run) -> list[dict[str, Any]]:
     if not training.config.paired_seeds:
         return []
     names = " and ".join(training.config.against)
-    seconds = training.closing_seconds()
-    notice = f"Measuring the agent against {names}: {training.closing_games():,} games, about {max(seconds, 1):.0f} s …"
-    print(notice, file=sys.stderr)
+    effort = f"{training.closing_games():,} games, about {max(training.closing_seconds(), 1):.0f} s"
+    print(f"Measuring the agent against {names}: {effort} …", file=sys.stderr)
     return training.close()

@@ -1,4 +1,6 @@
-"""Tables: the games of a training, their seating, the network's inputs and the rewards of each seat."""
+"""Tables: the games of a training, their seating, the network's inputs and the rewards of each
+seat.
+"""
 
 from __future__ import annotations
 

@@ -3,16 +3,16 @@
 
 Self-play PPO on the batch engine. In some games one network plays every seat; in the others it
 shares the table with agents of a pool, fixed ones and past policies. It learns from every seat it
-plays. What is learned is in this file; actors are in :mod:`experiments.training.actors`, rollouts in
-:mod:`experiments.training.rollouts`; folder, checkpoints, Ctrl-C and resuming in
+plays. What is learned is in this file; actors are in :mod:`experiments.training.actors`, rollouts
+in :mod:`experiments.training.rollouts`; folder, checkpoints, Ctrl-C and resuming in
 :mod:`experiments.training.runs`. ``model.npz`` plays as an agent by its path.
 
 * The reward is the outcome, not the margin. (A reward of VP made players that took risks for high
-  scores and won less.) The margin is an auxiliary target: it shapes what the network represents, and
-  no decision.
+  scores and won less.) The margin is an auxiliary target: it shapes what the network represents,
+  and no decision.
 * With a prior the policy starts as a heuristic agent's choice and the value as the outcome that
-  the agent expects; the network learns to correct both. The first `value_updates` updates then train
-  values alone, because advantages against an untrained value would undo the prior.
+  the agent expects; the network learns to correct both. The first `value_updates` updates then
+  train values alone, because advantages against an untrained value would undo the prior.
 * The agent and the past policies have averaged weights (Polyak averaging).
 """
 
@@ -278,7 +278,8 @@ class Training(Run):
         """What the network's file tells of it."""
         players = as_text(self.config.players)
         return {
-            "description": f"trained by experiments/training/{self.PROGRAM}.py: {self.decisions:,} decisions, {players} players",
+            "description": f"trained by experiments/training/{self.PROGRAM}.py: "
+            f"{self.decisions:,} decisions, {players} players",
             "version": "1",
             "prior": self.config.prior,
             "prior_version": self.prior.version if self.prior else "",

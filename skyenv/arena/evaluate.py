@@ -147,8 +147,8 @@ def _play_here(
     play: Callable[..., Played],
     progress: Progress,
 ) -> None:
-    """Play in this process: with slow agents few games at a time, so that some are finished whenever
-    Ctrl-C comes.
+    """Play in this process: with slow agents few games at a time, so that some are finished
+    whenever Ctrl-C comes.
     """
     for number, (opponent, games) in enumerate(zip(players[1:], matches, strict=True)):
         first_rows = games.seating.shape[1]
@@ -199,8 +199,8 @@ def _play_task(
 
 
 class Sizes:
-    """How many paired seeds tasks have: one at first against each opponent, twice as many as long as
-    they take little time.
+    """How many paired seeds tasks have: one at first against each opponent, twice as many as long
+    as they take little time.
 
     Args:
         workers: how many.
@@ -241,7 +241,8 @@ def _play_in_workers(
     """
 
     def about(task: SeedRange) -> str:
-        return f"{names[0]} played seeds {task.seeds[0]} to {task.seeds[-1]} against {names[1 + task.opponent]}"
+        seeds = f"seeds {task.seeds[0]} to {task.seeds[-1]}"
+        return f"{names[0]} played {seeds} against {names[1 + task.opponent]}"
 
     with Interrupt() as interrupt, open_pool(*workers) as pool:
         sizes = Sizes(pool.size())

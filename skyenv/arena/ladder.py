@@ -393,7 +393,8 @@ def markdown(ladder: Ladder) -> str:
     comparisons = (
         "; ".join(blurred)
         if blurred
-        else f"All neighbours are separated (probability of the order at least {100 * SEPARATED:.1f} %)"
+        else "All neighbours are separated "
+        f"(probability of the order at least {100 * SEPARATED:.1f} %)"
     )
     about = " ".join(
         [f"{ladder['date']}: {headline(ladder)}. {comparisons}.", *clones_note(ladder)]
@@ -502,7 +503,8 @@ def newcomer_table(newcomer: dict[str, Any]) -> str:
         2,
         tables.WIDTH,
     )
-    means = f"wins {percent(newcomer['wins'])}, VP {interval(newcomer['vp'], 1)}, margin {interval(newcomer['margin'], 1)}"
+    vp, margin = interval(newcomer["vp"], 1), interval(newcomer["margin"], 1)
+    means = f"wins {percent(newcomer['wins'])}, VP {vp}, margin {margin}"
     ladder = f"Ladder of {newcomer['ladder']['date']}: {anchored(newcomer['ladder']['anchors'])}."
     return "\n\n".join(
         [

@@ -27,8 +27,8 @@ which imaginary paired seeds have random weights, too. So an agent that never lo
 be the worse one after all: of two agents, one that won each of n paired seeds is the better one
 with the probability 1 − ½ⁿ⁺¹ (Laplace's rule of succession).
 
-**Is the model right?** For every pair what was played stands beside what the ratings predict: of the
-games at tables with both that one of them won, the share of the one.
+**Is the model right?** For every pair what was played stands beside what the ratings predict: of
+the games at tables with both that one of them won, the share of the one.
 
 **Why not a library's fit.** choix fits this very model and is well kept, but it takes neither
 fractions of a win, nor weights (which the bootstrap is made of), nor an agent with several seats,

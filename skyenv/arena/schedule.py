@@ -82,7 +82,8 @@ class TimedAgent(ReportingAgent):
     """An agent in a worker, whose decisions are timed.
 
     Attributes:
-        spent: decisions and seconds. The first call isn't counted: it may compile or load something.
+        spent: decisions and seconds. The first call isn't counted: it may compile or load
+            something.
     """
 
     def __init__(self, inner: Agent) -> None:

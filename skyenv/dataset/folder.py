@@ -320,7 +320,8 @@ class Writer:
             "total_episodes": sum(numbers),
             "total_steps": steps,
             "dataset_size": float(np.round(size / 1e6, 1)),
-            "description": f"Games of Fifth Avenue, an auction board game; an episode is a {self.plan.episodes} of a game",
+            "description": "Games of Fifth Avenue, an auction board game; "
+            f"an episode is a {self.plan.episodes} of a game",
             "algorithm_name": ", ".join(names) or "of records",
         }
         content = episodes.metadata(

@@ -134,7 +134,8 @@ class Games(GameBatch):
     handed to a library that takes arrays without copying them (``torch.from_numpy``,
     ``jax.numpy.from_dlpack``, ``jax.device_put``). With ``new_arrays=True`` every call makes new
     ones. A game's seed and the actions taken decide it, however rows are batched and on any number
-    of threads: a :class:`skyenv.Game` with the seed of a row and the same actions is that row's game.
+    of threads: a :class:`skyenv.Game` with the seed of a row and the same actions is that row's
+    game.
 
     Methods may be called from several threads at once: they are carried out one after the other, in
     any order. The arrays are written without asking, so whoever reads them while another thread
@@ -322,8 +323,8 @@ class Games(GameBatch):
 
         Raises:
             OptionError: a row is no position of such a game
-                (:func:`skyenv.engine.validation.check_positions`). Nothing has changed, and until it
-                is one, nothing must be played.
+                (:func:`skyenv.engine.validation.check_positions`). Nothing has changed, and until
+                it is one, nothing must be played.
         """
         with self.lock:
             check_positions(self.batch.state, self.num_players)

@@ -141,7 +141,8 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
         return self._row_mask(0)
 
     def render(self) -> npt.NDArray[np.uint8] | str | None:
-        """Return or show the position as the learner sees it, or with all hands open if ``render_all_hands``.
+        """Return or show the position as the learner sees it, or with all hands open if
+        ``render_all_hands``.
 
         Returns:
             Text (mode ``"ansi"``), pixels, uint8 (height, width, 3) (``"rgb_array"``), or None

@@ -6,9 +6,9 @@ laid down is known. A black card that was laid down is one of those that the sea
 each of them as likely as it can have been that card, by what was laid down before it. Between two
 shuffles of the black stack, its cards are known (AUC-9: at first all of them, then those that lay
 face up), so a determinization keeps to what a seat that remembers everything can conclude, from all
-shuffles and not from the last one alone as :func:`skyenv.engine.knowledge.resample` does. In return, where
-several cards were laid down after a shuffle, its chances aren't quite exact: what was laid down
-later doesn't change what an earlier card is taken to have been.
+shuffles and not from the last one alone as :func:`skyenv.engine.knowledge.resample` does. In
+return, where several cards were laid down after a shuffle, its chances aren't quite exact: what was
+laid down later doesn't change what an earlier card is taken to have been.
 """
 
 from __future__ import annotations

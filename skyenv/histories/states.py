@@ -288,8 +288,8 @@ class State:
         )
 
     def information(self, seat: int) -> str:
-        """:func:`skyenv.engine.information_state.information_state`, of which most was written for earlier
-        positions.
+        """:func:`skyenv.engine.information_state.information_state`, of which most was written for
+        earlier positions.
         """
         board = self.board
         lines = [self.table.first_lines[seat], *[step.lines(board, seat) for step in self.steps]]
@@ -298,7 +298,8 @@ class State:
         return "\n".join(lines)
 
     def information_vector(self, seat: int, events: int) -> npt.NDArray[np.float32]:
-        """:func:`skyenv.engine.information_state.information_tensor`, scaled; zeros before the setup is done.
+        """:func:`skyenv.engine.information_state.information_tensor`, scaled; zeros before the
+        setup is done.
 
         Raises:
             OptionError: more has happened than there is room for.
@@ -325,8 +326,8 @@ class State:
         return "\n".join(f"{_NAMES[entry]} {codes[entry]}" for entry in np.flatnonzero(codes))
 
     def returns(self) -> list[float]:
-        """Every seat's outcome (:func:`skyenv.engine.kernels.outcome_of`); 0 before the end and in a
-        truncated game.
+        """Every seat's outcome (:func:`skyenv.engine.kernels.outcome_of`); 0 before the end and in
+        a truncated game.
         """
         game, players = game_of(self.record), self.num_players
         if not self.is_over or game["end"][0] == END_TRUNCATED:
@@ -341,7 +342,8 @@ class State:
         table = text(game_of(self.record).view(np.recarray)[0])
         if self.pending is None:
             return table
-        return f"{table}\n\nSeat {self._actor()} has played: {ACTION_NAMES[self.pending]}; chance has decided: {decided}"
+        played = f"Seat {self._actor()} has played: {ACTION_NAMES[self.pending]}"
+        return f"{table}\n\n{played}; chance has decided: {decided}"
 
 
 def replayed(

@@ -7,7 +7,10 @@ import re
 from typing import Final
 from xml.sax.saxutils import escape
 
-FONTS: Final = "'Source Sans Pro','Source Sans 3','Segoe UI','Helvetica Neue',Roboto,Arial,'DejaVu Sans',sans-serif"
+FONTS: Final = (
+    "'Source Sans Pro','Source Sans 3','Segoe UI','Helvetica Neue',"
+    "Roboto,Arial,'DejaVu Sans',sans-serif"
+)
 _FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What may not stand in XML, escaped or not."""
 _PLAIN: Final = re.compile("[ !#$%'-;=?-~]*")

@@ -1,7 +1,7 @@
 """A pool of the CPUs of all machines that Ray connects; for ``pip install skyenv[ray]``.
 
-A task is a task of Ray that takes one CPU. Ray itself runs it again where its process or its machine
-is lost. A machine must have the sources of this one, or its games would be others: a worker
+A task is a task of Ray that takes one CPU. Ray itself runs it again where its process or its
+machine is lost. A machine must have the sources of this one, or its games would be others: a worker
 compares a digest before it unpickles anything.
 """
 

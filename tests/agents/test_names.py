@@ -195,7 +195,10 @@ def test_a_specification_is_checked_without_importing_its_module() -> None:
 
 
 def test_networks_play_without_torch() -> None:
-    program = "import sys; import skyenv_agents; assert not {'torch', 'stable_baselines3'} & set(sys.modules)"
+    program = (
+        "import sys; import skyenv_agents; "
+        "assert not {'torch', 'stable_baselines3'} & set(sys.modules)"
+    )
     printed("-c", program)
 
 

@@ -120,8 +120,8 @@ def test_interrupting_the_command(
     )
     printed = capsys.readouterr()
     assert (
-        printed.err
-        == f"evaluate: error: interrupted{'' if calls > 1 else ' before the first paired seed was finished'}\n"
+        printed.err == "evaluate: error: interrupted"
+        f"{'' if calls > 1 else ' before the first paired seed was finished'}\n"
     )
     assert ("* interrupted; " in printed.out) == (calls > 1)
 

@@ -35,8 +35,8 @@ def test_it_writes_both_and_says_how_to_load_them(
     assert first.startswith(f"{path}: 5 games, {len(table)} decisions; ")
     assert first.endswith(" MB of Minari")
     assert (
-        second
-        == f"Minari: MINARI_DATASETS_PATH={path / 'minari'}, minari.load_dataset('skyenv/some-games-v0')"
+        second == f"Minari: MINARI_DATASETS_PATH={path / 'minari'}, "
+        "minari.load_dataset('skyenv/some-games-v0')"
     )
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(path / "minari"))
     dataset = minari.load_dataset("skyenv/some-games-v0")

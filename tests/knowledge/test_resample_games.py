@@ -40,9 +40,8 @@ class Sample(NamedTuple):
 
     state: np.recarray
     seat: npt.NDArray[np.int64]  # whose knowledge is looked at
-    older: npt.NDArray[
-        np.float64
-    ]  # [game, rank]: share of the cards in hands at the last shuffle, less that of the shuffled ones
+    # [game, rank]: share of the cards in hands at the last shuffle, less that of the shuffled ones
+    older: npt.NDArray[np.float64]
 
 
 def thin_black_stacks(games: Games, rng: np.random.Generator) -> None:

@@ -56,7 +56,8 @@ def test_the_printed_order() -> None:
             {"E52": REVERSED},
         ),
         (
-            '[rings]\r\nE34 = [\r\n  "sixth", "gray", "orange",  # a comment\r\n  "brown", "violet", "green",\r\n]\r\n',
+            '[rings]\r\nE34 = [\r\n  "sixth", "gray", "orange",  # a comment\r\n'
+            '  "brown", "violet", "green",\r\n]\r\n',
             "back",
             {"E34": ("sixth", *REVERSED)},
         ),

@@ -1,5 +1,5 @@
-"""Compiled code: made once, kept on disk, never older than its sources; a cache that fails costs time
-alone.
+"""Compiled code: made once, kept on disk, never older than its sources; a cache that fails costs
+time alone.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ PACKAGE = Path(skyenv.__file__).parent
 
 needs_compiler = pytest.mark.skipif(not COMPILED, reason="NUMBA_DISABLE_JIT is set")
 
-# A package beside skyenv. COM-10 comes from a file of skyenv's that Numba's own cache would not look
-# at; so does `more` from another file of the package.
+# A package beside skyenv. COM-10 comes from a file of skyenv's that Numba's own cache would not
+# look at; so does `more` from another file of the package.
 PLAYER = {
     "player/__init__.py": "",
     "player/more.py": """
@@ -357,8 +357,8 @@ def test_python_can_not_call_a_rule() -> None:
 
 @needs_compiler
 def test_everything_compiled_is_a_rule_or_an_entry_point() -> None:
-    """Nothing has Numba's own cache, which looks at one file alone; and what stands in skyenv stands
-    in the rooms whose sources are the key of the cache.
+    """Nothing has Numba's own cache, which looks at one file alone; and what stands in skyenv
+    stands in the rooms whose sources are the key of the cache.
     """
     from numba.core.dispatcher import Dispatcher
 

@@ -1,1 +1,1 @@
-"""Players that score_actions every legal action by rules of thumb with weights, one action ahead."""
+"""Players that score every legal action by rules of thumb with weights, one action ahead."""

@@ -1,4 +1,4 @@
-"""What the heuristic players look up once in every view, before they score_actions any action.
+"""What the heuristic players look up once in every view, before they score any action.
 
 Arguments that the compiled functions of this folder share: `view`, a record of
 skyenv.engine.knowledge.VIEW_DTYPE, and its `game`; `w`, a record of

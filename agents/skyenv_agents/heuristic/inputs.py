@@ -6,9 +6,9 @@ auction under way would bring: things that hang on a seat, a district and a colo
 network finds hard to put together.
 
 Arguments that many functions share: `game`, a position that goes on; `h`, what was noted of it by
-:func:`skyenv_agents.heuristic.features.extract_features` (as far as a seat sees) or, all hands open, by
-`extract_board` and :func:`skyenv_agents.search.leaf_network.extract_open_hands`; `x`, float32, where the
-inputs are written, most of them from −1 to 1.
+:func:`skyenv_agents.heuristic.features.extract_features` (as far as a seat sees) or, all hands
+open, by `extract_board` and :func:`skyenv_agents.search.leaf_network.extract_open_hands`; `x`,
+float32, where the inputs are written, most of them from −1 to 1.
 """
 
 from __future__ import annotations

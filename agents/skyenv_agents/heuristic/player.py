@@ -1,4 +1,4 @@
-"""Players by heuristic: they score_actions every legal action by the victory points (VP) that it should
+"""Players by heuristic: they score every legal action by the victory points (VP) that it should
 bring.
 
 Without search or learning, they look one action ahead. What an action brings is what it scores at
@@ -6,7 +6,7 @@ once, and what it changes in the worth of plots, cards, skyscrapers in the suppl
 come; VP of others count against it. The scores stand in :mod:`skyenv_agents.heuristic.scores`, its
 weights in :mod:`skyenv_agents.heuristic.weights`.
 
-Greedy and the appraiser score_actions alike but where greedy is weak: to the appraiser, whose auction it
+Greedy and the appraiser score alike but where greedy is weak: to the appraiser, whose auction it
 will be depends on what each bidder could bid *and* on what winning is worth to him; a district that
 fills up is one that can be stopped; cards are priced by the plots that they are wanted for; and a
 move is judged by what both commissioners together leave to everyone.

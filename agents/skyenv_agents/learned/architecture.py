@@ -4,10 +4,10 @@ library; and a layer's product for NumPy.
 Every entity of a group (a district, a colour, a seat) goes through the group's own layer, whose
 weights all of them share, and adds what tells it from the others. All of that and the common inputs
 meet in the *trunk*, a layer and some residual blocks. What belongs to an entity is decided from the
-entity's own row and from the trunk, again with shared weights; everything else, and the values, from
-the trunk alone. Scores of a heuristic prior, none below ``prior_floor``, times ``prior_weight``,
-are added to the policy's logits, and its outcome to the value, so that a new network plays as the
-prior does.
+entity's own row and from the trunk, again with shared weights; everything else, and the values,
+from the trunk alone. Scores of a heuristic prior, none below ``prior_floor``, times
+``prior_weight``, are added to the policy's logits, and its outcome to the value, so that a new
+network plays as the prior does.
 """
 
 from __future__ import annotations
@@ -130,7 +130,8 @@ def run(
         inputs: (k, inputs), scaled.
         prior: (k, 104 or more), the scores of all actions and the outcome that a prior tells,
             scaled; None: no prior.
-        used: which inputs those are; None: all. For the trunk the entities' outputs come behind them.
+        used: which inputs those are; None: all. For the trunk the entities' outputs come behind
+            them.
     """
     number, used = len(inputs), used or used_inputs()
     start = used.common

@@ -75,8 +75,8 @@ def _group(
     actions: Sequence[Sequence[str]],
     told: npt.NDArray[np.int64] | None = None,
 ) -> Group:
-    """A group from the observation's entries about its entities, their actions, and the codes told of
-    them beside (entities, k).
+    """A group from the observation's entries about its entities, their actions, and the codes told
+    of them beside (entities, k).
     """
     own = np.array([[_ACTIONS[action] for action in each] for each in actions], np.int64)
     codes = np.array([[_ENTRIES[entry] for entry in each] for each in entries], np.int64)

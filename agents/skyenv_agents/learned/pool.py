@@ -3,7 +3,7 @@ come and go.
 
 >>> pool = OpponentPool([RandomAgent(), GreedyAgent()], sampling="hard")
 >>> pool.add(past_policy)
->>> env.set_opponents(pool.agents, pool.weights())  # SkyenvVecEnv, LearnerGames, or any code of your own
+>>> env.set_opponents(pool.agents, pool.weights())  # SkyenvVecEnv, LearnerGames …
 >>> pool.note("greedy", 0.0)  # what the learner won of a game
 """
 

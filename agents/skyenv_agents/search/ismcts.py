@@ -2,9 +2,9 @@
 Whitehouse 2012).
 
 For every simulation a determinization is drawn from the seat's view alone
-(:func:`skyenv.engine.knowledge.resample`); the actions that all seats are expected to play there are
-followed in one tree for all of them, chosen by their results so far and by a prior. Where the tree
-ends, the position is evaluated. Every seat is taken to want its own win.
+(:func:`skyenv.engine.knowledge.resample`); the actions that all seats are expected to play there
+are followed in one tree for all of them, chosen by their results so far and by a prior. Where the
+tree ends, the position is evaluated. Every seat is taken to want its own win.
 
 The evaluation is a parameter: a small compiled network, if wanted behind a rollout by the greedy
 player, whose scores are the prior; or any agent's, another network's for instance as in AlphaZero

@@ -2,10 +2,11 @@
 one.
 
 Flat Monte Carlo with sequential halving. For every decision determinizations are drawn from the
-seat's view alone (:func:`skyenv.engine.knowledge.resample`); in each of them every action that is still in
-question is played, and the game is played on for some turns by all seats, each of which sees only
-its own view there. The position reached is evaluated; the actions that do worst are dropped, and
-the others share what is left of the budget. All actions meet the same determinizations and chance.
+seat's view alone (:func:`skyenv.engine.knowledge.resample`); in each of them every action that is
+still in question is played, and the game is played on for some turns by all seats, each of which
+sees only its own view there. The position reached is evaluated; the actions that do worst are
+dropped, and the others share what is left of the budget. All actions meet the same determinizations
+and chance.
 """
 
 from __future__ import annotations

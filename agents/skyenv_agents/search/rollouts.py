@@ -44,7 +44,8 @@ SEARCH_DTYPE: Final = np.dtype(
     [
         ("turns", np.int64),  # turns of all seats together that a rollout has
         ("policy", np.int64),  # its players, an index of POLICIES
-        # VP ahead that make the odds to win e times as high, at the start of the game and at its end
+        # VP ahead that make the odds to win e times as high, at the start of the game and at its
+        # end
         ("early", np.float64),
         ("late", np.float64),
         # share that VP have in the value of a finished game; the win itself has the rest

@@ -2,7 +2,8 @@
 ``pyspiel.load_game("fifth_avenue(players=3)")`` makes it.
 
 Every card, tile and plot that chance decides is a chance node of its own, in the order of
-:meth:`skyenv.Game.chance_ahead`. OpenSpiel's information state is :mod:`skyenv.engine.information_state`, its
+:meth:`skyenv.Game.chance_ahead`. OpenSpiel's information state is
+:mod:`skyenv.engine.information_state`, its
 observation :mod:`skyenv.engine.observation`, returns are the reward "outcome". A state's
 ``resample_from_infostate`` draws a determinization with its whole past, so OpenSpiel's searches
 need not cheat.

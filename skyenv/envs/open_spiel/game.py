@@ -92,8 +92,8 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
     Args:
         params: ``players`` (2 to 4), ``side`` (``"front"`` or ``"back"``), ``max_turns`` (END-5; 1
             to 1,000,000), ``events``, for how many events the information state's tensor has room
-            (0: for all that a game can have), and ``information_state``: False for a game whose type says that it provides none, so
-            that algorithms that prefer it take the observation.
+            (0: for all that a game can have), and ``information_state``: False for a game whose
+            type says that it provides none, so that algorithms that prefer it take the observation.
 
     Attributes:
         table: what all positions of the game share.

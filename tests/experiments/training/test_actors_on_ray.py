@@ -1,4 +1,4 @@
-"""Actors on a cluster of Ray: a training is the same one, though an actor and a machine are lost."""
+"""Actors on a cluster of Ray: a training is the same though an actor and a machine are lost."""
 
 from __future__ import annotations
 

@@ -254,7 +254,8 @@ games.play_random(60)
 
 
 def decisions(**changes):
-    given = dict(mask=games.mask, seat=games.seat, num_players=2, uniform=games.uniforms(), observation=games.observe(games.seat))
+    given = dict(mask=games.mask, seat=games.seat, num_players=2, uniform=games.uniforms())
+    given["observation"] = games.observe(games.seat)
     return Decisions(**{**given, "view": view(games.state, games.seat), **changes})
 
 
@@ -270,11 +271,13 @@ def edited(**fields):
 
 
 garbage = view(games.state, games.seat)
-garbage.view(np.ndarray).view(np.uint8)[:] = np.random.default_rng(0).integers(0, 256, garbage.nbytes)
+noise = np.random.default_rng(0).integers(0, 256, garbage.nbytes)
+garbage.view(np.ndarray).view(np.uint8)[:] = noise
 cases = [
-    dict(view=None), dict(view=np.zeros(4)), dict(view=edited()[:1]), dict(view=edited(seat=100)), dict(view=edited(seat=-1)),
-    dict(view=edited(seat=1 - games.seat)), dict(view=edited(phase=5, auction_place=120)), dict(view=garbage),
-    dict(view=edited(num_players=4)), dict(mask=games.mask[:1]), dict(mask=games.mask[:, :50]), dict(mask=games.mask * 1.5),
+    dict(view=None), dict(view=np.zeros(4)), dict(view=edited()[:1]), dict(view=edited(seat=100)),
+    dict(view=edited(seat=-1)), dict(view=edited(seat=1 - games.seat)), dict(view=garbage),
+    dict(view=edited(phase=5, auction_place=120)), dict(view=edited(num_players=4)),
+    dict(mask=games.mask[:1]), dict(mask=games.mask[:, :50]), dict(mask=games.mask * 1.5),
     dict(seat=games.seat[:2]), dict(num_players=7), dict(num_players=3), dict(uniform=np.zeros(1)),
     dict(uniform=np.full(4, 1e300)), dict(uniform=np.full(4, np.nan)),
 ]
@@ -285,7 +288,8 @@ for agent in agents:
     wanted = agent.act(decisions())
     assert (agent.act(decisions(mask=games.mask.astype(bool)[:, ::-1][:, ::-1])) == wanted).all()
     for number, case in enumerate(cases):
-        for ask in [agent.act] + [getattr(agent, name) for name in ("scores", "evaluate", "search") if overrides(agent, name)]:
+        names = [name for name in ("scores", "evaluate", "search") if overrides(agent, name)]
+        for ask in [agent.act] + [getattr(agent, name) for name in names]:
             for made in (decisions(**case), replace(trusted, **case)):
                 try:
                     ask(made)

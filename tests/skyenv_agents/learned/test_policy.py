@@ -1,5 +1,5 @@
-"""Players from other libraries' checkpoints; tests/examples/libraries/test_rllib_self_play.py plays RLlib's
-own ones.
+"""Players from other libraries' checkpoints; tests/examples/libraries/test_rllib_self_play.py plays
+RLlib's own ones.
 """
 
 from __future__ import annotations

@@ -96,6 +96,8 @@ def test_the_deal_is_unseen_by_the_others() -> None:
             assert view["unknown"][other].tolist() == ([0] * 6 if mine else [1, 1, 1, 1, 1, 4])
         assert (view["game"]["top"] == game.state["top"]).all()
         assert (view["game"]["face_down"] == 0).all()
+        others = np.delete(game.state["hand"], seat, axis=0).sum(axis=0)
+        assert (view["unseen"] == game.state["face_down"] + others).all()
 
 
 @pytest.mark.rule("SET-4")

@@ -64,7 +64,11 @@ def test_names_can_be_resolved() -> None:
 
 def test_errors() -> None:
     """One small class for each kind of mistake: all are SkyenvError, all are offered."""
-    kinds = {name: kind for name, kind in vars(errors).items() if inspect.isclass(kind)}
+    kinds = {
+        name: kind
+        for name, kind in vars(errors).items()
+        if inspect.isclass(kind) and issubclass(kind, BaseException)
+    }
     assert set(kinds) <= set(skyenv.__all__)
     assert all(issubclass(kind, skyenv.SkyenvError) for kind in kinds.values())
     assert all(kind.__module__ == "skyenv.errors" for kind in kinds.values())

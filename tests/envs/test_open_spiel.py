@@ -303,7 +303,8 @@ def test_determinizations_are_as_likely_as_positions() -> None:
             likely = counted(expected[:, seat, colour])
             assert set(drawn) <= set(likely)
             chances = {hand: number / 30_000 for hand, number in likely.items()}
-            assert even([drawn.get(hand, 0) for hand in chances], list(chances.values()))
+            if len(chances) > 1:
+                assert even([drawn.get(hand, 0) for hand in chances], list(chances.values()))
 
 
 def counted(rows: np.ndarray) -> dict[Any, int]:

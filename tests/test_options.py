@@ -5,8 +5,8 @@ from __future__ import annotations
 import doctest
 import json
 import shlex
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import pytest
 from skyenv import options
 from skyenv.commands import exit_code
 from skyenv.errors import CheckpointError, OptionError
-from skyenv.options import Options, argument, command_line, common, option, parse, read_toml
+from skyenv.options import COMMON, Options, argument, command_line, common, option, parse, read_toml
 
 
 @dataclass(frozen=True)
@@ -213,6 +213,39 @@ def test_files_that_can_not_be_used(
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("show: error: ")
     assert message in line
+
+
+@pytest.mark.parametrize("players", ["2", '"2"', "[2]", '["2"]'])
+def test_one_number_may_stand_alone_in_the_file(players: str, tmp_path: Path) -> None:
+    (tmp_path / "show.toml").write_text(f"players = {players}")
+    assert asked("me", "--config", str(tmp_path / "show.toml")).players == (2,)
+
+
+def test_a_null_byte_in_the_files_name() -> None:
+    with pytest.raises(CheckpointError, match="can't be read as TOML: embedded null byte"):
+        read_toml("a\0b", Show)
+
+
+def test_options_of_ones_own_add_to_others() -> None:
+    @dataclass(frozen=True)
+    class More(Show):
+        side: str = common("side", default="back")
+        speed: float = option(1.0, "how fast")
+
+    config = parse(More, "p", "d", ["me", "--speed", "2", "--rows", "7"])
+    assert (config.speed, config.rows, config.side) == (2.0, 7, "back")
+
+
+@pytest.mark.parametrize("make", [lambda: common("colour"), lambda: common("seed", colour=1)])
+def test_common_options_are_those_of_the_table(make: Callable[[], Any]) -> None:
+    with pytest.raises((KeyError, TypeError)):
+        make()
+    assert {entry.name for entry in fields(Show)} & set(COMMON) == {
+        "players",
+        "side",
+        "against",
+        "resume",
+    }
 
 
 @pytest.mark.parametrize(

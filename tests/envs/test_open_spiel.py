@@ -17,7 +17,7 @@ from open_spiel.python.algorithms import evaluate_bots, generate_playthrough, is
 from open_spiel.python.bots import uniform_random
 
 from processes import printed, python
-from scenario import even
+from scenario import as_likely
 from skyenv import ACTION_NAMES, AgentError, ChanceError, Game, IllegalActionError, OptionError
 from skyenv.agents import Agent
 from skyenv.engine.game import OUTCOMES
@@ -284,6 +284,25 @@ def test_determinizations_look_the_same_and_have_a_possible_history(
 
 
 @inf
+def test_determinizations_depend_on_what_the_seat_has_seen_alone() -> None:
+    """From a determinization for a seat, the same random number leads to the same further one as
+    from the real one.
+    """
+    for players, seed in ((2, 3), (3, 4)):
+        for number, state in enumerate(states(loaded(players), seed)):
+            if state.is_chance_node() or number % 90:
+                continue
+            for seat in range(players):
+                other = state.resample_from_infostate(seat, lambda: 0.3)
+                one, two = (
+                    start.resample_from_infostate(seat, lambda: 0.7) for start in (state, other)
+                )
+                assert one.history() == two.history()
+                assert one.position.record == two.position.record
+    assert one.history() != other.history()
+
+
+@inf
 def test_determinizations_are_as_likely_as_positions() -> None:
     """Before the black stack is shuffled, remembering tells nothing more than a view: hands as in
     skyenv.engine.knowledge.
@@ -304,7 +323,7 @@ def test_determinizations_are_as_likely_as_positions() -> None:
             assert set(drawn) <= set(likely)
             chances = {hand: number / 30_000 for hand, number in likely.items()}
             if len(chances) > 1:
-                assert even([drawn.get(hand, 0) for hand in chances], list(chances.values()))
+                assert as_likely([drawn.get(hand, 0) for hand in chances], list(chances.values()))
 
 
 def counted(rows: np.ndarray) -> dict[Any, int]:

@@ -22,6 +22,7 @@ from skyenv.engine.game import Game
 from skyenv.errors import OptionError, RecordError
 from skyenv.records.reader import MAX_LINE
 from skyenv.rules.board import make_board
+from test_referee_fuzz import shuffled_rings
 
 FOLDER = Path(__file__).parents[1] / "golden"
 GOLDEN = sorted(FOLDER.glob("*.jsonl"))
@@ -158,6 +159,23 @@ def test_golden_records_are_right_and_are_made_again_by_their_seeds_and_actions(
         made += game.to_record(header["agents"])
     assert replayed == text
     assert made == text
+
+
+@pytest.mark.compiled
+@each_table
+def test_records_that_another_program_made_are_read_and_written_again(
+    players: int, side: str
+) -> None:
+    """Without a seed, on boards with rings in any order, with `legal` here and there."""
+    rng, player = random.Random(players), make_agent("crowd")
+    game = Game(players, side, 5, board=shuffled_rings(rng, side), max_turns=60)
+    while not game.is_over:
+        game.play(decide_game(game, player), note_legal=rng.random() < 0.5)
+    header, *lines = lines_of(game.to_record())
+    text = as_text([{**header, "seed": None}, *lines])
+    again = Game.from_record(text)
+    assert again.to_record() == text
+    assert again.outcome == game.outcome
 
 
 # ---- damaged records ----

@@ -406,11 +406,6 @@ def play_all(game: Game, *actions: str) -> list[Event]:
     return events
 
 
-def even(counts: Iterable[Any], shares: Sequence[float] | None = None) -> bool:
-    """Whether counts agree loosely with these shares (equal ones by default)."""
-    return as_likely(counts, shares, 1e-9)
-
-
 def as_likely(
     counts: Iterable[Any], shares: Sequence[float] | None = None, level: float = 1e-3
 ) -> bool:

@@ -16,9 +16,9 @@ import pytest
 import skyenv.engine.game
 from scenario import (
     after_businesses,
+    as_likely,
     bare_game,
     black_stack,
-    even,
     hand,
     only,
     stopped,
@@ -284,7 +284,7 @@ def test_the_games_own_stream_follows_these_probabilities(players: int, seed: in
                 events = twin.play(action)
                 counts[_first_decided(events)] += 1
             assert set(counts) <= set(map(str, first))
-            assert even([counts[str(outcome)] for outcome in first], list(first.values()))
+            assert as_likely([counts[str(outcome)] for outcome in first], list(first.values()))
         game.play(action)
     assert tried == 4
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from scenario import even
+from scenario import as_likely
 from skyenv import Agent, AgentError, Decisions, Game, Games, make_agent
 from skyenv.agents import (
     CallableAgent,
@@ -243,7 +243,7 @@ def test_random_numbers() -> None:
             assert drawn.dtype == np.float64
             assert (drawn >= 0).all()
             assert (drawn < 1).all()
-            assert even(np.histogram(drawn, 20, (0, 1))[0])
+            assert as_likely(np.histogram(drawn, 20, (0, 1))[0])
             rows.append(drawn)
             games.step(games.mask.argmax(axis=1))
     related = np.corrcoef([*rows, np.roll(rows[0], 1)])
@@ -277,7 +277,7 @@ def test_weighted_agents_choose_in_proportion_to_their_weights(kind: type[Weight
     actions = agent.act(Decisions(mask, np.zeros(20_000, np.int64), 2, uniform))
     counts = np.bincount(actions, minlength=NUM_ACTIONS)
     assert counts.sum() == counts[legal].sum()
-    assert even(counts[legal], agent.weights[legal].tolist())
+    assert as_likely(counts[legal], agent.weights[legal].tolist())
 
 
 @pytest.mark.compiled

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from test_knowledge import HIDDEN_FIELDS, TABLES
 
-from scenario import bare_game, bid, district, even, hand, legal, same_record, start_auction
+from scenario import as_likely, bare_game, bid, district, hand, legal, same_record, start_auction
 from skyenv import Game, Games, OptionError, make_agent
 from skyenv.agents import decide
 from skyenv.engine.knowledge import VIEW_DTYPE, resample, view
@@ -65,7 +65,7 @@ def fair(counts: dict[Any, int], chances: dict[Any, float]) -> bool:
     """Whether things come as often as they should, and no others."""
     assert set(counts) <= set(chances)
     assert abs(sum(chances.values()) - 1) < 1e-12
-    return even([counts.get(thing, 0) for thing in chances], list(chances.values()))
+    return as_likely([counts.get(thing, 0) for thing in chances], list(chances.values()))
 
 
 def counted(rows: np.ndarray) -> dict[Any, int]:

@@ -8,11 +8,11 @@ from scenario import (
     Event,
     about_to_move,
     after_businesses,
+    as_likely,
     bare_game,
     bids,
     commissioner,
     district,
-    even,
     hand,
     kinds,
     legal,
@@ -139,8 +139,8 @@ def test_the_tiles_of_the_park_are_shuffled() -> None:
         types[len(set(turned)) - 1] += 1
         first[turned[0] == "gallery"] += 1
     assert types[0] == 0
-    assert even(types[1:], [6, 4])  # of ten triples four have three types
-    assert even(first, [4, 1])
+    assert as_likely(types[1:], [6, 4])  # of ten triples four have three types
+    assert as_likely(first, [4, 1])
 
 
 @pytest.mark.rule("END-4")

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from fractions import Fraction
 from itertools import combinations
-from math import comb
-from typing import Any
 
 import numpy as np
 import pytest
 
-from scenario import even, legal
+from scenario import as_likely, legal
 from skyenv import Game, Games
 from skyenv.engine.events import setup_outcomes
 from skyenv.rules.components import BUSINESSES, COLOURS, DISTRICTS
@@ -38,30 +35,10 @@ def test_the_businesses(side: str, uses: list[int]) -> None:
     assert not games.state["park_tiles"].any()
 
 
-@pytest.mark.rule("SET-1")
-def test_all_arrangements_of_plot_colours_are_equally_likely() -> None:
-    """7! / (2!·2!) ways to give the colours of a multiset with two pairs, for each of the C(5, 2)
-    choices of the pairs. Of 36 businesses there are 9 of each type.
-    """
-    rng = np.random.default_rng(1)
-    for _ in range(5):
-        chance: list[Any] = []
-        probability = Fraction(1)
-        for _ in range(7):
-            colours = Game.setup_chance(2, "front", chance=chance)
-            chosen = list(colours)[rng.integers(len(colours))]
-            probability *= Fraction(colours[chosen]).limit_denominator(10**6)
-            chance.append(chosen)
-            chance.append(next(iter(Game.setup_chance(2, "front", chance=chance))))
-        assert probability == Fraction(1, comb(5, 2) * 5040 // 4)
-    back = Game.setup_chance(2, "back", chance=["boutique"])
-    assert back["boutique"] == pytest.approx(8 / 35)
-
-
 @pytest.mark.compiled
 @pytest.mark.rule("SET-1", "SET-2", "SET-3", "SET-4", "SET-5")
 def test_setups_are_random() -> None:
-    """Which districts share a colour, types of businesses, cards dealt and turned up."""
+    """Plot colours, districts that share one, types of businesses, cards dealt and turned up."""
     state = Games(MANY, 4, "front", seed=11, observation=None).state
     plots = np.argmax(state["tiles"].sum(axis=3), axis=2).tolist()
     pairs = Counter(
@@ -69,19 +46,23 @@ def test_setups_are_random() -> None:
         for row in plots
     )
     assert len(pairs) == 105
-    assert even(pairs.values())
+    assert as_likely(pairs.values())
+    doubled = Counter(frozenset(Counter(row).most_common(2)) for row in plots)
+    assert len(doubled) == 10
+    assert as_likely(doubled.values())
+    assert all(as_likely(Counter(colours).values()) for colours in zip(*plots, strict=True))
     types = np.argmax(state["tiles"].sum(axis=2), axis=2)
     spaces = np.concatenate([types, state["row"]], axis=1)
-    assert all(even(np.bincount(spaces[:, space])) for space in range(27))
+    assert all(as_likely(np.bincount(spaces[:, space])) for space in range(27))
     for first, second in combinations(range(0, 27, 2), 2):
         equal = int((spaces[:, first] == spaces[:, second]).sum())
-        assert even([equal, MANY - equal], [8, 27])  # of 35 other tiles 8 are of the same type
+        assert as_likely([equal, MANY - equal], [8, 27])  # of 35 other tiles 8 are of the same type
     for colour in range(5):
-        assert even(np.bincount(state["top"][:, colour]), [5, 4, 3])
-        assert even(state["hand"][:, colour % 4, colour].sum(axis=0), [5, 4, 3])
+        assert as_likely(np.bincount(state["top"][:, colour]), [5, 4, 3])
+        assert as_likely(state["hand"][:, colour % 4, colour].sum(axis=0), [5, 4, 3])
     for seat in range(4):
         fours = np.bincount(state["hand"][:, seat, 5, 0], minlength=5)
-        assert even(fours, [27405, 81200, 82215, 34200, 4845])  # C(20, k) · C(30, 4 − k)
+        assert as_likely(fours, [27405, 81200, 82215, 34200, 4845])  # C(20, k) · C(30, 4 − k)
 
 
 @pytest.mark.rule("SET-4", "SET-5", "INF-2")

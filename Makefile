@@ -43,7 +43,7 @@ lint: $(READY)  ## style and types
 
 QUICK := tests/rules tests/records tests/agents tests/envs/test_learners.py tests/test_game.py tests/test_games.py tests/test_rule_ids.py
 
-quick: $(READY)  ## rules, games, records, agents and interfaces in plain Python, without the compiler (30 s)
+quick: $(READY)  ## rules, games, records, agents and interfaces in plain Python, without the compiler (a minute)
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -m "not long and not programs and not compiled" $(QUICK)
 
 test: lint  ## style, types and all tests but the long ones

@@ -90,7 +90,7 @@ def write_mask(game: GameRecord, mask: Array) -> int:
     """Set mask[action] to 1 for every legal action and to 0 for the others; the number of legal
     actions (0: the game is over).
 
-    For the one loop in which a call more would be felt.
+    It is compiled into its callers; loops where a call isn't felt use :func:`refresh_mask`.
     """
     for action in range(NUM_ACTIONS):
         mask[action] = 0
@@ -117,7 +117,7 @@ def write_mask(game: GameRecord, mask: Array) -> int:
 
 @entry_point("legal actions")
 def refresh_mask(game: GameRecord, mask: Array) -> int:
-    """What :func:`write_mask` does, compiled once for all who call it."""
+    """Write the mask as :func:`write_mask` does; compiled once for all callers."""
     return write_mask(game, mask)
 
 

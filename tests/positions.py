@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from processes import printed
 from skyenv.agents import Agent, RandomAgent, decide, decisions_in
 from skyenv.engine.game import Game
 from skyenv.engine.games import Games
@@ -48,36 +47,6 @@ def deal_anew(state: np.recarray, seat: int, rng: np.random.Generator) -> None:
         state.face_down[colour] = np.bincount(cards, minlength=3)
     state.random = rng.integers(1, 2**32, 4)
     state.seed = int(rng.integers(0, 2**62))
-
-
-_PROGRAM = """
-from skyenv_agents import {agent}
-from skyenv.agents import decide_game
-from skyenv.engine.game import Game
-agent, actions = {agent}(), []
-for players, side in ((2, "back"), (3, "front")):
-    game = Game(players, side, 4)
-    for _ in range(60):
-        actions.append(decide_game(game, agent))
-        game.play(actions[-1])
-print(actions)
-"""
-
-
-def decisions_compiled_or_not(agent: str) -> list[str]:
-    """What an agent of the package `agents` decides in 120 positions, with and without compilation,
-    as two texts.
-    """
-    return [
-        printed(
-            "-W",
-            "error",
-            "-c",
-            _PROGRAM.format(agent=agent),
-            environment={"NUMBA_DISABLE_JIT": disabled},
-        )
-        for disabled in ("0", "1")
-    ]
 
 
 def blank(**fields: Any) -> Game:

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from scenario import as_likely
 from skyenv import Agent, AgentError, Decisions, Game, Games, make_agent
 from skyenv.agents import (
     CallableAgent,
-    CrowdAgent,
-    HoardAgent,
-    RandomAgent,
-    WeightedAgent,
     decide,
     decide_game,
     decisions_in,
     evaluation_of,
     sample,
 )
-from skyenv.rules.actions import ACTION_NUMBERS, NUM_ACTIONS
-
-TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
 
 
 class Recorder(Agent):
@@ -45,42 +38,41 @@ def first_legal(decisions: Decisions) -> np.ndarray:
     return first
 
 
-SIMPLE: dict[str, type[Agent]] = {"random": RandomAgent, "crowd": CrowdAgent, "hoard": HoardAgent}
-
-
 # ---- evaluations ----
 
 
 @pytest.mark.parametrize("name", ["random", "crowd", "hoard"])
 def test_what_simple_agents_think_is_what_they_do(name: str) -> None:
+    """No legal action is impossible to them."""
     game, agent = Game(2, seed=1), make_agent(name)
     evaluation = evaluation_of(game, agent)
     assert evaluation is not None
     assert evaluation.value is None
-    assert evaluation.probabilities.sum() == pytest.approx(1)
     assert ((evaluation.probabilities > 0) == (game.mask != 0)).all()
-    drawn = (
-        np.bincount(
-            [decide_game(game, agent, salt) for salt in range(4000)],
-            minlength=len(evaluation.probabilities),
-        )
-        / 4000
-    )
-    assert np.abs(drawn - evaluation.probabilities).max() < 0.05
+    many = decisions_in(game.games, agent).take(np.zeros(4000, np.int64))
+    actions = agent.act(replace(many, uniform=np.linspace(0, 1, 4000, endpoint=False)))
+    drawn = np.bincount(actions, minlength=len(game.mask)) / 4000
+    assert drawn == pytest.approx(evaluation.probabilities, abs=1 / 2000)
 
 
-def test_agents_may_evaluate_nothing_and_objects_may() -> None:
+def test_sampling() -> None:
+    """In proportion to the weights; never what has none, at the edges neither."""
+    weights = np.array([[0.0, 1, 0, 3, 0]])
+    uniform = np.array([0.0, 0.2499, 0.25, 1 - 2**-32])
+    chosen = sample(np.repeat(weights, 4, axis=0), uniform)
+    assert chosen.dtype == np.int64
+    assert chosen.tolist() == [1, 1, 3, 3]
+
+
+def test_objects_may_evaluate_and_functions_evaluate_nothing() -> None:
     class Thinker:
-        def act(self, decisions: Decisions) -> Any:
-            return decisions.mask.argmax(axis=1)
+        act = staticmethod(first_legal)
 
         def evaluate(self, decisions: Decisions) -> Any:
-            return decisions.mask / decisions.mask.sum(axis=1, keepdims=True), np.full(
-                len(decisions), 0.25
-            )
+            return decisions.mask / decisions.mask.sum(), np.full(len(decisions), 0.25)
 
     game = Game(2, seed=1)
-    assert evaluation_of(game, make_agent(lambda decisions: decisions.mask.argmax(axis=1))) is None
+    assert evaluation_of(game, make_agent(first_legal)) is None
     evaluation = evaluation_of(game, make_agent(Thinker()))  # type: ignore[arg-type]
     assert evaluation is not None
     assert evaluation.value == 0.25
@@ -89,80 +81,41 @@ def test_agents_may_evaluate_nothing_and_objects_may() -> None:
 # ---- what agents are shown ----
 
 
-@pytest.mark.parametrize("observation", [False, True])
 @pytest.mark.parametrize("view", [False, True])
-@pytest.mark.parametrize("in_batch", [False, True])
-def test_what_decisions_hold(observation: bool, view: bool, in_batch: bool) -> None:
+@pytest.mark.parametrize("observation", [False, True])
+@pytest.mark.parametrize("kept", ["scaled", "codes", None])
+def test_what_decisions_hold(kept: Any, observation: bool, view: bool) -> None:
     """Mask, seat and random number always; observation and view of the seat to act if asked for,
-    whatever the batch keeps.
+    whatever the batch keeps, as copies: an agent that writes into them does no harm.
     """
-    games = Games(4, 3, seed=2, observation="scaled" if in_batch else None)
-    games.play_random(17)
-    agent = Recorder(observation, view)
-    rows = [3, 1]
-    actions = decide(games, agent, rows, salt=5)
-    decisions = agent.shown[0]
-    assert len(decisions) == 2
-    assert decisions.num_players == 3
-    assert decisions.seat.tolist() == games.seat[rows].tolist()
-    assert decisions.mask.tolist() == games.mask[rows].tolist()
-    assert decisions.uniform.tolist() == games.uniforms(rows, 5).tolist()
-    assert actions.tolist() == games.mask[rows].argmax(axis=1).tolist()
-    assert actions.dtype == np.int64
-    if observation:
-        assert decisions.observation is not None
-        assert decisions.observation.tobytes() == games.observe(games.seat[rows], rows).tobytes()
-    else:
-        assert decisions.observation is None
-    if view:
-        assert decisions.view is not None
-        assert decisions.view.seat.tolist() == games.seat[rows].tolist()
-        assert (decisions.view.game.random == 0).all()
-        assert decisions.view.game.decisions.tolist() == games.state["decisions"][rows].tolist()
-    else:
-        assert decisions.view is None
-
-
-@pytest.mark.compiled
-def test_agents_see_the_same_of_a_batch_that_writes_codes() -> None:
-    """Bit for bit, in all rows and in some."""
-    scaled, codes = Games(40, 3, seed=2), Games(40, 3, seed=2, observation="codes")
-    for games in (scaled, codes):
-        games.play_random(900)
-    for rows in (None, [7, 3], []):
-        of_scaled, of_codes = (
-            decisions_in(games, Recorder(observation=True), rows).observation
-            for games in (scaled, codes)
-        )
-        assert of_scaled is not None
-        assert of_codes is not None
-        assert of_codes.dtype == np.float32
-        assert of_codes.tobytes() == of_scaled.tobytes()
-
-
-def test_what_is_shown_is_a_copy() -> None:
-    """An agent that writes into it does no harm."""
-    games = Games(3, seed=2)
+    twin, games = (Games(4, 3, seed=2, observation=one) for one in ("scaled", kept))
+    for one in (twin, games):
+        one.play_random(17)
     before = games.mask.tobytes(), games.observation.tobytes(), games.state.tobytes()
-    decisions = decisions_in(games, Recorder(True, True))
-    assert decisions.observation is not None
-    assert decisions.view is not None
-    for array in (
-        decisions.mask,
-        decisions.seat,
-        decisions.uniform,
-        decisions.observation,
-        decisions.view.game.score,
-    ):
+    agent, rows = Recorder(observation, view), [3, 1]
+    actions = decide(games, agent, rows, salt=5)
+    shown = agent.shown[0]
+    assert (len(shown), shown.num_players) == (2, 3)
+    assert shown.seat.tolist() == games.seat[rows].tolist()
+    assert shown.mask.tolist() == games.mask[rows].tolist()
+    assert shown.uniform.tolist() == games.uniforms(rows, 5).tolist()
+    assert actions.tolist() == games.mask[rows].argmax(axis=1).tolist()
+    assert (shown.observation is not None, shown.view is not None) == (observation, view)
+    arrays: list[Any] = [shown.mask, shown.seat, shown.uniform]
+    if shown.observation is not None:
+        arrays.append(shown.observation)
+        assert shown.observation.dtype == np.float32
+        assert shown.observation.tobytes() == twin.observe(twin.seat[rows], rows).tobytes()
+    if shown.view is not None:
+        arrays.append(shown.view.game.score)
+        assert shown.view.seat.tolist() == games.seat[rows].tolist()
+        assert (shown.view.game.random == 0).all()
+        assert shown.view.game.decisions.tolist() == games.state["decisions"][rows].tolist()
+    for array in arrays:
         array[:] = 1
     assert (games.mask.tobytes(), games.observation.tobytes(), games.state.tobytes()) == before
-    assert games.seat.tolist() == [0, 0, 0]
-
-
-def test_no_decisions_ask_no_agent() -> None:
-    agent = Recorder()
-    assert decide(Games(2, seed=1), agent, []).shape == (0,)
-    assert agent.shown == []
+    assert decide(games, agent, []).shape == (0,)
+    assert len(agent.shown) == 1
 
 
 # ---- what is taken for an answer ----
@@ -193,33 +146,25 @@ def test_wrong_answers(answer: Any, message: str) -> None:
         decide(Games(2, seed=1), agent)
 
 
-def test_right_answers_and_errors_of_an_agents_own() -> None:
-    """Whole numbers of any type; errors reach the caller as they are."""
+@pytest.mark.parametrize("dtype", [np.int8, np.uint64])
+def test_right_answers(dtype: Any) -> None:
+    """Whole numbers of any type."""
     games = Games(3, seed=1)
-    for dtype in (np.int8, np.uint64):
-        actions = decide(games, CallableAgent(lambda d: first_legal(d).astype(dtype)))  # noqa: B023
-        assert actions.dtype == np.int64
-        assert actions.tolist() == games.mask.argmax(axis=1).tolist()
-
-    def broken(decisions: Decisions) -> Any:
-        raise KeyError("mine")
-
-    with pytest.raises(KeyError, match="mine"):
-        decide(games, CallableAgent(broken))
+    actions = decide(games, CallableAgent(lambda d: first_legal(d).astype(dtype)))
+    assert actions.dtype == np.int64
+    assert actions.tolist() == games.mask.argmax(axis=1).tolist()
 
 
 # ---- chance ----
 
 
-@pytest.mark.compiled
-@pytest.mark.parametrize(("players", "side"), TABLES)
-@pytest.mark.parametrize("name", SIMPLE)
-def test_a_seed_decides_the_game_however_it_is_batched(players: int, side: str, name: str) -> None:
+@pytest.mark.parametrize(("players", "side"), [(2, "back"), (4, "front")])
+def test_a_seed_decides_the_game_however_it_is_batched(players: int, side: str) -> None:
     """Alone, in a batch, with rows in another order: the same actions."""
-    agent = make_agent(name)
-    games = Games(5, players, side, seed=4, max_turns=8, autoreset=False)
-    singles = [Game(players, side, 4 + row, max_turns=8) for row in range(5)]
-    for _ in range(60):
+    agent = make_agent("crowd")
+    games = Games(3, players, side, seed=4, max_turns=5, autoreset=False)
+    singles = [Game(players, side, 4 + row, max_turns=5) for row in range(3)]
+    while (games.seat >= 0).any():
         going = np.flatnonzero(games.seat >= 0)
         actions = decide(games, agent, going)
         assert decide(games, agent, going[::-1])[::-1].tolist() == actions.tolist()
@@ -230,68 +175,17 @@ def test_a_seed_decides_the_game_however_it_is_batched(players: int, side: str, 
 
 
 @pytest.mark.compiled
-def test_random_numbers() -> None:
-    """Uniform in [0, 1), unrelated from decision to decision, seed to seed and salt to salt; asking
-    doesn't change them.
-    """
-    games = Games(4000, seed=0, observation=None)
-    rows: list[np.ndarray] = []
-    for salt in (0, 1):
-        for _ in range(3):
-            drawn = games.uniforms(salt=salt)
-            assert drawn.tolist() == games.uniforms(salt=salt).tolist()
-            assert drawn.dtype == np.float64
-            assert (drawn >= 0).all()
-            assert (drawn < 1).all()
-            assert as_likely(np.histogram(drawn, 20, (0, 1))[0])
-            rows.append(drawn)
-            games.step(games.mask.argmax(axis=1))
-    related = np.corrcoef([*rows, np.roll(rows[0], 1)])
-    assert abs(related - np.eye(len(related))).max() < 0.08
-
-
-def test_sampling() -> None:
-    """In proportion to the weights; never what has none, at the edges neither."""
-    weights = np.array([[0.0, 1, 0, 3, 0]])
-    uniform = np.linspace(0, 1, 4000, endpoint=False)
-    chosen = sample(np.repeat(weights, 4000, axis=0), uniform)
-    assert chosen.dtype == np.int64
-    assert np.bincount(chosen, minlength=5).tolist() == [0, 1000, 0, 3000, 0]
-    edges = np.array([0.0, 0.25, 1 - 2**-32])
-    assert sample(np.repeat(weights, 3, axis=0), edges).tolist() == [1, 3, 3]
-
-
-@pytest.mark.parametrize("kind", [CrowdAgent, HoardAgent])
-def test_weighted_agents_choose_in_proportion_to_their_weights(kind: type[WeightedAgent]) -> None:
-    """Among the legal actions; each has a weight, so that none is ever impossible."""
-    agent = kind()
-    assert agent.weights.shape == (NUM_ACTIONS,)
-    assert (agent.weights > 0).all()
-    mask = np.zeros((20_000, NUM_ACTIONS), np.int8)
-    legal = [
-        ACTION_NUMBERS[name]
-        for name in ("option A", "option B gallery", "option C", "option D TSQ")
-    ]
-    mask[:, legal] = 1
-    uniform = np.random.default_rng(1).random(20_000)
-    actions = agent.act(Decisions(mask, np.zeros(20_000, np.int64), 2, uniform))
-    counts = np.bincount(actions, minlength=NUM_ACTIONS)
-    assert counts.sum() == counts[legal].sum()
-    assert as_likely(counts[legal], agent.weights[legal].tolist())
-
-
-@pytest.mark.compiled
 def test_what_crowd_and_hoard_are_for() -> None:
     """They reach what random players hardly reach: building stops in two games of three; hundreds
     of turns without an end.
     """
     ends: dict[str, list[int]] = {}
-    for name in SIMPLE:
-        games = Games(30, 3, seed=1, autoreset=False, observation=None, max_turns=150)
+    for name in ("random", "crowd", "hoard"):
+        games = Games(20, 3, seed=1, autoreset=False, observation=None, max_turns=150)
         agent = make_agent(name)
         while (games.seat >= 0).any():
             going = np.flatnonzero(games.seat >= 0)
             games.step(decide(games, agent, going), going)
         ends[name] = np.bincount(games.finished["end"], minlength=4).tolist()
-    assert ends["hoard"][3] >= 20
+    assert ends["hoard"][3] >= 13
     assert ends["crowd"][2] > ends["random"][2]

@@ -79,10 +79,16 @@ def test_the_place_is_the_agents_own(folder: Path) -> None:
 
 
 def test_what_is_right_and_what_is_told_already_stays() -> None:
-    game = Game(seed=1)
-    agent = make_agent("greedy")
-    assert decide_game(game, ReportingAgent(agent)) == decide_game(game, agent)
-    assert ReportingAgent(agent).uses_view == agent.uses_view
+    game, agent = Game(2, seed=1), make_agent("ismcts-20")
+    reporting = ReportingAgent(agent)
+    assert decide_game(game, reporting) == decide_game(game, agent)
+    assert reporting.uses_view == agent.uses_view
+    decisions = decisions_in(game.games, agent)
+    progress = reporting.search_with_progress(decisions, print)
+    assert progress is not None
+    assert (progress.tries, progress.action) == (20, decide_game(game, agent))
+    with pytest.raises(AgentError, match="agent ismcts-20 failed at"):
+        reporting.search_with_progress(replace(decisions, uniform=None), print)  # type: ignore[arg-type]
 
     def damaged(decisions: object) -> None:
         raise CheckpointError("it is damaged")
@@ -91,11 +97,11 @@ def test_what_is_right_and_what_is_told_already_stays() -> None:
         decide_game(game, ReportingAgent(CallableAgent(damaged)))
 
 
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize(
     "command",
     [
         "evaluate bad_agents:Forgetful --against random --paired-seeds 1",
-        "record --agents bad_agents:Forgetful -o {folder}/record.jsonl",
         "tournament random bad_agents:Forgetful --paired-seeds 1 --workers 1 --out {folder}/out",
     ],
 )
@@ -108,15 +114,3 @@ def test_commands_tell_it_in_one_line(
     where = r"in paired seed 0 \(seed 1\): " if name == "tournament" else ""
     assert re.fullmatch(f"{name}: error: {where}{re.escape(forgotten(folder))}\n", printed.err)
     assert printed.out == ""
-
-
-def test_who_ponders_is_heard_and_reported() -> None:
-    agent = ReportingAgent(make_agent("ismcts-20"))
-    game = Game(2, seed=1)
-    decisions = decisions_in(game.games, agent)
-    thought = agent.search_with_progress(decisions, print)
-    assert thought is not None
-    assert thought.tries == 20
-    assert thought.action == decide_game(game, agent)
-    with pytest.raises(AgentError, match="agent ismcts-20 failed at"):
-        agent.search_with_progress(replace(decisions, uniform=None), print)  # type: ignore[arg-type]

@@ -175,6 +175,7 @@ OUTLETS: dict[str, Callable[[Game, int], Any]] = {
     "agents' numbers": agents_numbers,
 }
 """What any seat is told. A new outlet is one more line."""
+QUICK = {name: f"{name}-20" for name in ("ismcts", "ismcts-trained", "rollout")}
 DECIDING: dict[str, Callable[[Game, int], Any]] = {
     "action mask": lambda game, seat: game.mask.tobytes(),
     "SVG with choices": lambda game, seat: svg(game.state, seat, legal=game.mask),
@@ -187,13 +188,7 @@ DECIDING: dict[str, Callable[[Game, int], Any]] = {
     "refusals": refusals,
     "hints": hints,
     "analysis": analysis,
-    **{
-        f"agent {name}": asked(
-            {"ismcts": "ismcts-20", "ismcts-trained": "ismcts-trained-20"}.get(name, name)
-        )
-        for name in agent_names()
-        if name != "rollout"
-    },
+    **{f"agent {name}": asked(QUICK.get(name, name)) for name in agent_names()},
 }
 """What the seat to act is told or does."""
 

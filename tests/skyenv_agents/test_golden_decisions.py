@@ -1,23 +1,27 @@
-"""What the players decide in some fixed positions with fixed random numbers: a change is a new
-version, not an accident.
+"""What the players decide in some fixed positions with fixed random numbers, however they are
+asked: a change is a new version, not an accident.
 
 This file is also a program that writes what they decide now: ``python
-tests/skyenv_agents/test_golden_decisions.py``. Run it after a change that is wanted, give the
-agents whose lines differ a new `version`, and have them rated anew.
+tests/skyenv_agents/test_golden_decisions.py [FILE NAME ...]``. Run it after a change that is
+wanted, give the agents whose lines differ a new `version`, and have them rated anew.
 """
 
 from __future__ import annotations
 
 import json
+import pickle
 import re
+import sys
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import pytest
 
+from processes import ROOT, printed
 from skyenv import Games
-from skyenv.agents import Agent, Decisions, RandomAgent
+from skyenv.agents import Agent, Decisions
 from skyenv.engine.knowledge import view
 from skyenv_agents import (
     AppraiserAgent,
@@ -32,8 +36,6 @@ from skyenv_agents.heuristic.references import BidderAgent, BuilderAgent
 
 FILE: Final = Path(__file__).parents[1] / "golden" / "decisions.json"
 TABLES: Final = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
-ROWS: Final = 10
-LONGEST: Final = 150
 SEED: Final = 500
 
 AGENTS: Final[dict[str, Agent]] = {
@@ -92,95 +94,77 @@ def decided(agent: Agent, decisions: Decisions) -> dict[str, list[float]]:
     return {"actions": agent.act(decisions).tolist(), "values": evaluations[1].tolist()}
 
 
-def decisions_after(moves: list[list[int]], players: int, side: str) -> Decisions:
-    """The decisions that games wait for after some actions of each, with random numbers that
-    nothing but this test knows.
+@cache
+def stored() -> Any:
+    """The file's content: `moves` of the games and `decisions` of the agents, by table."""
+    return json.loads(FILE.read_text(encoding="utf-8"))
+
+
+@cache
+def asked(players: int, side: str) -> Decisions:
+    """The decisions that games wait for after a table's moves, with random numbers that nothing but
+    this test knows.
     """
-    games = Games(len(moves), players, side, SEED, autoreset=False)
-    for step in range(LONGEST):
-        rows = np.array([row for row, actions in enumerate(moves) if step < len(actions)], np.int64)
-        if len(rows):
-            games.step(np.array([moves[row][step] for row in rows]), rows)
+    moves = stored()["moves"][f"{players} {side}"]
+    games = Games(len(moves), players, side, SEED, autoreset=False, observation=None)
+    for row, actions in enumerate(moves):
+        for action in actions:
+            games.step([action], [row])
     uniform = np.random.default_rng(players).random(len(moves))
     views = view(games.state, games.seat)
     return Decisions(games.mask, games.seat, players, uniform, games.observe(games.seat), views)
 
 
-def read() -> Any:
-    """The file's content: `moves` of the games and `decisions` of the agents, by table."""
-    return json.loads(FILE.read_text(encoding="utf-8"))
+def check(choices: dict[str, Any], players: int, side: str, name: str) -> None:
+    """Compare an agent's decisions with those stored."""
+    wanted = stored()["decisions"][f"{players} {side}"][name]
+    assert choices["actions"] == wanted["actions"]
+    assert choices["values"] == pytest.approx(wanted["values"], abs=1e-9)
 
 
 @pytest.mark.parametrize("name", AGENTS)
 def test_decides_as_it_did(name: str) -> None:
-    content = read()
+    for table in TABLES:
+        check(decided(AGENTS[name], asked(*table)), *table, name)
+
+
+@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("table", TABLES[1::2])
+def test_decides_alone_as_in_a_batch(table: tuple[int, str], name: str) -> None:
+    """As in any order, as a copy and on threads: bit for bit."""
+    decisions, agent = asked(*table), AGENTS[name]
+    twin = pickle.loads(pickle.dumps(agent))
+    twin.threads = 3
+    whole = decided(twin, decisions.take(np.arange(len(decisions))[::-1]))
+    for row in (1, 5, 8):
+        alone = decided(agent, decisions.take(np.array([row])))
+        for what in whole:
+            assert alone[what] == whole[what][-1 - row : len(decisions) - row]
+
+
+def test_plain_python_decides_the_same(tmp_path: Path) -> None:
+    file, names = tmp_path / "decisions.json", ("greedy", "appraiser")
+    environment = {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": f"{ROOT / 'agents'}:{ROOT / 'tests'}"}
+    printed("-W", "error", __file__, file, *names, environment=environment)
+    decisions = json.loads(file.read_text(encoding="utf-8"))["decisions"]
     for players, side in TABLES:
-        table = f"{players} {side}"
-        choices = decided(AGENTS[name], decisions_after(content["moves"][table], players, side))
-        wanted = content["decisions"][table][name]
-        assert choices["actions"] == wanted["actions"]
-        assert choices["values"] == pytest.approx(wanted["values"], abs=1e-9)
+        for name in names:
+            check(decisions[f"{players} {side}"][name], players, side, name)
 
 
-def test_the_positions_are_of_all_stages() -> None:
-    """So many as are told, with several legal actions in most."""
-    content = read()
-    choices = [
-        decisions_after(content["moves"][f"{players} {side}"], players, side).mask.sum(axis=1)
-        for players, side in TABLES
-    ]
-    assert [len(rows) for rows in choices] == [ROWS] * len(TABLES)
-    assert (np.concatenate(choices) > 1).mean() > 0.7
-    assert {name for table in content["decisions"].values() for name in table} == set(AGENTS)
-
-
-# ---- writing the file ----
-
-
-def moves_of(players: int, side: str) -> list[list[int]]:
-    """Actions of games between greedy players with a random action now and then; row i stops after
-    about LONGEST · i / ROWS.
-    """
-    games = Games(ROWS, players, side, SEED, autoreset=False)
-    rng = np.random.default_rng(20)
-    moves: list[list[int]] = [[] for _ in range(ROWS)]
-    for step in range(LONGEST):
-        rows = np.arange(step * ROWS // LONGEST, ROWS)
-        rows = rows[games.seat[rows] >= 0]
-        seats = games.seat[rows]
-        decisions = Decisions(
-            games.mask[rows],
-            seats,
-            players,
-            rng.random(len(rows)),
-            view=view(games.state, seats, rows),
-        )
-        before = games.copy()
-        actions = np.asarray((RandomAgent() if step % 8 == 7 else AGENTS["greedy"]).act(decisions))
-        games.step(actions, rows)
-        if (games.seat[rows] < 0).any():  # a game that is over waits for no decision
-            games = before
-            break
-        for row, action in zip(rows, actions.tolist(), strict=True):
-            moves[row].append(action)
-    return moves
-
-
-def main() -> None:
-    """Write the file anew."""
-    content: dict[str, Any] = {"moves": {}, "decisions": {}}
-    for players, side in TABLES:
-        table = f"{players} {side}"
-        content["moves"][table] = moves_of(players, side)
-        decisions = decisions_after(content["moves"][table], players, side)
-        content["decisions"][table] = {
-            name: decided(agent, decisions) for name, agent in AGENTS.items()
+def main(file: str | Path = FILE, *names: str) -> None:
+    """Write a file with what agents decide now, all of them or those named."""
+    decisions = {
+        f"{players} {side}": {
+            name: decided(AGENTS[name], asked(players, side)) for name in names or AGENTS
         }
-    text = re.sub(
-        r"\n +(?=-?\d)", " ", json.dumps(content, indent=1)
-    )  # a list of numbers is a line
-    FILE.write_text(re.sub(r"(?<=\d)\n +\]", "]", text).replace("[ ", "[") + "\n", encoding="utf-8")
+        for players, side in TABLES
+    }
+    text = json.dumps({"moves": stored()["moves"], "decisions": decisions}, indent=1)
+    text = re.sub(r"\n +(?=-?\d)", " ", text)  # a list of numbers is a line
+    text = re.sub(r"(?<=\d)\n +\]", "]", text).replace("[ ", "[")
+    Path(file).write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

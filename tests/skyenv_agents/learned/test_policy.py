@@ -14,21 +14,38 @@ import pytest
 import torch
 from sb3_contrib import MaskablePPO
 
-from skyenv.agents import decide, make_agent
+from skyenv.agents import decide, decisions_in, make_agent
 from skyenv.engine.games import Games
 from skyenv.engine.observation import OBSERVATION_SIZE
-from skyenv.envs.sb3 import SkyenvVecEnv
 from skyenv.errors import CheckpointError
 from skyenv_agents.learned.policy import CLASS_FILE, MODULES, PolicyAgent, RllibAgent
 
-ARCHITECTURES: dict[str, dict[str, Any]] = {
-    "shared": {"net_arch": [32, 32]},
-    "separate": {
+ARCHITECTURES: list[dict[str, Any]] = [
+    {"net_arch": [32, 32]},
+    {
         "net_arch": {"pi": [32], "vf": [16]},
         "activation_fn": torch.nn.ReLU,
         "share_features_extractor": False,
     },
-}
+]
+
+
+class AnyGame(gymnasium.Env[np.ndarray, np.int64]):
+    """An environment with so many observations and actions, in which nothing happens."""
+
+    def __init__(self, length: int = OBSERVATION_SIZE, actions: int = 103) -> None:
+        self.observation_space = gymnasium.spaces.Box(0, 1, (length,), np.float32)
+        self.action_space = gymnasium.spaces.Discrete(actions)
+
+
+def model(env: AnyGame, **architecture: Any) -> Any:
+    """An untrained model with decided preferences."""
+    options: dict[str, Any] = {"n_steps": 4, "batch_size": 4, "seed": 1, "device": "cpu"}
+    made = MaskablePPO("MlpPolicy", env, policy_kwargs=architecture, **options)
+    with torch.no_grad():
+        for parameter in made.policy.action_net.parameters():
+            parameter.mul_(100)
+    return made
 
 
 class Module(torch.nn.Module):
@@ -50,23 +67,12 @@ class Module(torch.nn.Module):
         return {"action_dist_inputs": self.layer(seen)}
 
 
-def model(name: str) -> Any:
-    """An untrained model with decided preferences."""
-    env, options = SkyenvVecEnv(2, max_turns=3, seed=1), {"n_steps": 4, "batch_size": 8, "seed": 1}
-    kwargs = dict(ARCHITECTURES[name])
-    made = MaskablePPO("MlpPolicy", env, device="cpu", policy_kwargs=kwargs, **options)  # type: ignore[arg-type]
-    with torch.no_grad():
-        for parameter in made.policy.action_net.parameters():
-            parameter.mul_(100)
-    return made
-
-
 @pytest.fixture
 def checkpoint(tmp_path: Path) -> Path:
     """A model as a file."""
     (tmp_path / "first").mkdir()
     path = tmp_path / "first" / "model.zip"
-    model("shared").save(path)
+    model(AnyGame()).save(path)
     return path
 
 
@@ -78,22 +84,28 @@ def games() -> Games:
     return games
 
 
-@pytest.mark.parametrize("name", list(ARCHITECTURES))
-def test_probabilities_are_those_of_the_model(games: Games, name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_plays_by_the_probabilities_of_the_model(
+    games: Games, architecture: dict[str, Any], tmp_path: Path
+) -> None:
     """From its file, and of a copy, which doesn't learn on."""
-    made, path = model(name), tmp_path / "model.zip"
+    made, path = model(AnyGame(), **architecture), tmp_path / "model.zip"
     made.save(path)
     observation = torch.as_tensor(games.observation)
     wanted = made.policy.get_distribution(observation, games.mask.astype(bool)).distribution.probs
-    players = [PolicyAgent(path), PolicyAgent(made.policy, name="frozen")]
+    players = [make_agent(path, deterministic=True), PolicyAgent(made.policy, name="frozen")]
     with torch.no_grad():
         made.policy.action_net.bias += torch.randn(103)
-    for player in players:
-        probabilities = player.probabilities(games.observation, games.mask)
-        assert np.allclose(probabilities, wanted.detach().numpy(), atol=1e-5)
-        assert (probabilities[games.mask == 0] == 0).all()
-        assert probabilities.max() > 0.5
-    assert [player.name for player in players] == [tmp_path.name, "frozen"]
+    for player, name in zip(players, (tmp_path.name, "frozen"), strict=True):
+        assert isinstance(player, PolicyAgent)
+        weights, _ = player.evaluate(decisions_in(games, player))
+        assert np.allclose(weights, wanted.detach().numpy(), atol=1e-5)
+        assert (weights[games.mask == 0] == 0).all()
+        assert weights.max() > 0.5
+        together = decide(games, player).tolist()
+        assert together == [decide(games, player, [row])[0] for row in range(40)]
+        assert (together == weights.argmax(axis=1)).all() == player.deterministic
+        assert (player.name, player.uses_observation, player.uses_view) == (name, True, False)
 
 
 @pytest.mark.parametrize("takes_mask", [True, False])
@@ -110,33 +122,13 @@ def test_probabilities_are_those_of_the_module(games: Games, takes_mask: bool) -
     assert (player.name, player.deterministic) == ("policy", False)
 
 
-def test_samples_or_takes_the_most_probable_alone_as_in_a_batch(
-    checkpoint: Path, games: Games
-) -> None:
-    drawing, sure = make_agent(str(checkpoint)), make_agent(checkpoint, deterministic=True)
-    assert isinstance(drawing, PolicyAgent)
-    assert (drawing.name, drawing.uses_observation, drawing.uses_view) == ("first", True, False)
-    weights = drawing.probabilities(games.observation, games.mask)
-    assert decide(games, sure).tolist() == weights.argmax(axis=1).tolist()
-    drawn = np.array([decide(games, drawing, salt=salt) for salt in range(200)])
-    often = np.array([(drawn == action).mean(axis=0) for action in range(weights.shape[1])]).T
-    assert np.abs(often - weights).max() < 0.16
-    together = decide(games, drawing).tolist()
-    assert together == [decide(games, drawing, [row])[0] for row in range(games.num_games)]
-
-
 # ---- wrong files ----
 
 
 def test_damaged_files(checkpoint: Path) -> None:
     whole = checkpoint.read_bytes()
     half = len(whole) // 2
-    for content in (
-        b"",
-        b"no model\n" * 100,
-        whole[:half],
-        whole[:half] + bytes(99) + whole[half + 99 :],
-    ):
+    for content in (b"", b"no model\n" * 100, whole[:half] + bytes(99) + whole[half + 99 :]):
         checkpoint.write_bytes(content)
         with pytest.raises(CheckpointError, match="is damaged") as caught:
             make_agent(checkpoint)
@@ -146,23 +138,13 @@ def test_damaged_files(checkpoint: Path) -> None:
         PolicyAgent(checkpoint.parent)
 
 
-class OtherGame(gymnasium.Env[np.ndarray, np.int64]):
-    """An environment with other observations or actions."""
-
-    def __init__(self, length: int, actions: int) -> None:
-        self.observation_space = gymnasium.spaces.Box(0, 1, (length,), np.float32)
-        self.action_space = gymnasium.spaces.Discrete(actions)
-
-
 @pytest.mark.parametrize(
-    ("length", "actions", "message"), [(10, 103, "length 10"), (OBSERVATION_SIZE, 5, "5 actions")]
+    ("env", "message"),
+    [(AnyGame(length=10), "length 10"), (AnyGame(actions=5), "5 actions")],
 )
-def test_policies_of_another_game(length: int, actions: int, message: str, tmp_path: Path) -> None:
-    path, env = tmp_path / "other.zip", OtherGame(length, actions)
-    other = MaskablePPO("MlpPolicy", env, n_steps=4, batch_size=4, device="cpu")
-    other.save(path)
+def test_policies_of_another_game(env: AnyGame, message: str) -> None:
     with pytest.raises(CheckpointError, match=message):
-        make_agent(path)
+        PolicyAgent(model(env).policy)
     with pytest.raises(CheckpointError, match="length 9"):
         RllibAgent(Module(9))
 

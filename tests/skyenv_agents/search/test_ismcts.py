@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,60 +50,59 @@ def last_of_all(mask: Any) -> Any:
     return NUM_ACTIONS - 1 - mask[:, ::-1].argmax(axis=1)
 
 
-def greedy_priors(decisions: Decisions) -> np.ndarray:
-    """The tree's own priors, worked out here."""
-    scores = np.where(decisions.mask != 0, GreedyAgent().scores(decisions), -np.inf)
-    priors: np.ndarray = np.exp((scores - scores.max(axis=1, keepdims=True)) / 2.0)
-    return priors
+@pytest.fixture(scope="module")
+def games() -> Games:
+    """Games at all stages."""
+    return positions(2, "front", 40)
 
 
 # ---- priors from outside ----
 
 
-def test_the_greedy_players_priors_from_outside_change_nothing() -> None:
-    games = positions(2, "front", 60)
+def test_the_greedy_players_priors_from_outside_change_nothing(games: Games) -> None:
     agent = SearchAgent(50)
     decisions = decisions_in(games, agent)
-    visits = agent.search(decisions, greedy_priors(decisions)).visits
+    scores = np.where(decisions.mask != 0, GreedyAgent().scores(decisions), -np.inf)
+    priors = np.exp((scores - scores.max(axis=1, keepdims=True)) / 2.0)
+    visits = agent.search(decisions, priors).visits
     assert np.array_equal(visits, agent.search(decisions).visits)
 
 
-def test_priors_from_outside_lead_the_search() -> None:
+def test_priors_from_outside_lead_the_search(games: Games) -> None:
     """An action that alone is held to be possible is tried most by a short search; the others are
     tried too.
     """
-    games = positions(2, "front", 60)
     several = np.flatnonzero(games.mask.sum(axis=1) > 1)
+    evaluator = LastOfAll()
     for agent in (
         GuidedAgent(200, prior_agent=LastOfAll(with_outcome=False), exploration=10.0),
-        SearchAgent(400, evaluator=LastOfAll(), exploration=10.0),
+        SearchAgent(200, evaluator=evaluator, exploration=10.0),
     ):
         found = agent.search(decisions_in(games, agent))
         assert (found.actions == last_of_all(games.mask))[several].mean() > 0.9
         assert ((found.visits > 0).sum(axis=1) > 1)[several].any()
         assert (found.visits[games.mask == 0] == 0).all()
-        assert agent.name == f"ismcts-last{'' if agent.budget.simulations == 200 else '-400'}"
+        assert (found.visits[several].sum(axis=1) == 200).all()
+        assert agent.name.startswith("ismcts-last")
+    assert evaluator.most > len(games.seat)  # leaves of all trees at once
 
 
-@pytest.mark.parametrize("temperature", [1.0, 4.0, 100.0])
-def test_searches_with_the_networks_probabilities(temperature: float) -> None:
-    """Their root of that degree; with those of a call instead, if there are some."""
-    games = positions(3, "front", 40)
-    guided = GuidedAgent(60, prior_temperature=temperature, trees=2)
-    plain = SearchAgent(60, trees=2)
+def test_searches_with_the_networks_probabilities(games: Games) -> None:
+    """Their fourth root; with those of a call instead, if there are some."""
+    guided, plain = GuidedAgent(60, trees=2), SearchAgent(60, trees=2)
     decisions = decisions_in(games, guided)
     probabilities, _ = TrainedAgent().evaluate(decisions)
-    expected = plain.search(decisions, probabilities ** (1 / temperature))
+    expected = plain.search(decisions, probabilities**0.25)
     assert np.array_equal(guided.search(decisions).visits, expected.visits)
-    assert not np.array_equal(expected.visits, plain.search(decisions).visits)
     alike = decisions.mask.astype(np.float64)
     given = guided.search(decisions, alike).visits
     assert np.array_equal(given, plain.search(decisions, alike).visits)
+    assert not np.array_equal(given, expected.visits)
 
 
-def test_a_network_of_ones_own(tmp_path: Path) -> None:
+def test_a_network_of_ones_own(games: Games, tmp_path: Path) -> None:
     """By path or as an object it is the same."""
-    games, path = positions(2, "front", 20), TRAINED / "2-players.npz"
+    path = TRAINED / "2-players.npz"
     shipped = decide(games, GuidedAgent(20)).tolist()
     for prior_agent in (path, str(path), Network.load(path)):
         assert decide(games, GuidedAgent(20, prior_agent=prior_agent)).tolist() == shipped
@@ -112,39 +112,36 @@ def test_a_network_of_ones_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("agent", "priors", "message"),
+    ("make", "priors", "message"),
     [
         *(
-            (SearchAgent(5), np.full((20, NUM_ACTIONS), wrong), "prior")
+            (SearchAgent, np.full((40, NUM_ACTIONS), wrong), "prior")
             for wrong in (0.0, -1.0, np.nan, np.inf)
         ),
-        *(
-            (SearchAgent(5), np.ones(shape), "shape")
-            for shape in ((19, NUM_ACTIONS), (20, 5), (NUM_ACTIONS,))
-        ),
-        (SearchAgent(5, temperature=0.0), np.ones((20, NUM_ACTIONS)), "temperature"),
-        (SearchAgent(5, evaluator=LastOfAll()), np.ones((20, NUM_ACTIONS)), "evaluator"),
-        (GuidedAgent(8, prior_agent=GreedyAgent()), None, "agent greedy can't guide"),
-        (SearchAgent(8, evaluator=LastOfAll(with_outcome=False)), None, "agent last can't guide"),
+        (SearchAgent, np.ones((39, NUM_ACTIONS)), "shape"),
+        (SearchAgent, np.ones(NUM_ACTIONS), "shape"),
+        (partial(SearchAgent, temperature=0.0), np.ones((40, NUM_ACTIONS)), "temperature"),
+        (partial(SearchAgent, evaluator=LastOfAll()), np.ones((40, NUM_ACTIONS)), "evaluator"),
+        (partial(GuidedAgent, prior_agent=GreedyAgent()), None, "agent greedy can't guide"),
+        (partial(SearchAgent, evaluator=LastOfAll(False)), None, "agent last can't guide"),
     ],
 )
 def test_priors_and_evaluations_that_no_search_can_use(
-    agent: SearchAgent, priors: Any, message: str
+    make: Any, priors: Any, message: str, games: Games
 ) -> None:
+    agent = make(5)
     with pytest.raises(AgentError, match=message):
-        agent.search(decisions_in(positions(2, "front", 20), agent), priors)
+        agent.search(decisions_in(games, agent), priors)
 
 
 # ---- the tree ----
 
 
-def searched(
-    games: Games, row: int, slices: list[int], nodes: int = 20_000, **options: Any
-) -> Tree:
+def searched(games: Games, row: int, slices: list[int], room: int, **options: Any) -> Tree:
     """The tree of one decision after some slices of simulations."""
     views = as_views(view(games.state[row : row + 1], int(games.seat[row])))
     record = search_options(**{"temperature": 2.0, "exploration": 0.25, **options})
-    tree = Tree(views, nodes, 0, GreedyAgent().weights(games.num_players), record)
+    tree = Tree(views, room, 0, GreedyAgent().weights(games.num_players), record)
     for i, number in enumerate(slices):
         tree.run(sum(slices[:i]), number, LeafBatch(1))
     return tree
@@ -159,57 +156,50 @@ def searched(
         {"rollout_policy": "random", "turns": 1},
     ],
 )
-def test_what_nodes_count_adds_up(options: dict[str, Any]) -> None:
-    """Every simulation goes through one child or ends; what was chosen was available; seats share
-    1; and slices don't matter.
+@pytest.mark.parametrize("room", [20_000, 40])
+def test_what_nodes_count_adds_up(room: int, options: dict[str, Any], games: Games) -> None:
+    """Every simulation goes through one child or ends, also where there is no more room; what was
+    chosen was available; seats share 1; and slices don't matter.
     """
-    games = positions(3, "front", 40)
     for row in (3, 20):
-        tree = searched(games, row, [200], **options)
+        tree = searched(games, row, [200], room, **options)
         nodes = tree.nodes[: tree.size]
-        assert searched(games, row, [7, 13, 180], **options).nodes.tobytes() == tree.nodes.tobytes()
-        for parent in range(tree.size):
-            children, child = [], int(nodes["child"][parent])
+        assert tree.size <= room
+        twin = searched(games, row, [7, 13, 180], room, **options)
+        assert twin.nodes.tobytes() == tree.nodes.tobytes()
+        for parent in nodes:
+            children, child = [], int(parent["child"])
             while child != NONE:
                 children.append(child)
                 child = int(nodes["sibling"][child])
             visits, available = nodes["visits"][children], nodes["available"][children]
-            assert visits.sum() <= nodes["visits"][parent]
-            assert ((visits <= available) & (available <= nodes["visits"][parent])).all()
+            assert visits.sum() <= parent["visits"]
+            assert ((visits <= available) & (available <= parent["visits"])).all()
             assert len(set(nodes["action"][children].tolist())) == len(children)
-        assert nodes["total"][0, :3].sum() == pytest.approx(200)
+        assert nodes["total"][0, :2].sum() == pytest.approx(200)
         assert tree.children()["visits"].sum() == tree.simulations == 200
         legal = np.flatnonzero(games.mask[row]).tolist()
         assert set(tree.children()["action"].tolist()) >= set(legal)
 
 
-def test_a_full_tree_goes_on_with_what_it_has() -> None:
-    tree = searched(positions(2, "front", 40), 10, [300], nodes=40)
-    assert tree.size <= 40
-    assert tree.simulations == 300
-
-
-def test_what_is_tried_most_is_chosen() -> None:
+def test_what_is_tried_most_is_chosen(games: Games) -> None:
     """And is what it evaluates."""
-    games = positions(2, "front", 60)
-    player = SearchAgent(400)
+    player = SearchAgent(200)
     decisions = decisions_in(games, player)
     result, (shares, outcomes) = player.search(decisions), player.evaluate(decisions)
-    several = games.mask.sum(axis=1) > 2
-    assert (result.visits.argmax(axis=1) == result.actions)[several].mean() > 0.9
-    assert result.visits[several].max(axis=1).mean() > 400 / 3
-    assert np.isnan(result.values[games.mask.sum(axis=1) == 1]).all()
+    several = games.mask.sum(axis=1) > 1
+    assert (result.visits.max(axis=1) == result.visits[np.arange(40), result.actions]).all()
+    assert np.isnan(result.values[~several]).all()
     assert ((result.values[several] > 0) & (result.values[several] < 1)).all()
     assert np.array_equal(shares, result.visits / result.visits.sum(axis=1, keepdims=True))
     assert outcomes is not None
-    assert np.abs(outcomes).max() < 1
+    assert np.allclose(outcomes, np.where(several, 2 * result.values - 1, 0))
 
 
 # ---- evaluations from outside ----
 
 
-def test_leaves_are_valued_as_the_network_evaluates_decisions() -> None:
-    games = positions(2, "front", 40)
+def test_leaves_are_valued_as_the_network_evaluates_decisions(games: Games) -> None:
     network, batch = TrainedAgent(), LeafBatch(40)
     batch.games[:], batch.masks[:] = np.asarray(games.state), games.mask
     batch.leaves["number"] = games.mask.sum(axis=1)
@@ -220,7 +210,6 @@ def test_leaves_are_valued_as_the_network_evaluates_decisions() -> None:
     own = batch.leaves["value"][rows, games.seat[rows]]
     assert batch.priors[rows] == pytest.approx(weights[rows], abs=1e-6)
     assert own == pytest.approx((outcomes[rows] + 1) / 2, abs=1e-6)  # type: ignore[index]
-    assert batch.leaves["value"][rows].sum(axis=1) == pytest.approx(1)
     assert (batch.leaves["value"][7] == 0.25).all(), "a game that is over isn't evaluated"
     assert not batch.priors[[7, 39]].any(), "there are only 39"
 
@@ -232,35 +221,22 @@ def test_chances_share_what_a_seat_leaves() -> None:
     assert values == pytest.approx(np.array(wanted))
 
 
-def test_many_leaves_are_evaluated_at_once() -> None:
-    """Those of all trees that are searched side by side; expanding the root doesn't count."""
-    games, evaluator = positions(3, "front", 40), LastOfAll()
-    player = SearchAgent(150, evaluator=evaluator, leaves=7, trees=2)
-    result = player.search(decisions_in(games, player))
-    several = games.mask.sum(axis=1) > 1
-    assert (result.simulations[several] == 150).all()
-    assert (result.visits[several].sum(axis=1) == 150).all()
-    assert evaluator.most > len(games.seat)
-
-
 # ---- progress ----
 
 
 @pytest.mark.parametrize(
     "agent",
     [
-        SearchAgent(90),
         SearchAgent(90, trees=3),
         SearchAgent(90, evaluator=LastOfAll()),
         GuidedAgent(90, prior_agent=LastOfAll()),
     ],
-    ids=["plain", "trees", "evaluator", "guided"],
+    ids=["trees", "evaluator", "guided"],
 )
 def test_progress_grows_and_changes_nothing(
-    agent: SearchAgent, monkeypatch: pytest.MonkeyPatch
+    agent: SearchAgent, games: Games, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ismcts, "PROGRESS", 0.0)
-    games = positions(2, "front", 30)
     choices = games.mask.sum(axis=1)
     one = decisions_in(games, agent, [int(np.argmax(choices > 1))])
     reports: list[SearchProgress] = []
@@ -270,10 +246,9 @@ def test_progress_grows_and_changes_nothing(
     assert end.evaluation.probabilities.tolist() == shares[0].tolist()
     assert end.value == outcomes[0]  # type: ignore[index]
     assert (end.action, end.tries, end.most) == (int(agent.act(one)[0]), 90, 90)
-    tries = [report.tries for report in [*reports, end]]
-    assert len(tries) > 3
-    assert tries == sorted(tries)
+    assert len(reports) > 2
     for before, after in zip(reports, [*reports[1:], end], strict=True):
+        assert before.tries <= after.tries
         assert (after.visits >= before.visits).all()
     forced = decisions_in(games, agent, [int(np.argmax(choices == 1))])
     assert agent.search_with_progress(forced, reports.append) is None

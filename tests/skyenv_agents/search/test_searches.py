@@ -1,11 +1,9 @@
-"""What all agents that search have in common: legal, the same in any batch, blind, strong; budgets,
-in names and in slices; Ctrl-C.
+"""What all agents that search have in common: determinizations by their random number, budgets, in
+names and in slices, and Ctrl-C.
 """
 
 from __future__ import annotations
 
-import copy
-import pickle
 import signal
 import threading
 import time
@@ -19,14 +17,13 @@ import pytest
 
 from positions import positions
 from processes import wait_until
-from skyenv.agents import Agent, RandomAgent, decide, decisions_in, make_agent
-from skyenv.arena.matches import play_games, rotations
+from skyenv.agents import decisions_in, make_agent
 from skyenv.engine.games import Games, results
 from skyenv.engine.kernels import uniform32
 from skyenv.engine.knowledge import as_views, resample, view
 from skyenv.errors import AgentError
 from skyenv.rules.compiling import entry_point
-from skyenv.rules.state import GAME_DTYPE, PHASES, Array, as_records, new_records
+from skyenv.rules.state import GAME_DTYPE, Array, as_records, new_records
 from skyenv_agents import GreedyAgent, GuidedAgent, RolloutAgent, SearchAgent, TrainedAgent
 from skyenv_agents.search.budgets import MOST_SIMULATIONS, Budget, Check, on_threads
 from skyenv_agents.search.rollouts import new_scratch, search_options
@@ -34,98 +31,17 @@ from skyenv_agents.search.tree import NO_TREE, simulate
 
 Searching = RolloutAgent | SearchAgent
 KINDS: tuple[type[Searching], ...] = (RolloutAgent, SearchAgent, GuidedAgent)
-TINY: dict[str, Callable[..., Searching]] = {
-    "rollout": partial(RolloutAgent, 8, turns=1, candidates=3),
-    "ismcts": partial(SearchAgent, 24, turns=0),
-    "ismcts-trained": partial(GuidedAgent, 16),
-}
-"""Quick ones."""
-
-each_agent = pytest.mark.parametrize("name", TINY)
-
 
 # ---- decisions ----
 
 
-@each_agent
-@pytest.mark.parametrize(("num_players", "side"), [(2, "back"), (3, "front"), (4, "back")])
-def test_plays_legally_to_the_end(num_players: int, side: str, name: str) -> None:
-    """An illegal action raises AgentError."""
-    seats = [[0] * num_players, [0] + [1] * (num_players - 1)]
-    played = play_games([TINY[name](), RandomAgent()], seats, [1, 2], side)
-    assert played.finished.all()
-    assert not played.truncated.any()
-    assert played.shares[1, 0] == 1.0
-
-
 @pytest.mark.parametrize(
-    ("agent", "share"),
-    [(RolloutAgent(24, turns=3, candidates=4), 0.6), (SearchAgent(40), 0.55)],
-    ids=lambda one: getattr(one, "name", ""),
+    "player", [RolloutAgent(8, turns=1), SearchAgent(24)], ids=lambda player: player.name
 )
-def test_beats_greedy(agent: Agent, share: float) -> None:
-    """With a small budget and on few paired seeds: they win some 90 % and 80 % of the games."""
-    seating = rotations(2, 12)
-    played = play_games([agent, GreedyAgent()], seating, np.repeat(np.arange(12), 2))
-    assert played.finished.all()
-    assert played.shares[seating == 0].mean() > share
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("opponent", [TrainedAgent(), SearchAgent(100)], ids=lambda one: one.name)
-def test_a_guided_search_beats_its_network_and_a_search_without(opponent: Agent) -> None:
-    """In wins and in VP; the paired seeds are few, but the same each time."""
-    seating = rotations(2, 40)
-    seeds = np.repeat(np.arange(3000, 3040), 2)
-    played = play_games([GuidedAgent(), opponent], seating, seeds)
-    assert played.shares[seating == 0].mean() > 0.5
-    assert played.scores[seating == 0].mean() > played.scores[seating == 1].mean()
-
-
-@each_agent
-@pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (4, "back")])
-def test_decides_alone_as_in_a_batch(num_players: int, side: str, name: str) -> None:
-    """And on any number of threads, in any order, as a copy, and when asked again."""
-    games = positions(num_players, side, 40)
-    make = partial(TINY[name], **({} if name == "rollout" else {"trees": 2}))
-    player, threaded = make(), make(threads=3)
-    alone = [decide(games, player, [row])[0] for row in range(games.num_games)]
-    for other in (player, threaded, copy.deepcopy(player), pickle.loads(pickle.dumps(player))):
-        assert decide(games, other).tolist() == alone
-    backwards = np.arange(games.num_games)[::-1]
-    assert decide(games, player, backwards).tolist() == alone[::-1]
-    assert player.search(decisions_in(games, player, [])).actions.shape == (0,)
-
-
-@pytest.mark.rule("INF-2")
-@each_agent
-@pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (3, "back"), (4, "front")])
-def test_does_not_see_what_its_seat_cannot_know(num_players: int, side: str, name: str) -> None:
-    """Others' unknown cards, the stacks and the chance to come are exchanged, and the whole search
-    stays what it was.
-    """
-    games = positions(num_players, side, 40)
-    player = TINY[name](turns=1)
-    decisions = decisions_in(games, player)
-    assert decisions.view is not None
-    state = np.concatenate([resample(one, 1) for one in decisions.view])
-    assert (state["hand"] != games.state["hand"]).any()
-    other = replace(decisions, view=view(state, games.seat))
-    if player.uses_observation:
-        seen = games.observe(games.seat, state=state.view(np.recarray))
-        other = replace(other, observation=seen)
-    for array, same in zip(player.search(other), player.search(decisions), strict=True):
-        assert np.array_equal(array, same, equal_nan=True)
-    assert {PHASES[phase] for phase in games.state["phase"]} >= {"option", "take", "move", "bid"}
-
-
-@pytest.mark.parametrize("name", ["rollout", "ismcts"])
-def test_the_random_number_decides_which_determinizations_are_drawn(name: str) -> None:
-    games = positions(3, "front", 40)
-    player = TINY[name]()
-    decisions = decisions_in(games, player)
+def test_the_random_number_decides_which_determinizations_are_drawn(player: Searching) -> None:
+    decisions = decisions_in(positions(3, "front", 40), player)
     answers = {
-        tuple(player.act(replace(decisions, uniform=np.full(40, uniform))).tolist())
+        player.act(replace(decisions, uniform=np.full(40, uniform))).tobytes()
         for uniform in (0.1, 0.5, 0.9, 1 - 2**-32)
     }
     assert len(answers) > 1
@@ -190,22 +106,22 @@ def test_slices_add_up_to_the_budget() -> None:
 
 @pytest.mark.usefixtures("ticking")
 @pytest.mark.parametrize(
-    ("make", "budget", "least", "most"),
+    ("player", "least", "most"),
     [
-        (partial(RolloutAgent, turns=1, candidates=4), {"simulations": 1}, 4, 6),
-        (partial(RolloutAgent, turns=1, candidates=4), {"simulations": 100}, 92, 100),
-        (partial(SearchAgent, turns=0, trees=3), {"simulations": 50}, 51, 51),
-        (SearchAgent, {"milliseconds": 0.01}, 16, 16),
-        (SearchAgent, {"milliseconds": 4.5}, 80, 80),
-        (partial(SearchAgent, evaluator=TrainedAgent()), {"milliseconds": 4.5}, 40, 40),
-        (partial(RolloutAgent, turns=1), {"milliseconds": 0.01}, 2, 100),
-        (partial(RolloutAgent, turns=1), {"milliseconds": 40}, 200, 10_000),
+        (RolloutAgent(1, turns=1, candidates=4), 4, 6),
+        (RolloutAgent(100, turns=1, candidates=4), 92, 100),
+        (SearchAgent(50, turns=0, trees=3), 51, 51),
+        (SearchAgent(milliseconds=0.01), 16, 16),
+        (SearchAgent(milliseconds=4.5), 80, 80),
+        (SearchAgent(milliseconds=4.5, evaluator=TrainedAgent()), 40, 40),
+        (RolloutAgent(milliseconds=0.01, turns=1), 2, 100),
+        (RolloutAgent(milliseconds=40, turns=1), 200, 10_000),
     ],
 )
-def test_budgets(make: Any, budget: dict[str, Any], least: int, most: int) -> None:
+def test_budgets(player: Searching, least: int, most: int) -> None:
     """In simulations and, by a clock that ticks with every look, in time."""
     games = positions(2, "front", 40)
-    player, choices = make(**budget), games.mask.sum(axis=1)
+    choices = games.mask.sum(axis=1)
     simulations = player.search(decisions_in(games, player)).simulations
     assert (simulations[choices == 1] == 0).all()
     assert least <= simulations[choices > 4].max() <= most
@@ -218,9 +134,9 @@ def test_budgets(make: Any, budget: dict[str, Any], least: int, most: int) -> No
         *((kind, "milliseconds", value) for kind in KINDS for value in (0, -1, np.nan, "5")),
         *((kind, "threads", 0) for kind in KINDS),
         *((kind, "turns", -1) for kind in KINDS),
-        *((kind, "rollout_policy", "best") for kind in KINDS),
-        *((kind, "late", 0) for kind in KINDS),
-        *((kind, "margin", 1.5) for kind in KINDS),
+        (SearchAgent, "rollout_policy", "best"),
+        (RolloutAgent, "late", 0),
+        (RolloutAgent, "margin", 1.5),
         (RolloutAgent, "candidates", 1),
         (RolloutAgent, "caution", -0.5),
         *((SearchAgent, "trees", value) for value in (0, 65)),
@@ -244,13 +160,12 @@ def test_wrong_options(kind: Any, option: str, value: object) -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        SearchAgent,
         partial(SearchAgent, trees=2, threads=2),
         partial(SearchAgent, evaluator=TrainedAgent()),
         partial(RolloutAgent, turns=0),
         partial(RolloutAgent, threads=2),
     ],
-    ids=["ismcts", "ismcts, side by side", "with an evaluator", "rollout", "rollout, side by side"],
+    ids=["trees side by side", "with an evaluator", "rollout", "rollouts side by side"],
 )
 def test_hears_ctrl_c(make: Callable[[int], Searching]) -> None:
     """A search of minutes ends at once, and all of its threads with it."""

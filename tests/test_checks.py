@@ -1,14 +1,16 @@
-"""The checks of whole numbers, numbers, choices and seats."""
+"""Values from outside: what is taken, what is refused, and how errors show it."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
+from skyenv import Game
 from skyenv.checks import (
     as_plain,
     check_choice,
@@ -19,31 +21,16 @@ from skyenv.checks import (
     check_seats,
     parse_integer,
 )
-from skyenv.errors import IllegalActionError, OptionError, PageError
+from skyenv.errors import IllegalActionError, OptionError, PageError, shown
 
 HUGE = 10**5000  # too long for Python to write out
+NO_NUMBERS = [True, np.True_, "3", b"3", None, [3], np.array([3, 4]), 3j]
 
 
 @pytest.mark.parametrize("value", [3, np.int8(3), np.uint64(3), np.array(3)])
 def test_whole_numbers_of_all_integer_types(value: Any) -> None:
     checked = check_integer("number", value, 3, 4)
-    assert type(checked) is int
-    assert checked == 3
-
-
-@pytest.mark.parametrize("value", [2, 5, -3, np.uint64(2**64 - 1), pytest.param(HUGE, id="huge")])
-def test_numbers_out_of_range(value: Any) -> None:
-    with pytest.raises(OptionError, match="number must be a whole number from 3 to 4, not "):
-        check_integer("number", value, 3, 4)
-
-
-@pytest.mark.parametrize(
-    "value",
-    [True, np.True_, 3.0, np.float64(3), "3", b"3", None, [3], np.array([3]), np.array([3, 4]), 3j],
-)
-def test_what_is_no_whole_number(value: Any) -> None:
-    with pytest.raises(OptionError, match="number must be a whole number from 0 to 9, not "):
-        check_integer("number", value, 0, 9)
+    assert (type(checked), checked) == (int, 3)
 
 
 @pytest.mark.parametrize("value", [0.5, np.float32(0.5), Fraction(1, 2)])
@@ -53,39 +40,39 @@ def test_numbers(value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "value",
+    ("check", "value", "message"),
     [
-        -0.1,
-        1.1,
-        math.nan,
-        math.inf,
-        True,
-        np.True_,
-        "0.5",
-        None,
-        [0.5],
-        0.5j,
-        pytest.param(HUGE, id="huge"),
+        *(
+            (lambda value: check_integer("number", value, 3, 4), value, "number must be a whole")
+            for value in (2, 5, -3, np.uint64(2**64 - 1), HUGE, 3.0, np.float64(3), *NO_NUMBERS)
+        ),
+        *(
+            (lambda value: check_number("number", value, 3, 4), value, "number must be a number")
+            for value in (2.9, 4.1, math.nan, math.inf, HUGE, *NO_NUMBERS)
+        ),
+        *(
+            (lambda value: check_choice("side", value, ("front", "back")), value, "side must be")
+            for value in ("top", None, 0, ["front"])
+        ),
+        *(
+            (lambda value: check_seat(value, 3, "player"), value, "player must be a whole number")
+            for value in (3, -1, True, None, 10**9)
+        ),
+        *(
+            (lambda value: check_rows(value, 4), value, "rows must be")
+            for value in ([4], [-1], 2, [0.5], ["0"], [[0]], [2**63], np.array([True, False]))
+        ),
+        *(
+            (lambda value: check_seats(value, 3, 2), value, "seats must be")
+            for value in (3, -1, [0, 3], [0], [0, 0, 0], 1.0, "1", None, True, 2**63, [[0, 0]])
+        ),
+        (lambda value: check_seats(value, np.array([2, 4]), 2), [3, 1], "seats must be"),
     ],
+    ids=lambda value: None if callable(value) else shown(value, 20),
 )
-def test_what_is_no_number_of_the_range(value: Any) -> None:
-    with pytest.raises(OptionError, match="number must be a number from 0 to 1, not "):
-        check_number("number", value, 0, 1)
-
-
-def test_choices() -> None:
-    assert check_choice("side", "back", ("front", "back")) == "back"
-    wrong: Any
-    for wrong in ("top", None, 0, ["front"]):
-        with pytest.raises(OptionError, match="side must be one of front, back, not "):
-            check_choice("side", wrong, ("front", "back"))
-
-
-def test_seats() -> None:
-    assert [check_seat(seat, 3) for seat in range(3)] == [0, 1, 2]
-    for seat in (3, -1, True, None, 10**9):
-        with pytest.raises(OptionError, match="player must be a whole number from 0 to 2, not "):
-            check_seat(seat, 3, "player")
+def test_wrong_values_are_refused(check: Callable[[Any], object], value: Any, message: str) -> None:
+    with pytest.raises(OptionError, match=f"^{message}"):
+        check(value)
 
 
 def test_the_error_is_of_the_callers_kind() -> None:
@@ -107,62 +94,29 @@ def test_whole_numbers_written_in_digits() -> None:
     assert parse_integer("2", 3, 9) is None
 
 
-# ---- arrays ----
-
-
 @pytest.mark.parametrize(
-    ("rows", "expected"),
+    ("checked", "expected"),
     [
-        ([3, 0], [3, 0]),
-        ([], []),
-        (np.array([True, False, False, True]), [0, 3]),
-        (np.array([1], np.uint8), [1]),
-        (range(2), [0, 1]),
+        (check_rows([3, 0], 4), [3, 0]),
+        (check_rows([], 4), []),
+        (check_rows(np.array([True, False, False, True]), 4), [0, 3]),
+        (check_rows(np.array([1], np.uint8), 4), [1]),
+        (check_rows(range(2), 4), [0, 1]),
+        (check_seats(1, 3, 2), [1, 1]),
+        (check_seats([0, 2], 3, 2), [0, 2]),
+        (check_seats(np.int8(2), 3, 2), [2, 2]),
+        (check_seats(np.array([2, 1], np.uint8), 3, 2), [2, 1]),
+        (check_seats([1, 3], np.array([2, 4]), 2), [1, 3]),
     ],
 )
-def test_rows(rows: Any, expected: list[int]) -> None:
-    """In the order given, or as a mask marks them; int64 and contiguous; always a new array, which
-    nobody else can change.
+def test_rows_and_seats(checked: Any, expected: list[int]) -> None:
+    """In the order given, or as a mask marks them; always a new array, which only its owner can
+    change.
     """
-    checked = check_rows(rows, 4)
     assert checked.tolist() == expected
     assert checked.dtype == np.int64
     assert checked.flags.carray
     assert not np.shares_memory(check_rows(checked, 4), checked)
-
-
-@pytest.mark.parametrize(
-    "rows", [[4], [-1], 2, [0.5], ["0"], [[0]], [2**63], np.array([True, False])]
-)
-def test_wrong_rows(rows: Any) -> None:
-    with pytest.raises(OptionError, match=r"^rows must be"):
-        check_rows(rows, 4)
-
-
-@pytest.mark.parametrize(
-    ("seats", "expected"),
-    [(1, [1, 1]), ([0, 2], [0, 2]), (np.int8(2), [2, 2]), (np.array([2, 1], np.uint8), [2, 1])],
-)
-def test_seats_of_games(seats: Any, expected: list[int]) -> None:
-    checked = check_seats(seats, 3, 2)
-    assert checked.tolist() == expected
-    assert checked.dtype == np.int64
-    assert checked.flags.carray
-
-
-@pytest.mark.parametrize(
-    "seats", [3, -1, [0, 3], [0], [0, 0, 0], 1.0, "1", None, True, 2**63, [[0, 0]]]
-)
-def test_wrong_seats(seats: Any) -> None:
-    with pytest.raises(OptionError, match=r"^seats must be"):
-        check_seats(seats, 3, 2)
-
-
-def test_seats_of_games_of_several_sizes() -> None:
-    """Each by the players of its own game."""
-    assert check_seats([1, 3], np.array([2, 4]), 2).tolist() == [1, 3]
-    with pytest.raises(OptionError, match=r"^seats must be"):
-        check_seats([3, 1], np.array([2, 4]), 2)
 
 
 def test_plain_arrays() -> None:
@@ -175,3 +129,28 @@ def test_plain_arrays() -> None:
         copied = as_plain(array)
         assert copied.flags.carray
         assert copied.tolist() == array.tolist()
+
+
+# ---- what errors show ----
+
+NESTED: list[Any] = []
+for _ in range(100_000):
+    NESTED = [NESTED]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("x" * 1000, "'" + "x" * 59),
+        (HUGE, "a number of 16610 bits"),
+        ([HUGE], "a list"),
+        (NESTED, "a list nested too deeply"),
+        ({"a": NESTED}, "a dict nested too deeply"),
+    ],
+    ids=["text", "number", "list of it", "list", "dict"],
+)
+def test_a_value_is_shown_shortly_whatever_it_is(value: object, expected: str) -> None:
+    assert shown(value) == expected
+    with pytest.raises(OptionError) as caught:
+        Game(seed=value)  # type: ignore[arg-type]
+    assert str(caught.value).endswith(f"not {expected}")

@@ -21,13 +21,12 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from processes import LONGEST, python
-from skyenv.errors import install_hint
+from processes import LONGEST, ROOT
 
-ROOT = Path(__file__).parent.parent
 SOURCES = ("skyenv", "agents", "experiments", "tests", "docs")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 DEPENDENCIES = ("numpy", "numba", "llvmlite", "filelock", "tqdm")
+PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
 GYMNASIUM = ("gymnasium", "cloudpickle", "farama-notifications", "typing_extensions")
 EXTRAS = (
     *(
@@ -46,7 +45,7 @@ EXTRAS = (
 )
 
 
-def run(command: list[str | Path], folder: Path, **environment: str) -> str:
+def run(command: Sequence[object], folder: Path, **environment: str) -> str:
     """What a program prints that sees nothing of this project but what it is given; it must succeed
     and warn of nothing.
     """
@@ -56,7 +55,7 @@ def run(command: list[str | Path], folder: Path, **environment: str) -> str:
         if not name.startswith(("PYTHON", "NUMBA", "SKYENV", "PIP_"))
     }
     result = subprocess.run(
-        command,
+        [*map(str, command)],
         cwd=folder,
         env={**kept, **environment},
         capture_output=True,
@@ -76,26 +75,12 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """
     folder = tmp_path_factory.mktemp("build")
     for name in SOURCES:
-        if (ROOT / name).is_dir():
-            shutil.copytree(
-                ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__")
-            )
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     for file in ROOT.iterdir():
         if file.is_file() and not file.name.startswith("."):
             shutil.copy(file, folder)
-    build = [
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        ".",
-        "--no-deps",
-        "--no-build-isolation",
-        "--no-index",
-        "--wheel-dir",
-        "out",
-    ]
-    run([*build, "--quiet", "--disable-pip-version-check"], folder)
+    build = "wheel . --no-deps --no-build-isolation --no-index --wheel-dir out"
+    run([*PIP, *build.split()], folder)
     (built,) = (folder / "out").iterdir()
     return built
 
@@ -105,43 +90,22 @@ def bare(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The Python of a fresh virtual environment with the wheel and, as links, the libraries that it
     can't do without.
     """
-    return environment(tmp_path_factory.mktemp("bare"), wheel, DEPENDENCIES)
-
-
-@pytest.fixture(scope="module")
-def with_gymnasium(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same with what the extra [gymnasium] installs."""
-    return environment(tmp_path_factory.mktemp("gymnasium"), wheel, (*DEPENDENCIES, *GYMNASIUM))
-
-
-def environment(folder: Path, wheel: Path, libraries: Sequence[str]) -> Path:
-    """A virtual environment of its own with the wheel and links to libraries; its Python."""
+    folder = tmp_path_factory.mktemp("bare")
     venv.create(folder / "venv", with_pip=False, symlinks=True)
     python = folder / "venv" / "bin" / "python"
-    packages = Path(
-        run(
-            [python, "-I", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], folder
-        ).strip()
-    )
-    for name in libraries:
-        installed = distribution(name)
-        for top in {
-            file.parts[0]
-            for file in installed.files or ()
-            if file.parts[0] not in ("..", "__pycache__")
-        }:
-            (packages / top).symlink_to(Path(str(installed.locate_file(top))))
-    pip: list[str | Path] = [
-        sys.executable,
-        "-m",
-        "pip",
-        "--python",
-        python,
-        "--quiet",
-        "--disable-pip-version-check",
-    ]
-    run([*pip, "install", "--no-deps", "--no-index", "--no-compile", wheel], folder)
+    place = [python, "-I", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+    link(DEPENDENCIES, Path(run(place, folder).strip()))
+    install = "install --no-deps --no-index --no-compile"
+    run([*PIP, "--python", python, *install.split(), wheel], folder)
     return python
+
+
+def link(libraries: Sequence[str], folder: Path) -> None:
+    """Let a folder have libraries, as links to those that are installed."""
+    for installed in map(distribution, libraries):
+        tops = {file.parts[0] for file in installed.files or ()} - {"..", "__pycache__"}
+        for top in tops:
+            (folder / top).symlink_to(Path(str(installed.locate_file(top))))
 
 
 # ---- what is in it ----
@@ -185,23 +149,20 @@ def test_the_wheel_holds_skyenv_and_its_agents(wheel: Path) -> None:
     assert {"skyenv/py.typed", "skyenv/rules/RULES.md", "skyenv/rules/INTERFACE.md"} <= set(
         expected
     )
-    ladders = {
-        f"skyenv/arena/ladders/{players}-players{side}.json"
-        for players in (2, 3, 4)
-        for side in ("", "-back")
-    }
-    assert ladders <= set(expected)
-    networks = {
-        f"trained/{players}-players{side}.npz" for players in (2, 3, 4) for side in ("", "-back")
-    }
-    networks |= {f"search/leaf_networks/{players}-players.npz" for players in (2, 3, 4)}
-    assert {f"skyenv_agents/{network}" for network in networks} <= set(expected)
+    sizes = [f"{players}-players" for players in (2, 3, 4)]
+    tables = [size + side for size in sizes for side in ("", "-back")]
+    for folder, names, ending in (
+        ("skyenv/arena/ladders", tables, "json"),
+        ("skyenv_agents/trained", tables, "npz"),
+        ("skyenv_agents/search/leaf_networks", sizes, "npz"),
+    ):
+        assert {f"{folder}/{name}.{ending}" for name in names} <= expected.keys()
     assert len(wheel.read_bytes()) < 8 << 20
 
 
 def test_metadata(wheel: Path) -> None:
-    """Name, version, licence, the text of the README, and of the extras nothing that the core
-    needs.
+    """Name, version, licence, the text of the README, what is required, and what extras bring:
+    OpenSpiel's has two names.
     """
     files = contents(wheel)
     info = f"skyenv-{PROJECT['version']}.dist-info"
@@ -214,56 +175,20 @@ def test_metadata(wheel: Path) -> None:
         str(metadata.get_payload()).strip()
         == (ROOT / "README.md").read_text(encoding="utf-8").strip()
     )
-    required = [line for line in metadata.get_all("Requires-Dist") or [] if "extra ==" not in line]
-    assert sorted(Requirement(line).name for line in required) == [
-        "filelock",
-        "numba",
-        "numpy",
-        "tqdm",
-    ]
     assert set(metadata.get_all("Provides-Extra") or []) == {
         name.replace("_", "-") for name in PROJECT["optional-dependencies"]
     }
-
-
-@pytest.mark.parametrize("extra", ["openspiel", "page"])
-def test_extras_bring_what_error_messages_say(
-    wheel: Path, bare: Path, tmp_path: Path, extra: str
-) -> None:
-    """Pip goes to look for it; of an extra that it can't find it says nothing and installs
-    nothing.
-    """
-    pip = ["-m", "pip", "--python", bare, "--disable-pip-version-check", "install", "--dry-run"]
-    (first, *_) = (Requirement(text).name for text in PROJECT["optional-dependencies"][extra])
-    result = python(*pip, "--no-index", f"{wheel}[{extra}]", cwd=tmp_path)
-    assert result.returncode != 0
-    assert re.search(
-        rf"No matching distribution found for {first.replace('_', '[-_]')}\b", result.stderr
-    )
-    assert f"'.[{extra}]'" in install_hint(extra)
-
-
-def test_both_names_of_openspiels_extra_bring_it(wheel: Path) -> None:
-    (name,) = (name for name in contents(wheel) if name.endswith("/METADATA"))
-    metadata = Parser().parsestr(contents(wheel)[name].decode())
     required = [Requirement(text) for text in metadata.get_all("Requires-Dist") or []]
+    core = {one.name for one in required if "extra ==" not in str(one.marker)}
+    assert core == {"filelock", "numba", "numpy", "tqdm"}
 
     def brought(extra: str) -> set[str]:
-        mine = [
-            one
-            for one in required
-            if one.marker is not None and one.marker.evaluate({"extra": extra})
-        ]
-        return {one.name for one in mine} | {
-            name
-            for one in mine
-            if one.name == "skyenv"
-            for inner in one.extras
-            for name in brought(inner)
-        }
+        mine = [one for one in required if one.marker and one.marker.evaluate({"extra": extra})]
+        others = {inner for one in mine if one.name == "skyenv" for inner in one.extras}
+        return {one.name for one in mine}.union(*map(brought, others))
 
-    assert "open_spiel" in brought("openspiel")
-    assert "open_spiel" in brought("open-spiel")
+    assert "open_spiel" in brought("openspiel") & brought("open-spiel")
+    assert "starlette" in brought("page")
 
 
 def test_no_host_or_path_of_this_machine_is_in_it(wheel: Path) -> None:
@@ -274,15 +199,8 @@ def test_no_host_or_path_of_this_machine_is_in_it(wheel: Path) -> None:
 
 # ---- what it does where it is installed ----
 
-LIBRARIES = """
+BARE = """
 import importlib.util, json, sys
-import skyenv
-there = [name for name in sys.argv[1:] if importlib.util.find_spec(name) is not None]
-print(json.dumps({"there": there, "file": skyenv.__file__, "version": skyenv.__version__}))
-"""
-
-FEW_STEPS = """
-import numpy as np
 import skyenv
 from skyenv.agents import decide, decide_game, make_agent
 
@@ -295,60 +213,46 @@ while not game.is_over:
     assert (game.observation() == games.observation[0]).all()
 assert games.finished[0].tobytes() == game.state.tobytes()
 assert skyenv.Game.from_record(game.to_record()).events == game.events
-print(game.outcome.reason)
-"""
-
-WITHOUT_PETTINGZOO = """
+assert game.outcome.reason == "truncated"
 try:
     from skyenv import fifth_avenue_v0
 except ImportError as error:
-    print(error)
+    missing = str(error)
+there = [name for name in sys.argv[1:] if importlib.util.find_spec(name) is not None]
+print(json.dumps([there, skyenv.__file__, skyenv.__version__, missing]))
 """
+"""Plays a game, asks for PettingZoo, and tells what is there."""
 
 
-def test_the_bare_environment_is_bare(bare: Path, tmp_path: Path) -> None:
-    """No extras, nothing of the repository; and the package knows its version."""
-    libraries = json.loads(
-        run(
-            [bare, "-I", "-W", "error", "-c", LIBRARIES, *EXTRAS, "agents", "experiments", "tests"],
-            tmp_path,
-        )
-    )
-    assert libraries["there"] == []
-    assert libraries["version"] == PROJECT["version"]
-    assert Path(libraries["file"]).is_relative_to(bare.parent.parent)
-
-
-def test_a_few_steps_without_the_compiler(bare: Path, tmp_path: Path) -> None:
-    """So that this takes seconds; with the compiler it is a long test."""
-    printed = run([bare, "-W", "error", "-c", FEW_STEPS], tmp_path, NUMBA_DISABLE_JIT="1")
-    assert printed == "truncated\n"
+def check_bare(bare: Path, folder: Path, **environment: str) -> None:
+    """No extras, nothing of the repository; the package knows its version, and plays."""
+    others = ("agents", "experiments", "tests")
+    command = [bare, "-W", "error", "-c", BARE, *EXTRAS, *others]
+    there, file, version, missing = json.loads(run(command, folder, **environment))
+    assert (there, version) == ([], PROJECT["version"])
+    assert Path(file).is_relative_to(bare.parent.parent)
+    assert re.search("pettingzoo|gymnasium", missing), "the name of a library"
 
 
 def skyenv(python: Path, command: str, folder: Path, **environment: str) -> str:
     """What ``python -m skyenv`` prints."""
-    words: list[str | Path] = [python, "-W", "error", "-m", "skyenv", *command.split()]
+    words = [python, "-W", "error", "-m", "skyenv", *command.split()]
     return run(words, folder, PYTHONIOENCODING="utf-8", **environment)
 
 
 def record_and_verify(bare: Path, folder: Path, games: int, turns: int, **environment: str) -> None:
-    """By the command line: write a record, verify it, look at a position."""
+    """By the command line: write a record, verify it, draw a position."""
     options = f"--players 2 --games {games} --seed 1 --agents random,crowd --max-turns {turns}"
     skyenv(bare, f"record {options} -o games.jsonl", folder, **environment)
     assert str(games) in skyenv(bare, "verify games.jsonl", folder, **environment)
-    assert "TSQ" in skyenv(bare, "show games.jsonl --step 3", folder, **environment)
     skyenv(bare, "show games.jsonl --step 3 --svg picture.svg", folder, **environment)
     assert "TSQ" in (folder / "picture.svg").read_text(encoding="utf-8")
 
 
-def test_the_command_line_without_the_compiler(bare: Path, tmp_path: Path) -> None:
+def test_a_few_steps_and_records_without_the_compiler(bare: Path, tmp_path: Path) -> None:
+    """So that this takes seconds; with the compiler it is a long test."""
+    check_bare(bare, tmp_path, NUMBA_DISABLE_JIT="1")
     record_and_verify(bare, tmp_path, 1, 1, NUMBA_DISABLE_JIT="1")
-
-
-def test_without_pettingzoo_its_module_says_what_is_missing(bare: Path, tmp_path: Path) -> None:
-    """By the name of a library that can be installed."""
-    printed = run([bare, "-W", "error", "-c", WITHOUT_PETTINGZOO], tmp_path, NUMBA_DISABLE_JIT="1")
-    assert "pettingzoo" in printed or "gymnasium" in printed
 
 
 MY_AGENT = """
@@ -371,9 +275,8 @@ def test_agents_are_measured_without_the_compiler(bare: Path, tmp_path: Path) ->
     output = skyenv(bare, evaluate, tmp_path, NUMBA_DISABLE_JIT="1")
     assert output.splitlines()[2].split()[:2] == ["greedy", "mine"]
     short = "--paired-seeds 1 --max-turns 1 --workers 1"
-    output = skyenv(
-        bare, f"tournament hoard random {short} --out small", tmp_path, NUMBA_DISABLE_JIT="1"
-    )
+    played = f"tournament hoard random {short} --out small"
+    output = skyenv(bare, played, tmp_path, NUMBA_DISABLE_JIT="1")
     assert {"hoard", "random"} <= set(output.split())
     assert not (tmp_path / "small" / "ladder.png").exists()
     added = f"tournament --add my_module:MyAgent --ladder small/ladder.json {short}"
@@ -395,8 +298,11 @@ for opponents in ("greedy", "trained", "ismcts-2"):
 """
 
 
-def test_environments_have_the_agents_as_opponents(with_gymnasium: Path, tmp_path: Path) -> None:
-    output = run([with_gymnasium, "-c", OPPONENTS], tmp_path, NUMBA_DISABLE_JIT="1")
+def test_environments_have_the_agents_as_opponents(bare: Path, tmp_path: Path) -> None:
+    """With what the extra [gymnasium] installs."""
+    link(GYMNASIUM, tmp_path)
+    command = [bare, "-c", OPPONENTS]
+    output = run(command, tmp_path, NUMBA_DISABLE_JIT="1", PYTHONPATH=str(tmp_path))
     assert output.split() == ["greedy", "trained", "ismcts-2"]
 
 
@@ -420,8 +326,5 @@ def test_playing_compiled_in_the_bare_environment(bare: Path, tmp_path: Path) ->
     verified.
     """
     cache = str(tmp_path / "cache")
-    assert (
-        run([bare, "-W", "error", "-c", FEW_STEPS], tmp_path, NUMBA_CACHE_DIR=cache)
-        == "truncated\n"
-    )
+    check_bare(bare, tmp_path, NUMBA_CACHE_DIR=cache)
     record_and_verify(bare, tmp_path, 20, 500, NUMBA_CACHE_DIR=cache)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -101,23 +101,33 @@ def dealt(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return seeds
 
 
-@pytest.mark.compiled
-def test_programs_deal_games_of_their_own_range(dealt: list[int]) -> None:
-    """Evaluations, tournaments, datasets and tuning, as matches deal their games."""
-    evaluate("random", ["hoard"], paired_seeds=2, max_turns=3, secret=7)
+def a_tournament() -> None:
     settings = Settings(entrants(["random", "hoard"], 2), 2, max_turns=3, secret=7)
-    assert dealt, "the fixture sees what is dealt"
-    assert {purpose_of(seed) for seed in dealt} == {"evaluation"}
-    dealt.clear()
     play_task(settings, GroupSeeds((0, 1), (0, 1)))
-    assert dealt
-    assert {purpose_of(seed) for seed in dealt} == {"ladders"}
-    dealt.clear()
-    Matches.new(["random"], 2, "front", 2, 1, 3).trajectories("outcome")
-    assert dealt
-    assert {purpose_of(seed) for seed in dealt} == {"datasets"}
-    dealt.clear()
-    tuner = tune.Tuner(tune.Tuning("greedy", ("random",), 2, paired_seeds=1, population=2, seed=1))
-    tuner.advance()
-    assert dealt
-    assert {purpose_of(seed) for seed in dealt} == {"tuning"}
+
+
+def a_tuning() -> None:
+    tune.Tuner(
+        tune.Tuning("greedy", ("random",), 2, paired_seeds=1, population=2, seed=1)
+    ).advance()
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    ("program", "purpose"),
+    [
+        (
+            lambda: evaluate("random", ["hoard"], paired_seeds=2, max_turns=3, secret=7),
+            "evaluation",
+        ),
+        (a_tournament, "ladders"),
+        (lambda: Matches.new(["random"], 2, "front", 2, 1, 3).trajectories("outcome"), "datasets"),
+        (a_tuning, "tuning"),
+    ],
+)
+def test_programs_deal_games_of_their_own_range(
+    program: Callable[[], object], purpose: str, dealt: list[int]
+) -> None:
+    """As matches deal their games."""
+    program()
+    assert {purpose_of(seed) for seed in dealt} == {purpose}

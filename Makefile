@@ -77,7 +77,7 @@ $(RAY)/.ready: pyproject.toml constraints.txt
 	@touch $@
 
 test-ray: $(RAY)/.ready  ## work that Ray spreads, on a cluster of nodes on this machine; long tests too (300 MB to install)
-	$(RAY)/bin/python -m pytest -m "long or not long" tests/work/test_on_ray.py tests/arena/test_arena_on_ray.py tests/experiments/training/test_actors_on_ray.py
+	$(RAY)/bin/python -m pytest -m "long or not long" tests/work tests/arena/test_arena_on_ray.py tests/experiments/training/test_actors_on_ray.py
 
 # An environment for each program in examples with requirements beside it, because their pins collide.
 # PufferLib's takes more than requirements, and GitHub: docs/libraries.md tells how.

@@ -102,12 +102,12 @@ def odd_agents(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
 
 @pytest.fixture
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tournaments and datasets have a thread of this process for a worker."""
-    from skyenv.arena import tournament
+    """Tournaments, evaluations and datasets have a thread of this process for a worker."""
+    from skyenv.arena import evaluate, tournament
     from skyenv.arena.schedule import timed_agent
     from skyenv.dataset import folder
     from skyenv.work import Processes
 
     timed_agent.cache_clear()
-    for module in (tournament, folder):
+    for module in (tournament, evaluate, folder):
         monkeypatch.setattr(module, "open_pool", lambda *_: Processes(1, in_threads=True))

@@ -1,15 +1,23 @@
-"""Programs that tests run: a busy machine has time for them, and none outlives its test."""
+"""Programs that tests run: a busy machine has time for them, and none outlives its test.
+
+Commands run in this process where that is enough.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import shlex
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
+from unittest.mock import Mock
+
+from skyenv import cli
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 
@@ -37,6 +45,27 @@ def python(
     return subprocess.run(
         _command(words), **{"timeout": LONGEST, "check": False, **_options(environment), **options}
     )
+
+
+def main_of(words: str) -> int:
+    """Run ``python -m skyenv`` with these words in this process; return its exit code."""
+    try:
+        return cli.main(shlex.split(words))
+    except SystemExit as ended:  # argparse's way
+        return int(ended.code or 0)
+
+
+def interrupting(games: int) -> Callable[..., Any]:
+    """Replace a progress bar by one that presses Ctrl-C once so many games are done."""
+    left = [games]
+
+    def update(done: int) -> None:
+        left[0] -= done
+        if left[0] <= 0:
+            signal.raise_signal(signal.SIGINT)
+
+    bar = Mock(update=update)
+    return lambda *_, **__: contextlib.nullcontext(bar)
 
 
 def printed(*words: object, **options: Any) -> str:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
-import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +13,11 @@ import numpy.typing as npt
 import pytest
 
 import skyenv
-from processes import python, running, wait_until
+from processes import main_of, python
 from referee import check_record
 from skyenv import cli, records
 from skyenv.agents import Decisions, RandomAgent, decide_game, make_agent
+from skyenv.arena import ladder
 from skyenv.commands import BAD_COMMAND, BAD_DATA, INTERRUPTED
 from skyenv.engine.game import Game
 from skyenv.render.raster import png
@@ -27,271 +25,118 @@ from skyenv.render.svg import svg
 from skyenv.render.text import text
 
 
-def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
-    """``python -m skyenv`` with arguments, as a process."""
-    return python("-m", "skyenv", *arguments, **options)
-
-
 @pytest.fixture
-def games(tmp_path: Path) -> Path:
-    """A record of three short games."""
-    path = tmp_path / "games.jsonl"
-    assert (
-        cli.main(["record", "--games", "3", "--seed", "5", "--max-turns", "8", "-o", str(path)])
-        == 0
-    )
-    return path
+def games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A record of three short games, in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    assert main_of("record --games 3 --seed 5 --max-turns 8 -o games.jsonl") == 0
+    return tmp_path / "games.jsonl"
 
 
-def test_without_a_command_the_commands_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="0"):
-        cli.main([])
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("--version", [f"skyenv {skyenv.__version__}\n"]),
+        ("", [f"\n    {name}" for name in cli.COMMANDS]),
+        ("show --help", ["--png"]),
+    ],
+)
+def test_version_commands_and_options_are_listed(
+    words: str, told: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main_of(words) == 0
     printed = capsys.readouterr().out
-    assert all(f"\n    {name}" in printed for name in cli.COMMANDS)
+    assert all(part in printed for part in told)
 
 
-# ---- record ----
+# ---- record and verify ----
 
 
 def test_game_i_has_seed_s_plus_i_and_is_the_game_that_the_library_plays(tmp_path: Path) -> None:
-    path = tmp_path / "games.jsonl"
-    command = (
-        "record --players 3 --side back --games 3 --seed 8 "
-        "--agents crowd,random,hoard --max-turns 30"
-    )
-    assert cli.main([*command.split(), "-o", str(path)]) == 0
+    """The largest seed is followed by 0."""
     names = ["crowd", "random", "hoard"]
+    words = f"--players 3 --side back --games 3 --seed {2**63 - 2} --agents {','.join(names)}"
+    assert main_of(f"record {words} --max-turns 30 -o {tmp_path / 'games.jsonl'}") == 0
     agents = [make_agent(name) for name in names]
     expected = ""
-    for seed in (8, 9, 10):
+    for seed in (2**63 - 2, 2**63 - 1, 0):
         game = Game(3, "back", seed, max_turns=30)
         while game.seat is not None:
             game.play(decide_game(game, agents[game.seat]))
         expected += game.to_record(names)
-    assert path.read_text(encoding="utf-8") == expected
+    assert (tmp_path / "games.jsonl").read_text(encoding="utf-8") == expected
     check_record(expected.splitlines())
 
 
-def test_the_largest_seed_is_followed_by_zero(tmp_path: Path) -> None:
-    path = tmp_path / "games.jsonl"
-    assert (
-        cli.main(
-            [
-                "record",
-                "--games",
-                "2",
-                "--seed",
-                str(2**63 - 1),
-                "--max-turns",
-                "1",
-                "-o",
-                str(path),
-            ]
-        )
-        == 0
-    )
-    assert [lines.header.value["seed"] for lines in records.iter_games(path)] == [2**63 - 1, 0]
-
-
 def test_without_a_seed_games_differ_and_tell_their_seed(tmp_path: Path) -> None:
-    texts = set()
-    for name in ("a", "b"):
-        assert cli.main(["record", "--max-turns", "1", "-o", str(tmp_path / name)]) == 0
-        texts.add((tmp_path / name).read_text(encoding="utf-8"))
+    paths = [tmp_path / name for name in "ab"]
+    assert [main_of(f"record --max-turns 1 -o {path}") for path in paths] == [0, 0]
+    texts = {path.read_text(encoding="utf-8") for path in paths}
     assert len(texts) == 2
     assert all(isinstance(json.loads(text.splitlines()[0])["seed"], int) for text in texts)
 
 
-def test_an_agent_by_import_string_and_a_board_by_file(tmp_path: Path) -> None:
-    board = tmp_path / "board.toml"
-    board.write_text(
-        '[rings]\nTSQ = ["gray", "orange", "green", "brown", "violet"]\n', encoding="utf-8"
-    )
-    path = tmp_path / "game.jsonl"
-    agent = "skyenv.agents:RandomAgent"
-    arguments = [
-        "--seed",
-        "1",
-        "--max-turns",
-        "4",
-        "--board",
-        str(board),
-        "--agents",
-        f"random, {agent}",
-    ]
-    assert cli.main(["record", *arguments, "-o", str(path)]) == 0
-    header = json.loads(path.read_text(encoding="utf-8").splitlines()[0])
-    assert header["rings"][3] == ["gray", "orange", "green", "brown", "violet"]
-    assert header["agents"] == ["random", agent]
-    assert cli.main(["verify", str(path)]) == 0
+def test_a_board_by_file_an_agent_by_import_string_and_legal_actions(tmp_path: Path) -> None:
+    rings = ["gray", "orange", "green", "brown", "violet"]
+    (tmp_path / "board.toml").write_text(f"[rings]\nTSQ = {rings}\n", encoding="utf-8")
+    path, agent = tmp_path / "game.jsonl", "skyenv.agents:RandomAgent"
+    words = f"--max-turns 4 --board {tmp_path / 'board.toml'} --agents random,{agent} --legal"
+    assert main_of(f"record {words} -o {path}") == 0
+    header, *lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    assert (header["rings"][3], header["agents"]) == (rings, ["random", agent])
+    decisions = [line for line in lines if line["event"] == "action"]
+    assert all(line["action"] in line["legal"] for line in decisions)
+    assert main_of(f"verify {path}") == 0
 
 
-def test_legal_actions_are_written_on_demand(tmp_path: Path) -> None:
-    with_legal, without = tmp_path / "with", tmp_path / "without"
-    arguments = ["record", "--seed", "1", "--max-turns", "3", "-o"]
-    assert cli.main([*arguments, str(with_legal), "--legal"]) == 0
-    assert cli.main([*arguments, str(without)]) == 0
-    lines = [json.loads(line) for line in with_legal.read_text(encoding="utf-8").splitlines()]
-    assert all(
-        line["action"] in line.pop("legal") for line in lines if line.get("event") == "action"
-    )
-    assert lines == [json.loads(line) for line in without.read_text(encoding="utf-8").splitlines()]
-
-
-@pytest.mark.skipif(os.name != "posix", reason="needs signals")
-def test_ctrl_c_leaves_no_half_written_file(tmp_path: Path) -> None:
-    path = tmp_path / "games.jsonl"
-    path.write_text("old")
-    arguments = ["record", "--games", 10**9, "--players", 4, "--seed", 1, "-o", path]
-    with running("-m", "skyenv", *arguments) as process:
-        wait_until(lambda: max(p.stat().st_size for p in tmp_path.iterdir()) > 10_000, process)
-        process.send_signal(signal.SIGINT)
-        _, complaint = process.communicate()
-    assert process.returncode == INTERRUPTED
-    assert complaint.splitlines()[-1] == "record: error: interrupted"
-    assert "Traceback" not in complaint
-    assert [p.name for p in tmp_path.iterdir()] == ["games.jsonl"]
-    assert path.read_text() == "old"
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="needs /dev/stdout")
-def test_a_pipe_can_be_written_to() -> None:
-    process = run("record", "--seed", 1, "--max-turns", 2, "-o", "/dev/stdout")
-    assert (process.returncode, process.stderr) == (0, "")
-    assert records.verify(io.StringIO(process.stdout)).games == 1
-
-
-# ---- verify ----
-
-
-def test_verify_prints_what_it_counted(games: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    actions = games.read_text(encoding="utf-8").count('"event": "action"')
-    assert cli.main(["verify", str(games)]) == 0
-    assert capsys.readouterr() == (f"{games}: 3 games, {actions} actions, no mistake\n", "")
-
-
-def test_verify_tells_the_first_mistake_and_fails(
+def test_verify_prints_what_it_counted_or_the_first_mistake(
     games: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lines = games.read_text(encoding="utf-8").splitlines()
+    whole = games.read_text(encoding="utf-8")
+    assert main_of("verify games.jsonl") == 0
+    actions = whole.count('"event": "action"')
+    assert capsys.readouterr() == (f"games.jsonl: 3 games, {actions} actions, no mistake\n", "")
+    lines = whole.splitlines()
     lines[5] = lines[5].replace('"seat": ', '"seat": 1')
     games.write_text("\n".join(lines), encoding="utf-8")
-    assert cli.main(["verify", str(games)]) == BAD_DATA
+    assert main_of("verify games.jsonl") == BAD_DATA
     output, complaint = capsys.readouterr()
-    assert output == ""
-    assert complaint.startswith(f"verify: error: {games}: line 6: ")
-    assert complaint.count("\n") == 1
+    assert (output, complaint.count("\n")) == ("", 1)
+    assert complaint.startswith("verify: error: games.jsonl: line 6: ")
 
 
-def test_the_progress_bar_is_for_terminals_alone(
-    games: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    command = ["record", "--games", "4", "--seed", "1", "--max-turns", "2", "-o", str(games)]
-    for stream, visible in ((io.StringIO(), False), (Terminal(), True)):
-        monkeypatch.setattr(sys, "stderr", stream)
-        assert cli.main(command) == 0
-        assert cli.main(["verify", str(games)]) == 0
-        assert ("game" in stream.getvalue()) == visible
-
-
-# ---- show ----
+# ---- show and film ----
 
 
 def test_show_prints_the_position(games: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["show", str(games)]) == 0
+    assert main_of("show games.jsonl") == 0
     assert text(Game.replay(records.nth_game(games)).state) in capsys.readouterr().out
     game = Game.replay(records.nth_game(games, 2), 20)
-    assert cli.main(["show", str(games), "--game", "2", "--step", "20"]) == 0
+    assert main_of("show games.jsonl --game 2 --step 20 --seat 1") == 0
     output = capsys.readouterr().out
-    assert output.splitlines()[0].startswith(f"{games}, game 2, after 20 actions: seat ")
-    assert output.endswith(f"\n\n{text(game.state)}\n")
-    assert cli.main(["show", str(games), "--game", "2", "--step", "20", "--seat", "1"]) == 0
-    assert capsys.readouterr().out.endswith(f"\n\n{text(game.state, 1)}\n")
+    assert output.startswith("games.jsonl, game 2, after 20 actions: seat ")
+    assert output.endswith(f"\n\n{text(game.state, 1)}\n")
 
 
-def test_show_on_a_terminal_without_the_frames(games: Path) -> None:
-    process = run("show", games, environment={"PYTHONIOENCODING": "ascii"})
-    assert (process.returncode, process.stderr) == (0, "")
-    assert "CENTRAL PARK" in process.stdout
-
-
-# ---- pictures ----
-
-
-def test_show_draws_the_position(
-    games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    command = ["show", str(games), "--game", "2", "--step", "20", "--seat", "1", "--theme", "dark"]
-    assert (
-        cli.main(
-            [
-                *command,
-                "--svg",
-                str(tmp_path / "a.svg"),
-                "--png",
-                str(tmp_path / "a.png"),
-                "--width",
-                "800",
-            ]
-        )
-        == 0
-    )
-    assert capsys.readouterr().out == ""
+def test_show_draws_the_position(games: Path) -> None:
+    words = "--game 2 --step 20 --seat 1 --theme dark --svg a.svg --png a.png --width 800"
+    assert main_of(f"show games.jsonl {words}") == 0
     game = Game.replay(records.nth_game(games, 2), 20)
     drawn = svg(game.state, 1, theme="dark", events=game.events, agents=["random"] * 2, width=800)
-    assert (tmp_path / "a.svg").read_text(encoding="utf-8") == drawn
-    assert (tmp_path / "a.png").read_bytes() == png(drawn)
+    assert games.with_name("a.svg").read_text(encoding="utf-8") == drawn
+    assert games.with_name("a.png").read_bytes() == png(drawn)
 
 
 def test_both_pictures_are_drawn_or_none(
-    games: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    games: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = ["show", str(games), "--svg", str(tmp_path / "a.svg"), "--png"]
-    assert cli.main([*command, str(tmp_path / "nowhere" / "a.png")]) == BAD_DATA
-    assert "a.png: No such file" in capsys.readouterr().err
     monkeypatch.setattr("skyenv.render.extras.find_spec", lambda name: None)
-    assert cli.main([*command, str(tmp_path / "a.png")]) == BAD_DATA
+    assert main_of("show games.jsonl --svg a.svg --png a.png") == BAD_DATA
     assert "install the extra [pictures]" in capsys.readouterr().err
-    assert [path.name for path in tmp_path.iterdir()] == ["games.jsonl"]
+    assert [*games.parent.iterdir()] == [games]
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/stdin"), reason="no /dev/stdin")
-def test_show_draws_what_comes_through_a_pipe(games: Path, tmp_path: Path) -> None:
-    """It can be read once: the position and the names of the agents come of the same reading."""
-    out = tmp_path / "a.svg"
-    process = run(
-        "show",
-        "/dev/stdin",
-        "--game",
-        2,
-        "--step",
-        20,
-        "--svg",
-        out,
-        input=games.read_text(encoding="utf-8"),
-    )
-    assert (process.returncode, process.stderr) == (0, "")
-    game = Game.replay(records.nth_game(games, 2), 20)
-    assert out.read_text(encoding="utf-8") == svg(
-        game.state, events=game.events, agents=["random"] * 2
-    )
-
-
-def test_files_whose_names_are_no_text(games: Path, tmp_path: Path) -> None:
-    odd = os.fsdecode(os.fsencode(tmp_path) + b"/g\xff.jsonl")
-    os.rename(games, odd)
-    process = run("show", odd)
-    assert (process.returncode, process.stderr) == (0, "")
-    assert "g?.jsonl" in process.stdout
-
-
-def test_show_draws_an_evaluation(
-    games: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_show_draws_an_evaluation(games: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Sure(RandomAgent):
         def evaluate(
             self, decisions: Decisions
@@ -299,162 +144,163 @@ def test_show_draws_an_evaluation(
             return np.eye(103)[decisions.mask.argmax(axis=1)], np.full(len(decisions), 0.25)
 
     monkeypatch.setattr("skyenv.agents.Sure", Sure, raising=False)
-    out = tmp_path / "a.svg"
-    assert (
-        cli.main(
-            [
-                "show",
-                str(games),
-                "--step",
-                "20",
-                "--evaluation",
-                "skyenv.agents:Sure",
-                "--svg",
-                str(out),
-            ]
-        )
-        == 0
-    )
-    drawn = out.read_text(encoding="utf-8")
-    assert "AN AGENT'S EVALUATION" in drawn
-    assert "100 %" in drawn
-    assert "expects +0.25" in drawn
+    words = "--step 20 --evaluation skyenv.agents:Sure --svg a.svg"
+    assert main_of(f"show games.jsonl {words}") == 0
+    drawn = games.with_name("a.svg").read_text(encoding="utf-8")
+    assert all(part in drawn for part in ("AN AGENT'S EVALUATION", "100 %", "expects +0.25"))
 
 
-def test_film_writes_a_film(
-    games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = tmp_path / "film.gif"
-    assert (
-        cli.main(
-            [
-                "film",
-                str(games),
-                "--game",
-                "2",
-                "--from",
-                "3",
-                "--to",
-                "7",
-                "--every",
-                "2",
-                "--width",
-                "200",
-                "-o",
-                str(out),
-            ]
-        )
-        == 0
-    )
-    assert capsys.readouterr().out == f"{out}: 3 pictures\n"
-    assert out.read_bytes().startswith(b"GIF89a")
+@pytest.mark.usefixtures("games")
+def test_film_writes_a_film(capsys: pytest.CaptureFixture[str]) -> None:
+    words = "--game 2 --from 3 --to 7 --every 2 --width 200 -o film.gif"
+    assert main_of(f"film games.jsonl {words}") == 0
+    assert capsys.readouterr().out == "film.gif: 3 pictures\n"
+    assert Path("film.gif").read_bytes().startswith(b"GIF89a")
 
 
-# ---- mistakes ----
+# ---- as a process ----
 
 
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        ("dance", "invalid choice: 'dance'"),
-        ("verify", "FILE is required: the record"),
-        ("record", "-o/--output is required: the file to write"),
-        ("record -o {out} --games 0", "games must be a whole number from 1"),
-        ("record -o {out} --seed 9223372036854775808", "seed must be"),
-        ("record -o {out} --max-turns 2147483648", "max_turns must be"),
-        ("record -o {out} --agents nobody", "nobody"),
-        (
-            "record -o {out} --agents random,random,random",
-            "agents names 3; it must be one, or one for each of the 2 seats",
-        ),
-        ("record -o {out} --agents ,", "unknown agent ''"),
-        ("record -o {out} --agents no.such.module:Name", "no.such.module"),
-        ("record -o {out} --game 3", "--game"),
-        ("show {games} --seat 3", "seat must be a whole number from 0 to 1"),
-        ("show {games} --seat 3 --svg {out}", "seat must be a whole number from 0 to 1"),
-        ("show {games} --svg {out} --theme sepia", "theme must be one of light, dark"),
-        ("show {games} --svg {out} --width 0", "width must be a whole number from 1"),
-        ("show {games} --svg {out} --step 9 --evaluation nobody", "unknown agent 'nobody'"),
-        (
-            "show {games} --svg {out} --step 9 --evaluation greedy",
-            "--evaluation: greedy evaluates nothing; searches and checkpoints do",
-        ),
-        ("show {games} --svg {out} --evaluation random", "--evaluation: the game is over"),
-        ("show {games} --svg {out} --step 0 --seat 1 --evaluation random", "seat 1 isn't to act"),
-        ("film {games}", "-o/--output is required"),
-        ("film {games} -o {out}", "a film is a .gif or an .mp4 file"),
-        ("film {games} -o {out}.gif --fps 0", "fps must be above 0"),
-        ("film {games} -o {out}.gif --game 4", "no game 4"),
-        ("film {games} -o {out}.gif --from 9 --to 8", "there are none"),
-        ("film {games} -o {out}.gif --from 9999", "there is no step 9999"),
-        ("show {games} --game 4", "no game 4: the record has 3"),
-        ("show {games} --step 100000", "no step 100000"),
-    ],
-)
-def test_a_wrong_command_is_told_in_one_line(
-    games: Path, arguments: str, complaint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = games.with_name("out.jsonl")
-    try:
-        code = cli.main(arguments.format(out=out, games=games).split())
-    except SystemExit as stop:  # argparse's way
-        code = int(stop.code or 0)
-    output, errors = capsys.readouterr()
-    assert (code, output) == (BAD_COMMAND, "")
-    program = "skyenv" if arguments in ("", "dance") else arguments.split()[0]
-    assert errors.startswith(f"{program}: error: ")
-    assert complaint in errors
-    assert errors.count("\n") == 1
-    assert not out.exists()
+def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
+    """``python -m skyenv`` with arguments, which complains of nothing."""
+    process = python("-m", "skyenv", *arguments, **options)
+    assert process.stderr == ""
+    return process
 
 
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        ("verify {folder}/nothing.jsonl", "nothing.jsonl: No such file"),
-        ("show {folder}/nothing.jsonl", "nothing.jsonl: No such file"),
-        ("verify {folder}", "directory"),
-        ("verify {folder}/empty", "line 1: the record is empty"),
-        ("show {folder}/board.toml", "line 1: not JSON"),
-        ("record -o {folder}/nowhere/out.jsonl", "out.jsonl: No such file"),
-        ("record -o {folder}", "directory"),
-        ("record -o {folder}/out --board {folder}/nothing.toml", "nothing.toml"),
-        ("record -o {folder}/out --board {folder}/board.toml", "district TSQ"),
-    ],
-)
-def test_bad_files_are_told_in_one_line(
-    tmp_path: Path, arguments: str, complaint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "empty").touch()
-    (tmp_path / "board.toml").write_text('[rings]\nTSQ = ["green"]\n', encoding="utf-8")
-    assert cli.main(arguments.format(folder=tmp_path).split()) == BAD_DATA
-    output, errors = capsys.readouterr()
-    assert output == ""
-    assert errors.startswith(f"{arguments.split()[0]}: error: ")
-    assert complaint in errors
-    assert errors.count("\n") == 1
-
-
-def test_as_a_process(games: Path) -> None:
-    verified = run("verify", games)
-    assert (verified.returncode, verified.stderr) == (0, "")
-    assert "3 games" in verified.stdout
-    missing = run("verify", games.with_name("nothing"))
-    assert (missing.returncode, missing.stdout) == (BAD_DATA, "")
-
-
-def test_the_version_and_the_options_are_told(capsys: pytest.CaptureFixture[str]) -> None:
-    for words, told in (("--version", f"skyenv {skyenv.__version__}\n"), ("show --help", "--png")):
-        with pytest.raises(SystemExit, match="0"):
-            cli.main(words.split())
-        assert told in capsys.readouterr().out
+@pytest.mark.skipif(not os.path.exists("/dev/stdin"), reason="needs /dev/stdin")
+def test_pipes_names_that_are_no_text_and_terminals_without_frames(tmp_path: Path) -> None:
+    """A pipe can be read once: position and agents' names come of the same reading."""
+    record = run("record", "--seed", 1, "--max-turns", 2, "-o", "/dev/stdout").stdout
+    odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/g\xff.jsonl"))
+    odd.write_text(record)
+    picture = tmp_path / "a.svg"
+    run("show", "/dev/stdin", "--step", 9, "--svg", picture, input=record)
+    game = Game.replay(records.nth_game(odd), 9)
+    expected = svg(game.state, events=game.events, agents=["random"] * 2)
+    assert picture.read_text(encoding="utf-8") == expected
+    shown = run("show", odd, environment={"PYTHONIOENCODING": "ascii"}).stdout
+    assert "g?.jsonl" in shown
+    assert "CENTRAL PARK" in shown
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pipe")
 def test_a_reader_that_goes_away_is_no_crash(games: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    process = run("show", games, stdout=writing)
+    assert run("show", games, stdout=writing).returncode == BAD_DATA
     os.close(writing)
-    assert process.returncode == BAD_DATA
-    assert process.stderr == ""
+
+
+# ---- mistakes ----
+
+PLAYED_OR_RECORDED = "name the agents that play, or the games to take by --records; one of the two"
+WRONG_COMMANDS = [
+    ("dance", "invalid choice: 'dance'"),
+    ("verify", "FILE is required: the record"),
+    ("record", "-o/--output is required: the file to write"),
+    ("record -o out --games 0", "games must be a whole number from 1"),
+    ("record -o out --seed 9223372036854775808", "seed must be"),
+    ("record -o out --max-turns 2147483648", "max_turns must be"),
+    ("record -o out --agents nobody", "nobody"),
+    ("record -o out --agents random,random,random", "agents names 3; it must be one, or one for"),
+    ("record -o out --agents ,", "unknown agent ''"),
+    ("record -o out --agents no.such.module:Name", "no.such.module"),
+    ("record -o out --game 3", "--game"),
+    ("show games.jsonl --seat 3", "seat must be a whole number from 0 to 1"),
+    ("show games.jsonl --seat 3 --svg out", "seat must be a whole number from 0 to 1"),
+    ("show games.jsonl --svg out --theme sepia", "theme must be one of light, dark"),
+    ("show games.jsonl --svg out --width 0", "width must be a whole number from 1"),
+    ("show games.jsonl --svg out --step 9 --evaluation nobody", "unknown agent 'nobody'"),
+    ("show games.jsonl --svg out --step 9 --evaluation greedy", "greedy evaluates nothing"),
+    ("show games.jsonl --svg out --evaluation random", "--evaluation: the game is over"),
+    ("show games.jsonl --svg out --step 0 --seat 1 --evaluation random", "seat 1 isn't to act"),
+    ("show games.jsonl --game 4", "no game 4: the record has 3"),
+    ("show games.jsonl --step 100000", "no step 100000"),
+    ("film games.jsonl", "-o/--output is required"),
+    ("film games.jsonl -o out", "a film is a .gif or an .mp4 file"),
+    ("film games.jsonl -o out.gif --fps 0", "fps must be above 0"),
+    ("film games.jsonl -o out.gif --from 9 --to 8", "there are none"),
+    ("film games.jsonl -o out.gif --from 9999", "there is no step 9999"),
+    ("evaluate", "AGENT is required"),
+    ("evaluate nobody", "unknown agent 'nobody'"),
+    ("evaluate greedy --paired-seeds 0", "paired_seeds must be"),
+    ("tournament random crowd --resume", "--resume needs --out FOLDER"),
+    ("tournament random --out out", "at least two agents"),
+    ("tournament random random --out out", "two agents are called random"),
+    ("tournament random crowd --paired-seeds 5 --minutes 5", "both say how long"),
+    ("tournament random crowd --ladder x", "--ladder goes with --add"),
+    ("tournament --add random crowd", "--add takes one agent"),
+    ("tournament random crowd --slow crowd", "slow and slow_paired_seeds go together"),
+    ("tournament random hoard --publish", "outside of a clone --publish needs a folder"),
+    ("dataset random", "-o FOLDER says where to write"),
+    ("dataset -o out", PLAYED_OR_RECORDED),
+    ("dataset random --records y -o out", PLAYED_OR_RECORDED),
+    ("dataset random -o out --id ../x", "such as skyenv/games-v0, not '../x'"),
+    ("dataset --records y -o out --players 2 --max-turns 9", "go with --players, --max-turns\n"),
+    ("dataset random -o out --formats csv", "formats must be one of parquet, minari, not 'csv'"),
+    ("dataset nobody -o out", "unknown agent 'nobody'"),
+]
+BAD_FILES = [
+    ("verify nothing.jsonl", "nothing.jsonl: No such file"),
+    ("show nothing.jsonl", "nothing.jsonl: No such file"),
+    ("verify .", "directory"),
+    ("verify empty", "line 1: the record is empty"),
+    ("show board.toml", "line 1: not JSON"),
+    ("show games.jsonl --svg a.svg --png nowhere/a.png", "a.png: No such file"),
+    ("record -o nowhere/out.jsonl", "out.jsonl: No such file"),
+    ("record -o .", "directory"),
+    ("record -o out --board nothing.toml", "nothing.toml"),
+    ("record -o out --board board.toml", "district TSQ"),
+    ("evaluate greedy --against nowhere.zip", "nowhere.zip"),
+    ("evaluate random --record out --json nowhere/f", "nowhere/f: No such file"),
+    ("evaluate random --json out --record nowhere/f", "nowhere/f: No such file"),
+    ("tournament --resume --out empty-folder", "nothing to go on with"),
+    ("tournament --add random --ladder nowhere", "there is no ladder"),
+    ("tournament random crowd --out /dev/null/x", "Not a directory"),
+    ("dataset --records nowhere -o out", "nowhere: No such file"),
+]
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint", "code"),
+    [
+        *((*case, BAD_COMMAND) for case in WRONG_COMMANDS),
+        *((*case, BAD_DATA) for case in BAD_FILES),
+    ],
+)
+def test_what_is_wrong_is_told_in_one_line(
+    words: str,
+    complaint: str,
+    code: int,
+    games: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Before anything is written."""
+    monkeypatch.setattr(ladder, "PICTURES", Path("/nowhere/docs/ladder"))
+    games.with_name("empty").touch()
+    games.with_name("empty-folder").mkdir()
+    games.with_name("board.toml").write_text('[rings]\nTSQ = ["green"]\n', encoding="utf-8")
+    before = set(games.parent.iterdir())
+    assert main_of(words) == code
+    output, errors = capsys.readouterr()
+    program = "skyenv" if words == "dance" else words.split()[0]
+    assert (output, errors.count("\n")) == ("", 1)
+    assert errors.startswith(f"{program}: error: ")
+    assert complaint in errors
+    assert set(games.parent.iterdir()) == before
+
+
+def test_ctrl_c_is_told_in_one_line_and_leaves_the_file_as_it_was(
+    games: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object) -> None:
+        assert len([*games.parent.iterdir()]) == 2
+        raise KeyboardInterrupt
+
+    before = games.read_bytes()
+    monkeypatch.setattr(cli, "decide_game", interrupted)
+    assert main_of("record --seed 6 -o games.jsonl") == INTERRUPTED
+    assert capsys.readouterr() == ("", "record: error: interrupted\n")
+    assert ([*games.parent.iterdir()], games.read_bytes()) == ([games], before)

@@ -1,6 +1,4 @@
-"""Tournaments and evaluations on a Ray of two nodes, of which one is lost: the games of one
-machine.
-"""
+"""Tournaments and evaluations on a Ray of two nodes: the games of one machine."""
 
 from __future__ import annotations
 
@@ -8,11 +6,10 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from tournaments import SETTLED_AGENTS, lines, play, settings
+from tournaments import lines, play, settings
 
 from clusters import Nodes, cluster_of
 from processes import ROOT, children, command, printed, python, running, there, wait_until
@@ -41,28 +38,6 @@ def test_a_tournament_has_the_games_that_it_has_on_this_machine(
         play(folder, wanted, 1, ray=first)
         assert play(folder, wanted, 3, ray=then).played == 2 * 6
         assert lines(folder) == lines(tmp_path / "here")
-
-
-@pytest.mark.usefixtures("odd_agents")
-def test_a_tournament_that_loses_a_node_has_all_its_games_once(
-    nodes: Nodes, tmp_path: Path
-) -> None:
-    """All workers are in the middle of a task when one's machine is gone."""
-    folder, last = Path(sys.path[0]), nodes.add()
-    (folder / "settled_agents.py").write_text(SETTLED_AGENTS, encoding="utf-8")
-    wanted = settings("settled_agents:Settled", "settled_agents:Anchored", "random", secret=3)
-
-    def lose() -> None:
-        wait_until(lambda: (folder / last).exists())
-        nodes.lose()
-        (folder / "go").touch()
-
-    with ThreadPoolExecutor(1) as meanwhile:
-        lost = meanwhile.submit(lose)
-        play(tmp_path / "there", wanted, 3, workers=0, ray=nodes.address)
-        lost.result()
-    play(tmp_path / "here", wanted, 3)
-    assert lines(tmp_path / "there") == lines(tmp_path / "here")
 
 
 def test_an_evaluation_is_that_of_this_machine(nodes: Nodes) -> None:

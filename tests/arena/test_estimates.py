@@ -33,17 +33,6 @@ def test_the_games_of_a_paired_seed_count_together() -> None:
     assert (twice.mean, twice.low, twice.high) == pytest.approx((once.mean, once.low, once.high))
 
 
-def test_many_paired_seeds_are_as_the_normal_distribution() -> None:
-    values = np.random.default_rng(3).random(400) < 0.3
-    estimate = weights(400, 4000).mean(values, np.arange(400))
-    spread = 1.96 * values.std() / 20
-    assert estimate.mean == pytest.approx(values.mean())
-    assert estimate.high - estimate.mean == pytest.approx(spread, rel=0.1)
-    assert estimate.mean - estimate.low == pytest.approx(spread, rel=0.1)
-    assert weights(400, 4000).mean(values, np.arange(400)) == estimate
-    assert weights(400, 4000, seed=2).mean(values, np.arange(400)) != estimate
-
-
 @pytest.mark.parametrize(("paired_seeds", "players"), [(1, 2), (10, 2), (10, 4)])
 def test_who_won_all_games_may_lose_one(paired_seeds: int, players: int) -> None:
     """Imaginary paired seeds, won and lost, at par, are Jeffreys' interval with two players; they

@@ -1,49 +1,24 @@
-"""Evaluations: the figures by hand, Ctrl-C, reports, records."""
+"""Evaluations: the figures by hand, the same games here and in workers, Ctrl-C, records."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import signal
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
+from processes import interrupting
 from skyenv import records
 from skyenv.agents import Decisions, RandomAgent
 from skyenv.arena.estimates import Estimate
-from skyenv.arena.evaluate import (
-    LARGEST,
-    TASKS,
-    Sizes,
-    evaluate,
-    record_games,
-    summary,
-    table,
-)
+from skyenv.arena.evaluate import LARGEST, TASKS, Sizes, evaluate, record_games, summary, table
 from skyenv.arena.matches import Played, play_games, rotations
-from skyenv.errors import AgentError, OptionError
 from skyenv_agents import GreedyAgent
-
-
-class Interrupted(RandomAgent):
-    """Plays at random, and presses Ctrl-C at its n-th call."""
-
-    def __init__(self, calls: int) -> None:
-        self.calls = calls
-
-    def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
-        """See Agent."""
-        self.calls -= 1
-        if self.calls == 0:
-            raise KeyboardInterrupt
-        return super().act(decisions)
 
 
 def test_summary_by_hand() -> None:
@@ -60,10 +35,9 @@ def test_summary_by_hand() -> None:
     assert result.other.mean == (20 + 10 + 40 + 60) / 4
     assert result.ahead.mean == result.own.mean - result.other.mean
     assert result.share.low < 0.25 < 0.9 < result.share.high
-    assert result.decisions == 25
-    assert result.truncated == 0.25
-    assert table([result]).splitlines()[2].split()[:5] == ["a", "b", "2", "front", "2*"]
-    assert table([result]).splitlines()[2].split()[-1] == "25.0"
+    assert (result.decisions, result.truncated) == (25, 0.25)
+    cells = table([result]).splitlines()[2].split()
+    assert (cells[:5], cells[-1]) == (["a", "b", "2", "front", "2*"], "25.0")
     assert table([result]).endswith(
         "\n* interrupted; paired seeds are missing, long ones above all"
     )
@@ -74,46 +48,18 @@ def test_an_agent_against_itself_is_at_par(name: str, num_players: int) -> None:
     (result,) = evaluate(name, [name], num_players, "back", 8, 11)
     assert result.share.mean == pytest.approx(result.par, abs=1e-12)
     assert result.par == 1 / num_players
-    if num_players == 2:
-        assert result.ahead == Estimate(0.0, 0.0, 0.0)
+    assert num_players > 2 or result.ahead == Estimate(0.0, 0.0, 0.0)
 
 
-def test_the_same_seed_gives_the_same_results() -> None:
-    once, again = (evaluate("random", ["hoard", "crowd"], paired_seeds=5, seed=3) for _ in range(2))
-    assert once == again
-    assert [result.opponent for result in once] == ["hoard", "crowd"]
-    assert evaluate("random", ["hoard"], paired_seeds=5, seed=4) != once[:1]
-    secret, same = (
-        evaluate("random", ["hoard"], paired_seeds=5, seed=3, secret=2**60) for _ in range(2)
-    )
-    assert secret == same
-    assert secret[0].secret == 2**60
-    assert secret[0].own != once[0].own
-
-
-def test_wrong_options() -> None:
-    wrongs: list[dict[str, Any]] = [
-        {"paired_seeds": 0},
-        {"num_players": 5},
-        {"seed": -1},
-        {"side": "top"},
-        {"max_turns": 0},
-    ]
-    for wrong in wrongs:
-        with pytest.raises(OptionError):
-            evaluate("random", ["random"], **wrong)
-    with pytest.raises(AgentError):
-        evaluate("random", ["nobody"])
-
-
-@pytest.mark.parametrize("calls", [1, 700])
-def test_ctrl_c_keeps_what_is_finished(calls: int) -> None:
-    results = evaluate(Interrupted(calls), ["random", "hoard"], paired_seeds=600, seed=1)
-    assert len(results) == (calls > 1)
-    for result in results:
-        assert result.interrupted
-        assert 0 < result.paired_seeds < 600
-        assert result.games == 2 * result.paired_seeds
+def test_the_same_seed_and_secret_give_the_same_results_here_and_in_workers() -> None:
+    """Also for threads: only the main thread receives SIGINT."""
+    games = ("random", ["hoard", "crowd"], 3, "back", 8, 5)
+    here = evaluate(*games, secret=7)
+    assert [(result.opponent, result.secret) for result in here] == [("hoard", 7), ("crowd", 7)]
+    assert evaluate(*games, secret=8)[0].own != here[0].own
+    assert evaluate(*games)[0].own != here[0].own
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(evaluate, *games, secret=7, workers=2).result() == here
 
 
 class Counting(RandomAgent):
@@ -124,7 +70,6 @@ class Counting(RandomAgent):
         self.seconds = seconds
 
     def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
-        """See Agent."""
         self.counts.append(len(decisions))
         time.sleep(self.seconds)
         return super().act(decisions)
@@ -146,14 +91,6 @@ def test_slow_agents_play_few_games_at_a_time_and_fast_ones_all(
 # ---- in workers ----
 
 
-def test_workers_play_the_same_games_also_for_threads() -> None:
-    """Only the main thread receives SIGINT."""
-    games = ("random", ["hoard", "crowd"], 3, "back", 8, 5)
-    here = evaluate(*games, secret=7)
-    with ThreadPoolExecutor(1) as pool:
-        assert pool.submit(evaluate, *games, secret=7, workers=2).result() == here
-
-
 @pytest.mark.parametrize(("seconds", "size"), [(0.0, 3000 // (TASKS * 3)), (4.0, 2), (1000.0, 1)])
 def test_tasks_are_all_paired_seeds_once_and_take_their_time(seconds: float, size: int) -> None:
     """Paired seeds take so long; those against the second opponent begin with one again."""
@@ -170,24 +107,13 @@ def test_tasks_are_all_paired_seeds_once_and_take_their_time(seconds: float, siz
         assert max(task.end - task.first for task in own) == min(size, LARGEST)
 
 
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("when", [20, 120])
 def test_ctrl_c_keeps_what_workers_have_finished(
     when: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also with the last games."""
-    left = [when]
-
-    class Bar:
-        def update(self, games: int) -> None:
-            left[0] -= games
-            if left[0] <= 0:
-                signal.raise_signal(signal.SIGINT)
-
-    @contextlib.contextmanager
-    def progress(*_: object, **__: object) -> Iterator[Bar]:
-        yield Bar()
-
-    monkeypatch.setattr("skyenv.arena.evaluate.progress_bar", progress)
+    monkeypatch.setattr("skyenv.arena.evaluate.progress_bar", interrupting(when))
     results = evaluate("random", ["hoard", "crowd"], 3, "back", 20, 5, secret=7, workers=1)
     assert results[-1].interrupted
     assert (sum(result.paired_seeds for result in results) == 40) == (when == 120)
@@ -201,13 +127,10 @@ def test_records(tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
     record_games(path, "greedy", ["random", "crowd"], 3, "back", 4, 5)
     assert records.verify(path).games == 8
-    headers = [json.loads(line) for line in path.read_text().splitlines() if '"format"' in line]
+    lines = [*map(json.loads, path.read_text().splitlines())]
+    headers = [line for line in lines if "format" in line]
     assert [header["seed"] for header in headers] == [5, 5, 5, 6] * 2
     assert headers[1]["agents"] == ["random", "greedy", "random"]
-    scores = [
-        game["scores"]
-        for game in map(json.loads, path.read_text().splitlines())
-        if game.get("event") == "end"
-    ]
     played = play_games([GreedyAgent(), RandomAgent()], rotations(3, 1), [5, 5, 5], "back")
+    scores = [line["scores"] for line in lines if line.get("event") == "end"]
     assert scores[:3] == played.scores.tolist()

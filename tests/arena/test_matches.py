@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from tournaments import settings
 
 from skyenv import Game, Games
 from skyenv.agents import Agent, Decisions, RandomAgent, make_agent
+from skyenv.arena.evaluate import evaluate
 from skyenv.arena.matches import SALT, Played, play_game, play_games, rotations
 from skyenv.engine.observation import codes_of
 from skyenv.errors import OptionError
@@ -99,19 +102,33 @@ def test_an_agent_decides_at_once_in_all_its_seats() -> None:
     assert np.mean(sizes[:20]) > 45
 
 
+TWO = (RandomAgent(), RandomAgent())
+
+
 @pytest.mark.parametrize(
-    ("seating", "seeds", "message"),
+    ("call", "message"),
     [
-        ([0, 1], [1, 2], "one row of seats"),
-        ([[0, 2]], [1], "seating names agents 0 to 2; there are 2"),
-        ([[0, 1]], [1, 2], "one number for each of the 1 games, not 2"),
-        ([[0, 1]], [-1], "seed must be"),
-        ([[0] * 5], [1], "num_players must be"),
+        (lambda: play_games(TWO, [0, 1], [1, 2]), "one row of seats"),
+        (lambda: play_games(TWO, [[0, 2]], [1]), "seating names agents 0 to 2; there are 2"),
+        (lambda: play_games(TWO, [[0, 1]], [1, 2]), "one number for each of the 1 games, not 2"),
+        (lambda: play_games(TWO, [[0, 1]], [-1]), "seed must be"),
+        (lambda: play_games(TWO, [[0] * 5], [1]), "num_players must be"),
+        (lambda: evaluate("random", ["random"], paired_seeds=0), "paired_seeds must be"),
+        (lambda: evaluate("random", ["random"], 5), "num_players must be"),
+        (lambda: evaluate("random", ["random"], side="top"), "side must be"),
+        (lambda: evaluate("random", ["random"], seed=-1), "seed must be"),
+        (lambda: evaluate("random", ["random"], max_turns=0), "max_turns must be"),
+        (lambda: evaluate(TWO[0], ["random"], workers=1), "agents of workers must be names"),
+        (lambda: settings("random", "crowd", players=5), "players must be"),
+        (lambda: settings("random", "crowd", side="top"), "side must be"),
+        (lambda: settings("random", "crowd", seed=-1), "seed must be"),
+        (lambda: settings("random", "crowd", "hoard", slow=("9",)), "9 is called slow, but"),
+        (lambda: settings("random", "crowd", slow=("random",)), "at least two agents must not be"),
     ],
 )
-def test_wrong_matches(seating: Any, seeds: Any, message: str) -> None:
+def test_what_is_wrong_is_refused(call: Callable[[], object], message: str) -> None:
     with pytest.raises(OptionError, match=message):
-        play_games([RandomAgent(), RandomAgent()], seating, seeds)
+        call()
 
 
 def test_an_onlooker_sees_every_decision_and_changes_none() -> None:

@@ -15,12 +15,14 @@ from tournaments import lines, play, settings
 
 from processes import ROOT
 from skyenv.agents import make_agent
+from skyenv.arena import tournament
 from skyenv.arena.folder import Folder
 from skyenv.arena.matches import play_game
 from skyenv.arena.schedule import Group, timed_agent
 from skyenv.arena.tournament import GroupSeeds, play_task, shared_out
 from skyenv.errors import AgentError
 from skyenv.seeds import LADDERS
+from skyenv.work import WorkerDiedError
 
 pytestmark = pytest.mark.usefixtures("odd_agents")
 
@@ -40,33 +42,47 @@ def test_games_are_those_of_a_single_match(secret: int | None, tmp_path: Path) -
         assert (alone.turn, int(alone.state.decisions)) == (game["turns"], game["decisions"])
 
 
-def test_a_worker_that_dies_loses_nothing_and_workers_do_not_matter(tmp_path: Path) -> None:
+def test_a_worker_that_dies_loses_nothing_and_workers_do_not_matter(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     wanted = settings("odd_agents:Mortal", "crowd", "random", secret=3)
     play(tmp_path / "dying", wanted, 2, workers=2)
     assert Path(sys.path[0], "died").exists()
-    play(tmp_path / "living", wanted, 2, workers=1)
+    request.getfixturevalue("in_this_process")
+    play(tmp_path / "living", wanted, 2)
     assert lines(tmp_path / "dying") == lines(tmp_path / "living")
     assert len(lines(tmp_path / "dying")) == 2 * 6
     assert play(tmp_path / "dying", wanted, 2).played == 0
 
 
-def test_a_deadly_agent_is_named_with_its_seeds(tmp_path: Path) -> None:
-    told = r"3 processes died while deadly and random played seeds 7 to 7$"
+@pytest.mark.usefixtures("in_this_process")
+def test_a_deadly_agent_is_named_with_its_seeds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dying(*_: object) -> None:
+        raise WorkerDiedError("3 processes died")
+
+    monkeypatch.setattr(tournament, "play_task", dying)
+    told = r"3 processes died while random and crowd played seeds 7 to 7$"
     with pytest.raises(AgentError, match=told):
-        play(tmp_path, settings("odd_agents:Deadly", "random", seed=7))
+        play(tmp_path, settings("random", "crowd", seed=7))
 
 
 @pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("Faulty", r"agent faulty failed at .*odd_agents\.py:28: EOFError: oh no$"),
+        ("Faulty", r"agent faulty failed at .*odd_agents\.py:\d+: EOFError: oh no$"),
         ("Wrong", r"agent wrong chose action"),
+        ("Impatient", "agent impatient raised KeyboardInterrupt"),
     ],
 )
-def test_an_agent_that_keeps_failing(spec: str, message: str, tmp_path: Path) -> None:
-    told = rf"^in paired seed 0 \(seed 7\): {message}"
-    with pytest.raises(AgentError, match=told) as caught:
+def test_an_agent_that_keeps_failing(
+    spec: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker ignores SIGINT, so KeyboardInterrupt is the agent's own."""
+    monkeypatch.setattr(signal, "getsignal", lambda _: signal.SIG_IGN)
+    with pytest.raises(AgentError, match=rf"^in paired seed 0 \(seed 7\): {message}") as caught:
         play(tmp_path, settings(f"odd_agents:{spec}", "random", seed=7))
     assert "\n" not in str(caught.value)
 
@@ -94,9 +110,11 @@ def test_a_checkpoint_that_is_another_where_it_plays(tmp_path: Path) -> None:
         play_task(wanted, task)
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_time_ends_it_after_whole_rounds(tmp_path: Path) -> None:
-    tournament = play(tmp_path, settings("random", "crowd", "hoard"), minutes=0.05)
-    with Folder(tmp_path, tournament.settings) as folder:
+    wanted = settings("random", "crowd", "hoard")
+    play(tmp_path, wanted, minutes=0.03)
+    with Folder(tmp_path, wanted) as folder:
         assert len(folder.whole_paired_seeds()) * 6 == folder.number() > 0
 
 
@@ -115,13 +133,3 @@ def test_a_round_is_shared_out_where_there_are_more_workers_than_groups() -> Non
     ]
     assert len(list(shared_out(missing, 100))) == 6
     assert list(shared_out({}, 2)) == []
-
-
-@pytest.mark.usefixtures("in_this_process")
-def test_an_agent_that_raises_keyboard_interrupt_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A worker ignores SIGINT, so the agent has raised it itself."""
-    monkeypatch.setattr(signal, "getsignal", lambda _: signal.SIG_IGN)
-    with pytest.raises(AgentError, match="agent impatient raised KeyboardInterrupt"):
-        play(tmp_path, settings("odd_agents:Impatient", "random"))

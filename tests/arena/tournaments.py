@@ -5,6 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.agents import Decisions, RandomAgent
 from skyenv.arena.folder import Folder
 from skyenv.arena.schedule import Settings, entrants
 from skyenv.arena.tournament import Tournament
@@ -21,14 +25,6 @@ class Mortal(RandomAgent):
         flag = Path(__file__).with_name("died")
         if not flag.exists():
             flag.touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-        return super().act(decisions)
-
-class Deadly(RandomAgent):
-    "Kills its process in seat 1."
-    name = "deadly"
-    def act(self, decisions):
-        if decisions.seat[0] == 1:
             os.kill(os.getpid(), signal.SIGKILL)
         return super().act(decisions)
 
@@ -60,26 +56,18 @@ class Wrong(RandomAgent):
         return super().act(decisions) - 1000
 """
 
-SETTLED_AGENTS = """
-import os, time
-from pathlib import Path
-from skyenv.agents import RandomAgent
 
-class Settled(RandomAgent):
-    "Tells on which of Ray's nodes it is, and waits there until it may play."
-    name = "settled"
-    def act(self, decisions):
-        if "RAY_JOB_ID" in os.environ:
-            import ray
-            Path(__file__).with_name(ray.get_runtime_context().get_node_id()).touch()
-            while not Path(__file__).with_name("go").exists():
-                time.sleep(0.01)
+class Interrupted(RandomAgent):
+    """Plays at random, and presses Ctrl-C at its n-th call."""
+
+    def __init__(self, calls: int) -> None:
+        self.calls = calls
+
+    def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
+        self.calls -= 1
+        if self.calls == 0:
+            raise KeyboardInterrupt
         return super().act(decisions)
-
-class Anchored(Settled):
-    name = "anchored"
-"""
-"""A module of its own: Ray's workers that have done something before keep what they imported."""
 
 
 def settings(*specs: str, players: int = 2, **options: Any) -> Settings:

@@ -5,7 +5,6 @@ own.
 from __future__ import annotations
 
 import json
-import signal
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,13 @@ import pytest
 from datasets import contents, matches, write
 from pyarrow import parquet as pq
 
-from processes import running, wait_until
-from skyenv import cli
+from processes import interrupting, main_of
 from skyenv.commands import INTERRUPTED
 from skyenv.dataset.folder import Plan
 from skyenv.errors import DatasetError, FolderInUseError
 from skyenv.files import locked
+
+pytestmark = pytest.mark.usefixtures("in_this_process")
 
 
 def plan(**options: Any) -> Plan:
@@ -27,23 +27,18 @@ def plan(**options: Any) -> Plan:
     return Plan(**{"source": source, "shard_games": 2, "dataset_id": "some/b-v1", **options})
 
 
-@pytest.mark.usefixtures("in_this_process")
 def test_shards_cover_the_games_once_and_their_size_does_not_change_games(tmp_path: Path) -> None:
     many = plan(source=matches(games=100_002), shard_games=1).shards()
     assert [many[number].name for number in (0, 100_001)] == ["000000", "100001"]
     tables = []
     for games in (2, 5):
         path = write(plan(shard_games=games, formats=("parquet",)), tmp_path / str(games))
-        read = [
-            pq.read_table(file).unify_dictionaries()
-            for file in sorted((path / "parquet").iterdir())
-        ]
+        read = map(pq.read_table, sorted((path / "parquet").iterdir()))
         tables.append([row for table in read for row in table.to_pylist()])
     assert tables[0] == tables[1]
     assert sorted({row["game"] for row in tables[0]}) == list(range(7))
 
 
-@pytest.mark.usefixtures("in_this_process")
 def test_what_is_missing_is_made_anew_bit_for_bit(tmp_path: Path) -> None:
     whole = contents(write(plan(), tmp_path))
     assert set(whole) == {
@@ -69,65 +64,22 @@ def test_what_is_missing_is_made_anew_bit_for_bit(tmp_path: Path) -> None:
         assert contents(tmp_path) == whole
 
 
-WAITING = """
-import os
-import time
-
-from skyenv.agents import RandomAgent
-
-
-class Waiting(RandomAgent):
-    name = "waiting"
-    description = "random, but decides nothing any more once a file is there"
-
-    def act(self, decisions):
-        while os.path.exists(os.environ.get("WAIT_FOR", "")):
-            time.sleep(0.01)
-        return super().act(decisions)
-"""
-
-
 def test_the_same_command_goes_on_after_ctrl_c(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    request: pytest.FixtureRequest,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = [
-        "dataset",
-        "waiting:Waiting",
-        "--games",
-        "12",
-        "--shard-games",
-        "3",
-        "--max-turns",
-        "6",
-    ]
-    command += ["--workers", "1", "--id", "a-v0"]
-    (tmp_path / "waiting.py").write_text(WAITING)
-    monkeypatch.syspath_prepend(tmp_path)
-    made = tmp_path / "cut" / "parquet" / "00001.parquet"
-    with running(
-        "-m",
-        "skyenv",
-        *command,
-        "-o",
-        tmp_path / "cut",
-        environment={"PYTHONPATH": str(tmp_path), "WAIT_FOR": str(made)},
-    ) as process:
-        wait_until(made.exists, process)
-        process.send_signal(signal.SIGINT)
-        _, complaint = process.communicate()
-    assert not (tmp_path / "cut" / "dataset.json").exists()
-    assert {path.name for path in made.parent.glob("[0-9]*")} == {"00000.parquet", "00001.parquet"}
-    assert process.returncode == INTERRUPTED
-    assert complaint.splitlines()[-1] == "dataset: error: interrupted; the same command goes on"
-    request.getfixturevalue("in_this_process")
-    for place in ("cut", "whole"):
-        assert cli.main([*command, "-o", str(tmp_path / place)]) == 0
-    assert contents(tmp_path / "cut") == contents(tmp_path / "whole")
+    words = "dataset random --games 12 --shard-games 3 --max-turns 6 --id a-v0 --workers 1"
+    cut, whole = tmp_path / "cut", tmp_path / "whole"
+    with monkeypatch.context() as patched:
+        patched.setattr("skyenv.dataset.folder.progress", interrupting(6))
+        assert main_of(f"{words} -o {cut}") == INTERRUPTED
+    assert capsys.readouterr().err == "dataset: error: interrupted; the same command goes on\n"
+    made = [path.name for path in sorted(cut.glob("parquet/*"))]
+    assert made == ["00000.parquet", "00001.parquet"]
+    assert not (cut / "dataset.json").exists()
+    assert [main_of(f"{words} -o {path}") for path in (cut, whole)] == [0, 0]
+    assert contents(cut) == contents(whole)
 
 
-@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -149,7 +101,6 @@ def test_another_dataset_needs_another_folder(
         write(plan(**change), tmp_path)
 
 
-@pytest.mark.usefixtures("in_this_process")
 def test_damaged_and_foreign_files_are_one_error(tmp_path: Path) -> None:
     whole = contents(write(plan(), tmp_path))
     for name in ("parquet/00001.parquet", "minari/some/b-v1/data/00001.hdf5"):
@@ -177,15 +128,13 @@ def test_damaged_and_foreign_files_are_one_error(tmp_path: Path) -> None:
         write(plan(), tmp_path)
 
 
-@pytest.mark.usefixtures("in_this_process")
 def test_games_of_agents_tell_what_environment_they_are_of(tmp_path: Path) -> None:
     def told(**options: Any) -> dict[str, Any]:
         made = plan(formats=("minari",), dataset_id="x-v0", **options)
-        write(made, tmp_path / str(len(list(tmp_path.iterdir()))))
-        content = (
-            sorted(tmp_path.iterdir())[-1] / "minari" / "x-v0" / "data" / "metadata.json"
-        ).read_bytes()
-        metadata: dict[str, Any] = json.loads(content)
+        path = write(made, tmp_path / made.digest())
+        metadata: dict[str, Any] = json.loads(
+            made.data(path).joinpath("metadata.json").read_bytes()
+        )
         return metadata
 
     assert "env_spec" not in told(episodes="table")

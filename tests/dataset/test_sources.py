@@ -96,19 +96,6 @@ def test_chance_from_outside_has_no_seed_and_names_may_be_missing(tmp_path: Path
     assert np.array_equal(again.codes, kept.codes)
 
 
-def test_names_that_hdf5_cannot_hold_are_told_with_file_and_line(tmp_path: Path) -> None:
-    kept = matches("random", "crowd", games=2).trajectories("outcome")
-    lines = (record_of(kept, 0, 6) + record_of(kept, 1, 6, named=False)).splitlines(keepends=True)
-    second = next(number for number, line in enumerate(lines) if number and '"format"' in line)
-    lines[second] = lines[second].replace('"agents": null', r'"agents": ["a\u0000b", "c"]')
-    path = tmp_path / "game.jsonl"
-    path.write_text("".join(lines), encoding="utf-8")
-    with pytest.raises(
-        DatasetError, match=rf"^{path}: line {second + 1}: an agent's name has a null byte in it$"
-    ):
-        records_of([path])
-
-
 def test_games_without_an_end_are_left_out(tmp_path: Path) -> None:
     kept = matches(games=3).trajectories("outcome")
     texts = [
@@ -124,35 +111,49 @@ def test_games_without_an_end_are_left_out(tmp_path: Path) -> None:
 
 
 def test_a_mistake_is_told_with_file_and_line(tmp_path: Path) -> None:
+    """Also a name that HDF5 can't hold."""
     kept = matches(games=2).trajectories("outcome")
-    lines = (record_of(kept, 0, 6) + record_of(kept, 1, 6)).splitlines()
-    second = next(number for number, line in enumerate(lines) if number and '"format"' in line)
-    path = tmp_path / "games.jsonl"
-    lines[second + 2] = lines[second + 2].replace('"seat": ', '"seat": 1')
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    texts = [record_of(kept, number, 6, named=False) for number in range(2)]
+    path, second = tmp_path / "games.jsonl", texts[0].count("\n") + 1
+    path.write_text(texts[0] + texts[1].replace('"seat": ', '"seat": 1', 1), encoding="utf-8")
     source = Records.of([path])
     assert len(source.part(0, 1).trajectories("outcome").players) == 1
-    with pytest.raises(RecordError, match=rf"^{path}: line {second + 3}: ") as caught:
+    with pytest.raises(RecordError, match=rf"^{path}: line {second + 2}: ") as caught:
         source.trajectories("outcome")
-    assert caught.value.line == second + 3
+    assert caught.value.line == second + 2
+    null = texts[1].replace('"agents": null', r'"agents": ["a\u0000b", "c"]')
+    path.write_text(texts[0] + null, encoding="utf-8")
+    message = rf"^{path}: line {second}: an agent's name has a null byte in it$"
+    with pytest.raises(DatasetError, match=message):
+        records_of([path])
 
 
 @pytest.mark.parametrize(
-    "content",
+    ("files", "error", "message"),
     [
-        b"",
-        b"\xff\x00\x9f",
-        b"hello\n",
-        b"[]\n",
-        b'{"format": 1}\n',
-        b'"format"\n',
-        b'\n{"format"\n',
+        *(
+            ({"x.jsonl": content}, RecordError, r"^.*x\.jsonl: line 1: ")
+            for content in (
+                b"",
+                b"\xff\x00\x9f",
+                b"hello\n",
+                b"[]\n",
+                b'{"format": 1}\n',
+                b'"format"\n',
+                b'\n{"format"\n',
+            )
+        ),
+        ({}, DatasetError, "holds no records"),
+        ({"config.json": b"", "games.jsonl": b""}, DatasetError, "a tournament's folder"),
     ],
 )
-def test_a_foreign_file_is_one_error(content: bytes, tmp_path: Path) -> None:
-    (tmp_path / "x.jsonl").write_bytes(content)
-    with pytest.raises(RecordError, match=r"^.*x\.jsonl: line 1: "):
-        records_of([tmp_path / "x.jsonl"])
+def test_what_holds_no_record_is_one_error(
+    files: dict[str, bytes], error: type[Exception], message: str, tmp_path: Path
+) -> None:
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(error, match=message):
+        records_of([tmp_path])
 
 
 @pytest.fixture(scope="module")
@@ -181,12 +182,3 @@ def test_damage_is_one_error_or_makes_no_difference(
     except RecordError as error:
         told = str(error)
     assert told == "" or re.match(rf"{path}: line \d+: [^\n]+$", told)
-
-
-def test_folders_without_records_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match="holds no records"):
-        records_of([tmp_path])
-    for name in ("config.json", "games.jsonl"):
-        (tmp_path / name).touch()
-    with pytest.raises(DatasetError, match="a tournament's folder"):
-        records_of([tmp_path])

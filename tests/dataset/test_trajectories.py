@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -11,9 +11,7 @@ from datasets import matches
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skyenv.agents import make_agent
-from skyenv.arena.matches import play_games
-from skyenv.dataset.trajectories import Trajectories, joined
+from skyenv.dataset.trajectories import Trajectories
 from skyenv.engine.game import Game
 from skyenv.engine.games import results
 from skyenv.engine.observation import SCALE
@@ -54,30 +52,6 @@ def test_they_are_the_games_that_seeds_and_actions_give(
         for seat in range(players):
             assert np.array_equal(kept.last[number, seat] * SCALE, game.observation(seat))
     assert row == len(kept)
-
-
-def test_they_are_the_games_that_matches_play_with_the_seed_as_secret() -> None:
-    source = matches("random", "crowd", games=4)
-    agents = [make_agent(agent.spec) for agent in source.agents]
-    played = play_games(agents, source.seating, range(4), max_turns=6, secret=3, purpose=DATASETS)
-    kept = source.trajectories("points")
-    assert np.array_equal(kept.scores[:, :2], played.scores)
-    assert np.bincount(kept.game).tolist() == played.decisions.tolist()
-    for number in range(4):
-        assert np.array_equal(
-            kept.rewards[kept.game == number].sum(axis=0)[:2], played.scores[number]
-        )
-
-
-def test_parts_are_the_whole() -> None:
-    source = matches(players=3, games=5)
-    whole = source.trajectories("margin")
-    parts = joined([source.part(*part).trajectories("margin") for part in ((0, 2), (2, 5))])
-    for field in fields(Trajectories):
-        one, other = getattr(whole, field.name), getattr(parts, field.name)
-        assert (
-            np.array_equal(one, other) if isinstance(one, np.ndarray) else list(one) == list(other)
-        ), field.name
 
 
 ORDERS = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=12), min_size=1, max_size=4)

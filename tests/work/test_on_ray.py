@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import socket
 import subprocess
 import sys
@@ -14,14 +13,12 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pytest
-from tasks import UNSENDABLE, doubled, dying, environment, failing, holding
 
 from clusters import Nodes, cluster_of
 from processes import children, command, descendants, listening, running, wait_until
-from skyenv.errors import AgentError, IllegalActionError, OptionError, SkyenvError
-from skyenv.work import ONE_THREAD, Pool, WorkerDiedError, open_pool
+from skyenv.errors import OptionError, SkyenvError
+from skyenv.work import open_pool
 from skyenv.work.on_ray import Home, connect, digest_of_sources
 
 
@@ -30,55 +27,6 @@ def nodes() -> Iterator[Nodes]:
     """A cluster of two nodes with a CPU each; this process is connected with it."""
     with cluster_of(2) as cluster:
         yield cluster
-
-
-@pytest.fixture(scope="module")
-def pool(nodes: Nodes) -> Iterator[Pool]:
-    """All its CPUs."""
-    with open_pool(0, nodes.address) as pool:
-        yield pool
-
-
-def test_every_task_is_done_once_with_one_thread_a_library(pool: Pool) -> None:
-    assert pool.size() == 2
-    assert sorted(pool.results(doubled, range(6))) == [(number, 2 * number) for number in range(6)]
-    assert pool.submit(environment, 0).result() == ONE_THREAD
-
-
-def test_a_task_whose_worker_dies_is_tried_again_and_blamed_after_three_deaths(
-    pool: Pool, tmp_path: Path
-) -> None:
-    work = partial(dying, str(tmp_path), signal.SIGKILL)
-    (tmp_path / "once").touch()
-    assert dict(pool.results(work, range(5))) == {number: 2 * number for number in range(5)}
-    for mark in range(9):
-        (tmp_path / str(mark)).touch()
-    with pytest.raises(WorkerDiedError, match=r"3 .* while playing 3"):
-        dict(pool.results(work, range(5), about=lambda number: f"playing {number}"))
-    assert len(list(tmp_path.iterdir())) == 6
-
-
-def test_what_a_task_raises_comes_back(pool: Pool) -> None:
-    with pytest.raises(IllegalActionError, match="three") as caught:
-        list(pool.results(failing, [1, 3, 5]))
-    assert "in failing" in caught.value.__notes__[0]
-    for work, message in UNSENDABLE:
-        with pytest.raises(AgentError, match=message):
-            pool.submit(work, 1).result()
-
-
-def test_a_killed_task_leaves_its_cpu_to_others(pool: Pool, tmp_path: Path) -> None:
-    tasks = [pool.submit(holding, tmp_path, name) for name in "abc"]
-    wait_until(lambda: len(list(tmp_path.iterdir())) == 2)
-    for task in tasks:
-        pool.kill(task)
-    assert pool.submit(doubled, 2).result() == 4
-
-
-def test_arrays_come_as_they_lie_in_rays_memory(pool: Pool) -> None:
-    found = pool.submit(np.arange, 100_000).result()
-    assert (found == np.arange(100_000)).all()
-    assert not found.flags.writeable
 
 
 def waiting(folder: str, number: int) -> tuple[int, str]:
@@ -91,9 +39,7 @@ def waiting(folder: str, number: int) -> tuple[int, str]:
     return 2 * number, node
 
 
-def test_a_node_that_is_lost_with_its_tasks_costs_time_alone(
-    nodes: Nodes, pool: Pool, tmp_path: Path
-) -> None:
+def test_a_node_that_is_lost_with_its_tasks_costs_time_alone(nodes: Nodes, tmp_path: Path) -> None:
     second, go = nodes.add(), tmp_path / "go"
 
     def lose() -> bool:
@@ -102,7 +48,8 @@ def test_a_node_that_is_lost_with_its_tasks_costs_time_alone(
             go.touch()
         return True
 
-    found = dict(pool.results(partial(waiting, str(tmp_path)), range(6), goes_on=lose))
+    with open_pool(0, nodes.address) as pool:
+        found = dict(pool.results(partial(waiting, str(tmp_path)), range(6), goes_on=lose))
     assert {number: result for number, (result, _) in found.items()} == {
         number: 2 * number for number in range(6)
     }

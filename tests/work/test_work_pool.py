@@ -28,32 +28,39 @@ from tasks import (
     unreadable,
 )
 
+from clusters import cluster_of
 from processes import printed, running, there, wait_until
 from skyenv.errors import AgentError, IllegalActionError, OptionError
-from skyenv.work import ONE_THREAD, Processes, WorkerDiedError, open_pool
+from skyenv.work import ONE_THREAD, Pool, Processes, WorkerDiedError, open_pool
 
 PATH = os.pathsep.join(filter(None, sys.path))
 
 
 @pytest.fixture(scope="module")
-def pool() -> Iterator[Processes]:
+def processes() -> Iterator[Processes]:
     """Two processes: starting one takes a second."""
     with Processes(2) as pool:
         yield pool
     assert multiprocessing.active_children() == []
 
 
-# ---- results ----
+@pytest.fixture(scope="module")
+def on_ray() -> Iterator[Pool]:
+    """The CPUs of a Ray of two nodes."""
+    with cluster_of(2) as nodes, open_pool(0, nodes.address) as pool:
+        yield pool
 
 
-def test_every_task_is_done_once() -> None:
-    with open_pool(3) as pool:
-        assert pool.size() == 3
-        assert sorted(pool.results(doubled, iter(range(6)))) == [(n, 2 * n) for n in range(6)]
-    assert multiprocessing.active_children() == []
+@pytest.fixture(params=["processes", "on_ray"])
+def pool(request: pytest.FixtureRequest) -> Any:
+    """Both kinds of pool, with two workers."""
+    return request.getfixturevalue(request.param)
 
 
-def test_tasks_are_asked_for_when_a_worker_is_idle(pool: Processes) -> None:
+# ---- both kinds ----
+
+
+def test_every_task_is_done_once_and_asked_for_when_a_worker_is_idle(pool: Pool) -> None:
     asked: list[int] = []
 
     def tasks() -> Iterator[int]:
@@ -61,71 +68,89 @@ def test_tasks_are_asked_for_when_a_worker_is_idle(pool: Processes) -> None:
             asked.append(number)
             yield number
 
-    for count, _ in enumerate(pool.results(doubled, tasks())):
-        assert len(asked) <= count + pool.size() + 1
+    found = []
+    for result in pool.results(doubled, tasks()):
+        found.append(result)
+        assert len(asked) <= len(found) + pool.size() == len(found) + 2
+    assert sorted(found) == [(number, 2 * number) for number in range(6)]
 
 
-def test_a_task_whose_worker_dies_is_tried_again(pool: Processes, tmp_path: Path) -> None:
-    for mark in "ab":
-        (tmp_path / mark).touch()
-    results = dict(pool.results(partial(dying, str(tmp_path), signal.SIGSEGV), range(5)))
-    assert results == {number: 2 * number for number in range(5)}
-    assert not list(tmp_path.iterdir())
+def test_a_worker_has_one_thread_a_library(pool: Pool) -> None:
+    before = environment(0)
+    assert pool.submit(environment, 1).result() == ONE_THREAD
+    assert environment(0) == before
 
 
-def test_a_task_is_blamed_after_three_deaths(pool: Processes, tmp_path: Path) -> None:
-    for mark in range(9):
+def test_a_task_whose_worker_dies_is_tried_again_and_blamed_after_three_deaths(
+    pool: Pool, tmp_path: Path
+) -> None:
+    (tmp_path / "once").touch()
+    work = partial(dying, str(tmp_path), signal.SIGKILL)
+    assert dict(pool.results(work, range(5))) == {number: 2 * number for number in range(5)}
+    for mark in range(5):
         (tmp_path / str(mark)).touch()
-    with pytest.raises(WorkerDiedError, match=r"3 processes died while playing 3"):
-        dict(
-            pool.results(
-                partial(dying, str(tmp_path), signal.SIGKILL),
-                range(5),
-                about=lambda number: f"playing {number}",
-            )
-        )
-    assert len(list(tmp_path.iterdir())) == 6
+    with pytest.raises(WorkerDiedError, match=r"3 .* while playing 3"):
+        dict(pool.results(work, range(5), about=lambda number: f"playing {number}"))
+    assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_what_a_task_raises_comes_back(pool: Processes) -> None:
+def test_what_a_task_raises_comes_back(pool: Pool) -> None:
     with pytest.raises(IllegalActionError, match="three") as caught:
         list(pool.results(failing, [1, 3, 5]))
     assert caught.value.action == 7
     assert "in failing" in caught.value.__notes__[0]
     for work, message in UNSENDABLE:
         with pytest.raises(AgentError, match=message):
-            list(pool.results(work, [1]))
-    with pytest.raises(AgentError, match="SystemExit"):
-        pool.submit(leaving, 1).result()
-    with pytest.raises(TypeError, match="pickle"):
-        pool.submit(unreadable, 1).result()
-    with pytest.raises(Exception, match="pickle"):
-        pool.submit(lambda: None).result()
-    assert pool.submit(doubled, 3).result() == 6
+            pool.submit(work, 1).result()
 
 
-def test_progress_is_reported(pool: Processes) -> None:
+def test_killed_tasks_end_at_once_and_those_that_wait_never_begin(
+    pool: Pool, tmp_path: Path
+) -> None:
+    tasks = [pool.submit(holding, tmp_path, name) for name in "abc"]
+    wait_until(lambda: len(list(tmp_path.iterdir())) == 2)
+    for task in reversed(tasks):
+        pool.kill(task)
+    assert pool.submit(doubled, 2).result() == 4
+    end = time.monotonic() + 0.5
+    work = partial(holding, tmp_path)
+    assert list(pool.results(work, "de", goes_on=lambda: time.monotonic() < end)) == []
+    assert pool.submit(doubled, 2).result() == 4
+    assert begun(tmp_path, "c") == []
+
+
+# ---- processes of this machine ----
+
+
+def test_what_can_not_be_sent_ends_no_worker(processes: Processes) -> None:
+    for work, error, message in (
+        (leaving, AgentError, "SystemExit"),
+        (unreadable, TypeError, "pickle"),
+        (lambda number: None, Exception, "pickle"),
+    ):
+        with pytest.raises(error, match=message):
+            processes.submit(work, 1).result()
+    assert processes.submit(doubled, 3).result() == 6
+
+
+def test_progress_is_reported(processes: Processes) -> None:
     heard: list[Any] = []
-    tasks = [pool.submit(reporting, number, on_progress=heard.append) for number in range(4)]
+    tasks = [processes.submit(reporting, number, on_progress=heard.append) for number in range(4)]
     assert [task.result() for task in tasks] == [0, 1, 4, 9]
     assert heard == ["half"] * 4
 
 
-def test_a_worker_has_one_thread_a_library(pool: Processes) -> None:
-    before = environment(0)
-    assert pool.submit(environment, 1).result() == ONE_THREAD
-    assert environment(0) == before
-
-
-def test_a_task_goes_to_the_worker_that_has_what_it_needs(pool: Processes, tmp_path: Path) -> None:
-    held = [pool.submit(holding, tmp_path, name, needs=name) for name in "ab"]
+def test_a_task_goes_to_the_worker_that_has_what_it_needs(
+    processes: Processes, tmp_path: Path
+) -> None:
+    held = [processes.submit(holding, tmp_path, name, needs=name) for name in "ab"]
     wait_until(lambda: begun(tmp_path, "a") and begun(tmp_path, "b"))
     for name in "ab":
         (tmp_path / f"{name}.go").touch()
     assert [task.result() for task in held] == ["a", "b"]
     for name in "abba":
-        wait_until(lambda: pool.busy() == 0)
-        assert pool.submit(process, needs=name).result() == begun(tmp_path, name)[0]
+        wait_until(lambda: processes.busy() == 0)
+        assert processes.submit(process, needs=name).result() == begun(tmp_path, name)[0]
 
 
 @pytest.mark.parametrize("workers", [-1, 1.5])
@@ -134,32 +159,17 @@ def test_a_wrong_number_of_workers_is_an_option_error(workers: Any) -> None:
         open_pool(workers)
 
 
-# ---- ends ----
-
-
-def test_what_is_no_longer_wanted_ends_at_once(pool: Processes, tmp_path: Path) -> None:
-    end = time.monotonic() + 0.5
-    work = partial(holding, tmp_path)
-    assert list(pool.results(work, "ab", goes_on=lambda: time.monotonic() < end)) == []
-    wait_until(lambda: pool.busy() == 0)
-
-
-def test_a_killed_task_ends_and_one_that_waits_never_begins(tmp_path: Path) -> None:
+def test_a_worker_is_replaced_after_a_kill_a_renewal_or_its_death() -> None:
     with Processes(1) as pool:
-        task, waits = (pool.submit(holding, tmp_path, name) for name in ("task", "waits"))
-        wait_until(lambda: begun(tmp_path, "task"))
-        pool.kill(waits)
-        pool.kill(task)
-        assert pool.submit(doubled, 2).result() == 4
-        assert begun(tmp_path, "task") != [pool.submit(process).result()]
-        starting = pool.submit(holding, tmp_path, "starting")
+        first = pool.submit(process).result()
         pool.renew()
+        starting = pool.submit(process)
         pool.kill(starting)
-        assert pool.submit(doubled, 2).result() == 4
-        for identifier in (pool.submit(process).result() for _ in range(2)):
-            os.kill(identifier, signal.SIGKILL)  # it dies while it waits
-            assert pool.submit(doubled, 2).result() == 4
-    assert begun(tmp_path, "waits") == []
+        identifiers = [first]
+        for _ in range(2):
+            identifiers.append(pool.submit(process).result())
+            os.kill(identifiers[-1], signal.SIGKILL)  # it dies while it waits
+        assert len(set(identifiers)) == 3
 
 
 INTERRUPTED = """
@@ -210,7 +220,7 @@ def test_workers_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
     wait_until(lambda: not there(worker))
 
 
-# ---- who goes first; in threads ----
+# ---- threads: what goes first ----
 
 
 def test_low_numbers_go_first_and_groups_take_turns() -> None:

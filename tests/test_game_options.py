@@ -10,7 +10,7 @@ from typing import Any
 import gymnasium
 import pytest
 
-from skyenv import GameOptions, Games, OptionError, fifth_avenue_v0, make_board
+from skyenv import Game, GameOptions, Games, OptionError, fifth_avenue_v0, make_board
 from skyenv.engine.options import GameKeywords
 from skyenv.envs.aec import AecKeywords
 from skyenv.envs.learner import LearnerGames, LearnerKeywords
@@ -19,6 +19,7 @@ from skyenv.envs.sb3 import SkyenvVecEnv
 
 REVERSED = make_board("back", {"TSQ": list(reversed(make_board("back").rings[3]))})
 INTERFACES: dict[str, Callable[..., Games]] = {
+    "Game": lambda **options: Game(**options).games,
     "Games": lambda **options: Games(2, **options),
     "learner": lambda **options: LearnerGames(2, **options).games,
     "gymnasium": lambda **options: gymnasium.make(ENV_ID, **options).unwrapped.core.games,  # type: ignore[attr-defined]
@@ -30,73 +31,68 @@ INTERFACES: dict[str, Callable[..., Games]] = {
 }
 
 
-def test_defaults() -> None:
-    options = GameOptions()
-    assert (options.num_players, options.side, options.max_turns, options.reward) == (
-        2,
-        "front",
-        500,
-        "outcome",
-    )
-    assert options.board == make_board("front")
+GIVEN: dict[str, Any] = {
+    "num_players": 3,
+    "side": "back",
+    "board": REVERSED,
+    "max_turns": 7,
+    "reward": "margin",
+}
+each_interface = pytest.mark.parametrize("interface", INTERFACES)
 
 
 def test_a_value_that_cannot_change() -> None:
-    options = GameOptions(3, "back", board=REVERSED, max_turns=7, reward="margin")
+    options, default = GameOptions(**GIVEN), GameOptions()
+    assert default == GameOptions(2, "front", max_turns=500, reward="outcome")
+    assert default.board == make_board("front")
     assert options.board is REVERSED
-    assert options == GameOptions(3, "back", board=REVERSED, max_turns=7, reward="margin")
-    assert (
-        len(
-            {
-                options,
-                pickle.loads(pickle.dumps(options)),
-                dataclasses.replace(options, max_turns=7),
-            }
-        )
-        == 1
-    )
+    same = (pickle.loads(pickle.dumps(options)), dataclasses.replace(options, max_turns=7))
+    assert len({options, *same}) == 1
     assert options != GameOptions(3, "back", max_turns=7, reward="margin")
-    assert repr(options).startswith("GameOptions(num_players=3, side='back', board=Board(")
     with pytest.raises(dataclasses.FrozenInstanceError):
         options.max_turns = 8  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("interface", INTERFACES)
+@each_interface
 def test_the_same_behind_every_interface(interface: str) -> None:
-    given: dict[str, Any] = {
-        "num_players": 3,
-        "side": "back",
-        "board": REVERSED,
-        "max_turns": 7,
-        "reward": "margin",
-    }
-    games = INTERFACES[interface](**given)
-    assert games.options == GameOptions(**given)
-    assert (games.num_players, games.side, games.board, games.max_turns) == (3, "back", REVERSED, 7)
+    """One by one or whole, and nothing beside them."""
+    options = GameOptions(**GIVEN)
+    assert INTERFACES[interface](**GIVEN).options == options
     assert INTERFACES[interface]().options == GameOptions()
+    assert INTERFACES[interface](options=options).options is options
+    for wrong in ({"max_turns": 8}, {"num_players": 4}, {"side": "back"}):
+        with pytest.raises(OptionError, match="options"):
+            INTERFACES[interface](options=options, **wrong)
 
 
-@pytest.mark.parametrize("interface", INTERFACES)
-def test_what_no_interface_takes(interface: str) -> None:
-    for wrong in (
-        {"num_players": 5},
-        {"side": "top"},
-        {"board": 3},
-        {"max_turns": 0},
-        {"reward": "money"},
-    ):
-        with pytest.raises(OptionError, match=f"{next(iter(wrong))} must be "):
-            INTERFACES[interface](**wrong)
-    library = interface in (
-        "Games",
-        "learner",
-    )  # environments tell by one error which options they have
-    message = (
-        "unexpected keyword argument 'colour'"
-        if library
-        else "has no option 'colour'; it has .*board, .*max_turns"
-    )
-    with pytest.raises(TypeError if library else OptionError, match=message):
+@each_interface
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"num_players": 5}, "num_players must be a whole number from 2 to 4, not 5"),
+        ({"num_players": "3"}, "num_players must be a whole number from 2 to 4, not '3'"),
+        ({"side": "top"}, "side must be 'front' or 'back', not 'top'"),
+        ({"board": 3}, "board must be a Board, the path of a board file, or None"),
+        ({"board": REVERSED}, "the board given is the back side, but side is 'front'"),
+        ({"max_turns": 0}, "max_turns must be a whole number from 1 to"),
+        ({"max_turns": 2**31}, "max_turns must be a whole number from 1 to"),
+        ({"reward": "money"}, "reward must be one of outcome, margin, points, not 'money'"),
+        ({"options": 3}, "options must be GameOptions"),
+    ],
+)
+def test_what_no_interface_takes(interface: str, wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        INTERFACES[interface](**wrong)
+
+
+@each_interface
+def test_other_options_are_refused_by_name(interface: str) -> None:
+    """Environments say which options they have."""
+    kind: type[Exception] = OptionError
+    message = "has no option 'colour'; it has .*board, .*max_turns"
+    if interface in ("Game", "Games", "learner"):
+        kind, message = TypeError, "unexpected keyword argument 'colour'"
+    with pytest.raises(kind, match=message):
         INTERFACES[interface](colour="green")
 
 
@@ -106,15 +102,3 @@ def test_keywords_are_the_fields() -> None:
     assert names == ["num_players", "side", *list(GameKeywords.__annotations__)[1:]]
     for more in (AecKeywords, LearnerKeywords):
         assert more.__annotations__.keys() > GameKeywords.__annotations__.keys()
-
-
-@pytest.mark.parametrize("interface", INTERFACES)
-def test_options_are_handed_on_whole(interface: str) -> None:
-    """And nothing beside them."""
-    options = GameOptions(3, "back", board=REVERSED, max_turns=7, reward="margin")
-    assert INTERFACES[interface](options=options).options is options
-    for wrong in ({"max_turns": 8}, {"num_players": 4}, {"side": "back"}):
-        with pytest.raises(OptionError, match="options"):
-            INTERFACES[interface](options=options, **wrong)
-    with pytest.raises(OptionError, match="options must be GameOptions"):
-        INTERFACES[interface](options=3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import pytest
@@ -12,13 +13,14 @@ from skyenv.rules.compiling import COMPILED
 from skyenv.seeds import HIGHEST_SEED
 
 
-def called(function: Any, *arguments: Any) -> int:
-    """A rule's result; compiled, if rules are."""
+@cache
+def callable_chacha() -> Any:
+    """The function; compiled once, if rules are."""
     if not COMPILED:
-        return int(function(*arguments))
+        return chacha
     import numba
 
-    return int(numba.njit(lambda *given: function(*given))(*arguments))
+    return numba.njit(lambda key, block, rounds: chacha(key, block, rounds))
 
 
 # ---- the function ----
@@ -43,38 +45,15 @@ def called(function: Any, *arguments: Any) -> int:
 def test_chacha_is_the_published_function(
     key: tuple[int, ...], block: tuple[int, ...], rounds: int, word: int
 ) -> None:
-    assert called(chacha, key, block, rounds) == word
+    assert callable_chacha()(key, block, rounds) == word
 
 
 def reference(seed: int, agent_seed: int | None, decisions: int, salt: int) -> float:
-    """An agent's number in plain Python, written from RFC 8439 with 12 rounds."""
-    secret = 0 if agent_seed is None else agent_seed
-    words = [*(int.from_bytes(b"expand 32-byte k"[i : i + 4], "little") for i in range(0, 16, 4))]
-    words += [
-        seed % 2**32,
-        (seed >> 32) % 2**32,
-        secret % 2**32,
-        secret >> 32,
-        int(agent_seed is not None),
-        0,
-        0,
-        0,
-    ]
-    words += [decisions, salt % 2**32, salt >> 32, 0]
-    state = list(words)
-    for number in range(12):
-        for i in range(4):
-            a, b, c, d = (4 * row + (i + row * (number % 2)) % 4 for row in range(4))
-            for into, add, mixed, places in (
-                (a, b, d, 16),
-                (c, d, b, 12),
-                (a, b, d, 8),
-                (c, d, b, 7),
-            ):
-                state[into] = (state[into] + state[add]) % 2**32
-                both = state[mixed] ^ state[into]
-                state[mixed] = (both << places) % 2**32 | both >> (32 - places)
-    return (state[0] + words[0]) % 2**32 / 2**32
+    """An agent's number in plain Python, by the function that the test above compares."""
+    words = (seed % 2**32, (seed >> 32) % 2**32)
+    secret = (0, 0, 0) if agent_seed is None else (agent_seed % 2**32, agent_seed >> 32, 1)
+    block = (decisions, salt % 2**32, salt >> 32, 0)
+    return int(callable_chacha()((*words, *secret, 0, 0, 0), block, 12)) / 2**32
 
 
 @pytest.mark.parametrize("agent_seed", [None, 0, 5, HIGHEST_SEED])

@@ -4,51 +4,40 @@ call.
 
 from __future__ import annotations
 
-import copy
 import pickle
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from skyenv import Games, IllegalActionError, OptionError
 from skyenv.engine.games import OUTPUTS
 from skyenv.engine.observation import OBSERVATION_SIZE
 
-NUM_GAMES = 5
-SHAPES: dict[str, tuple[int, ...]] = {
-    "mask": (NUM_GAMES, 103),
-    "seat": (NUM_GAMES,),
-    "observation": (NUM_GAMES, OBSERVATION_SIZE),
-    "reward": (NUM_GAMES, 3),
-    "done": (NUM_GAMES,),
-    "truncated": (NUM_GAMES,),
+ROWS = 5
+KINDS: dict[str, tuple[tuple[int, ...], type[np.generic]]] = {
+    "mask": ((ROWS, 103), np.int8),
+    "seat": ((ROWS,), np.int64),
+    "observation": ((ROWS, OBSERVATION_SIZE), np.float32),
+    "reward": ((ROWS, 3), np.float32),
+    "done": ((ROWS,), np.bool_),
+    "truncated": ((ROWS,), np.bool_),
 }
+"""Shape and dtype of each output."""
+FLAGS = np.zeros(ROWS, np.bool_)
+WIDE = np.zeros((ROWS, OBSERVATION_SIZE + 2), np.float32)
+each_form = pytest.mark.parametrize("observation", ["scaled", "codes"])
 
 
 def make(**options: Any) -> Games:
-    return Games(NUM_GAMES, 3, seed=1, reward="points", max_turns=5, **options)
-
-
-def dtypes(observation: str = "scaled") -> dict[str, npt.DTypeLike]:
-    vector: npt.DTypeLike = np.float32 if observation == "scaled" else np.int16
-    return {
-        "mask": np.int8,
-        "seat": np.int64,
-        "observation": vector,
-        "reward": np.float32,
-        "done": np.bool_,
-        "truncated": np.bool_,
-    }
+    return Games(ROWS, 3, seed=1, reward="points", max_turns=5, **options)
 
 
 def step(games: Games) -> None:
     """Some legal actions, others with every decision."""
-    turn = games.state["decisions"].astype(np.int64)
-    games.step(
-        [np.flatnonzero(mask)[turn[row] % mask.sum()] for row, mask in enumerate(games.mask)]
-    )
+    turns = games.state["decisions"].tolist()
+    legal = [np.flatnonzero(mask) for mask in games.mask]
+    games.step([row[turn % len(row)] for row, turn in zip(legal, turns, strict=True)])
 
 
 def same(games: Games, other: Games) -> bool:
@@ -58,10 +47,13 @@ def same(games: Games, other: Games) -> bool:
 # ---- arrays of the caller's own ----
 
 
-@pytest.mark.parametrize("observation", ["scaled", "codes"])
+@each_form
 def test_it_writes_into_what_it_is_given(observation: str) -> None:
     """Every output, whatever stood there before; resets and steps."""
-    mine = {name: np.full(shape, 1, dtypes(observation)[name]) for name, shape in SHAPES.items()}
+    kinds = {**KINDS}
+    if observation == "codes":
+        kinds["observation"] = (kinds["observation"][0], np.int16)
+    mine = {name: np.full(shape, 1, dtype) for name, (shape, dtype) in kinds.items()}
     games, other = make(out=mine, observation=observation), make(observation=observation)
     for turn in range(120):
         assert all(np.shares_memory(getattr(games, name), array) for name, array in mine.items())
@@ -72,11 +64,12 @@ def test_it_writes_into_what_it_is_given(observation: str) -> None:
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("observation", ["scaled", "codes"])
+@each_form
 def test_it_writes_into_wider_rows(observation: str) -> None:
     """One buffer holds observations beside rewards; what is between stays as it is."""
-    vector = np.dtype(dtypes(observation)["observation"])
-    wide = np.full((NUM_GAMES, OBSERVATION_SIZE + 40), 7, vector)
+    wide = np.full(
+        (ROWS, OBSERVATION_SIZE + 40), 7, np.int16 if observation == "codes" else np.float32
+    )
     mine = {"observation": wide[:, 8 : 8 + OBSERVATION_SIZE]}
     if observation == "scaled":
         mine["reward"] = wide[:, OBSERVATION_SIZE + 20 : OBSERVATION_SIZE + 23]
@@ -85,10 +78,11 @@ def test_it_writes_into_wider_rows(observation: str) -> None:
         step(games)
         step(other)
         assert same(games, other)
-    assert (wide[:, :8] == 7).all()
-    assert (wide[:, OBSERVATION_SIZE + 8 : OBSERVATION_SIZE + 20] == 7).all()
-    assert (wide[:, OBSERVATION_SIZE + 23 :] == 7).all()
-    for twin in (games.copy(), copy.deepcopy(games), pickle.loads(pickle.dumps(games))):
+    between = np.delete(
+        wide, np.r_[8 : OBSERVATION_SIZE + 8, OBSERVATION_SIZE + 20 : OBSERVATION_SIZE + 23], 1
+    )
+    assert (between == 7).all()
+    for twin in (games.copy(), pickle.loads(pickle.dumps(games))):
         before = wide.copy()
         assert same(twin, games)
         step(twin)
@@ -96,99 +90,69 @@ def test_it_writes_into_wider_rows(observation: str) -> None:
         assert not same(twin, games)
 
 
-def wrong(name: str) -> list[Any]:
+def unusable(name: str) -> list[Any]:
     """What can't be written into as an output."""
-    shape, dtype = SHAPES[name], np.dtype(dtypes()[name])
-    frozen = np.zeros(shape, dtype)
+    (shape, kind), dtype = KINDS[name], np.dtype(KINDS[name][1])
+    right = np.zeros(shape, dtype)
+    frozen = right.copy()
     frozen.flags.writeable = False
-    unaligned = (
-        np.zeros(int(np.prod(shape)) * dtype.itemsize + 1, np.uint8)[1:].view(dtype).reshape(shape)
-    )
-    every_other = np.zeros((*shape[:-1], 2 * shape[-1]), dtype)[..., ::2]
-    found: list[Any] = [
-        np.zeros(shape, np.float64),
-        np.zeros((shape[0] + 1, *shape[1:]), dtype),
-        np.zeros((*shape, 1), dtype),
-        frozen,
-        every_other,
-        np.zeros(shape, dtype).tolist(),
-        None,
-    ]
+    found: list[Any] = [frozen, right.tolist(), None, right[..., None], right.astype(np.float64)]
+    found += [right[1:], np.repeat(right, 2, axis=-1)[..., ::2]]
     if dtype.itemsize > 1:
-        found += [np.zeros(shape, dtype.newbyteorder()), unaligned]
-    if len(shape) > 1:
-        found += [
-            np.zeros(shape, dtype)[::-1],
-            np.zeros(shape, dtype, order="F"),
-            np.broadcast_to(np.zeros(shape[1:], dtype), shape),
-        ]
-        rows = np.lib.stride_tricks.as_strided(
-            np.zeros(shape, dtype), shape, (dtype.itemsize, dtype.itemsize)
-        )
-        found.append(rows)  # rows that overlap
+        unaligned = np.zeros(right.nbytes + 1, np.uint8)[1:].view(kind).reshape(shape)
+        found += [right.astype(dtype.newbyteorder()), unaligned]
+    if right.ndim > 1:
+        overlapping = np.lib.stride_tricks.as_strided(right, shape, (right.itemsize,) * 2)
+        found += [right[::-1], np.asfortranarray(right), overlapping]
     return found
 
 
 @pytest.mark.parametrize("name", OUTPUTS)
 def test_what_cannot_be_written_into_is_named(name: str) -> None:
-    for array in wrong(name):
-        with pytest.raises(
-            OptionError,
-            match=rf"^out\['{name}'\] must be a writable, aligned array, "
-            r"\w+ \(5,.*\), with contiguous",
-        ):
+    message = rf"^out\['{name}'\] must be a writable, aligned array, \w+ \(5,.*\), with contiguous"
+    for array in unusable(name):
+        with pytest.raises(OptionError, match=message):
             make(out={name: array})
 
 
-def test_wrong_outputs_are_named() -> None:
-    with pytest.raises(
-        OptionError,
-        match="out's name must be one of mask, seat, observation, reward, done, truncated, "
-        "not 'state'",
-    ):
-        make(out={"state": np.zeros(NUM_GAMES)})
-    flags = np.zeros(NUM_GAMES, np.bool_)
-    with pytest.raises(OptionError, match=r"out\['done'\] and out\['truncated'\] share memory"):
-        make(out={"done": flags, "truncated": flags})
-    wide = np.zeros((NUM_GAMES, OBSERVATION_SIZE + 2), np.float32)
-    with pytest.raises(OptionError, match="share memory"):
-        make(
-            out={
-                "observation": wide[:, :OBSERVATION_SIZE],
-                "reward": wide[:, OBSERVATION_SIZE - 1 :],
-            }
-        )
-    with pytest.raises(OptionError, match="new_arrays=True"):
-        make(out={"done": flags}, new_arrays=True)
-    for wrong in (np.zeros(3), ["mask"], "mask"):
-        with pytest.raises(
-            OptionError, match=r"out must be a dict of arrays by name \(.*mask.*\), not"
-        ):
-            make(out=wrong)
-    with pytest.raises(OptionError, match=r"out\['observation'\] must be .* \(5, 0\)"):
-        make(out={"observation": wide}, observation=None)
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"out": {"state": FLAGS}}, "out's name must be one of mask, .*, truncated, not 'state'"),
+        (
+            {"out": {"done": FLAGS, "truncated": FLAGS}},
+            r"out\['done'\] and out\['truncated'\] share",
+        ),
+        ({"out": {"observation": WIDE[:, :-2], "reward": WIDE[:, -3:]}}, "share memory"),
+        ({"out": {"done": FLAGS}, "new_arrays": True}, "new_arrays=True"),
+        ({"out": ["mask"]}, r"out must be a dict of arrays by name \(.*mask.*\), not list"),
+        (
+            {"out": {"observation": WIDE}, "observation": None},
+            r"out\['observation'\] must be .*0\)",
+        ),
+    ],
+)
+def test_wrong_outputs_are_named(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        make(**options)
 
 
 # ---- new arrays with every call ----
 
 
-def test_with_copies_what_was_kept_stays() -> None:
+def test_with_new_arrays_what_was_kept_stays() -> None:
     games, other = make(new_arrays=True), make()
-    kept: list[dict[str, Any]] = []
-    seen: list[dict[str, Any]] = []
-    moves: list[Any] = [step] * 30 + [
-        lambda one: one.reset(rows=[0, 3]),
-        lambda one: one.play_random(3),
-        lambda one: one.refresh(),
-    ]
-    for move in moves:
-        kept.append({name: getattr(games, name) for name in OUTPUTS})
-        seen.append({name: getattr(other, name).copy() for name in OUTPUTS})
-        move(games), move(other)
+    kept, seen = [], []
+    moves: list[Any] = [lambda one: one.reset(rows=[0, 3]), lambda one: one.play_random(3)]
+    for move in [step] * 30 + [*moves, Games.refresh]:
+        kept.append([getattr(games, name) for name in OUTPUTS])
+        seen.append([getattr(other, name).copy() for name in OUTPUTS])
+        for one in (games, other):
+            move(one)
         assert same(games, other)
     for mine, theirs in zip(kept, seen, strict=True):
-        assert all(np.array_equal(mine[name], theirs[name]) for name in OUTPUTS)
-    assert len({id(one["observation"]) for one in kept}) == len(kept)
+        assert all(map(np.array_equal, mine, theirs))
+    assert len({id(arrays[2]) for arrays in kept}) == len(kept)
     before = games.mask
     with pytest.raises(IllegalActionError):
         games.step(games.mask.argmin(axis=1))
@@ -206,7 +170,7 @@ def test_with_copies_what_was_kept_stays() -> None:
 def test_no_attribute_can_be_rebound_and_no_view_misleads_the_engine() -> None:
     """Compiled code would write beyond arrays of another shape, or into read-only ones."""
     games, other = make(), make()
-    for name in (*OUTPUTS, "state", "finished", "num_games", "num_players", "threads", "options"):
+    for name in (*OUTPUTS, "state", "finished", "num_games", "threads", "options"):
         with pytest.raises(AttributeError, match=name):
             setattr(games, name, np.zeros(1))
     for name in OUTPUTS:

@@ -14,9 +14,7 @@ from trainings import TINY, tiny, updated, weights, while_it_lasts
 
 from clusters import Nodes, cluster_of
 from experiments.training.curves import read_curve
-from experiments.training.train import Training
 from processes import ROOT, command, descendants, printed, there, wait_until
-from skyenv.errors import OptionError
 
 
 @pytest.fixture(scope="module")
@@ -62,17 +60,8 @@ def test_a_training_that_loses_an_actor_and_a_machine_learns_the_same(
         training.save()
         updated(training, 2)
         assert weights(training) == weights(here)
-    again = Training(config)
-    try:
-        again.load()
+    with while_it_lasts(config, goes_on=True) as again:
         assert weights(updated(again, 2)) == weights(here)
-    finally:
-        again.end()
-
-
-def test_ray_needs_other_processes() -> None:
-    with pytest.raises(OptionError, match="ray"):
-        tiny(ray="auto").check()
 
 
 @pytest.mark.long

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from experiments.training.best_response import BestResponse, BestResponseConfig, bound, main
+from experiments.training.best_response import BestResponseConfig, bound, main
+from skyenv.agents import make_agent
 from skyenv.arena.estimates import Estimate
 from skyenv.arena.evaluate import evaluate
+from skyenv_agents.learned.networks import Network
 
 TINY = shlex.split("--games 8 --steps 16 --batch 64 --hidden 8 --max-turns 6 --decisions 300")
 
@@ -19,42 +21,24 @@ TINY = shlex.split("--games 8 --steps 16 --batch 64 --hidden 8 --max-turns 6 --d
 def test_a_bound_is_what_was_won_beyond_par() -> None:
     """By hand: of four seats par is a quarter."""
     (result,) = evaluate("random", ["crowd"], 4, "front", 2, 1)
-    lower_bound = bound(asdict(replace(result, share=Estimate(0.4, 0.3, 0.5))))
-    assert lower_bound["gain"] == {
-        "mean": pytest.approx(0.15),
-        "low": pytest.approx(0.05),
-        "high": pytest.approx(0.25),
-    }
-    assert (
-        lower_bound["par"],
-        lower_bound["opponent"],
-        lower_bound["players"],
-        lower_bound["paired_seeds"],
-    ) == (
-        0.25,
-        "crowd",
-        4,
-        2,
-    )
+    told = bound(asdict(replace(result, share=Estimate(0.4, 0.3, 0.5))))
+    assert told["gain"] == pytest.approx({"mean": 0.15, "low": 0.05, "high": 0.25})
+    assert (told["par"], told["opponent"], told["players"]) == (0.25, "crowd", 4)
+    assert told["paired_seeds"] == 2
 
 
 def test_a_response_is_told_with_its_target(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = ["--run", str(tmp_path / "run"), "--target", "crowd"]
-    assert main([*TINY, *command, "--paired-seeds", "2"]) == 0
-    first = capsys.readouterr().out
-    assert "2 players, front side: the response wins" in first
-    assert "beyond its par of 50.0 % against crowd" in first
-    content = json.loads((tmp_path / "run" / "exploitability.json").read_text(encoding="utf-8"))
+    assert main([*TINY, "--run", str(tmp_path), "--target", "crowd", "--paired-seeds", "2"]) == 0
+    out = capsys.readouterr().out
+    assert "2 players, front side: the response wins" in out
+    assert "beyond its par of 50.0 % against crowd" in out
+    content = json.loads((tmp_path / "exploitability.json").read_text(encoding="utf-8"))
     assert content["target"] == "crowd"
     assert [one["opponent"] for one in content["bounds"]] == ["crowd"]
-    assert main([*command, "--resume"]) == 0  # it is finished
-    assert capsys.readouterr().out == first
-    training = BestResponse(BestResponseConfig(target="crowd"))
-    assert training.config.make_pool().fixed[0].name == "crowd"
-    assert (
-        training.config.opponent_share,
-        training.config.past_policies,
-        training.config.against,
-    ) == (1.0, 0, ("crowd",))
+    version = Network.load(tmp_path / "model.npz").about["target_version"]
+    assert version == make_agent("crowd").version
+    assert [guest.name for guest in BestResponseConfig(target="crowd").make_pool().agents] == [
+        "crowd"
+    ]

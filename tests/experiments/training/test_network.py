@@ -22,7 +22,7 @@ from skyenv_agents.learned.networks import Network, NetworkAgent, Prior
 
 ABOUT = {"prior": "", "prior_version": "", "reward": "outcome"}
 WITH_PRIOR = {"prior": "greedy", "prior_version": GreedyAgent.version, "reward": "outcome"}
-ALL_SIZES = [Sizes(1, 0, 1), Sizes(12, 1, 4), Sizes(33, 3, 7), Sizes(128, 2, 32)]
+ALL_SIZES = [Sizes(1, 0, 1), Sizes(33, 3, 7)]
 
 
 def decided(sizes: Sizes, prior_weight: float = 0.0) -> PolicyNetwork:
@@ -134,17 +134,9 @@ def test_it_comes_back_from_a_file(tmp_path: Path) -> None:
     sizes = Sizes(12, 1, 4)
     network, other = decided(sizes), PolicyNetwork(sizes, 0.0)
     (tmp_path / "model.npz").write_bytes(network.frozen(ABOUT).to_bytes())
-    loaded = Network.load(tmp_path / "model.npz")
-    assert isinstance(loaded, Network)
-    other.take(loaded)
+    other.take(Network.load(tmp_path / "model.npz"))
     state = other.state_dict()
     assert all(torch.equal(state[name], tensor) for name, tensor in network.state_dict().items())
-    assert sum(parameter.numel() for parameter in network.parameters()) == sum(
-        array.size for array in loaded.weights.values()
-    )
-
-
-# ---- how it begins ----
 
 
 # ---- mask ----

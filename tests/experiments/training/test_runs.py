@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator  # type: ignore[import-untyped]
-from trainings import TINY, begun, collector, tiny, updated
+from trainings import TINY, begun, tiny, updated
 
 from experiments.training import train
 from experiments.training.actors import packed, unpacked
@@ -34,20 +34,12 @@ from experiments.training.runs import (
 )
 from experiments.training.train import Training
 from skyenv.agents import make_agent
-from skyenv.errors import CheckpointError
+from skyenv.errors import CheckpointError, OptionError
 from skyenv.files import locked
 from skyenv.options import parse
 from skyenv.seeds import EVALUATION, TRAINING, secret_seeds
 
 Capture = pytest.CaptureFixture[str]
-
-
-def trained(folder: Path, kind: type[Training] = Training, **changes: Any) -> Training:
-    """A run that is over, in its folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    training = begun(tiny(folder, **changes), kind)
-    assert training.run()
-    return training
 
 
 def one_line(capsys: Capture) -> str:
@@ -142,13 +134,13 @@ def test_one_process_at_a_time_works_in_a_folder(tmp_path: Path, capsys: Capture
 
 def test_the_curve_is_the_same_in_tensorboard(tmp_path: Path) -> None:
     """Also over an interruption, after which some updates come once more."""
-    training = begun(tiny(tmp_path, games=48))
+    training = begun(tiny(tmp_path))
     updated(training, 2).save()
     updated(training, 1).save()
     checkpoint = (tmp_path / CHECKPOINT).read_bytes()
     updated(training, 2).save()
     (tmp_path / CHECKPOINT).write_bytes(checkpoint)
-    again = Training(tiny(tmp_path, games=48, decisions=4000))
+    again = Training(tiny(tmp_path, decisions=1200))
     again.load()
     assert again.run()
     curve = read_curve(tmp_path)
@@ -222,14 +214,6 @@ def test_episodes_count_shares_by_kind_of_opponent() -> None:
 
 
 # ---- checkpoints ----
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a run that is over."""
-    folder = tmp_path_factory.mktemp("runs") / "run"
-    trained(folder)
-    return folder
 
 
 @pytest.fixture
@@ -311,16 +295,15 @@ def test_checkpoints_of_another_content_with_a_right_checksum(
     assert not (folder.parent / "unpickled").exists()
 
 
-def test_an_opponent_that_has_changed_is_named(tmp_path: Path, capsys: Capture) -> None:
+def test_an_opponent_that_has_changed_is_named(tmp_path: Path) -> None:
     path = tmp_path / "fixed.npz"
     first, second = (tiny(seed=seed).make_network().frozen({}).to_bytes() for seed in (1, 2))
     path.write_bytes(first)
-    run = ["--run", str(tmp_path / "run"), *TINY, "--fixed-opponents", str(path)]
-    assert train.main(run) == 0
+    training = begun(tiny(tmp_path, fixed_opponents=str(path)))
+    training.save()
     path.write_bytes(second)
-    capsys.readouterr()
-    assert train.main([*run, "--resume", "--decisions", "2000"]) == 2
-    assert "fixed_opponents" in one_line(capsys)
+    with pytest.raises(OptionError, match="fixed_opponents"):
+        Training(training.config).load()
 
 
 # ---- signals ----
@@ -381,15 +364,12 @@ def test_signals_end_a_run_in_order(
     assert state["updates"] == len(read_curve(tmp_path))
     assert not list(tmp_path.glob(".*part*"))
     assert not (tmp_path / "evaluation.json").exists()
-    assert train.main([*run, "--resume", "--paired-seeds", "0"]) == 0
-    curve = read_curve(tmp_path)
-    assert [point["update"] for point in curve] == list(range(1, len(curve) + 1))
 
 
 def test_a_checkpoint_for_which_there_is_no_room(
     run: Path, tmp_path: Path, capsys: Capture
 ) -> None:
-    """The one before stays, and the run goes on from it when there is room again."""
+    """The one before stays."""
     before = (run / CHECKPOINT).read_bytes()
     (tmp_path / CHECKPOINT).write_bytes(before)
     more = ["--run", str(tmp_path), *TINY, "--resume", "--decisions", "1500"]
@@ -403,25 +383,23 @@ def test_a_checkpoint_for_which_there_is_no_room(
     assert len(errors) == 1
     assert str(tmp_path / CHECKPOINT) in errors[0]
     assert (tmp_path / CHECKPOINT).read_bytes() == before
-    assert train.main(more) == 0
 
 
 # ---- limits ----
 
 
-@pytest.mark.parametrize("seed", [0, 1])
 def test_the_closing_evaluation_deals_other_games_than_those_of_the_training(
-    seed: int, tmp_path: Path
+    tmp_path: Path,
 ) -> None:
     """Whatever the run's seed; its results say how to deal them again."""
-    training = trained(tmp_path / "run", seed=seed, paired_seeds=2, against=("random",))
+    training = begun(tiny(tmp_path, seed=1, paired_seeds=2, against=("random",)))
+    training.save()
     (result,) = training.close()
-    first = collector(training).tables[0].games.seeds
-    assert all(number in TRAINING for number in first.tolist())
-    assert ((first - TRAINING.start) // SEEDS_APART == seed).all()
+    ((*_, first),) = training.config.games_of(0)
+    assert first in TRAINING
+    assert (first - TRAINING.start) // SEEDS_APART == 1
     dealt = secret_seeds(result["secret"], [result["seed"], result["seed"] + 1])
     assert all(number in EVALUATION for number in dealt.tolist())
-    assert training.close() == [result]
 
 
 def test_a_run_ends_at_the_nearest_limit_which_includes_the_closing_evaluation() -> None:

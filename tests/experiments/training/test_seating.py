@@ -65,30 +65,24 @@ def guests_at(tables: Tables) -> list[Agent | None]:
     return [tables.guests[index] if index != LEARNER else None for index in tables.seats.flat]
 
 
-@pytest.mark.parametrize("players", [2, 3, 4])
-def test_mixed_tables(players: int) -> None:
+def test_mixed_tables() -> None:
     """The learner has one to all but one seats, k of them one k-th as often as one; the others are
     drawn one by one.
     """
-    tables = Tables(2000, players, "front", 1)
-    pool = OpponentPool(
-        [RandomAgent(), GreedyAgent(), CrowdAgent()], fixed_share=1.0, sampling="uniform"
-    )
-    tables.seat(np.arange(2000), pool, 1.0, np.random.default_rng(3), 1.0)
+    tables, rows = Tables(2000, 4, "front", 1), np.arange(2000)
+    guests = [RandomAgent(), GreedyAgent(), CrowdAgent()]
+    pool = OpponentPool(guests, fixed_share=1.0, sampling="uniform")
+    tables.seat(rows, pool, 1.0, np.random.default_rng(3), 1.0)
     mine = tables.seats == LEARNER
-    numbers = np.bincount(mine.sum(axis=1), minlength=players + 1)
-    assert numbers[0] == numbers[players] == 0
-    often: list[float] = {2: [1.0], 3: [2 / 3, 1 / 3], 4: [6 / 11, 3 / 11, 2 / 11]}[players]
-    assert numbers[1:players] / 2000 == pytest.approx(often, abs=0.05)
-    assert mine.mean(axis=0) == pytest.approx(
-        sum(k * share for k, share in enumerate(often, 1)) / players, abs=0.05
-    )
+    often = np.array([6, 3, 2]) / 11
+    numbers = np.bincount(mine.sum(axis=1), minlength=5) / 2000
+    assert numbers == pytest.approx([0, *often, 0], abs=0.05)
+    assert mine.mean(axis=0) == pytest.approx(often @ [1, 2, 3] / 4, abs=0.05)
     assert np.bincount(tables.seats[~mine]) / (~mine).sum() == pytest.approx(1 / 3, abs=0.05)
-    if players == 4:
-        three = tables.seats[mine.sum(axis=1) == 1]
-        kinds = [len(set(row) - {LEARNER}) for row in three.tolist()]
-        assert np.bincount(kinds)[1:] / len(kinds) == pytest.approx([1 / 9, 6 / 9, 2 / 9], abs=0.06)
-    tables.seat(np.arange(2000), pool, 1.0, np.random.default_rng(3), 0.5)
+    three = tables.seats[mine.sum(axis=1) == 1]
+    kinds = [len(set(row) - {LEARNER}) for row in three.tolist()]
+    assert np.bincount(kinds)[1:] / len(kinds) == pytest.approx([1 / 9, 6 / 9, 2 / 9], abs=0.06)
+    tables.seat(rows, pool, 1.0, np.random.default_rng(3), 0.5)
     alone = ((tables.seats == LEARNER).sum(axis=1) == 1).mean()
     assert alone == pytest.approx((1 + often[0]) / 2, abs=0.05)
 
@@ -160,9 +154,9 @@ def test_what_seats_get_in_a_game_adds_up(max_turns: int, truncated: bool) -> No
     assert moved > 5
 
 
-@pytest.mark.parametrize("players", [2, 3])
-def test_ends_are_told_of(players: int) -> None:
+def test_ends_are_told_of() -> None:
     """Who won what against whom: by hand, from the games that have ended."""
+    players = 3
     tables = Tables(30, players, "back", 5, max_turns=40)
     tables.seat(
         np.arange(30),

@@ -53,10 +53,12 @@ def begun(config: Config, kind: type[Training] = Training) -> Training:
 
 
 @contextmanager
-def while_it_lasts(config: Config) -> Iterator[Training]:
-    """A training that has begun, and ends with the block: one that has processes."""
-    training = begun(config)
+def while_it_lasts(config: Config, goes_on: bool = False) -> Iterator[Training]:
+    """A training that has begun, or goes on from its checkpoint, and ends with the block."""
+    training = Training(config)
+    begin = training.load if goes_on else training.begin
     try:
+        begin()
         yield training
     finally:
         training.end()

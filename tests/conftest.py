@@ -11,6 +11,7 @@ import pickle
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -98,6 +99,16 @@ def odd_agents(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     (folder / "odd_agents.py").write_text(ODD_AGENTS, encoding="utf-8")
     monkeypatch.syspath_prepend(folder)
     monkeypatch.delitem(sys.modules, "odd_agents", raising=False)
+
+
+@pytest.fixture(scope="session")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a training that is over."""
+    from trainings import begun, tiny
+
+    folder = tmp_path_factory.mktemp("finished")
+    assert begun(tiny(folder)).run()
+    return folder
 
 
 @pytest.fixture

@@ -14,17 +14,14 @@ After every generation one JSON file holds the weights found and all that is nee
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
-import signal
 import sys
 import time
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, fields
+from contextlib import nullcontext
+from dataclasses import dataclass, fields
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,9 +32,10 @@ from skyenv.agents import make_agent
 from skyenv.arena.matches import play_games, rotations
 from skyenv.commands import exit_code
 from skyenv.errors import AgentError, CheckpointError, OptionError
-from skyenv.files import write_atomically
-from skyenv.rules.components import SIDES
+from skyenv.files import read_json, write_atomically
+from skyenv.options import Options, argument, common, option, parse
 from skyenv.seeds import TUNING
+from skyenv.work import Pool, open_pool
 from skyenv_agents.heuristic.player import HeuristicAgent
 from skyenv_agents.heuristic.weights import Weights
 
@@ -49,24 +47,28 @@ FORMAT: Final = "skyenv-tune-1"
 
 
 @dataclass(frozen=True)
-class Tuning:
-    """The task: an agent with weights, its opponents and tables, and the search's settings.
+class Tuning(Options):
+    """The task: an agent with weights, its opponents and tables, and the search's settings."""
 
-    Attributes:
-        paired_seeds: for each generation and opponent.
-        population: candidates in a generation; 0: cma's default.
-        sigma: first standard deviation of the logarithms.
-        seed: the first paired seed, and the seed of the candidates.
-    """
+    agent: str = argument("the agent to tune", metavar="AGENT", default="appraiser")
+    against: tuple[str, ...] = common("against", default=("greedy",))
+    players: int = common("players")
+    side: str = common("side")
+    paired_seeds: int = common("paired_seeds", default=32, text="for a generation and opponent")
+    population: int = option(0, "candidates in a generation; 0: cma's default", high=10**6)
+    sigma: float = option(0.15, "first standard deviation of the logarithms", above=True)
+    seed: int = common("seed", text="first paired seed, and the seed of the candidates")
 
-    agent: str
-    against: tuple[str, ...] = ("greedy",)
-    players: int = 2
-    side: str = "front"
-    paired_seeds: int = 32
-    population: int = 0
-    sigma: float = 0.15
-    seed: int = 1
+
+@dataclass(frozen=True)
+class TuningRun(Tuning):
+    """The task, and how far and where it is worked on."""
+
+    generations: int = option(10**6, "at most so many")
+    minutes: float = common("minutes", text="begin no generation after these; 0: no limit")
+    workers: int = common("workers", default=1, low=1)
+    out: Path = option(Path("tuning.json"), "file of the tuning", metavar="FILE")
+    resume: bool = common("resume", text="go on with the file's tuning")
 
 
 class Tuner:
@@ -105,13 +107,18 @@ class Tuner:
         for known in worths:
             self._learn(self._strategy.ask(), list(known))
 
-    def advance(self, pool: ProcessPoolExecutor | None = None) -> None:
+    def advance(self, pool: Pool | None = None) -> None:
         """Play a generation and learn from it; `pool`: plays; None: this process does."""
         points = self._strategy.ask()
         first = TUNING.start + self.tuning.seed + len(self.worths) * self.tuning.paired_seeds
         judge = partial(worth, self.tuning, first)
         candidates = [self._weights(point) for point in points]
-        self._learn(points, list((map if pool is None else pool.map)(judge, candidates)))
+        if pool is None:
+            worths = list(map(judge, candidates))
+        else:
+            tasks = [pool.submit(judge, candidate) for candidate in candidates]
+            worths = [task.result() for task in tasks]
+        self._learn(points, worths)
 
     def weights(self) -> Weights:
         """Return the weights in the middle of the present distribution."""
@@ -166,7 +173,7 @@ def save(tuner: Tuner, path: Path) -> None:
     """
     content = {
         "format": FORMAT,
-        "tuning": asdict(tuner.tuning),
+        "tuning": {field.name: getattr(tuner.tuning, field.name) for field in fields(Tuning)},
         "weights": {name: float(f"{value:.3g}") for name, value in tuner.weights().items()},
         "start": tuner.start,
         "worths": tuner.worths,
@@ -182,10 +189,10 @@ def load(path: Path) -> Tuner:
         AgentError: as for :class:`Tuner`.
     """
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path)
         if content["format"] != FORMAT:
             raise ValueError(f"its format is {content['format']!r}")
-        tuning = Tuning(**{**content["tuning"], "against": tuple(content["tuning"]["against"])})
+        tuning = Tuning(**content["tuning"])
         if wrong := set(content["start"]) ^ set(weights_of(tuning)):
             raise ValueError(f"the agent's weights have other names: {sorted(wrong)}")
         return Tuner(tuning, content["start"], content["worths"])
@@ -195,38 +202,23 @@ def load(path: Path) -> Tuner:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return the exit code (see the module's text)."""
-    parser = argparse.ArgumentParser(
-        prog="python -m experiments.tools.tune", description="Tune the weights of an agent."
+    description = "Tune the weights of an agent."
+    return exit_code(
+        "tune", lambda: _run(parse(TuningRun, "experiments.tools.tune", description, arguments))
     )
-    parser.add_argument("agent", nargs="?", default="appraiser", metavar="AGENT")
-    parser.add_argument("--against", nargs="+", default=["greedy"], metavar="AGENT")
-    parser.add_argument("--players", type=int, choices=(2, 3, 4), default=2)
-    parser.add_argument("--side", choices=SIDES, default="front")
-    for field in fields(Tuning)[4:]:
-        kind, flag = type(field.default), f"--{field.name.replace('_', '-')}"
-        parser.add_argument(flag, type=kind, default=field.default, help=f"{field.default}")
-    parser.add_argument("--generations", type=int, default=10**6, help="at most")
-    parser.add_argument("--minutes", type=float, default=math.inf, help="begin none after these")
-    parser.add_argument("--workers", type=int, default=1, help="processes that play")
-    parser.add_argument("--out", type=Path, default=Path("tuning.json"), metavar="FILE")
-    parser.add_argument("--resume", action="store_true", help="go on with the file's tuning")
-    options = parser.parse_args(arguments)
-    return exit_code("tune", lambda: _run(options))
 
 
-def _run(options: argparse.Namespace) -> int:
+def _run(options: TuningRun) -> int:
     if options.resume:
         tuner = load(options.out)
     elif options.out.exists():
         raise OptionError(f"{options.out} exists; go on with --resume, or choose another --out")
     else:
-        given = {field.name: getattr(options, field.name) for field in fields(Tuning)}
-        tuner = Tuner(Tuning(**{**given, "against": tuple(options.against)}))
-    end = time.monotonic() + 60 * options.minutes
-    ignore = partial(signal.signal, signal.SIGINT, signal.SIG_IGN)
-    with ProcessPoolExecutor(options.workers, get_context("spawn"), ignore) as pool:
+        tuner = Tuner(options)
+    end = time.monotonic() + 60 * (options.minutes or math.inf)
+    with open_pool(options.workers) if options.workers > 1 else nullcontext() as pool:
         while len(tuner.worths) < options.generations and time.monotonic() < end:
-            tuner.advance(pool if options.workers > 1 else None)
+            tuner.advance(pool)
             save(tuner, options.out)
             done, mean = len(tuner.worths), np.mean(tuner.worths[-1])
             print(f"generation {done}, worth {mean:.3f}", flush=True)

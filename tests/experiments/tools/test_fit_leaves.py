@@ -12,6 +12,7 @@ from experiments.tools.fit_leaves import main
 from skyenv_agents.search.leaf_network import SHAPES
 
 
+@pytest.mark.long  # compiles for 15 s
 def test_the_network_fits_what_came_of_the_positions(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -77,7 +78,7 @@ def test_a_run_goes_on_after_a_signal_as_if_there_had_been_none(
     number: int, tmp_path: Path
 ) -> None:
     """No actor is left; SIGINT reaches all processes, as from a terminal."""
-    changes = {"processes": 2, "decisions": 10**9}
+    changes: dict[str, Any] = {"processes": 2, "decisions": 10**9}
     more = (f"--{name}={value}" for name, value in changes.items())
     program = ["-m", "experiments.training.train", *TINY, "--checkpoint-seconds=0", *more]
     curve = tmp_path / "curve.jsonl"

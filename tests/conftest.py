@@ -5,6 +5,7 @@ fixed seeds.
 from __future__ import annotations
 
 import copy
+import importlib.util
 import itertools
 import os
 import pickle
@@ -12,6 +13,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -109,6 +111,20 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("finished")
     assert begun(tiny(folder)).run()
     return folder
+
+
+@pytest.fixture(scope="module")
+def example(request: pytest.FixtureRequest) -> ModuleType:
+    """The program in examples that a module of tests is named after."""
+    name = request.path.stem.removeprefix("test_")
+    (path,) = (request.config.rootpath / "examples").rglob(f"{name}.py")
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look for it there
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture

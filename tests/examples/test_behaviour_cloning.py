@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from programs import program
 
 from skyenv.agents import decide, decisions_in, make_agent
 from skyenv.dataset.folder import Plan, Writer
@@ -19,16 +18,10 @@ from skyenv_agents.learned.layout import NUM_INPUTS
 from skyenv_agents.learned.networks import NetworkAgent
 
 
-@pytest.fixture(scope="module")
-def example() -> ModuleType:
-    """The program as a module."""
-    return program("behaviour_cloning")
-
-
 @pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("observation", ["scaled", "codes"])
 def test_decisions_that_left_a_choice_are_read(
-    example: ModuleType, observation: str, tmp_path: Path
+    example: Any, observation: str, tmp_path: Path
 ) -> None:
     source = Matches.new(("random", "hoard"), 2, "front", 6, 1, 9)
     Writer(Plan(source, ("parquet",), observation, shard_games=4), tmp_path).run()
@@ -53,7 +46,7 @@ def test_decisions_that_left_a_choice_are_read(
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_it_learns_and_what_plays_is_what_has_learnt(example: ModuleType, tmp_path: Path) -> None:
+def test_it_learns_and_what_plays_is_what_has_learnt(example: Any, tmp_path: Path) -> None:
     """An agent that takes the first legal action is learnt within a few steps, and played without
     PyTorch.
     """

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from types import ModuleType
+from typing import Any
 
 import pytest
-from programs import program
 
 from skyenv.agents import decide, make_agent
 from skyenv.engine.games import Games
@@ -18,14 +17,8 @@ TINY = shlex.split(
 )
 
 
-@pytest.fixture(scope="module")
-def example() -> ModuleType:
-    """The program as a module."""
-    return program("maskable_ppo")
-
-
 def test_a_short_training_goes_on_and_leaves_an_agent(
-    example: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    example: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = tmp_path / "run"
     command = [*TINY, "--run", str(run), "--players", "3", "--paired-seeds", "1"]

@@ -4,7 +4,6 @@ checkpoints play.
 
 from __future__ import annotations
 
-import runpy
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from processes import printed, python
+from clusters import tried
 from skyenv.agents import decide, make_agent
 from skyenv.engine.games import Games
 from skyenv.errors import CheckpointError
@@ -26,51 +25,31 @@ pytest.importorskip(
     reason="RLlib has an environment of its own: make test-libraries",
 )
 
-EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "rllib_self_play.py"
 GAMES = 8
-
-
-@pytest.fixture(scope="module")
-def example() -> dict[str, Any]:
-    """The program's names."""
-    return runpy.run_path(str(EXAMPLE))
 
 
 @pytest.fixture(scope="module", autouse=True)
 def started() -> Iterator[None]:
-    """Ray; it gives its own processes 30 seconds to start, which a busy machine may not keep."""
-    for left in reversed(range(5)):
-        try:
-            connect(LOCAL, 1)
-            break
-        except Exception:
-            ray.shutdown()
-            if not left:
-                raise
+    """Ray."""
+    tried(lambda: connect(LOCAL, 1))
     yield
     ray.shutdown()
 
 
-@pytest.fixture(scope="module")
-def algorithm(example: dict[str, Any]) -> Iterator[Any]:
-    """PPO on games in which an illegal action would be an error."""
-    config = example["vector_config"](GAMES, opponents="random", illegal="raise").env_runners(
-        num_env_runners=0
-    )
-    built = (
-        config.training(train_batch_size_per_learner=512, minibatch_size=128, num_epochs=1)
-        .debugging(seed=1)
-        .build_algo()
-    )
-    yield built
-    built.stop()
+def built(config: Any, **sizes: int) -> Any:
+    """PPO that plays in this process."""
+    here = config.env_runners(num_env_runners=0).training(num_epochs=1, **sizes)
+    return here.debugging(seed=1).build_algo()
 
 
-def test_whole_episodes_are_sampled(algorithm: Any) -> None:
+def test_whole_episodes_are_sampled(example: Any) -> None:
     """Every decision was legal where it was taken, and the step in which a row is reset is no part
     of an episode.
     """
+    config = example.vector_config(GAMES, opponents="random", illegal="raise")
+    algorithm = built(config, train_batch_size_per_learner=512, minibatch_size=128)
     episodes = algorithm.env_runner.sample(num_episodes=2 * GAMES)
+    algorithm.stop()
     assert len(episodes) >= 2 * GAMES
     for episode in episodes:
         masks, actions = episode.get_observations()["action_mask"], episode.get_actions()
@@ -83,22 +62,18 @@ def test_whole_episodes_are_sampled(algorithm: Any) -> None:
         assert "win_share" not in episode.get_infos(0)
 
 
-def test_one_policy_learns_from_all_seats(example: dict[str, Any]) -> None:
+def test_one_policy_learns_from_all_seats(example: Any) -> None:
     """PettingZoo's games of three: every seat's decisions are an episode, legal, and rewarded at
     the end as it came out.
     """
-    config = example["pettingzoo_config"](GAMES, num_players=3).env_runners(num_env_runners=0)
-    built = (
-        config.training(train_batch_size_per_learner=256, minibatch_size=64, num_epochs=1)
-        .debugging(seed=1)
-        .build_algo()
-    )
-    results = built.train()
+    config = example.pettingzoo_config(GAMES, num_players=3)
+    algorithm = built(config, train_batch_size_per_learner=256, minibatch_size=64)
+    results = algorithm.train()
     assert np.isfinite(results["learners"]["all_seats"]["total_loss"])
     episodes = [
-        episode for episode in built.env_runner.sample(num_episodes=GAMES) if episode.is_done
+        episode for episode in algorithm.env_runner.sample(num_episodes=GAMES) if episode.is_done
     ]
-    built.stop()
+    algorithm.stop()
     assert episodes
     for episode in episodes:
         seats = list(episode.agent_episodes.values())
@@ -117,24 +92,12 @@ def test_one_policy_learns_from_all_seats(example: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("environment", ["vector", "pettingzoo"])
 def test_the_program_leaves_an_agent(
-    example: dict[str, Any], environment: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    example: Any, environment: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """It plays where agents are named; a broken one is one clear error."""
     run = tmp_path / "mine"
-    example["main"](
-        [
-            "--games",
-            "4",
-            "--steps",
-            "32",
-            "--iterations",
-            "2",
-            "--environment",
-            environment,
-            "--run",
-            str(run),
-        ]
-    )
+    command = ["--games=4", "--steps=32", "--iterations=2", f"--run={run}"]
+    example.main([*command, f"--environment={environment}"])
     said = capsys.readouterr().out
     assert said.endswith(" steps/s\n")
     assert f"the agent is rllib:{run / 'model'}" in said
@@ -143,23 +106,7 @@ def test_the_program_leaves_an_agent(
     assert player.name == "mine"
     together = decide(games, player)
     assert together.tolist() == [decide(games, player, [row])[0] for row in range(games.num_games)]
-    command = [
-        "-m",
-        "skyenv",
-        "evaluate",
-        f"rllib:{run / 'model'}",
-        "--against",
-        "random",
-        "--paired-seeds",
-        "2",
-    ]
-    assert "mine" in printed("-W", "ignore", *command)
     (weights,) = (run / "model" / MODULES[0]).glob("*/module_state.pkl")
     weights.write_bytes(b"no weights")
     with pytest.raises(CheckpointError, match=r"RLlib's checkpoint .*model is damaged"):
         make_agent(f"rllib:{run / 'model'}")
-    refused = python("-W", "ignore", *command)
-    assert refused.returncode
-    assert (
-        refused.stderr.strip().splitlines()[-1].startswith("evaluate: error: RLlib's checkpoint ")
-    )

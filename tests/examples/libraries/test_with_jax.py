@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import runpy
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,23 +11,15 @@ from skyenv import Games
 
 jax = pytest.importorskip("jax")
 
-EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "libraries" / "with_jax.py"
 
-
-@pytest.fixture(scope="module")
-def example() -> dict[str, Any]:
-    """The program's names."""
-    return runpy.run_path(str(EXAMPLE))
-
-
-def test_a_compiled_rollout_is_the_games_own_play(example: dict[str, Any]) -> None:
+def test_a_compiled_rollout_is_the_games_own_play(example: Any) -> None:
     """All steps, kept until the end, are those of the same games stepped by hand with the actions
     that were drawn.
     """
     games, twin = Games(6, 3, seed=5), Games(6, 3, seed=5)
     weights = jax.numpy.zeros((twin.observation.shape[1], twin.mask.shape[1]))
-    start = jax.tree.map(jax.numpy.asarray, example["look"](games))
-    rollout = example["make_rollout"](games, 300)
+    start = jax.tree.map(jax.numpy.asarray, example.look(games))
+    rollout = example.make_rollout(games, 300)
     for seed in range(2):  # the games go on in a second call
         start, (steps, actions) = rollout(weights, start, jax.random.key(seed))
         assert actions.shape == (300, 6)

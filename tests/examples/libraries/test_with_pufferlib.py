@@ -5,9 +5,7 @@ policy keeps to the masks.
 from __future__ import annotations
 
 import contextlib
-import runpy
 import tempfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,14 +19,7 @@ from skyenv.envs.learner import LearnerGames
 with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
     pytest.importorskip("pufferlib")
 
-EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "libraries" / "with_pufferlib.py"
 GAMES, STEPS = 4, 150
-
-
-@pytest.fixture(scope="module")
-def example() -> dict[str, Any]:
-    """The program's names."""
-    return runpy.run_path(str(EXAMPLE))
 
 
 def draw(observations: npt.NDArray[Any], rng: np.random.Generator) -> npt.NDArray[np.int64]:
@@ -38,7 +29,7 @@ def draw(observations: npt.NDArray[Any], rng: np.random.Generator) -> npt.NDArra
     return drawn
 
 
-def test_the_learner_plays_among_agents(example: dict[str, Any]) -> None:
+def test_the_learner_plays_among_agents(example: Any) -> None:
     """Its rows are those of `LearnerGames` that is stepped by hand; infos tell what games came
     to.
     """
@@ -48,7 +39,7 @@ def test_the_learner_plays_among_agents(example: dict[str, Any]) -> None:
         "max_turns": 12,
         "illegal": "raise",
     }
-    env = example["FifthAvenueGames"](GAMES, **options)
+    env = example.FifthAvenueGames(GAMES, **options)
     observations, _ = env.reset(5)
     twin = LearnerGames(GAMES, **options)
     twin.reset(env.core.games.seeds.tolist())

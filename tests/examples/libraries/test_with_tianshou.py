@@ -4,8 +4,6 @@ learns from them.
 
 from __future__ import annotations
 
-import runpy
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,33 +15,18 @@ pytest.importorskip("tianshou")
 from tianshou.algorithm.random import MARLRandomDiscreteMaskedOffPolicyAlgorithm
 from tianshou.data import Collector, VectorReplayBuffer
 
-EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "libraries" / "with_tianshou.py"
 GAMES, STEPS = 4, 150
 
 
-@pytest.fixture(scope="module")
-def example() -> dict[str, Any]:
-    """The program's names."""
-    return runpy.run_path(str(EXAMPLE))
-
-
-def seeded(example: dict[str, Any], **options: Any) -> Any:
-    """The environment, whose first games have the seeds 5, 6, 7, 8."""
-    envs = example["FifthAvenueEnvs"](
-        GAMES, max_turns=40, opponents="random", illegal="raise", **options
-    )
-    envs.seed(5)
-    return envs
-
-
-def test_a_collector_plays_the_games_own_play(example: dict[str, Any]) -> None:
+def test_a_collector_plays_the_games_own_play(example: Any) -> None:
     """What Tianshou's random policy collected are the games that are stepped by hand with what it
     drew; nothing was illegal.
     """
     np.random.seed(0)
-    twin = LearnerGames(GAMES, 3, max_turns=40, opponents="random", illegal="raise")
+    options: dict[str, Any] = {"num_players": 3, "max_turns": 40, "illegal": "raise"}
+    twin, envs = LearnerGames(GAMES, **options), example.FifthAvenueEnvs(GAMES, **options)
     twin.reset(5)
-    envs = seeded(example, num_players=3)
+    envs.seed(5)
     policy = MARLRandomDiscreteMaskedOffPolicyAlgorithm(action_space=envs.action_space[0])
     buffer = VectorReplayBuffer(GAMES * STEPS, GAMES)
     collector = Collector(policy, envs, buffer)

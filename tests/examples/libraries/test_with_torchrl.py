@@ -4,8 +4,6 @@ policies and rollouts.
 
 from __future__ import annotations
 
-import runpy
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,28 +16,20 @@ import torch
 from torchrl.envs import ActionMask, TransformedEnv
 from torchrl.envs.utils import check_env_specs
 
-EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "libraries" / "with_torchrl.py"
 
-
-@pytest.fixture(scope="module")
-def example() -> dict[str, Any]:
-    """The program's names."""
-    return runpy.run_path(str(EXAMPLE))
-
-
-def random_env(example: dict[str, Any], *arguments: Any, **options: Any) -> Any:
+def random_env(example: Any, *arguments: Any, **options: Any) -> Any:
     """The environment, whose `rand_action` is TorchRL's and draws what the mask allows."""
-    return TransformedEnv(example["FifthAvenueEnv"](*arguments, **options), ActionMask())
+    return TransformedEnv(example.FifthAvenueEnv(*arguments, **options), ActionMask())
 
 
 @pytest.mark.parametrize("players", [2, 4])
-def test_torchrl_checks_the_specs(example: dict[str, Any], players: int) -> None:
+def test_torchrl_checks_the_specs(example: Any, players: int) -> None:
     env = random_env(example, 3, players, seed=1)
     check_env_specs(env, break_when_any_done="both")
     check_env_specs(env, seed=7)
 
 
-def test_a_random_rollout_is_the_games_own_play(example: dict[str, Any]) -> None:
+def test_a_random_rollout_is_the_games_own_play(example: Any) -> None:
     """All steps, kept until the end, are those of games with automatic resets stepped by hand with
     what was drawn.
     """
@@ -74,7 +64,7 @@ def test_a_random_rollout_is_the_games_own_play(example: dict[str, Any]) -> None
     assert played["next", "truncated"].any()
 
 
-def test_rows_that_ended_wait_for_the_others(example: dict[str, Any]) -> None:
+def test_rows_that_ended_wait_for_the_others(example: Any) -> None:
     """`break_when_all_done`: a game of every row, until the last one is over; none is stepped after
     its end.
     """

@@ -39,8 +39,6 @@ MOST: Final = 1e12
 """No number is larger, if its option says nothing else."""
 MOST_WORKERS: Final = 10**5
 """Of all machines together."""
-MOST_PROCESSES: Final = 1024
-"""Of one machine; Ray's machines may have more."""
 POSITIONAL: Final = "positional"
 HELP: Final = "help"
 
@@ -178,11 +176,6 @@ class Options:
     def __post_init__(self) -> None:
         for entry, kind in _entries(type(self)):
             object.__setattr__(self, entry.name, _converted(entry, kind, getattr(self, entry.name)))
-        workers = getattr(self, "workers", None) or 0
-        if workers > MOST_PROCESSES and getattr(self, "ray", None) is None:
-            raise OptionError(
-                f"workers must be at most {MOST_PROCESSES:,} on one machine, not {workers:,}"
-            )
 
 
 # ---- one value ----
@@ -303,72 +296,47 @@ def parse(
         }
     for entry, _ in entries:
         if entry.default is MISSING and entry.name not in values:
-            parser.error(f"{_as_typed(entry)} is required: {entry.metadata[HELP]}")
+            metadata = entry.metadata
+            flags = "" if metadata.get(POSITIONAL) else "/".join(_flags(entry))
+            named = flags or metadata["metavar"] or entry.name
+            parser.error(f"{named} is required: {metadata[HELP]}")
     return kind(**values)
 
 
 def _add(parser: Parser, entry: Field[Any], kind: Any) -> None:
     """Let a parser know an option. It reads text alone, and leaves out what isn't said."""
     single, several, _ = _parts(kind)
-    metadata = entry.metadata
+    metadata, is_flag = entry.metadata, single is bool
     text = metadata[HELP]
-    if entry.default is not MISSING and "(default: " not in text:
+    if entry.default is not MISSING and "(default: " not in text and not is_flag:
         text += f" (default: {as_text(entry.default) or 'none'})"
-    text = text.replace("%", "%%")
     choices = ",".join(choice for choice in metadata.get("choices") or () if choice)
-    metavar = metadata["metavar"] or (f"{{{choices}}}" if choices else single.__name__)
+    how: dict[str, Any] = {"default": SUPPRESS, "help": text.replace("%", "%%")}
+    if is_flag:
+        how["action"] = "store_true"
+    else:
+        how["metavar"] = metadata["metavar"] or (f"{{{choices}}}" if choices else single.__name__)
     if metadata.get(POSITIONAL):
-        parser.add_argument(
-            entry.name, nargs="*" if several else "?", default=SUPPRESS, metavar=metavar, help=text
-        )
+        parser.add_argument(entry.name, nargs="*" if several else "?", **how)
         return
-    flags = _flags(entry)
-    if single is bool:
-        parser.add_argument(
-            *flags,
-            dest=entry.name,
-            action="store_true",
-            default=SUPPRESS,
-            help=metadata[HELP].replace("%", "%%"),
-        )
-        return
-    const = metadata["const"]
-    nargs = "+" if several else "?" if const is not None else None
-    parser.add_argument(
-        *flags,
-        dest=entry.name,
-        nargs=nargs,
-        const=const,
-        default=SUPPRESS,
-        metavar=metavar,
-        help=text,
-    )
+    if several:
+        how["nargs"] = "+"
+    elif metadata["const"] is not None:
+        how |= {"nargs": "?", "const": metadata["const"]}
+    parser.add_argument(*_flags(entry), dest=entry.name, **how)
 
 
 def _flags(entry: Field[Any]) -> list[str]:
     return [flag for flag in (entry.metadata["short"], "--" + entry.name.replace("_", "-")) if flag]
 
 
-def _as_typed(entry: Field[Any]) -> str:
-    """What a person writes an option by, or what stands for an argument in ``--help``."""
-    return (
-        (entry.metadata["metavar"] or entry.name)
-        if entry.metadata.get(POSITIONAL)
-        else "/".join(_flags(entry))
-    )
-
-
 def as_text(value: Any) -> str:
     """A value as it is written on the command line."""
     if isinstance(value, (list, tuple)):
-        return ",".join(as_text(one) for one in value)
-    return (
-        f"{value:g}"
-        if isinstance(value, float) and float(f"{value:g}") == value
-        else ""
-        if value is None
-        else str(value)
-    )
+        return ",".join(map(as_text, value))
+    if isinstance(value, float) and float(f"{value:g}") == value:
+        return f"{value:g}"
+    return "" if value is None else str(value)
 
 
 def read_toml(path: str | Path, kind: type[Options]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from typing import Any, Final
 from skyenv.agents import agents_help
 from skyenv.commands import INTERRUPTED, complain
 from skyenv.dataset import episodes, parquet
-from skyenv.dataset.folder import FORMATS, MINARI, PARQUET, Plan, Writer
+from skyenv.dataset.folder import FORMATS, MINARI, PARQUET, Plan, write
 from skyenv.dataset.sources import Matches, Records, Source, records_of
 from skyenv.engine.games import OBSERVATIONS
 from skyenv.engine.kernels import REWARDS
@@ -28,11 +28,6 @@ from skyenv.options import COMMON, Options, argument, common, option
 from skyenv.render.extras import check_installed
 from skyenv.tables import counted
 
-NAMES: Final = re.compile(r"(?![^/]/[^/]*$)([-_\w]+/)*[-_\w]+-v\d+")
-"""Names that Minari takes: a namespace has two characters or more.
-
-(It takes two slashes side by side, too.)
-"""
 PLAYED: Final[Mapping[str, Any]] = {
     "players": COMMON["players"]["default"],
     "side": COMMON["side"]["default"],
@@ -76,11 +71,6 @@ class DatasetOptions(Options):
     max_turns: int | None = _played("max_turns")
     observation: str = option("scaled", "what observations are", choices=OBSERVATIONS)
     reward: str = option("outcome", "what is rewarded", choices=REWARDS)
-    episodes: str = option(
-        "seat",
-        "what an episode of Minari is: a game from one seat, or the whole table",
-        choices=episodes.EPISODES,
-    )
     id: str | None = option(
         None, "Minari's name of it (default: skyenv/, the folder's name, -v0)", metavar="NAME"
     )
@@ -104,10 +94,6 @@ class DatasetOptions(Options):
             )
         if not self.formats:
             raise OptionError(f"formats must be {' or '.join(FORMATS)}, or both")
-        if self.id is not None and NAMES.fullmatch(self.id) is None:
-            raise OptionError(
-                f"id must be a name that Minari takes, such as skyenv/games-v0, not {self.id!r:.60}"
-            )
 
 
 def write_dataset(options: DatasetOptions) -> int:
@@ -119,19 +105,21 @@ def write_dataset(options: DatasetOptions) -> int:
         extra="dataset",
         error=DatasetError,
     )
+    dataset_id = options.id or default_id(options.out)
+    if MINARI in options.formats:
+        _check_id(dataset_id)
     source = _source(options)
     plan = Plan(
         source,
         tuple(name for name in FORMATS if name in options.formats),
         options.observation,
-        options.episodes,
         options.reward,
         options.shard_games,
-        options.id or default_id(options.out),
+        dataset_id,
     )
     if source.games == 0:
         raise DatasetError("there is no finished game to take")
-    summary = Writer(plan, options.out, workers=options.workers, progress=True).run()
+    summary = write(plan, options.out, workers=options.workers, progress=True)
     if summary is None:
         complain("dataset", "interrupted; the same command goes on")
         return INTERRUPTED
@@ -150,6 +138,18 @@ def write_dataset(options: DatasetOptions) -> int:
     if isinstance(source, Records) and source.unfinished:
         print(f"left out: {counted(source.unfinished, 'game')} without an end")
     return 0
+
+
+def _check_id(name: str) -> None:
+    """Raise OptionError unless Minari takes a name."""
+    from minari.dataset.minari_dataset import parse_dataset_id
+
+    try:
+        parse_dataset_id(name)
+    except (ValueError, TypeError) as error:  # the latter over a name that is only a version
+        raise OptionError(
+            f"id must be a name that Minari takes, such as skyenv/games-v0, not {name!r:.60}"
+        ) from error
 
 
 def _source(options: DatasetOptions) -> Source:

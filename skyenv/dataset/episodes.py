@@ -27,8 +27,6 @@ from skyenv.rules.state import END_REASONS, END_TRUNCATED, NONE
 
 MODULES: Final = ("minari", "h5py", "PIL")
 """What must be installed to write and read it; Minari imports Pillow, but doesn't ask for it."""
-EPISODES: Final = ("seat", "table")
-"""What an episode is: a game from one seat, or a whole game."""
 MAIN: Final = "main_data.hdf5"
 METADATA: Final = "metadata.json"
 ABOUT: Final = "skyenv"
@@ -38,15 +36,15 @@ LEVEL: Final = 4
 
 
 def episodes_bytes(
-    trajectories: Trajectories, first: int, scaled: bool, per_seat: bool, about: Mapping[str, Any]
+    trajectories: Trajectories, first: int, scaled: bool, about: Mapping[str, Any]
 ) -> bytes:
-    """The content of a file, whose episodes are groups named ``0``, ``1`` and so on.
+    """The content of a file, whose episodes are groups named ``0``, ``1`` and so on: each a game
+    from one seat.
 
     Args:
         trajectories: what to write.
         first: the number of its first game in the dataset.
         scaled: whether observations are scaled, or codes.
-        per_seat: whether every seat of a game is an episode, or the game is one.
         about: what the file says of itself.
     """
     import h5py
@@ -54,18 +52,14 @@ def episodes_bytes(
     buffer = io.BytesIO()
     with h5py.File(buffer, "w", libver="latest") as file:
         file.attrs[ABOUT] = json.dumps(about, sort_keys=True)
-        for number, episode in enumerate(_episodes(trajectories, per_seat)):
+        for number, episode in enumerate(_episodes(trajectories, first)):
             group = file.create_group(str(number))
-            group.attrs.update(
-                {**episode["attributes"], "game": first + episode["attributes"]["game"]}
-            )
+            group.attrs.update(episode["attributes"])
             codes = episode["codes"]
             _packed(group, "observations", codes * SCALE if scaled else codes)
             for name in ("actions", "rewards", "terminations", "truncations"):
                 group.create_dataset(name, data=episode[name])
-            infos = group.create_group("infos")
-            for name, values in episode["infos"].items():
-                _packed(infos, name, values)
+            _packed(group.create_group("infos"), "action_mask", episode["mask"])
     return buffer.getvalue()
 
 
@@ -81,65 +75,44 @@ def _packed(group: Any, name: str, array: npt.NDArray[Any]) -> None:
     )
 
 
-def _episodes(trajectories: Trajectories, per_seat: bool) -> Iterator[dict[str, Any]]:
+def _episodes(trajectories: Trajectories, first: int) -> Iterator[dict[str, Any]]:
     """The episodes in their order: game by game, each seat by seat."""
-    starts, summed = trajectories.starts(), trajectories.reward()
+    starts, summed, margin = trajectories.starts(), trajectories.reward(), trajectories.margin()
     for game, players in enumerate(trajectories.players.tolist()):
         rows = np.arange(starts[game], starts[game + 1])
-        for seat in range(players) if per_seat else (None,):
-            own = rows if seat is None else rows[trajectories.seat[rows] == seat]
+        truncated = bool(trajectories.ends[game] == END_TRUNCATED)
+        about = {
+            "game": first + game,
+            "players": players,
+            "side": trajectories.sides[game],
+            "end_reason": END_REASONS[trajectories.ends[game]],
+        }
+        if trajectories.seeds[game] != NONE:
+            about["seed"] = trajectories.seeds[game]
+        names = trajectories.agents[game]
+        for seat in range(players):
+            own = rows[trajectories.seat[rows] == seat]
             is_last = own == own[-1]
-            truncated = bool(trajectories.ends[game] == END_TRUNCATED)
-            whose = slice(0, players) if seat is None else seat
-            names = trajectories.agents[game]
             attributes = {
-                "game": game,
-                "players": players,
-                "side": trajectories.sides[game],
+                **about,
+                "seat": seat,
                 "total_steps": len(own),
-                "end_reason": END_REASONS[trajectories.ends[game]],
-                "win_share": trajectories.shares[game, whose],
-                "scores" if seat is None else "own_vp": trajectories.scores[game, whose],
-                "margin": trajectories.margin()[game, whose],
+                "win_share": trajectories.shares[game, seat],
+                "own_vp": trajectories.scores[game, seat],
+                "margin": margin[game, seat],
+                **({} if names is None else {"agents": list(names), "agent": names[seat]}),
             }
-            if seat is not None:
-                attributes["seat"] = seat
-            if trajectories.seeds[game] != NONE:
-                attributes["seed"] = trajectories.seeds[game]
-            if names is not None:
-                attributes["agents"] = list(names)
-                attributes |= {} if seat is None else {"agent": names[seat]}
             yield {
                 "attributes": attributes,
-                "codes": np.concatenate(
-                    [trajectories.codes[own], trajectories.last[game, [seat or 0]]]
-                ),
+                "codes": np.concatenate([trajectories.codes[own], trajectories.last[game, [seat]]]),
                 "actions": trajectories.action[own],
-                "rewards": summed[own] if seat is not None else _own(trajectories, own),
+                "rewards": summed[own],
                 "terminations": is_last & (not truncated),
                 "truncations": is_last & truncated,
-                "infos": _infos(trajectories, own, players, seat),
+                "mask": np.concatenate(
+                    [trajectories.mask[own], np.zeros((1, NUM_ACTIONS), np.int8)]
+                ),
             }
-
-
-def _own(trajectories: Trajectories, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
-    """The reward of the seat that acts, of its step alone: float32 (k,)."""
-    return trajectories.rewards[rows, trajectories.seat[rows]]
-
-
-def _infos(
-    trajectories: Trajectories, rows: npt.NDArray[np.int64], players: int, seat: int | None
-) -> dict[str, npt.NDArray[Any]]:
-    """What belongs to each observation, the one after the last decision included."""
-    mask = np.concatenate([trajectories.mask[rows], np.zeros((1, NUM_ACTIONS), np.int8)])
-    if seat is not None:
-        return {"action_mask": mask}
-    rewards = trajectories.rewards[rows, :players]
-    return {
-        "action_mask": mask,
-        "seat": np.append(trajectories.seat[rows], NONE),
-        "rewards": np.concatenate([np.zeros((1, players), np.float32), rewards]),
-    }
 
 
 # ---- the whole dataset ----
@@ -170,8 +143,7 @@ def metadata(
         dataset_id: Minari's name of it.
         described: total_episodes, total_steps, dataset_size (MB), description, algorithm_name.
         space: of the observations.
-        kind: the environment's options whose games these are; None: no environment of one learner
-            has such episodes.
+        kind: the options of the environment whose games these are; None: of several.
     """
     import gymnasium
     import minari

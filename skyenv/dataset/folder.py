@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -30,12 +30,12 @@ from skyenv.dataset.sources import Matches, Source
 from skyenv.engine.games import SCALED
 from skyenv.errors import CheckpointError, DatasetError
 from skyenv.files import locked, read_json, remove_abandoned, write_atomically
-from skyenv.progress import progress
+from skyenv.progress import progress as progress_bar
 from skyenv.tables import counted
 from skyenv.work import Interrupt, open_pool
 
-FORMAT: Final = 2
-"""Of the folder: 1 had other names of columns."""
+FORMAT: Final = 3
+"""Of the folder: 1 had other names of columns, 2 another kind of episodes."""
 CONFIG: Final = "config.json"
 SUMMARY: Final = "dataset.json"
 PARQUET: Final = "parquet"
@@ -60,8 +60,7 @@ class Plan:
 
     Attributes:
         source: its games.
-        formats: some of :data:`FORMATS`. observation: ``"scaled"`` or ``"codes"``. episodes:
-            ``"seat"`` or ``"table"``.
+        formats: some of :data:`FORMATS`. observation: ``"scaled"`` or ``"codes"``.
         reward: as for :class:`skyenv.GameOptions`.
         shard_games: games of a shard, at most.
         dataset_id: Minari's name of it.
@@ -70,7 +69,6 @@ class Plan:
     source: Source
     formats: tuple[str, ...] = FORMATS
     observation: str = SCALED
-    episodes: str = "seat"
     reward: str = "outcome"
     shard_games: int = 100
     dataset_id: str = "skyenv/games-v0"
@@ -87,21 +85,12 @@ class Plan:
 
     def about(self) -> dict[str, Any]:
         """All that decides the files, as JSON has it."""
+        names = ("formats", "observation", "reward", "shard_games", "dataset_id")
         about = {
             "format": FORMAT,
             "project": __version__,
             "sources": [self.source.about()],
-            **{
-                name: getattr(self, name)
-                for name in (
-                    "formats",
-                    "observation",
-                    "episodes",
-                    "reward",
-                    "shard_games",
-                    "dataset_id",
-                )
-            },
+            **{name: getattr(self, name) for name in names},
         }
         whole: dict[str, Any] = json.loads(json.dumps(about))
         return whole
@@ -126,19 +115,12 @@ class Plan:
 # ---- one shard, in a worker ----
 
 
-class Task(NamedTuple):
-    """A shard to be made, and the plan of its games alone."""
-
-    shard: Shard
-    plan: Plan
-
-
-def make_shard(folder: Path, digest: str, task: Task) -> int:
+def make_shard(folder: Path, digest: str, task: tuple[Shard, Plan]) -> int:
     """Make a shard's files; returns how many decisions they hold.
 
     Args:
         folder: of the dataset. digest: of the whole plan.
-        task: what to make.
+        task: a shard to be made, and the plan of its games alone.
 
     Raises:
         SkyenvError: see :meth:`skyenv.dataset.sources.Source.trajectories`. OSError: a file can't
@@ -152,12 +134,8 @@ def make_shard(folder: Path, digest: str, task: Task) -> int:
         if name == PARQUET:
             content = parquet.parquet_bytes(trajectories, shard.first, scaled, about)
         else:
-            content = episodes.episodes_bytes(
-                trajectories, shard.first, scaled, plan.episodes == "seat", about
-            )
-        write_atomically(
-            path, content
-        )  # once for all is enough: listing the folder takes longer and longer
+            content = episodes.episodes_bytes(trajectories, shard.first, scaled, about)
+        write_atomically(path, content)
     return len(trajectories)
 
 
@@ -191,165 +169,141 @@ def _checked(digest: str, shard: Shard, name: str, path: Path) -> tuple[int, int
 # ---- the whole dataset ----
 
 
-class Writer:
-    """Makes the missing shards of a dataset.
+def write(
+    plan: Plan, folder: Path, *, workers: int = 1, progress: bool = False
+) -> dict[str, Any] | None:
+    """Make the missing shards of a dataset.
 
     Args:
         plan: what is asked for.
         folder: where; made if it isn't there.
         workers: processes; 0: one for each core.
         progress: show a bar on stderr.
+
+    Returns:
+        What dataset.json has of the whole dataset; None after Ctrl-C.
+
+    Raises:
+        FolderInUseError: another process works in the folder.
+        DatasetError: the folder holds another dataset, or a file of it is damaged.
+        SkyenvError, OSError: as for :func:`make_shard`.
     """
-
-    def __init__(
-        self, plan: Plan, folder: Path, *, workers: int = 1, progress: bool = False
-    ) -> None:
-        self.plan, self.folder, self.workers, self.progress = plan, folder, workers, progress
-        self._shards = plan.shards()
-        self._digest = plan.digest()
-
-    def run(self) -> dict[str, Any] | None:
-        """Make them.
-
-        Returns:
-            What dataset.json has of the whole dataset; None after Ctrl-C.
-
-        Raises:
-            FolderInUseError: another process works in the folder.
-            DatasetError: the folder holds another dataset, or a file of it is damaged.
-            SkyenvError, OSError: as for :func:`make_shard`.
-        """
-        games, made = self.plan.source.games, 0
-        with locked(self.folder):
-            self._agree()
-            for path in self.plan.files(self.folder, self._shards[0]).values():
-                path.parent.mkdir(parents=True, exist_ok=True)
-                remove_abandoned(path.parent)
-            missing = [shard for shard in self._shards if not self._is_there(shard)]
-            here = games - sum(shard.stop - shard.first for shard in missing)
-            with (
-                Interrupt() as interrupt,
-                progress(games, done=here, shown=self.progress) as bar,
-                open_pool(self.workers) as pool,
-            ):
-                for task, decisions in pool.results(
-                    partial(make_shard, self.folder, self._digest),
-                    map(self._task, missing),
-                    goes_on=interrupt.goes_on,
-                    about=_told,
-                ):
-                    made += decisions
-                    bar.set_postfix_str(counted(made, "decision"), refresh=False)
-                    bar.update(task.shard.stop - task.shard.first)
-            return None if interrupt.asked else self._finish()
-
-    def _task(self, shard: Shard) -> Task:
-        part = self.plan.source.part(shard.first, shard.stop)
-        return Task(shard, replace(self.plan, source=part))
-
-    def _agree(self) -> None:
-        """The folder is of this dataset, or new."""
-        path = self.folder / CONFIG
-        wanted = self.plan.about()
-        if not path.exists():
-            if any((self.folder / name).exists() for name in FORMATS):
-                raise DatasetError(
-                    f"{self.folder} holds games but no {CONFIG} that says what they are; choose "
-                    "another folder"
-                )
-            write_atomically(
-                path, json.dumps({**wanted, CHECKSUM: checksum(wanted)}, indent=2) + "\n"
+    shards, digest, games, made = plan.shards(), plan.digest(), plan.source.games, 0
+    with locked(folder):
+        _agree(plan, folder)
+        for path in plan.files(folder, shards[0]).values():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            remove_abandoned(path.parent)
+        missing = [shard for shard in shards if not _is_there(plan, folder, shard, digest)]
+        here = games - sum(shard.stop - shard.first for shard in missing)
+        with (
+            Interrupt() as interrupt,
+            progress_bar(games, done=here, shown=progress) as bar,
+            open_pool(workers) as pool,
+        ):
+            parts = (
+                (shard, replace(plan, source=plan.source.part(shard.first, shard.stop)))
+                for shard in missing
             )
-            return
-        try:
-            config = unsealed(read_json(path))
-        except (ValueError, CheckpointError) as error:
-            raise DatasetError(f"{path} is damaged or of something else: {error}") from error
-        before, after = _settings(config), _settings(wanted)
-        for name, value in after.items():
-            if before.get(name) != value:
-                raise DatasetError(
-                    f"{self.folder} holds another dataset: {name} was "
-                    f"{json.dumps(before.get(name)):.200}, is {json.dumps(value):.200}; "
-                    "choose another folder"
-                )
+            for (shard, _), decisions in pool.results(
+                partial(make_shard, folder, digest), parts, goes_on=interrupt.goes_on, about=_told
+            ):
+                made += decisions
+                bar.set_postfix_str(counted(made, "decision"), refresh=False)
+                bar.update(shard.stop - shard.first)
+        return None if interrupt.asked else _finish(plan, folder, shards, digest)
 
-    def _is_there(self, shard: Shard) -> bool:
-        """Whether a shard has all its files; what is there is looked at."""
-        files = self.plan.files(self.folder, shard)
-        for name, path in files.items():
-            if path.exists():
-                _checked(self._digest, shard, name, path)
-        return all(path.exists() for path in files.values())
 
-    def _finish(self) -> dict[str, Any]:
-        """Write what tells of all shards, and return what dataset.json has."""
-        sizes = {}
-        for name in self.plan.formats:
-            paths = [self.plan.files(self.folder, shard)[name] for shard in self._shards]
-            found = [
-                _checked(self._digest, shard, name, path)
-                for shard, path in zip(self._shards, paths, strict=True)
-            ]
-            steps = sum(steps for _, steps in found)
-            sizes[name] = sum(path.stat().st_size for path in paths)
-            if name == MINARI:
-                self._tell_minari(paths, [number for number, _ in found], steps, sizes[name])
-        summary = {
-            "games": self.plan.source.games,
-            "decisions": steps,
-            "shards": len(self._shards),
-            "bytes": sizes,
-        }
-        write_atomically(self.folder / SUMMARY, json.dumps(summary, indent=2) + "\n")
-        return summary
+def _told(task: tuple[Shard, Plan]) -> str:
+    """What a task is, for a message."""
+    return f"games {task[0].first} to {task[0].stop - 1} were made"
 
-    def _tell_minari(
-        self, paths: Sequence[Path], numbers: Sequence[int], steps: int, size: int
-    ) -> None:
-        from skyenv.envs.spaces import observation_space
 
-        data = self.plan.data(self.folder)
-        write_atomically(
-            data / episodes.MAIN,
-            episodes.main_bytes([(path.name, n) for path, n in zip(paths, numbers, strict=True)]),
-        )
-        source = self.plan.source
-        names = sorted(agent.name for agent in source.agents) if isinstance(source, Matches) else ()
-        described = {
-            "total_episodes": sum(numbers),
-            "total_steps": steps,
-            "dataset_size": float(np.round(size / 1e6, 1)),
-            "description": "Games of Fifth Avenue, an auction board game; "
-            f"an episode is a {self.plan.episodes} of a game",
-            "algorithm_name": ", ".join(names) or "of records",
-        }
-        content = episodes.metadata(
-            self.plan.dataset_id, described, observation_space(self.plan.observation), self._kind()
-        )
-        write_atomically(data / episodes.METADATA, json.dumps(content, indent=2) + "\n")
+def _agree(plan: Plan, folder: Path) -> None:
+    """Raise DatasetError unless the folder is of this dataset, or new."""
+    path, wanted = folder / CONFIG, plan.about()
+    if not path.exists():
+        if any((folder / name).exists() for name in FORMATS):
+            raise DatasetError(
+                f"{folder} holds games but no {CONFIG} that says what they are; choose another "
+                "folder"
+            )
+        sealed = {**wanted, CHECKSUM: checksum(wanted)}
+        write_atomically(path, json.dumps(sealed, indent=2) + "\n")
+        return
+    try:
+        config = unsealed(read_json(path))
+    except (ValueError, CheckpointError) as error:
+        raise DatasetError(f"{path} is damaged or of something else: {error}") from error
+    before, after = (
+        {**about, "sources": None, **about.get("sources", [{}])[0]} for about in (config, wanted)
+    )
+    for name, value in after.items():
+        if before.get(name) != value:
+            was, wish = (f"{json.dumps(one):.200}" for one in (before.get(name), value))
+            raise DatasetError(
+                f"{folder} holds another dataset: {name} was {was}, is {wish}; choose another "
+                "folder"
+            )
 
-    def _kind(self) -> Mapping[str, Any] | None:
-        """The options of an environment whose episodes these are; None: there is none."""
-        source = self.plan.source
-        if self.plan.episodes != "seat" or not isinstance(source, Matches):
-            return None
-        return {
+
+def _is_there(plan: Plan, folder: Path, shard: Shard, digest: str) -> bool:
+    """Whether a shard has all its files; those that are there are checked."""
+    files = plan.files(folder, shard)
+    there = [(name, path) for name, path in files.items() if path.exists()]
+    for name, path in there:
+        _checked(digest, shard, name, path)
+    return len(there) == len(files)
+
+
+def _finish(plan: Plan, folder: Path, shards: Sequence[Shard], digest: str) -> dict[str, Any]:
+    """Write what tells of all shards, and return what dataset.json has."""
+    sizes = {}
+    for name in plan.formats:
+        paths = [plan.files(folder, shard)[name] for shard in shards]
+        found = [
+            _checked(digest, shard, name, path) for shard, path in zip(shards, paths, strict=True)
+        ]
+        steps = sum(steps for _, steps in found)
+        sizes[name] = sum(path.stat().st_size for path in paths)
+        if name == MINARI:
+            numbers = [(path.name, one) for path, (one, _) in zip(paths, found, strict=True)]
+            _tell_minari(plan, plan.data(folder), numbers, steps, sizes[name])
+    summary = {
+        "games": plan.source.games,
+        "decisions": steps,
+        "shards": len(shards),
+        "bytes": sizes,
+    }
+    write_atomically(folder / SUMMARY, json.dumps(summary, indent=2) + "\n")
+    return summary
+
+
+def _tell_minari(
+    plan: Plan, data: Path, files: Sequence[tuple[str, int]], steps: int, size: int
+) -> None:
+    """Write the two files that Minari reads first."""
+    from skyenv.envs.spaces import observation_space
+
+    write_atomically(data / episodes.MAIN, episodes.main_bytes(files))
+    described: dict[str, Any] = {
+        "total_episodes": sum(number for _, number in files),
+        "total_steps": steps,
+        "dataset_size": float(np.round(size / 1e6, 1)),
+        "description": "Games of Fifth Avenue, an auction board game; an episode is a game from "
+        "one seat",
+        "algorithm_name": "of records",
+    }
+    source, environment = plan.source, None
+    if isinstance(source, Matches):
+        described["algorithm_name"] = ", ".join(sorted(agent.name for agent in source.agents))
+        environment = {
             "num_players": source.seating.shape[1],
             "side": source.side,
             "max_turns": source.max_turns,
-            "reward": self.plan.reward,
-            "observation": self.plan.observation,
+            "reward": plan.reward,
+            "observation": plan.observation,
         }
-
-
-def _told(task: Task) -> str:
-    """What a task is, for a message."""
-    shard = task.shard
-    return f"games {shard.first} to {shard.stop - 1} were made"
-
-
-def _settings(about: dict[str, Any]) -> dict[str, Any]:
-    """The settings of a dataset by name, those of its games among them."""
-    (source,) = about.get("sources", [{}])
-    return {**about, "sources": None, **source}
+    space = observation_space(plan.observation)
+    content = episodes.metadata(plan.dataset_id, described, space, environment)
+    write_atomically(data / episodes.METADATA, json.dumps(content, indent=2) + "\n")

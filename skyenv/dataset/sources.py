@@ -14,21 +14,18 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from skyenv.arena.folder import CONFIG, GAMES
-from skyenv.arena.matches import play_games
+from skyenv.arena.matches import Played, play_games
 from skyenv.arena.schedule import Entrant, entrants, timed_agent
 from skyenv.dataset.trajectories import Collector, Int64, Trajectories, joined
-from skyenv.engine.games import results
-from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
+from skyenv.engine.observation import codes_of
 from skyenv.engine.options import DEFAULT_MAX_TURNS
 from skyenv.errors import DatasetError, RecordError
 from skyenv.files import parse_json
 from skyenv.records.format import checked_header, fail
 from skyenv.records.reader import GameLines, iter_games, named
 from skyenv.records.replay import begin, follow
-from skyenv.rules.components import MAX_PLAYERS
 from skyenv.rules.state import NONE
 from skyenv.seeds import DATASETS, secret_seeds
 
@@ -152,9 +149,7 @@ class Matches:
             reward=reward,
             onlooker=collector,
         )
-        if played.interrupted:
-            raise KeyboardInterrupt
-        names = [self.agents[index].name for index in used]
+        names = [[self.agents[index].name for index in seats] for seats in self.seating.tolist()]
         seeds = secret_seeds(self.secret, self.numbers, DATASETS)
         return collector.trajectories(played, self.side, names, seeds)
 
@@ -274,40 +269,23 @@ def _parsed(line: bytes, number: int) -> dict[str, Any]:
 def _replayed(lines: GameLines, reward: str) -> Trajectories:
     """The game that a record's lines tell of, every line checked."""
     game = begin(lines, reward)
-    games, players = game.games, game.num_players
-    parts: dict[str, list[npt.NDArray[Any]]] = {}
-    moves = follow(game, lines)
+    games, row, moves = game.games, np.zeros(1, np.int64), follow(game, lines)
+    collector = Collector(1)
     while True:
-        step: dict[str, npt.NDArray[Any]] = {
-            "seat": games.seat.copy(),
-            "mask": games.mask.copy(),
-            "codes": codes_of(game.observation())[np.newaxis],
-        }
+        seat, mask = games.seat.copy(), games.mask.copy()
+        codes = codes_of(game.observation())[np.newaxis]
         events = next(moves, None)
         if events is None:
             break
-        step["action"] = np.array([events[0]["action"]])
-        step["rewards"] = np.zeros((1, MAX_PLAYERS), np.float32)
-        step["rewards"][:, :players] = games.reward
-        for name, array in step.items():
-            parts.setdefault(name, []).append(array)
+        action = np.array([events[0]["action"]])
+        collector.add(game=row, seat=seat, action=action, mask=mask, codes=codes)
+        collector.played(games, row, row)
     if not game.is_over:
         fail(lines.header.number, "this game has not ended, but the record has no more of it")
-    values: dict[str, Any] = {name: np.concatenate(arrays) for name, arrays in parts.items()}
-    last = np.zeros((1, MAX_PLAYERS, OBSERVATION_SIZE), np.int16)
-    last[0, :players] = [codes_of(game.observation(seat)) for seat in range(players)]
-    return Trajectories(
-        **values,
-        game=np.zeros(len(values["seat"]), np.int64),
-        players=np.array([players]),
-        sides=[game.side],
-        seeds=np.array([NONE if game.seed is None else game.seed]),
-        agents=[lines.header.value["agents"]],
-        shares=results(games.state)[0],
-        scores=games.state["score"].astype(np.int64),
-        ends=games.state["end"].astype(np.int64),
-        last=last,
-    )
+    seed = NONE if game.seed is None else game.seed
+    played = Played(np.array([seed]), np.arange(game.num_players)[np.newaxis])
+    played.note(row, games.state)
+    return collector.trajectories(played, game.side, [lines.header.value["agents"]], played.seeds)
 
 
 # ---- what is named on the command line ----

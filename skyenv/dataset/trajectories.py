@@ -133,14 +133,18 @@ class Collector:
             self._parts.setdefault(name, []).append(part)
 
     def trajectories(
-        self, played: Played, side: str, agents: Sequence[str], seeds: Int64
+        self,
+        played: Played,
+        side: str,
+        agents: Sequence[Sequence[str] | None],
+        seeds: npt.ArrayLike,
     ) -> Trajectories:
         """What was collected.
 
         Args:
             played: the match, whose games are all finished.
             side: of the board.
-            agents: the agents' names.
+            agents: for each game the names of the seats' agents, or None.
             seeds: int64 (k,), those that the games were dealt by.
         """
         number, players = played.seating.shape
@@ -160,8 +164,8 @@ class Collector:
             **results,
             players=np.full(number, players),
             sides=[side] * number,
-            seeds=seeds,
-            agents=[[agents[index] for index in seats] for seats in played.seating.tolist()],
+            seeds=np.asarray(seeds, np.int64),
+            agents=agents,
             ends=played.ends,
             last=self._last,
         )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from skyenv.dataset.folder import Plan, Writer
+from skyenv.dataset.folder import Plan
+from skyenv.dataset.folder import write as write_dataset
 from skyenv.dataset.sources import Matches
 from skyenv.files import LOCK
 
@@ -23,7 +24,7 @@ def matches(
 
 def write(plan: Plan, path: Path) -> Path:
     """A dataset, with the fixture `in_this_process` made in this process."""
-    assert Writer(plan, path).run() is not None
+    assert write_dataset(plan, path) is not None
     return path
 
 

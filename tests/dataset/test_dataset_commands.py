@@ -7,12 +7,11 @@ from pathlib import Path
 import minari
 import pytest
 from datasets import contents
-from minari.dataset.minari_dataset import parse_dataset_id
 from pyarrow import parquet as pq
 
 from processes import main_of
 from skyenv.commands import BAD_DATA
-from skyenv.dataset.commands import NAMES, default_id
+from skyenv.dataset.commands import default_id
 
 pytestmark = pytest.mark.usefixtures("in_this_process")
 
@@ -63,18 +62,6 @@ def test_a_missing_package_names_the_extra(
     assert main_of(f"dataset {SHORT} -o {tmp_path / 'out'} --formats minari") == BAD_DATA
     assert "No module named 'h5py'; install the extra [dataset]" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize(
-    "name", ["a/b-v1", "-/x-v0", "a/b/c-v12", "ab/c-v1", "c-v1", "c", "-v1", "ab/-v1", "ab/c-v1\n"]
-)
-def test_names_are_those_that_minari_takes(name: str) -> None:
-    try:
-        parse_dataset_id(name)
-        is_taken = True
-    except (ValueError, TypeError):  # the latter is its mistake over a name that is only a version
-        is_taken = False
-    assert (NAMES.fullmatch(name) is not None) == is_taken
 
 
 def test_a_name_for_minari_comes_of_the_folder() -> None:

@@ -70,7 +70,7 @@ def test_the_same_command_goes_on_after_ctrl_c(
     words = "dataset random --games 12 --shard-games 3 --max-turns 6 --id a-v0 --workers 1"
     cut, whole = tmp_path / "cut", tmp_path / "whole"
     with monkeypatch.context() as patched:
-        patched.setattr("skyenv.dataset.folder.progress", interrupting(6))
+        patched.setattr("skyenv.dataset.folder.progress_bar", interrupting(6))
         assert main_of(f"{words} -o {cut}") == INTERRUPTED
     assert capsys.readouterr().err == "dataset: error: interrupted; the same command goes on\n"
     made = [path.name for path in sorted(cut.glob("parquet/*"))]
@@ -129,21 +129,14 @@ def test_damaged_and_foreign_files_are_one_error(tmp_path: Path) -> None:
 
 
 def test_games_of_agents_tell_what_environment_they_are_of(tmp_path: Path) -> None:
-    def told(**options: Any) -> dict[str, Any]:
-        made = plan(formats=("minari",), dataset_id="x-v0", **options)
-        path = write(made, tmp_path / made.digest())
-        metadata: dict[str, Any] = json.loads(
-            made.data(path).joinpath("metadata.json").read_bytes()
-        )
-        return metadata
-
-    assert "env_spec" not in told(episodes="table")
-    one = told(source=matches("random", "hoard", players=3, games=2))
-    assert json.loads(one["env_spec"])["kwargs"] == {
+    made = plan(source=matches("random", "hoard", players=3, games=2), formats=("minari",))
+    content = made.data(write(made, tmp_path)).joinpath("metadata.json").read_bytes()
+    metadata: dict[str, Any] = json.loads(content)
+    assert json.loads(metadata["env_spec"])["kwargs"] == {
         "num_players": 3,
         "side": "front",
         "max_turns": 6,
         "reward": "outcome",
         "observation": "scaled",
     }
-    assert one["algorithm_name"] == "hoard, random"
+    assert metadata["algorithm_name"] == "hoard, random"

@@ -58,27 +58,6 @@ def test_a_seat_of_a_game_is_an_episode(tmp_path: Path, monkeypatch: pytest.Monk
         assert about["total_steps"] == rows.sum() == len(episode)
 
 
-def test_a_whole_table_is_an_episode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = matches(players=3, games=3, max_turns=500)
-    dataset, _ = loaded(tmp_path, monkeypatch, episodes="table", observation="codes", source=source)
-    whole = source.trajectories("outcome")
-    assert dataset.env_spec is None
-    for number, episode in enumerate(dataset):
-        rows = whole.game == number
-        assert np.array_equal(episode.observations, [*whole.codes[rows], whole.last[number, 0]])
-        assert episode.observations.dtype == np.int16
-        assert np.array_equal(episode.infos["seat"], [*whole.seat[rows], -1])
-        assert np.array_equal(episode.infos["rewards"], [np.zeros(3), *whole.rewards[rows, :3]])
-        assert np.array_equal(episode.rewards, whole.rewards[rows, whole.seat[rows]])
-        assert episode.terminations.tolist() == [False] * (len(episode) - 1) + [True]
-        assert not episode.truncations.any()
-        about = next(iter(dataset.storage.get_episode_metadata([number])))
-        assert about["scores"].tolist() == whole.scores[number, :3].tolist()
-        assert about["win_share"].tolist() == whole.shares[number, :3].tolist()
-        assert about["end_reason"] in ("businesses", "stops")
-        assert "agent" not in about
-
-
 def test_the_environment_comes_back_with_the_spaces_of_the_data(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from skyenv.agents import decide, decisions_in, make_agent
-from skyenv.dataset.folder import Plan, Writer
+from skyenv.dataset.folder import Plan, write
 from skyenv.dataset.sources import Matches
 from skyenv.engine.games import Games
 from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
@@ -24,7 +24,7 @@ def test_decisions_that_left_a_choice_are_read(
     example: Any, observation: str, tmp_path: Path
 ) -> None:
     source = Matches.new(("random", "hoard"), 2, "front", 6, 1, 9)
-    Writer(Plan(source, ("parquet",), observation, shard_games=4), tmp_path).run()
+    write(Plan(source, ("parquet",), observation, shard_games=4), tmp_path)
     kept = source.trajectories("outcome")
     names = np.array(
         [(kept.agents[game] or ())[seat] for game, seat in zip(kept.game, kept.seat, strict=True)]
@@ -51,7 +51,7 @@ def test_it_learns_and_what_plays_is_what_has_learnt(example: Any, tmp_path: Pat
     PyTorch.
     """
     source = Matches.new(("skyenv.agents:RandomAgent",), 2, "front", 12, 1, 9)
-    Writer(Plan(source, ("parquet",), "codes"), tmp_path).run()
+    write(Plan(source, ("parquet",), "codes"), tmp_path)
     decisions = example.Decisions(tmp_path, [], "")
     decisions.action = decisions.mask.argmax(1)  # as if the first legal action had been taken
     options = example.Options(

@@ -226,7 +226,7 @@ WRONG_COMMANDS = [
     ("evaluate nobody", "unknown agent 'nobody'"),
     ("evaluate greedy --paired-seeds 0", "paired_seeds must be"),
     ("tournament random crowd --resume", "--resume needs --out FOLDER"),
-    ("tournament random --out out", "at least two agents"),
+    ("tournament random --out out", "needs at least 2 agents"),
     ("tournament random random --out out", "two agents are called random"),
     ("tournament random crowd --paired-seeds 5 --minutes 5", "both say how long"),
     ("tournament random crowd --ladder x", "--ladder goes with --add"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -94,10 +94,7 @@ def dealt(monkeypatch: pytest.MonkeyPatch) -> list[int]:
             seeds.extend(np.atleast_1d(seed).tolist())
             super().reset(seed, rows)
 
-    def games(width: int, players: int, side: str, first: Sequence[int], **options: Any) -> Games:
-        return Noting(width, players, side, first, **options)
-
-    monkeypatch.setattr(matches, "Games", games)
+    monkeypatch.setattr(matches, "Games", Noting)
     return seeds
 
 

@@ -158,8 +158,6 @@ def worth(tuning: Tuning, first: int, weights: Weights) -> float:
     for opponent in tuning.against:
         agents = [kind(dict.fromkeys(kind.measured, weights)), make_agent(opponent)]
         played = play_games(agents, seating, seeds, tuning.side)
-        if played.interrupted:
-            raise KeyboardInterrupt
         lead = played.scores[mine] - np.where(mine, -1, played.scores).max(axis=1)
         found.append(float((played.shares[mine] + lead / LEAD).mean()))
     return float(np.mean(found))

@@ -38,7 +38,7 @@ from experiments.training.actors import packed, unpacked
 from experiments.training.closing import MODEL, how_to_go_on, summary
 from experiments.training.config import AUTO, CONFIG, PAST, Config, earlier
 from experiments.training.curves import draw_curves, read_curve
-from skyenv import OBSERVATION_SIZE, __version__
+from skyenv import OBSERVATION_SIZE, GameOptions, __version__
 from skyenv.agents import make_agent
 from skyenv.arena.evaluate import Result, as_json, evaluate, record_games, table
 from skyenv.commands import INTERRUPTED, exit_code
@@ -479,38 +479,27 @@ class Run(ABC):
         opponents = config.make_agents("against")
         # Not games of seeds next to the run's own, which are those that it was trained on.
         seed, secret = config.seed, int(secret_seeds(config.seed, [CLOSING_SEED])[0])
-        turns = config.max_turns
-        by_table: dict[tuple[int, str], list[Result]] = {}
+        by_table: dict[GameOptions, list[Result]] = {}
         for players, side in config.tables:
-            by_table[players, side] = evaluate(
+            kind = GameOptions(players, side, max_turns=config.max_turns)
+            by_table[kind] = evaluate(
                 agent,
                 opponents,
-                players,
-                side,
-                config.paired_seeds,
-                seed,
-                max_turns=turns,
+                paired_seeds=config.paired_seeds,
+                seed=seed,
+                options=kind,
                 secret=secret,
                 progress=True,
             )
-            if len(by_table[players, side]) < len(opponents) or any(
-                one.interrupted for one in by_table[players, side]
+            if len(by_table[kind]) < len(opponents) or any(
+                one.interrupted for one in by_table[kind]
             ):
                 raise KeyboardInterrupt
-        for players, side in by_table:
-            name = "" if len(by_table) == 1 else f"-{players}-{side}"
+        for kind in by_table:
+            name = "" if len(by_table) == 1 else f"-{kind.num_players}-{kind.side}"
             records = folder / f"games{name}.jsonl"
-            record_games(
-                records,
-                agent,
-                opponents,
-                players,
-                side,
-                2 * players,
-                seed,
-                max_turns=turns,
-                secret=secret,
-            )
+            games = 2 * kind.num_players
+            record_games(records, [agent, *opponents], kind, games, seed, secret)
         every = [result for results in by_table.values() for result in results]
         write_atomically(folder / "evaluation.txt", table(every) + "\n")
         write_atomically(folder / EVALUATION, as_json(every))

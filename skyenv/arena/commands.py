@@ -31,6 +31,7 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
@@ -41,10 +42,10 @@ from skyenv.arena.evaluate import as_json, evaluate, record_games, table
 from skyenv.arena.folder import CONFIG, Folder, read_config, secret_of
 from skyenv.arena.plots import check_plots, plot_ladder
 from skyenv.arena.ratings import rate, rate_newcomer
-from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Settings, entrants
+from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Entrant, Settings, entrant, entrants
 from skyenv.arena.tournament import Tournament
 from skyenv.commands import INTERRUPTED, complain
-from skyenv.engine.options import table_name
+from skyenv.engine.options import GameOptions, table_name
 from skyenv.errors import CheckpointError, OptionError, RenderError
 from skyenv.files import check_writable, write_atomically
 from skyenv.options import SPREAD, Options, argument, command_line, common, option
@@ -54,6 +55,7 @@ from skyenv.seeds import HIGHEST_SEED, fresh_seed
 
 
 EVALUATE: Final = "skyenv evaluate"
+NOTHING_WHOLE: Final = " before the first paired seed was finished"
 
 
 @dataclass(frozen=True)
@@ -82,23 +84,21 @@ def evaluate_agent(options: EvaluateOptions) -> int:
     """Run the command; returns the exit code."""
     check_writable(*(path for path in (options.json, options.record) if path is not None))
     secret = fresh_seed() if options.secret is None else options.secret
+    kind = GameOptions(options.players, options.side, max_turns=options.max_turns)
     spread = options.workers is not None or options.ray is not None
     agent, *opponents = (options.agent, *options.against) if spread else _made(options)
     results = evaluate(
         agent,
         opponents,
-        options.players,
-        options.side,
-        options.paired_seeds,
-        options.seed,
-        max_turns=options.max_turns,
+        paired_seeds=options.paired_seeds,
+        seed=options.seed,
+        options=kind,
         secret=secret,
         deterministic=options.deterministic,
         workers=options.workers,
         ray=options.ray,
         progress=True,
     )
-    interrupted = len(results) < len(opponents) or any(result.interrupted for result in results)
     if results:
         unsaid = ("json", "record", "record_games", "workers", "ray")
         values = {**vars(options), "secret": secret, **dict.fromkeys(unsaid)}
@@ -106,25 +106,12 @@ def evaluate_agent(options: EvaluateOptions) -> int:
         print(f"\nThe same games again: {command_line(EvaluateOptions, EVALUATE, values)}")
         if options.json is not None:
             write_atomically(options.json, as_json(results))
-    if options.record is not None and not interrupted:
-        agent, *opponents = _made(options)
-        record_games(
-            options.record,
-            agent,
-            opponents,
-            options.players,
-            options.side,
-            options.record_games,
-            options.seed,
-            max_turns=options.max_turns,
-            secret=secret,
-        )
-    if interrupted:
-        complain(
-            "evaluate",
-            "interrupted" + ("" if results else " before the first paired seed was finished"),
-        )
+    if len(results) < len(opponents) or any(result.interrupted for result in results):
+        complain("evaluate", f"interrupted{'' if results else NOTHING_WHOLE}")
         return INTERRUPTED
+    if options.record is not None:
+        games = options.record_games
+        record_games(options.record, _made(options), kind, games, options.seed, secret)
     return 0
 
 
@@ -233,68 +220,51 @@ def earlier(given: Mapping[str, Any]) -> Mapping[str, Any]:
             f"there is nothing to go on with in {options.out}: it has no {CONFIG}"
         )
     before["agents"] = [agent["spec"] for agent in before["agents"]]
-    if options.paired_seeds is not None or options.minutes:  # how long is told anew
-        return {
-            name: value for name, value in before.items() if name not in ("paired_seeds", "minutes")
-        }
-    return before
+    told_anew = options.paired_seeds is not None or options.minutes
+    how_long = ("paired_seeds", "minutes") if told_anew else ()
+    return {name: value for name, value in before.items() if name not in how_long}
 
 
 def play_tournament(options: TournamentOptions) -> int:
     """Run the command; returns the exit code."""
-    if options.add is not None:
-        return _run_newcomer(options)
     if options.publish is not None:
         ladder.check_publish(options.publish)
         check_plots()
-    settings = _settings(options)
-    path = options.out or default_folder(settings)
+    shipped = None if options.add is None else _ladder_for(options)
+    settings = _settings(options, shipped)
     if options.publish is not None and settings.secret is None:
-        raise OptionError(
-            f"{path} has no secret: its deals aren't those of ladders (skyenv.seeds), so it isn't "
-            "published"
+        raise OptionError("games without a secret aren't of the deals of ladders (skyenv.seeds)")
+    paired_seeds = options.paired_seeds or (None if options.minutes else DEFAULT_PAIRED_SEEDS)
+    again = "the same command goes on"
+    with ExitStack() as held:
+        path = options.out or default_folder(settings)
+        if options.out is None and shipped is not None:
+            # The next try may be another agent of the same name.
+            path = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="skyenv-")))
+        elif options.out is None:
+            print(f"tournament: the games are kept in {path}; {again} there", file=sys.stderr)
+        begun = {"paired_seeds": paired_seeds, "minutes": options.minutes}
+        folder = held.enter_context(Folder(path, settings, **begun))
+        tournament = Tournament(
+            folder,
+            paired_seeds=paired_seeds,
+            minutes=options.minutes or None,
+            workers=options.workers,
+            ray=options.ray,
+            progress=True,
         )
-    if options.out is None:
-        print(
-            f"tournament: the games are kept in {path}; the same command goes on there",
-            file=sys.stderr,
-        )
-    with Folder(
-        path, settings, paired_seeds=_paired_seeds(options), minutes=options.minutes
-    ) as folder:
-        tournament = _play(folder, options)
-        if folder.whole_paired_seeds():
-            _report(folder, options, tournament)
-    return _end(
-        folder,
-        tournament,
-        f"; go on with: python -m {TOURNAMENT} --resume --out {shlex.quote(str(path))}",
-    )
-
-
-def _paired_seeds(options: TournamentOptions) -> int | None:
-    """How many are asked for; None: the minutes decide."""
-    return options.paired_seeds or (None if options.minutes else DEFAULT_PAIRED_SEEDS)
-
-
-def _play(folder: Folder, options: TournamentOptions) -> Tournament:
-    tournament = Tournament(
-        folder,
-        paired_seeds=_paired_seeds(options),
-        minutes=options.minutes or None,
-        workers=options.workers,
-        ray=options.ray,
-        progress=True,
-    )
-    tournament.run()
-    return tournament
-
-
-def _end(folder: Folder, tournament: Tournament, hint: str) -> int:
+        tournament.run()
+        whole = folder.whole_paired_seeds()
+        if whole and shipped is not None:
+            _report_newcomer(folder, options, shipped)
+        elif whole:
+            _report(folder, options, is_whole=not tournament.interrupted)
     if not tournament.interrupted:
         return 0
-    before = "" if folder.whole_paired_seeds() else " before the first paired seed was finished"
-    complain("tournament", f"interrupted{before}{hint}")
+    if shipped is None:
+        again = f"go on with: python -m {TOURNAMENT} --resume --out {shlex.quote(str(path))}"
+    hint = "" if shipped is not None and options.out is None else f"; {again}"
+    complain("tournament", f"interrupted{'' if whole else NOTHING_WHOLE}{hint}")
     return INTERRUPTED
 
 
@@ -307,32 +277,31 @@ def default_folder(settings: Settings) -> Path:
     return Path("runs", f"ladder-{settings.players}-{settings.side}-{name}")
 
 
-def _settings(options: TournamentOptions) -> Settings:
+def _settings(options: TournamentOptions, shipped: ladder.Ladder | None) -> Settings:
     """What the command asks for. The secret is the folder's, unless one is asked for."""
-    if len(options.agents) < 2:
-        raise OptionError("a tournament needs at least two agents")
+    if shipped is not None:
+        agents = _newcomer_and_ladder(options, shipped)
+    else:
+        agents = entrants(options.agents, options.players, options.side)
     settings = Settings(
-        entrants(options.agents, options.players, options.side),
+        agents,
         options.players,
         options.side,
         options.seed,
         options.max_turns,
+        newcomer=shipped is not None,
         slow=options.slow,
         slow_paired_seeds=options.slow_paired_seeds,
     )
-    return replace(
-        settings, secret=secret_of(options.secret, options.out or default_folder(settings))
-    )
+    folder = options.out or default_folder(settings)
+    return replace(settings, secret=secret_of(options.secret, folder))
 
 
-def _report(folder: Folder, options: TournamentOptions, tournament: Tournament) -> None:
+def _report(folder: Folder, options: TournamentOptions, *, is_whole: bool) -> None:
     settings = folder.settings
     ratings = rate(folder.results(), [agent.name for agent in settings.agents], settings.seed)
-    again = command(
-        settings,
-        paired_seeds=ratings.paired_seeds,
-        agents=[agent.spec for agent in settings.agents],
-    )
+    specs = [agent.spec for agent in settings.agents]
+    again = command(settings, paired_seeds=ratings.paired_seeds, agents=specs)
     content = ladder.as_dict(ratings, asdict(settings), folder.speeds(), again)
     text = ladder.table(content)
     print(text)
@@ -343,7 +312,7 @@ def _report(folder: Folder, options: TournamentOptions, tournament: Tournament) 
         plot_ladder(content, folder.path / "ladder.png")
     except RenderError:
         print("tournament: no ladder.png, as matplotlib isn't installed", file=sys.stderr)
-    if options.publish is not None and not tournament.interrupted:
+    if options.publish is not None and is_whole:
         ladder.publish(folder.path, settings.players, settings.side, options.publish)
 
 
@@ -364,71 +333,43 @@ def command(settings: Settings, **values: Any) -> str:
 def _ladder_for(options: TournamentOptions) -> ladder.Ladder:
     if options.ladder is not None:
         return ladder.read(options.ladder, options.players)
-    return ladder.read(
-        ladder.SHIPPED / f"{table_name(options.players, options.side)}.json",
-        options.players,
-        options.side,
-    )
+    name = f"{table_name(options.players, options.side)}.json"
+    return ladder.read(ladder.SHIPPED / name, options.players, options.side)
 
 
-def _run_newcomer(options: TournamentOptions) -> int:
-    shipped = _ladder_for(options)
+def _newcomer_and_ladder(options: TournamentOptions, shipped: ladder.Ladder) -> tuple[Entrant, ...]:
+    """The newcomer and the agents of the ladder, which must be of the same kind of game."""
     for name in ("side", "max_turns"):
         if getattr(options, name) != shipped[name]:
             raise OptionError(
                 f"the ladder was played with {name} {shipped[name]}, not {getattr(options, name)}"
             )
-    settings = _newcomer_settings(options, shipped)
-    if options.out is not None:
-        return _rate_newcomer(options, settings, shipped, options.out)
-    with tempfile.TemporaryDirectory(
-        prefix="skyenv-"
-    ) as name:  # the next try may be another agent of the same name
-        return _rate_newcomer(options, settings, shipped, Path(name))
-
-
-def _newcomer_settings(options: TournamentOptions, shipped: ladder.Ladder) -> Settings:
-    (newcomer,) = entrants([options.add or ""], options.players, options.side)
+    newcomer = entrant(options.add or "", options.players, options.side)
     if newcomer.name in [rung["name"] for rung in shipped["agents"]]:
         newcomer = replace(newcomer, name=f"new {newcomer.name}")
     specs = [rung["spec"] for rung in shipped["agents"]]
     rungs = entrants(specs, options.players, options.side)
     for rung, old in zip(rungs, shipped["agents"], strict=True):
         if (rung.version, rung.digest) != (old["version"], old["digest"]):
+            file = " (another file)" if rung.digest != old["digest"] else ""
             print(
                 f"tournament: warning: {rung.name} is version {rung.version} here, but "
-                f"{old['version']} in the ladder"
-                f"{' (another file)' if rung.digest != old['digest'] else ''}: its rating there "
-                "may not be its strength here",
+                f"{old['version']} in the ladder{file}: its rating there may not be its strength "
+                "here",
                 file=sys.stderr,
             )
-    secret = secret_of(options.secret, *([] if options.out is None else [options.out]))
-    kind = (options.players, options.side, options.seed, options.max_turns)
-    return Settings(
-        (newcomer, *rungs),
-        *kind,
-        secret,
-        newcomer=True,
-        slow=options.slow,
-        slow_paired_seeds=options.slow_paired_seeds,
+    return newcomer, *rungs
+
+
+def _report_newcomer(folder: Folder, options: TournamentOptions, shipped: ladder.Ladder) -> None:
+    settings = folder.settings
+    points = [rung["rating"]["mean"] for rung in shipped["agents"]]
+    newcomer = rate_newcomer(folder.results(), points, shipped["samples"], settings.seed)
+    played = newcomer.paired_seeds
+    again = command(settings, add=options.add, paired_seeds=played, ladder=options.ladder)
+    content = ladder.newcomer_as_dict(
+        newcomer, asdict(settings.agents[0]), shipped, folder.speeds()[0], again
     )
-
-
-def _rate_newcomer(
-    options: TournamentOptions, settings: Settings, shipped: ladder.Ladder, path: Path
-) -> int:
-    with Folder(path, settings) as folder:
-        tournament = _play(folder, options)
-        if folder.whole_paired_seeds():
-            points = [rung["rating"]["mean"] for rung in shipped["agents"]]
-            newcomer = rate_newcomer(folder.results(), points, shipped["samples"], settings.seed)
-            again = command(
-                settings, add=options.add, paired_seeds=newcomer.paired_seeds, ladder=options.ladder
-            )
-            content = ladder.newcomer_as_dict(
-                newcomer, asdict(settings.agents[0]), shipped, folder.speeds()[0], again
-            )
-            print(ladder.newcomer_table(content))
-            if options.out is not None:
-                write_atomically(path / "newcomer.json", ladder.as_json(content))
-    return _end(folder, tournament, "" if options.out is None else "; the same command goes on")
+    print(ladder.newcomer_table(content))
+    if options.out is not None:
+        write_atomically(folder.path / "newcomer.json", ladder.as_json(content))

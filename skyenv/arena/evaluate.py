@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple, Unpack
 
@@ -17,15 +17,14 @@ import numpy.typing as npt
 
 from skyenv.agents import Agent, make_agent
 from skyenv.arena.estimates import Estimate, Weights, interval
-from skyenv.arena.matches import Played, Progress, play_game, play_games, rotations
+from skyenv.arena.matches import Played, play_game, play_games, rotations
 from skyenv.arena.ratings import best_other
 from skyenv.arena.schedule import Entrant, entrant, timed_agent
 from skyenv.checks import check_integer
-from skyenv.engine.options import GameKeywords
+from skyenv.engine.options import GameKeywords, GameOptions, options_of
 from skyenv.errors import OptionError, shown
 from skyenv.files import writing
 from skyenv.progress import progress as progress_bar
-from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS
 from skyenv.seeds import HIGHEST_SEED
 from skyenv.tables import WIDTH, columns
 from skyenv.work import Interrupt, open_pool
@@ -106,73 +105,59 @@ def evaluate(
         progress: show a bar on stderr.
 
     Returns:
-        A result for each opponent; after Ctrl-C for those with a finished paired seed. The last one
-        is marked `interrupted` then, and all that lack some.
+        A result for each opponent; after Ctrl-C for those with a finished paired seed, and those
+        that lack some are marked `interrupted`.
 
     Raises:
         OptionError: an option is wrong. AgentError, CheckpointError: an agent can't be made, or
             answered wrongly.
     """
     check_integer("paired_seeds", paired_seeds, 1, 10**7)
-    check_integer("num_players", num_players, MIN_PLAYERS, MAX_PLAYERS)
     check_integer("seed", seed, 0, HIGHEST_SEED - paired_seeds)
-    play = partial(play_games, side=side, secret=secret, **game)
-    matches = [
-        Played(
-            np.repeat(np.arange(seed, seed + paired_seeds), num_players),
-            rotations(num_players, paired_seeds),
-        )
-        for _ in opponents
+    options = game.get("options") or options_of(num_players, side, **game)
+    in_workers = workers is not None or ray is not None
+    agents: list[Agent | Entrant] = [
+        _entrant(one, options) if in_workers else make_agent(one, deterministic=deterministic)
+        for one in (agent, *opponents)
     ]
-    with progress_bar(paired_seeds * num_players * len(opponents), shown=progress) as bar:
-        if workers is None and ray is None:
-            players = [make_agent(one, deterministic=deterministic) for one in (agent, *opponents)]
-            names = [player.name for player in players]
-            _play_here(players, matches, play, bar.update)
+    work = Evaluation(tuple(agents), options, seed, secret, deterministic)
+    seating = rotations(options.num_players, paired_seeds)
+    matches = [Played(work.seeds(0, paired_seeds), seating) for _ in opponents]
+    total = seating.shape[0] * len(opponents)
+    with ExitStack() as held, progress_bar(total, shown=progress) as bar:
+        if in_workers:
+            interrupt = held.enter_context(Interrupt())
+            pool = held.enter_context(open_pool(workers or 0, ray))
+            sizes = Sizes(len(opponents), paired_seeds, pool.size())
+            results = pool.results(
+                work.play, sizes.tasks(), goes_on=interrupt.goes_on, about=work.about
+            )
         else:
-            seated = _entrants((agent, *opponents), num_players, side)
-            names = [entry.name for entry in seated]
-            work = partial(_play_task, seated, play, deterministic)
-            _play_in_workers(work, matches, names, (workers or 0, ray), bar.update)
+            sizes = Sizes(len(opponents), paired_seeds)
+            results = ((task, work.play(task)) for task in sizes.tasks())
+        held.enter_context(suppress(KeyboardInterrupt))
+        for task, (played, seconds) in results:
+            sizes.learn(task, seconds)
+            first, end = (place * options.num_players for place in (task.first, task.end))
+            matches[task.opponent].fill(slice(first, end), played)
+            bar.update(len(played.seeds))
+    names = [one.name for one in agents]
     return [
-        replace(summary(names[0], name, played, side, seed), secret=secret)
+        replace(summary(names[0], name, played, options.side, seed), secret=secret)
         for name, played in zip(names[1:], matches, strict=True)
-        if played.finished.reshape(-1, num_players).all(axis=1).any()
+        if played.finished.reshape(-1, options.num_players).all(axis=1).any()
     ]
 
 
-def _play_here(
-    players: Sequence[Agent],
-    matches: list[Played],
-    play: Callable[..., Played],
-    progress: Progress,
-) -> None:
-    """Play in this process: with slow agents few games at a time, so that some are finished
-    whenever Ctrl-C comes.
-    """
-    for number, (opponent, games) in enumerate(zip(players[1:], matches, strict=True)):
-        first_rows = games.seating.shape[1]
-        matches[number] = play(
-            [players[0], opponent],
-            games.seating,
-            games.seeds,
-            first_rows=first_rows,
-            progress=progress,
-        )
-        if matches[number].interrupted:
-            return
-
-
-def _entrants(agents: Sequence[Agent | str | Path], players: int, side: str) -> tuple[Entrant, ...]:
-    """Return agents as workers get them.
+def _entrant(agent: Agent | str | Path, options: GameOptions) -> Entrant:
+    """Return an agent as workers get it.
 
     Raises:
-        OptionError: one is no name or path. AgentError, CheckpointError: it can't be made.
+        OptionError: it is no name or path. AgentError, CheckpointError: it can't be made.
     """
-    for agent in agents:
-        if not isinstance(agent, (str, Path)):
-            raise OptionError(f"agents of workers must be names or paths, not {shown(agent)}")
-    return tuple(entrant(str(agent), players, side) for agent in agents)
+    if not isinstance(agent, (str, Path)):
+        raise OptionError(f"agents of workers must be names or paths, not {shown(agent)}")
+    return entrant(str(agent), options.num_players, options.side)
 
 
 class SeedRange(NamedTuple):
@@ -181,21 +166,44 @@ class SeedRange(NamedTuple):
     opponent: int
     first: int
     end: int
-    seeds: npt.NDArray[np.int64]
-    seating: npt.NDArray[np.int64]
 
 
-def _play_task(
-    seated: tuple[Entrant, ...], play: Callable[..., Played], deterministic: bool, task: SeedRange
-) -> tuple[Played, float]:
-    """Return the games of a task, played in a worker, and the seconds that they took."""
-    started = time.perf_counter()
-    entries = seated[0], seated[1 + task.opponent]
-    agents = [timed_agent(entry, deterministic=deterministic) for entry in entries]
-    played = play(agents, task.seating, task.seeds)
-    if played.interrupted:
-        raise KeyboardInterrupt
-    return played, time.perf_counter() - started
+@dataclass(frozen=True)
+class Evaluation:
+    """What is played: an agent, the first one, against each of the others."""
+
+    agents: tuple[Agent | Entrant, ...]
+    options: GameOptions
+    seed: int
+    secret: int | None
+    deterministic: bool
+
+    def seeds(self, first: int, end: int) -> npt.NDArray[np.int64]:
+        """Return the seeds of a range of paired seeds' games."""
+        numbers = np.arange(self.seed + first, self.seed + end)
+        return np.repeat(numbers, self.options.num_players)
+
+    def play(self, task: SeedRange) -> tuple[Played, float]:
+        """Return the games of a task, and the seconds that they took."""
+        started = time.perf_counter()
+        agents = [
+            timed_agent(one, deterministic=self.deterministic) if isinstance(one, Entrant) else one
+            for one in (self.agents[0], self.agents[1 + task.opponent])
+        ]
+        played = play_games(
+            agents,
+            rotations(self.options.num_players, task.end - task.first),
+            self.seeds(task.first, task.end),
+            secret=self.secret,
+            options=self.options,
+        )
+        return played, time.perf_counter() - started
+
+    def about(self, task: SeedRange) -> str:
+        """Return what a task is, for an error."""
+        seeds = f"seeds {self.seed + task.first} to {self.seed + task.end - 1}"
+        agent, opponent = self.agents[0], self.agents[1 + task.opponent]
+        return f"{agent.name} played {seeds} against {opponent.name}"
 
 
 class Sizes:
@@ -203,23 +211,23 @@ class Sizes:
     as they take little time.
 
     Args:
-        workers: how many.
+        opponents, paired_seeds: how many.
+        workers: how many share the tasks.
     """
 
-    def __init__(self, workers: int) -> None:
-        self._workers = workers
-        self._now: dict[int, int] = {}  # by opponent: a slow one must not begin with many
+    def __init__(self, opponents: int, paired_seeds: int, workers: int = 0) -> None:
+        self._paired_seeds = paired_seeds
+        self._most = max(1, min(LARGEST, paired_seeds // max(1, TASKS * workers)))
+        self._now = [1] * opponents  # a slow one must not begin with many
 
-    def tasks(self, matches: Sequence[Played]) -> Iterator[SeedRange]:
-        """Yield the tasks of all matches, one opponent after the other."""
-        for opponent, games in enumerate(matches):
-            players = games.seating.shape[1]
-            paired_seeds, first = len(games.seeds) // players, 0
-            most = max(1, min(LARGEST, paired_seeds // (TASKS * self._workers)))
-            while first < paired_seeds:
-                end = min(first + min(self._now.get(opponent, 1), most), paired_seeds)
-                rows = slice(first * players, end * players)
-                yield SeedRange(opponent, first, end, games.seeds[rows], games.seating[rows])
+    def tasks(self) -> Iterator[SeedRange]:
+        """Yield all tasks, one opponent after the other."""
+        for opponent in range(len(self._now)):
+            first = 0
+            while first < self._paired_seeds:
+                size = min(self._now[opponent], self._most)
+                end = min(first + size, self._paired_seeds)
+                yield SeedRange(opponent, first, end)
                 first = end
 
     def learn(self, task: SeedRange, seconds: float) -> None:
@@ -227,37 +235,6 @@ class Sizes:
         size = task.end - task.first
         fitting = TASK_SECONDS * size / max(seconds, 1e-9)
         self._now[task.opponent] = max(1, int(min(2 * size, fitting)))
-
-
-def _play_in_workers(
-    work: Callable[[SeedRange], tuple[Played, float]],
-    matches: Sequence[Played],
-    names: Sequence[str],
-    workers: tuple[int, str | None],
-    progress: Progress,
-) -> None:
-    """Fill matches by a pool of workers; after Ctrl-C the last one is marked `interrupted`, and all
-    that lack games.
-    """
-
-    def about(task: SeedRange) -> str:
-        seeds = f"seeds {task.seeds[0]} to {task.seeds[-1]}"
-        return f"{names[0]} played {seeds} against {names[1 + task.opponent]}"
-
-    with Interrupt() as interrupt, open_pool(*workers) as pool:
-        sizes = Sizes(pool.size())
-        for task, (played, seconds) in pool.results(
-            work, sizes.tasks(matches), goes_on=interrupt.goes_on, about=about
-        ):
-            sizes.learn(task, seconds)
-            games = matches[task.opponent]
-            players = games.seating.shape[1]
-            games.fill(slice(task.first * players, task.end * players), played)
-            progress(len(played.seeds))
-    for games in matches:
-        games.interrupted = not games.finished.all()
-    if matches:
-        matches[-1].interrupted |= interrupt.asked
 
 
 def summary(agent: str, opponent: str, played: Played, side: str, seed: int) -> Result:
@@ -287,7 +264,7 @@ def summary(agent: str, opponent: str, played: Played, side: str, seed: int) -> 
         decisions=float(played.decisions[rows].mean()),
         turns=float(played.turns[rows].mean()),
         truncated=float(played.truncated[rows].mean()),
-        interrupted=played.interrupted or len(rows) < games,
+        interrupted=len(rows) < games,
     )
 
 
@@ -329,27 +306,30 @@ def as_json(results: Sequence[Result]) -> str:
 
 def record_games(
     path: str | Path,
-    agent: Agent | str,
-    opponents: Sequence[Agent | str],
-    num_players: int,
-    side: str,
+    agents: Sequence[Agent],
+    options: GameOptions,
     games: int,
     seed: int,
-    *,
     secret: int | None = None,
-    **game: Unpack[GameKeywords],
 ) -> None:
-    """Write the records of the first games against every opponent, as :func:`evaluate` plays them
-    (one rotation after the other).
+    """Write the records of an agent's first games against every opponent, as :func:`evaluate`
+    plays them (one rotation after the other).
+
+    Args:
+        path: the file to write.
+        agents: the agent, and the opponents.
+        options: the kind of game.
+        games: how many against each opponent.
+        seed, secret: as for :func:`evaluate`.
 
     Raises:
         OSError: the file can't be written.
     """
-    players = [make_agent(one) for one in (agent, *opponents)]
-    seating = rotations(num_players, -(-games // num_players))[:games]
+    players = options.num_players
+    seating = rotations(players, -(-games // players))[:games]
     with writing(path) as stream:
-        for opponent in players[1:]:
+        for opponent in agents[1:]:
             for i, chairs in enumerate(seating.tolist()):
-                seats = [(players[0], opponent)[chair] for chair in chairs]
-                played = play_game(seats, seed + i // num_players, side, secret=secret, **game)
+                seats = [(agents[0], opponent)[chair] for chair in chairs]
+                played = play_game(seats, seed + i // players, secret=secret, options=options)
                 stream.write(played.to_record([one.name for one in seats]).encode())

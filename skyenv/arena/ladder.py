@@ -45,7 +45,6 @@ KEYS: Final = {
     "pairs",
     "predicted",
     "duels",
-    "clones",
     "neighbours",
     "samples",
 }
@@ -111,7 +110,6 @@ def as_dict(
             }
             for duel in ratings.duels
         ],
-        "clones": None if ratings.clones is None else ratings.clones.rounded(1),
         "neighbours": [
             neighbour(
                 agents[rank]["name"],
@@ -174,32 +172,20 @@ def read(path: Path, players: int, side: str | None = None) -> Ladder:
             f"there is no ladder {path}; `python -m skyenv tournament … --publish` writes one"
         )
     content = read_json(path)
-    if content.get("format") in range(1, FORMAT):
-        raise CheckpointError(
-            f"{path} is a ladder of an older version, in which other games rated; play it anew"
-        )
+    if content.get("format") != FORMAT:
+        raise CheckpointError(f"{path} is no ladder of this version; play it anew")
     try:
-        if content["format"] != FORMAT or not set(content) >= KEYS:
-            raise ValueError("it has another format")
+        if not set(content) >= KEYS:
+            raise ValueError("an entry is missing")
         np.asarray(content["samples"], np.float64).reshape(-1, len(content["agents"]))
         for agent in content["agents"]:
-            _ = (
-                agent["name"],
-                agent["version"],
-                agent["spec"],
-                agent["digest"],
-                Estimate(**agent["rating"]),
-            )
+            Estimate(**agent["rating"])
+            _ = [agent[name] for name in ("name", "version", "spec", "digest")]
     except (ValueError, TypeError, KeyError) as error:
         raise CheckpointError(f"{path} is no ladder, or damaged: {error}") from error
-    if content["players"] != players:
-        raise CheckpointError(
-            f"{path} is a ladder of {content['players']} players, not of {players}"
-        )
-    if side not in (None, content["side"]):
-        raise CheckpointError(
-            f"{path} is a ladder of the {content['side']} side, not of the {side} side"
-        )
+    for name, wanted in (("players", players), ("side", side)):
+        if wanted not in (None, content[name]):
+            raise CheckpointError(f"{path} is a ladder of {name} {content[name]}, not {wanted}")
     ladder: Ladder = content
     return ladder
 
@@ -250,17 +236,6 @@ def headline(ladder: Ladder) -> str:
         f"{tables.counted(ladder['games'], 'game')};"
         f" {anchored(ladder['anchors'])}, 400 points are odds of 10 to 1; intervals are 95 %"
     )
-
-
-def clones_note(ladder: Ladder) -> list[str]:
-    """What company of its own kind brings, where copies rate."""
-    if ladder["clones"] is None:
-        return []
-    return [
-        "No table has different agents alone, so tables with copies rate: each further seat of an "
-        "agent changes"
-        f" each of its seats by {interval(ladder['clones'])} points."
-    ]
 
 
 def _pairs_note(ladder: Ladder) -> str:
@@ -365,7 +340,7 @@ def table(ladder: Ladder) -> str:
     parts = [
         tables.wrapped(headline(ladder)),
         tables.columns([["", "agent", *HEAD], *rows], 2, tables.WIDTH),
-        "\n".join(map(tables.wrapped, [*separation(ladder), *clones_note(ladder)])),
+        "\n".join(map(tables.wrapped, separation(ladder))),
         tables.wrapped(f"{_pairs_note(ladder)}, in percent, as played | as the ratings predict:"),
         tables.columns(_brief_pairs(ladder), 2, tables.WIDTH),
     ]
@@ -396,9 +371,7 @@ def markdown(ladder: Ladder) -> str:
         else "All neighbours are separated "
         f"(probability of the order at least {100 * SEPARATED:.1f} %)"
     )
-    about = " ".join(
-        [f"{ladder['date']}: {headline(ladder)}. {comparisons}.", *clones_note(ladder)]
-    )
+    about = f"{ladder['date']}: {headline(ladder)}. {comparisons}."
     return "\n\n".join(
         [
             tables.markdown([["", "agent", *HEAD], *rows], "rlrrrrrr"),

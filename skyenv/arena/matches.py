@@ -4,10 +4,9 @@ tournament.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol, Unpack
+from typing import Final, Protocol, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -16,21 +15,16 @@ from skyenv.agents import Agent, decide, decide_game
 from skyenv.checks import check_integer
 from skyenv.engine.game import Game
 from skyenv.engine.games import Games, results
-from skyenv.engine.options import GameKeywords
+from skyenv.engine.options import GameKeywords, options_of
 from skyenv.errors import OptionError
 from skyenv.rules.state import END_TRUNCATED
 from skyenv.seeds import EVALUATION, HIGHEST_SEED, secret_seeds
 
 # Games under way at once: enough for batched decisions, and few enough that games finish steadily.
 ROWS: Final = 512
-# More rows are taken after a step that took fewer seconds: a game has some 150 steps.
-BRISK: Final = 0.05
 # Seat s decides with the random numbers of salt SALT + s. It belongs to the seat and not to the
 # agent, so an agent against itself plays the same games whichever seat is called its own.
 SALT: Final = 1000
-
-Progress = Callable[[int], Any]
-"""Called with the number of games that have finished since the last call."""
 
 
 class Onlooker(Protocol):
@@ -57,55 +51,54 @@ class Onlooker(Protocol):
 
 @dataclass
 class Played:
-    """The games of a match, k in all; rows that are not `finished` have no result yet.
+    """The games of a match, k in all.
 
     Attributes:
         seeds: int64 (k,). seating: int64 (k, players), the index of the agent in every seat.
-        finished: bool (k,). truncated: bool (k,), it ended by END-5.
-        ends: int64 (k,), why it is over, END_… of skyenv/rules/state.py; 0 if it isn't.
+        ends: int64 (k,), why it is over, END_… of skyenv/rules/state.py; 0 if it isn't: such a game
+            has no result yet.
         shares: float64 (k, players), winners share 1 (END-4; of a truncated game by the scores as
             they stand).
         scores: int64 (k, players), VP.
         decisions, turns: int64 (k,), of all seats together.
-        interrupted: whether Ctrl-C ended the match early.
     """
 
     seeds: npt.NDArray[np.int64]
     seating: npt.NDArray[np.int64]
-    interrupted: bool = False
-    finished: npt.NDArray[np.bool_] = field(init=False)
     ends: npt.NDArray[np.int64] = field(init=False)
-    truncated: npt.NDArray[np.bool_] = field(init=False)
     shares: npt.NDArray[np.float64] = field(init=False)
     scores: npt.NDArray[np.int64] = field(init=False)
     decisions: npt.NDArray[np.int64] = field(init=False)
     turns: npt.NDArray[np.int64] = field(init=False)
 
     def __post_init__(self) -> None:
-        number, players = self.seating.shape
-        self.finished = np.zeros(number, np.bool_)
-        self.ends = np.zeros(number, np.int64)
-        self.truncated = np.zeros(number, np.bool_)
-        self.shares = np.zeros((number, players))
-        self.scores = np.zeros((number, players), np.int64)
-        self.decisions = np.zeros(number, np.int64)
-        self.turns = np.zeros(number, np.int64)
+        self.shares = np.zeros(self.seating.shape)
+        self.scores = np.zeros_like(self.seating)
+        self.ends, self.decisions, self.turns = np.zeros((3, len(self.seating)), np.int64)
+
+    @property
+    def finished(self) -> npt.NDArray[np.bool_]:
+        """Whether each game is over, bool (k,)."""
+        return np.asarray(self.ends > 0)
+
+    @property
+    def truncated(self) -> npt.NDArray[np.bool_]:
+        """Whether each game was ended by END-5, bool (k,)."""
+        return np.asarray(self.ends == END_TRUNCATED)
 
     def fill(self, rows: slice, played: Played) -> None:
-        """Keep the results of games that were played elsewhere, in these rows."""
-        for name in ("shares", "scores", "ends", "truncated", "decisions", "turns", "finished"):
+        """Take over the results of games that were played elsewhere, in these rows."""
+        for name in ("shares", "scores", "decisions", "turns", "ends"):
             getattr(self, name)[rows] = getattr(played, name)
 
     def note(self, matches: npt.NDArray[np.int64], state: np.recarray) -> None:
-        """Keep the results of some games, whose last positions are `state`, GAME_DTYPE (k,)."""
+        """Take over the results of some games from their last positions, GAME_DTYPE (k,)."""
         players = self.seating.shape[1]
         self.shares[matches] = results(state)[0][:, :players]
         self.scores[matches] = state["score"][:, :players]
         self.ends[matches] = state["end"]
-        self.truncated[matches] = state["end"] == END_TRUNCATED
         self.decisions[matches] = state["decisions"]
         self.turns[matches] = state["turns"]
-        self.finished[matches] = True
 
 
 def play_games(
@@ -117,12 +110,10 @@ def play_games(
     secret: int | None = None,
     purpose: range = EVALUATION,
     rows: int = ROWS,
-    first_rows: int | None = None,
-    progress: Progress | None = None,
     onlooker: Onlooker | None = None,
     **game: Unpack[GameKeywords],
 ) -> Played:
-    """Play games between agents. The result depends on neither `rows` nor `first_rows`.
+    """Play games between agents. The result doesn't depend on `rows`.
 
     Args:
         agents: those who play. Each decides at once in all games in which it is to act.
@@ -135,40 +126,47 @@ def play_games(
             that no agent can guess a game by its seed. None: the games of `seeds` themselves, which
             anybody can deal who guesses small ones.
         purpose: which seeds the secret draws from, a range of :mod:`skyenv.seeds`.
-        rows: games under way at once.
-        first_rows: games under way in the beginning, twice as many after each brisk step; None: all
-            rows. So of slow agents' games some are finished whenever Ctrl-C comes.
-        progress: called with the number of games that have finished.
+        rows: games under way at once; a row whose game is over takes the next game that waits.
         onlooker: sees every decision; the games write observations for it, as codes.
-        game: options of :class:`skyenv.GameOptions`: board, max_turns, reward.
-
-    Returns:
-        All results; after Ctrl-C those so far, with `interrupted` set.
+        game: options of :class:`skyenv.GameOptions`: board, max_turns, reward; or `options`, a
+            whole one, instead of `side` as well.
 
     Raises:
         OptionError: an option is wrong. AgentError: an agent didn't answer with legal actions.
     """
     played = _new_match(agents, seating, seeds)
     number, players = played.seating.shape
-    width = min(check_integer("rows", rows, 1, 2**31 - 1), number)
+    options = game.get("options") or options_of(players, side, **game)
+    if players != options.num_players:
+        raise OptionError(f"seating has {players} seats, not {options.num_players}")
+    waiting = width = min(check_integer("rows", rows, 1, 2**31 - 1), number)
     if number == 0:
         return played
     dealt = played.seeds if secret is None else secret_seeds(secret, played.seeds, purpose)
     games = Games(
         width,
-        players,
-        side,
-        dealt[:width],
+        seed=dealt[:width],
         autoreset=False,
         # Without an onlooker, observations are made for those agents alone that use them.
         observation=None if onlooker is None else "codes",
         agent_seed=secret,
-        **game,
+        options=options,
     )
-    try:
-        _play_all(games, agents, played, dealt, min(first_rows or width, width), progress, onlooker)
-    except KeyboardInterrupt:
-        played.interrupted = True
+    match = np.arange(width)  # which game of the match each row plays
+    while (going := np.flatnonzero(games.seat >= 0)).size:
+        actions = _decisions(games, agents, played.seating[match], going)
+        if onlooker is not None:
+            onlooker.decided(games, going, match[going], actions)
+        games.step(actions, going)
+        if onlooker is not None:
+            onlooker.played(games, going, match[going])
+        over = going[games.done[going]]
+        if over.size:
+            played.note(match[over], games.state[over].view(np.recarray))
+            free = over[: number - waiting]
+            match[free] = np.arange(waiting, waiting + free.size)
+            waiting += free.size
+            games.reset(dealt[match[free]], free)
     return played
 
 
@@ -191,47 +189,6 @@ def _new_match(agents: Sequence[Agent], seating: npt.ArrayLike, seeds: npt.Array
             f"seeds must be one number for each of the {len(chairs)} games, not {len(numbers)}"
         )
     return Played(np.array(numbers, np.int64), chairs.astype(np.int64))
-
-
-def _play_all(
-    games: Games,
-    agents: Sequence[Agent],
-    played: Played,
-    seeds: npt.NDArray[np.int64],
-    width: int,
-    progress: Progress | None,
-    onlooker: Onlooker | None,
-) -> None:
-    """Play until every game is finished; a row whose game is over takes the next game that waits.
-
-    The first `width` rows play; each brisk step doubles them.
-    """
-    match = np.arange(games.num_games)  # which game of the match each row plays
-    waiting = width
-    while True:
-        rows = np.flatnonzero(games.seat[:width] >= 0)
-        if not rows.size:
-            return
-        started = time.perf_counter()
-        actions = _decisions(games, agents, played.seating[match], rows)
-        if onlooker is not None:
-            onlooker.decided(games, rows, match[rows], actions)
-        games.step(actions, rows)
-        if onlooker is not None:
-            onlooker.played(games, rows, match[rows])
-        over = rows[games.done[rows]]
-        if over.size:
-            played.note(match[over], games.state[over].view(np.recarray))
-            if progress is not None:
-                progress(over.size)
-        is_brisk = time.perf_counter() - started < BRISK
-        more = np.arange(width, min(2 * width, games.num_games) if is_brisk else width)
-        free = np.concatenate([over, more])[: len(seeds) - waiting]
-        if free.size:
-            match[free] = np.arange(waiting, waiting + free.size)
-            waiting += free.size
-            width += max(0, free.size - over.size)
-            games.reset(seeds[match[free]], free)
 
 
 def _decisions(
@@ -264,18 +221,19 @@ def play_game(
     *,
     secret: int | None = None,
     purpose: range = EVALUATION,
-    **options: Unpack[GameKeywords],
+    **game: Unpack[GameKeywords],
 ) -> Game:
     """One game with all that happens in it, for its record: the very game that :func:`play_games`
     plays with that seed.
 
     Args:
         agents: one for each seat.
-        seed, side, options: as for :class:`skyenv.Game`.
-        secret, purpose: as for :func:`play_games`.
+        seed, side: as for :class:`skyenv.Game`.
+        secret, purpose, game: as for :func:`play_games`.
     """
     dealt = seed if secret is None else int(secret_seeds(secret, [seed], purpose)[0])
-    game = Game(len(agents), side, dealt, agent_seed=secret, **options)
-    while game.seat is not None:
-        game.play(decide_game(game, agents[game.seat], SALT + game.seat))
-    return game
+    options = game.get("options") or options_of(len(agents), side, **game)
+    played = Game(seed=dealt, agent_seed=secret, options=options)
+    while played.seat is not None:
+        played.play(decide_game(played, agents[played.seat], SALT + played.seat))
+    return played

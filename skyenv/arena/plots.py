@@ -53,66 +53,44 @@ def plot_ladder(ladder: Ladder, path: str | Path) -> None:
 
 def _draw_ratings(axes: Any, ladder: Ladder) -> None:
     agents = ladder["agents"]
-    for row, agent in enumerate(agents):
-        mean, low, high = (agent["rating"][name] for name in ("mean", "low", "high"))
-        axes.plot(
-            [low, high], [row, row], color=BLUE, linewidth=2.2, solid_capstyle="round", alpha=0.55
-        )
-        axes.plot([mean], [row], "o", color=BLUE, markersize=6.5)
-        axes.annotate(
-            f"{mean:.0f}".replace("-", "−"),
-            (mean, row),
-            (0, 8),
-            textcoords="offset points",
-            ha="center",
-            fontsize=9,
-            color=BLUE,
-        )
+    means, lows, highs = (
+        np.array([agent["rating"][name] for agent in agents]) for name in ("mean", "low", "high")
+    )
+    reach = [means - lows, highs - means]
+    axes.errorbar(means, range(len(agents)), xerr=reach, fmt="o", color=BLUE, elinewidth=2.2)
+    for row, mean in enumerate(means):
+        label = f"{mean:.0f}".replace("-", "−")
+        place = {"xytext": (0, 8), "textcoords": "offset points", "ha": "center"}
+        axes.annotate(label, (mean, row), fontsize=9, color=BLUE, **place)
     anchor = ladder["anchors"]["points"]
     axes.axvline(anchor, color=REFERENCE, linewidth=0.9, linestyle=(0, (4, 3)), zorder=0)
     axes.set_yticks(range(len(agents)), [agent["name"] for agent in agents])
     axes.set_ylim(len(agents) - 0.5, -0.5)
     axes.margins(x=0.12)
     axes.grid(axis="x", color=GRID, linewidth=0.8)
-    axes.set_axisbelow(True)
     axes.tick_params(axis="y", length=0)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.set_xlabel(f"rating, {anchored(ladder['anchors'])} (bars: 95 %)")
 
 
 def _draw_pairs(axes: Any, ladder: Ladder) -> None:
-    from matplotlib.colors import LinearSegmentedColormap, TwoSlopeNorm
+    from matplotlib.colors import LinearSegmentedColormap
 
     names = [agent["name"] for agent in ladder["agents"]]
-    means = np.array(
-        [[np.nan if share is None else share["mean"] for share in row] for row in ladder["pairs"]],
-        np.float64,
-    )
     colours = LinearSegmentedColormap.from_list("wins", [VERMILION, EVEN, BLUE])
-    norm = TwoSlopeNorm(vmin=0, vcenter=0.5, vmax=1)
+    means = np.full((len(names), len(names)), np.nan)
+    for row, shares in enumerate(ladder["pairs"]):
+        for column, share in enumerate(shares):
+            if share is not None:
+                mean = means[row, column] = share["mean"]
+                colour = "white" if abs(mean - 0.5) > 0.3 else "black"
+                where = {"ha": "center", "va": "center"}
+                axes.text(column, row, f"{100 * mean:.0f}", fontsize=9.5, color=colour, **where)
     axes.set_facecolor(NOTHING)  # shows where there is no pair
-    axes.imshow(np.ma.masked_invalid(means), cmap=colours, norm=norm, aspect="auto")
-    for row, column in zip(*np.nonzero(np.isfinite(means)), strict=True):
-        strong = abs(norm(means[row, column]) - 0.5) > 0.3
-        axes.text(
-            column,
-            row,
-            f"{100 * means[row, column]:.0f}",
-            ha="center",
-            va="center",
-            fontsize=9.5,
-            color="white" if strong else "black",
-        )
-    axes.set_xticks(
-        range(len(names)),
-        names,
-        rotation=35 if len(names) > 4 else 0,
-        ha="right" if len(names) > 4 else "center",
-    )
+    axes.imshow(means, cmap=colours, vmin=0, vmax=1, aspect="auto")
+    turned = {"rotation": 35, "ha": "right"} if len(names) > 4 else {}
+    axes.set_xticks(range(len(names)), names, **turned)
     axes.set_yticks(range(len(names)), names)
-    axes.set_xticks(np.arange(len(names) - 1) + 0.5, minor=True)
-    axes.set_yticks(np.arange(len(names) - 1) + 0.5, minor=True)
-    axes.grid(which="minor", color="white", linewidth=2)
-    axes.tick_params(which="both", length=0)
+    axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     axes.set_xlabel("wins of row against column (%)")

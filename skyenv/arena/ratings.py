@@ -8,8 +8,7 @@ points more are odds of 10 to 1.
 **Which games.** Ratings come from tables of different agents. One against copies of another is
 another game: there being the odd one out pays by itself, whoever it is. So those games are reported
 apart (*duels*), both ways round, with the *effective par*: what each of the two would have if they
-were equally strong, the mean of both ways. Only where there are fewer agents than seats, so that no
-table has different agents alone, duels rate, with the clone term of the model.
+were equally strong, the mean of both ways. So a tournament has at least as many agents as seats.
 
 **The scale.** Only differences mean something, so the mean of the *anchors* is put at 1000: of
 those of `ANCHORS` that play; of all agents where none does. They never change, cost little, no
@@ -31,17 +30,17 @@ with the probability 1 − ½ⁿ⁺¹ (Laplace's rule of succession).
 the games at tables with both that one of them won, the share of the one.
 
 **Why not a library's fit.** choix fits this very model and is well kept, but it takes neither
-fractions of a win, nor weights (which the bootstrap is made of), nor an agent with several seats,
-and loops over games in Python. Wins per agent and games per kind of table are all that the
-likelihood needs, so all 1000 fits are one small vectorised Newton iteration; tests hold it against
-choix.
+fractions of a win nor weights (which the bootstrap is made of), and loops over games in Python.
+Wins per agent and games per kind of table are all that the likelihood needs, so all 1000 fits are
+one small vectorised Newton iteration; tests hold it against choix.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -118,8 +117,6 @@ class Ratings:
             with both, the share of i; None where there are none.
         predicted: float64 (K, K), the same by the ratings.
         duels: every two agents that played duels (more than two players).
-        clones: points that each further seat of an agent brings to it (γ); None if the games that
-            rate have none.
         anchors: indices of the agents whose mean rating is fixed.
         paired_seeds, games: how many. played: int64 (K,), of how many paired seeds each agent has
             games that rate.
@@ -134,7 +131,6 @@ class Ratings:
     pairs: list[list[Estimate | None]]
     predicted: Floats
     duels: list[Duel]
-    clones: Estimate | None
     anchors: list[int]
     paired_seeds: int
     games: int
@@ -191,8 +187,8 @@ def _fit(
         games *= (players - 1) / (agents - 1)  # and at mixed tables
     duels = games / (agents - 1) * duels
     played = weights.sums(np.concatenate([sums.wins, sums.counts], axis=1))
-    wins, counts = np.split(played, [sums.wins.shape[1]], axis=1)
-    wins[:, :agents] += duels.sum(axis=2)
+    wins, counts = np.split(played, [agents], axis=1)
+    wins += duels.sum(axis=2)
     either = (duels + duels.transpose(0, 2, 1))[:, first, second]
     counts = np.concatenate([counts, either], axis=1)
     return strengths(
@@ -204,20 +200,51 @@ def _fit(
     )
 
 
-def _rating(results: GameResults, rated: Sequence[int]) -> GameResults:
-    """The games that rate these agents: those at tables of different agents; all games if one of
-    them has none there.
+class _Prepared(NamedTuple):
+    """What ratings are made of; paired seeds are counted from 0.
+
+    Attributes:
+        results: all games. rating: those that rate. sums: of these.
+        weights, imaginary: see :func:`_draw`.
     """
-    ordered = np.sort(results.seats, axis=1)
-    mixed = (np.diff(ordered, axis=1) > 0).all(axis=1)
-    if not np.isin(rated, results.seats[mixed]).all():
-        return results
-    return GameResults(
-        results.paired_seeds[mixed],
-        results.seats[mixed],
-        results.shares[mixed],
-        results.scores[mixed],
+
+    results: GameResults
+    rating: GameResults
+    sums: Sums
+    weights: Weights
+    imaginary: Floats
+
+
+def _prepared(
+    results: GameResults, names: Sequence[str], agents: int, seed: int, resamples: int
+) -> _Prepared:
+    """Choose the games that rate the first agents, which have these names: those at tables of
+    different agents.
+
+    Raises:
+        OptionError: there are no games, or an agent has none there.
+    """
+    if not len(results.paired_seeds):
+        raise OptionError("there are no games to rate agents by")
+    mixed = (np.diff(np.sort(results.seats, axis=1), axis=1) > 0).all(axis=1)
+    for agent, name in enumerate(names):
+        if not (results.seats[mixed] == agent).any():
+            raise OptionError(f"agent {name} has no games with different agents to be rated by")
+    numbers, paired_seed = np.unique(results.paired_seeds, return_inverse=True)
+    rating = GameResults(
+        paired_seed[mixed], results.seats[mixed], results.shares[mixed], results.scores[mixed]
     )
+    sums = Sums.of(rating.seats, rating.shares, rating.paired_seeds, len(numbers), agents)
+    drawn = _draw(len(numbers), agents, results.seats.shape[1], seed, resamples)
+    return _Prepared(replace(results, paired_seeds=paired_seed), rating, sums, *drawn)
+
+
+def _totals(
+    seats: npt.NDArray[np.int64], values: npt.ArrayLike, agents: int
+) -> npt.NDArray[np.float64]:
+    """What each agent has in all its seats of values of seats, (k, players): float64 (K, k)."""
+    own = [np.where(seats == agent, values, 0.0).sum(axis=1) for agent in range(agents)]
+    return np.stack(own)
 
 
 # ---- ratings ----
@@ -236,19 +263,18 @@ def rate(
     Raises:
         OptionError: there are no games, or an agent has none.
     """
-    _check(results, names)
-    numbers = np.unique(results.paired_seeds)
     agents, players = len(names), results.seats.shape[1]
-    weights, imaginary = _draw(len(numbers), agents, players, seed, resamples)
-    games = _rating(results, range(agents))
-    paired_seed = np.searchsorted(numbers, games.paired_seeds)
-    sums = Sums.of(games.seats, games.shares, paired_seed, len(numbers), agents)
-    fitted = _fit(sums, weights, imaginary, players)
-    theta = fitted[:, :agents]
+    prepared = _prepared(results, names, agents, seed, resamples)
+    weights, rating = prepared.weights, prepared.rating
+    theta = _fit(prepared.sums, weights, prepared.imaginary, players)
     anchors = [index for index, name in enumerate(names) if name in ANCHORS] or list(range(agents))
     points = ANCHOR_POINTS + POINTS * (theta - theta[:, anchors].mean(axis=1, keepdims=True))
     samples = points[1:]
-    wins, vp, margin = _alone(games, paired_seed, weights, range(agents))
+    wins, vp, margin = _alone(rating, weights, agents)
+    played = [
+        len(np.unique(rating.paired_seeds[(rating.seats == agent).any(axis=1)]))
+        for agent in range(agents)
+    ]
     return Ratings(
         points=estimates(points),
         samples=samples,
@@ -256,30 +282,14 @@ def rate(
         wins=wins,
         vp=vp,
         margin=margin,
-        pairs=_pairs(games, paired_seed, _with_other_imaginary(weights, 2, seed), agents),
+        pairs=_pairs(rating, _with_other_imaginary(weights, 2, seed), agents),
         predicted=1 / (1 + np.exp(theta[0] - theta[0][:, None])),
-        duels=_duels(
-            results, np.searchsorted(numbers, results.paired_seeds), weights, agents, seed
-        ),
-        clones=estimates(POINTS * fitted[:, agents:])[0] if fitted.shape[1] > agents else None,
+        duels=_duels(prepared.results, weights, agents, seed),
         anchors=anchors,
-        paired_seeds=len(numbers),
-        games=len(results.paired_seeds),
-        played=np.array(
-            [
-                len(np.unique(paired_seed[(games.seats == agent).any(axis=1)]))
-                for agent in range(agents)
-            ]
-        ),
+        paired_seeds=weights.paired_seeds,
+        games=len(results.seats),
+        played=np.array(played),
     )
-
-
-def _check(results: GameResults, names: Sequence[str]) -> None:
-    if not len(results.paired_seeds):
-        raise OptionError("there are no games to rate agents by")
-    missing = sorted(set(range(len(names))) - set(results.seats[_once(results)].tolist()))
-    if missing:
-        raise OptionError(f"agent {names[missing[0]]} has no games with one seat to be rated by")
 
 
 def better(one: Floats, other: Floats) -> Floats:
@@ -290,86 +300,60 @@ def better(one: Floats, other: Floats) -> Floats:
     return np.asarray((difference > 0).mean(axis=0) + (difference == 0).mean(axis=0) / 2)
 
 
-def _once(results: GameResults) -> npt.NDArray[np.bool_]:
-    """Bool (k, players): whether the agent of a seat has no other seat in that game."""
-    same = results.seats[:, :, None] == results.seats[:, None, :]
-    return np.asarray(same.sum(axis=2) == 1)
-
-
 def best_other(scores: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """The highest score among the other seats, int64 (k, players)."""
     others = np.where(np.eye(scores.shape[1], dtype=bool), -1, scores[:, None, :])
     return np.asarray(others.max(axis=2))
 
 
-def _alone(
-    results: GameResults,
-    paired_seed: npt.NDArray[np.int64],
-    weights: Weights,
-    agents: Sequence[int],
-) -> tuple[list[Estimate], list[Estimate], list[Estimate]]:
-    """Wins, VP and margin of each agent in the games in which it has one seat."""
-    once = _once(results)
-    margins = results.scores - best_other(results.scores)
-    wins, vp, margin = [], [], []
-    for agent in agents:
-        game, seat = np.nonzero(once & (results.seats == agent))
-        wins.append(weights.mean(results.shares[game, seat], paired_seed[game], share=True))
-        vp.append(weights.mean(results.scores[game, seat], paired_seed[game]))
-        margin.append(weights.mean(margins[game, seat], paired_seed[game]))
-    return wins, vp, margin
+def _alone(games: GameResults, weights: Weights, agents: int) -> list[list[Estimate]]:
+    """Wins, VP and margin of the first agents in games between different agents."""
+    there = _totals(games.seats, 1, agents) > 0
+    margins = games.scores - best_other(games.scores)
+    found = []
+    for values, share in ((games.shares, True), (games.scores, False), (margins, False)):
+        own = zip(_totals(games.seats, values, agents), there, strict=True)
+        found.append(
+            [weights.mean(of[one], games.paired_seeds[one], share=share) for of, one in own]
+        )
+    return found
 
 
-def _pairs(
-    games: GameResults, paired_seed: npt.NDArray[np.int64], halves: Weights, agents: int
-) -> list[list[Estimate | None]]:
+def _pairs(games: GameResults, halves: Weights, agents: int) -> list[list[Estimate | None]]:
     """See :class:`Ratings`; `halves` are weights for shares whose par is ½."""
-    once = _once(games)
-    has = np.stack([(once & (games.seats == agent)).any(axis=1) for agent in range(agents)])
-    won = np.stack(
-        [np.where(games.seats == agent, games.shares, 0).sum(axis=1) for agent in range(agents)]
-    )
+    there = _totals(games.seats, 1, agents) > 0
+    won = _totals(games.seats, games.shares, agents)
     pairs: list[list[Estimate | None]] = [[None] * agents for _ in range(agents)]
-    for one in range(agents):
-        for other in range(agents):
-            both = has[one] & has[other] & ((won[one] + won[other]) > 0)
-            if one != other and both.any():
-                either = won[one][both] + won[other][both]
-                share = halves.samples(won[one][both], paired_seed[both], per=either, share=True)
-                pairs[one][other] = estimates(share[:, None])[0]
+    for one, other in itertools.permutations(range(agents), 2):
+        either = won[one] + won[other]
+        both = there[one] & there[other] & (either > 0)
+        if both.any():
+            share = halves.samples(
+                won[one][both], games.paired_seeds[both], per=either[both], share=True
+            )
+            pairs[one][other] = estimates(share[:, None])[0]
     return pairs
 
 
-def _duels(
-    results: GameResults,
-    paired_seed: npt.NDArray[np.int64],
-    weights: Weights,
-    agents: int,
-    seed: int,
-) -> list[Duel]:
+def _duels(results: GameResults, weights: Weights, agents: int, seed: int) -> list[Duel]:
     """What came of each two agents' duels; none with two players."""
     players = results.seats.shape[1]
     if players == 2:
         return []
-    again = _with_other_imaginary(weights, players, seed)
-    seats = [(results.seats == agent).sum(axis=1) for agent in range(agents)]
-    won = [
-        np.where(results.seats == agent, results.shares, 0).sum(axis=1) for agent in range(agents)
-    ]
+    seats = _totals(results.seats, 1, agents)
+    won = _totals(results.seats, results.shares, agents)
+    drawn = (weights, _with_other_imaginary(weights, players, seed))
     duels = []
-    for one in range(agents):
-        for other in range(one + 1, agents):
-            ways = [
-                (alone, (seats[alone] == 1) & (seats[copied] == players - 1))
-                for alone, copied in ((one, other), (other, one))
-            ]
-            if all(games.any() for _, games in ways):
-                mine, theirs = (
-                    drawn.samples(won[alone][games], paired_seed[games], share=True)
-                    for drawn, (alone, games) in zip((weights, again), ways, strict=True)
-                )
-                samples = np.stack([mine, theirs, (mine + theirs) / 2, (mine - theirs) / 2], axis=1)
-                duels.append(Duel(one, other, *estimates(samples)))
+    for pair in itertools.combinations(range(agents), 2):
+        ways = []
+        for alone, copied, of in zip(pair, reversed(pair), drawn, strict=True):
+            games = (seats[alone] == 1) & (seats[copied] == players - 1)
+            if games.any():
+                ways.append(of.samples(won[alone][games], results.paired_seeds[games], share=True))
+        if len(ways) == 2:
+            mine, theirs = ways
+            samples = np.stack([mine, theirs, (mine + theirs) / 2, (mine - theirs) / 2], axis=1)
+            duels.append(Duel(*pair, *estimates(samples)))
     return duels
 
 
@@ -419,30 +403,24 @@ def rate_newcomer(
         OptionError: there are no games.
     """
     rungs, drawn = np.asarray(points, np.float64), np.asarray(samples, np.float64)
-    _check(results, ["newcomer"])
-    numbers = np.unique(results.paired_seeds)
     repeats = -(-RESAMPLES // len(drawn))
     agents, players = 1 + len(rungs), results.seats.shape[1]
-    weights, duels = _draw(len(numbers), agents, players, seed, repeats * len(drawn))
-    games = _rating(results, [0])
-    paired_seed = np.searchsorted(numbers, games.paired_seeds)
-    sums = Sums.of(games.seats, games.shares, paired_seed, len(numbers), agents)
+    prepared = _prepared(results, ["newcomer"], agents, seed, repeats * len(drawn))
+    weights, rating = prepared.weights, prepared.rating
     ladder = np.concatenate([rungs[None], np.tile(drawn, (repeats, 1))])
-    start = np.zeros((len(ladder), sums.wins.shape[1]))
-    start[:, 0], start[:, 1:agents] = ladder.mean(axis=1) / POINTS, ladder / POINTS
-    free = (
-        np.arange(start.shape[1]) % agents == 0
-    )  # the newcomer, and the clone term if there is one
-    rating = POINTS * _fit(sums, weights, duels, players, start, free)[:, :1]
-    (wins,), (vp,), (margin,) = _alone(games, paired_seed, weights, [0])
+    start = np.column_stack([ladder.mean(axis=1), ladder]) / POINTS
+    free = np.arange(agents) == 0
+    fitted = _fit(prepared.sums, weights, prepared.imaginary, players, start, free)
+    rated = POINTS * fitted[:, :1]
+    (wins,), (vp,), (margin,) = _alone(rating, weights, 1)
     return Newcomer(
-        points=estimates(rating)[0],
-        better=better(rating[1:], ladder[1:])[0],
+        points=estimates(rated)[0],
+        better=better(rated[1:], ladder[1:])[0],
         wins=wins,
         vp=vp,
         margin=margin,
-        against=_pairs(games, paired_seed, _with_other_imaginary(weights, 2, seed), agents)[0][1:],
-        predicted=1 / (1 + np.exp((rungs - rating[0]) / POINTS)),
-        paired_seeds=len(numbers),
-        games=len(results.paired_seeds),
+        against=_pairs(rating, _with_other_imaginary(weights, 2, seed), agents)[0][1:],
+        predicted=1 / (1 + np.exp((rungs - rated[0]) / POINTS)),
+        paired_seeds=weights.paired_seeds,
+        games=len(results.seats),
     )

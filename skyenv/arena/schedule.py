@@ -144,7 +144,11 @@ class Settings:
         check_integer("players", self.players, MIN_PLAYERS, MAX_PLAYERS)
         check_choice("side", self.side, SIDES)
         check_integer("seed", self.seed, 0, HIGHEST_SEED - MOST_PAIRED_SEEDS)
-
+        if len(self.agents) < self.players:
+            raise OptionError(
+                f"a tournament for {self.players} players needs at least {self.players} agents, "
+                f"not {len(self.agents)}"
+            )
         unknown = [name for name in self.slow if name not in [agent.name for agent in self.agents]]
         if unknown:
             raise OptionError(f"{unknown[0]} is called slow, but doesn't play")

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.arena.folder import Folder, Game, Spent
-from skyenv.arena.matches import Played, play_games
+from skyenv.arena.matches import play_games
 from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Group, Settings, TimedAgent, timed_agent
 from skyenv.errors import AgentError, cause
 from skyenv.progress import progress
@@ -80,9 +80,18 @@ def _games(
         secret=settings.secret,
         purpose=LADDERS,
     )
-    if played.interrupted:
-        raise KeyboardInterrupt
-    return _as_games(played, seats, paired_seeds)
+    return [
+        {
+            "paired_seed": int(paired_seeds[row]),
+            "seats": seats[row].tolist(),
+            "shares": played.shares[row].tolist(),
+            "scores": played.scores[row].tolist(),
+            "turns": int(played.turns[row]),
+            "decisions": int(played.decisions[row]),
+            "truncated": bool(played.truncated[row]),
+        }
+        for row in range(len(paired_seeds))
+    ]
 
 
 def _one_by_one(
@@ -101,23 +110,6 @@ def _one_by_one(
                 f"in paired seed {paired_seed} (seed {settings.seed + paired_seed}): {told}"
             ) from None
     return games
-
-
-def _as_games(
-    played: Played, seats: npt.NDArray[np.int64], paired_seeds: npt.NDArray[np.int64]
-) -> list[Game]:
-    return [
-        {
-            "paired_seed": int(paired_seeds[row]),
-            "seats": seats[row].tolist(),
-            "shares": played.shares[row].tolist(),
-            "scores": played.scores[row].tolist(),
-            "turns": int(played.turns[row]),
-            "decisions": int(played.decisions[row]),
-            "truncated": bool(played.truncated[row]),
-        }
-        for row in range(len(paired_seeds))
-    ]
 
 
 # ---- the whole tournament ----

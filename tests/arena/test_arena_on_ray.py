@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +10,6 @@ import pytest
 from tournaments import lines, play, settings
 
 from clusters import Nodes, cluster_of
-from processes import ROOT, children, command, printed, python, running, there, wait_until
 from skyenv.arena.evaluate import evaluate
 
 
@@ -47,33 +44,3 @@ def test_an_evaluation_is_that_of_this_machine(nodes: Nodes) -> None:
         for ray in (None, nodes.address)
     )
     assert there == here
-
-
-PAGE = (ROOT / "docs" / "many_machines.md").read_text(encoding="utf-8")
-COMMANDS = re.findall(r"^\$ (.* tournament .* --ray .*)$", PAGE, re.MULTILINE)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("line", COMMANDS)
-def test_a_command_with_a_ray_of_its_own(line: str, tmp_path: Path) -> None:
-    """One that is killed takes Ray with it and is gone on with; it has the games that it has
-    without Ray.
-    """
-    pytest.importorskip("ray", reason="needs the extra [ray]")
-    _, _, *words = shlex.split(re.sub(r"--paired-seeds \d+", "--paired-seeds 40", line))
-    words[words.index("--out") + 1] = str(tmp_path / "spread")
-    games = tmp_path / "spread" / "games.jsonl"
-    with running("-m", *words, "--secret", "7") as process:
-        wait_until(lambda: games.exists() and len(games.read_text().splitlines()) > 3, process)
-        raylets = [one for one in children(process.pid) if b"raylet" in command(one)]
-        process.kill()
-        process.wait()
-    assert raylets
-    wait_until(lambda: not any(map(there, raylets)))
-    again = python("-m", *words, "--secret", "7")
-    assert again.returncode == 0, again.stderr
-    assert "raylet" not in again.stdout + again.stderr
-    del words[words.index("--ray") : words.index("--ray") + 2]
-    words[words.index("--out") + 1] = str(tmp_path / "here")
-    printed("-m", *words, "--secret", "7")
-    assert lines(tmp_path / "spread") == lines(tmp_path / "here")

@@ -159,7 +159,7 @@ def test_a_folder_of_other_settings(tmp_path: Path) -> None:
     ).close()
     agents = r'agents was \["random 1", "crowd 1"\], is \["random 1", "{} {}"\]'
     for change, message in (
-        ({"players": 3}, "players was 2, is 3"),
+        ({"side": "back"}, 'side was "front", is "back"'),
         ({"seed": 9}, "seed was 1, is 9"),
         ({"secret": 9}, "secret was 5, is 9"),
         ({"project": "9.9"}, "project was"),

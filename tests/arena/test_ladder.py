@@ -48,15 +48,15 @@ def test_a_ladder_of_mixed_tables_as_text(
     in Markdown.
     """
     agents = ["random", "crowd", "hoard", "bidder"]
-    size = "--players 3 --side back --paired-seeds 12 --max-turns 40"
-    slow = f"--slow crowd --slow-paired-seeds 10 --out {tmp_path}"
+    size = "--players 3 --side back --paired-seeds 8 --max-turns 20"
+    slow = f"--slow crowd --slow-paired-seeds 6 --out {tmp_path}"
     assert main_of(f"tournament {' '.join(agents)} {size} {slow}") == 0
     content = ladder.read(tmp_path / "ladder.json", 3, "back")
     assert {agent["name"]: agent["paired_seeds"] for agent in content["agents"]} == dict.fromkeys(
-        agents, 12
-    ) | {"crowd": 10}
+        agents, 8
+    ) | {"crowd": 6}
     assert content["anchors"]["names"] == ["bidder"]
-    assert content["command"].endswith("--paired-seeds 12 --slow crowd --slow-paired-seeds 10")
+    assert content["command"].endswith("--paired-seeds 8 --slow crowd --slow-paired-seeds 6")
     text = capsys.readouterr().out
     assert max(map(len, text.splitlines()[:-1])) <= 80
     page = ladder.matrix_markdown(content)
@@ -70,7 +70,7 @@ def test_a_ladder_of_mixed_tables_as_text(
         assert f"| {duel['one']} | {duel['other']} |" in page
     (one, other) = (content["pairs"][0][-1], content["pairs"][-1][0])
     assert one["mean"] + other["mean"] == pytest.approx(1, abs=2e-4)
-    with pytest.raises(CheckpointError, match="of the back side, not of the front side"):
+    with pytest.raises(CheckpointError, match="a ladder of side back, not front"):
         ladder.read(tmp_path / "ladder.json", 3, "front")
 
 

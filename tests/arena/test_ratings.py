@@ -81,33 +81,6 @@ def test_known_strengths_are_found_again(players: int, paired_seeds: int) -> Non
     assert ratings.better + ratings.better.T == pytest.approx(np.ones((5, 5)))
 
 
-def duels(truth: Floats, clones: float, players: int, paired_seeds: int, seed: int) -> GameResults:
-    """Duels alone, in which each further seat of an agent changes the strength of all of its seats
-    by `clones`.
-    """
-    rng = np.random.default_rng(seed)
-    number, chairs = schedule(len(truth), players, paired_seeds)
-    alike = (chairs[:, :, None] == chairs[:, None, :]).sum(axis=2) - 1
-    winner = np.argmax(truth[chairs] + clones * alike + rng.gumbel(size=chairs.shape), axis=1)
-    return GameResults(number, chairs, np.eye(players)[winner], np.zeros_like(chairs))
-
-
-@pytest.mark.parametrize("clones", [-0.6, 0.0, 0.3])
-def test_the_clone_term_is_found_where_copies_rate(clones: float) -> None:
-    """Fewer agents than seats: strengths come from duels, and being alone doesn't count as
-    strength.
-    """
-    ratings = rate(duels(np.array([0.0, 0.5]), clones, 4, 800, seed=1), ["appraiser", "b"])
-    assert ratings.clones is not None
-    assert ratings.clones.low - 10 <= POINTS * clones <= ratings.clones.high + 10
-    assert ratings.points[1].low - 10 <= 1000 + POINTS * 0.5 <= ratings.points[1].high + 10
-    (duel,) = ratings.duels
-    assert duel.par.mean == pytest.approx((duel.one_alone.mean + duel.other_alone.mean) / 2)
-    assert duel.ahead.mean == pytest.approx((duel.one_alone.mean - duel.other_alone.mean) / 2)
-    assert duel.ahead.high < 0, "the second one is the stronger one"
-    assert abs(duel.par.mean - 0.25) < 0.03 or (duel.par.mean < 0.25) == (clones > 0)
-
-
 def test_duels_do_not_rate_where_there_are_mixed_tables() -> None:
     """Whatever happens there, ratings stay; with lone agents that always win the effective par is
     all.
@@ -123,7 +96,6 @@ def test_duels_do_not_rate_where_there_are_mixed_tables() -> None:
     )
     assert one.points == other.points
     assert one.pairs == other.pairs
-    assert one.clones is None
     assert len(other.duels) == 6
     assert all(
         duel.par.mean == 1 and duel.ahead.mean == 0 and duel.ahead.low < 0 < duel.ahead.high
@@ -177,36 +149,24 @@ def test_the_library_agrees(players: int, agents: int, duels: int) -> None:
 
 @pytest.mark.parametrize("players", [2, 3])
 def test_intervals_cover(players: int) -> None:
-    truth = np.array([0.0, 0.8])
+    truth, names = np.array([0.0, 0.8, 0.3])[:players], ["appraiser", "b", "c"][:players]
     covered = 0
-    for seed in range(150):
-        point = rate(
-            played(truth, players, 40, seed), ["appraiser", "b"], seed, resamples=300
-        ).points[1]
+    for seed in range(100):
+        point = rate(played(truth, players, 40, seed), names, seed, resamples=300).points[1]
         covered += point.low <= 1000 + POINTS * truth[1] <= point.high
-    assert 0.88 <= covered / 150 <= 0.99
+    assert 0.88 <= covered / 100 <= 0.99
 
 
-@pytest.mark.parametrize("players", [2, 4])
-def test_winning_a_few_paired_seeds_proves_little(players: int) -> None:
-    """One who won all of n paired seeds is the better one with probability 1 − ½ⁿ⁺¹ (two players;
-    more games say no more).
-    """
+def test_winning_a_few_paired_seeds_proves_little() -> None:
+    """One who won all of n paired seeds is the better one with probability 1 − ½ⁿ⁺¹."""
     for paired_seeds in (1, 2, 4):
-        paired_seed, seats = schedule(2, players, paired_seeds)
-        mine = seats == 0
-        results = GameResults(
-            paired_seed, seats, mine / mine.sum(axis=1, keepdims=True), np.zeros_like(seats)
-        )
+        paired_seed, seats = schedule(2, 2, paired_seeds)
+        results = GameResults(paired_seed, seats, (seats == 0) * 1.0, np.zeros_like(seats))
         ratings = rate(results, ["a", "b"], resamples=4000)
         assert np.isfinite(ratings.samples).all()
-        assert (ratings.pairs[0][1] is None) == (players == 4), "no table has different agents"
-        if players == 2:
-            jeffreys = np.random.default_rng(0).beta(paired_seeds + 0.5, 0.5, 100_000)
-            assert ratings.better[0, 1] == pytest.approx(1 - 0.5 ** (paired_seeds + 1), abs=0.025)
-            assert ratings.wins[0].low == pytest.approx(np.quantile(jeffreys, 0.025), abs=0.04)
-        else:
-            assert 0.6 < ratings.better[0, 1] < 0.995
+        jeffreys = np.random.default_rng(0).beta(paired_seeds + 0.5, 0.5, 100_000)
+        assert ratings.better[0, 1] == pytest.approx(1 - 0.5 ** (paired_seeds + 1), abs=0.025)
+        assert ratings.wins[0].low == pytest.approx(np.quantile(jeffreys, 0.025), abs=0.04)
 
 
 def test_means_by_hand() -> None:
@@ -236,7 +196,7 @@ def test_means_by_hand() -> None:
 # ---- a newcomer ----
 
 
-@pytest.mark.parametrize("players", [2, 4])
+@pytest.mark.parametrize("players", [2, 3])
 def test_a_newcomer_gets_the_rating_that_it_would_have_in_the_ladder(players: int) -> None:
     truth = np.array([0.6, 0.0, -0.8, 1.1])
     rungs = rate(played(truth[1:], players, 300, seed=1), ["appraiser", "c", "d"])

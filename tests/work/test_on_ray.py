@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from clusters import Nodes, cluster_of
-from processes import children, command, descendants, listening, running, wait_until
+from processes import children, command, descendants, listening, running, there, wait_until
 from skyenv.errors import OptionError, SkyenvError
 from skyenv.work import open_pool
 from skyenv.work.on_ray import Home, connect, digest_of_sources
@@ -80,8 +80,8 @@ with open_pool(1, "local") as pool:
 
 
 @pytest.mark.long
-def test_a_local_ray_listens_to_this_machine_alone_and_is_as_nice_as_its_command() -> None:
-    """Access to its ports means to run code."""
+def test_a_local_ray_listens_to_this_machine_alone_and_ends_with_its_command() -> None:
+    """Access to its ports means to run code. Its workers are as nice as the command."""
     pytest.importorskip("ray", reason="needs the extra [ray]")
     path = os.pathsep.join(filter(None, sys.path))
     with running(
@@ -89,8 +89,12 @@ def test_a_local_ray_listens_to_this_machine_alone_and_is_as_nice_as_its_command
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "2 0\n"
-        addresses = listening([process.pid, *descendants(process.pid)])
-        process.communicate()
+        started = descendants(process.pid)
+        addresses = listening([process.pid, *started])
+        raylets = [one for one in started if b"raylet" in command(one)]
+        process.kill()
+    assert raylets
+    wait_until(lambda: not any(map(there, raylets)))
     assert len(addresses) > 4  # the node's, the head's, the worker's, the agents'
     assert {address.rpartition(":")[0] for address in addresses} <= {
         "0100007F",

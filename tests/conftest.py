@@ -61,6 +61,12 @@ def app() -> Any:
 
 
 @pytest.fixture
+def short_games(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page's games end after a few turns: a request for every decision takes long."""
+    monkeypatch.setattr("skyenv.page.game_server.DEFAULT_MAX_TURNS", 8)
+
+
+@pytest.fixture
 def ann(app: Any) -> Iterator[Any]:
     """The page's first browser; while it is there the application runs."""
     from pages import client_of

@@ -20,6 +20,7 @@ SERVER = """
 import json, sys
 sys.path[1:1] = ["agents", "tests", "tests/page"]
 from starlette.testclient import TestClient
+from skyenv.page import game_server
 from skyenv.page.compiled import play_a_little
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.storage import MEMORY, Storage
@@ -28,6 +29,7 @@ from skyenv.page.workers import Workers
 from skyenv.rules import compiling
 
 if __name__ == "__main__":
+    game_server.DEFAULT_MAX_TURNS = 8
     names = Catalogue([CatalogueEntry("random", "random")])
     made = []
     compile_one = compiling.EntryPoint.compile
@@ -38,23 +40,23 @@ if __name__ == "__main__":
 
     play_a_little()
     compiling.EntryPoint.compile = compile
-    from pages import begin, client_of, payload, play_to_end
+    from pages import begin, client_of, play_to_end
+    from processes import wait_until
     with client_of(application(Storage(MEMORY), names, ["localhost"], workers=Workers(1))) as ann:
-        while not ann.get("/api/preparing").json()["ready"]:
-            pass
+        wait_until(lambda: ann.get("/api/preparing").json()["ready"])
         seat = begin(ann, ["me", "agent:random"], seed="7")
         assert ann.get(f"{seat}/words").status_code == 200
         play_to_end(ann, seat)
         key = ann.post(f"{seat}/replay").json()["page"].rpartition("/")[2]
         assert ann.get(f"/api/replays/{key}/1").status_code == 200
-        assert ann.get(f"/api/replays/{key}/1/30?seat=1").status_code == 200
-        assert ann.get(f"/api/replays/{key}/1/30/hint?agent=random").status_code == 200
+        assert ann.get(f"/api/replays/{key}/1/15?seat=1").status_code == 200
+        assert ann.get(f"/api/replays/{key}/1/15/hint?agent=random").status_code == 200
     print(json.dumps(made))
 """
 
 
 def test_a_server_loads_the_rules_and_compiles_nothing_else() -> None:
-    """A whole game by the interface, its replay and a hint: after the beginning nothing is compiled
+    """A short game by the interface, its replay and a hint: after the beginning nothing is compiled
     or loaded in the server's process.
     """
     assert json.loads(printed("-c", SERVER).splitlines()[-1]) == []

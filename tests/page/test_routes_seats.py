@@ -43,6 +43,8 @@ from skyenv.rules.components import NUM_PLOTS
 
 # ---- games ----
 
+pytestmark = pytest.mark.usefixtures("short_games")
+
 
 @pytest.mark.parametrize(("players", "side"), [(2, "back"), (3, "front")])
 def test_a_whole_game_and_its_record(ann: TestClient, players: int, side: str) -> None:
@@ -144,7 +146,7 @@ def test_a_move_is_taken_back_and_the_record_has_only_what_was_played(ann: TestC
                 == 200
             )
             after = payload(ann, own)
-            if takes_back and after["undo"] and len(mine["legal"]) > 1 and undone < 40:
+            if takes_back and after["undo"] and len(mine["legal"]) > 1 and undone < 12:
                 assert ann.post(f"{other}/undo").status_code == 409
                 assert ann.post(f"{own}/undo").status_code == 200
                 undone += 1

@@ -20,6 +20,8 @@ from skyenv.page.variations import Variation, played_on
 from skyenv.records.replay import verify
 from skyenv.rules.actions import OPTION_A
 
+pytestmark = pytest.mark.usefixtures("short_games")
+
 
 def whole(variation: Variation, seed: int, more: int) -> Game:
     """The variation, played on whatever comes, so many times."""
@@ -63,7 +65,7 @@ def test_its_record_can_be_verified_and_read_again() -> None:
 
 
 def test_a_replay_is_played_on_and_the_variation_is_listed(app: Starlette, ann: TestClient) -> None:
-    game = played(2, seed=3)
+    game = played(2, seed=3, turns=8)
     ann.get("/")
     key = ann.post("/api/replays", content=game.to_record()).json()["page"].rpartition("/")[2]
     api = f"/api/replays/{key}/1"
@@ -136,7 +138,7 @@ def test_a_session_that_is_read_again_is_the_same_and_takes_back_what_it_could()
 def test_hidden_cards_are_drawn_anew_for_the_one_who_plays_on(
     app: Starlette, ann: TestClient
 ) -> None:
-    game = played(2, seed=3)
+    game = played(2, seed=3, turns=8)
     ann.get("/")
     key = ann.post("/api/replays", content=game.to_record()).json()["page"].rpartition("/")[2]
     api = f"/api/replays/{key}/1"
@@ -144,7 +146,7 @@ def test_hidden_cards_are_drawn_anew_for_the_one_who_plays_on(
         step for step in range(60, 200) if Game.from_record(game.to_record(), step=step).seat == 1
     )
     hands, pages = set(), []
-    for _ in range(6):
+    for _ in range(3):
         made = ann.post(
             f"{api}/{step}/variations", json={"seats": ["agent:crowd", "me"], "anew": True}
         )
@@ -154,7 +156,7 @@ def test_hidden_cards_are_drawn_anew_for_the_one_who_plays_on(
         ann.post(f"{seat}/pause", json={"seconds": 0})
         assert payload(ann, seat)["step"] == step
     (first, *_) = listed = ann.get(f"{api}/variations").json()["variations"]
-    assert len(listed) == 6
+    assert len(listed) == 3
     assert (first["step"], first["drawn_for"]) == (step, 1)
     for page in pages[:2]:
         seat = page.replace("/seat/", "/api/seats/")

@@ -41,9 +41,9 @@ lint: $(READY)  ## style and types
 	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/mypy
 
-QUICK := tests/rules tests/records tests/agents tests/envs/test_learners.py tests/test_game.py tests/test_games.py tests/test_rule_ids.py
+QUICK := tests/rules tests/records tests/agents/test_agents.py tests/test_game.py tests/test_games.py tests/test_rule_ids.py
 
-quick: $(READY)  ## rules, games, records, agents and interfaces in plain Python, without the compiler (a minute)
+quick: $(READY)  ## rules, games and records in plain Python, without the compiler (half a minute)
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -m "not long and not programs and not compiled" $(QUICK)
 
 test: lint  ## style, types and all tests but the long ones

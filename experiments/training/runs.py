@@ -285,6 +285,11 @@ class Run(ABC):
 
     # ---- files ----
 
+    def write_config(self) -> None:
+        """Write the options, with a decided precision, to the folder."""
+        content = json.dumps(self.config.as_dict(), indent=2)
+        write_atomically(self.folder / CONFIG, content + "\n")
+
     def save(self) -> None:
         """Write checkpoint, agent and curve, each atomically."""
         body = packed(
@@ -567,6 +572,7 @@ def _launched(training: Run) -> int:
     config, folder = training.config, training.folder
     if config.resume:
         training.load()
+        training.write_config()
     elif (folder / CHECKPOINT).exists():
         raise OptionError(
             f"{config.run} holds a run; go on with it by --resume, or choose another folder with "
@@ -574,9 +580,9 @@ def _launched(training: Run) -> int:
         )
     else:
         training.begin()
+        training.write_config()  # first, as --resume takes the options from it
         training.save()  # now, and not after a minute, it turns out whether it can be saved
     config = training.config  # with a decided precision
-    write_atomically(folder / CONFIG, json.dumps(config.as_dict(), indent=2) + "\n")
     results = training.measured() if training.finished() else None
     if results is None:
         if not training.finished():

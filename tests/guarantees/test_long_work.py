@@ -1,0 +1,181 @@
+"""Long work of every kind: killed and resumed it comes to the same; a folder has one process."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import shlex
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments.tools import tune
+from experiments.training import expert_iteration, train
+from processes import running, wait_until
+from skyenv import cli
+from skyenv.commands import BAD_DATA, INTERRUPTED
+from skyenv.files import locked
+
+TRAINING = (
+    "--games 12 --steps 24 --batch 64 --hidden 8 --blocks 1 --entity-dim 4 --minutes 0 "
+    "--decisions 600 --paired-seeds 0 --max-turns 6 --precision float32 --run {folder} "
+)
+
+
+@dataclass(frozen=True)
+class Work:
+    """A program that works long.
+
+    Attributes:
+        module: what Python runs.
+        main: the same in this process.
+        words: its arguments; ``{folder}`` stands for where it writes.
+        resume: what goes on with it.
+        begun: a file that is there as soon as something would be lost.
+        result: what it has come to, without times.
+        advice: in the last line after Ctrl-C.
+        own: whether the folder is locked for it.
+        marks: of its tests that stop it.
+    """
+
+    module: str
+    main: Callable[[list[str]], int]
+    words: str
+    resume: str
+    begun: str
+    result: Callable[[Path], Any]
+    advice: str
+    own: bool = True
+    marks: tuple[pytest.MarkDecorator, ...] = ()
+
+    def asked(self, words: str, folder: Path) -> list[str]:
+        """The arguments for a folder."""
+        return shlex.split(words.format(folder=folder))
+
+
+def games(folder: Path) -> list[dict[str, Any]]:
+    """A tournament's games, in order."""
+    lines = [json.loads(line) for line in (folder / "games.jsonl").read_text().splitlines()]
+    played = [line for line in lines if "paired_seed" in line]
+    return sorted(played, key=lambda line: (line["paired_seed"], line["seats"]))
+
+
+def shards(folder: Path) -> dict[str, bytes]:
+    """A dataset's files."""
+    files = (path for path in folder.rglob("*") if path.is_file() and path.name != ".lock")
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def learned(folder: Path) -> tuple[bytes, list[dict[str, Any]]]:
+    """A training's network and curve."""
+    points = [json.loads(line) for line in (folder / "curve.jsonl").read_text().splitlines()]
+    for point in points:
+        del point["seconds"], point["pace"]
+        point.pop("lost", None)
+    return (folder / "model.npz").read_bytes(), points
+
+
+WORKS = {
+    "tournament": Work(
+        "skyenv",
+        cli.main,
+        "tournament random hoard --paired-seeds 100 --max-turns 12 --secret 5 --workers 1 "
+        "--out {folder}",
+        "tournament --resume --out {folder}",
+        "games.jsonl",
+        games,
+        "; go on with: python -m skyenv tournament --resume --out {folder}",
+    ),
+    "dataset": Work(
+        "skyenv",
+        cli.main,
+        "dataset random --games 40 --shard-games 2 --max-turns 6 --workers 1 --id a-v0 -o {folder}",
+        "dataset random --games 40 --shard-games 2 --max-turns 6 --workers 1 --id a-v0 -o {folder}",
+        "parquet/00001.parquet",
+        shards,
+        "interrupted; the same command goes on",
+    ),
+    "training": Work(
+        "experiments.training.train",
+        train.main,
+        TRAINING + "--checkpoint-seconds 0",
+        "--run {folder} --resume",
+        "checkpoint.bin",
+        learned,
+        "--resume",
+    ),
+    "expert iteration": Work(
+        "experiments.training.expert_iteration",
+        expert_iteration.main,
+        TRAINING + "--checkpoint-seconds 0",
+        "--run {folder} --resume",
+        "checkpoint.bin",
+        learned,
+        "--resume",
+        marks=(pytest.mark.long,),  # a training with another lesson
+    ),
+    "tuning": Work(
+        "experiments.tools.tune",
+        tune.main,
+        "greedy --against random --paired-seeds 1 --population 3 --generations 4 "
+        "--out {folder}/tuning.json",
+        "--out {folder}/tuning.json --resume --generations 4",
+        "tuning.json",
+        shards,
+        "interrupted",
+        own=False,
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Work], Any]:
+    """What a work comes to that nothing has stopped."""
+
+    @functools.cache
+    def result(work: Work) -> Any:
+        folder = tmp_path_factory.mktemp("whole")
+        assert work.main(work.asked(work.words, folder)) == 0
+        return work.result(folder)
+
+    return result
+
+
+@pytest.mark.usefixtures("in_this_process")
+@pytest.mark.parametrize("kind", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=work.marks) for name, work in WORKS.items()]
+)
+def test_stopped_and_resumed_it_comes_to_the_same(
+    name: str, kind: signal.Signals, tmp_path: Path, whole: Callable[[Work], Any]
+) -> None:
+    """SIGINT reaches all its processes, as from a terminal, and is told in one line."""
+    work, words = WORKS[name], WORKS[name].asked(WORKS[name].words, tmp_path)
+    with running("-m", work.module, *words, start_new_session=True) as process:
+        wait_until((tmp_path / work.begun).exists, process)
+        os.killpg(process.pid, kind)
+        told, complaint = process.communicate()
+    if kind == signal.SIGINT:
+        assert process.returncode == INTERRUPTED
+        assert work.advice.format(folder=tmp_path) in (told + complaint).splitlines()[-1]
+        assert "Traceback" not in complaint
+    else:
+        assert process.returncode == -kind
+    assert work.main(work.asked(work.resume, tmp_path)) == 0
+    assert work.result(tmp_path) == whole(work)
+
+
+@pytest.mark.parametrize("name", [name for name, work in WORKS.items() if work.own])
+def test_a_folder_has_one_process(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    work = WORKS[name]
+    with locked(tmp_path):
+        assert work.main(work.asked(work.words, tmp_path)) == BAD_DATA
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"in use by process {os.getpid()} " in line

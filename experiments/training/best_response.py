@@ -10,7 +10,6 @@ itself.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +20,6 @@ from experiments.training.config import Config, fixed
 from experiments.training.runs import program
 from experiments.training.train import Training
 from skyenv.errors import OptionError, shown
-from skyenv.files import write_atomically
 from skyenv.options import common, option
 
 
@@ -72,46 +70,18 @@ class BestResponse(Training):
             "target_version": self.target_version,
         }
 
-    def close(self) -> list[dict[str, Any]]:
-        """See :class:`experiments.training.runs.Run`; the bounds are in ``exploitability.json``
-        too.
-        """
-        results = super().close()
-        about = {
-            "target": self.config.target,
-            "target_version": self.target_version,
-            "decisions": self.decisions,
-            "seconds": round(self.seconds),
-            "bounds": [bound(result) for result in results],
-        }
-        write_atomically(self.folder / "exploitability.json", json.dumps(about, indent=2) + "\n")
-        return results
-
     def summary(self, results: Sequence[Mapping[str, Any]]) -> str:
         """See :class:`experiments.training.runs.Run`; with what the response won beyond its par."""
-        lines = []
-        for lower_bound in map(bound, results):
-            mean, low, high = (100 * lower_bound["gain"][name] for name in ("mean", "low", "high"))
-            lines.append(
-                f"{lower_bound['players']} players, {lower_bound['side']} side: the response wins "
-                f"{mean:+.1f} percentage points"
-                f" [{low:+.1f}, {high:+.1f}] beyond its par of {100 * lower_bound['par']:.1f} % "
-                f"against {lower_bound['opponent']}"
+        parts = [super().summary(results)]
+        for result in results:
+            par, share = 100 * result["par"], result["share"]
+            mean, low, high = (100 * share[name] - par for name in ("mean", "low", "high"))
+            parts.append(
+                f"{result['num_players']} players, {result['side']} side: the response wins "
+                f"{mean:+.1f} percentage points [{low:+.1f}, {high:+.1f}] beyond its par of "
+                f"{par:.1f} % against {result['opponent']}"
             )
-        return "\n\n".join(part for part in (super().summary(results), "\n".join(lines)) if part)
-
-
-def bound(result: Mapping[str, Any]) -> dict[str, Any]:
-    """What a response won of the wins beyond par, and of VP, with 95 % confidence intervals."""
-    return {
-        "players": result["num_players"],
-        "side": result["side"],
-        "opponent": result["opponent"],
-        "paired_seeds": result["paired_seeds"],
-        "par": result["par"],
-        "gain": {name: share - result["par"] for name, share in result["share"].items()},
-        "ahead": result["ahead"],
-    }
+        return "\n\n".join(filter(None, parts))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -46,7 +46,6 @@ from skyenv_agents.learned.networks import TRAINED, Network, NetworkAgent, Train
 PICTURES: Final = Path(__file__).resolve().parents[2] / "docs" / "trained"
 SEED: Final = 50_000_000
 """The first paired seed: far from those of trainings and of their closing evaluations."""
-CURVE_POINTS: Final = 60
 GROWING: Final = ("seconds", "decisions")
 """What grows along a curve."""
 COMMANDS: Final[Mapping[type[Config], str]] = {
@@ -249,10 +248,6 @@ def write(
         "machine": machine(),
         "sha256": hashlib.sha256(content).hexdigest(),
         "results": [asdict(result) for result in results],
-        "curve": [
-            {key: point[key] for key in (*GROWING, "shares")}
-            for point in curve[:: max(1, len(curve) // CURVE_POINTS)]
-        ],
     }
     for folder in (config.agents, config.pictures):
         folder.mkdir(parents=True, exist_ok=True)

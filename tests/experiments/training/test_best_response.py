@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
-from experiments.training.best_response import BestResponseConfig, bound, main
+from experiments.training.best_response import BestResponse, BestResponseConfig, main
 from skyenv.agents import make_agent
 from skyenv.arena.estimates import Estimate
 from skyenv.arena.evaluate import evaluate
@@ -18,13 +17,14 @@ from skyenv_agents.learned.networks import Network
 TINY = shlex.split("--games 8 --steps 16 --batch 64 --hidden 8 --max-turns 6 --decisions 300")
 
 
-def test_a_bound_is_what_was_won_beyond_par() -> None:
+def test_the_response_is_told_with_what_it_won_beyond_par() -> None:
     """By hand: of four seats par is a quarter."""
     (result,) = evaluate("random", ["crowd"], 4, "front", 2, 1)
-    told = bound(asdict(replace(result, share=Estimate(0.4, 0.3, 0.5))))
-    assert told["gain"] == pytest.approx({"mean": 0.15, "low": 0.05, "high": 0.25})
-    assert (told["par"], told["opponent"], told["players"]) == (0.25, "crowd", 4)
-    assert told["paired_seeds"] == 2
+    told = BestResponse(BestResponseConfig()).summary(
+        [asdict(replace(result, share=Estimate(0.4, 0.3, 0.5)))]
+    )
+    wanted = "+15.0 percentage points [+5.0, +25.0] beyond its par of 25.0 % against crowd"
+    assert told.endswith(f"4 players, front side: the response wins {wanted}")
 
 
 def test_a_response_is_told_with_its_target(
@@ -34,9 +34,6 @@ def test_a_response_is_told_with_its_target(
     out = capsys.readouterr().out
     assert "2 players, front side: the response wins" in out
     assert "beyond its par of 50.0 % against crowd" in out
-    content = json.loads((tmp_path / "exploitability.json").read_text(encoding="utf-8"))
-    assert content["target"] == "crowd"
-    assert [one["opponent"] for one in content["bounds"]] == ["crowd"]
     version = Network.load(tmp_path / "model.npz").about["target_version"]
     assert version == make_agent("crowd").version
     assert [guest.name for guest in BestResponseConfig(target="crowd").make_pool().agents] == [

@@ -117,18 +117,6 @@ def draw_action(
     return drawn
 
 
-@called_rule
-def any_action(mask: npt.NDArray[np.int8], number: int, ticket: float) -> int:
-    """One of so many legal actions; the ticket, from 0 to 1, decides."""
-    left = int(ticket * number)
-    for action in range(NUM_ACTIONS):
-        if mask[action]:
-            if left == 0:
-                return action
-            left -= 1
-    return NONE
-
-
 @entry_point("positions for leaves")
 def play_and_keep(
     games: Array,
@@ -180,13 +168,12 @@ def play_and_keep(
                 number += 1
             legal = refresh_mask(game, scratch.mask)
             if legal == 1 or tickets[ticket + 1] < ANY_ACTION:
-                action = any_action(scratch.mask, legal, tickets[ticket + 2])
+                h.score[:] = 0.0
             else:
                 show(game, scratch, int(game.seat))
                 score_actions(scratch.views[0], w, h, scratch.mask)
-                action = draw_action(
-                    h, scratch.mask, temperatures[i, game.seat], tickets[ticket + 2]
-                )
+            temperature = temperatures[i, game.seat]
+            action = draw_action(h, scratch.mask, temperature, tickets[ticket + 2])
             apply(game, scratch.log[0], action)
     return number
 

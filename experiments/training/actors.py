@@ -17,7 +17,7 @@ import pickle
 from collections.abc import Mapping
 from concurrent.futures import Future, wait
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import torch
 
@@ -29,21 +29,6 @@ from skyenv_agents.learned.networks import Network
 
 PATIENCE: Final = 0.2
 """Seconds."""
-
-
-class Task(NamedTuple):
-    """A rollout to play.
-
-    Attributes:
-        part: of the games, from 0. state: of its collector (:func:`packed`); None: games begin.
-        weights: of the network (:func:`packed`). past: the past policies that join first
-            (:func:`packed`).
-    """
-
-    part: int
-    state: bytes | None
-    weights: bytes
-    past: bytes
 
 
 def packed(data: Any) -> bytes:
@@ -62,16 +47,33 @@ _latest: tuple[bytes, Collector] | None = None
 """The collector that played in this process last, and its state, so that it is not made again."""
 
 
-def play(kind: type[Collector], config: Config, task: Task) -> bytes:
-    """Play a task in a worker; returns the rollout and the collector's next state, pickled."""
+def play(
+    kind: type[Collector],
+    config: Config,
+    part: int,
+    state: bytes | None,
+    weights: bytes,
+    past: bytes,
+) -> bytes:
+    """Play a rollout in a worker.
+
+    Args:
+        kind: class of the collectors. config: of the training. part: of the games, from 0.
+        state: of its collector (:func:`packed`); None: games begin.
+        weights: of the network (:func:`packed`).
+        past: the past policies that join first (:func:`packed`).
+
+    Returns:
+        The rollout and the collector's next state, pickled.
+    """
     global _latest
     use_processor(1)
-    if _latest is not None and task.state == _latest[0]:
+    if _latest is not None and state == _latest[0]:
         collector = _latest[1]
     else:
-        collector = kind(config, task.part, None if task.state is None else unpacked(task.state))
+        collector = kind(config, part, None if state is None else unpacked(state))
     _latest = None
-    rollout = played(collector, config.make_network(started=False), task.weights, task.past)
+    rollout = played(collector, config.make_network(started=False), weights, past)
     _latest = packed(collector.state()), collector
     return pickle.dumps((rollout, _latest[0]))
 
@@ -176,9 +178,9 @@ class Actors:
     def _begin(self) -> None:
         """Let workers play their parts."""
         assert self._pool is not None
-        tasks = [
-            Task(part, state, self._weights, self._past) for part, state in enumerate(self._states)
-        ]
         self._tasks = [
-            self._pool.submit(self._work, task, needs=f"part {task.part}") for task in tasks
+            self._pool.submit(
+                self._work, part, state, self._weights, self._past, needs=f"part {part}"
+            )
+            for part, state in enumerate(self._states)
         ]

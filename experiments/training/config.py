@@ -13,6 +13,7 @@ import torch
 from experiments.training.network import PolicyNetwork
 from skyenv.agents import Agent, make_agent
 from skyenv.engine.kernels import REWARDS
+from skyenv.engine.options import GameOptions
 from skyenv.errors import AgentError, OptionError
 from skyenv.files import read_json
 from skyenv.options import Options, as_text, common, option
@@ -167,7 +168,7 @@ class Config(Options):
     device: str = option("auto", "device of the learner", choices=("auto", "cpu", "cuda"))
     precision: str = option(
         AUTO,
-        "of the network while it trains; auto: bfloat16 where that is measured to be faster",
+        "of the network while it trains; auto: bfloat16 where the processor has AMX for it",
         choices=PRECISIONS,
     )
     processes: int = option(
@@ -230,15 +231,19 @@ class Config(Options):
         """
         return max(self.processes - 1, min(self.processes, 2))
 
-    def games_of(self, part: int) -> list[tuple[int, int, str, int]]:
-        """For each kind of tables in a part: number of games, players, side, first seed."""
+    def game_of(self, players: int, side: str) -> GameOptions:
+        """The game that is played at a kind of tables."""
+        return GameOptions(players, side, max_turns=self.max_turns, reward=self.reward)
+
+    def games_of(self, part: int) -> list[tuple[int, GameOptions, int]]:
+        """For each kind of tables in a part: number of games, the game, first seed."""
         found = []
-        for i, (number, (players, side)) in enumerate(
+        for i, (number, table) in enumerate(
             zip(_split(self.games, len(self.tables)), self.tables, strict=True)
         ):
             apart = ((self.seed * len(self.tables) + i) * self.parts + part) * SEEDS_APART
             seed = TRAINING.start + apart % (len(TRAINING) - SEEDS_APART)
-            found.append((self._among_parts(number)[part], players, side, seed))
+            found.append((self._among_parts(number)[part], self.game_of(*table), seed))
         return found
 
     def _among_parts(self, number: int) -> list[int]:

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from experiments.training.config import MOST, Config, fixed
@@ -156,8 +157,8 @@ class SearchCollector(Collector):
     def _certain(self) -> tuple[Bool, Bool]:
         return self.certain, self.searched
 
-    def _more(self, chosen: torch.Tensor) -> dict[str, torch.Tensor]:
-        return {"policy": self.policy.view(-1, NUM_ACTIONS).index_select(0, chosen)}
+    def _more(self) -> dict[str, npt.NDArray[Any]]:
+        return {"policy": self.policy.numpy()}
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-import math
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -28,9 +27,6 @@ LOWEST: Final = -50.0
 """A lower log-probability adds nothing, and its exponential takes twenty times as long (it
 underflows).
 """
-ROUNDS: Final = 4
-GAIN: Final = 0.9
-"""Another precision than the first must take at most this fraction of its time."""
 TRIM_THRESHOLD: Final = -1
 MMAP_THRESHOLD: Final = -3
 """M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc's malloc.h."""
@@ -53,21 +49,10 @@ def use_processor(threads: int) -> None:
             any(set_option(option, size) for size in KEPT)
 
 
-def fastest(
-    ways: Mapping[str, Callable[[], object]], clock: Callable[[], float] = time.perf_counter
-) -> str:
-    """The name of the fastest of some functions; the first one's unless another is clearly faster.
-
-    They take turns, and the least time of each counts.
-    """
-    seconds = dict.fromkeys(ways, math.inf)
-    for _ in range(ROUNDS):
-        for name, way in ways.items():
-            started = clock()
-            way()
-            seconds[name] = min(seconds[name], clock() - started)
-    first, best = next(iter(ways)), min(seconds, key=lambda name: seconds[name])
-    return best if seconds[best] <= GAIN * seconds[first] else first
+def has_amx() -> bool:
+    """Whether the processor is known to multiply matrices in bfloat16 faster than in float32."""
+    cpuinfo = Path("/proc/cpuinfo")
+    return cpuinfo.exists() and "amx_bf16" in cpuinfo.read_text(encoding="utf-8")
 
 
 def _join(parts: list[torch.Tensor], axis: int) -> torch.Tensor:

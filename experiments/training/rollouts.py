@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar, Final, Self
 
 import numpy as np
@@ -58,59 +57,45 @@ def advantages(
     gae_lambda: float,
 ) -> tuple[Float32, Bool]:
     """Generalised advantage estimates of n games over T decisions each, for every seat along its
-    own decisions.
+    own decisions, of k kinds of rewards.
 
     Args:
-        value: float32 (T, n), the value, for the seat to act, of each position.
+        value: float32 (T, n, k), the values, for the seat to act, of each position.
         seat: int64 (T, n), the seat to act.
         chooses: bool (T, n), whether it has a choice; what is forced is no decision, and only
             passes rewards on.
-        reward: float32 (T, n, players), what the action taken there brought every seat.
+        reward: float32 (T, n, players, k), what the action taken there brought every seat.
         done: bool (T, n), whether it ended the game. The next row then belongs to another game.
-        ending: float32 (T, n, players), where it did: the value of the end for every seat, 0 unless
-            it is truncated.
+        ending: float32 (T, n, players, k), where it did: the values of the end for every seat, 0
+            unless it is truncated.
         gamma, gae_lambda: discount and lambda, per decision of a seat.
 
     Returns:
-        The advantages, float32 (T, n), and bool (T, n): false where the seat has no choice, or has
-        none again and the game isn't over within these T decisions, so that there is nothing to
+        The advantages, float32 (T, n, k), and bool (T, n): false where the seat has no choice, or
+        has none again and the game isn't over within these T decisions, so that there is nothing to
         estimate from (the advantage is 0 there).
     """
-    steps, number, players = reward.shape
-    rows = np.arange(number)
-    advantage = np.zeros((steps, number), np.float32)
-    whole = np.zeros((steps, number), np.bool_)
-    rewarded = np.zeros(
-        (number, players)
-    )  # since the decision that is looked at, up to the seat's next one
-    next_value = np.zeros((number, players))
-    next_advantage = np.zeros((number, players))
-    known = np.zeros((number, players), np.bool_)  # whether there is a next decision or an end
-    for t in reversed(range(steps)):
+    games = np.arange(seat.shape[1])
+    advantage, whole = np.zeros_like(value), np.zeros_like(done)
+    rewarded = np.zeros(reward.shape[1:])  # since the decision at hand, up to the seat's next one
+    next_value, next_advantage = np.zeros_like(rewarded), np.zeros_like(rewarded)
+    known = np.zeros(rewarded.shape[:2], np.bool_)  # whether there is a next decision or an end
+    for t in reversed(range(len(seat))):
         over = done[t]
         next_value[over] = ending[t, over]
         next_advantage[over] = rewarded[over] = 0.0
         known[over] = True
         rewarded += reward[t]
-        here = rows[chooses[t]], seat[t, chooses[t]]
-        td_error = rewarded[here] + gamma * next_value[here] - value[t, here[0]]
-        estimate = np.where(known[here], td_error + gamma * gae_lambda * next_advantage[here], 0.0)
-        advantage[t, here[0]], whole[t, here[0]] = estimate, known[here]
-        next_value[here], next_advantage[here], rewarded[here], known[here] = (
-            value[t, here[0]],
-            estimate,
-            0.0,
-            True,
-        )
+        rows = games[chooses[t]]
+        here = rows, seat[t, rows]
+        now = value[t, rows]
+        td_error = rewarded[here] + gamma * next_value[here] - now
+        estimate = td_error + gamma * gae_lambda * next_advantage[here]
+        whole[t, rows] = known[here]
+        advantage[t, rows] = estimate = np.where(known[here][:, None], estimate, 0.0)
+        next_value[here], next_advantage[here] = now, estimate
+        rewarded[here], known[here] = 0.0, True
     return advantage, whole
-
-
-def clipped_loss(log_ratio: torch.Tensor, advantage: torch.Tensor, clip: float) -> torch.Tensor:
-    """PPO's policy losses: no gain from moving a probability further than `clip` from what it was
-    when the action was drawn.
-    """
-    ratio = log_ratio.exp()
-    return -torch.minimum(ratio * advantage, ratio.clamp(1 - clip, 1 + clip) * advantage)
 
 
 @dataclass
@@ -146,7 +131,8 @@ class Batch:
         log_ratio: torch.Tensor,
         clip: float,
     ) -> torch.Tensor:
-        """How far the policy is from what it should be in some decisions, float32 (k,).
+        """PPO's losses of some decisions, float32 (k,): no gain from moving a probability further
+        than `clip` from what it was when the action was drawn.
 
         Args:
             rows: int64 (k,), which ones.
@@ -154,7 +140,8 @@ class Batch:
             log_ratio: float32 (k,), of the one that was played, less what it was then.
             clip: how far its probability may change, as a share.
         """
-        return clipped_loss(log_ratio, self.advantage[rows], clip)
+        ratio, advantage = log_ratio.exp(), self.advantage[rows]
+        return -torch.minimum(ratio * advantage, ratio.clamp(1 - clip, 1 + clip) * advantage)
 
     @classmethod
     def join(cls, batches: Sequence[Batch], device: torch.device) -> Self:
@@ -186,38 +173,6 @@ class Rollout:
 
 
 @dataclass
-class _Track:
-    """What happened at tables of one kind, T actions in each of n games; see :func:`advantages`."""
-
-    reward: Float32
-    ahead: Float32
-    done: Bool
-    ending: Float32
-
-    @classmethod
-    def empty(cls, rows: int, tables: Tables) -> _Track:
-        shape = (rows, tables.games.num_games)
-        seats = (*shape, tables.games.num_players)
-        return cls(
-            np.zeros(seats, np.float32),
-            np.zeros(seats, np.float32),
-            np.zeros(shape, np.bool_),
-            np.zeros((*seats, VALUES), np.float32),
-        )
-
-    def since(self, rows: Int64, columns: Int64, seats: Int64, first: int) -> Float32:
-        """What seats were rewarded, and by how much they got ahead, from a row on: float32 (k,
-        VALUES); see :func:`in_order`.
-        """
-        totals = [
-            np.cumsum(in_order(kind, first)[::-1], axis=0)[::-1]
-            for kind in (self.reward, self.ahead)
-        ]
-        at = (rows + first) % len(self.reward)
-        return np.stack([total[at, columns, seats] for total in totals], axis=1)
-
-
-@dataclass
 class Open:
     """Decisions that nothing can be estimated from yet, k of them, at most one of each seat of a
     game.
@@ -231,13 +186,6 @@ class Open:
     columns: torch.Tensor
     since: torch.Tensor
     kept: dict[str, torch.Tensor]
-
-
-def in_order(array: npt.NDArray[Any], first: int) -> npt.NDArray[Any]:
-    """What buffers or tracks hold as it happened: first what was left open, their last `first`
-    rows; negative: the reverse.
-    """
-    return np.roll(array, first, axis=0)
 
 
 class Collector:
@@ -283,11 +231,7 @@ class Collector:
 
     def make_tables(self, part: int) -> list[Tables]:
         """The tables of a part, where games begin."""
-        config = self.config
-        return [
-            Tables(*kind, threads=config.threads, max_turns=config.max_turns, reward=config.reward)
-            for kind in config.games_of(part)
-        ]
+        return [Tables(*kind, self.config.threads) for kind in self.config.games_of(part)]
 
     def state(self) -> dict[str, Any]:
         """What :meth:`restore` needs to continue as if nothing had happened: tensors, numbers and
@@ -351,6 +295,10 @@ class Collector:
         self.log_probability = np.zeros(shape, np.float32)
         self.entropy = np.zeros(shape, np.float32)
         self.value = np.zeros((*shape, VALUES), np.float32)
+        # What happened to every seat: reward and lead, and the values of a truncated end.
+        self.reward = np.zeros((*shape, self._seats, VALUES), np.float32)
+        self.ending = np.zeros_like(self.reward)
+        self.done = np.zeros(shape, np.bool_)
 
     def _seat(self, tables: Tables, rows: Int64) -> None:
         share = self.config.opponent_share if self.pool.agents else 0.0
@@ -359,45 +307,43 @@ class Collector:
     @torch.no_grad()
     def collect(self, network: PolicyNetwork) -> Rollout:
         """Play `steps` decisions in every game."""
-        tracks = [_Track.empty(len(self.mine), each) for each in self.tables]
-        self._take_up(tracks)
+        self._take_up()
         ended: list[Ended] = []
         # Around all steps: what inner contexts convert is kept for them; opponents are left alone.
         with in_precision("cpu", False), network.unchanging():
             for t in range(self.steps):
                 self._observe(t)
                 self._choose(t, network)
-                for tables, place, track in zip(self.tables, self.slices, tracks, strict=True):
-                    track.reward[t], track.ahead[t], track.done[t] = tables.step(
-                        self.action[t, place]
-                    )
-                    ended += self._note_ends(tables, track, t, network)
-        return Rollout(*self._batch(tracks), ended, self._figures())
+                for tables, place in zip(self.tables, self.slices, strict=True):
+                    reward, ahead, self.done[t, place] = tables.step(self.action[t, place])
+                    seats = slice(tables.games.num_players)
+                    self.reward[t, place, seats] = np.stack([reward, ahead], axis=2)
+                    ended += self._note_ends(t, tables, place, network)
+        return Rollout(*self._batch(), ended, self._figures())
 
-    def _take_up(self, tracks: Sequence[_Track]) -> None:
+    def _take_up(self) -> None:
         """Write what was left open behind the steps, each decision into its seat's row."""
-        self.chooses[self.steps :] = self.mine[self.steps :] = False
+        self.reward[:] = self.ending[:] = 0.0
+        self.done[:] = self.chooses[self.steps :] = self.mine[self.steps :] = False
         if self.open is None:
             return
-        rows, columns = self.steps + self.open.kept["owner"].numpy(), self.open.columns.numpy()
-        since = self.open.since.numpy()
+        seats, columns = self.open.kept["owner"].numpy(), self.open.columns.numpy()
+        rows = self.steps + seats
+        self.reward[rows, columns, seats] = self.open.since.numpy()
         for name, values in self.open.kept.items():
             getattr(self, name)[rows, columns] = values
-        for place, track in zip(self.slices, tracks, strict=True):
-            here = (columns >= place.start) & (columns < place.stop)
-            at = rows[here], columns[here] - place.start, rows[here] - self.steps
-            track.reward[at], track.ahead[at] = since[here].T
 
-    def _leave_open(self, left: Bool, tracks: Sequence[_Track]) -> None:
+    def _leave_open(self, left: Bool) -> None:
         """Keep the decisions from which nothing can be estimated yet, bool (T, n)."""
         rows, columns = np.nonzero(left)
-        since = np.zeros((rows.size, VALUES), np.float32)
-        for place, track in zip(self.slices, tracks, strict=True):
-            here = (columns >= place.start) & (columns < place.stop)
-            at = rows[here], columns[here] - place.start, self.owner[rows[here], columns[here]]
-            since[here] = track.since(*at, self._seats)
+        since = np.cumsum(self._in_order(self.reward)[::-1], axis=0)[::-1]
+        at = (rows + self._seats) % len(since), columns, self.owner[rows, columns]
         kept = {name: torch.as_tensor(getattr(self, name)[rows, columns]) for name in self.KEPT}
-        self.open = Open(torch.from_numpy(columns), torch.from_numpy(since), kept)
+        self.open = Open(torch.from_numpy(columns), torch.from_numpy(since[at]), kept)
+
+    def _in_order(self, buffer: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """A buffer's rows as they happened: first what was left open, which is written last."""
+        return np.roll(buffer, self._seats, axis=0)
 
     def _observe(self, t: int) -> None:
         """Write the seat to act, and the network's inputs of the learner's seats, into step t."""
@@ -466,7 +412,7 @@ class Collector:
         self.log_probability[t, mine] = log_probabilities.gather(1, action[:, None])[:, 0].numpy()
 
     def _note_ends(
-        self, tables: Tables, track: _Track, t: int, network: PolicyNetwork
+        self, t: int, tables: Tables, place: slice, network: PolicyNetwork
     ) -> list[Ended]:
         """Take in the games that have just ended, and seat the next ones."""
         over = np.flatnonzero(tables.games.done)
@@ -477,7 +423,8 @@ class Collector:
             if each.opponent is not None:
                 self.pool.note(each.opponent, each.share)
         for row in np.flatnonzero(tables.games.truncated).tolist():
-            track.ending[t, row] = self.values_at_end(tables, row, network)
+            values = self.values_at_end(tables, row, network)
+            self.ending[t, place.start + row, : len(values)] = values
         self._seat(tables, over)
         return ended
 
@@ -488,47 +435,36 @@ class Collector:
         values: Float32 = self._passed(network, codes, everything)[1].numpy()
         return values
 
-    def _batch(self, tracks: Sequence[_Track]) -> tuple[Batch, int]:
+    def _batch(self) -> tuple[Batch, int]:
         """What is to be learned from, with its advantages, and how many decisions it stands for."""
-        learnable = np.zeros_like(self.mine)
-        estimates = np.zeros_like(self.value)
-        ordered = partial(in_order, first=self._seats)
-        for place, track in zip(self.slices, tracks, strict=True):
-            for k, reward in enumerate((track.reward, track.ahead)):
-                found = advantages(
-                    ordered(self.value[:, place, k]),
-                    ordered(self.owner[:, place]),
-                    ordered(self.chooses[:, place]),
-                    ordered(reward),
-                    ordered(track.done),
-                    ordered(track.ending[..., k]),
-                    self.config.gamma,
-                    self.config.gae_lambda,
-                )
-                estimates[:, place, k], learnable[:, place] = (
-                    in_order(array, -self._seats) for array in found
-                )
+        found = advantages(
+            self._in_order(self.value),
+            self._in_order(self.owner),
+            self._in_order(self.chooses),
+            self._in_order(self.reward),
+            self._in_order(self.done),
+            self._in_order(self.ending),
+            self.config.gamma,
+            self.config.gae_lambda,
+        )
+        estimates, learnable = (np.roll(array, -self._seats, axis=0) for array in found)
         learnable &= self.mine
-        self._leave_open(self.mine & ~learnable, tracks)
+        self._leave_open(self.mine & ~learnable)
         certain, drawn = self._certain()
         kept, certain = learnable & (~certain | drawn), learnable & certain
         often = certain.sum() / max((certain & kept).sum(), 1)
-        weight = np.where(certain, often, 1.0).astype(np.float32)
-        rows = np.flatnonzero(kept)
-        chosen = torch.from_numpy(rows)
-        number = self.action.size
-        target = (estimates + self.value).reshape(number, VALUES)
-        batch = self.BATCH(
-            codes=self.codes.view(number, -1).index_select(0, chosen),
-            masks=self.masks.view(number, -1).index_select(0, chosen),
-            action=torch.from_numpy(self.action.reshape(-1)[rows]),
-            log_probability=torch.from_numpy(self.log_probability.reshape(-1)[rows]),
-            advantage=torch.from_numpy(estimates[..., 0].reshape(-1)[rows]),
-            target=torch.from_numpy(target[rows]),
-            weight=torch.from_numpy(weight.reshape(-1)[rows]),
-            **self._more(chosen),
-        )
-        return batch, int(learnable.sum())
+        arrays = {
+            "codes": self.codes.numpy(),
+            "masks": self.masks.numpy(),
+            "action": self.action,
+            "log_probability": self.log_probability,
+            "advantage": estimates[..., 0],
+            "target": estimates + self.value,
+            "weight": np.where(certain, often, 1.0).astype(np.float32),
+            **self._more(),
+        }
+        chosen = {name: torch.from_numpy(array[kept]) for name, array in arrays.items()}
+        return self.BATCH(**chosen), int(learnable.sum())
 
     def _certain(self) -> tuple[Bool, Bool]:
         """The near-certain decisions, and a random subset, of which those are learned from."""
@@ -536,23 +472,20 @@ class Collector:
         drawn = self.rng.random(certain.shape, np.float32) < self.config.certain_fraction
         return certain, drawn
 
-    def _more(self, chosen: torch.Tensor) -> dict[str, torch.Tensor]:
-        """What batches of a kind have beside :class:`Batch`, of some decisions in the order of
-        steps.
-        """
+    def _more(self) -> dict[str, npt.NDArray[Any]]:
+        """Buffers of what batches of a kind have beside :class:`Batch`."""
         return {}
 
     def _figures(self) -> dict[str, float]:
         """What the curve shall tell of a rollout."""
         now = self.mine[: self.steps]
-        mine = np.flatnonzero(now)
-        legal = self.masks.view(-1, NUM_ACTIONS).numpy()[mine]
-        actions = self.action.reshape(-1)[mine]
+        legal = self.masks.numpy()[: self.steps][now]
+        actions = self.action[: self.steps][now]
         bidding = legal[:, PASS]
         return {
-            "entropy": float(self.entropy[: self.steps][now].mean()) if len(mine) else 0.0,
+            "entropy": float(self.entropy[: self.steps][now].mean()) if now.any() else 0.0,
             "passes": float((actions[bidding] == PASS).mean()) if bidding.any() else 0.0,
-            "illegal": float((~legal[np.arange(len(mine)), actions]).sum()),
+            "illegal": float((~legal[np.arange(len(actions)), actions]).sum()),
         }
 
 

@@ -67,29 +67,14 @@ LARGEST_CLOSING: Final = 0.5
 
 
 class Interrupts(Interrupt):
-    """SIGINT and SIGTERM ask for the end; a second one interrupts at once, unless it is held."""
+    """SIGINT and SIGTERM ask for the end; a second SIGINT interrupts at once."""
 
     signals = (signal.SIGINT, signal.SIGTERM)
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._held = False
-
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """In this block nothing is interrupted: files are written to their end."""
-        self._held = True
-        try:
-            yield
-        finally:
-            self._held = False
-
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        if self.asked and not self._held:
-            raise KeyboardInterrupt
         if not self.asked:
             tqdm.write("stopping after this update …", file=sys.stderr)
-        self.asked = True
+        super()._handle(number, frame)
 
 
 @contextmanager
@@ -389,15 +374,12 @@ class Run(ABC):
                     before = self.seconds
                     self.update()
                     self._show(bar)
-                    with interrupts.held():
-                        self._keep_milestone(before)
+                    self._keep_milestone(before)
                     if time.perf_counter() - saved >= self.config.checkpoint_seconds:
-                        with interrupts.held():
-                            self.save()
+                        self.save()
                         saved = time.perf_counter()
-            with interrupts.held():
-                self.save()
-                self._draw()
+            self.save()
+            self._draw()
             return not interrupts.asked
 
     def _keep_milestone(self, before: float) -> None:

@@ -15,7 +15,7 @@ from skyenv.agents import Agent, decide, decisions_in, make_agent
 from skyenv.engine.games import Games, results
 from skyenv.engine.kernels import MARGIN_SCALE, outcome_of
 from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
-from skyenv.engine.options import table_label
+from skyenv.engine.options import GameOptions, table_label
 from skyenv_agents.heuristic.player import HeuristicAgent
 from skyenv_agents.heuristic.win_probability import win_probabilities
 from skyenv_agents.learned.layout import NUM_INPUTS, OUTCOME, OUTCOME_PARTS
@@ -56,8 +56,7 @@ class Tables:
     """Games of one kind, side by side, and who sits where.
 
     Args:
-        number: of games. players, side: of the board. seed, threads, max_turns, reward: of the
-            games.
+        number: of games. options: of each game. seed: of the first one. threads: that step them.
 
     Attributes:
         games: the games.
@@ -67,31 +66,15 @@ class Tables:
             the unit of rewards.
     """
 
-    def __init__(
-        self,
-        number: int,
-        players: int,
-        side: str,
-        seed: int,
-        *,
-        threads: int = 1,
-        max_turns: int = 500,
-        reward: str = OUTCOME_REWARD,
-    ) -> None:
-        self.games = Games(
-            number,
-            players,
-            side,
-            seed,
-            threads=threads,
-            observation="codes",
-            max_turns=max_turns,
-            reward=reward,
-        )
-        self.reward = reward
-        self.seats: Int64 = np.full((number, players), LEARNER, np.int64)
+    def __init__(self, number: int, options: GameOptions, seed: int, threads: int = 1) -> None:
+        self.games = Games(number, options=options, seed=seed, threads=threads, observation="codes")
+        self.seats: Int64 = np.full((number, options.num_players), LEARNER, np.int64)
         self.guests: list[Agent] = []
-        self.margin = margins(self.games.state["score"][:, :players])
+        self.reward = options.reward
+        self.margin = self._margins()
+
+    def _margins(self) -> Float32:
+        return margins(self.games.state["score"][:, : self.games.num_players])
 
     def state(self) -> dict[str, torch.Tensor]:
         """Positions and seating, to be given to :meth:`restore` with the guests."""
@@ -107,7 +90,7 @@ class Tables:
         self.games.state.view(np.uint8)[:] = state["positions"].numpy().reshape(-1)
         self.games.refresh()
         self.seats, self.guests = state["seats"].numpy(), list(guests)
-        self.margin = margins(self.games.state["score"][:, : self.games.num_players])
+        self.margin = self._margins()
 
     @property
     def label(self) -> str:
@@ -126,7 +109,7 @@ class Tables:
         while (rows := np.flatnonzero(left)).size:
             self.games.step(decide(self.games, greedy, rows), rows)
             left[rows] -= 1
-        self.margin = margins(self.games.state["score"][:, : self.games.num_players])
+        self.margin = self._margins()
 
     def seat(
         self,
@@ -238,7 +221,7 @@ class Tables:
             rows = np.flatnonzero(acting == index)
             actions[rows] = decide(games, self.guests[index], rows)
         games.step(actions)
-        before, self.margin = self.margin, margins(games.state["score"][:, : games.num_players])
+        before, self.margin = self.margin, self._margins()
         after = self.margin
         if games.done.any():
             final = margins(games.finished["score"][:, : games.num_players])

@@ -33,7 +33,7 @@ from experiments.training.config import AUTO, PAST, Config
 from experiments.training.network import (
     PolicyNetwork,
     entropy,
-    fastest,
+    has_amx,
     in_precision,
     use_processor,
 )
@@ -43,9 +43,7 @@ from experiments.training.seating import Ended, Tables
 from skyenv.agents import decide
 from skyenv.engine.games import results
 from skyenv.options import as_text
-from skyenv.rules.actions import NUM_ACTIONS
 from skyenv_agents.heuristic.player import HeuristicAgent
-from skyenv_agents.learned.layout import used_inputs
 from skyenv_agents.learned.networks import Network, heuristic_of
 
 
@@ -106,7 +104,7 @@ class Training(Run):
         """See :class:`experiments.training.runs.Run`."""
         self._prepare()
         if self.config.precision == AUTO:
-            self.config = replace(self.config, precision=self.faster_precision())
+            self.config = replace(self.config, precision="bfloat16" if has_amx() else "float32")
         self.network = self.config.make_network().to(self.device)
         self.mean = _copy(self.network)
         self.optimiser = self._new_optimiser()
@@ -123,29 +121,14 @@ class Training(Run):
     def _warm_up(self) -> None:
         """Compile games and agents before the clock runs."""
         config = self.config
-        for players, side in config.tables:
-            tables = Tables(1, players, side, 0, max_turns=config.max_turns, reward=config.reward)
+        for table in config.tables:
+            tables = Tables(1, config.game_of(*table), 0)
             for agent in (*config.make_agents("fixed_opponents"), *config.make_agents("against")):
                 decide(tables.games, agent)
             tables.inputs(np.zeros(1, np.int64), self.prior)
             tables.step(tables.games.mask.argmax(axis=1))
             tables.inputs_at_end(0, self.prior)
             results(tables.games.state)
-
-    def faster_precision(self) -> str:
-        """The precision in which this machine's processor computes gradients faster."""
-        config = self.config
-        network, chance = config.make_network(started=False), torch.Generator().manual_seed(1)
-        inputs = len(used_inputs(max(config.players), bool(config.prior)).codes)
-        codes = torch.randint(-100, 100, (config.batch, inputs), generator=chance)
-        masks = torch.ones((config.batch, NUM_ACTIONS), dtype=torch.bool)
-
-        def step(bfloat16: bool) -> None:
-            with in_precision("cpu", bfloat16):
-                log_probabilities, values = network(codes.to(torch.int16), masks)
-            (values.square().mean() - log_probabilities[:, 0].mean()).backward()
-
-        return fastest({"float32": lambda: step(False), "bfloat16": lambda: step(True)})
 
     def learn(self) -> dict[str, float]:
         """Learn from the actors' rollouts; now and then keep a past policy."""

@@ -9,9 +9,9 @@ import pytest
 import torch
 from trainings import begun, part_of, tiny
 
-from experiments.training import config
+from experiments.training import config, train
 from experiments.training.config import SEEDS_APART, Config
-from experiments.training.network import PolicyNetwork, fastest
+from experiments.training.network import PolicyNetwork
 from experiments.training.train import Training
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.options import parse
@@ -94,7 +94,7 @@ def test_games_are_shared_out_among_processes(seed: int, processes: int) -> None
     assert min(map(min, sizes)) > 0
     assert len(parts) == {1: 1, 2: 2}.get(processes, processes - 1)
     assert processes != 2 or sizes[1] == [2] * 4
-    assert [kind[1:3] for kind in parts[0]] == options.tables
+    assert [(game.num_players, game.side) for _, game, _ in parts[0]] == options.tables
     blocks = {first // SEEDS_APART for part in parts for *_, first in part}
     assert len(blocks) == 4 * len(parts)
 
@@ -149,41 +149,17 @@ def test_what_cannot_be_started_from(tmp_path: Path, changes: dict[str, Any]) ->
 # ---- precision ----
 
 
-@pytest.mark.parametrize(
-    ("seconds", "expected"),
-    [((2.0, 1.0), "bfloat16"), ((2.0, 1.9), "float32"), ((1.0, 1.27), "float32")],
-)
-def test_the_faster_precision_is_chosen(seconds: tuple[float, float], expected: str) -> None:
-    """float32, unless the other one takes clearly less time."""
-    now = 0.0
-
-    def way(taken: float) -> None:
-        nonlocal now
-        now += taken
-
-    first, second = seconds
-    ways = {"float32": lambda: way(first), "bfloat16": lambda: way(second)}
-    assert fastest(ways, lambda: now) == expected
-
-
-class Decided(Training):
-    """Finds one precision faster than the other."""
-
-    found = "bfloat16"
-
-    def faster_precision(self) -> str:
-        """See :meth:`Training.faster_precision`."""
-        return self.found
-
-
-def test_a_decided_precision_is_kept_on_resume(tmp_path: Path) -> None:
-    training = begun(tiny(tmp_path, precision="auto"), Decided)
+def test_a_decided_precision_is_kept_on_resume(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(train, "has_amx", lambda: True)
+    training = begun(tiny(tmp_path, precision="auto"))
     assert training.config.precision == "bfloat16"
     training.save()
-    again = Decided(tiny(tmp_path, precision="auto"))
-    again.found = "float32"  # on another machine
+    monkeypatch.setattr(train, "has_amx", lambda: False)  # on another machine
+    again = Training(tiny(tmp_path, precision="auto"))
     again.load()
     assert again.config.precision == "bfloat16"
     with pytest.raises(CheckpointError, match="precision"):
-        Decided(tiny(tmp_path, precision="float32")).load()
-    assert Training(tiny(precision="auto")).faster_precision() in ("float32", "bfloat16")
+        Training(tiny(tmp_path, precision="float32")).load()
+    assert begun(tiny(precision="auto")).config.precision == "float32"

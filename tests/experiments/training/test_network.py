@@ -14,6 +14,7 @@ from experiments.training.network import LOWEST, PolicyNetwork, entropy
 from experiments.training.rollouts import arranged
 from experiments.training.seating import Tables
 from skyenv.agents import RandomAgent, decide, decisions_in
+from skyenv.engine.options import GameOptions
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv_agents import GreedyAgent
 from skyenv_agents.learned.architecture import VALUES, Sizes
@@ -54,7 +55,7 @@ def some_codes(number: int) -> torch.Tensor:
 @pytest.fixture(scope="module")
 def tables() -> Tables:
     """Games at all stages."""
-    tables = Tables(60, 3, "back", 5)
+    tables = Tables(60, GameOptions(3, "back"), 5)
     for step in range(120):
         rows = np.arange(step % 120 // 2, 60)  # row i stops after about 2 · i decisions
         tables.games.step(
@@ -101,7 +102,7 @@ def test_inputs_that_are_left_out_change_nothing(players: int, with_prior: bool)
     """What it says, and how it would learn: to the last bits, as other products sum in another
     order.
     """
-    tables = Tables(40, players, "back", 5)
+    tables = Tables(40, GameOptions(players, "back"), 5)
     tables.spread(np.random.default_rng(2))
     codes = tables.inputs(np.arange(40), GreedyAgent() if with_prior else None)
     network, masks = PolicyNetwork(Sizes(16, 2, 8), 1.5), torch.from_numpy(tables.games.mask != 0)

@@ -95,28 +95,26 @@ def test_advantages_are_those_of_the_definition(
     steps: int, number: int, players: int, seed: int, gamma: float, gae_lambda: float
 ) -> None:
     rng = np.random.default_rng(seed)
-    value = rng.normal(size=(steps, number)).astype(np.float32)
+    value = rng.normal(size=(steps, number, 1)).astype(np.float32)
     seat = rng.integers(players, size=(steps, number))
     chooses = rng.random((steps, number)) < rng.choice([0.3, 0.8, 1.0])
-    reward = rng.normal(size=(steps, number, players)).astype(np.float32)
+    reward = rng.normal(size=(steps, number, players, 1)).astype(np.float32)
     done = rng.random((steps, number)) < 0.2
-    ending = np.where(
-        (done & (rng.random((steps, number)) < 0.5))[..., None], rng.normal(size=reward.shape), 0
-    )
-    ending = ending.astype(np.float32)
+    truncated = done & (rng.random((steps, number)) < 0.5)
+    ending = rng.normal(size=reward.shape).astype(np.float32) * truncated[..., None, None]
     advantage, whole = advantages(value, seat, chooses, reward, done, ending, gamma, gae_lambda)
     assert advantage.dtype == np.float32
     for game in range(number):
         part = (
-            value[:, game],
+            value[:, game, 0],
             seat[:, game],
             chooses[:, game],
-            reward[:, game],
+            reward[:, game, :, 0],
             done[:, game],
-            ending[:, game],
+            ending[:, game, :, 0],
         )
         wanted, wanted_whole = slowly(*part, gamma, gae_lambda)
-        assert advantage[:, game] == pytest.approx(wanted, abs=1e-4)
+        assert advantage[:, game, 0] == pytest.approx(wanted, abs=1e-4)
         assert whole[:, game].tolist() == wanted_whole
 
 

@@ -12,6 +12,7 @@ from skyenv.agents import Agent, CrowdAgent, RandomAgent, decide, decisions_in
 from skyenv.engine.games import results
 from skyenv.engine.kernels import MARGIN_SCALE
 from skyenv.engine.observation import OBSERVATION_SIZE, SCALE
+from skyenv.engine.options import GameOptions
 from skyenv_agents import GreedyAgent
 from skyenv_agents.learned.layout import (
     NUM_INPUTS,
@@ -33,7 +34,7 @@ def played(tables: Tables, decisions: int) -> Tables:
 
 
 def test_opponents_have_all_seats_but_the_learners() -> None:
-    tables = Tables(400, 4, "front", 1)
+    tables = Tables(400, GameOptions(4), 1)
     pool = OpponentPool([RandomAgent(), GreedyAgent()], fixed_share=1.0, sampling="uniform")
     rows = np.arange(400)
     tables.seat(rows, pool, 0.5, np.random.default_rng(1))
@@ -69,7 +70,7 @@ def test_mixed_tables() -> None:
     """The learner has one to all but one seats, k of them one k-th as often as one; the others are
     drawn one by one.
     """
-    tables, rows = Tables(2000, 4, "front", 1), np.arange(2000)
+    tables, rows = Tables(2000, GameOptions(4), 1), np.arange(2000)
     guests = [RandomAgent(), GreedyAgent(), CrowdAgent()]
     pool = OpponentPool(guests, fixed_share=1.0, sampling="uniform")
     tables.seat(rows, pool, 1.0, np.random.default_rng(3), 1.0)
@@ -92,7 +93,7 @@ def test_mixed_tables() -> None:
 def test_the_learner_sees_the_observation_and_what_its_prior_says(
     prior: GreedyAgent | None, reward: str
 ) -> None:
-    tables = played(Tables(40, 3, "front", 3, reward=reward), 70)
+    tables = played(Tables(40, GameOptions(3, reward=reward), 3), 70)
     rows = np.array([3, 17, 18, 39])
     codes = tables.inputs(rows, prior)
     assert codes.dtype == np.int16
@@ -131,7 +132,7 @@ def test_what_seats_get_in_a_game_adds_up(max_turns: int, truncated: bool) -> No
     """Rewards to the outcome, steps ahead to the margin at the end; those of the next game don't
     count.
     """
-    tables = Tables(6, 3, "front", 11, max_turns=max_turns)
+    tables = Tables(6, GameOptions(3, max_turns=max_turns), 11)
     rewarded, climbed = np.zeros((6, 3)), np.zeros((6, 3))
     ended = moved = 0
     for _ in range(1500):
@@ -157,7 +158,7 @@ def test_what_seats_get_in_a_game_adds_up(max_turns: int, truncated: bool) -> No
 def test_ends_are_told_of() -> None:
     """Who won what against whom: by hand, from the games that have ended."""
     players = 3
-    tables = Tables(30, players, "back", 5, max_turns=40)
+    tables = Tables(30, GameOptions(players, "back", max_turns=40), 5)
     tables.seat(
         np.arange(30),
         OpponentPool([RandomAgent(), CrowdAgent()]),

@@ -109,6 +109,16 @@ WORKS = {
         learned,
         "--resume",
     ),
+    "training of two processes": Work(
+        "experiments.training.train",
+        train.main,
+        TRAINING + "--checkpoint-seconds 0 --processes 2",
+        "--run {folder} --resume",
+        "checkpoint.bin",
+        learned,
+        "--resume",
+        marks=(pytest.mark.long,),
+    ),
     "expert iteration": Work(
         "experiments.training.expert_iteration",
         expert_iteration.main,
@@ -134,12 +144,12 @@ WORKS = {
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Work], Any]:
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Any]:
     """What a work comes to that nothing has stopped."""
 
     @functools.cache
-    def result(work: Work) -> Any:
-        folder = tmp_path_factory.mktemp("whole")
+    def result(name: str) -> Any:
+        work, folder = WORKS[name], tmp_path_factory.mktemp("whole")
         assert work.main(work.asked(work.words, folder)) == 0
         return work.result(folder)
 
@@ -152,7 +162,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Work], Any]:
     "name", [pytest.param(name, marks=work.marks) for name, work in WORKS.items()]
 )
 def test_stopped_and_resumed_it_comes_to_the_same(
-    name: str, kind: signal.Signals, tmp_path: Path, whole: Callable[[Work], Any]
+    name: str, kind: signal.Signals, tmp_path: Path, whole: Callable[[str], Any]
 ) -> None:
     """SIGINT reaches all its processes, as from a terminal, and is told in one line."""
     work, words = WORKS[name], WORKS[name].asked(WORKS[name].words, tmp_path)
@@ -167,7 +177,7 @@ def test_stopped_and_resumed_it_comes_to_the_same(
     else:
         assert process.returncode == -kind
     assert work.main(work.asked(work.resume, tmp_path)) == 0
-    assert work.result(tmp_path) == whole(work)
+    assert work.result(tmp_path) == whole(name)
 
 
 @pytest.mark.parametrize("name", [name for name, work in WORKS.items() if work.own])

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
-import shlex
 import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from trainings import TINY, tiny, updated, weights, while_it_lasts
+from trainings import tiny, updated, weights, while_it_lasts
 
 from clusters import Nodes, cluster_of
-from experiments.training.curves import read_curve
-from processes import ROOT, command, descendants, printed, there, wait_until
+from processes import command, descendants, there, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -62,12 +59,3 @@ def test_a_training_that_loses_an_actor_and_a_machine_learns_the_same(
         assert weights(training) == weights(here)
     with while_it_lasts(config, goes_on=True) as again:
         assert weights(updated(again, 2)) == weights(here)
-
-
-@pytest.mark.long
-def test_the_command_of_the_docs_trains(tmp_path: Path) -> None:
-    pytest.importorskip("ray", reason="needs the extra [ray]")
-    text = (ROOT / "docs" / "many_machines.md").read_text(encoding="utf-8")
-    (line,) = re.findall(r"^\$ python -m (experiments\.training\..* --ray .*)$", text, re.MULTILINE)
-    printed("-m", *shlex.split(line), *TINY, "--run", tmp_path)
-    assert read_curve(tmp_path)[-1]["decisions"] >= 1000

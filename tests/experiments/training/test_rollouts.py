@@ -23,11 +23,11 @@ from experiments.training.rollouts import (
     advantages,
     drawn,
 )
-from experiments.training.seating import LEARNER, Float32, Tables, margins
-from skyenv.engine.games import Games
+from experiments.training.seating import LEARNER, margins
 from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
 from skyenv.rules.actions import NUM_ACTIONS, PASS
-from skyenv_agents.learned.architecture import VALUES, Sizes
+from skyenv_agents.learned.architecture import Sizes
+from skyenv_agents.learned.layout import NUM_INPUTS
 
 SIZES = Sizes(8, 1, 4)
 
@@ -136,32 +136,6 @@ def test_sampled_actions_follow_the_probabilities_and_are_legal() -> None:
     assert 5 < mask.sum() < 20
 
 
-class Noting(Collector):
-    """Notes the values of truncated games' ends, by tables and seed."""
-
-    noted: dict[tuple[int, int], Float32]
-
-    def values_at_end(self, tables: Tables, row: int, network: PolicyNetwork) -> Float32:
-        """See :meth:`Collector.values_at_end`; each is that of the seat's view alone."""
-        last = super().values_at_end(tables, row, network)
-        games = tables.games
-        everything = torch.ones(1, NUM_ACTIONS, dtype=torch.bool)
-        for seat in range(games.num_players):
-            codes = tables.inputs_at_end(row, self.prior)[seat : seat + 1]
-            seen = codes_of(games.observe(seat, [row], games.finished))
-            assert np.array_equal(codes[:, :OBSERVATION_SIZE], seen)
-            value = network(torch.from_numpy(codes[:, self.used.codes]), everything)[1]
-            assert last[seat] == pytest.approx(value[0].numpy(), abs=1e-5)
-        self.noted[id(tables), int(games.finished["seed"][row])] = last
-        return last
-
-
-def scores(games: Games) -> Any:
-    """VP of the seats; of the last position where a game has just ended."""
-    now, ended = games.state["score"], games.finished["score"]
-    return np.where(games.done[:, None], ended, now)[:, : games.num_players].copy()
-
-
 @pytest.mark.parametrize(
     "changes",
     [
@@ -179,100 +153,78 @@ def scores(games: Games) -> Any:
     ids=["alone", "tables", "whole"],
 )
 def test_a_rollout_is_what_happened(changes: dict[str, Any]) -> None:
-    """Played again action by action, it gives the same seats, inputs and rewards, and advantages
-    from first principles.
+    """Played again action by action, it gives the same seats, inputs, rewards and ends; of these
+    the batch has advantages and targets.
     """
-    config = tiny(
-        reward="points",
-        gamma=0.9,
-        gae_lambda=0.8,
-        seed=5,
-        certain_fraction=1.0,
-        **changes,
-    )
-    collector, learned = Noting(config, 0), network(decided=0.1)
-    again = [tables.games.copy() for tables in collector.tables]
-    seated = [tables.seats.copy() for tables in collector.tables]
-    endings = collector.noted = {}
+    config = tiny(reward="points", gamma=0.9, gae_lambda=0.8, certain_fraction=1.0, **changes)
+    collector, learned = Collector(config, 0), network(decided=0.1)
+    again = [(tables.games.copy(), tables.seats.copy()) for tables in collector.tables]
     rollout = collector.collect(learned)
-    observed = collector.used.codes < OBSERVATION_SIZE
-    seen_ends, chosen = 0, np.zeros_like(collector.mine)
-    advantage, target = np.zeros(chosen.shape), np.zeros((*chosen.shape, VALUES))
-    for tables, place, games, seats in zip(
-        collector.tables, collector.slices, again, seated, strict=True
-    ):
-        players, number = games.num_players, games.num_games
-        happened, done = (
-            np.zeros((VALUES, config.steps, number, players)),
-            np.zeros((config.steps, number), np.bool_),
-        )
-        ending = np.zeros_like(happened)
-        playing = np.ones(number, np.bool_)  # the first game of each row, whose seating is known
-        for t in range(config.steps):
+    steps, used = config.steps, collector.used.codes
+    observed = used < OBSERVATION_SIZE
+    seen_ends = 0
+    for place, (games, seats) in zip(collector.slices, again, strict=True):
+        rows, players = np.arange(games.num_games), np.arange(games.num_players)
+        playing = np.ones(len(rows), np.bool_)  # the first game of each row, whose seating is known
+        for t in range(steps):
             assert np.array_equal(collector.owner[t, place], games.seat)
             assert np.array_equal(collector.masks[t, place].numpy(), games.mask != 0)
-            chooses = games.mask.sum(axis=1) > 1
+            chooses, mine = games.mask.sum(axis=1) > 1, collector.mine[t, place]
             assert np.array_equal(collector.chooses[t, place], chooses)
-            mine = chooses & (seats[np.arange(number), games.seat] == LEARNER)
-            assert np.array_equal(collector.mine[t, place][playing], mine[playing])
-            rows = np.flatnonzero(collector.mine[t, place])
-            codes = collector.codes[t, place].numpy()[rows]
-            assert np.array_equal(
-                codes[:, observed],
-                codes_of(games.observe(games.seat))[rows][:, collector.used.codes[observed]],
-            )
-            before = games.state["score"][:, :players].copy()
-            games.step(
-                collector.action[t, place]
-            )  # also what is forced: an illegal action would be an error
-            done[t] = games.done
-            happened[0, t] = scores(games) - before
-            happened[1, t] = margins(scores(games)) - margins(before)
+            learns = chooses & (seats[rows, games.seat] == LEARNER)
+            assert np.array_equal(mine[playing], learns[playing])
+            codes = codes_of(games.observe(games.seat))[:, used[observed]]
+            assert np.array_equal(collector.codes[t, place].numpy()[mine][:, observed], codes[mine])
+            before = games.state["score"][:, players].copy()
+            games.step(collector.action[t, place])  # what is forced, too: or it would be illegal
+            after = np.where(games.done[:, None], games.finished["score"], games.state["score"])
+            gains = after[:, players] - before, margins(after[:, players]) - margins(before)
+            found = collector.reward[t, place, : len(players)]
+            assert found == pytest.approx(np.stack(gains, axis=2), abs=1e-6)
+            assert np.array_equal(collector.done[t, place], games.done)
             playing &= ~games.done
+            ends = np.zeros_like(collector.ending[t, place])
             for row in np.flatnonzero(games.truncated).tolist():
-                ending[:, t, row] = endings.pop((id(tables), int(games.finished["seed"][row]))).T
+                views = np.zeros((len(players), NUM_INPUTS), np.int16)  # by the seats' views alone
+                last = games.observe(players, np.full(len(players), row), games.finished)
+                views[:, :OBSERVATION_SIZE] = codes_of(last)
+                everything = torch.ones((len(players), NUM_ACTIONS), dtype=torch.bool)
+                with torch.no_grad():
+                    ends[row, players] = learned(torch.from_numpy(views[:, used]), everything)[1]
                 seen_ends += 1
-        for row in range(number):
-            at = np.arange(collector.mine.shape[1])[place][row]
-            for k in range(VALUES):
-                value, seat = (
-                    collector.value[: config.steps, at, k],
-                    collector.owner[: config.steps, at],
-                )
-                part = (
-                    value,
-                    seat,
-                    collector.chooses[: config.steps, at],
-                    happened[k, :, row],
-                    done[:, row],
-                    ending[k, :, row],
-                )
-                wanted, whole = slowly(*part, config.gamma, config.gae_lambda)
-                target[: config.steps, at, k] = wanted + value
-                if k == 0:
-                    advantage[: config.steps, at] = wanted
-                chosen[: config.steps, at] = whole & collector.mine[: config.steps, at]
+            assert collector.ending[t, place] == pytest.approx(ends, abs=1e-5)
     assert bool(collector.codes[..., ~observed].any()) == bool(config.prior)
-    assert not endings
     assert seen_ends > 0 or config.max_turns == 500
     assert np.array_equal(collector.mine, collector.chooses) == (config.opponent_share == 0)
     assert not collector.chooses.all()
-    batch = rollout.batch
+    estimates, whole = advantages(
+        collector.value[:steps],
+        collector.owner[:steps],
+        collector.chooses[:steps],
+        collector.reward[:steps],
+        collector.done[:steps],
+        collector.ending[:steps],
+        config.gamma,
+        config.gae_lambda,
+    )
+    chosen, batch = collector.mine[:steps] & whole, rollout.batch
     assert 0 < len(batch) == rollout.decisions == chosen.sum()
-    assert (batch.weight == 1).all()
-    assert np.array_equal(batch.codes.numpy(), collector.codes.numpy()[chosen])
-    assert np.array_equal(batch.masks.numpy(), collector.masks.numpy()[chosen])
-    assert np.array_equal(batch.action.numpy(), collector.action[chosen])
-    assert np.array_equal(batch.log_probability.numpy(), collector.log_probability[chosen])
-    assert batch.advantage.numpy() == pytest.approx(advantage[chosen], rel=1e-3, abs=1e-3)
-    assert batch.target.numpy() == pytest.approx(target[chosen], rel=1e-3, abs=1e-3)
-    assert np.ptp(target[chosen], axis=0).min() > 0.01
+    wanted = Batch(
+        collector.codes[:steps][chosen],
+        collector.masks[:steps][chosen],
+        torch.from_numpy(collector.action[:steps][chosen]),
+        torch.from_numpy(collector.log_probability[:steps][chosen]),
+        torch.from_numpy(estimates[chosen][:, 0]),
+        torch.from_numpy((estimates + collector.value[:steps])[chosen]),
+        torch.ones(len(batch)),
+    )
+    for name, array in vars(batch).items():
+        assert torch.equal(array, getattr(wanted, name)), name
     with torch.no_grad():
         log_probabilities, values = learned(batch.codes, batch.masks)
-    assert torch.allclose(
-        log_probabilities.gather(1, batch.action[:, None])[:, 0], batch.log_probability, atol=1e-4
-    )
-    assert values.numpy() == pytest.approx(collector.value[chosen], abs=1e-4)
+    likely = log_probabilities.gather(1, batch.action[:, None])[:, 0]
+    assert torch.allclose(likely, batch.log_probability, atol=1e-4)
+    assert values.numpy() == pytest.approx(collector.value[:steps][chosen], abs=1e-4)
 
 
 def test_what_one_rollout_leaves_open_a_later_one_ends() -> None:

@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import re
-import resource
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -28,14 +27,12 @@ from experiments.training.runs import (
     MAGIC,
     MILESTONES,
     Episodes,
-    Run,
     program,
     read_checkpoint,
 )
 from experiments.training.train import Training
 from skyenv.agents import make_agent
 from skyenv.errors import CheckpointError, OptionError
-from skyenv.files import locked
 from skyenv.options import parse
 from skyenv.seeds import EVALUATION, TRAINING, secret_seeds
 
@@ -58,15 +55,9 @@ def content_of(folder: Path) -> dict[str, bytes]:
 # ---- options ----
 
 
-def test_defaults_and_files_of_options(tmp_path: Path) -> None:
-    assert parse(Config, "train", "Train.", []) == Config()
-    assert Config().minutes == DEFAULT_MINUTES
-    assert Config(decisions=10).minutes == 0  # decisions alone limit the run
-    values = Config(run="x", decisions=5, players=(2, 4), fixed_opponents=()).as_dict()
-    lines = (f"{name} = {json.dumps(one)}\n" for name, one in values.items() if one is not None)
-    (tmp_path / "x.toml").write_text("".join(lines))
-    again = parse(Config, "train", "Train.", ["--config", str(tmp_path / "x.toml")])
-    assert again.as_dict() == values
+def test_decisions_alone_limit_a_run() -> None:
+    assert parse(Config, "train", "Train.", []).minutes == DEFAULT_MINUTES
+    assert Config(decisions=10).minutes == 0
 
 
 @pytest.mark.parametrize(
@@ -124,12 +115,6 @@ def test_a_run_leaves_all_its_files_and_is_finished(tmp_path: Path, capsys: Capt
     assert "--resume" in one_line(capsys)
     assert train.main([*run, "--resume", "--paired-seeds", "2"]) == 0  # measured again
     assert re.search(r"greedy +4 +\d", capsys.readouterr().out)
-
-
-def test_one_process_at_a_time_works_in_a_folder(tmp_path: Path, capsys: Capture) -> None:
-    with locked(tmp_path):
-        assert train.main(["--run", str(tmp_path), *TINY]) == 1
-        assert str(os.getpid()) in one_line(capsys)
 
 
 def test_the_curve_is_the_same_in_tensorboard(tmp_path: Path) -> None:
@@ -237,16 +222,9 @@ def refused(folder: Path, capsys: Capture, *more: str) -> str:
 def test_foreign_and_damaged_checkpoints(folder: Path, capsys: Capture) -> None:
     path = folder / CHECKPOINT
     whole = path.read_bytes()
-    cuts = [
-        *range(0, len(whole), len(whole) // 10),
-        len(MAGIC),
-        len(MAGIC) + DIGEST,
-        len(whole) - 1,
-    ]
-    bad = [b"", b"something else", whole + b"\0", *(whole[:cut] for cut in cuts)]
-    for position in (*range(len(MAGIC) + DIGEST + 2), len(whole) // 2, len(whole) - 1):
-        flipped = bytes([whole[position] ^ 16])
-        bad.append(whole[:position] + flipped + whole[position + 1 :])
+    bad = [b"", b"something else", whole + b"\0", whole[:-1]]
+    for place in (*range(len(MAGIC) + DIGEST + 2), len(whole) // 2, len(whole) - 1):
+        bad += [whole[:place], whole[:place] + bytes([whole[place] ^ 16]) + whole[place + 1 :]]
     for content in bad:
         path.write_bytes(content)
         with pytest.raises(CheckpointError, match=re.escape(str(path))):
@@ -309,54 +287,41 @@ def test_an_opponent_that_has_changed_is_named(tmp_path: Path) -> None:
 # ---- signals ----
 
 
-class Signalled(Training):
-    """Gets signals in its second update, and in its closing evaluation."""
-
-    signals: tuple[int, ...] = ()
-    closing: tuple[int, ...] = ()
-
-    def learn(self) -> dict[str, float]:
-        """See :meth:`Run.learn`."""
-        for number in self.signals if self.updates == 1 else ():
-            os.kill(os.getpid(), number)
-        return super().learn()
-
-    def close(self) -> list[dict[str, Any]]:
-        """See :meth:`Run.close`."""
-        for number in self.closing:
-            os.kill(os.getpid(), number)
-        return super().close()
-
-
-class Terminated(Signalled):
-    """Is asked to end."""
-
-    signals = (signal.SIGTERM,)
-
-
-class Hurried(Signalled):
-    """Is told twice."""
-
-    signals = (signal.SIGINT, signal.SIGINT)
-
-
-class Unmeasured(Signalled):
-    """Is interrupted when it is measured."""
-
-    closing = (signal.SIGINT,)
-
-
 @pytest.mark.parametrize(
-    ("kind", "updates", "output"),
-    [(Terminated, 2, "--resume` goes on"), (Hurried, 1, ""), (Unmeasured, None, "")],
+    ("learning", "closing", "updates", "output"),
+    [
+        ((signal.SIGTERM,), (), 2, "--resume` goes on"),
+        ((signal.SIGINT, signal.SIGINT), (), 1, ""),
+        ((), (signal.SIGINT,), None, ""),
+    ],
+    ids=["asked", "hurried", "unmeasured"],
 )
 def test_signals_end_a_run_in_order(
-    kind: type[Run], updates: int | None, output: str, tmp_path: Path, capsys: Capture
+    learning: tuple[int, ...],
+    closing: tuple[int, ...],
+    updates: int | None,
+    output: str,
+    tmp_path: Path,
+    capsys: Capture,
 ) -> None:
-    """The first one after the update, the second at once; nothing half-written is left."""
+    """In its second update the first one ends it after that, the second at once; in the closing
+    evaluation the first does. Nothing half-written is left.
+    """
+
+    class Signalled(Training):
+        def learn(self) -> dict[str, float]:
+            for number in learning if self.updates == 1 else ():
+                os.kill(os.getpid(), number)
+            return super().learn()
+
+        def close(self) -> list[dict[str, Any]]:
+            for number in closing:
+                os.kill(os.getpid(), number)
+            return super().close()
+
     handlers = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
     run = ["--run", str(tmp_path), *TINY, "--checkpoint-seconds", "0", "--paired-seeds", "1"]
-    assert program(kind, Config, "Train.", run) == 130
+    assert program(Signalled, Config, "Train.", run) == 130
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == handlers
     assert output in capsys.readouterr().out
     state = read_checkpoint(tmp_path / CHECKPOINT)
@@ -364,25 +329,6 @@ def test_signals_end_a_run_in_order(
     assert state["updates"] == len(read_curve(tmp_path))
     assert not list(tmp_path.glob(".*part*"))
     assert not (tmp_path / "evaluation.json").exists()
-
-
-def test_a_checkpoint_for_which_there_is_no_room(
-    run: Path, tmp_path: Path, capsys: Capture
-) -> None:
-    """The one before stays."""
-    before = (run / CHECKPOINT).read_bytes()
-    (tmp_path / CHECKPOINT).write_bytes(before)
-    more = ["--run", str(tmp_path), *TINY, "--resume", "--decisions", "1500"]
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) // 2, hard))
-    try:
-        assert train.main(more) == 1
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    errors = [line for line in capsys.readouterr().err.splitlines() if "error" in line]
-    assert len(errors) == 1
-    assert str(tmp_path / CHECKPOINT) in errors[0]
-    assert (tmp_path / CHECKPOINT).read_bytes() == before
 
 
 # ---- limits ----

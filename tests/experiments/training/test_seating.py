@@ -127,34 +127,6 @@ def test_margins_by_hand() -> None:
     assert ahead * MARGIN_SCALE == pytest.approx(np.array([[3, -6, -3], [0, 0, 0], [-6, 0, 0]]))
 
 
-@pytest.mark.parametrize(("max_turns", "truncated"), [(500, False), (9, True)])
-def test_what_seats_get_in_a_game_adds_up(max_turns: int, truncated: bool) -> None:
-    """Rewards to the outcome, steps ahead to the margin at the end; those of the next game don't
-    count.
-    """
-    tables = Tables(6, GameOptions(3, max_turns=max_turns), 11)
-    rewarded, climbed = np.zeros((6, 3)), np.zeros((6, 3))
-    ended = moved = 0
-    for _ in range(1500):
-        reward, ahead, done = tables.step(decide(tables.games, RandomAgent()))
-        assert reward.dtype == ahead.dtype == np.float32
-        rewarded += reward
-        climbed += ahead
-        moved += int((ahead[~done] != 0).any(axis=1).sum())
-        for row in np.flatnonzero(done).tolist():
-            last = tables.games.finished[row : row + 1]
-            assert bool(tables.games.truncated[row]) == truncated
-            outcome = np.zeros(3) if truncated else (results(last)[0][0, :3] - 1 / 3) * 3 / 2
-            assert rewarded[row] == pytest.approx(outcome, abs=1e-5)
-            assert climbed[row] == pytest.approx(margins(last["score"][:, :3])[0], abs=1e-5)
-            rewarded[row] = climbed[row] = 0
-            ended += 1
-        if ended > 6:
-            break
-    assert ended > 6
-    assert moved > 5
-
-
 def test_ends_are_told_of() -> None:
     """Who won what against whom: by hand, from the games that have ended."""
     players = 3

@@ -12,10 +12,9 @@ import torch
 from trainings import begun, collector, tiny, updated, weights, without_time
 
 from experiments.training import train
-from experiments.training.network import PolicyNetwork
 from experiments.training.rollouts import Batch, Collector, Rollout
 from experiments.training.seating import LEARNER, Tables
-from experiments.training.train import Training, mean_figures, normalised, variance
+from experiments.training.train import Training, mean_figures
 from skyenv.agents import decide, decisions_in, make_agent
 from skyenv.engine.games import Games
 from skyenv.engine.observation import OBSERVATION_SIZE
@@ -28,11 +27,7 @@ from skyenv_agents.learned.networks import NetworkAgent, prior_scores
 # ---- loss ----
 
 
-def test_means_and_variances_by_hand() -> None:
-    """Of 1, 1, 1 and 5: the mean is 2, the variance 3. Figures count by their decisions."""
-    values, weight = torch.tensor([1.0, 5.0]), torch.tensor([1.5, 0.5])
-    assert variance(values, weight).item() == pytest.approx(3.0)
-    assert normalised(values, weight).tolist() == pytest.approx([-(3**-0.5), 3**0.5])
+def test_figures_count_by_their_decisions() -> None:
     batch = Batch(*[torch.zeros(0)] * 7)
     made = [Rollout(batch, 30, [], {"entropy": 1.0}), Rollout(batch, 10, [], {"entropy": 5.0})]
     assert mean_figures(made) == {"entropy": 2.0}
@@ -97,8 +92,6 @@ class ToyGames:
 
     Seat 0 wants left for its 3, but seat 1 answers down: best is right, answered up. Seat 1 gets 2
     for its patience while seat 0 decides, which must not be taken for a merit of any decision.
-    After `ends` the game is truncated, and each seat is left with what the network holds the end to
-    be worth.
     """
 
     num_players = 2
@@ -168,15 +161,11 @@ class ToyTables(Tables):
 
 
 class ToyCollector(Collector):
-    """Plays it; a truncated game's end is worth 3 and 4 to the network."""
+    """Plays it."""
 
     def make_tables(self, part: int) -> list[Tables]:
         """See :meth:`Collector.make_tables`."""
         return [ToyTables(self.config.games)]
-
-    def values_at_end(self, tables: Tables, row: int, network: PolicyNetwork) -> Any:
-        """See :meth:`Collector.values_at_end`."""
-        return np.array([[3.0, 0.5], [4.0, 1.5]], np.float32)
 
 
 class ToyTraining(Training):
@@ -185,11 +174,7 @@ class ToyTraining(Training):
     COLLECTOR = ToyCollector
 
 
-class ToyValues(ToyTraining, ValuesOnly):
-    """Learns the values alone: both actions stay equally likely."""
-
-
-def toy(kind: type[Training] = ToyTraining, **changes: Any) -> Training:
+def toy(**changes: Any) -> Training:
     """A training at it."""
     settings = {
         "games": 20,
@@ -203,7 +188,7 @@ def toy(kind: type[Training] = ToyTraining, **changes: Any) -> Training:
         "entropy": 0.01,
         "epochs": 3,
     }
-    return begun(tiny(decisions=10**9, **{**settings, **changes}), kind)
+    return begun(tiny(decisions=10**9, **{**settings, **changes}), ToyTraining)
 
 
 def policy_and_values(training: Training, shown: int) -> tuple[dict[int, float], list[float]]:
@@ -238,30 +223,6 @@ def test_solves_a_game_of_two_moves() -> None:
     assert behind == pytest.approx(-1.0, abs=0.4)
     assert training.curve[-1]["entropy"] < training.curve[0]["entropy"] / 2
     assert training.curve[-1]["explained_variance"] > 0.3
-
-
-def test_a_value_that_is_cut_off_comes_from_the_network() -> None:
-    """Where a truncated end is worth c, the value becomes pay-off + c; without the bootstrap it
-    would stay the pay-off.
-    """
-    training = toy(ToyValues, margin_weight=0.5)
-    collector(training).tables[0].games.truncated[:] = True
-    updated(training, 60)
-    assert policy_and_values(training, 1)[1][0] == pytest.approx(-1.0 + 4.0, abs=0.9)
-    assert policy_and_values(training, 2)[1][0] == pytest.approx(-0.75 + 4.0, abs=0.9)
-    assert policy_and_values(training, 0)[1] == pytest.approx(
-        [(1.0 + 0.75) / 2 + 3.0, 2.0 + 0.5], abs=0.9
-    )
-
-
-def test_the_last_decisions_of_a_rollout_are_learned_from_after_the_next_one() -> None:
-    training = toy(steps=5)
-    training.update()
-    assert training.decisions == 4 * 20  # the fifth of each game has no end yet
-    training.update()  # begins with seat 1's answer, ends with an end
-    assert training.decisions == (4 + 6) * 20
-    training.update()
-    assert training.decisions == (4 + 6 + 4) * 20
 
 
 @pytest.mark.parametrize(("limit", "passes"), [(1e-12, 1), (9.0, 4)])

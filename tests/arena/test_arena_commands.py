@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shlex
-import signal
 from pathlib import Path
 from unittest.mock import ANY
 
@@ -13,7 +10,7 @@ import numpy as np
 import pytest
 from tournaments import Interrupted, lines
 
-from processes import main_of, running, wait_until
+from processes import main_of
 from skyenv import records
 from skyenv.agents import RandomAgent
 from skyenv.arena import commands, ladder
@@ -152,22 +149,6 @@ def test_the_command_that_is_told_repeats_the_games(
     capsys.readouterr()
     assert main_of(f"{short} --publish shipped") == 1
     assert "matplotlib" in capsys.readouterr().err
-
-
-def test_ctrl_c_reports_and_tells_the_command_that_goes_on(tmp_path: Path) -> None:
-    words = f"-m skyenv tournament random hoard --out {tmp_path} --workers 1 --minutes 1000"
-    with running(*words.split(), start_new_session=True) as process:
-        wait_until(
-            lambda: (tmp_path / "games.jsonl").exists() and len(lines(tmp_path)) >= 6, process
-        )
-        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the workers get it as well
-        out, err = process.communicate()
-    assert process.returncode == 130
-    told = "tournament: error: interrupted; go on with: python -m skyenv tournament "
-    assert err.splitlines()[-1] == f"{told}--resume --out {shlex.quote(str(tmp_path))}"
-    assert "Traceback" not in err
-    assert out == (tmp_path / "ladder.txt").read_text()
-    assert f"{len(lines(tmp_path)):,} games" in out
 
 
 @pytest.mark.usefixtures("in_this_process", "odd_agents")

@@ -12,8 +12,6 @@ import pytest
 from datasets import contents, matches, write
 from pyarrow import parquet as pq
 
-from processes import interrupting, main_of
-from skyenv.commands import INTERRUPTED
 from skyenv.dataset.folder import Plan
 from skyenv.errors import DatasetError, FolderInUseError
 from skyenv.files import locked
@@ -62,22 +60,6 @@ def test_what_is_missing_is_made_anew_bit_for_bit(tmp_path: Path) -> None:
             path.with_name(f".{path.name}.0123abcd.part{path.suffix}").write_bytes(b"half")
         write(plan(), tmp_path)
         assert contents(tmp_path) == whole
-
-
-def test_the_same_command_goes_on_after_ctrl_c(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = "dataset random --games 12 --shard-games 3 --max-turns 6 --id a-v0 --workers 1"
-    cut, whole = tmp_path / "cut", tmp_path / "whole"
-    with monkeypatch.context() as patched:
-        patched.setattr("skyenv.dataset.folder.progress_bar", interrupting(6))
-        assert main_of(f"{words} -o {cut}") == INTERRUPTED
-    assert capsys.readouterr().err == "dataset: error: interrupted; the same command goes on\n"
-    made = [path.name for path in sorted(cut.glob("parquet/*"))]
-    assert made == ["00000.parquet", "00001.parquet"]
-    assert not (cut / "dataset.json").exists()
-    assert [main_of(f"{words} -o {path}") for path in (cut, whole)] == [0, 0]
-    assert contents(cut) == contents(whole)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 import warnings
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from open_spiel.python import rl_environment
 from open_spiel.python.algorithms import evaluate_bots, generate_playthrough, ismcts, mcts
 from open_spiel.python.bots import uniform_random
 
-from processes import printed, python
+from processes import printed
 from scenario import as_likely
 from skyenv import ACTION_NAMES, AgentError, ChanceError, Game, IllegalActionError, OptionError
 from skyenv.agents import Agent
@@ -98,13 +97,21 @@ def test_what_openspiel_is_told(players: int, side: str) -> None:
     assert len(deciders) - deciders.count(CHANCE) <= state.get_game().max_game_length()
 
 
-def test_other_processes_find_a_pickled_game_or_are_told_what_is_missing(tmp_path: Path) -> None:
-    file = tmp_path / "game.pickle"
-    file.write_bytes(pickle.dumps(loaded(4, max_turns=9)))
-    program = "import pickle, sys\nprint(pickle.load(open(sys.argv[1], 'rb')))"
-    assert "max_turns=9,players=4" in printed("-W", "ignore", "-c", program, file)
-    program = "import sys\nsys.modules['pyspiel'] = None\nimport skyenv.envs.open_spiel"
-    assert "pip install '.[openspiel]'" in python("-W", "error", "-c", program).stderr
+def test_another_process_finds_a_pickled_game_or_is_told_what_is_missing() -> None:
+    program = """
+import pickle, sys
+print(pickle.loads(bytes.fromhex(sys.argv[1])))
+for name in [name for name in sys.modules if name.startswith("skyenv.envs.open_spiel")]:
+    del sys.modules[name]
+sys.modules["pyspiel"] = None
+try:
+    import skyenv.envs.open_spiel
+except ModuleNotFoundError as error:
+    print(error)
+"""
+    told = printed("-W", "ignore", "-c", program, pickle.dumps(loaded(4, max_turns=9)).hex())
+    assert "max_turns=9,players=4" in told
+    assert "pip install '.[openspiel]'" in told
 
 
 @pytest.mark.parametrize(
@@ -204,19 +211,6 @@ def test_nothing_is_seen_before_all_of_it_is_decided() -> None:
     assert nodes > 150
 
 
-@inf
-def test_information_states_recall_everything_and_observations_tell_what_their_vectors_do() -> None:
-    seen: dict[str, Any] = {}
-    texts = []
-    for state in states(loaded(3), 6, 80):
-        vector = state.observation_tensor(1)
-        assert seen.setdefault(state.observation_string(1), vector) == vector
-        if not state.is_chance_node():
-            texts.append(state.information_state_string(1))
-    assert all(later.startswith(earlier + "\n") for earlier, later in pairwise(texts))
-    assert len(seen) > 60
-
-
 def test_observers() -> None:
     game = loaded(2, events=100)
     state = state_after(game, 1, 5)
@@ -281,25 +275,6 @@ def test_determinizations_look_the_same_and_have_a_possible_history(
             assert played.position.events == other.position.events
     shuffles = sum(event["event"] == "shuffle" for event in state.position.events)
     assert shuffles or players > 2  # Alea turns up so many black cards
-
-
-@inf
-def test_determinizations_depend_on_what_the_seat_has_seen_alone() -> None:
-    """From a determinization for a seat, the same random number leads to the same further one as
-    from the real one.
-    """
-    for players, seed in ((2, 3), (3, 4)):
-        for number, state in enumerate(states(loaded(players), seed)):
-            if state.is_chance_node() or number % 90:
-                continue
-            for seat in range(players):
-                other = state.resample_from_infostate(seat, lambda: 0.3)
-                one, two = (
-                    start.resample_from_infostate(seat, lambda: 0.7) for start in (state, other)
-                )
-                assert one.history() == two.history()
-                assert one.position.record == two.position.record
-    assert one.history() != other.history()
 
 
 @inf
@@ -413,23 +388,6 @@ def test_information_set_search(players: int, observations: bool) -> None:
         policy = dict(bot.get_policy(state))
         assert sorted(policy) == state.legal_actions()
         assert sum(policy.values()) == pytest.approx(1)
-
-
-@pytest.mark.long
-def test_information_set_search_beats_random_play() -> None:
-    game, wins = loaded(2), 0.0
-    bot = search_bot(game, 25)
-    for seed in range(4):
-        other, rng = AgentBot("random", seed), np.random.RandomState(seed)
-        state = game.new_initial_state()
-        while not state.is_terminal():
-            if state.is_chance_node():
-                numbers, chances = zip(*state.chance_outcomes(), strict=True)
-                state.apply_action(rng.choice(numbers, p=chances))
-            else:
-                state.apply_action((bot, other)[state.current_player()].step(state))
-        wins += state.returns()[0]
-    assert wins >= 2
 
 
 # ---- mistakes ----

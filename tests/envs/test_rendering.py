@@ -41,12 +41,10 @@ def started(kind: str, **options: Any) -> Any:
     env = KINDS[kind](num_players=3, **options)
     env.reset(**({} if kind == "sb3" else {"seed": 5}))
     games = games_of(env)
-    steps = 0
-    while steps < 40 or games.seat[0] != SEAT:
+    while games.state["decisions"][0] < 40 or games.seat[0] != SEAT:
         # The highest: taking, moving, bidding.
         actions = 102 - games.mask[:, ::-1].argmax(axis=1)
         env.step(actions if kind in ("vector", "sb3") else int(actions[0]))
-        steps += 1
     return env
 
 

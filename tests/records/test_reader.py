@@ -5,11 +5,9 @@ file.
 from __future__ import annotations
 
 import io
-import json
 import re
 import sys
 import tracemalloc
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -168,30 +166,3 @@ def test_whatever_can_be_parsed_can_be_complained_about() -> None:
         for opening, closing in (("[", "]"), ('{"a": ', "}")):
             deep = opening * depth + "1" + closing * depth
             assert {error_of(text.replace('"DEEP"', deep)).line for text in texts} == {1}
-
-
-def ways_into(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The way to everything in a JSON value."""
-    keys = value if isinstance(value, dict) else range(len(value) if type(value) is list else 0)
-    for index in keys:
-        yield (*way, index)
-        yield from ways_into(value[index], (*way, index))
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize("depth", [50, 900])
-def test_something_deep_in_any_place_is_one_error(depth: int) -> None:
-    """In any field of the header, the setup and each kind of event."""
-    numbered = reversed(list(enumerate(base_record())))
-    lines = {line.get("event"): (number, line) for number, line in numbered}
-    assert len(lines) > 10
-    for number, line in lines.values():
-        text = as_text(base_record()[:number])
-        for *way, last in ways_into(line):
-            changed = json.loads(json.dumps(line))
-            inside = changed
-            for index in way:
-                inside = inside[index]
-            inside[last] = "DEEP"
-            whole = text + json.dumps(changed).replace('"DEEP"', "[" * depth + "]" * depth)
-            assert error_of(whole).line == number + 1

@@ -22,6 +22,7 @@ from scenario import (
     legal,
     only,
     passes,
+    same_record,
     start_auction,
     supply,
     turn_of,
@@ -50,6 +51,19 @@ def test_the_districts_in_the_order_visited_then_the_park() -> None:
     assert game.state["visited"].tolist() == [[-1, -1, -1], [1, 3, -1]]
     assert game.state["place"].tolist() == [8, 6]
     assert (game.phase, game.seat) == ("option", 0)
+
+
+@pytest.mark.rule("AUC-1")
+@pytest.mark.parametrize("field", ["highest", "bid_total", "bid_cards", "out", "park_colour"])
+def test_an_auction_begins_without_bids(field: str) -> None:
+    """Also where an edited position holds what no game leaves behind; such a bid might end the
+    process.
+    """
+    game, edited = bare_game(), bare_game()
+    edited.state[field] = 1
+    for one in (game, edited):
+        start_auction(one, ["W34"])
+    assert same_record(game.state, edited.state)
 
 
 @pytest.mark.rule("AUC-2")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import doctest
-from collections import Counter
 from collections.abc import Callable
 from operator import methodcaller
 from typing import Any
@@ -13,7 +12,7 @@ import numpy as np
 import pytest
 
 import skyenv.engine.game
-from scenario import after_businesses, as_likely, bare_game, black_stack, only, stages, supply_row
+from scenario import after_businesses, bare_game, black_stack, only, stages, supply_row
 from skyenv import (
     ChanceError,
     Game,
@@ -228,9 +227,9 @@ def test_chance_is_decided_from_outside(players: int, side: str) -> None:
 
 
 @pytest.mark.rule("SET-1")
-def test_the_first_plots_colour_and_business() -> None:
+def test_probabilities() -> None:
     """Each colour is as likely as any other for the first district; of 36 businesses there are 9 of
-    each type.
+    each type; cards are as likely as there are of them.
     """
     first = Game.setup_chance(2, "front")
     assert first == pytest.approx(dict.fromkeys(COLOURS, 1 / 5))
@@ -238,37 +237,7 @@ def test_the_first_plots_colour_and_business() -> None:
     assert first == pytest.approx(dict.fromkeys(BUSINESSES, 1 / 4))
     back = Game.setup_chance(2, "back", chance=["boutique"])
     assert back["boutique"] == pytest.approx(8 / 35)
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize(("players", "seed"), [(2, 3), (3, 5), (4, 1)])
-def test_the_games_own_stream_follows_these_probabilities(players: int, seed: int) -> None:
-    """What chance decides first after an action, over streams that differ."""
-    game, agent = Game(players, seed=seed), make_agent("crowd")
-    tried = 0
-    while tried < 3:
-        action = decide_game(game, agent)
-        first = game.chance_ahead(action)
-        if len(first) > 1:
-            tried += 1
-            counts: Counter[Any] = Counter()
-            for number in range(700):
-                twin = game.copy()
-                twin.state["random"] = np.random.default_rng([seed, number]).integers(1, 2**32, 4)
-                counts[first_decided(twin.play(action))] += 1
-            assert set(counts) <= set(first)
-            assert as_likely([counts[outcome] for outcome in first], list(first.values()))
-        game.play(action)
-
-
-def first_decided(events: list[Any]) -> Any:
-    """What chance decided first, by the events of an action."""
-    for event in events:
-        if event["event"] in ("black", "top"):
-            return event["card"]
-        if event["event"] in ("alea", "park"):
-            return event["cards" if event["event"] == "alea" else "tiles"][0]
-    raise AssertionError(events)
+    assert option_c(4, 5, 5).chance_ahead("option C") == pytest.approx({4: 1 / 3, 5: 2 / 3})
 
 
 def test_missing_outcomes_come_from_the_games_own_stream() -> None:

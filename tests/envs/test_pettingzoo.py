@@ -189,13 +189,6 @@ def test_env_ends_the_game_after_an_illegal_action(capsys: pytest.CaptureFixture
     assert not env.agents
     with pytest.raises(AssertionError):
         started(fifth_avenue_v0.env).step(103)
-    parallel = fifth_avenue_v0.parallel_env(num_players=3)
-    observations, _ = parallel.reset(seed=6)
-    action = int(observations["seat_0"]["action_mask"].argmin())
-    _, rewards, terminations, _, _ = parallel.step({"seat_0": action})
-    assert rewards == {"seat_0": -1.0, "seat_1": 0, "seat_2": 0}
-    assert all(terminations.values())
-    assert parallel.agents == []
 
 
 # ---- seeds ----
@@ -230,12 +223,10 @@ def snapshot(env: Any) -> tuple[Any, ...]:
     return *arrays, env.agent_selection, repr(told)
 
 
-@pytest.mark.parametrize("action", ["illegal", 103, -1, 2**70, None, 1.0, "option A", [1, 2]])
+@pytest.mark.parametrize("action", [0, 103, -1, 2**70, None, 1.0, "option A", [1, 2]])
 def test_raw_env_refuses_what_is_no_legal_action_and_changes_nothing(action: Any) -> None:
-    env = started(reward="margin")
+    env = started(reward="margin", decisions=2)  # a starting skyscraper is due, no option
     before = snapshot(env)
-    if action == "illegal":
-        action = int(np.argmin(env.last()[0]["action_mask"]))
     with pytest.raises(IllegalActionError):
         env.step(action)
     assert snapshot(env) == before
@@ -246,7 +237,7 @@ def test_raw_env_refuses_actions_before_and_after_the_game() -> None:
     for action in (0, None):
         with pytest.raises(GameOverError):
             env.step(action)
-    env.reset(seed=4)
+    env = started(max_turns=2, decisions=4)
     while not any(env.truncations.values()):
         env.step(np.int8(np.argmax(env.last()[0]["action_mask"])))
     before = snapshot(env)

@@ -146,8 +146,8 @@ def test_golden_records_are_right_and_are_made_again_by_their_seeds_and_actions(
 
 # ---- damaged records ----
 
-DELETED: Final = object()
-TWICE: Final = object()
+DELETED: Final[list[Any]] = []
+TWICE: Final = [..., ...]
 
 
 class Damage(NamedTuple):
@@ -155,8 +155,8 @@ class Damage(NamedTuple):
 
     Attributes:
         place: the line: its index, its event, or a function that finds its index.
-        change: fields to set; a text, or nothing, instead of the line; the line TWICE; a list:
-            lines before it; a function that changes it.
+        change: fields to set; a function that changes it; a text, or a list of lines, that stand
+            instead of it, in which ``...`` is the line itself.
         message: a pattern.
     """
 
@@ -165,26 +165,19 @@ class Damage(NamedTuple):
     change: Any
     message: str
 
-    def damage(self, lines: list[Any]) -> int:
-        """Change the lines; the index of the line to blame."""
-        place, change = self.place, self.change
-        if isinstance(place, str):
-            place = at(lines, place)
-        index = place(lines) if callable(place) else place % len(lines)
-        if change is DELETED:
-            del lines[index]
-        elif change is TWICE:
-            lines.insert(index, lines[index])
-            return index + 1
-        elif isinstance(change, list):
-            lines[index:index] = change
-        elif isinstance(change, dict):
-            lines[index].update(change)
-        elif callable(change):
-            change(lines[index])
-        else:
-            lines[index] = change
-        return index
+
+def change_line(lines: list[Any], place: Any, change: Any) -> int:
+    """Change a line; the index of the line to blame."""
+    where = at(lines, place) if isinstance(place, str) else place
+    index: int = where(lines) if callable(where) else where % len(lines)
+    if isinstance(change, dict):
+        lines[index].update(change)
+    elif callable(change):
+        change(lines[index])
+    else:
+        instead = [change] if isinstance(change, str) else change
+        lines[index : index + 1] = [lines[index] if line is ... else line for line in instead]
+    return index + (change == TWICE)
 
 
 def option_c(lines: list[Any]) -> int:
@@ -283,7 +276,7 @@ DAMAGES = [
     Damage("unknown event", "vp", '{"event": "coffee"}', '"event" must be one of'),
     Damage("event is a list", "vp", '{"event": []}', '"event" must be one of'),
     Damage("no event", "vp", '{"seat": 1}', '"event" must be one of'),
-    Damage("second setup", 2, [{"event": "setup"}], '"event" must be one of'),
+    Damage("second setup", 2, [{"event": "setup"}, ...], '"event" must be one of'),
     Damage("seat too high", "black", {"seat": 3}, '"seat" must be an integer from 0 to 2'),
     Damage("true as a seat", "action", {"seat": True}, '"seat" must be'),
     Damage("action 103", "action", {"action": 103}, '"action" must be an integer from 0 to 102'),
@@ -308,9 +301,9 @@ DAMAGES = [
     Damage("auction left out", "auction", DELETED, "the rules give"),
     Damage("winner left out", "won", DELETED, "the rules give"),
     Damage("tile left out", "tile to park", DELETED, "the rules give"),
-    Damage("shuffle that isn't due", "black", [{"event": "shuffle"}], "the rules give"),
-    Damage("Alea in a game of three", "won", [{"event": "alea", "cards": [4, 4]}], ""),
-    Damage("event before the first action", 2, [{"event": "shuffle"}], "decision of seat 0"),
+    Damage("shuffle that isn't due", "black", [{"event": "shuffle"}, ...], "the rules give"),
+    Damage("Alea in a game of three", "won", [{"event": "alea", "cards": [4, 4]}, ...], ""),
+    Damage("event before the first action", 2, [{"event": "shuffle"}, ...], "decision of seat 0"),
     Damage("stack said to be empty", "top", {"card": None}, r'the rules give \{"card": "\?"\}'),
     Damage("park of other tiles", "park", missing_tiles, "these tiles can't"),
 ]
@@ -352,7 +345,7 @@ def check_error(lines: list[Any], number: int, message: str) -> None:
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.name)
 def test_damaged_records_give_one_error_with_the_line(damage: Damage) -> None:
     lines = json.loads(json.dumps(base_record()))
-    check_error(lines, damage.damage(lines) + 1, damage.message)
+    check_error(lines, change_line(lines, damage.place, damage.change) + 1, damage.message)
 
 
 @pytest.mark.compiled

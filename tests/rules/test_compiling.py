@@ -303,7 +303,8 @@ def add(number):
 
 heard = []
 with progress_to(lambda *told: heard.append(told)):
-    print(adding(1)(40), adding(2)(40), add(40))
+    plain = add(40)
+print(adding(1)(40), adding(2)(40), plain)
 print(heard)
 """
 
@@ -315,7 +316,7 @@ def test_functions_of_one_name_and_a_listener(tmp_path: Path) -> None:
     """
     (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
     environment = {"PYTHONPATH": str(PACKAGE.parent), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    for heard in ([("adding", number, number) for number in (1, 2, 3)], []):
+    for heard in ([("adding", 1, 1)], []):
         result = python("program.py", cwd=tmp_path, environment=environment)
         assert result.stdout == f"41 42 45\n{heard}\n", result.stderr
 

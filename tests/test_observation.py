@@ -58,7 +58,8 @@ def test_the_schema_covers_the_vector_exactly() -> None:
     assert start == OBSERVATION_SIZE == len(set(names()))
     assert all(re.fullmatch(r"[\w .:]+", name) for name in names())
     for array in (LOW, HIGH, SCALE):
-        assert (array.shape, array.dtype) == ((OBSERVATION_SIZE,), np.float32)
+        assert array.shape == (OBSERVATION_SIZE,)
+        assert array.dtype == np.float32
     assert (LOW == 0).all()
     assert (HIGH > 0).all()
 

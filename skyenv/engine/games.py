@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.checks import (
+    Refusal,
     check_choice,
     check_flag,
     check_integer,
@@ -569,15 +570,18 @@ def copied(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return array.view(np.uint8).copy().view(array.dtype)
 
 
-def whole_numbers(name: str, given: npt.ArrayLike, shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
+def whole_numbers(
+    name: str, given: npt.ArrayLike, shape: tuple[int, ...], error: Refusal = OptionError
+) -> npt.NDArray[np.int64]:
     """Return whole numbers of some shape as a new array.
 
     Raises:
-        OptionError: they are no whole numbers, or of another shape.
+        OptionError: they are no whole numbers, or of another shape (or what `error` makes of the
+            message).
     """
     numbers = np.asarray(given).copy()  # first, so that no thread changes them after the check
     if numbers.shape != shape or (numbers.dtype.kind not in "iu" and numbers.size):
-        raise OptionError(
+        raise error(
             f"{name} must be whole numbers, shape {shape}, not {numbers.dtype} {numbers.shape}"
         )
     if numbers.dtype == np.uint64:

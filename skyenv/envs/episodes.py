@@ -39,18 +39,14 @@ class EpisodeSeeds:
         self.drawn: Int64 = np.zeros(num_rows, dtype=np.int64)
 
     def begin(
-        self,
-        given: Sequence[int | None],
-        rows: Int64,
-        generator: np.random.Generator | None = None,
+        self, given: Sequence[int | None], rows: Int64
     ) -> tuple[Int64, npt.NDArray[np.float64]]:
         """Begin an episode in `rows`.
 
         Args:
             given: for each row the seed of its game, 0 … 2⁶³−1, which starts the row's stream
-                anew; None: the row's next seed.
+                anew; None: the row's next seed, the first one from the operating system.
             rows: int64 (k,), each once.
-            generator: seeds the rows that never had a seed; None: the operating system does.
 
         Returns:
             The games' seeds, int64 (k,), and numbers to decide the rest of the episodes with,
@@ -60,28 +56,21 @@ class EpisodeSeeds:
         digests = []
         for i, (row, seed) in enumerate(zip(rows.tolist(), given, strict=True)):
             if seed is None and self.key[row] < 0:
-                seed = _first_seed(generator)
+                seed = fresh_seed()
             if seed is not None:
                 self.key[row], self.drawn[row] = seed, 0
             digest = _digest(int(self.key[row]), int(self.drawn[row]))
-            seeds[i] = _in_training(digest) if seed is None else seed
+            number = int.from_bytes(digest[:8], "little")
+            seeds[i] = TRAINING[number % len(TRAINING)] if seed is None else seed
             digests.append(digest[8:])
         self.drawn[rows] += 1
         numbers = np.frombuffer(b"".join(digests), dtype="<u8").reshape(len(digests), 7)
         return seeds, (numbers >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
-def _first_seed(generator: np.random.Generator | None) -> int:
-    return fresh_seed() if generator is None else _in_training(generator.bytes(8))
-
-
 def _digest(key: int, counter: int) -> bytes:
     """Return 64 bytes of a stream."""
     return blake2b(counter.to_bytes(8, "little"), key=key.to_bytes(8, "little")).digest()
-
-
-def _in_training(number: bytes) -> int:
-    return TRAINING[int.from_bytes(number[:8], "little") % len(TRAINING)]
 
 
 def row_seeds(

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from skyenv.agents import Agent, decide, make_agent
 from skyenv.checks import check_choice, check_flag, check_integer, check_options, check_seat
-from skyenv.engine.games import SCALED, Games
+from skyenv.engine.games import SCALED, Games, whole_numbers
 from skyenv.engine.observation import codes_of
 from skyenv.engine.options import GameKeywords
 from skyenv.envs.episodes import EpisodeSeeds, episode_infos, row_seeds
@@ -220,7 +220,6 @@ class LearnerGames:
         self,
         seed: int | Sequence[int | None] | None = None,
         rows: Int64 | None = None,
-        generator: np.random.Generator | None = None,
     ) -> None:
         """Start a new episode in `rows` (None: in all), up to the learner's first decision.
 
@@ -229,7 +228,6 @@ class LearnerGames:
                 of the batch, None in it meaning the row's own next seed; None: the rows' own next
                 seeds. A row's own seeds follow from the last seed that it was given.
             rows: which rows, int64 (k,), each once.
-            generator: seeds the rows that never had a seed; None: the operating system does.
 
         Raises:
             OptionError: a seed is no non-negative integer, or the sequence has a wrong length.
@@ -238,7 +236,7 @@ class LearnerGames:
         if not rows.size:
             return
         given = row_seeds(seed, rows, self.all_rows.size)
-        seeds, chances = self._seeds.begin(given, rows, generator)
+        seeds, chances = self._seeds.begin(given, rows)
         self.games.reset(seed=seeds.tolist(), rows=rows)
         self._assign(rows, chances)
         self.done[rows] = self.truncated[rows] = False
@@ -264,7 +262,7 @@ class LearnerGames:
                 has changed.
         """
         rows = self.all_rows if rows is None else rows
-        numbers = whole_numbers(actions, rows.size)
+        numbers = action_numbers(actions, rows.size)
         legal = self._legal(numbers, rows)
         self._last_action[rows] = numbers
         self._unrewarded[rows[~legal]] += ILLEGAL_REWARD
@@ -416,29 +414,27 @@ class LearnerEnv:
 
     # ---- what libraries ask of the single environments behind a batch ----
 
-    def _row_attribute(self, name: str, row: int) -> Any:
-        """Return a row's ``action_masks`` (a function), ``opponents`` (names by seat),
-        ``render_mode``, ``seat`` or ``seed``.
+    def _row_attributes(self, name: str, rows: Sequence[int]) -> list[Any]:
+        """Return ``action_masks`` (a function), ``opponents`` (names by seat), ``render_mode``,
+        ``seat`` or ``seed`` of each of `rows`.
 
         Raises:
             AttributeError: for any other name.
         """
         core = self.core
-        match name:
-            case "action_masks":
-                return partial(self._row_mask, row)
-            case "opponents":
-                return core.opponents(row)
-            case "render_mode":
-                return self.render_mode
-            case "seat":
-                return int(core.learner[row])
-            case "seed":
-                return int(core.games.seeds[row])
-        raise AttributeError(
-            f"the environments have no attribute {shown(name)}; they have "
-            f"{', '.join(ROW_ATTRIBUTES)}"
-        )
+        attributes: dict[str, Callable[[int], Any]] = {
+            "action_masks": lambda row: partial(self._row_mask, row),
+            "opponents": core.opponents,
+            "render_mode": lambda row: self.render_mode,
+            "seat": lambda row: int(core.learner[row]),
+            "seed": lambda row: int(core.games.seeds[row]),
+        }
+        if name not in attributes:
+            raise AttributeError(
+                f"the environments have no attribute {shown(name)}; they have "
+                f"{', '.join(ROW_ATTRIBUTES)}"
+            )
+        return [attributes[name](row) for row in rows]
 
     def _call_rows(self, name: str, rows: list[int], *args: Any, **kwargs: Any) -> list[Any]:
         """Return the results of a method in each of `rows`: ``action_masks``, ``render`` or, of all
@@ -449,43 +445,34 @@ class LearnerEnv:
             OptionError: opponents are to be set in some rows alone, or :meth:`set_opponents`
                 refuses them.
         """
-        match name:
-            case "action_masks":
-                return [self._row_mask(row) for row in rows]
-            case "render":
-                return self._pictures(rows)
-            case "set_opponents":
-                if sorted(rows) != self.core.all_rows.tolist():
-                    raise OptionError("opponents can only be set for all rows together")
-                self.set_opponents(*args, **kwargs)
-                return [None] * len(rows)
-        raise AttributeError(
-            f"the environments have no method {shown(name)}; they have {', '.join(ROW_METHODS)}"
-        )
-
-    def _refuse_setting(self, name: str) -> None:
-        raise AttributeError(
-            f"attribute {shown(name)} can't be set: the rows are one batch; set_opponents() "
-            "replaces the opponents"
-        )
+        if name == "action_masks":
+            return [self._row_mask(row) for row in rows]
+        if name == "render":
+            return self._pictures(rows)
+        if name != "set_opponents":
+            raise AttributeError(
+                f"the environments have no method {shown(name)}; they have {', '.join(ROW_METHODS)}"
+            )
+        if sorted(rows) != self.core.all_rows.tolist():
+            raise OptionError("opponents can only be set for all rows together")
+        self.set_opponents(*args, **kwargs)
+        return [None] * len(rows)
 
     def _row_mask(self, row: int) -> Mask:
         return self._masks.shown(self.core.mask(np.array([row]))[0])
 
 
-def whole_numbers(actions: npt.ArrayLike, count: int) -> Int64:
+def action_numbers(actions: npt.ArrayLike, count: int) -> Int64:
     """Return actions as int64 (count,).
 
     Raises:
         IllegalActionError: they are not `count` integers.
     """
-    numbers = np.asarray(actions)
-    if numbers.shape != (count,) or numbers.dtype.kind not in "iu":
-        given = f"an array of shape {numbers.shape} and dtype {numbers.dtype}"
-        raise IllegalActionError(
-            f"actions must be {count} integers, one per row, not {given}", actions
-        )
-    return numbers.astype(np.int64)
+
+    def refused(message: str) -> IllegalActionError:
+        return IllegalActionError(message, actions)
+
+    return whole_numbers("actions", actions, (count,), refused)
 
 
 def _checked_seat(seat: int | str | None, num_players: int) -> int | str:

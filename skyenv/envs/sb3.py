@@ -14,6 +14,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from skyenv.checks import check_integer
 from skyenv.envs.learner import ROW_ATTRIBUTES, LearnerEnv, LearnerKeywords
 from skyenv.envs.spaces import action_space
+from skyenv.errors import shown
 from skyenv.seeds import HIGHEST_SEED
 
 Indices = None | int | Iterable[int]
@@ -191,13 +192,16 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
         Raises:
             AttributeError: for any other name.
         """
-        return [self._row_attribute(attr_name, row) for row in self._rows(indices)]
+        return self._row_attributes(attr_name, self._rows(indices))
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
         """Raise AttributeError: the rows of a batch have no attributes of their own that could be
         set.
         """
-        self._refuse_setting(attr_name)
+        raise AttributeError(
+            f"attribute {shown(attr_name)} can't be set: the rows are one batch; set_opponents() "
+            "replaces the opponents"
+        )
 
     def env_method(
         self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any

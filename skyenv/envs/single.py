@@ -109,7 +109,7 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
             The observation and the info.
         """
         super().reset(seed=seed)
-        self.core.reset(seed, generator=self.np_random)
+        self.core.reset(seed)
         self._show()
         return self._observation(), self._info()
 

@@ -20,7 +20,7 @@ from skyenv.envs.learner import (
     Int64,
     LearnerEnv,
     LearnerKeywords,
-    whole_numbers,
+    action_numbers,
 )
 from skyenv.envs.rendering import RENDER_MODES, Renderer
 from skyenv.envs.spaces import ACTION_MASK, action_space
@@ -153,7 +153,7 @@ class FifthAvenueVectorEnv(
         if options is not None and "reset_mask" in options:
             rows = np.flatnonzero(self._checked_reset_mask(options["reset_mask"]))
         super().reset(seed=seed if isinstance(seed, int) else None)
-        self.core.reset(seed, rows, generator=self.np_random)
+        self.core.reset(seed, rows)
         return self._observations(), self._info(self.core.all_rows, np.zeros_like(self.core.done))
 
     def step(self, actions: npt.ArrayLike) -> StepResult:
@@ -174,7 +174,7 @@ class FifthAvenueVectorEnv(
                 changed.
         """
         core, mode = self.core, self.autoreset_mode
-        numbers = whole_numbers(actions, self.num_envs)
+        numbers = action_numbers(actions, self.num_envs)
         resetting = core.done & (mode is AutoresetMode.NEXT_STEP)
         rows = np.flatnonzero(~resetting)
         core.step(numbers[rows], rows)
@@ -209,13 +209,7 @@ class FifthAvenueVectorEnv(
         Raises:
             AttributeError: for any other name.
         """
-        return tuple(self._row_attribute(name, row) for row in range(self.num_envs))
-
-    def set_attr(self, name: str, values: Any) -> None:
-        """Raise AttributeError: the rows of a batch have no attributes of their own that could be
-        set.
-        """
-        self._refuse_setting(name)
+        return tuple(self._row_attributes(name, range(self.num_envs)))
 
     def render(self) -> tuple[Any, ...] | None:
         """Every row as its learner sees it, or with all hands open if ``render_all_hands``.

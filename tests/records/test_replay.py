@@ -177,7 +177,7 @@ def change_line(lines: list[Any], place: Any, change: Any) -> int:
     else:
         instead = [change] if isinstance(change, str) else change
         lines[index : index + 1] = [lines[index] if line is ... else line for line in instead]
-    return index + (change == TWICE)
+    return index + int(change == TWICE)
 
 
 def option_c(lines: list[Any]) -> int:

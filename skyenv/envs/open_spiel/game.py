@@ -27,7 +27,6 @@ from skyenv.histories.states import (
     OUTCOME_NAMES,
     State,
     Table,
-    game_of,
     table_of,
 )
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
@@ -261,14 +260,6 @@ class FifthAvenueState(pyspiel.State):  # type: ignore[misc]
         state: FifthAvenueState = self.get_game().deserialize_state(text)
         state.position = position
         return state
-
-    @property
-    def record(self) -> np.record:
-        """The game's record, GAME_DTYPE, of the last decision of a seat; hidden cards stand in it,
-        and it can't be written.
-        """
-        record: np.record = game_of(self.position.record).view(np.recarray)[0]
-        return record
 
     def to_game(self) -> Game:
         """The game so far as a :class:`skyenv.Game`: to look at, to record, or to play on, its

@@ -1,0 +1,82 @@
+"""A wrong value is one line: every option of every program, of each kind of mistake that its type
+and its limits leave room for.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import pytest
+
+from experiments.tools import fit_leaves, tune
+from experiments.training import best_response, curves, expert_iteration, export, train
+from experiments.training.config import Config
+from skyenv import cli
+from skyenv.commands import BAD_COMMAND
+from skyenv.options import POSITIONAL, Options
+
+PROGRAMS: list[tuple[Callable[[Sequence[str]], int], list[str], type[Options]]] = [
+    *((cli.main, [name], command.options) for name, command in cli.COMMANDS.items()),
+    (train.main, [], Config),
+    (best_response.main, [], best_response.BestResponseConfig),
+    (expert_iteration.main, [], expert_iteration.ExpertConfig),
+    (export.main, [], export.ExportConfig),
+    (curves.main, [], curves.CurvesConfig),
+    (fit_leaves.main, [], fit_leaves.Fitting),
+    (tune.main, [], tune.TuningRun),
+]
+
+
+def wrong_values(option: dataclasses.Field[Any], kind: str) -> Iterator[str]:
+    """Texts that the option can't be."""
+    if option.metadata.get("choices"):
+        yield "nonsense"
+    for name in ("int", "float"):
+        if name in kind:
+            yield "nonsense"
+            yield str(option.metadata["low"] - 1)
+            yield f"{2 * option.metadata['high'] + 2:.0f}"
+    if "float" in kind:
+        yield "nan"
+
+
+def mistakes() -> Iterator[Any]:
+    """A program, its words with a mistake in them, and the option that is wrong."""
+    for main, words, kind in PROGRAMS:
+        options = [one for one in dataclasses.fields(kind) if "help" in one.metadata]
+        needed = []
+        for one in options:
+            if one.default is dataclasses.MISSING:
+                flag = [] if one.metadata.get(POSITIONAL) else [flag_of(one.name)]
+                needed += [*flag, "x"]
+        types = get_type_hints(kind)
+        for one in options:
+            for value in wrong_values(one, str(types[one.name])):
+                wrong = [*words, *needed, f"{flag_of(one.name)}={value}"]
+                yield pytest.param(main, wrong, one.name, id=" ".join([main.__module__, *wrong]))
+
+
+def flag_of(name: str) -> str:
+    """How the command line calls an option."""
+    return "--" + name.replace("_", "-")
+
+
+@pytest.mark.parametrize(("main", "words", "option"), [*mistakes()])
+def test_a_wrong_value_is_one_line(
+    main: Callable[[Sequence[str]], int],
+    words: list[str],
+    option: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """It names the option, and nothing is written."""
+    monkeypatch.chdir(tmp_path)
+    assert main(words) == BAD_COMMAND
+    output, errors = capsys.readouterr()
+    assert (output, errors.count("\n")) == ("", 1)
+    assert f"error: {option} must be " in errors
+    assert not [*tmp_path.iterdir()]

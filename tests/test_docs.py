@@ -97,6 +97,7 @@ def test_a_command_has_options_that_there_are(
 
 
 @pytest.mark.programs
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("page", ["README.md", "docs/environments.md", "docs/dataset.md"])
 def test_commands_of_a_page_run_one_after_the_other(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -115,6 +116,7 @@ def test_commands_of_a_page_run_one_after_the_other(
 
 
 @pytest.mark.programs
+@pytest.mark.usefixtures("in_this_process")
 def test_the_template_agent_gets_a_rating(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

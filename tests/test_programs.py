@@ -6,7 +6,9 @@ import ast
 import importlib
 import json
 import math
-import shlex
+import runpy
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +18,7 @@ from experiments.benchmarks.__main__ import BENCHMARKS
 from experiments.benchmarks.__main__ import main as benchmark
 from experiments.benchmarks.game import ways
 from experiments.tools import mutants, tune
-from processes import ROOT, printed, python
+from processes import ROOT, main_of, printed, python
 
 pytestmark = pytest.mark.programs
 
@@ -59,6 +61,7 @@ def test_hidden_hands_are_counted() -> None:
     assert ways((2, 2, 1), (1, 2)) == 4 + 4 + 3
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_strength_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     """The second command plays the missing paired seeds of the same deals; figures are of all."""
     module = importlib.import_module("experiments.benchmarks.strength")
@@ -141,7 +144,11 @@ EXAMPLES = {
     "behaviour_cloning": (CLONE, "runs/clone/model.npz"),
 }
 """By name: arguments that make it short, and a part of what it prints."""
-SIMULATOR = {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"}
+SIMULATOR = {
+    "NUMBA_ENABLE_CUDASIM": "1",
+    "NUMBA_DISABLE_JIT": "1",
+    "PYTHONPATH": f"{ROOT}:{ROOT / 'agents'}",
+}
 
 
 def test_all_examples_are_run() -> None:
@@ -152,15 +159,20 @@ def test_all_examples_are_run() -> None:
     assert {path.stem for path in files} == EXAMPLES.keys()
 
 
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_an_example_runs(name: str, tmp_path: Path) -> None:
+def test_an_example_runs(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     arguments, says = EXAMPLES[name]
-    environment = {"PYTHONPATH": f"{ROOT}:{ROOT / 'agents'}"}
-    if name == "gpu_games":
-        environment |= SIMULATOR
+    program = str(ROOT / "examples" / f"{name}.py")
+    if name == "gpu_games":  # CUDA is simulated from the first import on
+        assert says in printed("-W", "error", program, *arguments.split(), environment=SIMULATOR)
+        return
+    monkeypatch.chdir(tmp_path)
     if name == "behaviour_cloning":
-        made = "-m skyenv dataset random crowd --games 4 --max-turns 9 --workers 1 -o runs/games"
-        printed(*made.split(), cwd=tmp_path, environment=environment)
-    program = ROOT / "examples" / f"{name}.py"
-    words = ["-W", "error", program, *shlex.split(arguments)]
-    assert says in printed(*words, cwd=tmp_path, environment=environment)
+        assert main_of("dataset random crowd --games 4 --max-turns 9 -o runs/games") == 0
+    monkeypatch.setattr(sys, "argv", [program, *arguments.split()])
+    with suppress(SystemExit):
+        runpy.run_path(program, run_name="__main__")
+    assert says in capsys.readouterr().out

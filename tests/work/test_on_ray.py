@@ -144,7 +144,10 @@ def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
     "address",
     ["somewhere", "ray://here", "ray://here:10001", "here:port", "127.0.0.1:99999", "127.0.0.1:1"],
 )
-def test_an_address_where_nothing_listens_is_an_option_error(address: str) -> None:
+def test_an_address_where_nothing_listens_is_an_option_error(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("ray", reason="needs the extra [ray]")
+    monkeypatch.setattr("ray.is_initialized", lambda: False)
     with pytest.raises(OptionError, match="ray"):
         connect(address)

@@ -54,6 +54,7 @@ def option(
     short: str = "",
     metavar: str = "",
     const: Any = None,
+    positional: bool = False,
 ) -> Any:
     """A field of :class:`Options` that the command line calls ``--its-name``.
 
@@ -66,23 +67,18 @@ def option(
         short: a second flag, such as ``-o``.
         metavar: what stands for the value in ``--help``; "" takes it from the type.
         const: the value if the flag stands alone; None: it must not.
+        positional: whether it stands there without a flag.
     """
     metadata = {HELP: text, "choices": choices, "low": low, "high": high, "above": above}
-    return field(
-        default=default, metadata={**metadata, "short": short, "metavar": metavar, "const": const}
-    )
+    shape = {"short": short, "metavar": metavar, "const": const, POSITIONAL: positional}
+    return field(default=default, metadata={**metadata, **shape})
 
 
 def argument(text: str, *, metavar: str = "", default: Any = MISSING) -> Any:
     """A field of :class:`Options` that stands on the command line without a flag; without a default
     it must be given.
     """
-    metadata = {HELP: text, POSITIONAL: True, "metavar": metavar}
-    return (
-        field(metadata=metadata)
-        if default is MISSING
-        else field(default=default, metadata=metadata)
-    )
+    return option(default, text, metavar=metavar, positional=True)
 
 
 COMMON: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -232,7 +228,7 @@ def _single(entry: Field[Any], kind: type, value: Any) -> Any:
     if kind in (str, Path) and isinstance(value, (str, Path)):
         if "\0" in str(value):
             raise OptionError(f"{name} must not have a null byte in it: {shown(value)}")
-        if metadata.get("choices"):
+        if metadata["choices"]:
             check_choice(name, value, metadata["choices"])
         return kind(value)
     raise OptionError(f"{name} must be of type {kind.__name__}, not {shown(value)}")
@@ -297,7 +293,7 @@ def parse(
     for entry, _ in entries:
         if entry.default is MISSING and entry.name not in values:
             metadata = entry.metadata
-            flags = "" if metadata.get(POSITIONAL) else "/".join(_flags(entry))
+            flags = "" if metadata[POSITIONAL] else "/".join(_flags(entry))
             named = flags or metadata["metavar"] or entry.name
             parser.error(f"{named} is required: {metadata[HELP]}")
     return kind(**values)
@@ -310,13 +306,13 @@ def _add(parser: Parser, entry: Field[Any], kind: Any) -> None:
     text = metadata[HELP]
     if entry.default is not MISSING and "(default: " not in text and not is_flag:
         text += f" (default: {as_text(entry.default) or 'none'})"
-    choices = ",".join(choice for choice in metadata.get("choices") or () if choice)
+    choices = ",".join(choice for choice in metadata["choices"] or () if choice)
     how: dict[str, Any] = {"default": SUPPRESS, "help": text.replace("%", "%%")}
     if is_flag:
         how["action"] = "store_true"
     else:
         how["metavar"] = metadata["metavar"] or (f"{{{choices}}}" if choices else single.__name__)
-    if metadata.get(POSITIONAL):
+    if metadata[POSITIONAL]:
         parser.add_argument(entry.name, nargs="*" if several else "?", **how)
         return
     if several:
@@ -387,7 +383,7 @@ def command_line(kind: type[Options], command: str, values: Mapping[str, Any]) -
         single, several, _ = _parts(type_of)
         if value is None or value is False:
             continue
-        flag = [] if entry.metadata.get(POSITIONAL) else ["--" + entry.name.replace("_", "-")]
+        flag = [] if entry.metadata[POSITIONAL] else ["--" + entry.name.replace("_", "-")]
         if single is bool:
             words += flag
         elif several and not flag:

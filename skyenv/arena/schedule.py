@@ -254,15 +254,14 @@ def entrants(specs: Sequence[str], players: int, side: str = "front") -> tuple[E
     Raises:
         AgentError, CheckpointError: one can't be made. OptionError: two have one name.
     """
-    entries: list[Entrant] = []
-    for spec in specs:
-        entry = entrant(spec, players, side)
-        if entry.name in [other.name for other in entries]:
+    entries = tuple(entrant(spec, players, side) for spec in specs)
+    names = [entry.name for entry in entries]
+    for name in names:
+        if names.count(name) > 1:
             raise OptionError(
-                f"two agents are called {entry.name}; a ladder tells agents apart by their names"
+                f"two agents are called {name}; a ladder tells agents apart by their names"
             )
-        entries.append(entry)
-    return tuple(entries)
+    return entries
 
 
 def _digest(spec: str) -> str:

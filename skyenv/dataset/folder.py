@@ -123,7 +123,7 @@ def make_shard(folder: Path, digest: str, task: tuple[Shard, Plan]) -> int:
         task: a shard to be made, and the plan of its games alone.
 
     Raises:
-        SkyenvError: see :meth:`skyenv.dataset.sources.Source.trajectories`. OSError: a file can't
+        SkyenvError: see :meth:`skyenv.dataset.sources.Matches.trajectories`. OSError: a file can't
             be written.
     """
     shard, plan = task

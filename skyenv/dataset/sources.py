@@ -11,7 +11,7 @@ import io
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol, Self
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 
@@ -31,30 +31,6 @@ from skyenv.seeds import DATASETS, secret_seeds
 
 BLOCK: Final = 1000
 """So many games' seats are drawn at a time."""
-
-
-class Source(Protocol):
-    """Games in an order."""
-
-    @property
-    def games(self) -> int:
-        """How many there are."""
-
-    def about(self) -> dict[str, Any]:
-        """What they are, as JSON can hold it: the same for the same games."""
-
-    def part(self, first: int, stop: int) -> Source:
-        """The games from `first` to before `stop` alone: what is sent to another process is no
-        larger than they need.
-        """
-
-    def trajectories(self, reward: str) -> Trajectories:
-        """All games, at least one, played for a reward (:class:`skyenv.GameOptions`).
-
-        Raises:
-            AgentError, CheckpointError: an agent can't be made, or fails. RecordError: a record is
-                wrong.
-        """
 
 
 # ---- games that agents play ----
@@ -112,11 +88,11 @@ class Matches:
 
     @property
     def games(self) -> int:
-        """See :class:`Source`."""
+        """How many there are."""
         return len(self.numbers)
 
     def about(self) -> dict[str, Any]:
-        """See :class:`Source`."""
+        """What they are, as JSON can hold it: the same for the same games."""
         digest = hashlib.sha256(self.seating.tobytes() + self.numbers.tobytes()).hexdigest()
         return {
             "agents": [asdict(agent) for agent in self.agents],
@@ -128,12 +104,18 @@ class Matches:
         }
 
     def part(self, first: int, stop: int) -> Self:
-        """See :class:`Source`."""
+        """The games from `first` to before `stop` alone: what is sent to another process is no
+        larger than they need.
+        """
         some = slice(first, stop)
         return replace(self, seating=self.seating[some], numbers=self.numbers[some])
 
     def trajectories(self, reward: str) -> Trajectories:
-        """See :class:`Source`."""
+        """All games, at least one, played for a reward (:class:`skyenv.GameOptions`).
+
+        Raises:
+            AgentError, CheckpointError: an agent can't be made, or fails.
+        """
         used, seating = np.unique(self.seating, return_inverse=True)
         collector = Collector(self.games)
         agents = [timed_agent(self.agents[index]) for index in used]
@@ -208,19 +190,19 @@ class Records:
 
     @property
     def games(self) -> int:
-        """See :class:`Source`."""
+        """See :class:`Matches`."""
         return len(self.places)
 
     def about(self) -> dict[str, Any]:
-        """See :class:`Source`."""
+        """See :class:`Matches`."""
         return {"records": self.digest, "games": self.games}
 
     def part(self, first: int, stop: int) -> Self:
-        """See :class:`Source`."""
+        """See :class:`Matches`."""
         return replace(self, places=self.places[first:stop], unfinished=0)
 
     def trajectories(self, reward: str) -> Trajectories:
-        """See :class:`Source`."""
+        """See :class:`Matches`."""
         games = []
         for place in self.places:
             with open(place.path, "rb") as stream:
@@ -286,6 +268,9 @@ def _replayed(lines: GameLines, reward: str) -> Trajectories:
     played = Played(np.array([seed]), np.arange(game.num_players)[np.newaxis])
     played.note(row, games.state)
     return collector.trajectories(played, game.side, [lines.header.value["agents"]], played.seeds)
+
+
+Source = Matches | Records
 
 
 # ---- what is named on the command line ----

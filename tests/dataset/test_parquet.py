@@ -96,26 +96,17 @@ def test_types_are_those_that_the_docs_tell() -> None:
     }
 
 
-def test_what_is_not_known_is_null() -> None:
-    kept = matches(games=1).trajectories("outcome")
-    table = table_of(replace(kept, agents=[None], seeds=np.array([-1])))
-    assert table["agent"].null_count == table["seed"].null_count == len(kept)
-
-
-def test_a_file_says_what_it_is_of(tmp_path: Path) -> None:
-    kept = matches(games=1).trajectories("outcome")
-    path = tmp_path / "x.parquet"
-    path.write_bytes(parquet.parquet_bytes(kept, 0, False, ABOUT))
+def test_a_file_says_what_it_is_of_and_what_is_not_known_is_null(tmp_path: Path) -> None:
+    kept = replace(matches(games=1).trajectories("outcome"), agents=[None], seeds=np.array([-1]))
+    path, content = tmp_path / "x.parquet", parquet.parquet_bytes(kept, 0, False, ABOUT)
+    path.write_bytes(content)
     assert parquet.about_file(path) == (ABOUT, len(kept))
+    table = pq.read_table(path)
+    assert table["agent"].null_count == table["seed"].null_count == len(kept)
+    flipped = bytearray(content)
+    flipped[len(content) // 3] ^= 4
+    with pytest.raises(OSError, match="CRC"):
+        pq.read_table(io.BytesIO(flipped), page_checksum_verification=True)
     pq.write_table(pa.table({"a": [1]}), path)
     with pytest.raises(ValueError, match="of no dataset"):
         parquet.about_file(path)
-
-
-def test_flipped_bits_are_found_by_who_asks_for_it() -> None:
-    content = bytearray(
-        parquet.parquet_bytes(matches(games=1).trajectories("outcome"), 0, False, ABOUT)
-    )
-    content[len(content) // 3] ^= 4
-    with pytest.raises(OSError, match="CRC"):
-        pq.read_table(io.BytesIO(content), page_checksum_verification=True)

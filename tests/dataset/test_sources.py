@@ -50,17 +50,6 @@ def record_of(
     return game.to_record(kept.agents[number] if named else None)
 
 
-def assert_same(one: Trajectories, other: Trajectories) -> None:
-    for field in fields(Trajectories):
-        mine, theirs = getattr(one, field.name), getattr(other, field.name)
-        same = (
-            np.array_equal(mine, theirs)
-            if isinstance(mine, np.ndarray)
-            else list(map(list, mine)) == list(map(list, theirs))
-        )
-        assert same, field.name
-
-
 @pytest.mark.parametrize(
     ("players", "side", "reward"),
     [(2, "front", "outcome"), (3, "back", "margin"), (4, "front", "points")],
@@ -69,45 +58,39 @@ def test_a_record_gives_what_its_games_gave(
     players: int, side: str, reward: str, tmp_path: Path
 ) -> None:
     kept = matches("random", "crowd", players=players, side=side, games=4).trajectories(reward)
-    (tmp_path / "b.jsonl").write_text(
-        "".join(record_of(kept, number, 6) for number in (2, 3)), encoding="utf-8"
-    )
-    (tmp_path / "a.jsonl").write_text(
-        "".join(record_of(kept, number, 6) for number in (0, 1)), encoding="utf-8"
-    )
+    texts, files = [record_of(kept, number, 6) for number in range(4)], []
+    for name, part in (("a", texts[:2]), ("b", texts[2:])):
+        files.append(tmp_path / f"{name}.jsonl")
+        files[-1].write_text("".join(part), encoding="utf-8")
     source = records_of([tmp_path])
     assert source.games == 4
-    assert_same(source.trajectories(reward), kept)
+    again = source.trajectories(reward)
+    for field in fields(Trajectories):
+        mine, theirs = (np.asarray(getattr(one, field.name)) for one in (again, kept))
+        assert np.array_equal(mine, theirs), field.name
     assert source.part(2, 3).trajectories(reward).seeds.tolist() == [kept.seeds[2]]
-    assert source.part(3, 4).places[0].path == tmp_path / "b.jsonl"
-    assert source.about() == records_of([tmp_path / "a.jsonl", tmp_path / "b.jsonl"]).about()
-    assert source.about() != records_of([tmp_path / "b.jsonl", tmp_path / "a.jsonl"]).about()
+    assert source.part(3, 4).places[0].path == files[1]
+    assert source.about() == records_of(files).about() != records_of(files[::-1]).about()
 
 
-def test_chance_from_outside_has_no_seed_and_names_may_be_missing(tmp_path: Path) -> None:
-    kept = matches(games=1).trajectories("outcome")
-    lines = record_of(kept, 0, 6, named=False).replace(
-        f'"seed": {kept.seeds[0]}', '"seed": null', 1
-    )
-    (tmp_path / "game.jsonl").write_text(lines, encoding="utf-8")
-    again = records_of([tmp_path / "game.jsonl"]).trajectories("outcome")
-    assert again.seeds.tolist() == [-1]
-    assert again.agents == [None]
-    assert np.array_equal(again.codes, kept.codes)
-
-
-def test_games_without_an_end_are_left_out(tmp_path: Path) -> None:
-    kept = matches(games=3).trajectories("outcome")
+def test_games_without_an_end_are_left_out_and_seeds_and_names_may_be_missing(
+    tmp_path: Path,
+) -> None:
+    kept, path = matches(games=3).trajectories("outcome"), tmp_path / "games.jsonl"
+    nameless = record_of(kept, 2, 6, named=False)
     texts = [
         record_of(kept, 0, 6),
         record_of(kept, 1, 6, actions=5),
-        record_of(kept, 2, 6),
+        nameless.replace(f'"seed": {kept.seeds[2]}', '"seed": null', 1),
         record_of(kept, 1, 6, actions=0),
     ]
-    (tmp_path / "games.jsonl").write_text("".join(texts), encoding="utf-8")
-    source = Records.of([tmp_path / "games.jsonl"])
+    path.write_text("".join(texts), encoding="utf-8")
+    source = Records.of([path])
     assert (source.games, source.unfinished) == (2, 2)
-    assert source.trajectories("outcome").seeds.tolist() == kept.seeds[[0, 2]].tolist()
+    again = source.trajectories("outcome")
+    assert again.seeds.tolist() == [kept.seeds[0], -1]
+    assert again.agents == [kept.agents[0], None]
+    assert np.array_equal(again.codes, kept.codes[kept.game != 1])
 
 
 def test_a_mistake_is_told_with_file_and_line(tmp_path: Path) -> None:

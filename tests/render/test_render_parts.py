@@ -66,7 +66,7 @@ def test_what_was_kept_is_what_would_be_drawn_anew(players: int, side: str) -> N
     would be told.
     """
     kept = []
-    games = [game.copy() for game in whole_game(players, side, every=7)]
+    games = [game.copy() for game in whole_game(players, side, every=20)]
     looks: list[dict[str, Any]] = [
         {"seat": seat, "theme": theme, "width": width, "agents": agents}
         for seat in (None, 0, players - 1)

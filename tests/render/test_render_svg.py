@@ -694,7 +694,7 @@ def test_the_log_shows_the_newest_events() -> None:
 def test_the_log_begins_with_a_sentences_beginning(names: list[str]) -> None:
     """Whatever room an evaluation leaves."""
     checked = 0
-    for game in positions(3, "front", every=5):
+    for game in positions(3, "front", every=15):
         evaluation = None if game.is_over else Evaluation(game.mask / game.mask.sum(), 0.0)
         for options in ({"evaluation": evaluation}, {"width": 640}):
             root = parsed(svg(game.state, events=game.events, agents=names, **options))
@@ -703,7 +703,7 @@ def test_the_log_begins_with_a_sentences_beginning(names: list[str]) -> None:
                 first = written[written.index("WHAT HAPPENED") + 1]
                 assert first.split()[:2] in [line.split()[:2] for line in log(game.events, names)]
                 checked += 1
-    assert checked > 10
+    assert checked > 4
 
 
 # ---- an agent's evaluation ----

@@ -92,24 +92,28 @@ def chart(
         return round(HEIGHT - BOTTOM - number * (HEIGHT - TOP - BOTTOM) / top, 1)
 
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 {width} {HEIGHT}" role="img"'
-        f' aria-label="{escape(_in_words(rows[-1], names, kind))}" data-left="{LEFT}" data-right="{last}">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 {width} {HEIGHT}"'
+        f' role="img" aria-label="{escape(_in_words(rows[-1], names, kind))}"'
+        f' data-left="{LEFT}" data-right="{last}">'
     ]
     for quarter in range(5):
         number = top * quarter / 4
         parts.append(f'<path class="axis" d="M{LEFT} {y(number)}H{last}"/>')
         parts.append(
-            f'<text class="axis" x="{LEFT - 6}" y="{y(number) + 4}" text-anchor="end">{kind.shown(number)}</text>'
+            f'<text class="axis" x="{LEFT - 6}" y="{y(number) + 4}" text-anchor="end">'
+            f"{kind.shown(number)}</text>"
         )
     parts.append(
-        f'<text class="axis" x="{LEFT}" y="{HEIGHT - 5}">{escape(kind.name)}, {steps} actions</text>'
+        f'<text class="axis" x="{LEFT}" y="{HEIGHT - 5}">{escape(kind.name)}, '
+        f"{steps} actions</text>"
     )
     for seat in range(len(names)):
         parts.append(_line([row[seat] for row in rows], seat, (scale_x, last), y))
     for step, seat in marks:
         number = rows[step][seat] or 0.0
         parts.append(
-            f'<circle class="mark seat-{seat}" cx="{round(LEFT + step * scale_x, 1)}" cy="{y(number)}" r="4"/>'
+            f'<circle class="mark seat-{seat}" cx="{round(LEFT + step * scale_x, 1)}" '
+            f'cy="{y(number)}" r="4"/>'
         )
     parts += _labels(rows[-1], names, kind, last, y)
     parts.append(

@@ -31,15 +31,18 @@ _Answer = TypeVar("_Answer")
 
 _TABLES: Final = """
 CREATE TABLE game (
-    id TEXT PRIMARY KEY, owner TEXT NOT NULL, created REAL NOT NULL, players INTEGER NOT NULL, side TEXT NOT NULL,
+    id TEXT PRIMARY KEY, owner TEXT NOT NULL, created REAL NOT NULL,
+    players INTEGER NOT NULL, side TEXT NOT NULL,
     max_turns INTEGER NOT NULL, seed INTEGER NOT NULL, agents TEXT NOT NULL, pause REAL NOT NULL
 ) STRICT;
 CREATE TABLE action (
-    game TEXT NOT NULL REFERENCES game ON DELETE CASCADE, number INTEGER NOT NULL, action INTEGER NOT NULL,
+    game TEXT NOT NULL REFERENCES game ON DELETE CASCADE, number INTEGER NOT NULL,
+    action INTEGER NOT NULL,
     PRIMARY KEY (game, number)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE link (
-    token TEXT PRIMARY KEY, game TEXT NOT NULL REFERENCES game ON DELETE CASCADE, seat INTEGER, browser TEXT
+    token TEXT PRIMARY KEY, game TEXT NOT NULL REFERENCES game ON DELETE CASCADE, seat INTEGER,
+    browser TEXT
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX link_browser ON link (browser);
 CREATE INDEX link_game ON link (game);
@@ -69,7 +72,8 @@ ALTER TABLE link ADD COLUMN name TEXT NOT NULL DEFAULT '';
 ALTER TABLE link ADD COLUMN seen REAL NOT NULL DEFAULT 0;
 ALTER TABLE link ADD COLUMN screen TEXT;
 CREATE TABLE spectator (
-    token TEXT NOT NULL REFERENCES link ON DELETE CASCADE, browser TEXT NOT NULL, name TEXT NOT NULL DEFAULT '',
+    token TEXT NOT NULL REFERENCES link ON DELETE CASCADE, browser TEXT NOT NULL,
+    name TEXT NOT NULL DEFAULT '',
     seen REAL NOT NULL DEFAULT 0, PRIMARY KEY (token, browser)
 ) STRICT, WITHOUT ROWID;
 """
@@ -97,7 +101,8 @@ ALTER TABLE game ADD COLUMN drawn_for INTEGER;
 """
 _ANALYSES: Final = """
 CREATE TABLE analysis (
-    game TEXT NOT NULL, agent TEXT NOT NULL, version TEXT NOT NULL, open_hands INTEGER NOT NULL, kind TEXT NOT NULL,
+    game TEXT NOT NULL, agent TEXT NOT NULL, version TEXT NOT NULL, open_hands INTEGER NOT NULL,
+    kind TEXT NOT NULL,
     opinions TEXT NOT NULL, made REAL NOT NULL, PRIMARY KEY (game, agent, open_hands)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX analysis_made ON analysis (made);
@@ -158,7 +163,8 @@ class Database:
 
     def _version(self) -> int:
         """The tables' version; 0: there are none yet. Another program's file is left as it is."""
-        both = "SELECT user_version, (SELECT count(*) FROM sqlite_schema) FROM pragma_user_version"  # of one moment
+        # Both are of one moment.
+        both = "SELECT user_version, (SELECT count(*) FROM sqlite_schema) FROM pragma_user_version"
         version, tables = self._writer.connection.execute(both).fetchone()
         if not 0 <= version <= VERSION or (version == 0 and tables):
             raise PageError(

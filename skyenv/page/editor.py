@@ -88,7 +88,10 @@ def described(position: Any) -> Payload:
 def _why_not(position: Any) -> str | None:
     if position["phase"] in (PHASE_START, PHASE_OPTION):
         return None
-    return "positions are edited during the setup and where a turn begins, before an option is chosen; step on or back to there"
+    return (
+        "positions are edited during the setup and where a turn begins, before an option is "
+        "chosen; step on or back to there"
+    )
 
 
 def _plot(position: Any, district: int, plot: int) -> Payload:

@@ -48,20 +48,27 @@ WAITING: Final = 60.0
 
 _TABLES: Final = """
 CREATE TABLE file (
-    id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE, inode INTEGER NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL,
-    kind TEXT, offset INTEGER NOT NULL, line INTEGER NOT NULL, games INTEGER NOT NULL, is_lost INTEGER NOT NULL,
+    id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE, inode INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    mtime INTEGER NOT NULL, kind TEXT, offset INTEGER NOT NULL, line INTEGER NOT NULL,
+    games INTEGER NOT NULL, is_lost INTEGER NOT NULL,
     tail BLOB NOT NULL, seen INTEGER NOT NULL, skipped INTEGER NOT NULL, complaint TEXT NOT NULL
 ) STRICT;
 CREATE TABLE game (
-    file INTEGER NOT NULL REFERENCES file ON DELETE CASCADE, number INTEGER NOT NULL, start INTEGER NOT NULL,
+    file INTEGER NOT NULL REFERENCES file ON DELETE CASCADE, number INTEGER NOT NULL,
+    start INTEGER NOT NULL,
     length INTEGER NOT NULL, line INTEGER NOT NULL, players INTEGER NOT NULL, side TEXT NOT NULL,
     agent_0 TEXT NOT NULL, agent_1 TEXT NOT NULL, agent_2 TEXT, agent_3 TEXT,
-    actions INTEGER NOT NULL, turns INTEGER NOT NULL, winners TEXT NOT NULL, scores TEXT NOT NULL, margin INTEGER NOT NULL,
+    actions INTEGER NOT NULL, turns INTEGER NOT NULL, winners TEXT NOT NULL, scores TEXT NOT NULL,
+    margin INTEGER NOT NULL,
     ending TEXT NOT NULL, swing INTEGER, swing_step INTEGER, date REAL NOT NULL,
     PRIMARY KEY (file, number)
 ) STRICT, WITHOUT ROWID;
 """
-_FILE: Final = "id, path, inode, size, mtime, kind, offset, line, games, is_lost, tail, seen, skipped, complaint"
+_FILE: Final = (
+    "id, path, inode, size, mtime, kind, offset, line, games, is_lost, tail, seen, skipped, "
+    "complaint"
+)
 _GAME: Final = f"INSERT OR REPLACE INTO game VALUES ({', '.join('?' * (16 + MAX_PLAYERS))})"
 
 
@@ -415,7 +422,10 @@ def update_once(path: Path, roots: Sequence[Path]) -> str:
             indexer.close()
     except (sqlite3.Error, OSError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        return f"the index of games can't be written ({reason}); what is there stays, and it goes on when it can"
+        return (
+            f"the index of games can't be written ({reason}); what is there stays, and it goes on "
+            "when it can"
+        )
     except PageError as error:
         return str(error)
     return ""

@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import sqlite3
 import threading
 import time
@@ -390,7 +391,7 @@ class Library:
             )
         for word in query.text.lower().split()[:8]:
             named = [str(one) for label, one in shown_files.items() if word in label.lower()]
-            like = f"%{word.replace(chr(92), chr(92) * 2).replace('%', chr(92) + '%').replace('_', chr(92) + '_')}%"
+            like = "%" + re.sub(r"([\\%_])", r"\\\1", word) + "%"
             names = " OR ".join(f"agent_{seat} LIKE ? ESCAPE '\\'" for seat in range(MAX_PLAYERS))
             parts.append(f"({names} OR file IN ({', '.join(named) or 'NULL'}))")
             values += [like] * MAX_PLAYERS
@@ -410,7 +411,10 @@ class Library:
             counts: dict[str, int] = {}
             known = ", ".join(str(file.id) for file in files.values()) or "NULL"
             for seat in range(MAX_PLAYERS):
-                query = f"SELECT agent_{seat}, COUNT(*) FROM game WHERE file IN ({known}) AND agent_{seat} <> '' GROUP BY 1"
+                query = (
+                    f"SELECT agent_{seat}, COUNT(*) FROM game "
+                    f"WHERE file IN ({known}) AND agent_{seat} <> '' GROUP BY 1"
+                )
                 for name, number in self._rows(query):
                     counts[name] = counts.get(name, 0) + number
             ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0]))[:MOST_AGENTS]

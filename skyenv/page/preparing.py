@@ -127,8 +127,8 @@ class Preparation:
         Returns:
             `rules`: whether they are there; `ready`: whether everything is; `error`: why the rules
                 can't be had, or empty;
-            `about`: what is compiled now, in words; `done`, `total`: functions that are compiled for
-            the rules or the agent under way, of those known to be needed, 0 where nothing is
+            `about`: what is compiled now, in words; `done`, `total`: functions that are compiled
+            for the rules or the agent under way, of those known to be needed, 0 where nothing is
             compiled; `elapsed`: seconds; `agents`: as :meth:`Catalogue.describe` tells.
         """
         ready = self._has_rules and all(event.is_set() for event in self._settled.values())

@@ -49,6 +49,7 @@ __all__ = [
 ]
 MANY: Final = 1 << 62
 """No limit."""
+_LINKS: Final = "SELECT link.* FROM link JOIN game ON game.id = link.game"
 _log = logging.getLogger("skyenv.page")
 
 
@@ -123,7 +124,7 @@ class Storage(Database):
         """
         links = list(links)
         with self.transaction() as connection:
-            same = "SELECT link.* FROM link JOIN game ON game.id = link.game WHERE owner = ? AND wish = ? ORDER BY seat"
+            same = f"{_LINKS} WHERE owner = ? AND wish = ? ORDER BY seat"
             if earlier := connection.execute(same, (game.owner, game.wish)).fetchall():
                 return [link_of(row) for row in earlier]
             (number,) = connection.execute(
@@ -132,13 +133,22 @@ class Storage(Database):
             if number >= most:
                 raise PageError(f"this browser has {most} games; delete some", 429)
             if after is not None:
-                first = "UPDATE game SET rematch = ? WHERE id = ? AND (rematch IS NULL OR rematch NOT IN (SELECT id FROM game))"
+                first = (
+                    "UPDATE game SET rematch = ? WHERE id = ? "
+                    "AND (rematch IS NULL OR rematch NOT IN (SELECT id FROM game))"
+                )
                 if not connection.execute(first, (game.id, after)).rowcount:
-                    rows = "SELECT link.* FROM link JOIN game ON game.rematch = link.game WHERE game.id = ? ORDER BY seat"
+                    rows = (
+                        "SELECT link.* FROM link JOIN game ON game.rematch = link.game "
+                        "WHERE game.id = ? ORDER BY seat"
+                    )
                     return [link_of(row) for row in connection.execute(rows, (after,))]
             (number,) = connection.execute("SELECT count(*) FROM game").fetchone()
             if number >= most_in_all:
-                unplayed = "SELECT id FROM game WHERE NOT EXISTS (SELECT 1 FROM action WHERE game = game.id) ORDER BY created LIMIT ?"
+                unplayed = (
+                    "SELECT id FROM game WHERE NOT EXISTS "
+                    "(SELECT 1 FROM action WHERE game = game.id) ORDER BY created LIMIT ?"
+                )
                 gone = connection.execute(
                     f"DELETE FROM game WHERE id IN ({unplayed})", (number + 1 - most_in_all,)
                 ).rowcount
@@ -292,12 +302,12 @@ class Storage(Database):
 
     def links_of(self, browser: str, most: int = -1) -> list[Link]:
         """The links that a browser has taken, the newest game first; `most`: so many of them."""
-        query = "SELECT link.* FROM link JOIN game ON game.id = link.game WHERE browser = ? ORDER BY created DESC, seat LIMIT ?"
+        query = f"{_LINKS} WHERE browser = ? ORDER BY created DESC, seat LIMIT ?"
         return [link_of(row) for row in self.rows(query, browser, most)]
 
     def variations(self, owner: str, origin: str) -> list[Link]:
         """The ways to a browser's games that go on from a game, the newest first."""
-        query = "SELECT link.* FROM link JOIN game ON game.id = link.game WHERE owner = ? AND origin = ? AND browser = owner"
+        query = f"{_LINKS} WHERE owner = ? AND origin = ? AND browser = owner"
         return [
             link_of(row) for row in self.rows(f"{query} ORDER BY created DESC, seat", owner, origin)
         ]
@@ -480,8 +490,14 @@ class Storage(Database):
                 "DELETE FROM analysis WHERE game = ? AND agent = ? AND open_hands = ?", key
             )
             insert(connection, "analysis", values)
-            whose = "SELECT client FROM analysis GROUP BY client ORDER BY count(*) DESC, min(made) LIMIT 1"
-            oldest = f"SELECT game, agent, open_hands FROM analysis WHERE client = ({whose}) ORDER BY made LIMIT 1"
+            whose = (
+                "SELECT client FROM analysis GROUP BY client "
+                "ORDER BY count(*) DESC, min(made) LIMIT 1"
+            )
+            oldest = (
+                f"SELECT game, agent, open_hands FROM analysis "
+                f"WHERE client = ({whose}) ORDER BY made LIMIT 1"
+            )
             while connection.execute("SELECT count(*) FROM analysis").fetchone()[0] > most:
                 connection.execute(
                     f"DELETE FROM analysis WHERE (game, agent, open_hands) IN ({oldest})"

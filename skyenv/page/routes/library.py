@@ -92,7 +92,8 @@ async def _open(request: Request) -> Response:
         if record is None:
             return JSONResponse(
                 {
-                    "wait": "The tournament has kept how this game came out. It is being played again …"
+                    "wait": "The tournament has kept how this game came out. "
+                    "It is being played again …"
                 },
                 202,
             )

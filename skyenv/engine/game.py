@@ -10,7 +10,7 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, Self, Unpack
+from typing import TYPE_CHECKING, Final, Self, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,7 @@ from skyenv.engine.events import (
     events_of,
     setup_event,
 )
-from skyenv.engine.games import Games
+from skyenv.engine.games import Copyable, Games
 from skyenv.engine.knowledge import public_view, view
 from skyenv.engine.options import GameKeywords, GameOptions
 from skyenv.engine.validation import as_games, check_positions
@@ -175,7 +175,7 @@ class Outcome:
     cards: tuple[int, ...]
 
 
-class Game:
+class Game(Copyable):
     """A single game of Fifth Avenue.
 
     >>> game = Game(num_players=3, seed=7)
@@ -582,12 +582,6 @@ class Game:
         twin = object.__new__(type(self))
         twin.__setstate__((self.games.copy(), self._seed, self.events))
         return twin
-
-    def __copy__(self) -> Self:
-        return self.copy()
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self.copy()
 
     def __getstate__(self) -> tuple[Games, int | None, list[Event]]:
         return self.games, self._seed, self.events

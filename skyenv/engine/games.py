@@ -52,7 +52,21 @@ OUTPUTS: Final = ("mask", "seat", "observation", "reward", "done", "truncated")
 """The arrays that a step writes; the caller may supply them."""
 
 
-class GameBatch(abc.ABC):
+class Copyable(abc.ABC):
+    """An object that ``copy.copy`` and ``copy.deepcopy`` copy by its method :meth:`copy`."""
+
+    @abc.abstractmethod
+    def copy(self) -> Self:
+        """An independent object in the same position, which continues exactly as this one would."""
+
+    def __copy__(self) -> Self:
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.copy()
+
+
+class GameBatch(Copyable):
     """What batches on the CPU and on a GPU have in common: checked options, and public attributes
     that can't be rebound, `agent_seed` excepted.
     """
@@ -115,16 +129,6 @@ class GameBatch(abc.ABC):
         if seed is None:
             return chosen, np.full(len(chosen), kernels.NEXT_SEED, np.int64)
         return chosen, seeds_of(seed, len(chosen))
-
-    @abc.abstractmethod
-    def copy(self) -> Self:
-        """An independent batch in the same position, which continues exactly as this one would."""
-
-    def __copy__(self) -> Self:
-        return self.copy()
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self.copy()
 
 
 class Games(GameBatch):

@@ -30,9 +30,9 @@ from skyenv.engine.information_state import (
 )
 from skyenv.engine.kernels import outcome_of
 from skyenv.engine.observation import codes_of, names
-from skyenv.errors import ChanceError, GameOverError, IllegalActionError, OptionError, shown
+from skyenv.errors import ChanceError, OptionError, shown
 from skyenv.render.text import text
-from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
+from skyenv.rules.actions import ACTION_NAMES
 from skyenv.rules.board import Board
 from skyenv.rules.components import (
     BUSINESSES,
@@ -220,7 +220,9 @@ class State:
                 )
             return self._played(self.pending, (*self.chance, action))
         if action not in self.legal:
-            raise self._refusal(action)
+            game = self.table.game
+            game.rewind_unchecked(self.record)
+            raise game.games.refusal(0, action, False)
         return self._played(action, ())
 
     def _played(self, action: int, chance: tuple[int, ...]) -> State:
@@ -237,16 +239,6 @@ class State:
     def _actor(self) -> int:
         """The seat that plays, or has played, the action."""
         return self.seat if self.pending is None else int(game_of(self.record)["seat"][0])
-
-    def _refusal(self, action: int) -> IllegalActionError:
-        if self.seat == NONE:
-            return GameOverError("the game is over", action)
-        name = f" ({ACTION_NAMES[action]})" if 0 <= action < NUM_ACTIONS else ""
-        legal = ", ".join(ACTION_NAMES[number] for number in self.legal)
-        return IllegalActionError(
-            f"action {shown(action)}{name} is not legal for seat {self.seat}; legal: {legal}",
-            action,
-        )
 
     # ---- what is told of it ----
 

@@ -258,8 +258,9 @@ def test_resets() -> None:
     """A number counts the rows as they are named; a sequence has one for each; None gives each row
     its next seed.
     """
-    games = Games(4, seed=10)
-    play(games, 10)
+    games = Games(4, seed=10, reward="points")
+    while not games.reward.any():
+        play(games, 1)
     for arguments, seeds in (
         ((), [14, 15, 16, 17]),
         ((None, [2]), [14, 15, 20, 17]),
@@ -270,8 +271,9 @@ def test_resets() -> None:
     ):
         games.reset(*arguments)
         assert games.seeds.tolist() == seeds
+        assert not games.reward.any()
     games.reset(7)
-    assert snapshot(games) == snapshot(Games(4, seed=7))
+    assert snapshot(games) == snapshot(Games(4, seed=7, reward="points"))
 
 
 @pytest.mark.compiled

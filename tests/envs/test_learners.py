@@ -145,8 +145,7 @@ def test_sb3_plays_the_games_of_the_vector_environment_and_reports_episodes() ->
     env = SkyenvVecEnv(NUM_ENVS, seed=5, reward="points", **options)
     twin = native(AutoresetMode.SAME_STEP, seat="rotate", reward="points", **options)
     assert (env.reset() == twin.reset(seed=5)[0]).all()
-    rng, ended = np.random.default_rng(5), 0
-    returns, lengths = np.zeros(NUM_ENVS), np.zeros(NUM_ENVS, int)
+    rng, ended, so_far = np.random.default_rng(5), 0, np.zeros((NUM_ENVS, 2))
     for _ in range(150):
         actions = choose(get_action_masks(env), rng, illegal=0.002)
         told: Any = env.step(actions)
@@ -156,21 +155,19 @@ def test_sb3_plays_the_games_of_the_vector_environment_and_reports_episodes() ->
         assert (observations == expected[0]).all()
         assert (rewards == expected[1].astype(np.float32)).all()
         assert (dones == (expected[2] | expected[3])).all()
-        returns += rewards
-        lengths += 1
+        so_far += np.stack([rewards, np.ones(NUM_ENVS)], axis=1)
         for row, info in enumerate(infos):
+            assert info["TimeLimit.truncated"] == expected[3][row]
             if not dones[row]:
-                assert info == {"TimeLimit.truncated": False}
+                assert len(info) == 1
                 continue
             final = expected[4]["final_info"]
             for name in ("win_share", "own_vp", "seat", "decisions", "end_reason"):
                 assert info[name] == final[name][row]
-            assert info["TimeLimit.truncated"] == expected[3][row]
             assert (info["terminal_observation"] == expected[4]["final_obs"][row]).all()
-            assert info["episode"]["r"] == returns[row]
-            assert info["episode"]["l"] == lengths[row]
+            assert (info["episode"]["r"], info["episode"]["l"]) == tuple(so_far[row])
             ended += 1
-        returns[dones], lengths[dones] = 0, 0
+        so_far[dones] = 0
     assert ended > NUM_ENVS
 
 
@@ -453,16 +450,24 @@ def test_neighbouring_seeds_give_unrelated_numbers() -> None:
     assert np.unique(np.concatenate([seeds for seeds, _ in drawn])).size == 5000
 
 
-def test_the_seeds_of_some_rows() -> None:
-    rows: Any = np.arange(4)
-    assert row_seeds(10, rows[1:3], 4) == [11, 12]
-    assert row_seeds([5, None, 6, 7], rows[:2], 4) == [5, None]
-    assert row_seeds(None, rows[1:3], 4) == [None, None]
-    assert row_seeds(HIGHEST_SEED - 1, rows, 4) == [HIGHEST_SEED - 1, HIGHEST_SEED, 0, 1]
-    wrong: Any
-    for wrong in (-1, 1.0, "7", 2**63, np.uint64(2**63 + 1), 10**5000, [1, 2, 3], [0, -1, 2, 3]):
+@pytest.mark.parametrize(
+    ("seed", "rows", "expected"),
+    [
+        (10, [1, 2], [11, 12]),
+        ([5, None, 6, 7], [0, 1], [5, None]),
+        (None, [1, 2], [None, None]),
+        (HIGHEST_SEED - 1, range(4), [HIGHEST_SEED - 1, HIGHEST_SEED, 0, 1]),
+        *((seed, range(4), None) for seed in (-1, 1.0, "7", 2**63, [1, 2, 3], [0, -1, 2, 3])),
+        *((seed, range(4), None) for seed in (np.uint64(2**63 + 1), 10**5000)),
+    ],
+    ids=range(12),
+)
+def test_the_seeds_of_some_rows(seed: Any, rows: Any, expected: list[int | None] | None) -> None:
+    if expected is None:
         with pytest.raises(OptionError, match="seed"):
-            row_seeds(wrong, rows, 4)
+            row_seeds(seed, np.array(rows), 4)
+    else:
+        assert row_seeds(seed, np.array(rows), 4) == expected
 
 
 @each_mode
@@ -581,19 +586,33 @@ def test_wrong_options_are_named(interface: str, options: dict[str, Any], name: 
 
 
 @pytest.mark.parametrize("interface", ["single", "vector", "sb3"])
-def test_other_options_are_refused_by_name(interface: str) -> None:
-    with pytest.raises(OptionError, match=r"has no option 'autoreset'; it has .*board, .*seat"):
-        INTERFACES[interface](2, autoreset=1)
-    with pytest.raises(OptionError, match="render_mode"):
-        INTERFACES[interface](2, render_mode="video")
-    with pytest.raises(OptionError, match="render_all_hands must be"):
-        INTERFACES[interface](2, render_all_hands=3)
-    for options in ({"autoreset_mode": "never"}, {"threads": 0}, {"mask": "infos"}, {"noop": 2}):
-        with pytest.raises(OptionError, match=next(iter(options))):
-            FifthAvenueVectorEnv(2, **options)
-    for name, num_envs, seed in (("num_envs", 0, 1), ("seed", 2, -1)):
-        with pytest.raises(OptionError, match=f"{name} must be"):
-            SkyenvVecEnv(num_envs, seed=seed)
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"autoreset": 1}, "has no option 'autoreset'; it has .*board, .*seat"),
+        ({"render_mode": "video"}, "render_mode"),
+        ({"render_all_hands": 3}, "render_all_hands must be"),
+    ],
+)
+def test_other_options_are_refused_by_name(
+    interface: str, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(OptionError, match=message):
+        INTERFACES[interface](2, **options)
+
+
+@pytest.mark.parametrize(
+    ("make", "options"),
+    [
+        *((FifthAvenueVectorEnv, one) for one in ({"mask": "infos"}, {"noop": 2})),
+        *((FifthAvenueVectorEnv, one) for one in ({"autoreset_mode": "never"}, {"threads": 0})),
+        (SkyenvVecEnv, {"num_envs": 0}),
+        (SkyenvVecEnv, {"num_envs": 2, "seed": -1}),
+    ],
+)
+def test_wrong_options_of_some_interfaces(make: Any, options: dict[str, Any]) -> None:
+    with pytest.raises(OptionError, match=f"{list(options)[-1]} must be"):
+        make(**options)
 
 
 # ---- what libraries ask of the rows of a batch ----

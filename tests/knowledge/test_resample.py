@@ -189,21 +189,6 @@ def test_every_card_is_equally_likely_in_every_place() -> None:
     assert (determinizations["hand"][:, 0] == game.state["hand"][0]).all(), "my own"
 
 
-@inf
-def test_the_next_card_to_come_is_fair_too() -> None:
-    """The chance to come is drawn anew: the next top of a stack is each of its cards equally
-    often.
-    """
-    games = Games(30_000, 2, seed=0, autoreset=False)
-    game = bare_game(2)
-    game.state["phase"], game.state["step"], game.state["option"] = 3, 2, 0
-    game.refresh()
-    games.state[:] = resample(game.view(0), np.arange(games.num_games))
-    games.refresh()
-    games.step(np.full(games.num_games, 55))
-    assert fair(counted(games.state["top"][:, :1]), {(0,): 4 / 11, (1,): 4 / 11, (2,): 3 / 11})
-
-
 def middle_of_a_bid() -> Game:
     """Seat 1 has laid down an orange 4 and has to beat 12: with its two black cards, which nobody
     else knows.

@@ -8,8 +8,7 @@ counts in how many ways they can lie.
 from __future__ import annotations
 
 from collections import Counter
-from itertools import pairwise, permutations
-from math import factorial
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -356,57 +355,3 @@ def test_the_next_shuffle_tells_anew() -> None:
     assert exact(
         drawn(game, 1)["hand"][:, 0, BLACK] - game.state["deduced"][0], deals([2, 0, 2], [1])
     )
-
-
-# ---- the real position among them ----
-
-
-def arrangements(cards: list[int], sizes: list[int]) -> dict[tuple[int, ...], float]:
-    """The chances of all arrangements in hands of these sizes, counted over all orders of the
-    single cards.
-    """
-    bounds = np.cumsum([0, *sizes])
-    orders = Counter(
-        tuple(order[low:high].count(rank) for low, high in pairwise(bounds) for rank in range(3))
-        for order in permutations(cards)
-    )
-    return {deal: number / factorial(len(cards)) for deal, number in orders.items()}
-
-
-@inf
-@pytest.mark.parametrize(
-    ("held", "face_down"),
-    [
-        ([[4, 6]], [4, 4, 5, 5]),
-        ([[5, 6], [4]], [4, 4, 5, 6]),
-        ([[6], [6], [4, 5]], [4, 4, 5]),
-    ],
-)
-def test_the_real_position_is_as_likely_as_it_should_be(
-    held: list[list[int]], face_down: list[int]
-) -> None:
-    """One of all ways to arrange the cards that seat 0 can't locate, neither rarer nor more
-    frequent than it should be.
-    """
-    game = bare_game(1 + len(held))
-    for seat, values in enumerate(held, 1):
-        hand(game, seat, black=values)
-    black_stack(game, face_down, [], keeper=0)
-    cards = [value - 4 for value in sum(held, face_down)]
-    chances = arrangements(cards, [*map(len, held), len(face_down)])
-    determinizations = drawn(game, 0)
-    rows = np.concatenate(
-        [
-            determinizations["hand"][:, 1 : 1 + len(held), BLACK].reshape(DRAWS, -1),
-            determinizations["face_down"][:, BLACK],
-        ],
-        axis=1,
-    )
-    assert exact(rows, chances)
-    real = np.concatenate(
-        [game.state["hand"][1 : 1 + len(held), BLACK].reshape(-1), game.state["face_down"][BLACK]]
-    )
-    share = chances[tuple(real.tolist())]
-    hits = int((rows == real).all(axis=1).sum())
-    assert as_likely([hits, DRAWS - hits], [share, 1 - share])
-    assert 0 < share < 0.3

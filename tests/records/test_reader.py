@@ -21,20 +21,15 @@ from skyenv.records.reader import MAX_LINE, named
 
 
 def test_the_header_is_written_as_the_interface_shows_it() -> None:
-    head, *_ = Game(3, seed=7).to_record(["random", "random", "random"]).splitlines()
+    """Names as they are; the last two end a line for str.splitlines() alone."""
+    names = ["zufällig", "随机", "\u2028\x85"]
+    text = Game(3, seed=7).to_record(names)
     ring = '["green", "violet", "brown", "orange", "gray"]'
-    assert head == (
+    assert text.startswith(
         '{"format": "skyenv-record", "version": 1, "players": 3, "side": "front", '
         f'"rings": [{", ".join([ring] * 7)}], "max_turns": 500, "seed": 7, '
-        '"agents": ["random", "random", "random"]}'
+        '"agents": ["zufällig", "随机", '
     )
-
-
-def test_names_are_written_as_they_are_and_read_back() -> None:
-    names = ["zufällig", "随机", "\u2028\x85"]  # the last two end a line for str.splitlines() alone
-    text = played(3, max_turns=3).to_record(names)
-    assert "zufällig" in text
-    assert "随机" in text
     (lines,) = records.iter_games(io.BytesIO(text.encode("utf-8")))
     assert lines.header.value["agents"] == names
 

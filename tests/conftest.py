@@ -4,14 +4,12 @@ fixed seeds.
 
 from __future__ import annotations
 
-import copy
 import importlib.util
 import itertools
 import os
-import pickle
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -73,18 +71,6 @@ def ann(app: Any) -> Iterator[Any]:
 
     with client_of(app) as client:
         yield client
-
-
-def through_pickle(thing: Any) -> Any:
-    """A copy made by pickling."""
-    return pickle.loads(pickle.dumps(thing))
-
-
-@pytest.fixture(params=[copy.deepcopy, through_pickle], ids=["deepcopy", "pickle"])
-def copier(request: pytest.FixtureRequest) -> Callable[[Any], Any]:
-    """The two ways to copy an environment."""
-    function: Callable[[Any], Any] = request.param
-    return function
 
 
 @pytest.fixture

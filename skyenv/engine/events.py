@@ -52,34 +52,36 @@ colour.
 _SEATS = {ALEA: -1, NOBODY: None}  # what isn't a seat's own number
 
 
-def _alea_builds(row: Sequence[int], board: Board) -> Event:
+def _alea_builds(row: Sequence[int], board: Board, players: int) -> Event:
     plots = [plot for plot in board.rings[row[1]] if row[2] >> PLOTS.index(plot) & 1]
     return {"event": "alea builds", "district": DISTRICTS[row[1]], "plots": plots}
 
 
-def _vp(row: Sequence[int], players: int) -> Event:
+def _vp(row: Sequence[int], board: Board, players: int) -> Event:
     place = None if row[2] < 0 else PLACES[row[2]]
     return {"event": "vp", "why": WHYS[row[1]], "place": place, "vp": list(row[3 : 3 + players])}
 
 
-_SIMPLE: dict[int, Callable[[Sequence[int]], Event]] = {
-    EVENT_TOP: lambda r: {
+_EVENTS: dict[int, Callable[[Sequence[int], Board, int], Event]] = {
+    EVENT_ALEA_BUILDS: _alea_builds,
+    EVENT_VP: _vp,
+    EVENT_TOP: lambda r, *_: {
         "event": "top",
         "color": COLOURS[r[1]],
         "card": r[2] if r[2] >= LOWEST_CARD else None,
     },
-    EVENT_SHUFFLE: lambda r: {"event": "shuffle"},
-    EVENT_BLACK: lambda r: {"event": "black", "seat": r[1], "card": r[2]},
-    EVENT_ALEA: lambda r: {"event": "alea", "cards": list(r[2 : 2 + r[1]])},
-    EVENT_TILE_TO_PARK: lambda r: {"event": "tile to park", "business": BUSINESSES[r[1]]},
-    EVENT_AUCTION: lambda r: {"event": "auction", "place": PLACES[r[1]], "starter": r[2]},
-    EVENT_WON: lambda r: {"event": "won", "seat": _SEATS.get(r[1], r[1]), "total": r[2]},
-    EVENT_STOP: lambda r: {
+    EVENT_SHUFFLE: lambda r, *_: {"event": "shuffle"},
+    EVENT_BLACK: lambda r, *_: {"event": "black", "seat": r[1], "card": r[2]},
+    EVENT_ALEA: lambda r, *_: {"event": "alea", "cards": list(r[2 : 2 + r[1]])},
+    EVENT_TILE_TO_PARK: lambda r, *_: {"event": "tile to park", "business": BUSINESSES[r[1]]},
+    EVENT_AUCTION: lambda r, *_: {"event": "auction", "place": PLACES[r[1]], "starter": r[2]},
+    EVENT_WON: lambda r, *_: {"event": "won", "seat": _SEATS.get(r[1], r[1]), "total": r[2]},
+    EVENT_STOP: lambda r, *_: {
         "event": "stop",
         "district": DISTRICTS[r[1]],
         "seat": _SEATS.get(r[2], r[2]),
     },
-    EVENT_PARK: lambda r: {
+    EVENT_PARK: lambda r, *_: {
         "event": "park",
         "tiles": [BUSINESSES[tile] for tile in r[2 : 2 + r[1]]],
     },
@@ -98,17 +100,10 @@ def events_of(
     (1,), into which they have led.
     """
     players = int(state["num_players"][0])
-    events: list[Event] = []
-    for row in rows:
-        if row[0] == EVENT_VP:
-            events.append(_vp(row, players))
-        elif row[0] == EVENT_ALEA_BUILDS:
-            events.append(_alea_builds(row, board))
-        elif row[0] == EVENT_END:
-            events.append(end_event(state))
-        else:
-            events.append(_SIMPLE[row[0]](row))
-    return events
+    return [
+        end_event(state) if row[0] == EVENT_END else _EVENTS[row[0]](row, board, players)
+        for row in rows
+    ]
 
 
 def end_event(state: npt.NDArray[np.void]) -> Event:

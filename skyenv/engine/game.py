@@ -112,28 +112,16 @@ def action_number(action: object) -> int:
 class _Log:
     """A log, from which compiled code reads outcomes and on which it writes events."""
 
-    __slots__ = (
-        "array",
-        "asked",
-        "event",
-        "forced",
-        "next_forced",
-        "num_events",
-        "num_forced",
-        "refused",
-        "ways",
-    )
-
     def __init__(self) -> None:
         self.array = array = new_records(1, LOG_DTYPE)
         array["recording"] = array["asking"] = 1
-        self.forced, self.num_forced, self.next_forced = (
-            array["forced"][0],
-            array["num_forced"],
-            array["next_forced"],
+        self.forced, self.ways, self.event = (
+            array[name][0] for name in ("forced", "ways", "event")
         )
-        self.refused, self.asked, self.ways = array["refused"], array["asked"], array["ways"][0]
-        self.event, self.num_events = array["event"][0], array["num_events"]
+        self.num_forced, self.next_forced, self.num_events = (
+            array[name] for name in ("num_forced", "next_forced", "num_events")
+        )
+        self.refused, self.asked = array["refused"], array["asked"]
 
     def set(self, numbers: Sequence[int]) -> None:
         """Give outcomes for what is played next."""

@@ -44,18 +44,13 @@ def run(play: Callable[[int], None], parts: int) -> None:
         others.extend(_pool.submit(play, part) for part in range(1, parts))
         play(0)
     finally:
-        _wait(others)
+        try:
+            wait(others)
+        except KeyboardInterrupt:  # raised once no call is under way
+            wait(others)
+            raise
     for other in others:
         other.result()
-
-
-def _wait(calls: list[Future[None]]) -> None:
-    """Wait for calls to end; Ctrl-C is raised afterwards."""
-    try:
-        wait(calls)
-    except KeyboardInterrupt:
-        wait(calls)
-        raise
 
 
 def _start_again() -> None:

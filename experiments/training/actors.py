@@ -2,8 +2,7 @@
 
 With one process the learner plays and learns in turns. With more, every other process plays a part
 of the games while the learner learns: always with the weights before the latest update, so results
-do not depend on timing, and a run is reproduced by its seed and its number of processes. With two
-processes the learner plays a small part of the games as well, with the same weights.
+do not depend on timing, and a run is reproduced by its seed and its number of processes.
 
 A rollout is a task: it follows from the collector's state, the weights and the past policies that
 join it. So a rollout whose worker or machine is lost is played again, and a checkpoint holds what
@@ -94,7 +93,7 @@ class Actors:
         kept: what :meth:`pack` gave, to continue from.
 
     Attributes:
-        own: collector of the part that the learner plays; None: it plays none.
+        own: collector of the learner; None: other processes play.
 
     Raises:
         OptionError: there is no such Ray.
@@ -115,15 +114,14 @@ class Actors:
         if kept is not None:
             self._states = list(kept["states"])
         self.own: Collector | None = None
-        if config.parts == config.processes:
-            state = self._states.pop()
-            part = len(self._states)
-            self.own = kind(config, part, None if state is None else unpacked(state))
-            self._network = config.make_network(started=False)
         self._pool: Pool | None = None
         self._tasks: list[Future[bytes]] = []
-        if self._states:
-            self._pool = open_pool(len(self._states), config.ray)
+        if config.processes == 1:
+            (state,) = self._states
+            self.own = kind(config, 0, None if state is None else unpacked(state))
+            self._network = config.make_network(started=False)
+        else:
+            self._pool = open_pool(config.parts, config.ray)
             self._begin()
 
     def rollouts(self, network: PolicyNetwork) -> list[Rollout]:
@@ -132,18 +130,15 @@ class Actors:
         Raises:
             WorkerDiedError: workers keep dying over a part. Exception: what an actor raised.
         """
-        if self._pool is None:
-            self._next(network)
-        own = []
         if self.own is not None:
-            own.append(played(self.own, self._network, self._weights, self._past))
+            self._next(network)
+            return [played(self.own, self._network, self._weights, self._past)]
         self.wait()
         results = [pickle.loads(task.result()) for task in self._tasks]
-        if self._pool is not None:
-            self._states = [state for _, state in results]
-            self._next(network)
-            self._begin()
-        return [*(rollout for rollout, _ in results), *own]
+        self._states = [state for _, state in results]
+        self._next(network)
+        self._begin()
+        return [rollout for rollout, _ in results]
 
     def add_past(self, name: str, network: Network) -> None:
         """Add a past policy to the opponents, from the next rollout that begins."""
@@ -152,9 +147,8 @@ class Actors:
 
     def pack(self) -> dict[str, Any]:
         """What a new object needs to continue as if nothing had happened."""
-        own = [] if self.own is None else [packed(self.own.state())]
         return {
-            "states": [*self._states, *own],
+            "states": self._states if self.own is None else [packed(self.own.state())],
             "weights": self._weights,
             "past": packed([]) if self._pool is None else self._past,
             "joining": packed(self._joining),

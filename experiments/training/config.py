@@ -50,8 +50,6 @@ class Config(Options):
     processes and threads and in the same precision.
     """
 
-    LEARNERS_PART: ClassVar[int] = 5
-    """With two processes the learner plays one in so many games."""
     LIMITS: ClassVar[tuple[str, ...]] = (
         "run",
         "minutes",
@@ -71,7 +69,7 @@ class Config(Options):
     )
     side: tuple[str, ...] = common("side", default=("front",), text="side of the board, or both")
     minutes: float = common(
-        "minutes", text="limit of training and evaluation; 0: none, or 5 without --decisions"
+        "minutes", text="limit of the training; 0: none, or 5 without --decisions"
     )
     decisions: int = option(
         0, "limit of the learner's decisions; 0: none", high=10**12, metavar="N"
@@ -172,7 +170,7 @@ class Config(Options):
         choices=PRECISIONS,
     )
     processes: int = option(
-        1, "1: play and learn in turns; more: others play while one learns", low=1, high=1024
+        1, "1: play and learn in turns; N: N - 1 play while one learns", low=1, high=1024
     )
 
     def __post_init__(self) -> None:
@@ -226,10 +224,8 @@ class Config(Options):
 
     @property
     def parts(self) -> int:
-        """Number of parts that the games are split into: one for every process that plays; with
-        two processes both do.
-        """
-        return max(self.processes - 1, min(self.processes, 2))
+        """Number of parts that the games are split into: one for every process that plays."""
+        return max(self.processes - 1, 1)
 
     def game_of(self, players: int, side: str) -> GameOptions:
         """The game that is played at a kind of tables."""
@@ -238,20 +234,12 @@ class Config(Options):
     def games_of(self, part: int) -> list[tuple[int, GameOptions, int]]:
         """For each kind of tables in a part: number of games, the game, first seed."""
         found = []
-        for i, (number, table) in enumerate(
-            zip(_split(self.games, len(self.tables)), self.tables, strict=True)
-        ):
+        numbers = _split(self.games, len(self.tables))
+        for i, (number, table) in enumerate(zip(numbers, self.tables, strict=True)):
             apart = ((self.seed * len(self.tables) + i) * self.parts + part) * SEEDS_APART
             seed = TRAINING.start + apart % (len(TRAINING) - SEEDS_APART)
-            found.append((self._among_parts(number)[part], self.game_of(*table), seed))
+            found.append((_split(number, self.parts)[part], self.game_of(*table), seed))
         return found
-
-    def _among_parts(self, number: int) -> list[int]:
-        """The games of one kind, split among the parts."""
-        if self.processes == 2:
-            own = max(number // self.LEARNERS_PART, 1)
-            return [number - own, own]
-        return _split(number, self.parts)
 
     @property
     def bfloat16(self) -> bool:

@@ -21,7 +21,7 @@ import copy
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -165,8 +165,6 @@ class SearchCollector(Collector):
 class ExpertConfig(Config):
     """The trainer's options, and the expert's."""
 
-    LEARNERS_PART: ClassVar[int] = 2  # learning takes next to no time here
-
     run: str = option("runs/expert", "folder of the run", metavar="FOLDER")
     simulations: int = option(100, "of the expert, for each decision", low=1, high=10**6)
     sharpness: float = option(
@@ -211,7 +209,6 @@ class ExpertIteration(Training):
     """An apprentice in training."""
 
     PROGRAM = "expert_iteration"
-    CLOSING_COST = 0.03  # nothing is searched there
     COLLECTOR = SearchCollector
     config: ExpertConfig
 

@@ -29,7 +29,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import FrameType
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import numpy as np
 from tqdm import tqdm
@@ -50,7 +50,7 @@ from skyenv.seeds import secret_seeds
 from skyenv.work import Interrupt
 
 CHECKPOINT: Final = "checkpoint.bin"
-MAGIC: Final = b"skyenv-training-checkpoint-7\n"
+MAGIC: Final = b"skyenv-training-checkpoint-8\n"
 """Gets a new number whenever the content of checkpoints changes its meaning."""
 DIGEST: Final = hashlib.sha256().digest_size
 EVALUATION: Final = "evaluation.json"
@@ -62,8 +62,6 @@ FEWEST_EPISODES: Final = 50
 """Means of fewer games are not shown."""
 CLOSING_SEED: Final = 1_000_000
 """The secret of the closing evaluation is derived from it and the run's seed."""
-LARGEST_CLOSING: Final = 0.5
-"""Largest share of a run's minutes for the closing evaluation."""
 
 
 class Interrupts(Interrupt):
@@ -171,8 +169,6 @@ class Run(ABC):
     PROGRAM: str
     """Name of the program, also in its checkpoints."""
     clock: Callable[[], float] = staticmethod(time.perf_counter)
-    CLOSING_COST: ClassVar[float] = 1.0
-    """Time of a decision in the closing evaluation, as a share of one in training."""
 
     def __init__(self, config: Config) -> None:
         self.config = config
@@ -239,34 +235,13 @@ class Run(ABC):
     def progress(self) -> float:
         """How much of the run is done, 0 to 1, by the limit that is nearest."""
         config = self.config
-        by_time = (
-            self.seconds / (60 * config.minutes - self.closing_seconds()) if config.minutes else 0.0
-        )
+        by_time = self.seconds / (60 * config.minutes) if config.minutes else 0.0
         by_decisions = self.decisions / config.decisions if config.decisions else 0.0
         return min(max(by_time, by_decisions), 1.0)
 
     def finished(self) -> bool:
         """Whether the run has reached its limit."""
         return self.progress() >= 1.0
-
-    def closing_games(self) -> int:
-        """Games of the closing evaluation."""
-        return sum(
-            players * self.config.paired_seeds * len(self.config.against)
-            for players, _ in self.config.tables
-        )
-
-    def closing_seconds(self) -> float:
-        """About how long the closing evaluation will take; the minutes of a run include it."""
-        if not self.decisions or not self.episodes.lengths:
-            return 0.0
-        decisions = self.closing_games() * float(np.mean(self.episodes.lengths))
-        seconds = self.CLOSING_COST * decisions * self.seconds / self.decisions
-        return (
-            min(seconds, LARGEST_CLOSING * 60 * self.config.minutes)
-            if self.config.minutes
-            else seconds
-        )
 
     # ---- files ----
 
@@ -594,7 +569,8 @@ def _closed(training: Run) -> list[dict[str, Any]]:
     """The closing evaluation, announced."""
     if not training.config.paired_seeds:
         return []
-    names = " and ".join(training.config.against)
-    effort = f"{training.closing_games():,} games, about {max(training.closing_seconds(), 1):.0f} s"
-    print(f"Measuring the agent against {names}: {effort} …", file=sys.stderr)
+    config = training.config
+    seats = sum(players for players, _ in config.tables)
+    games = seats * config.paired_seeds * len(config.against)
+    print(f"Measuring the agent by {games:,} games …", file=sys.stderr)
     return training.close()

@@ -348,23 +348,14 @@ def test_the_closing_evaluation_deals_other_games_than_those_of_the_training(
     assert all(number in EVALUATION for number in dealt.tolist())
 
 
-def test_a_run_ends_at_the_nearest_limit_which_includes_the_closing_evaluation() -> None:
-    """By hand: 2 · 300 · 2 games of 100 decisions, of which a thousand take a second."""
+def test_a_run_ends_at_the_nearest_limit() -> None:
     training = Training(Config(minutes=10, decisions=480_000))
-    assert training.closing_seconds() == 0  # nothing is known yet
     training.decisions, training.seconds = 240_000, 240.0
     assert training.progress() == 0.5
-    for _ in range(10):
-        training.episodes.note(100, 5.0)
-    assert training.closing_games() == 1200
-    assert training.closing_seconds() == pytest.approx(120)
     training.decisions = 120_000
-    assert training.progress() == pytest.approx(240 / (600 - 240))
-    short = Training(Config(minutes=0.01))
-    short.decisions, short.seconds, short.episodes = 1000, 0.1, training.episodes
-    assert short.closing_seconds() == pytest.approx(0.3)  # half of the minutes at most
-    short.seconds = 1.0
-    assert short.finished()
+    assert training.progress() == pytest.approx(0.4)
+    training.seconds = 700.0
+    assert training.finished()
 
 
 # ---- the report ----

@@ -32,7 +32,7 @@ from skyenv.work import Interrupt, open_pool
 # Tasks for each worker, against each opponent at least: so none is idle for long in the end.
 TASKS: Final = 4
 # Paired seeds of a task at most, and how long it should take at most: Ctrl-C drops it.
-LARGEST: Final = 256
+LARGEST: Final = 2048
 TASK_SECONDS: Final = 10.0
 
 
@@ -207,8 +207,8 @@ class Evaluation:
 
 
 class Sizes:
-    """How many paired seeds tasks have: one at first against each opponent, twice as many as long
-    as they take little time.
+    """How many paired seeds tasks have: one at first against each opponent, eight times as many as
+    long as they take little time: few rows of a batch are slow.
 
     Args:
         opponents, paired_seeds: how many.
@@ -234,7 +234,7 @@ class Sizes:
         """Note the seconds that a task took."""
         size = task.end - task.first
         fitting = TASK_SECONDS * size / max(seconds, 1e-9)
-        self._now[task.opponent] = max(1, int(min(2 * size, fitting)))
+        self._now[task.opponent] = max(1, int(min(8 * size, fitting)))
 
 
 def summary(agent: str, opponent: str, played: Played, side: str, seed: int) -> Result:

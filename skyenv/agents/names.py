@@ -18,6 +18,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -109,9 +110,12 @@ def make_agent(
     """
     if isinstance(spec, (str, Path)):
         parsed = parse(spec)
-        if parsed.group == MODULE:
-            return make_agent(_imported(str(spec)))
-        return _of_entry_point(parsed, str(spec), deterministic)
+        if parsed.group != MODULE:
+            return _of_entry_point(parsed, str(spec), deterministic)
+        attribute = str(spec).partition(":")[2]
+        with _reporting(f"agent {spec!r}: can't import {attribute} from {parsed.name}"):
+            target = getattr(importlib.import_module(parsed.name), attribute)
+        return make_agent(target)
     if isinstance(spec, type) or _is_maker(spec):
         kind = "class" if isinstance(spec, type) else "function"
         name = getattr(spec, "__name__", shown(spec))
@@ -165,11 +169,12 @@ def check_specification(spec: str) -> None:
         CheckpointError: there is no such file.
     """
     group, name, path = parse(spec)
+    package = name.partition(".")[0]
     if path is not None:
         kind, there = ("folder", path.is_dir()) if group == FOLDERS else ("file", path.is_file())
         if not there:
             raise CheckpointError(f"agent {shown(spec, 80)}: there is no such {kind}")
-    elif group == MODULE and not _is_there(name.partition(".")[0]):
+    elif group == MODULE and not (package in sys.modules or find_spec(package)):
         raise AgentError(f"agent {spec!r}: can't import {name}")
 
 
@@ -178,15 +183,11 @@ def agents_help() -> str:
 
     No agent is imported.
     """
-    budgets = [
-        text for text in ("ismcts-100", "rollout-50ms") if text.split("-")[0] in agent_names()
-    ]
-    with_budgets = f" (with a budget: {', '.join(budgets)})" if budgets else ""
     suffixes = ", ".join(checkpoint_suffixes())
     folders = "".join(f", {name}:FOLDER" for name in sorted(_declared(FOLDERS)))
     return (
-        f"{', '.join(agent_names())}{with_budgets}, a checkpoint ({suffixes}, or a folder with one)"
-        f"{folders}, module:Name"
+        f"{', '.join(agent_names())} (with a budget: ismcts-100, rollout-50ms), a checkpoint "
+        f"({suffixes}, or a folder with one){folders}, module:Name"
     )
 
 
@@ -205,19 +206,16 @@ def _package(entry: EntryPoint) -> str:
     return entry.dist.name if entry.dist is not None else entry.value
 
 
-def _loaded(group: str, name: str) -> Any:
-    """Import what an entry point stands for, which only one package may declare."""
-    entry, *others = _declared(group)[name]
-    if others:
-        packages = " and ".join(sorted(map(_package, (entry, *others))))
-        raise AgentError(f"agent {name!r}: {packages} both declare it; name it as 'module:Name'")
-    with _reporting(f"agent {name!r} of {_package(entry)} can't be imported from {entry.value}"):
-        return entry.load()
-
-
 def _of_entry_point(parsed: Parsed, spec: str, deterministic: bool) -> Agent:
+    """Return the agent of an entry point, which only one package may declare."""
     group, name, path = parsed
-    target, package = _loaded(group, name), _package(_declared(group)[name][0])
+    entry, *others = _declared(group)[name]
+    package = _package(entry)
+    if others:
+        packages = " and ".join(sorted([package, *map(_package, others)]))
+        raise AgentError(f"agent {name!r}: {packages} both declare it; name it as 'module:Name'")
+    with _reporting(f"agent {name!r} of {package} can't be imported from {entry.value}"):
+        target = entry.load()
     with _reporting(f"agent {shown(spec, 80)} of {package} can't be made"):
         if path is not None:
             agent: Agent = target(path, deterministic=deterministic)
@@ -227,20 +225,6 @@ def _of_entry_point(parsed: Parsed, spec: str, deterministic: bool) -> Agent:
         if not (isinstance(target, type) and issubclass(target, Agent)):
             raise AgentError(f"agent {shown(spec, 80)}: {name} has no variants")
         return target.variant(spec)
-
-
-def _is_there(package: str) -> bool:
-    """Return whether a package can be found, without importing it."""
-    try:
-        return find_spec(package) is not None
-    except ValueError:  # it is imported but has no specification: a program's own __main__
-        return True
-
-
-def _imported(spec: str) -> Any:
-    module_name, _, attribute = spec.partition(":")
-    with _reporting(f"agent {spec!r}: can't import {attribute} from {module_name}"):
-        return getattr(importlib.import_module(module_name), attribute)
 
 
 @contextmanager

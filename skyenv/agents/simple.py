@@ -23,21 +23,6 @@ from skyenv.rules.actions import (
 )
 
 
-class RandomAgent(Agent):
-    """Uniform over the legal actions."""
-
-    name = "random"
-    description = "uniform over the legal actions"
-
-    def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
-        """See :class:`Agent`."""
-        return sample(decisions.mask.astype(np.float64), decisions.uniform)
-
-    def evaluate(self, decisions: Decisions) -> Evaluations:
-        """See :class:`Agent`."""
-        return decisions.mask / decisions.mask.sum(axis=1, keepdims=True), None
-
-
 class WeightedAgent(Agent):
     """Draws a legal action in proportion to a fixed weight of each action.
 
@@ -57,11 +42,20 @@ class WeightedAgent(Agent):
         return weights / weights.sum(axis=1, keepdims=True), None
 
 
-def _weights(changes: Sequence[tuple[int, int, float]]) -> npt.NDArray[np.float64]:
+def _weights(changes: Sequence[tuple[int | slice, float]]) -> npt.NDArray[np.float64]:
+    """Return a weight of each action, 1 unless it is changed."""
     weights = np.ones(NUM_ACTIONS)
-    for first, end, weight in changes:
-        weights[first:end] = weight
+    for actions, weight in changes:
+        weights[actions] = weight
     return weights
+
+
+class RandomAgent(WeightedAgent):
+    """Uniform over the legal actions."""
+
+    name = "random"
+    description = "uniform over the legal actions"
+    weights = np.ones(NUM_ACTIONS)
 
 
 class CrowdAgent(WeightedAgent):
@@ -75,14 +69,14 @@ class CrowdAgent(WeightedAgent):
     )
     weights = _weights(
         [
-            (OPTION_A, OPTION_A + 1, 4.0),
-            (OPTION_B, OPTION_C, 0.5),
-            (OPTION_C, OPTION_C + 1, 6.0),
-            (OPTION_D, PLOT, 0.5),
-            (PASS, PASS + 1, 0.3),
-            (BID_DONE, BID_DONE + 1, 0.7),
-            (BUILD, BUILD + 1, 0.2),
-            (STOP, STOP + 1, 0.5),
+            (OPTION_A, 4.0),
+            (slice(OPTION_B, OPTION_C), 0.5),
+            (OPTION_C, 6.0),
+            (slice(OPTION_D, PLOT), 0.5),
+            (PASS, 0.3),
+            (BID_DONE, 0.7),
+            (BUILD, 0.2),
+            (STOP, 0.5),
         ]
     )
 
@@ -96,11 +90,11 @@ class HoardAgent(WeightedAgent):
     description = "coverage bot: prefers options A and C and taking cards, to reach rare rules"
     weights = _weights(
         [
-            (OPTION_A, OPTION_A + 1, 30.0),
-            (OPTION_B, OPTION_C, 0.02),
-            (OPTION_C, OPTION_C + 1, 20.0),
-            (PASS, PASS + 1, 40.0),
-            (STOP, STOP + 1, 0.05),
+            (OPTION_A, 30.0),
+            (slice(OPTION_B, OPTION_C), 0.02),
+            (OPTION_C, 20.0),
+            (PASS, 40.0),
+            (STOP, 0.05),
         ]
     )
 

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.engine.knowledge import VIEW_DTYPE, ViewRecord, as_views
+from skyenv.engine.knowledge import VIEW_DTYPE, ViewRecord
 from skyenv.engine.validation import as_games
 from skyenv.rules.compiling import called_rule, entry_point
 from skyenv.rules.components import BLACK, MAX_PLAYERS, NUM_COLOURS, NUM_DISTRICTS, NUM_RANKS
@@ -115,24 +115,22 @@ def win_probabilities(
     """
     views = new_records(len(state), VIEW_DTYPE)  # in which nothing is unknown
     views["game"] = as_games(state)
-    return win_probabilities_seen(views, early, late, trusted=True)
+    return win_probabilities_seen(views, early, late)
 
 
 def win_probabilities_seen(
-    views: npt.NDArray[np.void], early: float = EARLY, late: float = LATE, *, trusted: bool = False
+    views: npt.NDArray[np.void], early: float = EARLY, late: float = LATE
 ) -> npt.NDArray[np.float64]:
     """As :func:`win_probabilities`, but as far as each view's seat can see.
 
     Args:
-        views: what seats see of games, VIEW_DTYPE (n,).
+        views: what seats see of games, VIEW_DTYPE (n,), such as those of decisions that have been
+            checked.
         early, late: as there.
-        trusted: the views are known to be views, such as those of decisions that have been checked,
-            and aren't checked again.
     """
     probabilities = np.zeros((len(views), MAX_PLAYERS))
     if len(views):
         weights = _GREEDY.weights(int(views["game"]["num_players"][0]))
-        checked = as_records(views, VIEW_DTYPE) if trusted else as_views(views)
-        scratch = new_records(1, HEURISTIC_DTYPE)
-        _write_all(checked, float(early), float(late), weights, scratch, probabilities)
+        records, scratch = as_records(views, VIEW_DTYPE), new_records(1, HEURISTIC_DTYPE)
+        _write_all(records, float(early), float(late), weights, scratch, probabilities)
     return probabilities

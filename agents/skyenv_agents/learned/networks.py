@@ -112,7 +112,7 @@ class Prior:
     def of(cls, heuristic: HeuristicAgent, decisions: Decisions) -> Prior:
         """Ask a heuristic agent."""
         decisions = checked_decisions(decisions)
-        chances = win_probabilities_seen(np.asarray(decisions.view), trusted=True)
+        chances = win_probabilities_seen(np.asarray(decisions.view))
         own = chances[np.arange(len(decisions)), decisions.seat]
         outcome = outcome_of(own, decisions.num_players)
         return cls(prior_scores(heuristic, decisions), outcome, heuristic.inputs(decisions))

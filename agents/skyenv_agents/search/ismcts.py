@@ -112,7 +112,7 @@ class LeafBatch:
         )
         self.priors[rows] = probabilities
         if weight > 0:
-            by_holdings = win_probabilities_seen(np.asarray(views), trusted=True)
+            by_holdings = win_probabilities_seen(np.asarray(views))
             expected = seat_values(outcomes, seats, players, by_holdings)
             before = self.leaves["value"][rows]
             self.leaves["value"][rows] = weight * expected + (1 - weight) * before

@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 from skyenv.engine.games import Games
-from skyenv.engine.knowledge import view
-from skyenv.errors import OptionError
-from skyenv_agents.heuristic.win_probability import win_probabilities, win_probabilities_seen
+from skyenv_agents.heuristic.win_probability import win_probabilities
 
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
@@ -33,11 +31,3 @@ def test_once_the_game_is_over_scores_count() -> None:
     odds = np.exp(games.state["score"][:, :3] / 6.0)
     wanted = odds / odds.sum(axis=1, keepdims=True)
     assert win_probabilities(games.state, 20.0, 6.0)[:, :3] == pytest.approx(wanted)
-
-
-def test_views_that_nobody_can_have_are_refused() -> None:
-    games = Games(40, 3, seed=3)
-    views = view(games.state, games.seat)
-    views["seat"][7] = 99
-    with pytest.raises(OptionError):
-        win_probabilities_seen(views)

@@ -18,8 +18,7 @@ from skyenv.engine.games import Games
 from skyenv.errors import CheckpointError
 from skyenv_agents import GreedyAgent
 from skyenv_agents.learned.architecture import Sizes
-from skyenv_agents.learned.layout import OUTCOME_PARTS
-from skyenv_agents.learned.networks import FORMAT, WORST_PRIOR, Network, NetworkAgent, Prior
+from skyenv_agents.learned.networks import FORMAT, Network, NetworkAgent, Prior
 
 ABOUT = {"prior": "", "prior_version": "", "description": "for tests", "version": "7"}
 WITH_PRIOR = {**ABOUT, "prior": "greedy", "prior_version": GreedyAgent.version}
@@ -81,25 +80,6 @@ def test_plays_by_the_probabilities_of_legal_actions(with_prior: bool, games: Ga
     assert ((below <= decisions.uniform + 1e-9) & (decisions.uniform - 1e-9 <= above)).all()
     points = NetworkAgent(network(with_prior, reward="points"))
     assert points.evaluate(decisions_in(games, points))[1] is None
-
-
-def test_what_has_learned_nothing_plays_its_prior(games: Games) -> None:
-    """Probabilities by the scores, times their weight; and the outcome as the prior tells it."""
-    weights = {name: np.zeros(shape, np.float32) for name, shape in SIZES.shapes().items()}
-    weights["prior_weight"] += np.float32(1.5)
-    weights["prior_floor"] -= np.float32(WORST_PRIOR)
-    player, greedy = (
-        NetworkAgent(Network(weights, {**WITH_PRIOR, "reward": "outcome"})),
-        GreedyAgent(),
-    )
-    decisions = decisions_in(games, player)
-    scores = np.where(decisions.mask != 0, greedy.scores(decisions), -np.inf)
-    behind = np.maximum(scores - scores.max(axis=1, keepdims=True), -WORST_PRIOR)
-    wanted = np.where(decisions.mask != 0, np.exp(1.5 * behind), 0.0)
-    given, outcome = player.evaluate(decisions)
-    assert np.allclose(given, wanted / wanted.sum(axis=1, keepdims=True), atol=1e-3)
-    told = Prior.of(greedy, decisions).outcome
-    assert np.abs(outcome - told).max() <= 0.5 / OUTCOME_PARTS + 1e-12  # type: ignore[operator]
 
 
 # ---- names and files ----

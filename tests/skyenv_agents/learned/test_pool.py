@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from skyenv.agents import CallableAgent
 from skyenv.errors import OptionError
-from skyenv_agents.learned.pool import EASIEST, LATEST_SHARE, MEMORY, SAMPLINGS, OpponentPool
+from skyenv_agents.learned.pool import EASIEST, LATEST_SHARE, MEMORY, OpponentPool
 
 REST = (1 - LATEST_SHARE) / 2
 
@@ -67,31 +65,6 @@ def test_hard_goes_by_the_square_of_what_is_lost() -> None:
     assert 0 < (pool.share("a0") or 0) < 0.05
     pool.note("stranger", 1.0)
     assert pool.share("stranger") is None
-
-
-@given(
-    sampling=st.sampled_from(SAMPLINGS),
-    fixed=st.integers(0, 3),
-    share=st.floats(0, 1),
-    events=st.lists(st.none() | st.tuples(st.integers(0, 12), st.floats(0, 1)), max_size=40),
-)
-def test_weights_are_always_probabilities(
-    sampling: str, fixed: int, share: float, events: list[Any]
-) -> None:
-    """Whatever comes in, or is noted of an agent."""
-    pool = filled(sampling, fixed, 0, fixed_share=share, capacity=3)
-    for number, event in enumerate(events):
-        if event is None:
-            pool.add(named(f"s{number}"))
-        elif pool.agents:
-            pool.note(pool.agents[event[0] % len(pool.agents)].name, event[1])
-        if pool.agents:
-            weights = pool.weights()
-            assert weights.shape == (len(pool.agents),)
-            assert (weights >= 0).all()
-            assert weights.sum() == pytest.approx(1)
-            if fixed and pool.past:
-                assert weights[:fixed].sum() == pytest.approx(share)
 
 
 @pytest.mark.parametrize(

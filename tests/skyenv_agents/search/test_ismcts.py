@@ -27,7 +27,7 @@ from skyenv_agents import GreedyAgent
 from skyenv_agents.learned.networks import TRAINED, Network, TrainedAgent
 from skyenv_agents.search import ismcts
 from skyenv_agents.search.guided import GuidedAgent
-from skyenv_agents.search.ismcts import LeafBatch, SearchAgent, Tree, seat_values
+from skyenv_agents.search.ismcts import LeafBatch, SearchAgent, Tree
 from skyenv_agents.search.rollouts import search_options
 
 
@@ -85,19 +85,6 @@ def test_priors_from_outside_lead_the_search(games: Games) -> None:
         assert (found.visits[several].sum(axis=1) == 200).all()
         assert agent.name.startswith("ismcts-last")
     assert evaluator.most > len(games.seat)  # leaves of all trees at once
-
-
-def test_searches_with_the_networks_probabilities(games: Games) -> None:
-    """Their fourth root; with those of a call instead, if there are some."""
-    guided, plain = GuidedAgent(60, trees=2), SearchAgent(60, trees=2)
-    decisions = decisions_in(games, guided)
-    probabilities, _ = TrainedAgent().evaluate(decisions)
-    expected = plain.search(decisions, probabilities**0.25)
-    assert np.array_equal(guided.search(decisions).visits, expected.visits)
-    alike = decisions.mask.astype(np.float64)
-    given = guided.search(decisions, alike).visits
-    assert np.array_equal(given, plain.search(decisions, alike).visits)
-    assert not np.array_equal(given, expected.visits)
 
 
 def test_a_network_of_ones_own(games: Games, tmp_path: Path) -> None:
@@ -212,13 +199,6 @@ def test_leaves_are_valued_as_the_network_evaluates_decisions(games: Games) -> N
     assert own == pytest.approx((outcomes[rows] + 1) / 2, abs=1e-6)  # type: ignore[index]
     assert (batch.leaves["value"][7] == 0.25).all(), "a game that is over isn't evaluated"
     assert not batch.priors[[7, 39]].any(), "there are only 39"
-
-
-def test_chances_share_what_a_seat_leaves() -> None:
-    estimates = np.array([[0.5, 0.2, 0.3, 0.0], [0.1, 0.6, 0.3, 0.0], [0.2, 0.4, 0.4, 0.0]])
-    values = seat_values(np.array([1.0, -0.5, 0.25]), np.array([0, 1, 2]), 3, estimates)
-    wanted = [[1, 0, 0, 0], [0.25, 0, 0.75, 0], [1 / 6, 1 / 3, 1 / 2, 0]]
-    assert values == pytest.approx(np.array(wanted))
 
 
 # ---- progress ----

@@ -8,7 +8,6 @@ import signal
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -33,18 +32,6 @@ Searching = RolloutAgent | SearchAgent
 KINDS: tuple[type[Searching], ...] = (RolloutAgent, SearchAgent, GuidedAgent)
 
 # ---- decisions ----
-
-
-@pytest.mark.parametrize(
-    "player", [RolloutAgent(8, turns=1), SearchAgent(24)], ids=lambda player: player.name
-)
-def test_the_random_number_decides_which_determinizations_are_drawn(player: Searching) -> None:
-    decisions = decisions_in(positions(3, "front", 40), player)
-    answers = {
-        player.act(replace(decisions, uniform=np.full(40, uniform))).tobytes()
-        for uniform in (0.1, 0.5, 0.9, 1 - 2**-32)
-    }
-    assert len(answers) > 1
 
 
 @entry_point("the random numbers of rollouts")

@@ -81,35 +81,17 @@ class Decisions:
     """
 
     def __init__(self, folder: Path, imitate: list[str], prior: str) -> None:
-        names = [
-            "game",
-            "seed",
-            "players",
-            "side",
-            "agent",
-            "action",
-            "win_share",
-            "margin",
-            "observation",
-            "mask",
-        ]
-        rows: dict[str, list[npt.NDArray[np.generic]]] = {name: [] for name in names}
-        for path in sorted((folder / "parquet").glob("*.parquet")):
-            read = parquet.read_table(path, columns=names)
-            for name in names:
-                column = read[name].combine_chunks()
-                is_list = name in ("observation", "mask")
-                array = (
-                    column.flatten().to_numpy().reshape(len(read), -1)
-                    if is_list
-                    else column.to_numpy(zero_copy_only=False)
-                )
-                rows[name].append(
-                    codes_of(array) if array.dtype == np.float32 and is_list else array
-                )
-        if not rows["game"]:
+        names = ["game", "seed", "players", "side", "agent", "action", "win_share", "margin"]
+        files = sorted((folder / "parquet").glob("*.parquet"))
+        if not files:
             raise SystemExit(f"{folder} has no Parquet files")
-        whole = {name: np.concatenate(arrays) for name, arrays in rows.items()}
+        read = parquet.read_table(files, columns=[*names, "observation", "mask"])
+        whole = {name: read[name].to_numpy() for name in names}
+        for name in ("observation", "mask"):
+            flat = read[name].combine_chunks().flatten().to_numpy()
+            whole[name] = flat.reshape(len(read), -1)
+        if whole["observation"].dtype == np.float32:
+            whole["observation"] = codes_of(whole["observation"])
         if len(np.unique(whole["players"])) > 1 or len(np.unique(whole["side"])) > 1:
             raise SystemExit(f"{folder} has games of several kinds")
         wanted = (

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv import ACTION_NAMES, Agent, Decisions
+from skyenv.agents import sample
 from skyenv.arena.evaluate import evaluate, table
 
 PASS = ACTION_NAMES.index("pass")
@@ -38,10 +39,7 @@ class Builder(Agent):
         preference[PASS] = 0.0
         weights = legal * preference
         weights[:, PASS] = legal[:, PASS] * np.maximum(weights.sum(axis=1), 1.0)
-        sums = np.cumsum(weights, axis=1)
-        return np.asarray(
-            np.argmax(sums > (decisions.uniform * sums[:, -1])[:, None], axis=1), np.int64
-        )
+        return sample(weights, decisions.uniform)
 
 
 if __name__ == "__main__":

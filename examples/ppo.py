@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 import skyenv  # noqa: F401 (importing it registers the environment)
 from skyenv import NUM_ACTIONS, OBSERVATION_SIZE, Agent, Decisions
+from skyenv.agents import sample
 from skyenv.arena.evaluate import evaluate, table
 
 
@@ -81,10 +82,7 @@ class NetworkAgent(Agent):
             policy, _ = self.network(
                 torch.from_numpy(decisions.observation), torch.from_numpy(decisions.mask)
             )
-        sums = np.cumsum(policy.probs.double().numpy() * decisions.mask, axis=1)
-        return np.asarray(
-            np.argmax(sums > (decisions.uniform * sums[:, -1])[:, None], axis=1), np.int64
-        )
+        return sample(policy.probs.double().numpy() * decisions.mask, decisions.uniform)
 
 
 def advantages(

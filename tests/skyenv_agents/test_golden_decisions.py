@@ -49,20 +49,17 @@ AGENTS: Final[dict[str, Agent]] = {
     ),
     "ismcts-50": SearchAgent(50),
     "ismcts-50, played on": SearchAgent(50, turns=3, leaf_value="holdings", exploration=1.0),
-    "ismcts-60, no prior": SearchAgent(60, temperature=0.0, exploration=0.7, turns=0, trees=3),
+    "ismcts-60, no prior": SearchAgent(60, temperature=0.0, exploration=0.7, turns=0),
     "ismcts-40, random": SearchAgent(
         40, rollout_policy="random", turns=2, margin=0.5, early=12.0, late=4.0
     ),
     "ismcts-trained-32": GuidedAgent(32),
-    "ismcts-trained-24, two trees": GuidedAgent(
-        24, prior_temperature=1.5, trees=2, exploration=1.5
-    ),
+    "ismcts-trained-24, surer": GuidedAgent(24, prior_temperature=1.5, exploration=1.5),
     "ismcts-24, trained at leaves": SearchAgent(
         24,
         evaluator=TrainedAgent(),
         value_weight=0.25,
         leaves=5,
-        trees=2,
         turns=3,
         leaf_value="holdings",
         exploration=1.5,
@@ -131,10 +128,9 @@ def test_decides_as_it_did(name: str) -> None:
 @pytest.mark.parametrize("name", AGENTS)
 @pytest.mark.parametrize("table", TABLES[1::2])
 def test_decides_alone_as_in_a_batch(table: tuple[int, str], name: str) -> None:
-    """As in any order, as a copy and on threads: bit for bit."""
+    """As in any order and as a copy: bit for bit."""
     decisions, agent = asked(*table), AGENTS[name]
     twin = pickle.loads(pickle.dumps(agent))
-    twin.threads = 3
     whole = decided(twin, decisions.take(np.arange(len(decisions))[::-1]))
     for row in (1, 5, 8):
         alone = decided(agent, decisions.take(np.array([row])))

@@ -30,7 +30,7 @@ from skyenv_agents.heuristic.features import (
     nearness,
     park_value,
 )
-from skyenv_agents.heuristic.values import best_empty_value, building_value, entry_value, stop_value
+from skyenv_agents.heuristic.values import building_value, entry_value, stop_value
 
 ALEA_POINTS: Final = 14.0  # typical total of Alea (ALEA-2)
 MOST_LIKELY: Final = 30.0
@@ -42,30 +42,6 @@ MOST_LIKELY: Final = 30.0
 
 @called_rule
 def winner_effect(
-    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, district: int, winner: int
-) -> float:
-    """What it means to me that a seat, or Alea, wins the auction of a district and builds on its
-    best plot.
-    """
-    if winner == ALEA:
-        return alea_effect(game, w, h, me, district)
-    own = int(h.plot[district, winner])
-    plot_value = h.value[district, own] if own != NONE else best_empty_value(game, h, district)
-    floors = min(float(game.supply[winner]), w.floors)
-    built = floors * plot_value
-    if own == NONE:
-        built = (
-            built + entry_value(game, w, h, winner) if plot_value > 0.0 and floors > 0.0 else 0.0
-        )
-    value = built if winner == me else -h.rival[winner] * built
-    if h.empty[district] == 0:
-        stop = stop_value(game, h, me, district, winner)
-        value = max(value, stop) if winner == me else min(value, stop)
-    return float(value)
-
-
-@called_rule
-def winner_effect_on(
     game: GameRecord,
     w: WeightsRecord,
     h: HeuristicRecord,
@@ -74,18 +50,36 @@ def winner_effect_on(
     winner: int,
     plot: int,
 ) -> float:
-    """What it means to me that a seat wins the auction of a district with the colour of a plot."""
-    own = int(h.plot[district, winner])
-    full = h.empty[district] == 0
-    stop = stop_value(game, h, me, district, winner) if full else 0.0
-    if own == NONE and full:
-        return stop
+    """What it means to me that a seat wins the auction of a district and builds on a plot; NONE: it
+    can't build.
+    """
     floors = min(float(game.supply[winner]), w.floors)
-    entry = entry_value(game, w, h, winner) if own == NONE and floors > 0.0 else 0.0
-    value = (1.0 if winner == me else -h.rival[winner]) * (floors * h.value[district, plot] + entry)
-    if full:
+    built = 0.0
+    if plot != NONE:
+        built = floors * h.value[district, plot]
+        if h.plot[district, winner] == NONE and floors > 0.0:
+            built += entry_value(game, w, h, winner)
+    value = built if winner == me else -h.rival[winner] * built
+    if h.empty[district] == 0:
+        stop = stop_value(game, h, me, district, winner)
+        if plot == NONE and w.appraises:
+            return stop
         value = max(value, stop) if winner == me else min(value, stop)
     return float(value)
+
+
+@called_rule
+def best_plot(game: GameRecord, h: HeuristicRecord, district: int, seat: int) -> int:
+    """The plot on which a seat builds: its own, or else the best empty one; NONE: there is none."""
+    own = int(h.plot[district, seat])
+    if own != NONE:
+        return own
+    best = NONE
+    for plot in range(NUM_COLOURS):
+        empty = game.owner[district, plot] == NONE and h.types[district, plot] == 0
+        if empty and (best == NONE or h.value[district, plot] > h.value[district, best]):
+            best = plot
+    return best
 
 
 @called_rule
@@ -95,9 +89,9 @@ def alea_effect(
     """ALEA-6, ALEA-7: what it means to me that Alea wins the auction of a district."""
     if h.empty[district] == 0:
         return stop_value(game, h, me, district, ALEA)
-    return float(
-        -w.alea * best_empty_value(game, h, district) if h.plot[district, me] == NONE else 0.0
-    )
+    if h.plot[district, me] != NONE:
+        return 0.0
+    return float(-w.alea * h.value[district, best_plot(game, h, district, me)])
 
 
 # ---- who would bid how much ----
@@ -125,13 +119,15 @@ def likely_bid(
         points = min(h.points[seat, plot] + h.points[seat, BLACK], MOST_LIKELY)
         meaning = 0.0
         if w.appraises:
-            meaning = winner_effect_on(game, w, h, me, district, seat, plot)
+            built = NONE if own == NONE and full else plot
+            meaning = winner_effect(game, w, h, me, district, seat, built)
             points = min(points, (meaning if seat == me else -meaning) / (w.limit * h.point))
         if points > most:
             most = points
             effect = meaning
     if most > 0.0 and not w.appraises:
-        effect = winner_effect(game, w, h, me, district, seat)
+        plot = best_plot(game, h, district, seat)
+        effect = winner_effect(game, w, h, me, district, seat, plot)
     return most, effect
 
 
@@ -245,18 +241,19 @@ def deny_value(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) 
         return deny_bidders_value(game, w, h, me)
     place = int(game.auction_place)
     bidder = int(game.highest_bidder)
-    if bidder == NONE:
-        if place == CENTRAL_PARK or game.alea != ALEA_WAITS:
-            return 0.0
+    if bidder == NONE and game.alea == ALEA_WAITS:
         bidder = ALEA
+    if bidder == NONE or (bidder == ALEA and place == CENTRAL_PARK):
+        return 0.0
+    if bidder == ALEA:
+        return float(-w.deny * alea_effect(game, w, h, me, place))
     if place == CENTRAL_PARK:
-        if bidder == ALEA:
-            return 0.0
         limit = int(BUILD_LIMIT[int(highest_rank(game, bidder))])
         return float(
             w.deny * h.rival[bidder] * building_value(game, w, h, bidder, park_value(game), limit)
         )
-    return float(-w.deny * winner_effect(game, w, h, me, place, bidder))
+    plot = best_plot(game, h, place, bidder)
+    return float(-w.deny * winner_effect(game, w, h, me, place, bidder, plot))
 
 
 @called_rule

@@ -118,16 +118,6 @@ def building_value(
 
 
 @called_rule
-def best_empty_value(game: GameRecord, h: HeuristicRecord, district: int) -> float:
-    """What a skyscraper on the best empty plot is worth; 0 if there is none."""
-    best = 0.0
-    for plot in range(NUM_COLOURS):
-        if game.owner[district, plot] == NONE and h.types[district, plot] == 0:
-            best = max(best, h.value[district, plot])
-    return best
-
-
-@called_rule
 def drawn_cards(game: GameRecord, h: HeuristicRecord, me: int, district: int) -> float:
     """SCO-3: black cards that I draw by scoring a district, less those of the others."""
     cards = 2.0 if h.plot[district, me] != NONE else 3.0

@@ -83,23 +83,14 @@ def heuristic_of(name: str) -> HeuristicAgent | None:
     return HEURISTICS[name]()
 
 
-def prior_scores(heuristic: HeuristicAgent, decisions: Decisions) -> Float32:
-    """Return by how many VP each legal action falls behind the best: float32 (k, 103), from
-    −WORST_PRIOR to 0; 0 if illegal.
-    """
-    legal = decisions.mask != 0
-    scores = np.where(legal, heuristic.scores(decisions), -np.inf)
-    behind = scores - scores.max(axis=1, keepdims=True)
-    return np.where(legal, np.maximum(behind, -WORST_PRIOR), 0.0).astype(np.float32)
-
-
 @dataclass(frozen=True)
 class Prior:
     """A heuristic's scores of some decisions, and the features that it derives from them.
 
     Attributes:
-        scores: :func:`prior_scores`, float32 (k, 103). outcome: float64 (k,), the outcome to expect
-            by what seats have.
+        scores: by how many VP each legal action falls behind the best, float32 (k, 103), from
+            −WORST_PRIOR to 0; 0 if illegal.
+        outcome: float64 (k,), the outcome to expect by what seats have.
         position: float32 (k, NUM_POSITION_INPUTS), see
             :func:`skyenv_agents.heuristic.inputs.write_inputs`.
     """
@@ -112,10 +103,14 @@ class Prior:
     def of(cls, heuristic: HeuristicAgent, decisions: Decisions) -> Prior:
         """Ask a heuristic agent."""
         decisions = checked_decisions(decisions)
+        legal = decisions.mask != 0
+        scores = np.where(legal, heuristic.scores(decisions), -np.inf)
+        behind = np.maximum(scores - scores.max(axis=1, keepdims=True), -WORST_PRIOR)
         chances = win_probabilities_seen(np.asarray(decisions.view))
         own = chances[np.arange(len(decisions)), decisions.seat]
         outcome = outcome_of(own, decisions.num_players)
-        return cls(prior_scores(heuristic, decisions), outcome, heuristic.inputs(decisions))
+        told = np.where(legal, behind, 0.0).astype(np.float32)
+        return cls(told, outcome, heuristic.inputs(decisions))
 
     def codes(self, with_outcome: bool) -> npt.NDArray[np.int16]:
         """Return the network's inputs, int16 (k, NUM_INPUTS − OBSERVATION_SIZE); the outcome where
@@ -351,10 +346,17 @@ class NetworkAgent(PolicyPlayer):
         self.name = name or (name_of(Path(str(network))) if is_file else "network")
         self.description = str(self.network.about.get("description", "a trained network"))
         self.version = f"{self.network.about.get('version', '1')}+{self.network.digest()}"
+        about, what = self.network.about, f"{network}: " if is_file else ""
+        prior, wanted = str(about.get("prior", "")), about.get("prior_version")
         try:
-            self._heuristic = _heuristic_of(self.network)
-        except (CheckpointError, OptionError) as error:
-            raise CheckpointError(f"{network}: {error}" if is_file else str(error)) from error
+            self._heuristic = heuristic_of(prior)
+        except OptionError as error:
+            raise CheckpointError(f"{what}{error}") from error
+        if self._heuristic is not None and self._heuristic.version != wanted:
+            raise CheckpointError(
+                f"{what}the network was trained with version {wanted} of {prior}, which is "
+                f"{self._heuristic.version} now"
+            )
         self.uses_view = self._heuristic is not None
 
     def evaluate(self, decisions: Decisions) -> Evaluations:
@@ -366,18 +368,6 @@ class NetworkAgent(PolicyPlayer):
         assert decisions.observation is not None
         logits, outcome = self.network(decisions.observation, prior)
         return masked_softmax(logits, decisions.mask), outcome
-
-
-def _heuristic_of(network: Network) -> HeuristicAgent | None:
-    """Return the heuristic of the network's prior, in the version that it was trained with."""
-    name, wanted = str(network.about.get("prior", "")), network.about.get("prior_version")
-    heuristic = heuristic_of(name)
-    if heuristic is not None and heuristic.version != wanted:
-        raise CheckpointError(
-            f"the network was trained with version {wanted} of {name}, which is "
-            f"{heuristic.version} now"
-        )
-    return heuristic
 
 
 class TrainedAgent(PolicyPlayer):

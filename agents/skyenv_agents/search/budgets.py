@@ -1,4 +1,4 @@
-"""Budgets of searches, in names and in slices, and threads that can be interrupted.
+"""Budgets of searches, in names and in slices.
 
 Compiled code doesn't hear Ctrl-C, so searches run it in slices of bounded size; results don't
 depend on the slices.
@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import math
 import re
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, CancelledError, ThreadPoolExecutor, wait
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Final, Self, TypeVar
+from typing import ClassVar, Final, Self
 
 from skyenv.agents import Agent
 from skyenv.checks import check_integer, check_number
@@ -21,11 +19,6 @@ from skyenv.errors import AgentError, shown
 
 MOST_SIMULATIONS: Final = 10**6
 MOST_MILLISECONDS: Final = 10**6
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-Check = Callable[[], None]
-"""Called between slices; raises if the search is to end."""
 
 
 @dataclass(frozen=True)
@@ -74,23 +67,6 @@ class Budget:
             done += part
 
 
-def budget_in(spec: str, prefix: str) -> Budget:
-    """Return the budget in a name: ``"rollout-256"`` (simulations) or ``"rollout-50ms"``
-    (milliseconds a decision).
-
-    Raises:
-        AgentError: the budget is none.
-    """
-    match = re.fullmatch(r"(\d{1,7})(ms)?", spec.removeprefix(prefix), re.ASCII)
-    number = int(match[1]) if match else 0
-    if match is None or not 0 < number <= MOST_SIMULATIONS:
-        raise AgentError(
-            f"agent {shown(spec, 80)}: its budget must be a number of simulations ({prefix}256) or "
-            f"of milliseconds for a decision ({prefix}50ms), from 1 to {MOST_SIMULATIONS}"
-        )
-    return Budget(milliseconds=number) if match[2] else Budget(number)
-
-
 class BudgetedAgent(Agent):
     """An agent whose decisions have a budget, which is a part of its name unless it is the usual
     one.
@@ -123,8 +99,16 @@ class BudgetedAgent(Agent):
         Raises:
             AgentError: the budget is none.
         """
-        budget = budget_in(name, f"{cls.name}-")
-        player = cls(budget.simulations, budget.milliseconds)
+        prefix = f"{cls.name}-"
+        match = re.fullmatch(r"(\d{1,7})(ms)?", name.removeprefix(prefix), re.ASCII)
+        number = int(match[1]) if match else 0
+        if match is None or not 0 < number <= MOST_SIMULATIONS:
+            raise AgentError(
+                f"agent {shown(name, 80)}: its budget must be a number of simulations "
+                f"({prefix}256) or of milliseconds for a decision ({prefix}50ms), from 1 to "
+                f"{MOST_SIMULATIONS}"
+            )
+        player = cls(MOST_SIMULATIONS, number) if match[2] else cls(number)
         player.name = name
         return player
 
@@ -132,39 +116,3 @@ class BudgetedAgent(Agent):
 def seed_of(uniform: float) -> int:
     """Return the seed of a decision's determinizations, 32 bits, from its random number."""
     return int(uniform * 2**32)
-
-
-def on_threads(
-    task: Callable[[Item, Check], Result],
-    items: Sequence[Item],
-    threads: int,
-    between: Check = lambda: None,
-) -> list[Result]:
-    """Return the results of a task for every item, on so many threads.
-
-    If one of them fails, or Ctrl-C comes, the others end between two slices, and all threads are
-    waited for.
-
-    Args:
-        task: called with an item and a function to call between slices.
-        items: for each call of the task.
-        threads: at least 1; with 1 there are none but the caller's.
-        between: called between slices where there is no thread but the caller's.
-    """
-    if threads == 1 or len(items) < 2:
-        return [task(item, between) for item in items]
-    stopped = threading.Event()
-
-    def check() -> None:
-        if stopped.is_set():
-            raise CancelledError
-
-    with ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(task, item, check) for item in items]
-        try:
-            done = wait(futures, return_when=FIRST_EXCEPTION).done
-        finally:
-            stopped.set()
-        for future in done:  # what fails later only follows from that
-            future.result()
-    return [future.result() for future in futures]

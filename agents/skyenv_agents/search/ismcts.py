@@ -31,7 +31,7 @@ from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.state import GAME_DTYPE, NONE, as_records, new_records
 from skyenv_agents.heuristic.player import GreedyAgent
 from skyenv_agents.heuristic.win_probability import win_probabilities_seen
-from skyenv_agents.search.budgets import BudgetedAgent, Check, on_threads, seed_of
+from skyenv_agents.search.budgets import BudgetedAgent, seed_of
 from skyenv_agents.search.leaf_network import leaf_network
 from skyenv_agents.search.rollouts import LEAF_VALUES, NETWORK, new_scratch, search_options
 from skyenv_agents.search.tree import (
@@ -58,6 +58,7 @@ NODES_SIDE_BY_SIDE: Final = 4_000_000  # … unless they need more nodes than th
 
 Floats = npt.NDArray[np.float64]
 Records = npt.NDArray[np.void]
+Check = Callable[[], None]
 
 
 # ---- trees and their leaves ----
@@ -253,7 +254,7 @@ class SearchResult(NamedTuple):
         values: float64 (k,), the win probability that the seat may expect; NaN where nothing was
             searched.
         simulations: int64 (k,), how many there were.
-        nodes: int64 (k,), how many nodes the trees had.
+        nodes: int64 (k,), how many nodes the tree had.
     """
 
     actions: npt.NDArray[np.int64]
@@ -263,22 +264,20 @@ class SearchResult(NamedTuple):
     nodes: npt.NDArray[np.int64]
 
     @classmethod
-    def of(cls, decisions: Decisions, trees: Sequence[Sequence[Tree]]) -> SearchResult:
-        """Sum up the trees of each decision; none: there is only one action."""
+    def of(cls, decisions: Decisions, trees: Sequence[Tree | None]) -> SearchResult:
+        """Sum up the tree of each decision; None: there is only one action."""
         visits, totals = np.zeros((2, len(decisions), NUM_ACTIONS))
-        for i, of_decision in enumerate(trees):
-            if not of_decision:
+        simulations, nodes = np.zeros((2, len(decisions)), np.int64)
+        for i, tree in enumerate(trees):
+            if tree is None:
                 visits[i] = decisions.mask[i]
-            for tree in of_decision:
-                children = tree.children()
-                visits[i, children["action"]] += children["visits"]
-                totals[i, children["action"]] += children["total"][:, decisions.seat[i]]
+                continue
+            children = tree.children()
+            visits[i, children["action"]] = children["visits"]
+            totals[i, children["action"]] = children["total"][:, decisions.seat[i]]
+            simulations[i], nodes[i] = tree.simulations, tree.size
         # Of actions tried equally often the one that did better.
         best = np.argmax(visits + 0.5 * totals / np.maximum(visits, 1), axis=1)
-        simulations, nodes = (
-            np.array([sum(getattr(tree, name) for tree in row) for row in trees], np.int64)
-            for name in ("simulations", "size")
-        )
         with np.errstate(invalid="ignore"):
             values = np.where(simulations > 0, totals.sum(axis=1), np.nan) / simulations
         return cls(best.astype(np.int64), visits, values, simulations, nodes)
@@ -294,10 +293,6 @@ class SearchAgent(BudgetedAgent):
         simulations: for each decision, 1 to 10⁶.
         milliseconds: time for each decision instead, above 0 to 10⁶ (then decisions depend on the
             machine).
-        trees: so many trees share the simulations of a decision (they can be searched side by
-            side), 1 to 64.
-        threads: threads for the trees, 1 to 1024; decisions don't depend on it. With an evaluator
-            there is one.
         evaluator: an agent whose :meth:`~skyenv.agents.Agent.evaluate` tells probabilities of the
             legal actions, which sum to 1, and the outcome that it expects, from −1, lost, to 1,
             won; None: rollouts alone.
@@ -326,16 +321,12 @@ class SearchAgent(BudgetedAgent):
         simulations: int = DEFAULT_SIMULATIONS,
         milliseconds: float | None = None,
         *,
-        trees: int = 1,
-        threads: int = 1,
         evaluator: Agent | None = None,
         value_weight: float = 1.0,
         leaves: int = 8,
         **options: Any,
     ) -> None:
         super().__init__(simulations, milliseconds)
-        self.trees = check_integer("trees", trees, 1, 64, AgentError)
-        self.threads = check_integer("threads", threads, 1, 1024, AgentError)
         usual = {"exploration": 0.25, "temperature": 2.0, "leaf_value": LEAF_VALUES[NETWORK]}
         self._options = search_options(**{**usual, **options})
         self.evaluator = evaluator
@@ -380,10 +371,7 @@ class SearchAgent(BudgetedAgent):
     def search_with_progress(
         self, decisions: Decisions, callback: Callable[[SearchProgress], None]
     ) -> SearchProgress | None:
-        """See :class:`skyenv.agents.Agent`: how often each action has been tried so far.
-
-        With several threads only at the end.
-        """
+        """See :class:`skyenv.agents.Agent`: how often each action has been tried so far."""
         if decisions.mask[0].sum() < 2:
             return None  # nothing is searched
         timed = self.budget.milliseconds is not None
@@ -395,7 +383,7 @@ class SearchAgent(BudgetedAgent):
                 result.visits[0],
                 value,
                 int(result.simulations[0]),
-                None if timed else self._per_tree * self.trees,
+                None if timed else self.budget.simulations,
             )
 
         def watch(result: SearchResult) -> None:
@@ -416,8 +404,8 @@ class SearchAgent(BudgetedAgent):
             decisions: k of them.
             priors: (k, 103), weights of the legal actions at the roots, in place of the greedy
                 player's priors; None: the greedy player's, or the evaluator's.
-            watch: called every PROGRESS seconds with the result so far, where there are no threads;
-                the final result doesn't depend on it.
+            watch: called every PROGRESS seconds with the result so far; the final result doesn't
+                depend on it.
 
         Raises:
             AgentError: priors have another shape, aren't finite, or are above 0 for no legal
@@ -426,27 +414,21 @@ class SearchAgent(BudgetedAgent):
         decisions = checked_decisions(decisions)
         if priors is not None:
             self._check_priors(priors, len(decisions))
-        trees = [self._trees(decisions, i, priors) for i in range(len(decisions))]
-        check = _every(lambda: watch(SearchResult.of(decisions, trees))) if watch else lambda: None
-        self._run([tree for of_decision in trees for tree in of_decision], check)
-        return SearchResult.of(decisions, trees)
-
-    def _trees(
-        self, decisions: Decisions, i: int, priors: npt.NDArray[np.floating[Any]] | None
-    ) -> list[Tree]:
-        """Return new trees for a decision; none if there is only one action."""
         assert decisions.view is not None
-        mask = decisions.mask[i]
-        if mask.sum() < 2:
-            return []
-        root = None if priors is None else expanded_root(mask, priors[i])
-        seed = seed_of(decisions.uniform[i]) * self.trees
+        views = as_records(decisions.view, VIEW_DTYPE)
         weights = self._greedy.weights(decisions.num_players)
-        view = as_records(decisions.view, VIEW_DTYPE)[i : i + 1]
-        return [
-            Tree(view, self._room, seed + k, weights, self._options, root)
-            for k in range(self.trees)
-        ]
+        trees: list[Tree | None] = []
+        for i, mask in enumerate(decisions.mask):
+            if mask.sum() < 2:
+                trees.append(None)
+                continue
+            root = None if priors is None else expanded_root(mask, priors[i])
+            seed = seed_of(decisions.uniform[i])
+            one = views[i : i + 1], self._room, seed, weights, self._options, root
+            trees.append(Tree(*one))
+        check = _every(lambda: watch(SearchResult.of(decisions, trees))) if watch else lambda: None
+        self._run([tree for tree in trees if tree is not None], check)
+        return SearchResult.of(decisions, trees)
 
     def _check_priors(self, priors: npt.NDArray[np.floating[Any]], number: int) -> None:
         if self.evaluator is not None or self._options["temperature"][0] == 0.0:
@@ -459,41 +441,37 @@ class SearchAgent(BudgetedAgent):
             )
 
     @property
-    def _per_tree(self) -> int:
-        """Simulations of each tree."""
-        return -(-self.budget.simulations // self.trees)
-
-    @property
     def _room(self) -> int:
         """How many nodes a tree gets."""
-        return min(max(self._per_tree * NODES_PER_SIMULATION, FEWEST_NODES), MOST_NODES)
+        wanted = self.budget.simulations * NODES_PER_SIMULATION
+        return min(max(wanted, FEWEST_NODES), MOST_NODES)
 
     def _run(self, trees: Sequence[Tree], check: Check) -> None:
-        """Let trees use up their budget: each alone, or some side by side, those of one decision if
-        time counts.
+        """Let trees use up their budget: each alone, or some side by side unless time counts.
 
         `check`: called between slices.
         """
         if self.evaluator is None:
-            on_threads(self._run_alone, trees, self.threads, check)
+            for tree in trees:
+                self._run_alone(tree, check)
             return
         width = max(1, min(SIDE_BY_SIDE, NODES_SIDE_BY_SIDE // self._room))
         if self.budget.milliseconds is not None:
-            width = self.trees
+            width = 1
         for start in range(0, len(trees), width):
             self._run_together(trees[start : start + width], self.evaluator, check)
 
     def _run_alone(self, tree: Tree, check: Check) -> None:
         """Let a tree use up its budget; leaves are valued by rollouts."""
         batch = LeafBatch(1)
-        for done, number in self.budget.slices(self._per_tree, SLICE):
+        for done, number in self.budget.slices(self.budget.simulations, SLICE):
             check()
             tree.run(done, number, batch)
 
     def _run_together(self, trees: Sequence[Tree], evaluator: Agent, check: Check) -> None:
         """Let trees use up their budget; their leaves are evaluated together."""
         batch = LeafBatch(len(trees) * self.leaves)
-        for done, number in self.budget.slices(self._per_tree, self.leaves):
+        for done, number in self.budget.slices(self.budget.simulations, self.leaves):
             check()
             # The first simulation expands the roots.
             for size in (1, number) if done == 0 else (number,):

@@ -28,7 +28,7 @@ from skyenv.rules.state import GAME_DTYPE, as_records, new_records
 from skyenv_agents.heuristic.features import HEURISTIC_DTYPE, NEVER
 from skyenv_agents.heuristic.player import GreedyAgent
 from skyenv_agents.heuristic.scores import decide_all
-from skyenv_agents.search.budgets import BudgetedAgent, Check, on_threads, seed_of
+from skyenv_agents.search.budgets import BudgetedAgent, seed_of
 from skyenv_agents.search.rollouts import new_scratch, search_options
 from skyenv_agents.search.tree import NO_TREE, simulate
 
@@ -111,7 +111,6 @@ class RolloutAgent(BudgetedAgent):
         candidates: how many actions are tried at the most, at least 2.
         caution: standard errors by which another action must be better than the greedy player's, at
             least 0.
-        threads: threads for the decisions of a batch, 1 to 1024.
         options: `rollout_policy`, `turns` (6; 0: to the end of the game), `early`, `late` and
             `margin` of :func:`skyenv_agents.search.rollouts.search_options`.
 
@@ -133,13 +132,11 @@ class RolloutAgent(BudgetedAgent):
         *,
         candidates: int = 6,
         caution: float = 1.0,
-        threads: int = 1,
         **options: Any,
     ) -> None:
         super().__init__(simulations, milliseconds)
         self.candidates = check_integer("candidates", candidates, 2, NUM_ACTIONS, AgentError)
         self.caution = check_number("caution", caution, 0.0, 1e6, AgentError)
-        self.threads = check_integer("threads", threads, 1, 1024, AgentError)
         usual = {"turns": 6, "early": 10.0, "late": 3.0, "margin": 0.5}
         self._options = search_options(**{**usual, **options})
         if self._options["turns"][0] == 0:
@@ -157,14 +154,12 @@ class RolloutAgent(BudgetedAgent):
         views = as_records(decisions.view, VIEW_DTYPE)
         weights = self._greedy.weights(decisions.num_players)
 
-        def decide(i: int, check: Check) -> tuple[int, int]:
+        result = RolloutResult(*np.zeros((2, len(decisions)), np.int64))
+        for i in range(len(decisions)):
             row = slice(i, i + 1)
-            one = views[row], decisions.mask[row], decisions.uniform[row], weights
-            return self._decide(*one, check)
-
-        results = on_threads(decide, range(len(decisions)), self.threads)
-        columns = np.array(results, np.int64).reshape(-1, 2)
-        return RolloutResult(columns[:, 0].copy(), columns[:, 1].copy())
+            one = self._decide(views[row], decisions.mask[row], decisions.uniform[row], weights)
+            result.actions[i], result.simulations[i] = one
+        return result
 
     def _decide(
         self,
@@ -172,7 +167,6 @@ class RolloutAgent(BudgetedAgent):
         mask: npt.NDArray[np.int8],
         uniform: npt.NDArray[np.float64],
         weights: npt.NDArray[np.void],
-        check: Check,
     ) -> tuple[int, int]:
         """Return the action of one decision, and the simulations that it took."""
         candidates = self._candidates(view, mask, uniform, weights)
@@ -186,7 +180,6 @@ class RolloutAgent(BudgetedAgent):
             seeds = np.arange(len(values)) + ((first_seed << SEED_BITS) + done)
             size = max(1, SLICE // len(actions))
             for start in range(0, len(values), size):
-                check()
                 part = slice(start, start + size)
                 how = self._options, weights, *memory
                 simulate(view, seeds[part], *how, actions, values[part], *NO_TREE)

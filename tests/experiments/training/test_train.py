@@ -22,7 +22,7 @@ from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.state import GAME_DTYPE
 from skyenv_agents import GreedyAgent
 from skyenv_agents.learned.layout import NUM_INPUTS
-from skyenv_agents.learned.networks import NetworkAgent, prior_scores
+from skyenv_agents.learned.networks import NetworkAgent, Prior
 
 # ---- loss ----
 
@@ -266,7 +266,7 @@ def test_an_agent_begins_as_its_prior() -> None:
     training = begun(config)
     plays = collector(training)
     tables, greedy = plays.tables[0], GreedyAgent()
-    given = prior_scores(greedy, decisions_in(tables.games, greedy))
+    given = Prior.of(greedy, decisions_in(tables.games, greedy)).scores
     player = NetworkAgent(training.frozen(), deterministic=True)
     decided = decide(tables.games, player)
     plays.collect(training.network)

@@ -24,7 +24,7 @@ from skyenv.errors import AgentError, CheckpointError
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.state import NONE
 from skyenv_agents import GreedyAgent
-from skyenv_agents.learned.networks import TRAINED, Network, TrainedAgent
+from skyenv_agents.learned.networks import TRAINED, Network
 from skyenv_agents.search import ismcts
 from skyenv_agents.search.guided import GuidedAgent
 from skyenv_agents.search.ismcts import LeafBatch, SearchAgent, Tree
@@ -183,35 +183,17 @@ def test_what_is_tried_most_is_chosen(games: Games) -> None:
     assert np.allclose(outcomes, np.where(several, 2 * result.values - 1, 0))
 
 
-# ---- evaluations from outside ----
-
-
-def test_leaves_are_valued_as_the_network_evaluates_decisions(games: Games) -> None:
-    network, batch = TrainedAgent(), LeafBatch(40)
-    batch.games[:], batch.masks[:] = np.asarray(games.state), games.mask
-    batch.leaves["number"] = games.mask.sum(axis=1)
-    batch.leaves["number"][7], batch.leaves["value"][7] = 0, 0.25
-    batch.evaluate(39, network)
-    weights, outcomes = network.evaluate(decisions_in(games, network))
-    rows = np.delete(np.arange(39), 7)
-    own = batch.leaves["value"][rows, games.seat[rows]]
-    assert batch.priors[rows] == pytest.approx(weights[rows], abs=1e-6)
-    assert own == pytest.approx((outcomes[rows] + 1) / 2, abs=1e-6)  # type: ignore[index]
-    assert (batch.leaves["value"][7] == 0.25).all(), "a game that is over isn't evaluated"
-    assert not batch.priors[[7, 39]].any(), "there are only 39"
-
-
 # ---- progress ----
 
 
 @pytest.mark.parametrize(
     "agent",
     [
-        SearchAgent(90, trees=3),
+        SearchAgent(90),
         SearchAgent(90, evaluator=LastOfAll()),
         GuidedAgent(90, prior_agent=LastOfAll()),
     ],
-    ids=["trees", "evaluator", "guided"],
+    ids=["plain", "evaluator", "guided"],
 )
 def test_progress_grows_and_changes_nothing(
     agent: SearchAgent, games: Games, monkeypatch: pytest.MonkeyPatch

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import signal
 import threading
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -15,7 +14,6 @@ import numpy as np
 import pytest
 
 from positions import positions
-from processes import wait_until
 from skyenv.agents import decisions_in, make_agent
 from skyenv.engine.games import Games, results
 from skyenv.engine.kernels import uniform32
@@ -24,7 +22,7 @@ from skyenv.errors import AgentError
 from skyenv.rules.compiling import entry_point
 from skyenv.rules.state import GAME_DTYPE, Array, as_records, new_records
 from skyenv_agents import GreedyAgent, GuidedAgent, RolloutAgent, SearchAgent, TrainedAgent
-from skyenv_agents.search.budgets import MOST_SIMULATIONS, Budget, Check, on_threads
+from skyenv_agents.search.budgets import MOST_SIMULATIONS, Budget
 from skyenv_agents.search.rollouts import new_scratch, search_options
 from skyenv_agents.search.tree import NO_TREE, simulate
 
@@ -97,7 +95,7 @@ def test_slices_add_up_to_the_budget() -> None:
     [
         (RolloutAgent(1, turns=1, candidates=4), 4, 6),
         (RolloutAgent(100, turns=1, candidates=4), 92, 100),
-        (SearchAgent(50, turns=0, trees=3), 51, 51),
+        (SearchAgent(50, turns=0), 50, 50),
         (SearchAgent(milliseconds=0.01), 16, 16),
         (SearchAgent(milliseconds=4.5), 80, 80),
         (SearchAgent(milliseconds=4.5, evaluator=TrainedAgent()), 40, 40),
@@ -119,14 +117,12 @@ def test_budgets(player: Searching, least: int, most: int) -> None:
     [
         *((kind, "simulations", value) for kind in KINDS for value in (0, True, 2.5, 10**7)),
         *((kind, "milliseconds", value) for kind in KINDS for value in (0, -1, np.nan, "5")),
-        *((kind, "threads", 0) for kind in KINDS),
         *((kind, "turns", -1) for kind in KINDS),
         (SearchAgent, "rollout_policy", "best"),
         (RolloutAgent, "late", 0),
         (RolloutAgent, "margin", 1.5),
         (RolloutAgent, "candidates", 1),
         (RolloutAgent, "caution", -0.5),
-        *((SearchAgent, "trees", value) for value in (0, 65)),
         (SearchAgent, "exploration", -1),
         (SearchAgent, "temperature", float("nan")),
         (SearchAgent, "leaf_value", "clever"),
@@ -147,43 +143,21 @@ def test_wrong_options(kind: Any, option: str, value: object) -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        partial(SearchAgent, trees=2, threads=2),
+        SearchAgent,
         partial(SearchAgent, evaluator=TrainedAgent()),
         partial(RolloutAgent, turns=0),
-        partial(RolloutAgent, threads=2),
     ],
-    ids=["trees side by side", "with an evaluator", "rollout", "rollouts side by side"],
+    ids=["ismcts", "with an evaluator", "rollout"],
 )
 def test_hears_ctrl_c(make: Callable[[int], Searching]) -> None:
-    """A search of minutes ends at once, and all of its threads with it."""
+    """A search of minutes ends at once."""
     games = positions(2, "front", 20)
     agent = make(MOST_SIMULATIONS)
     rows = np.flatnonzero(games.mask.sum(axis=1) > 1)[:2]
     decisions = decisions_in(games, agent, rows)
     make(1).search(decisions)  # compiles
-    threads, main = threading.active_count(), threading.main_thread().ident or 0
+    main = threading.main_thread().ident or 0
     timer = threading.Timer(0.3, signal.pthread_kill, (main, signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         agent.search(decisions)
-    wait_until(lambda: threading.active_count() == threads)
-
-
-@pytest.mark.parametrize("failing", [0, 1])
-def test_threads_end_when_one_fails(failing: int) -> None:
-    """The others hear of it between two slices, and are waited for."""
-    ended = []
-
-    def task(item: int, check: Check) -> None:
-        if item == failing:
-            raise AgentError("no")
-        try:
-            while True:
-                check()
-                time.sleep(0.001)
-        finally:
-            ended.append(item)
-
-    with pytest.raises(AgentError, match="no"):
-        on_threads(task, [0, 1], 2)
-    assert ended in ([1 - failing], []), "the other one may not have begun"

@@ -249,9 +249,9 @@ def test_what_one_rollout_leaves_open_a_later_one_ends() -> None:
             often = Collector(often.config, 0, unpacked(packed(often.state())))
     whole = lessons(once.collect(learned).batch)
     assert len(taught) == len(whole) > 300
-    for mine, other in zip(sorted(taught), sorted(whole), strict=True):
-        assert mine[0] == other[0]
-        assert mine[1] == pytest.approx(other[1], abs=1e-4)
+    for (one, values), (other, wanted) in zip(sorted(taught), sorted(whole), strict=True):
+        assert one == other
+        assert values == pytest.approx(wanted, abs=1e-4)
 
 
 def test_forward_passes_are_of_choices_and_figures_of_the_learners_decisions() -> None:

@@ -207,8 +207,8 @@ class Evaluation:
 
 
 class Sizes:
-    """How many paired seeds tasks have: one at first against each opponent, eight times as many as
-    long as they take little time: few rows of a batch are slow.
+    """How many paired seeds tasks have: one at first against each opponent, then as many as fit
+    into :data:`TASK_SECONDS` if each took as long (in larger batches they take less).
 
     Args:
         opponents, paired_seeds: how many.
@@ -232,9 +232,8 @@ class Sizes:
 
     def learn(self, task: SeedRange, seconds: float) -> None:
         """Note the seconds that a task took."""
-        size = task.end - task.first
-        fitting = TASK_SECONDS * size / max(seconds, 1e-9)
-        self._now[task.opponent] = max(1, int(min(8 * size, fitting)))
+        fitting = TASK_SECONDS * (task.end - task.first) / max(seconds, 1e-9)
+        self._now[task.opponent] = max(1, int(fitting))
 
 
 def summary(agent: str, opponent: str, played: Played, side: str, seed: int) -> Result:

@@ -181,7 +181,11 @@ def all_of(make: Callable[..., Any], tables: Iterable[tuple[int, str]]) -> list[
 
 @pytest.mark.parametrize(
     ("place", "tables"),
-    [("simulator", [(2, "front"), (4, "back")]), ("gpu", TABLES)],
+    [
+        ("simulator", [(4, "back")]),
+        pytest.param("simulator", [(2, "front"), (3, "back")], marks=pytest.mark.long),
+        ("gpu", TABLES),
+    ],
 )
 def test_the_same_games_as_on_the_cpu(place: str, tables: list[tuple[int, str]]) -> None:
     """In one process, which compiles the rules but once."""
@@ -190,9 +194,15 @@ def test_the_same_games_as_on_the_cpu(place: str, tables: list[tuple[int, str]])
     assert list(enumerate(seen)) == list(enumerate(all_of(Games, tables)))
 
 
-@pytest.mark.parametrize("place", ["simulator", "gpu"])
-@pytest.mark.parametrize("part", PARTS)
-def test_what_only_games_on_the_gpu_do(place: str, part: str) -> None:
+@pytest.mark.parametrize(
+    ("part", "place"),
+    [
+        ("own", "simulator"),
+        pytest.param("slices", "simulator", marks=pytest.mark.long),
+        *((part, "gpu") for part in PARTS),
+    ],
+)
+def test_what_only_games_on_the_gpu_do(part: str, place: str) -> None:
     flags = json.loads(printed(__file__, part, environment=variables(place)))
     assert len(flags) > 3
     assert all(flags), flags

@@ -114,13 +114,13 @@ def evaluate(
     """
     check_integer("paired_seeds", paired_seeds, 1, 10**7)
     check_integer("seed", seed, 0, HIGHEST_SEED - paired_seeds)
-    options = game.get("options") or options_of(num_players, side, **game)
+    options = options_of(num_players, side, **game)
     in_workers = workers is not None or ray is not None
     agents: list[Agent | Entrant] = [
         _entrant(one, options) if in_workers else make_agent(one, deterministic=deterministic)
         for one in (agent, *opponents)
     ]
-    work = Evaluation(tuple(agents), options, seed, secret, deterministic)
+    work = EvaluationPlan(tuple(agents), options, seed, secret, deterministic)
     seating = rotations(options.num_players, paired_seeds)
     matches = [Played(work.seeds(0, paired_seeds), seating) for _ in opponents]
     total = seating.shape[0] * len(opponents)
@@ -169,8 +169,8 @@ class SeedRange(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Evaluation:
-    """What is played: an agent, the first one, against each of the others."""
+class EvaluationPlan:
+    """The games of an evaluation: the first agent against each of the others."""
 
     agents: tuple[Agent | Entrant, ...]
     options: GameOptions

@@ -15,7 +15,7 @@ from skyenv.agents import Agent, decide, decide_game
 from skyenv.checks import check_integer
 from skyenv.engine.game import Game
 from skyenv.engine.games import Games, results
-from skyenv.engine.options import GameKeywords, options_of
+from skyenv.engine.options import GameKeywords, GameOptions, options_of
 from skyenv.errors import OptionError
 from skyenv.rules.state import END_TRUNCATED
 from skyenv.seeds import EVALUATION, HIGHEST_SEED, secret_seeds
@@ -136,9 +136,7 @@ def play_games(
     """
     played = _new_match(agents, seating, seeds)
     number, players = played.seating.shape
-    options = game.get("options") or options_of(players, side, **game)
-    if players != options.num_players:
-        raise OptionError(f"seating has {players} seats, not {options.num_players}")
+    options = _options(players, side, **game)
     waiting = width = min(check_integer("rows", rows, 1, 2**31 - 1), number)
     if number == 0:
         return played
@@ -191,6 +189,20 @@ def _new_match(agents: Sequence[Agent], seating: npt.ArrayLike, seeds: npt.Array
     return Played(np.array(numbers, np.int64), chairs.astype(np.int64))
 
 
+def _options(seats: int, side: str, **game: Unpack[GameKeywords]) -> GameOptions:
+    """Return the options of a match's games at a table of so many seats.
+
+    Raises:
+        OptionError: an option is wrong, or `options` are of another table or not alone.
+    """
+    if game.get("options") is None:
+        return options_of(seats, side, **game)
+    options = options_of(side=side, **game)
+    if options.num_players != seats:
+        raise OptionError(f"options are of {options.num_players} players, the table has {seats}")
+    return options
+
+
 def _decisions(
     games: Games,
     agents: Sequence[Agent],
@@ -232,7 +244,7 @@ def play_game(
         secret, purpose, game: as for :func:`play_games`.
     """
     dealt = seed if secret is None else int(secret_seeds(secret, [seed], purpose)[0])
-    options = game.get("options") or options_of(len(agents), side, **game)
+    options = _options(len(agents), side, **game)
     played = Game(seed=dealt, agent_seed=secret, options=options)
     while played.seat is not None:
         played.play(decide_game(played, agents[played.seat], SALT + played.seat))

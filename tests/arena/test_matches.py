@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 from tournaments import settings
 
-from skyenv import Game, Games
+from skyenv import Game, GameOptions, Games
 from skyenv.agents import Agent, Decisions, RandomAgent, make_agent
 from skyenv.arena.evaluate import evaluate
 from skyenv.arena.matches import SALT, Played, play_game, play_games, rotations
@@ -149,3 +149,20 @@ def test_an_onlooker_sees_every_decision_and_changes_none() -> None:
     assert same(alone, watched)
     assert seen[:, 0].tolist() == watched.decisions.tolist()
     assert seen[:, 1].tolist() == watched.scores.sum(axis=1).tolist()
+
+
+@pytest.mark.parametrize(
+    ("game", "message"),
+    [
+        ({"options": GameOptions(3)}, "options are of 3 players, the table has 2"),
+        ({"options": GameOptions(), "max_turns": 9}, "none of them beside it"),
+        ({"options": GameOptions(), "side": "back"}, "none of them beside it"),
+        ({"options": 3}, "options must be GameOptions"),
+    ],
+)
+def test_options_are_whole_or_one_by_one(game: dict[str, Any], message: str) -> None:
+    agents: list[Agent] = [RandomAgent(), RandomAgent()]
+    with pytest.raises(OptionError, match=message):
+        play_games(agents, [[0, 1]], [1], **game)
+    with pytest.raises(OptionError, match=message):
+        play_game(agents, 1, **game)

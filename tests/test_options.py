@@ -247,3 +247,17 @@ def test_help_lists_every_option(
     assert "--prior {greedy} what to start from (default: none)" in text
     assert "--resume go on where it was interrupted" in text
     assert "--config FILE" in text
+
+
+def test_one_machine_has_fewer_workers_than_many() -> None:
+    @dataclass(frozen=True)
+    class Spread(Options):
+        workers: int = common("workers")
+        ray: str | None = common("ray")
+
+    assert Spread(1024).workers == 1024
+    assert Spread(1025, "auto").workers == 1025
+    with pytest.raises(
+        OptionError, match=r"workers must be at most 1,024 on one machine, not 1,025"
+    ):
+        Spread(1025)

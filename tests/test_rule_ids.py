@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -25,23 +27,52 @@ def rule_ids() -> list[str]:
     return re.findall(r"^- \*\*([A-Z]+-\d+)\*\*", text, re.MULTILINE)
 
 
+@dataclass(frozen=True)
+class Shown:
+    """That a test names a rule; `quick` if `make quick` runs it."""
+
+    rule: str
+    test: str
+    quick: bool
+
+
+def marks_of(definition: ast.FunctionDef | ast.ClassDef) -> dict[str, list[ast.expr]]:
+    """A test's marks, with what they say."""
+    marks: dict[str, list[ast.expr]] = {}
+    for mark in definition.decorator_list:
+        call = mark if isinstance(mark, ast.Call) else ast.Call(mark, [], [])
+        marks.setdefault(ast.unparse(call.func).removeprefix("pytest.mark."), []).extend(call.args)
+    return marks
+
+
 @cache
-def named_ids() -> dict[Path, list[str]]:
-    """The ids that the marks of each file of tests name."""
-    named = {}
+def named_ids() -> list[Shown]:
+    """Each id that a test's mark names, and the test."""
+    return list(_named_ids())
+
+
+def _named_ids() -> Iterator[Shown]:
+    quick = re.findall(
+        r"^QUICK := (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE
+    )[0].split()
     for path in sorted(TESTS.rglob("test_*.py")):
-        marks = re.findall(r"pytest\.mark\.rule\(([^)]*)\)", path.read_text(encoding="utf-8"))
-        named[path] = re.findall(r'"([^"]*)"', " ".join(marks))
-    return named
-
-
-def quick_files() -> list[Path]:
-    """The files of tests that `make quick` runs."""
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    places = re.findall(r"^QUICK := (.*)$", makefile, re.MULTILINE)[0].split()
-    return [
-        path for path in named_ids() if any(path.is_relative_to(ROOT / place) for place in places)
-    ]
+        source = path.read_text(encoding="utf-8")
+        in_quick = (
+            any(path.is_relative_to(ROOT / place) for place in quick)
+            and "\npytestmark" not in source
+        )
+        for test in ast.walk(ast.parse(source, str(path))):
+            if not isinstance(
+                test, (ast.FunctionDef, ast.ClassDef)
+            ) or not test.name.lower().startswith("test"):
+                continue
+            marks = marks_of(test)
+            for argument in marks.get("rule", ()):
+                assert isinstance(argument, ast.Constant), (
+                    f"{path.name}:{argument.lineno}: name the ids themselves"
+                )
+                slow = marks.keys() & {"compiled", "long", "programs", "needs_compiler"}
+                yield Shown(str(argument.value), f"{path.name}::{test.name}", in_quick and not slow)
 
 
 def test_rules_have_ids() -> None:
@@ -53,17 +84,22 @@ def test_rules_have_ids() -> None:
         assert numbers == list(range(1, len(numbers) + 1)), group
 
 
-@pytest.mark.parametrize("files", [named_ids, quick_files])
-def test_every_rule_is_shown_by_a_test(files: Callable[[], Iterable[Path]]) -> None:
-    """A rule that no test names would go unchecked; `make quick` looks at all of them."""
-    shown = {rule for path in files() for rule in named_ids()[path]}
+def test_every_rule_is_shown_by_a_test() -> None:
+    """A rule that no test names would go unchecked."""
+    shown = {one.rule for one in named_ids()}
+    assert [rule for rule in rule_ids() if rule not in shown] == []
+
+
+def test_every_rule_is_shown_by_a_quick_test() -> None:
+    """So that `make quick` looks at all of them."""
+    shown = {one.rule for one in named_ids() if one.quick}
     assert [rule for rule in rule_ids() if rule not in shown] == []
 
 
 def test_tests_name_rules_that_there_are() -> None:
     """A misspelt id would show nothing."""
-    named = {rule for rules in named_ids().values() for rule in rules}
-    assert named <= set(rule_ids())
+    known = set(rule_ids())
+    assert [one for one in named_ids() if one.rule not in known] == []
 
 
 def test_rules_mentioned_exist() -> None:

@@ -21,7 +21,7 @@ from skyenv.checks import (
     check_seats,
     parse_integer,
 )
-from skyenv.errors import IllegalActionError, OptionError, PageError, shown
+from skyenv.errors import AgentError, IllegalActionError, OptionError, shown
 
 HUGE = 10**5000  # too long for Python to write out
 NO_NUMBERS = [True, np.True_, "3", b"3", None, [3], np.array([3, 4]), 3j]
@@ -77,10 +77,10 @@ def test_wrong_values_are_refused(check: Callable[[Any], object], value: Any, me
 
 def test_the_error_is_of_the_callers_kind() -> None:
     for check in (check_integer, check_number):
-        with pytest.raises(PageError, match="must be a"):
-            check("number", 9, 0, 1, PageError)
-    with pytest.raises(PageError, match="must be one of"):
-        check_choice("side", "top", ("front",), PageError)
+        with pytest.raises(AgentError, match="must be a"):
+            check("number", 9, 0, 1, AgentError)
+    with pytest.raises(AgentError, match="must be one of"):
+        check_choice("side", "top", ("front",), AgentError)
     with pytest.raises(IllegalActionError) as refused:
         check_integer("action", 9, 0, 1, lambda message: IllegalActionError(message, 9))
     assert refused.value.action == 9

@@ -12,7 +12,8 @@ from typing import Final
 from skyenv.agents import checkpoint_in, make_agent
 from skyenv.arena.matches import play_game
 from skyenv.arena.schedule import entrants
-from skyenv.errors import CheckpointError, PageError, shown
+from skyenv.errors import CheckpointError, shown
+from skyenv.page.errors import PageError
 from skyenv.page.game_files import Played
 from skyenv.page.workers import Priority, Report, Workers
 from skyenv.seeds import LADDERS

@@ -10,7 +10,8 @@ from abc import ABC, abstractmethod
 from functools import partial
 from typing import Final
 
-from skyenv.errors import PageError, SkyenvError
+from skyenv.errors import SkyenvError
+from skyenv.page.errors import PageError
 from skyenv.page.kept import Kept
 from skyenv.page.payloads import Payload
 from skyenv.page.workers import Workers

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from skyenv.agents import Agent, agent_names, check_specification, make_agent
-from skyenv.errors import PageError, SkyenvError, shown
+from skyenv.errors import SkyenvError, shown
 from skyenv.page.drawers import Drawers
+from skyenv.page.errors import PageError
 
 
 @dataclass(frozen=True)

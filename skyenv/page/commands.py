@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from skyenv.agents import agents_help
-from skyenv.errors import OptionError, PageError, RecordError, install_hint, shown
+from skyenv.errors import OptionError, RecordError, install_hint, shown
 from skyenv.files import writing
 from skyenv.options import Options, argument, option
 from skyenv.page.addresses import address_to_listen_on, names_of
 from skyenv.page.catalogue import catalogue
+from skyenv.page.errors import PageError
 from skyenv.page.export import exported
 from skyenv.page.library import Library, roots_of
 from skyenv.page.payloads import THEMES

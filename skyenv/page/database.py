@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, ParamSpec, TypeVar
 
-from skyenv.errors import PageError, StorageError
+from skyenv.page.errors import PageError, StorageError
 
 MEMORY: Final = ":memory:"
 PATIENCE: Final = 2.0

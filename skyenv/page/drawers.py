@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Final, ParamSpec, TypeVar
 
-from skyenv.errors import PageError
+from skyenv.page.errors import PageError
 
 THREADS: Final = 2
 """Python does one thing at a time: more of them would only keep the event loop waiting."""

@@ -10,7 +10,8 @@ from typing import Any, Final
 import numpy.typing as npt
 
 from skyenv.checks import check_integer
-from skyenv.errors import PageError, shown
+from skyenv.errors import shown
+from skyenv.page.errors import PageError
 from skyenv.page.payloads import Payload
 from skyenv.render.words import counted, seat_name
 from skyenv.rules.components import BUSINESSES, CITY_HALL, DISTRICTS, PLACES, STREETS

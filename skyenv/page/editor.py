@@ -19,8 +19,9 @@ import numpy as np
 from skyenv.checks import check_integer
 from skyenv.engine.game import Game
 from skyenv.engine.knowledge import resample
-from skyenv.errors import OptionError, PageError, shown
+from skyenv.errors import OptionError, shown
 from skyenv.page.edited_city import check_setup, described_city, put_commissioner, put_park, put_row
+from skyenv.page.errors import PageError
 from skyenv.page.open_hands import forget_shuffles
 from skyenv.page.payloads import Payload
 from skyenv.page.replays import Replay

@@ -24,9 +24,10 @@ from skyenv.engine.game import Game
 from skyenv.engine.games import Games, results
 from skyenv.engine.kernels import share_of
 from skyenv.engine.knowledge import PUBLIC, view
-from skyenv.errors import AgentError, PageError
+from skyenv.errors import AgentError
 from skyenv.page.analysis import batch_of
 from skyenv.page.catalogue import CatalogueEntry
+from skyenv.page.errors import PageError
 from skyenv.page.game_server import GameServer
 from skyenv.page.playouts import starts
 from skyenv.page.workers import Priority, Report

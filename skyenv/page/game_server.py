@@ -18,10 +18,11 @@ from typing import Final
 from skyenv.checks import check_number
 from skyenv.engine.game import Game
 from skyenv.engine.options import DEFAULT_MAX_TURNS
-from skyenv.errors import ConflictError, PageError, StorageError, shown
+from skyenv.errors import shown
 from skyenv.page.browsers import new_token
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.drawers import Drawers
+from skyenv.page.errors import ConflictError, PageError, StorageError
 from skyenv.page.jobs import advise, move
 from skyenv.page.kept_replays import KeptReplays
 from skyenv.page.payloads import Payload

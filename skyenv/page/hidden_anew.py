@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 from skyenv.engine.events import setup_outcomes
 from skyenv.engine.game import SETUP, outcome_numbers
-from skyenv.errors import PageError
 from skyenv.histories.resampling import resampled
 from skyenv.histories.states import State, Table, replayed, table_of
+from skyenv.page.errors import PageError
 from skyenv.page.replays import Replay
 from skyenv.records.format import as_text, header_of
 from skyenv.records.replay import outcomes_told

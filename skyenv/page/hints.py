@@ -14,8 +14,9 @@ from skyenv.agents import Agent, Decisions, SearchProgress, first_evaluation
 from skyenv.engine.game import Game
 from skyenv.engine.games import Games
 from skyenv.engine.knowledge import view
-from skyenv.errors import AgentError, PageError
+from skyenv.errors import AgentError
 from skyenv.page.catalogue import CatalogueEntry
+from skyenv.page.errors import PageError
 from skyenv.rules.actions import NUM_ACTIONS
 
 Vector = npt.NDArray[np.float64]

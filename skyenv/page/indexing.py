@@ -20,8 +20,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Final
 
-from skyenv.errors import PageError, SkyenvError
+from skyenv.errors import SkyenvError
 from skyenv.page.database import change_to_wal
+from skyenv.page.errors import PageError
 from skyenv.page.game_files import (
     MOST_FILES,
     FoundGame,

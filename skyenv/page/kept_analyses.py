@@ -14,8 +14,8 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.errors import StorageError
 from skyenv.page.catalogue import Catalogue
+from skyenv.page.errors import StorageError
 from skyenv.page.preparing import Preparation
 from skyenv.page.replays import Replay
 from skyenv.page.storage import Storage, StoredAnalysis

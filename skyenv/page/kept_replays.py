@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Final
 
-from skyenv.errors import PageError
 from skyenv.page.browsers import new_token
 from skyenv.page.drawers import Drawers
+from skyenv.page.errors import PageError
 from skyenv.page.replays import Replay, Summary, summaries
 from skyenv.page.storage import Storage
 

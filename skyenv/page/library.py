@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from skyenv.checks import check_choice, parse_integer
-from skyenv.errors import OptionError, PageError, shown
+from skyenv.errors import OptionError, shown
+from skyenv.page.errors import PageError
 from skyenv.page.game_files import ENDINGS, LONGEST_NAME, TOURNAMENT, Played, one_line, played_in
 from skyenv.page.indexing import IndexedFile, IndexingProcess, connect, files_of
 from skyenv.rules.components import MAX_PLAYERS, SIDES

@@ -7,7 +7,8 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
-from skyenv.errors import PageError, shown
+from skyenv.errors import shown
+from skyenv.page.errors import PageError
 
 LONGEST_NAME: Final = 24
 _RESERVED: Final = re.compile(r"you|me|nobody|alea|human|agent|free|((seat|player)\W*\d*)")

@@ -10,8 +10,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from skyenv.engine.game import Game
-from skyenv.errors import PageError, shown
+from skyenv.errors import shown
 from skyenv.page.browsers import new_token
+from skyenv.page.errors import PageError
 from skyenv.page.game_server import PEOPLE, GameServer
 from skyenv.page.names import checked_name
 from skyenv.page.session import Session

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from skyenv.errors import AgentError, PageError, SkyenvError, cause
+from skyenv.errors import AgentError, SkyenvError, cause
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.compiled import (
     Prospect,
@@ -23,6 +23,7 @@ from skyenv.page.compiled import (
     look_at,
     play_a_little,
 )
+from skyenv.page.errors import PageError
 from skyenv.page.workers import Report, Workers
 
 FITTING: Final = "greedy"

@@ -15,9 +15,10 @@ import numpy.typing as npt
 
 from skyenv.engine.events import Event
 from skyenv.engine.game import Game
-from skyenv.errors import OptionError, PageError
+from skyenv.errors import OptionError
 from skyenv.page.chart import NARROW as NARROW_CHART
 from skyenv.page.chart import NOW, VP, Kind, Rows, chart
+from skyenv.page.errors import PageError
 from skyenv.page.open_hands import with_open_hands
 from skyenv.page.payloads import NARROW, WIDE, Payload
 from skyenv.records import GameLines, iter_games, nth_game

@@ -14,9 +14,10 @@ from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import FileResponse, JSONResponse, Response
 
 from skyenv.checks import parse_integer
-from skyenv.errors import PageError, shown
+from skyenv.errors import shown
 from skyenv.page.addresses import is_loopback
 from skyenv.page.browsers import COOKIE, Browsers, new_token
+from skyenv.page.errors import PageError
 from skyenv.page.expectations import Expectations
 from skyenv.page.game_server import GameServer
 from skyenv.page.payloads import THEMES

@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from skyenv.agents import checkpoint_suffixes
-from skyenv.errors import CheckpointError, PageError
+from skyenv.errors import CheckpointError
 from skyenv.files import LOCK, parse_json, read_json, write_atomically
+from skyenv.page.errors import PageError
 from skyenv.page.game_files import LONGEST_NAME, one_line
 from skyenv.page.library import Root, key_of, label_of
 

@@ -14,7 +14,8 @@ from typing import Final
 from skyenv.engine.events import Event
 from skyenv.engine.game import Game
 from skyenv.engine.knowledge import PUBLIC
-from skyenv.errors import IllegalActionError, PageError, SkyenvError
+from skyenv.errors import IllegalActionError, SkyenvError
+from skyenv.page.errors import PageError
 from skyenv.page.storage import HUMAN, Link, StoredGame
 from skyenv.page.teaching import tutorial
 from skyenv.page.variations import played_on

@@ -15,8 +15,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from skyenv.errors import ConflictError, PageError, shown
+from skyenv.errors import shown
 from skyenv.page.database import MEMORY, Database, insert
+from skyenv.page.errors import ConflictError, PageError
 from skyenv.page.stored import (
     ANYBODY,
     HUMAN,

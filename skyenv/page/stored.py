@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from skyenv.errors import PageError
+from skyenv.page.errors import PageError
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
 HUMAN: Final = "human"

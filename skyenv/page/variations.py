@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skyenv.engine.game import Game
-from skyenv.errors import PageError
+from skyenv.page.errors import PageError
 from skyenv.page.hidden_anew import drawn_anew
 from skyenv.page.playouts import fresh_stream
 from skyenv.page.replays import Replay

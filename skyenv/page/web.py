@@ -21,7 +21,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from skyenv.errors import PageError, SkyenvError
+from skyenv.errors import SkyenvError
 from skyenv.page.addresses import is_called
 from skyenv.page.again import Again
 from skyenv.page.background import Background
@@ -29,6 +29,7 @@ from skyenv.page.browsers import Browsers
 from skyenv.page.catalogue import Catalogue
 from skyenv.page.connections import HEADERS
 from skyenv.page.drawers import READERS, Drawers
+from skyenv.page.errors import PageError
 from skyenv.page.expectations import Expectations
 from skyenv.page.game_server import GameServer
 from skyenv.page.kept import Kept

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from skyenv.checks import check_choice, check_integer, parse_integer
-from skyenv.errors import PageError, shown
+from skyenv.errors import shown
 from skyenv.page.catalogue import Catalogue
+from skyenv.page.errors import PageError
 from skyenv.page.names import checked_name
 from skyenv.page.storage import HUMAN
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES

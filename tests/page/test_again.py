@@ -11,8 +11,8 @@ import pytest
 from folders import make_tournament
 
 from skyenv import Game
-from skyenv.errors import PageError
 from skyenv.page.again import MOST_OF_ONE_CLIENT, Again, play_again
+from skyenv.page.errors import PageError
 from skyenv.page.game_files import TOURNAMENT, Place, Played, played_in, read_games
 from skyenv.page.workers import Workers
 from skyenv.records import verify

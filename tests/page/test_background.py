@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from skyenv.errors import PageError
 from skyenv.page import background
 from skyenv.page.background import MOST_OF_ONE_CLIENT, MOST_RUNNING, Background, Work
+from skyenv.page.errors import PageError
 from skyenv.page.payloads import Payload
 from skyenv.page.workers import Workers
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from pages import client_of, quick_catalogue
 
-from skyenv.errors import PageError
 from skyenv.page.drawers import MOST_WAITING
+from skyenv.page.errors import PageError
 from skyenv.page.storage import MEMORY, Storage
 from skyenv.page.web import application
 

@@ -24,9 +24,10 @@ from pages import played, quick
 from processes import running, wait_until
 from skyenv import cli
 from skyenv.agents import agent_names
-from skyenv.errors import OptionError, PageError
+from skyenv.errors import OptionError
 from skyenv.page import commands
 from skyenv.page.catalogue import catalogue
+from skyenv.page.errors import PageError
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

@@ -7,9 +7,9 @@ import threading
 
 import pytest
 
-from skyenv.errors import PageError
 from skyenv.page import drawers
 from skyenv.page.drawers import Drawers
+from skyenv.page.errors import PageError
 
 
 def test_browsers_take_turns() -> None:

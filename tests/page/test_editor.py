@@ -16,9 +16,9 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from skyenv import Game
-from skyenv.errors import PageError
 from skyenv.page.edited_city import ways_to
 from skyenv.page.editor import described, edited
+from skyenv.page.errors import PageError
 from skyenv.page.kept import Kept
 from skyenv.page.replays import Replay
 

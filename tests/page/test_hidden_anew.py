@@ -11,7 +11,7 @@ from pages import played
 from skyenv import Game
 from skyenv.engine.information_state import seen_by
 from skyenv.engine.knowledge import view
-from skyenv.errors import PageError
+from skyenv.page.errors import PageError
 from skyenv.page.hidden_anew import drawn_anew
 from skyenv.page.replays import Replay
 from skyenv.rules.board import make_board

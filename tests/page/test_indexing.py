@@ -13,8 +13,8 @@ import pytest
 from folders import make_tournament, record_of
 
 from processes import wait_until
-from skyenv.errors import PageError
 from skyenv.page import indexing
+from skyenv.page.errors import PageError
 from skyenv.page.game_files import Place, Reading, read_games
 from skyenv.page.indexing import Indexer, IndexingProcess, connect, files_of, update_once
 

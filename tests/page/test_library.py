@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from folders import make_tournament, record_of
 
-from skyenv.errors import OptionError, PageError
+from skyenv.errors import OptionError
+from skyenv.page.errors import PageError
 from skyenv.page.game_files import Played
 from skyenv.page.indexing import update_once
 from skyenv.page.library import PAGE, Library, Query, key_of, roots_of

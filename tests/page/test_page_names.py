@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skyenv.errors import PageError
+from skyenv.page.errors import PageError
 from skyenv.page.names import LONGEST_NAME, checked_name
 
 AGENTS = ["greedy", "ismcts-trained"]

@@ -14,9 +14,9 @@ import pytest
 from folders import NETWORK, make_run, point, write_curve
 
 from skyenv.agents import make_agent
-from skyenv.errors import PageError
 from skyenv.files import LOCK, locked, parse_json
 from skyenv.page import runs as module
+from skyenv.page.errors import PageError
 from skyenv.page.library import key_of, roots_of
 from skyenv.page.runs import Runs, state_of
 

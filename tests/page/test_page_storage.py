@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from skyenv.errors import ConflictError, PageError
 from skyenv.page import database
 from skyenv.page.database import _STEPS, VERSION
+from skyenv.page.errors import ConflictError, PageError
 from skyenv.page.storage import Change, Link, Storage, StoredGame, StoredReplay
 
 GAME = StoredGame("g", "ann", 1.5, 2, "back", 500, 2**63 - 1, ("human", "greedy"), 0.25)

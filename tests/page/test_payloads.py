@@ -11,7 +11,7 @@ from pages import drawn, played
 
 from skyenv import Game
 from skyenv.engine.knowledge import PUBLIC, resample
-from skyenv.errors import PageError
+from skyenv.page.errors import PageError
 from skyenv.page.hints import Hint, hint
 from skyenv.page.payloads import Look, final_scoring, hint_payload
 from skyenv.rules.actions import NUM_ACTIONS

@@ -16,10 +16,10 @@ from starlette.testclient import TestClient
 
 from processes import wait_until
 from skyenv.agents import RandomAgent
-from skyenv.errors import PageError
 from skyenv.page import preparing
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.compiled import Prospect, Step
+from skyenv.page.errors import PageError
 from skyenv.page.storage import Storage
 from skyenv.page.web import application
 from skyenv.page.workers import Report, Workers

@@ -16,9 +16,9 @@ import pytest
 from pages import played
 
 from skyenv import Game
-from skyenv.errors import PageError
 from skyenv.page import export, replays
 from skyenv.page.chart import HEIGHT, NOW, SHARE, chart
+from skyenv.page.errors import PageError
 from skyenv.page.frames import Frames, text
 from skyenv.page.replays import Replay, summaries
 from skyenv.render import words

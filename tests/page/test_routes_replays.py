@@ -21,8 +21,8 @@ from starlette.requests import Request
 from starlette.testclient import TestClient
 
 from skyenv import Game
-from skyenv.errors import PageError
 from skyenv.page import requests, routes
+from skyenv.page.errors import PageError
 from skyenv.page.storage import Storage
 
 DAMAGED = Path(__file__).parent.parent / "golden"

@@ -9,7 +9,8 @@ import pytest
 
 from skyenv import Game
 from skyenv.agents import CrowdAgent, decide_game
-from skyenv.errors import IllegalActionError, PageError
+from skyenv.errors import IllegalActionError
+from skyenv.page.errors import PageError
 from skyenv.page.payloads import Look
 from skyenv.page.session import POSITIONS, Session, can_be_taken_back
 from skyenv.page.storage import Change, StoredGame

@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from skyenv import ACTION_NAMES, Game, PageError
+from skyenv import ACTION_NAMES, Game
+from skyenv.page.errors import PageError
 from skyenv.page.teaching.tutorial import BEATS, END_RULE, PLAYERS, SEED, SIDE, Lesson, line
 from skyenv.rules.actions import BID_DONE
 from test_rule_ids import rule_ids

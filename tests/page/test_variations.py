@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from skyenv import Game
-from skyenv.errors import PageError
+from skyenv.page.errors import PageError
 from skyenv.page.replays import Replay
 from skyenv.page.session import Session
 from skyenv.page.storage import StoredGame

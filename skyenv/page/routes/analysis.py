@@ -11,10 +11,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from skyenv.checks import check_flag
-from skyenv.errors import PageError
 from skyenv.page.analysis import Analysis
 from skyenv.page.background import Name, Work
 from skyenv.page.chances import what_can_come
+from skyenv.page.errors import PageError
 from skyenv.page.kept_analyses import KeptAnalyses
 from skyenv.page.payloads import Payload
 from skyenv.page.playouts import MOST, USUAL, PlayOut

@@ -12,9 +12,9 @@ from starlette.routing import BaseRoute, Route
 
 from skyenv.arena import ladder
 from skyenv.engine.options import table_name
-from skyenv.errors import PageError
 from skyenv.page.again import Again
 from skyenv.page.drawers import Drawers
+from skyenv.page.errors import PageError
 from skyenv.page.library import Library, Query
 from skyenv.page.requests import asker_of, browser_of, client_of, page, server_of, whole
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from skyenv.errors import PageError, StorageError
+from skyenv.page.errors import PageError, StorageError
 from skyenv.page.payloads import Payload
 from skyenv.page.requests import browser_of, json_object, page, server_of
 from skyenv.page.strengths import strengths

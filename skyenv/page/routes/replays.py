@@ -10,9 +10,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from skyenv.checks import check_choice
-from skyenv.errors import PageError, shown
+from skyenv.errors import shown
 from skyenv.page.background import Name, Work
 from skyenv.page.editor import Edited
+from skyenv.page.errors import PageError
 from skyenv.page.kept import Kept
 from skyenv.page.making import KINDS, Making
 from skyenv.page.replays import Replay, Summary

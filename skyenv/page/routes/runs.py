@@ -8,8 +8,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from skyenv.errors import PageError
 from skyenv.page.drawers import Drawers
+from skyenv.page.errors import PageError
 from skyenv.page.requests import asker_of, browser_of, integer, json_object, number, page, server_of
 from skyenv.page.runs import Runs
 

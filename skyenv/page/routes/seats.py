@@ -11,7 +11,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from skyenv.errors import PageError, SkyenvError
+from skyenv.errors import SkyenvError
+from skyenv.page.errors import PageError
 from skyenv.page.game_server import Watcher, snapshot
 from skyenv.page.names import checked_name
 from skyenv.page.payloads import Look, Payload

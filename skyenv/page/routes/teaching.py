@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from skyenv.errors import PageError
+from skyenv.page.errors import PageError
 from skyenv.page.requests import has_name, json_object, known, page, remembered, seat_of, server_of
 
 RETURNED: Final = "returned"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from skyenv.errors import PageError
+from skyenv.page.errors import PageError
 from skyenv.page.storage import HUMAN
 from skyenv.rules.actions import ACTION_NUMBERS, BID, BID_DONE, MOVE, TAKE
 

@@ -1,0 +1,40 @@
+"""Errors of the page, each with its HTTP status."""
+
+from __future__ import annotations
+
+from skyenv.errors import SkyenvError
+
+
+class PageError(SkyenvError, ValueError):
+    """The page was asked for something that there isn't, that isn't allowed, or that came too late.
+
+    Nothing has changed.
+
+    Attributes:
+        status: the HTTP status that says it: 400 (a mistake), 403 (not allowed), 404 (there is no
+            such thing), 409 (too late), 413 (too large), 429 (too many), 503 (not now).
+    """
+
+    def __init__(self, message: str, status: int = 400) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class ConflictError(PageError):
+    """A game has been changed by somebody else meanwhile, in the same database."""
+
+
+class StorageError(PageError):
+    """The page's database can't do that now. Nothing has changed.
+
+    Args:
+        why: what keeps it from that.
+        until: when it will be able to.
+        is_busy: whether another program has locked it.
+    """
+
+    def __init__(self, why: str, until: str, is_busy: bool = False) -> None:
+        super().__init__(f"{why}: nothing has changed; try again {until}", 503)
+        self.why = why
+        self.until = until
+        self.is_busy = is_busy

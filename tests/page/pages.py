@@ -7,10 +7,11 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
@@ -25,6 +26,12 @@ from skyenv.rules.components import CARD_COLOURS
 from skyenv_agents import GreedyAgent
 
 Json = dict[str, Any]
+
+
+def few(values: Iterable[Any], *kept: Any) -> list[Any]:
+    """Values for a test, of which all but a few make it a long one."""
+    marks = {True: (), False: (pytest.mark.long,)}
+    return [pytest.param(value, marks=marks[value in kept], id=str(value)) for value in values]
 
 
 def quick_catalogue() -> Catalogue:

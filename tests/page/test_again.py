@@ -28,6 +28,7 @@ def games(tmp_path_factory: pytest.TempPathFactory) -> list[Played]:
     return [played_in(folder, content[game.start : game.start + game.length]) for game in found]
 
 
+@pytest.mark.long
 def test_it_is_the_very_game(games: list[Played]) -> None:
     for played in games:
         record = play_again(played, print)
@@ -49,6 +50,7 @@ def test_what_is_not_as_it_was_is_told(games: list[Played]) -> None:
         play_again(replace(played, scores=tuple(score + 1 for score in played.scores)), print)
 
 
+@pytest.mark.long
 def test_a_worker_plays(games: list[Played]) -> None:
     async def both() -> None:
         workers = Workers(1)

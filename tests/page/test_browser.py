@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from accessibility import check_accessible, violations
 from damage import damaged
-from pages import RunningServer, check_is_known, played, quick, quick_catalogue
+from pages import RunningServer, check_is_known, few, played, quick, quick_catalogue
 from pondering import MOST, PonderingAgent
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -359,6 +359,7 @@ def test_two_people_in_two_browsers_do_not_see_each_others_hands(
     assert checked > 50
 
 
+@pytest.mark.long
 def test_names_presence_a_leaver_an_agent_for_him_and_his_return(
     ann: Browser, server: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -423,6 +424,7 @@ def test_a_spectator_sees_no_hidden_card(
     ann.wait_until(lambda: ann.text("#lookers") == "", "the end of looking on")
 
 
+@pytest.mark.long
 def test_a_spectator_paces_his_own_view_and_the_link_is_withdrawn(
     ann: Browser, server: RunningServer
 ) -> None:
@@ -461,6 +463,7 @@ def test_a_spectator_paces_his_own_view_and_the_link_is_withdrawn(
     assert ann.wait("#watch-link a").get_attribute("href") != link
 
 
+@pytest.mark.long
 def test_two_at_one_screen_pass_the_device(
     ann: Browser, server: RunningServer, listener: Listener
 ) -> None:
@@ -514,6 +517,7 @@ def play_on(page: Browser, shown: dict[str, Any]) -> None:
     )
 
 
+@pytest.mark.long
 def test_a_takeback_and_a_rematch_by_clicking(
     ann: Browser, server: RunningServer, listener: Listener
 ) -> None:
@@ -693,7 +697,7 @@ once, without scrolling.
 """
 
 
-@pytest.mark.parametrize("position", POSITIONS)
+@pytest.mark.parametrize("position", few(POSITIONS, "bid", "end"))
 def test_a_position_fits_every_screen_and_can_be_read_and_used(
     ann: Browser, server: RunningServer, listener: Listener, position: str
 ) -> None:
@@ -764,7 +768,7 @@ WAITING = {
 """What the server tells while it gets ready."""
 
 
-@pytest.mark.parametrize("what", WAITING)
+@pytest.mark.parametrize("what", few(WAITING, "agents"))
 def test_pages_that_wait_are_accessible(ann: Browser, server: RunningServer, what: str) -> None:
     """A game of the library that is being opened, and the lobby, while everything gets ready; in
     both themes.
@@ -896,6 +900,7 @@ def placed_first(page: Browser) -> bool:
     return False
 
 
+@pytest.mark.long
 def test_forced_moves_are_played_and_told_unless_that_is_switched_off(
     ann: Browser, server: RunningServer
 ) -> None:
@@ -1006,7 +1011,7 @@ LOSE_FIRST_ACT = """
 """
 
 
-@pytest.mark.parametrize("loss", ["gone", "undone"])
+@pytest.mark.parametrize("loss", few(["gone", "undone"], "gone"))
 def test_a_forced_move_is_played_again_that_did_not_come_through(
     ann: Browser, server: RunningServer, listener: Listener, loss: str
 ) -> None:
@@ -1027,6 +1032,7 @@ def test_a_forced_move_is_played_again_that_did_not_come_through(
         ann.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
 
 
+@pytest.mark.long
 def test_an_answer_counts_when_the_table_was_told_again_meanwhile(
     ann: Browser, server: RunningServer
 ) -> None:
@@ -1116,7 +1122,7 @@ WATCH_ALEA = """
 """
 
 
-@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+@pytest.mark.parametrize("motion", few(["no-preference", "reduce"], "reduce"))
 def test_aleas_cards_turn_up_one_by_one(ann: Browser, tmp_path: Path, motion: str) -> None:
     """Before the table shows what came of them; by hand while paused; at once for who wants less
     motion.
@@ -1205,7 +1211,7 @@ def test_a_commissioner_and_then_its_next_place(ann: Browser, server: RunningSer
     assert "you) moves the beige commissioner" in ann.text("#log")
 
 
-@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+@pytest.mark.parametrize("motion", few(["no-preference", "reduce"], "no-preference"))
 def test_pieces_move_unless_somebody_wants_less_motion(
     ann: Browser, server: RunningServer, tmp_path: Path, motion: str
 ) -> None:
@@ -1387,6 +1393,7 @@ LEADS = """
 """
 
 
+@pytest.mark.long
 def test_who_wants_to_see_them_is_told_the_shares_of_the_win(ann: Browser, tmp_path: Path) -> None:
     agent = Waiting()
     agents = Catalogue([CatalogueEntry("trained", agent), CatalogueEntry("greedy", GreedyAgent())])
@@ -1446,6 +1453,7 @@ class Gate(RandomAgent):
         return super().act(decisions)
 
 
+@pytest.mark.long
 def test_a_hint_can_be_stopped_and_a_long_turn_is_told(
     ann: Browser, listener: Listener, server: RunningServer
 ) -> None:
@@ -1598,6 +1606,7 @@ def kind_of(action: int) -> str:
     return next((kind for kind, (low, high) in KINDS.items() if low <= action < high), "build")
 
 
+@pytest.mark.long
 def test_by_keyboard_alone(ann: Browser, server: RunningServer) -> None:
     """Every choice, and no other one, is reached with Tab, says what it is, and is taken with
     Enter.
@@ -1737,6 +1746,7 @@ def test_a_wrong_address_is_told_and_not_asked_for_again(
     assert not [path for path in listener.asked if path.endswith("/changes")]
 
 
+@pytest.mark.long
 def test_somebody_elses_seat_is_told_plainly(
     ann: Browser, server: RunningServer, listener: Listener
 ) -> None:
@@ -2031,6 +2041,7 @@ def test_the_visits_of_a_search_grow_before_ones_eyes(ann: Browser, tmp_path: Pa
         running.stop()
 
 
+@pytest.mark.long
 def test_agents_are_told_open_hands_and_the_address_says_so(
     ann: Browser, server: RunningServer, listener: Listener, tmp_path: Path
 ) -> None:
@@ -2099,7 +2110,7 @@ def test_a_game_is_analysed_and_played_out(
     assert ann.run("return document.getElementById('analyst').value") == "greedy"
 
 
-@pytest.mark.parametrize("width", [WIDTH, NARROW])
+@pytest.mark.parametrize("width", few([WIDTH, NARROW], NARROW))
 def test_the_numbers_of_a_chart_are_whole(
     ann: Browser, server: RunningServer, tmp_path: Path, width: int
 ) -> None:
@@ -2125,6 +2136,7 @@ def test_the_numbers_of_a_chart_are_whole(
     assert cut == []
 
 
+@pytest.mark.long
 def test_a_film_and_a_page_are_taken_away(
     ann: Browser, server: RunningServer, tmp_path: Path
 ) -> None:
@@ -2145,7 +2157,7 @@ def test_a_film_and_a_page_are_taken_away(
     assert ann.wait("#made-html").get_attribute("data-is") == "the same"
 
 
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("dark", few([False, True], True))
 def test_a_replay_with_all_its_panels_is_accessible(
     server: RunningServer, tmp_path: Path, dark: bool
 ) -> None:
@@ -2172,6 +2184,7 @@ def test_a_replay_with_all_its_panels_is_accessible(
         assert page.complaints() == []
 
 
+@pytest.mark.long
 def test_a_position_is_edited(ann: Browser, server: RunningServer, tmp_path: Path) -> None:
     game = played(2, seed=12)
     step = next(
@@ -2219,6 +2232,7 @@ def test_a_position_is_edited(ann: Browser, server: RunningServer, tmp_path: Pat
     )
 
 
+@pytest.mark.long
 def test_the_setup_is_edited(ann: Browser, server: RunningServer, tmp_path: Path) -> None:
     path = tmp_path / "game.jsonl"
     path.write_text(played(2, seed=12, actions=30).to_record(["ann", "bob"]), encoding="utf-8")
@@ -2295,6 +2309,7 @@ def test_a_file_dropped_on_the_page_and_several_games(ann: Browser, server: Runn
     ann.wait("#board svg")
 
 
+@pytest.mark.long
 def test_damaged_records_get_a_message(ann: Browser, server: RunningServer, tmp_path: Path) -> None:
     for number, content in enumerate(damaged()):
         path = tmp_path / f"damaged-{number}.jsonl"

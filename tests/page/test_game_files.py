@@ -154,6 +154,7 @@ def test_games_are_read_some_at_a_time(tmp_path: Path) -> None:
     assert numbers == [1, 2, 3, 4, 5]
 
 
+@pytest.mark.long
 def test_a_tournaments_folder_tells_its_games(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -185,6 +186,7 @@ def test_a_tournaments_folder_tells_its_games(
         assert (again.secret, again.scores) == (5, game.scores)
 
 
+@pytest.mark.long
 def test_a_damaged_tournament_tells_what_is_whole_and_no_path(tmp_path: Path) -> None:
     folder = make_tournament(tmp_path / "t")
     path = folder / "games.jsonl"

@@ -19,11 +19,11 @@ from skyenv.rules.state import NONE
 
 
 @pytest.mark.rule("INF-2")
-@pytest.mark.parametrize(("players", "side"), [(2, "front"), (3, "back"), (4, "front")])
+@pytest.mark.parametrize(("players", "side"), [(2, "front"), (3, "back")])
 def test_a_seat_has_seen_the_very_same_and_hidden_cards_are_others(players: int, side: str) -> None:
     replay = Replay.of(played(players, seed=7, side=side).to_record().encode(), 1)
     others = set()
-    for number, step in enumerate(np.linspace(0, replay.steps - 1, 12).astype(int)):
+    for number, step in enumerate(np.linspace(0, replay.steps - 1, 5).astype(int)):
         for seat in range(players):
             record = drawn_anew(replay, int(step), seat, (0.37 * number + 0.11 * seat) % 1.0)
             game = Game.from_record(record)  # every line of it is checked

@@ -283,6 +283,7 @@ def test_looking_through_games(page: Browser, server: RunningServer, folder: Pat
     )
 
 
+@pytest.mark.long
 def test_a_file_that_grows_is_seen_and_a_phone_shows_cards(
     server: RunningServer, folder: Path, tmp_path: Path
 ) -> None:
@@ -307,6 +308,7 @@ def test_a_file_that_grows_is_seen_and_a_phone_shows_cards(
         page.wait_until(lambda: page.text("#count") == "5 games", "the new game")
 
 
+@pytest.mark.long
 def test_a_new_game_of_the_same_agents(page: Browser, server: RunningServer) -> None:
     page.open(f"{server.address}/library?players=3")
     page.wait("#games tbody a")

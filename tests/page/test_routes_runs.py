@@ -195,6 +195,7 @@ def last_x(page: Browser) -> float:
     return float(label.rpartition(" ")[2])
 
 
+@pytest.mark.long
 def test_curves_grow_as_the_run_goes_on(page: Browser, server: RunningServer, folder: Path) -> None:
     page.open(f"{server.address}/runs?run={key_of('runs/first')}")
     page.wait("#wins svg .line")

@@ -119,6 +119,7 @@ def test_a_bid_is_taken_back_and_the_record_tells_only_what_was_played(
     assert not [line for line in text.splitlines() if '"bid ' in line and '"seat": 0' in line]
 
 
+@pytest.mark.long
 def test_a_move_is_taken_back_and_the_record_has_only_what_was_played(ann: TestClient) -> None:
     """Whatever can be taken back is, once: the game goes the same way, and its record is that of a
     game without it.

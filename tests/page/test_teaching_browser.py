@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from accessibility import check_accessible
-from pages import RunningServer, quick_catalogue
+from pages import RunningServer, few, quick_catalogue
 from test_browser import begin, choices, click_shape, play, state
 
 from experiments.tools.chromium import Browser, browser
@@ -45,6 +45,7 @@ def test_the_rules_as_a_page(ann: Browser, server: RunningServer) -> None:
         ann.click("header button[aria-label='Light or dark']")
 
 
+@pytest.mark.long
 def test_the_rules_beside_a_game(ann: Browser, server: RunningServer) -> None:
     begin(ann, server, "me", "agent:greedy", seed="6")
     ann.wait("#log a.rule")
@@ -99,6 +100,7 @@ def test_words_of_the_sentence_and_the_cards_lead_to_their_rules(
     check_accessible(ann, "#side")
 
 
+@pytest.mark.long
 def test_a_refusal_leads_to_its_rule(ann: Browser, server: RunningServer) -> None:
     begin(ann, server, "me", "agent:greedy", seed="6")
     ann.run("""
@@ -179,7 +181,7 @@ def do_what_glows(page: Browser, wanted: list[int]) -> None:
         page.click("dialog[open] button.primary")
 
 
-@pytest.mark.parametrize("phone", [False, True], ids=["1440", "390"])
+@pytest.mark.parametrize("phone", few([False, True], False))
 def test_the_lesson_by_clicks(server: RunningServer, phone: bool) -> None:
     with browser(phone=phone) as page:
         if not phone:
@@ -238,6 +240,7 @@ def test_another_choice_gets_a_friendly_line(ann: Browser, server: RunningServer
 # ---- what is new ----
 
 
+@pytest.mark.long
 def test_what_happens_for_the_first_time_is_explained_once(
     ann: Browser, server: RunningServer
 ) -> None:

@@ -21,21 +21,19 @@ from skyenv.rules.components import BLACK, DISTRICTS, PLACES
 from skyenv.rules.state import END_BUSINESSES, END_STOPS, NONE, PHASE_BID, PHASE_OVER
 from skyenv.tables import WIDTH
 
-TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
+TABLES = [(2, "front"), (3, "back"), (4, "front")]
 TSQ = DISTRICTS.index("TSQ")
 
 
 def positions(players: int, side: str, agent: str, every: int = 17) -> Iterator[Game]:
-    """Positions of two games."""
+    """Positions of a game."""
     player = make_agent(agent)
-    for seed in range(2):
-        game = Game(players, side, seed, max_turns=150)
-        number = 0
-        while not game.is_over:
-            game.play(decide_game(game, player))
-            number += 1
-            if number % every == 0 or game.is_over:
-                yield game
+    game, number = Game(players, side, 0, max_turns=150), 0
+    while not game.is_over:
+        game.play(decide_game(game, player))
+        number += 1
+        if number % every == 0 or game.is_over:
+            yield game
 
 
 def district_rows(picture: str, name: str) -> list[str]:
@@ -57,7 +55,7 @@ def district_rows(picture: str, name: str) -> list[str]:
     raise AssertionError("the frame isn't closed")
 
 
-@pytest.mark.parametrize("agent", ["random", "crowd", "hoard"])
+@pytest.mark.parametrize("agent", ["crowd", "hoard"])
 @pytest.mark.parametrize(("players", "side"), TABLES)
 def test_every_picture_is_narrow_whole_and_pure(players: int, side: str, agent: str) -> None:
     for game in positions(players, side, agent):

@@ -15,7 +15,7 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup quick test test-long test-uncompiled test-lowest test-ray test-libraries lint format train play speed peers docs site clean
+.PHONY: help setup quick test tests test-long test-uncompiled test-lowest test-ray test-libraries lint format train play speed peers docs site clean
 
 help:  ## say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -46,7 +46,11 @@ QUICK := tests/rules tests/records tests/agents/test_agents.py tests/test_game.p
 quick: $(READY)  ## rules, games and records in plain Python, without the compiler (half a minute)
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -m "not long and not programs and not compiled" $(QUICK)
 
-test: lint  ## style, types and all tests but the long ones
+# mypy needs one core for a minute, in which tests can use the other.
+test: $(READY)  ## style, types and all tests but the long ones
+	@$(MAKE) --no-print-directory --jobs 2 lint tests
+
+tests: $(READY)
 	$(PYTEST)
 
 test-uncompiled: $(READY)  ## the rules' tests in plain Python, without Numba's compiler

@@ -21,11 +21,10 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from skyenv.agents import make_agent
 from skyenv.arena.evaluate import evaluate, table
-from skyenv.commands import exit_code
 from skyenv.envs.sb3 import SkyenvVecEnv
 from skyenv.errors import OptionError
 from skyenv.files import replacing
-from skyenv.options import Options, common, option, parse
+from skyenv.options import Options, common, exit_code, option, parse
 from skyenv_agents.learned.pool import OpponentPool
 
 

@@ -12,50 +12,27 @@ import io
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from skyenv import __version__
-from skyenv.agents import (
-    Agent,
-    Evaluation,
-    ReportingAgent,
-    agents_help,
-    decide_game,
-    evaluation_of,
-    make_agent,
-)
-from skyenv.arena.commands import (
-    EvaluateOptions,
-    TournamentOptions,
-    earlier,
-    evaluate_agent,
-    play_tournament,
-)
-from skyenv.commands import Parser, exit_code
-from skyenv.dataset.commands import DatasetOptions, write_dataset
+from skyenv.agents import Agent, ReportingAgent, agents_help, decide_game, make_agent
+from skyenv.arena import commands as arena
+from skyenv.dataset import commands as dataset
 from skyenv.engine.game import Game
 from skyenv.errors import OptionError
-from skyenv.files import check_writable, write_atomically, writing
-from skyenv.options import Options, argument, common, option, parse
+from skyenv.files import writing
+from skyenv.options import Options, Parser, argument, common, exit_code, option, parse
 from skyenv.page import commands as page
 from skyenv.progress import progress
-from skyenv.records import nth_game, verify
+from skyenv.records import verify
 from skyenv.records.format import MAX_INT32
 from skyenv.records.reader import named
-from skyenv.render.colours import THEMES
-from skyenv.render.extras import PIXELS, check_installed
-from skyenv.render.film import film
-from skyenv.render.raster import HIGHEST_FPS, LARGEST, animation, png
-from skyenv.render.svg import svg
-from skyenv.render.text import text
-from skyenv.render.words import seat_name
+from skyenv.render import commands as render
 from skyenv.rules.board import as_board
-from skyenv.rules.components import MAX_PLAYERS
 from skyenv.seeds import HIGHEST_SEED, fresh_seed
 from skyenv.tables import counted
-
-WHOSE: Final = "show what this seat may know, from 0 on (default: all hands)"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -84,14 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     name = parser.parse_args(words[:1]).command
     command = COMMANDS[name]
     about = f"{command.what[0].upper()}{command.what[1:]}."
-
-    def run() -> int:
-        return (
-            command.run(parse(command.options, f"skyenv {name}", about, words[1:], command.earlier))
-            or 0
-        )
-
-    return exit_code(name, run)
+    read = partial(parse, command.options, f"skyenv {name}", about, words[1:], command.earlier)
+    return exit_code(name, lambda: command.run(read()))
 
 
 # ---- record ----
@@ -165,130 +136,6 @@ def _verify(options: VerifyOptions) -> None:
     )
 
 
-# ---- show ----
-
-
-@dataclass(frozen=True)
-class ShowOptions(Options):
-    """What ``show`` takes."""
-
-    file: Path = argument("the record", metavar="FILE")
-    game: int = option(1, "which game", low=1, high=MAX_INT32, metavar="N")
-    step: int | None = option(
-        None, "after N actions (default: all there are)", high=MAX_INT32, metavar="N"
-    )
-    seat: int | None = option(None, WHOSE, high=MAX_PLAYERS - 1, metavar="S")
-    svg: Path | None = option(None, "draw it to this file", metavar="FILE")
-    png: Path | None = option(
-        None, "draw it to this file (needs the extra [pictures])", metavar="FILE"
-    )
-    theme: str = option("light", "colours of the drawing", choices=tuple(THEMES))
-    width: int = option(
-        1200,
-        "pixels of the drawing's width; below 700 it stands upright",
-        low=1,
-        high=LARGEST,
-        metavar="PIXELS",
-    )
-    evaluation: str | None = option(
-        None,
-        "draw what this agent would do, and how sure it is (with --seat only that of the seat to "
-        "act)",
-        metavar="AGENT",
-    )
-
-
-def _show(options: ShowOptions) -> None:
-    """Print a position of a record as text, or draw it to files."""
-    with named(options.file):
-        lines = nth_game(options.file, options.game)
-        game = Game.replay(lines, options.step)
-    if options.svg is not None or options.png is not None:
-        _draw(options, game, lines.header.value["agents"])
-        return
-    picture = text(game.state, options.seat)
-    actions = [event for event in game.events if event["event"] == "action"]
-    last = f": {seat_name(actions[-1]['seat'])}, {actions[-1]['name']}" if actions else ""
-    print(f"{options.file}, game {options.game}, after {counted(len(actions), 'action')}{last}\n")
-    print(picture)
-
-
-def _draw(options: ShowOptions, game: Game, names: Sequence[str] | None) -> None:
-    """Write pictures of a position."""
-    if options.png is not None:
-        check_installed(*PIXELS)
-    check_writable(*(path for path in (options.svg, options.png) if path is not None))
-    drawn = svg(
-        game.state,
-        options.seat,
-        theme=options.theme,
-        events=game.events,
-        evaluation=_evaluation(options.evaluation, game),
-        agents=names,
-        width=options.width,
-    )
-    if options.svg is not None:
-        write_atomically(options.svg, drawn)
-    if options.png is not None:
-        write_atomically(options.png, png(drawn))
-
-
-def _evaluation(name: str | None, game: Game) -> Evaluation | None:
-    """What the agent of that name holds of the decision."""
-    if name is None:
-        return None
-    if game.is_over:
-        raise OptionError("--evaluation: the game is over, so there is nothing to decide")
-    agent = ReportingAgent(make_agent(name))
-    evaluation = evaluation_of(game, agent)
-    if evaluation is None:
-        raise OptionError(
-            f"--evaluation: {agent.name} evaluates nothing; searches and checkpoints do"
-        )
-    return evaluation
-
-
-# ---- film ----
-
-
-@dataclass(frozen=True)
-class FilmOptions(Options):
-    """What ``film`` takes."""
-
-    file: Path = argument("the record", metavar="FILE")
-    output: Path = option(MISSING, "the file to write, .gif or .mp4", short="-o", metavar="FILE")
-    game: int = option(1, "which game", low=1, high=MAX_INT32, metavar="N")
-    first: int = option(0, "begin after N actions", short="--from", high=MAX_INT32, metavar="N")
-    last: int | None = option(
-        None,
-        "end after N actions (default: all there are)",
-        short="--to",
-        high=MAX_INT32,
-        metavar="N",
-    )
-    every: int = option(1, "a picture after every N actions", low=1, high=MAX_INT32, metavar="N")
-    seat: int | None = option(None, WHOSE, high=MAX_PLAYERS - 1, metavar="S")
-    theme: str = option("light", "colours", choices=tuple(THEMES))
-    width: int = option(1200, "pixels of the film's width", low=16, high=LARGEST, metavar="PIXELS")
-    fps: float = option(2.0, "pictures a second", high=HIGHEST_FPS, above=True, metavar="F")
-
-
-def _film(options: FilmOptions) -> None:
-    """Make a film of a recorded game, a picture after every action (needs the extra [pictures])."""
-    with named(options.file):
-        pictures = film(
-            nth_game(options.file, options.game),
-            options.seat,
-            theme=options.theme,
-            first=options.first,
-            last=options.last,
-            every=options.every,
-        )
-        with progress(unit="picture", iterable=pictures) as bar:
-            number = animation(bar, options.output, fps=options.fps, width=options.width)
-    print(f"{options.output}: {counted(number, 'picture')}")
-
-
 # ---- all of them ----
 
 
@@ -311,9 +158,11 @@ COMMANDS: Final = {
         VerifyOptions,
         _verify,
     ),
-    "show": Command("print a position of a record, or draw it", ShowOptions, _show),
+    "show": Command("print a position of a record, or draw it", render.ShowOptions, render.show),
     "film": Command(
-        "make a film of a recorded game, a picture for every action", FilmOptions, _film
+        "make a film of a recorded game, a picture for every action",
+        render.FilmOptions,
+        render.make_film,
     ),
     "play": Command(
         "play and watch games in a browser, on a page of this machine", page.PlayOptions, page.play
@@ -325,16 +174,18 @@ COMMANDS: Final = {
     ),
     "evaluate": Command(
         "let an agent play against others, every paired seed once from each seat",
-        EvaluateOptions,
-        evaluate_agent,
+        arena.EvaluateOptions,
+        arena.evaluate_agent,
     ),
     "tournament": Command(
         "let agents play each other and rate them; or rate one against a ladder",
-        TournamentOptions,
-        play_tournament,
-        earlier,
+        arena.TournamentOptions,
+        arena.play_tournament,
+        arena.earlier,
     ),
     "dataset": Command(
-        "write games as Parquet files and as a Minari dataset", DatasetOptions, write_dataset
+        "write games as Parquet files and as a Minari dataset",
+        dataset.DatasetOptions,
+        dataset.write_dataset,
     ),
 }

@@ -1,5 +1,7 @@
-"""Options of a program: a frozen dataclass, filled from the command line, over a TOML file
-(``--config``), over its defaults.
+"""Programs: their options, and how they end.
+
+Options are a frozen dataclass, filled from the command line, over a TOML file (``--config``), over
+its defaults.
 
 >>> @dataclass(frozen=True)
 ... class Example(Options):
@@ -10,39 +12,41 @@
 Example(agent='greedy', seed=1, against=('crowd', 'hoard'))
 
 A field's type says what is read: int, float, str, bool, Path, or a tuple of one of them (several,
-with commas or spaces between
-on the command line; a list or the same text in TOML), each with ``| None`` where there may be none.
-An instance is always right
-in itself: whatever made it, types, choices and limits were checked.
+with commas or spaces between on the command line; a list or the same text in TOML), each with ``|
+None`` where there may be none. An instance is always right in itself: whatever made it, types,
+choices and limits were checked.
 """
 
 from __future__ import annotations
 
+import argparse
+import contextlib
+import os
 import shlex
+import sys
 import tomllib
-from argparse import SUPPRESS
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
 from pathlib import Path
 from types import UnionType
-from typing import Any, Final, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, NoReturn, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from skyenv.checks import check_choice, check_integer, check_number, parse_integer
-from skyenv.commands import Parser
 from skyenv.engine.options import DEFAULT_MAX_TURNS
 from skyenv.engine.thread_pool import DECISIONS_PER_THREAD, MOST_THREADS
-from skyenv.errors import CheckpointError, OptionError, shown
+from skyenv.errors import AgentError, BoardError, CheckpointError, OptionError, SkyenvError, shown
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 from skyenv.seeds import HIGHEST_SEED
 
+BAD_DATA: Final = 1
+BAD_COMMAND: Final = 2
+INTERRUPTED: Final = 130
 MOST: Final = 1e12
 """No number is larger, if its option says nothing else."""
 MOST_WORKERS: Final = 10**5
 """Of all machines together."""
 MOST_PROCESSES: Final = 1024
 """Of one machine; Ray's machines may have more."""
-POSITIONAL: Final = "positional"
-HELP: Final = "help"
 
 
 def option(
@@ -71,9 +75,20 @@ def option(
         const: the value if the flag stands alone; None: it must not.
         positional: whether it stands there without a flag.
     """
-    metadata = {HELP: text, "choices": choices, "low": low, "high": high, "above": above}
-    shape = {"short": short, "metavar": metavar, "const": const, POSITIONAL: positional}
-    return field(default=default, metadata={**metadata, **shape})
+    return field(
+        default=default,
+        metadata={
+            "text": text,
+            "choices": choices,
+            "low": low,
+            "high": high,
+            "above": above,
+            "short": short,
+            "metavar": metavar,
+            "const": const,
+            "positional": positional,
+        },
+    )
 
 
 def argument(text: str, *, metavar: str = "", default: Any = MISSING) -> Any:
@@ -181,13 +196,64 @@ class Options:
             )
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser that complains in one line.
+
+    Args:
+        command: how Python is told to run it: a module, and a subcommand if it is one (``"skyenv
+            evaluate"``). Its last word is what complaints begin with.
+        description: what the program does.
+    """
+
+    def __init__(self, command: str, description: str) -> None:
+        super().__init__(prog=f"python -m {command}", description=description, allow_abbrev=False)
+        self.program = command.replace(".", " ").split()[-1]
+
+    def error(self, message: str) -> NoReturn:
+        """See argparse."""
+        complain(self.program, f"{message} (see --help)")
+        self.exit(BAD_COMMAND)
+
+
+def complain(program: str, message: str) -> None:
+    """Tell what is wrong, in one line on stderr."""
+    print(f"{program}: error: {message}", file=sys.stderr)
+
+
+def exit_code(program: str, run: Callable[[], int | None]) -> int:
+    """Run a program's body; the exit code is what it returns, or what its error stands for, told in
+    one line.
+    """
+    try:
+        return run() or 0
+    except SkyenvError as error:
+        complain(program, str(error))
+        # A wrong board file is bad data, though a board is an option of the library.
+        return (
+            BAD_COMMAND
+            if isinstance(error, (OptionError, AgentError)) and not isinstance(error, BoardError)
+            else BAD_DATA
+        )
+    except BrokenPipeError:
+        # Whoever read our output has gone. Python would complain once more when it flushes stdout
+        # at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BAD_DATA
+    except OSError as error:
+        complain(program, f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        return BAD_DATA
+    except KeyboardInterrupt:
+        complain(program, "interrupted")
+        return INTERRUPTED
+
+
 # ---- one value ----
 
 
 def _entries(kind: type[Options]) -> list[tuple[Field[Any], Any]]:
     """The fields that are options, with their types."""
     types = get_type_hints(kind)
-    return [(entry, types[entry.name]) for entry in fields(kind) if HELP in entry.metadata]
+    return [(entry, types[entry.name]) for entry in fields(kind) if "text" in entry.metadata]
 
 
 def _parts(kind: Any) -> tuple[Any, bool, bool]:
@@ -226,27 +292,19 @@ def _single(entry: Field[Any], kind: type, value: Any) -> Any:
         parsed = parse_integer(value, low, high) if isinstance(value, str) else None
         return check_integer(name, value if parsed is None else parsed, low, high)
     if kind is float:
-        number = check_number(name, _read_float(value), metadata["low"], metadata["high"])
+        with contextlib.suppress(ValueError):
+            value = float(value) if isinstance(value, str) else value
+        number = check_number(name, value, metadata["low"], metadata["high"])
         if metadata["above"] and number == metadata["low"]:
             raise OptionError(f"{name} must be above {number:g}")
         return number
     if kind is bool and isinstance(value, bool):
         return value
     if kind in (str, Path) and isinstance(value, (str, Path)):
-        if "\0" in str(value):
-            raise OptionError(f"{name} must not have a null byte in it: {shown(value)}")
         if metadata["choices"]:
             check_choice(name, value, metadata["choices"])
         return kind(value)
     raise OptionError(f"{name} must be of type {kind.__name__}, not {shown(value)}")
-
-
-def _read_float(value: Any) -> Any:
-    """The number that a text stands for; anything else as it is."""
-    try:
-        return float(value) if isinstance(value, str) else value
-    except ValueError:
-        return value
 
 
 # ---- the command line and the file ----
@@ -265,7 +323,7 @@ def parse(
 
     Args:
         kind: what to make.
-        command, description: as for :class:`skyenv.commands.Parser`.
+        command, description: as for :class:`Parser`.
         arguments: the command line; None: that of this process.
         earlier: is told the values, as they were given or by default; what it returns, such as what
             the run to go on with had, counts for options that weren't given.
@@ -281,45 +339,39 @@ def parse(
         _add(parser, entry, type_of)
     parser.add_argument(
         "--config",
-        default=SUPPRESS,
+        default=argparse.SUPPRESS,
         metavar="FILE",
         help="TOML file with options, by their names here",
     )
     given = vars(parser.parse_args(arguments))
     file = given.pop("config", None)
-    values = {**(read_toml(file, kind) if file is not None else {}), **given}
+    defaults = {entry.name: entry.default for entry, _ in entries}
+    values = {**({} if file is None else _read_toml(file, defaults)), **given}
     if earlier is not None:
-        defaults = {
-            entry.name: entry.default for entry, _ in entries if entry.default is not MISSING
-        }
-        before = earlier({**defaults, **values})
-        values = {
-            **{entry.name: before[entry.name] for entry, _ in entries if entry.name in before},
-            **values,
-        }
+        said = {name: value for name, value in defaults.items() if value is not MISSING}
+        before = earlier({**said, **values})
+        values = {**{name: before[name] for name in defaults if name in before}, **values}
     for entry, _ in entries:
         if entry.default is MISSING and entry.name not in values:
-            metadata = entry.metadata
-            flags = "" if metadata[POSITIONAL] else "/".join(_flags(entry))
-            named = flags or metadata["metavar"] or entry.name
-            parser.error(f"{named} is required: {metadata[HELP]}")
+            named = "/".join(_flags(entry)) or entry.metadata["metavar"] or entry.name
+            parser.error(f"{named} is required: {entry.metadata['text']}")
     return kind(**values)
 
 
 def _add(parser: Parser, entry: Field[Any], kind: Any) -> None:
     """Let a parser know an option. It reads text alone, and leaves out what isn't said."""
     single, several, _ = _parts(kind)
-    metadata, is_flag = entry.metadata, single is bool
-    text = metadata[HELP]
-    if entry.default is not MISSING and "(default: " not in text and not is_flag:
+    metadata = entry.metadata
+    text = metadata["text"]
+    if entry.default is not MISSING and "(default: " not in text and single is not bool:
         text += f" (default: {as_text(entry.default) or 'none'})"
     choices = ",".join(choice for choice in metadata["choices"] or () if choice)
-    how: dict[str, Any] = {"default": SUPPRESS, "help": text.replace("%", "%%")}
-    if is_flag:
+    how: dict[str, Any] = {"default": argparse.SUPPRESS, "help": text.replace("%", "%%")}
+    if single is bool:
         how["action"] = "store_true"
     else:
         how["metavar"] = metadata["metavar"] or (f"{{{choices}}}" if choices else single.__name__)
-    if metadata[POSITIONAL]:
+    if metadata["positional"]:
         parser.add_argument(entry.name, nargs="*" if several else "?", **how)
         return
     if several:
@@ -330,6 +382,9 @@ def _add(parser: Parser, entry: Field[Any], kind: Any) -> None:
 
 
 def _flags(entry: Field[Any]) -> list[str]:
+    """The flags of an option, none if it stands there without."""
+    if entry.metadata["positional"]:
+        return []
     return [flag for flag in (entry.metadata["short"], "--" + entry.name.replace("_", "-")) if flag]
 
 
@@ -342,35 +397,19 @@ def as_text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def read_toml(path: str | Path, kind: type[Options]) -> dict[str, Any]:
-    """The options in a TOML file, by the names of the fields.
+def _read_toml(path: str, names: Collection[str]) -> dict[str, Any]:
+    """The options in a TOML file, by their names.
 
     Raises:
-        OptionError: an unknown option, or a value that can't be used. CheckpointError: the file
-            can't be read.
+        OptionError: an unknown option. CheckpointError: it is no TOML. OSError: it can't be read.
     """
     try:
         content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise CheckpointError(f"there is no file {path}") from error
-    except (
-        OSError,
-        ValueError,
-        RecursionError,
-    ) as error:  # ValueError: no TOML, no UTF-8, a huge number, a null byte in the path
+    except (ValueError, RecursionError) as error:  # no TOML, no UTF-8, a huge number
         raise CheckpointError(f"{path} can't be read as TOML: {error}") from error
-    entries = {entry.name: (entry, type_of) for entry, type_of in _entries(kind)}
-    values = {}
-    for key, value in content.items():
-        name = key.replace("-", "_")
-        if name not in entries:
-            raise OptionError(
-                f"{path}: unknown option {shown(key)}; there are {', '.join(entries)}"
-            )
-        try:
-            values[name] = _converted(*entries[name], value)
-        except OptionError as error:
-            raise OptionError(f"{path}: {error}") from error
+    values = {key.replace("-", "_"): value for key, value in content.items()}
+    for name in values.keys() - set(names):
+        raise OptionError(f"{path}: unknown option {shown(name)}; there are {', '.join(names)}")
     return values
 
 
@@ -385,16 +424,11 @@ def command_line(kind: type[Options], command: str, values: Mapping[str, Any]) -
         KeyError: a field has no value.
     """
     words = ["python", "-m", *command.split()]
-    for entry, type_of in _entries(kind):
-        value = values[entry.name]
-        single, several, _ = _parts(type_of)
+    for entry, _ in _entries(kind):
+        value, flags = values[entry.name], _flags(entry)[-1:]
         if value is None or value is False:
             continue
-        flag = [] if entry.metadata[POSITIONAL] else ["--" + entry.name.replace("_", "-")]
-        if single is bool:
-            words += flag
-        elif several and not flag:
-            words += [as_text(one) for one in value]
-        else:
-            words += [*flag, as_text(value)]
+        several = isinstance(value, (list, tuple)) and not flags
+        parts = [] if value is True else map(as_text, value if several else [value])
+        words += [*flags, *parts]
     return shlex.join(words)

@@ -13,9 +13,16 @@ from typing import Any
 import pytest
 
 from skyenv import options
-from skyenv.commands import exit_code
-from skyenv.errors import CheckpointError, OptionError
-from skyenv.options import Options, argument, command_line, common, option, parse, read_toml
+from skyenv.errors import OptionError
+from skyenv.options import (
+    Options,
+    argument,
+    command_line,
+    common,
+    exit_code,
+    option,
+    parse,
+)
 
 
 @dataclass(frozen=True)
@@ -137,8 +144,6 @@ BAD_VALUES: list[tuple[str, Any, str]] = [
     ("side", "top", "side must be one of front, back, not 'top'"),
     ("prior", "gredy", "prior must be one of greedy, or nothing, not 'gredy'"),
     ("out", 3, "out must be of type Path, not 3"),
-    ("out", "a\0b", "out must not have a null byte in it"),
-    ("agent", "a\0b", "agent must not have a null byte in it"),
     ("resume", "yes", "resume must be of type bool, not 'yes'"),
     ("against", [3], "against must be of type str, not 3"),
     ("rows", None, "rows must be a whole number"),
@@ -160,26 +165,23 @@ def test_values_that_can_not_be_used(name: str, value: Any, message: str) -> Non
         assert str(caught.value).startswith(message)
 
 
-BAD_FILES: list[tuple[str | bytes | None, type[Exception], str]] = [
-    ("speed = 3", OptionError, "unknown option 'speed'; there are agent, rest, players"),
-    ("config = 'x'", OptionError, "unknown option 'config'"),
-    ("rows = 101", OptionError, "rows must be a whole number from 1 to 100, not 101"),
-    ("[rows]\nnumber = 3", OptionError, "rows must be a whole number"),
-    ("rate = true", OptionError, "rate must be a number from 0 to 1, not"),
-    ('out = "a\\u0000b"', OptionError, "out must not have a null byte"),
-    ("rows 3", CheckpointError, "can't be read as TOML"),
-    (b"\xff\xfe", CheckpointError, "can't be read as TOML"),
-    (None, CheckpointError, "there is no file "),
-    ("rows = " + "9" * 5000, CheckpointError, "can't be read as TOML: Exceeds the limit"),
-    ("rows = " + "[" * 3000, CheckpointError, "can't be read as TOML"),
-    ("rows = " + "[" * 3000 + "]" * 3000, CheckpointError, "can't be read as TOML"),
+BAD_FILES: list[tuple[str | bytes | None, int, str]] = [
+    ("speed = 3", 2, "show.toml: unknown option 'speed'; there are agent, rest, players"),
+    ("config = 'x'", 2, "unknown option 'config'"),
+    ("rows = 101", 2, "rows must be a whole number from 1 to 100, not 101"),
+    ("[rows]\nnumber = 3", 2, "rows must be a whole number"),
+    ("rows 3", 1, "show.toml can't be read as TOML"),
+    (b"\xff\xfe", 1, "can't be read as TOML"),
+    (None, 1, "show.toml: No such file"),
+    ("rows = " + "9" * 5000, 1, "can't be read as TOML: Exceeds the limit"),
+    ("rows = " + "[" * 3000, 1, "can't be read as TOML"),
 ]
 
 
-@pytest.mark.parametrize(("text", "error", "message"), BAD_FILES, ids=range(len(BAD_FILES)))
+@pytest.mark.parametrize(("text", "code", "message"), BAD_FILES, ids=range(len(BAD_FILES)))
 def test_files_that_can_not_be_used(
     text: str | bytes | None,
-    error: type[Exception],
+    code: int,
     message: str,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -187,26 +189,10 @@ def test_files_that_can_not_be_used(
     file = tmp_path / "show.toml"
     if text is not None:
         file.write_bytes(text if isinstance(text, bytes) else text.encode())
-    with pytest.raises(error) as caught:
-        read_toml(file, Show)
-    assert message in str(caught.value)
-    assert str(file) in str(caught.value)
-    assert exit_code("show", lambda: len(asked(f"me --config {file}").rest)) == (
-        2 if error is OptionError else 1
-    )
+    assert exit_code("show", lambda: len(asked(f"me --config {file}").rest)) == code
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("show: error: ")
     assert message in line
-
-
-def test_options_of_ones_own_add_to_others() -> None:
-    @dataclass(frozen=True)
-    class More(Show):
-        side: str = common("side", default="back")
-        speed: float = option(1.0, "how fast")
-
-    config = parse(More, "p", "d", ["me", "--speed", "2", "--rows", "7"])
-    assert (config.speed, config.rows, config.side) == (2.0, 7, "back")
 
 
 @pytest.mark.parametrize(

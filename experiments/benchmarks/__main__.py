@@ -21,7 +21,7 @@ from typing import Final
 
 from experiments.figures import Figure, Scale, figure, read, shown, write
 from skyenv.checks import check_choice
-from skyenv.commands import exit_code
+from skyenv.options import exit_code
 
 COMMAND: Final = "python -m experiments.benchmarks"
 HERE: Final = Path(__file__).resolve().parents[2]

@@ -36,8 +36,8 @@ from skyenv.arena.plots import check_plots, save
 from skyenv.arena.ratings import rate, rate_newcomer
 from skyenv.arena.schedule import Settings, entrants
 from skyenv.arena.tournament import Tournament
-from skyenv.commands import INTERRUPTED, complain, exit_code
 from skyenv.engine.options import table_name
+from skyenv.options import INTERRUPTED, complain, exit_code
 from skyenv.render.colours import REFERENCE
 from skyenv.rules.components import SIDES
 

@@ -23,10 +23,10 @@ from experiments.tools import drawings, rules_page
 from skyenv.agents import agent_names, make_agent
 from skyenv.arena import ladder
 from skyenv.arena.schedule import entrants
-from skyenv.commands import Parser, exit_code
 from skyenv.engine import information_state, knowledge, observation
 from skyenv.engine.options import table_label, table_name
 from skyenv.files import write_atomically
+from skyenv.options import Parser, exit_code
 from skyenv.rules import state
 from skyenv.rules.actions import ACTION_NAMES
 from skyenv.rules.components import SIDES

@@ -27,10 +27,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.commands import exit_code
 from skyenv.engine.games import Games
 from skyenv.files import write_atomically
-from skyenv.options import Options, common, option, parse
+from skyenv.options import Options, common, exit_code, option, parse
 from skyenv.progress import progress
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.compiling import called_rule, entry_point

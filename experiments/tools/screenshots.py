@@ -17,7 +17,7 @@ from typing import Final
 from experiments.tools.chromium import Browser, browser, sit_down
 from skyenv import Game
 from skyenv.agents import decide_game
-from skyenv.commands import exit_code
+from skyenv.options import exit_code
 from skyenv.page.catalogue import catalogue
 from skyenv.page.commands import listen
 from skyenv.page.connections import server_of

@@ -30,10 +30,9 @@ import numpy.typing as npt
 
 from skyenv.agents import make_agent
 from skyenv.arena.matches import play_games, rotations
-from skyenv.commands import exit_code
 from skyenv.errors import AgentError, CheckpointError, OptionError
 from skyenv.files import read_json, write_atomically
-from skyenv.options import Options, argument, common, option, parse
+from skyenv.options import Options, argument, common, exit_code, option, parse
 from skyenv.seeds import TUNING
 from skyenv.work import Pool, open_pool
 from skyenv_agents.heuristic.player import HeuristicAgent

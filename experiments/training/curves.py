@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from skyenv.arena.plots import save
-from skyenv.commands import exit_code
 from skyenv.errors import CheckpointError, OptionError
-from skyenv.options import Options, argument, option, parse
+from skyenv.options import Options, argument, exit_code, option, parse
 from skyenv.render.colours import GRID, REFERENCE, SERIES
 
 PAST: Final = "past"

@@ -35,11 +35,20 @@ from experiments.training.expert_iteration import ExpertConfig, ExpertIteration
 from experiments.training.train import Training
 from skyenv import __version__
 from skyenv.arena.evaluate import Result, evaluate, table
-from skyenv.commands import INTERRUPTED, complain, exit_code
 from skyenv.engine.options import table_label, table_name
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.files import write_atomically
-from skyenv.options import Options, argument, command_line, common, option, parse
+from skyenv.options import (
+    INTERRUPTED,
+    Options,
+    argument,
+    command_line,
+    common,
+    complain,
+    exit_code,
+    option,
+    parse,
+)
 from skyenv.rules.components import SIDES
 from skyenv_agents.learned.networks import TRAINED, Network, NetworkAgent, TrainedAgent
 

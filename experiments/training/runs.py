@@ -41,10 +41,9 @@ from experiments.training.curves import draw_curves, read_curve
 from skyenv import OBSERVATION_SIZE, GameOptions, __version__
 from skyenv.agents import make_agent
 from skyenv.arena.evaluate import Result, as_json, evaluate, record_games, table
-from skyenv.commands import INTERRUPTED, exit_code
 from skyenv.errors import CheckpointError, OptionError, SkyenvError, cause
 from skyenv.files import locked, write_atomically
-from skyenv.options import as_text, parse
+from skyenv.options import INTERRUPTED, as_text, exit_code, parse
 from skyenv.progress import Bar, progress
 from skyenv.seeds import secret_seeds
 from skyenv.work import Interrupt

@@ -44,11 +44,19 @@ from skyenv.arena.plots import check_plots, plot_ladder
 from skyenv.arena.ratings import rate, rate_newcomer
 from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Entrant, Settings, entrant, entrants
 from skyenv.arena.tournament import Tournament
-from skyenv.commands import INTERRUPTED, complain
 from skyenv.engine.options import GameOptions, table_name
 from skyenv.errors import CheckpointError, OptionError, RenderError
 from skyenv.files import check_writable, write_atomically
-from skyenv.options import SPREAD, Options, argument, command_line, common, option
+from skyenv.options import (
+    INTERRUPTED,
+    SPREAD,
+    Options,
+    argument,
+    command_line,
+    common,
+    complain,
+    option,
+)
 from skyenv.seeds import HIGHEST_SEED, fresh_seed
 
 # ---- evaluate ----

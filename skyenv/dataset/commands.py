@@ -17,14 +17,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from skyenv.agents import agents_help
-from skyenv.commands import INTERRUPTED, complain
 from skyenv.dataset import episodes, parquet
 from skyenv.dataset.folder import FORMATS, MINARI, PARQUET, Plan, write
 from skyenv.dataset.sources import Matches, Records, Source, records_of
 from skyenv.engine.games import OBSERVATIONS
 from skyenv.engine.kernels import REWARDS
 from skyenv.errors import DatasetError, OptionError
-from skyenv.options import COMMON, Options, argument, common, option
+from skyenv.options import COMMON, INTERRUPTED, Options, argument, common, complain, option
 from skyenv.render.extras import check_installed
 from skyenv.tables import counted
 

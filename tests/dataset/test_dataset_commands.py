@@ -10,8 +10,8 @@ from datasets import contents
 from pyarrow import parquet as pq
 
 from processes import main_of
-from skyenv.commands import BAD_DATA
 from skyenv.dataset.commands import default_id
+from skyenv.options import BAD_DATA
 
 pytestmark = pytest.mark.usefixtures("in_this_process")
 

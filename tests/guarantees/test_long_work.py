@@ -18,8 +18,8 @@ from experiments.tools import tune
 from experiments.training import expert_iteration, train
 from processes import running, wait_until
 from skyenv import cli
-from skyenv.commands import BAD_DATA, INTERRUPTED
 from skyenv.files import locked
+from skyenv.options import BAD_DATA, INTERRUPTED
 
 TRAINING = (
     "--games 12 --steps 24 --batch 64 --hidden 8 --blocks 1 --entity-dim 4 --minutes 0 "

@@ -15,8 +15,7 @@ from experiments.tools import fit_leaves, tune
 from experiments.training import best_response, curves, expert_iteration, export, train
 from experiments.training.config import Config
 from skyenv import cli
-from skyenv.commands import BAD_COMMAND
-from skyenv.options import POSITIONAL, Options
+from skyenv.options import BAD_COMMAND, Options
 
 PROGRAMS: list[tuple[Callable[[Sequence[str]], int], list[str], type[Options]]] = [
     *((cli.main, [name], command.options) for name, command in cli.COMMANDS.items()),
@@ -46,11 +45,11 @@ def wrong_values(option: dataclasses.Field[Any], kind: str) -> Iterator[str]:
 def mistakes() -> Iterator[Any]:
     """A program, its words with a mistake in them, and the option that is wrong."""
     for main, words, kind in PROGRAMS:
-        options = [one for one in dataclasses.fields(kind) if "help" in one.metadata]
+        options = [one for one in dataclasses.fields(kind) if "text" in one.metadata]
         needed = []
         for one in options:
             if one.default is dataclasses.MISSING:
-                flag = [] if one.metadata.get(POSITIONAL) else [flag_of(one.name)]
+                flag = [] if one.metadata["positional"] else [flag_of(one.name)]
                 needed += [*flag, "x"]
         types = get_type_hints(kind)
         for one in options:

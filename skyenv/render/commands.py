@@ -1,0 +1,128 @@
+"""The commands ``python -m skyenv show`` and ``film``: pictures of recorded games."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import MISSING, dataclass
+from pathlib import Path
+from typing import Final
+
+from skyenv.engine.game import Game
+from skyenv.files import check_writable, write_atomically
+from skyenv.options import Options, argument, option
+from skyenv.progress import progress
+from skyenv.records import nth_game
+from skyenv.records.format import MAX_INT32
+from skyenv.records.reader import named
+from skyenv.render.colours import THEMES
+from skyenv.render.extras import PIXELS, check_installed
+from skyenv.render.film import film
+from skyenv.render.raster import HIGHEST_FPS, LARGEST, animation, png
+from skyenv.render.svg import svg
+from skyenv.render.text import text
+from skyenv.render.words import seat_name
+from skyenv.rules.components import MAX_PLAYERS
+from skyenv.tables import counted
+
+WHOSE: Final = "show what this seat may know, from 0 on (default: all hands)"
+
+# ---- show ----
+
+
+@dataclass(frozen=True)
+class ShowOptions(Options):
+    """What ``show`` takes."""
+
+    file: Path = argument("the record", metavar="FILE")
+    game: int = option(1, "which game", low=1, high=MAX_INT32, metavar="N")
+    step: int | None = option(
+        None, "after N actions (default: all there are)", high=MAX_INT32, metavar="N"
+    )
+    seat: int | None = option(None, WHOSE, high=MAX_PLAYERS - 1, metavar="S")
+    svg: Path | None = option(None, "draw it to this file", metavar="FILE")
+    png: Path | None = option(
+        None, "draw it to this file (needs the extra [pictures])", metavar="FILE"
+    )
+    theme: str = option("light", "colours of the drawing", choices=tuple(THEMES))
+    width: int = option(
+        1200,
+        "pixels of the drawing's width; below 700 it stands upright",
+        low=1,
+        high=LARGEST,
+        metavar="PIXELS",
+    )
+
+
+def show(options: ShowOptions) -> None:
+    """Print a position of a record as text, or draw it to files."""
+    with named(options.file):
+        lines = nth_game(options.file, options.game)
+        game = Game.replay(lines, options.step)
+    if options.svg is not None or options.png is not None:
+        _draw(options, game, lines.header.value["agents"])
+        return
+    picture = text(game.state, options.seat)
+    actions = [event for event in game.events if event["event"] == "action"]
+    last = f": {seat_name(actions[-1]['seat'])}, {actions[-1]['name']}" if actions else ""
+    print(f"{options.file}, game {options.game}, after {counted(len(actions), 'action')}{last}\n")
+    print(picture)
+
+
+def _draw(options: ShowOptions, game: Game, names: Sequence[str] | None) -> None:
+    """Write pictures of a position."""
+    if options.png is not None:
+        check_installed(*PIXELS)
+    check_writable(*(path for path in (options.svg, options.png) if path is not None))
+    drawn = svg(
+        game.state,
+        options.seat,
+        theme=options.theme,
+        events=game.events,
+        agents=names,
+        width=options.width,
+    )
+    if options.svg is not None:
+        write_atomically(options.svg, drawn)
+    if options.png is not None:
+        write_atomically(options.png, png(drawn))
+
+
+# ---- film ----
+
+
+@dataclass(frozen=True)
+class FilmOptions(Options):
+    """What ``film`` takes."""
+
+    file: Path = argument("the record", metavar="FILE")
+    output: Path = option(MISSING, "the file to write, .gif or .mp4", short="-o", metavar="FILE")
+    game: int = option(1, "which game", low=1, high=MAX_INT32, metavar="N")
+    first: int = option(0, "begin after N actions", short="--from", high=MAX_INT32, metavar="N")
+    last: int | None = option(
+        None,
+        "end after N actions (default: all there are)",
+        short="--to",
+        high=MAX_INT32,
+        metavar="N",
+    )
+    every: int = option(1, "a picture after every N actions", low=1, high=MAX_INT32, metavar="N")
+    seat: int | None = option(None, WHOSE, high=MAX_PLAYERS - 1, metavar="S")
+    theme: str = option("light", "colours", choices=tuple(THEMES))
+    width: int = option(1200, "pixels of the film's width", low=16, high=LARGEST, metavar="PIXELS")
+    fps: float = option(2.0, "pictures a second", high=HIGHEST_FPS, above=True, metavar="F")
+
+
+def make_film(options: FilmOptions) -> None:
+    """Make a film of a recorded game, a picture after every action (needs the extra [pictures])."""
+    with named(options.file):
+        pictures = film(
+            nth_game(options.file, options.game),
+            options.seat,
+            theme=options.theme,
+            first=options.first,
+            last=options.last,
+            every=options.every,
+        )
+        with progress(unit="picture", iterable=pictures) as bar:
+            number = animation(bar, options.output, fps=options.fps, width=options.width)
+    print(f"{options.output}: {counted(number, 'picture')}")

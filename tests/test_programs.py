@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import json
 import math
 import runpy
@@ -14,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from experiments.benchmarks import strength
 from experiments.benchmarks.__main__ import BENCHMARKS
 from experiments.benchmarks.__main__ import main as benchmark
 from experiments.benchmarks.game import ways
@@ -23,10 +23,13 @@ from processes import ROOT, main_of, printed, python
 pytestmark = pytest.mark.programs
 
 
+SLOW = {"game", "pictures", "start"}
+
+
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=pytest.mark.long if name == "throughput" else ())
+        pytest.param(name, marks=pytest.mark.long if name in SLOW else ())
         for name in BENCHMARKS
         if name != "gpu"
     ],
@@ -62,40 +65,28 @@ def test_hidden_hands_are_counted() -> None:
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_strength_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
-    """The second command plays the missing paired seeds of the same deals; figures are of all."""
-    module = importlib.import_module("experiments.benchmarks.strength")
-    common = ["crowd", "random", "--against", "bidder", "--workers", "1", "--out", str(tmp_path)]
-    for number in (1, 3):
-        assert module.main([*common, "--paired-seeds", str(number)]) == 0
-        games = sorted(tmp_path.glob("games/*/games.jsonl"))
-        assert len(games) == 2
-        figures = json.loads((tmp_path / "strength.json").read_text(encoding="utf-8"))["figures"]
-        found = {one["name"]: one["median"] for one in figures}
-        assert found["crowd: paired seeds"] == found["random: paired seeds"] == number
-    assert {"crowd: against bidder", "crowd: rating", "crowd: a decision"} <= found.keys()
+def test_strength_of_some_agents(tmp_path: Path) -> None:
+    words = ["crowd", "random", "--against", "hoard", "--paired-seeds", "2", "--workers", "1"]
+    assert strength.main([*words, "--out", str(tmp_path)]) == 0
+    figures = json.loads((tmp_path / "strength.json").read_text(encoding="utf-8"))["figures"]
+    assert [one["name"] for one in figures] == [
+        f"{agent}: {what}"
+        for agent in ("crowd", "random")
+        for what in ("against hoard", "a decision")
+    ]
     assert (tmp_path / "strength.png").stat().st_size > 1000
 
 
 # ---- tools ----
 
 
-def test_a_tuning_that_is_resumed_is_the_same(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    task = ["greedy", "--against", "random", "greedy", "--paired-seeds", "1", "--population", "3"]
-    whole, part = tmp_path / "whole.json", tmp_path / "part.json"
-    assert tune.main([*task, "--out", str(whole), "--generations", "2"]) == 0
-    assert tune.main([*task, "--out", str(part), "--generations", "1", "--workers", "2"]) == 0
-    assert tune.main(["--out", str(part), "--generations", "2", "--resume"]) == 0
-    assert part.read_bytes() == whole.read_bytes()
-    content = json.loads(whole.read_text(encoding="utf-8"))
-    assert content["weights"].keys() == content["start"].keys()
-    assert all(weight > 0 for weight in content["weights"].values())
-    assert tune.main([*task, "--out", str(whole)]) == 2
+def test_what_cannot_be_tuned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """tests/guarantees/test_long_work.py tunes."""
+    path = tmp_path / "tuning.json"
+    path.write_text("{}", encoding="utf-8")
+    assert tune.main(["greedy", "--out", str(path)]) == 2
     assert "--resume" in capsys.readouterr().err
-    part.write_text("{}", encoding="utf-8")
-    assert tune.main(["--out", str(part), "--resume"]) == 1
+    assert tune.main(["--out", str(path), "--resume"]) == 1
     assert tune.main(["random", "--out", str(tmp_path / "none.json")]) == 2
 
 

@@ -1,8 +1,7 @@
-"""The speed of the engine, of the environments, and of determinizations."""
+"""The speed of the engine and of determinizations."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from functools import partial
 from itertools import product
@@ -12,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from experiments.figures import Figure, Scale, figure, seconds
-from skyenv import OBSERVATION_SIZE, Game, Games, fifth_avenue_v0
-from skyenv.agents import RandomAgent, decide_game
+from skyenv import OBSERVATION_SIZE, Games
 from skyenv.engine.knowledge import resample, view
 
 SEEN: Final[dict[str, dict[str, Any]]] = {
@@ -27,8 +25,7 @@ SEEN: Final[dict[str, dict[str, Any]]] = {
 def speed(scale: Scale) -> Iterator[Figure]:
     """Random legal play, 2 players, front side, unless said otherwise; medians of repeats after a
     warm-up. "Random play" runs inside the compiled loop and chooses, too. "Actions from NumPy" are
-    chosen outside, which isn't timed; handing them over and checking them is. Environments are
-    timed in the loop of `agent_iter`, without choosing.
+    chosen outside, which isn't timed; handing them over and checking them is.
     """
     for seen, threads, players in [*product(SEEN, (1, 2), (2,)), *product(SEEN, (1,), (4,))]:
         games = Games(scale.of(4096), players, seed=1, threads=threads, **SEEN[seen])
@@ -43,10 +40,6 @@ def speed(scale: Scale) -> Iterator[Figure]:
             for threads in ((1, 2) if number > 256 else (1,))
         }
         yield from scale.in_turns("decisions/s", plays)
-    for interface in ("raw_env", "env"):
-        once = partial(petting_zoo, getattr(fifth_avenue_v0, interface)(), scale.of(40_000))
-        yield scale.measure(f"PettingZoo, {interface}()", "decisions/s", once)
-    yield from copying(scale)
     for name, size in (("game", games.state.itemsize), ("observation", 4 * OBSERVATION_SIZE)):
         yield figure(f"size of a {name}", "bytes", [size])
 
@@ -73,45 +66,6 @@ def numpy_steps(games: Games, steps: int) -> float:
         actions = legal_choice(games.mask, generator)
         spent += seconds(lambda actions=actions: games.step(actions))  # type: ignore[misc]
     return games.num_games * steps / spent
-
-
-def petting_zoo(env: Any, decisions: int) -> float:
-    """Return the decisions per second of PettingZoo's loop."""
-    generator, choosing, done = np.random.default_rng(1), 0.0, 0
-    started = time.perf_counter()
-    while done < decisions:
-        env.reset(seed=done)
-        for _ in env.agent_iter():
-            observation, _, terminated, truncated, _ = env.last()
-            action = None
-            if not (terminated or truncated):
-                before = time.perf_counter()
-                action = int(generator.choice(np.flatnonzero(observation["action_mask"])))
-                choosing += time.perf_counter() - before
-                done += 1
-            env.step(action)
-    return done / (time.perf_counter() - started - choosing)
-
-
-def copying(scale: Scale) -> Iterator[Figure]:
-    """Time copies of a record, and of a game with the log of its events."""
-    state = Games(2, seed=1, observation=None).state.view(np.ndarray).copy()
-    game, number = Game(seed=1), scale.of(10_000)
-    while len(game.events) < 100:
-        game.play(decide_game(game, RandomAgent()))
-
-    def record() -> float:
-        return seconds(lambda: [state.__setitem__(0, state[1]) for _ in range(number)])
-
-    def handle() -> float:
-        return seconds(lambda: [game.copy() for _ in range(number)])
-
-    for name, once in (("a game's record", record), ("a Game with its events", handle)):
-        yield scale.measure(
-            f"copying {name}",
-            "µs",
-            lambda once=once: once() / number * 1e6,  # type: ignore[misc]
-        )
 
 
 def resampling(scale: Scale) -> Iterator[Figure]:

@@ -2,14 +2,12 @@
 runs/first/milestones/*.npz --against greedy``.
 
 Every agent (a name, such as ismcts-100, or a checkpoint, such as a run's milestones) plays the same
-paired seeds against the same opponents, each once from every seat. Its games stand in a folder of
-their own in FOLDER/games; the same command goes on where it was interrupted, and plays what is
-missing. With ``--minutes`` the agents share the time.
+paired seeds against the same opponents, each once from every seat.
 
-Figures are the wins against each opponent, the rating on the ladder that ships (as a newcomer, if
-the opponents stand there) and the milliseconds of a decision. Intervals are 95 %, by the bootstrap
-over paired seeds. FOLDER/strength.json has them, and FOLDER/strength.png draws the wins over the
-last number in the agents' names (simulations, or seconds of training).
+Figures are the wins against each opponent, with 95 % intervals by the bootstrap over paired seeds,
+and the milliseconds of a decision, the mean of a game between greedy players. After each agent
+FOLDER/strength.json has them, and FOLDER/strength.png draws the wins over the last number in the
+agents' names (simulations, or seconds of training).
 
 Exit codes: 0 all right, 1 a file is bad, 2 the command or an agent is, 130 interrupted.
 """
@@ -20,29 +18,22 @@ import argparse
 import re
 import shlex
 import sys
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-import numpy as np
-
 from experiments.benchmarks.game import percent
-from experiments.figures import Figure, figure, shown, write
-from skyenv.arena import ladder
-from skyenv.arena.estimates import Estimate
-from skyenv.arena.folder import Folder, secret_of
+from experiments.figures import Figure, figure, seconds, shown, write
+from skyenv.agents import decide_game, make_agent
+from skyenv.arena.evaluate import evaluate
 from skyenv.arena.plots import check_plots, save
-from skyenv.arena.ratings import rate, rate_newcomer
-from skyenv.arena.schedule import Settings, entrants
-from skyenv.arena.tournament import Tournament
-from skyenv.engine.options import table_name
-from skyenv.options import INTERRUPTED, complain, exit_code
+from skyenv.engine.game import Game
+from skyenv.options import exit_code
 from skyenv.render.colours import REFERENCE
 from skyenv.rules.components import SIDES
+from skyenv.seeds import fresh_seed
 
 COMMAND: Final = "python -m experiments.benchmarks.strength"
-SEED: Final = 1
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -53,7 +44,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--players", type=int, choices=(2, 3, 4), default=2)
     parser.add_argument("--side", choices=SIDES, default="front")
     parser.add_argument("--paired-seeds", type=int, default=200, metavar="N")
-    parser.add_argument("--minutes", type=float, help="for all agents together (default: no limit)")
     parser.add_argument("--secret", type=int, help="number that decides deals (default: a new one)")
     parser.add_argument("--workers", type=int, default=0, help="0: one for each core")
     parser.add_argument("--ray", help="spread the work: auto, local or HOST:PORT")
@@ -65,78 +55,43 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace, command: str) -> int:
     check_plots()
-    folders = {spec: options.out / "games" / _slug(spec) for spec in options.agents}
-    secret = secret_of(options.secret, *folders.values())
-    until = time.perf_counter() + 60 * (options.minutes or 0)
+    secret = fresh_seed() if options.secret is None else options.secret
+    method = f"{options.players} players, {options.side} side, --secret {secret}; 95 % intervals."
     figures: list[Figure] = []
-    interrupted = False
-    for number, (spec, path) in enumerate(folders.items()):
-        agents = entrants([spec, *options.against], options.players)
-        settings = Settings(
-            agents, options.players, options.side, SEED, secret=secret, newcomer=True
+    for spec in options.agents:
+        results = evaluate(
+            spec,
+            options.against,
+            options.players,
+            options.side,
+            options.paired_seeds,
+            secret=secret,
+            workers=options.workers,
+            ray=options.ray,
+            progress=True,
         )
-        left = (until - time.perf_counter()) / 60 / (len(folders) - number)
-        with Folder(path, settings) as folder:
-            if not interrupted:
-                tournament = Tournament(
-                    folder,
-                    paired_seeds=options.paired_seeds,
-                    minutes=max(0.0, left) if options.minutes else None,
-                    workers=options.workers,
-                    ray=options.ray,
-                    progress=True,
-                )
-                tournament.run()
-                interrupted = tournament.interrupted
-            for one in measured(folder, spec):
-                print(shown(one), flush=True)
-                figures.append(one)
-    method = f"{options.players} players, {options.side} side; intervals are 95 %."
-    write(options.out / "strength.json", command, method, figures)
-    draw(figures, 100 / options.players, options.out / "strength.png")
-    if interrupted:
-        complain("strength", "interrupted; the same command goes on")
-    return INTERRUPTED if interrupted else 0
+        if len(results) < len(options.against) or any(one.interrupted for one in results):
+            raise KeyboardInterrupt
+        found = [percent(f"{spec}: against {one.opponent}", one.share) for one in results]
+        pace = decision_milliseconds(spec, options.players, options.side)
+        found.append(figure(f"{spec}: a decision", "ms", [pace]))
+        for one in found:
+            print(shown(one), flush=True)
+        figures += found
+        write(options.out / "strength.json", command, method, figures)
+        draw(figures, 100 / options.players, options.out / "strength.png")
+    return 0
 
 
-def _slug(spec: str) -> str:
-    return re.sub(r"[^\w.-]+", "-", spec).strip("-")
-
-
-def measured(folder: Folder, spec: str) -> Iterator[Figure]:
-    """Return the figures of agent 0; none before the first paired seed is finished."""
-    if not folder.whole_paired_seeds():
-        return
-    settings = folder.settings
-    ratings = rate(folder.results(), [one.name for one in settings.agents], settings.seed)
-    for opponent, wins in zip(settings.agents[1:], ratings.pairs[0][1:], strict=True):
-        assert wins is not None
-        yield percent(f"{spec}: against {opponent.name}", wins)
-    rating = rating_of(folder)
-    if rating is not None:
-        yield Figure(f"{spec}: rating", rating.mean, rating.low, rating.high, "", 1)
-    speed = folder.speeds()[0]
-    if speed is not None:
-        yield figure(f"{spec}: a decision", "ms", [1000 / speed])
-    yield figure(f"{spec}: paired seeds", "", [ratings.paired_seeds])
-
-
-def rating_of(folder: Folder) -> Estimate | None:
-    """Return agent 0's rating on the ladder that ships; None if an opponent doesn't stand there."""
-    settings = folder.settings
-    path = ladder.SHIPPED / f"{table_name(settings.players, settings.side)}.json"
-    shipped = ladder.read(path, settings.players, settings.side)
-    rungs = {
-        (rung["name"], rung["version"], rung["digest"]): index
-        for index, rung in enumerate(shipped["agents"])
-    }
-    opponents = [(one.name, one.version, one.digest) for one in settings.agents[1:]]
-    if not set(opponents) <= set(rungs) or shipped["max_turns"] != settings.max_turns:
-        return None
-    met = [rungs[one] for one in opponents]
-    points = np.array([rung["rating"]["mean"] for rung in shipped["agents"]])[met]
-    samples = np.array(shipped["samples"])[:, met]
-    return rate_newcomer(folder.results(), points, samples, settings.seed).points
+def decision_milliseconds(spec: str, players: int, side: str) -> float:
+    """Return the mean time of a decision in a game between greedy players."""
+    game, greedy, agent = Game(players, side, seed=1), make_agent("greedy"), make_agent(spec)
+    decide_game(game, agent)  # compiles
+    spent: list[float] = []
+    while not game.is_over:
+        spent.append(seconds(lambda: decide_game(game, agent)))
+        game.play(decide_game(game, greedy))
+    return 1000 * sum(spent) / len(spent)
 
 
 def draw(figures: Sequence[Figure], par: float, path: Path) -> None:

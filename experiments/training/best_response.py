@@ -11,7 +11,7 @@ itself.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -69,19 +69,6 @@ class BestResponse(Training):
             "target": self.config.target,
             "target_version": self.target_version,
         }
-
-    def summary(self, results: Sequence[Mapping[str, Any]]) -> str:
-        """See :class:`experiments.training.runs.Run`; with what the response won beyond its par."""
-        parts = [super().summary(results)]
-        for result in results:
-            par, share = 100 * result["par"], result["share"]
-            mean, low, high = (100 * share[name] - par for name in ("mean", "low", "high"))
-            parts.append(
-                f"{result['num_players']} players, {result['side']} side: the response wins "
-                f"{mean:+.1f} percentage points [{low:+.1f}, {high:+.1f}] beyond its par of "
-                f"{par:.1f} % against {result['opponent']}"
-            )
-        return "\n\n".join(filter(None, parts))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,31 +1,18 @@
-"""How several trainings went, in one picture: ``python -m experiments.training.curves runs/first
-runs/second -o curves.png``.
-
-The picture shows the share of wins against each kind of opponent over the time of training, which
-is wall time without checkpoints and the closing evaluation, with a line at par; below it the
-entropy. At most six lines are drawn: without ``--against`` past policies, which are others in every
-run, are left out where there are several runs, and then the opponents that are beaten most easily.
-
-Exit codes: 0 all right, 1 a curve can't be read, 2 the command is wrong.
-"""
+"""A training's course as a picture."""
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from skyenv.arena.plots import save
-from skyenv.errors import CheckpointError, OptionError
-from skyenv.options import Options, argument, exit_code, option, parse
+from skyenv.errors import CheckpointError
 from skyenv.render.colours import GRID, REFERENCE, SERIES
 
-PAST: Final = "past"
 MOST_LINES: Final = 6
-DASHES: Final = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)))
+DASHES: Final = ("-", "--", ":")
 
 Curve = Sequence[Mapping[str, Any]]
 
@@ -34,90 +21,39 @@ def read_curve(folder: str | Path) -> list[dict[str, Any]]:
     """The points of a run's ``curve.jsonl``.
 
     Raises:
-        CheckpointError: there is no such file, or something else is in it; the line is told.
+        CheckpointError: there is no such file, or something else is in it.
     """
     path = Path(folder) / "curve.jsonl"
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise CheckpointError(
-            f"there is no curve of a training in {folder}: {path} can't be read ({error})"
-        ) from error
-    points = []
-    for number, line in enumerate(lines, 1):
-        try:
-            point = json.loads(line)
-            usable = (
-                isinstance(point["shares"], dict)
-                and float(point["seconds"]) >= 0
-                and float(point["entropy"]) is not None
-            )
-        except (ValueError, TypeError, KeyError) as error:
-            raise CheckpointError(
-                f"{path}, line {number}: no point of a curve ({type(error).__name__}: {error})"
-            ) from error
-        if not usable:
-            raise CheckpointError(f"{path}, line {number}: no point of a curve")
-        points.append(point)
-    if not points:
-        raise CheckpointError(f"{path} is empty: the training has not come to its first checkpoint")
+        points = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        usable = all(isinstance(one["shares"], dict) for one in points) and all(
+            one["seconds"] >= 0 and one["entropy"] >= 0 for one in points
+        )
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise CheckpointError(f"{path} is no curve of a training: {error!s:.100}") from error
+    if not points or not usable:
+        raise CheckpointError(f"{path} is no curve of a training: no points, or other ones")
     return points
-
-
-def kinds_to_draw(curves: Mapping[str, Curve], against: Sequence[str] = ()) -> list[str]:
-    """The kinds of opponents whose lines are drawn, in the order of their names, or as asked for.
-
-    Args:
-        curves: by the names of the runs.
-        against: which; empty: as many as there is room for, the hardest ones.
-
-    Raises:
-        OptionError: there are too many lines, or nobody played against a kind that is asked for.
-    """
-    last: dict[str, list[float]] = {}
-    for curve in curves.values():
-        for kind, share in {
-            kind: share for point in curve for kind, share in point["shares"].items()
-        }.items():
-            last.setdefault(kind, []).append(share)
-    unknown = [kind for kind in against if kind not in last]
-    if unknown:
-        raise OptionError(
-            f"no run has a share against {unknown[0]!r}; there are "
-            f"{', '.join(sorted(last)) or 'none yet'}"
-        )
-    room = MOST_LINES // len(curves) if curves else MOST_LINES
-    if len(against) > room or room == 0:
-        lines = len(curves) * max(len(against), 1)
-        raise OptionError(
-            f"{lines} lines are too many for one picture, which holds {MOST_LINES}: name fewer "
-            "runs or opponents"
-        )
-    if against:
-        return list(against)
-    kinds = [kind for kind in last if len(curves) == 1 or kind != PAST]
-    return sorted(sorted(kinds, key=lambda kind: (sum(last[kind]) / len(last[kind]), kind))[:room])
 
 
 def draw_curves(curves: Mapping[str, Curve], path: str | Path, against: Sequence[str] = ()) -> None:
     """Draw win shares against kinds of opponents, with a line at par, and the entropy, over the
     time of training.
 
-    Several runs have a colour each and the opponents differ by dashes; in the picture of one run
+    Two runs have a colour each and the opponents differ by dashes; in the picture of one run
     opponents have colours.
 
     Args:
-        curves: points as `Run.curve` has them, by the name of the run.
+        curves: points as `Run.curve` has them, of one run or two, by the name of the run.
         path: of a PNG file.
-        against: see :func:`kinds_to_draw`.
+        against: kinds of opponents; empty: as many as there is room for, the hardest ones.
 
     Raises:
-        OptionError: as for :func:`kinds_to_draw`, or the file's name has no known ending. OSError:
-            it can't be written.
+        OSError: the file can't be written.
     """
     from matplotlib.figure import Figure
 
-    kinds = kinds_to_draw(curves, against)
+    kinds = list(against) or hardest(curves)
     figure = Figure(figsize=(9, 6.5), layout="constrained")
     wins, below = figure.subplots(2, 1, sharex=True, height_ratios=[5, 2])
     for number, (run, curve) in enumerate(curves.items()):
@@ -149,53 +85,12 @@ def draw_curves(curves: Mapping[str, Curve], path: str | Path, against: Sequence
     save(figure, path)
 
 
-def names_of(folders: Sequence[str]) -> list[str]:
-    """The names of runs: those of their folders, or where these are the same, their paths.
-
-    Raises:
-        OptionError: a run is named twice.
-    """
-    names = [Path(folder).resolve().name for folder in folders]
-    names = names if len(set(names)) == len(names) else list(folders)
-    if len(set(names)) < len(names):
-        raise OptionError("a run is named twice")
-    return names
-
-
-# ---- the command line ----
-
-
-@dataclass(frozen=True)
-class CurvesConfig(Options):
-    """What is drawn."""
-
-    runs: tuple[str, ...] = argument(
-        "folders of runs; a run goes by the name of its folder", metavar="RUN"
-    )
-    output: Path = option(Path("curves.png"), "the picture, a PNG file", short="-o", metavar="FILE")
-    against: tuple[str, ...] = option(
-        (), "kinds of opponents; none: as many as fit in", metavar="KIND"
-    )
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit code: 0 all right, 1 a curve can't be read, 2 the command
-    is wrong.
-    """
-
-    def run() -> int:
-        config = parse(
-            CurvesConfig, "experiments.training.curves", "Draw how trainings went.", arguments
-        )
-        curves = {
-            name: read_curve(folder)
-            for name, folder in zip(names_of(config.runs), config.runs, strict=True)
-        }
-        draw_curves(curves, config.output, config.against)
-        return 0
-
-    return exit_code("curves", run)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def hardest(curves: Mapping[str, Curve]) -> list[str]:
+    """The kinds of opponents with the lowest last win shares, by name; at most MOST_LINES lines."""
+    last: dict[str, list[float]] = {}
+    for curve in curves.values():
+        shares = {kind: share for point in curve for kind, share in point["shares"].items()}
+        for kind, share in shares.items():
+            last.setdefault(kind, []).append(share)
+    ordered = sorted(last, key=lambda kind: (sum(last[kind]) / len(last[kind]), kind))
+    return sorted(ordered[: MOST_LINES // len(curves)])

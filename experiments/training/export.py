@@ -28,10 +28,10 @@ import numpy as np
 
 from experiments.figures import machine
 from experiments.training.best_response import BestResponse, BestResponseConfig
-from experiments.training.closing import MODEL
 from experiments.training.config import CONFIG, Config
 from experiments.training.curves import MOST_LINES, draw_curves, read_curve
 from experiments.training.expert_iteration import ExpertConfig, ExpertIteration
+from experiments.training.runs import MODEL
 from experiments.training.train import Training
 from skyenv import __version__
 from skyenv.arena.evaluate import Result, evaluate, table

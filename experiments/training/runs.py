@@ -19,6 +19,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import shlex
 import signal
 import sys
 import time
@@ -26,7 +28,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -35,7 +37,6 @@ import numpy as np
 from tqdm import tqdm
 
 from experiments.training.actors import packed, unpacked
-from experiments.training.closing import MODEL, how_to_go_on, summary
 from experiments.training.config import AUTO, CONFIG, PAST, Config, earlier
 from experiments.training.curves import draw_curves, read_curve
 from skyenv import OBSERVATION_SIZE, GameOptions, __version__
@@ -49,10 +50,11 @@ from skyenv.seeds import secret_seeds
 from skyenv.work import Interrupt
 
 CHECKPOINT: Final = "checkpoint.bin"
+MODEL: Final = "model.npz"
+"""The agent."""
 MAGIC: Final = b"skyenv-training-checkpoint-8\n"
 """Gets a new number whenever the content of checkpoints changes its meaning."""
 DIGEST: Final = hashlib.sha256().digest_size
-EVALUATION: Final = "evaluation.json"
 MILESTONES: Final = "milestones"
 """Folder of earlier agents, SECONDS.npz by seconds of training without checkpoints."""
 RECENT_EPISODES: Final = 1000
@@ -398,39 +400,13 @@ class Run(ABC):
 
     # ---- how it plays in the end ----
 
-    def measured(self) -> list[dict[str, Any]] | None:
-        """What the closing evaluation found, if it is there and was made as it is wanted now;
-        without one, nothing.
-        """
-        config = self.config
-        if not config.paired_seeds:
-            return []
-        try:
-            results: list[dict[str, Any]] = json.loads(
-                (self.folder / EVALUATION).read_text(encoding="utf-8")
-            )
-            made = [
-                (one["num_players"], one["side"], one["opponent"], one["paired_seeds"])
-                for one in results
-            ]
-            self.summary(results)
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
-        names = [agent.name for agent in config.make_agents("against")]
-        wanted = [
-            (players, side, name, config.paired_seeds)
-            for players, side in config.tables
-            for name in names
-        ]
-        return results if made == wanted else None
-
     def forget_evaluation(self) -> None:
         """Remove what an earlier evaluation found: the agent is about to become another one."""
         for path in [*self.folder.glob("evaluation*"), *self.folder.glob("games*.jsonl")]:
             path.unlink()
 
-    def close(self) -> list[dict[str, Any]]:
-        """Measure the agent; write tables, plots and a few games; return the results.
+    def close(self) -> str:
+        """Measure the agent; write tables and a few games; return the table.
 
         Raises:
             KeyboardInterrupt: Ctrl-C; nothing is written.
@@ -440,10 +416,10 @@ class Run(ABC):
         opponents = config.make_agents("against")
         # Not games of seeds next to the run's own, which are those that it was trained on.
         seed, secret = config.seed, int(secret_seeds(config.seed, [CLOSING_SEED])[0])
-        by_table: dict[GameOptions, list[Result]] = {}
-        for players, side in config.tables:
-            kind = GameOptions(players, side, max_turns=config.max_turns)
-            by_table[kind] = evaluate(
+        kinds = [GameOptions(*kind, max_turns=config.max_turns) for kind in config.tables]
+        results: list[Result] = []
+        for kind in kinds:
+            results += evaluate(
                 agent,
                 opponents,
                 paired_seeds=config.paired_seeds,
@@ -452,23 +428,16 @@ class Run(ABC):
                 secret=secret,
                 progress=True,
             )
-            if len(by_table[kind]) < len(opponents) or any(
-                one.interrupted for one in by_table[kind]
-            ):
-                raise KeyboardInterrupt
-        for kind in by_table:
-            name = "" if len(by_table) == 1 else f"-{kind.num_players}-{kind.side}"
-            records = folder / f"games{name}.jsonl"
+        if len(results) < len(opponents) * len(kinds) or any(one.interrupted for one in results):
+            raise KeyboardInterrupt
+        for kind in kinds:
+            name = "" if len(kinds) == 1 else f"-{kind.num_players}-{kind.side}"
             games = 2 * kind.num_players
-            record_games(records, [agent, *opponents], kind, games, seed, secret)
-        every = [result for results in by_table.values() for result in results]
-        write_atomically(folder / "evaluation.txt", table(every) + "\n")
-        write_atomically(folder / EVALUATION, as_json(every))
-        return [asdict(result) for result in every]
-
-    def summary(self, results: Sequence[Mapping[str, Any]]) -> str:
-        """What was found, for a terminal of 80 columns."""
-        return summary(results)
+            path = folder / f"games{name}.jsonl"
+            record_games(path, [agent, *opponents], kind, games, seed, secret)
+        write_atomically(folder / "evaluation.txt", table(results) + "\n")
+        write_atomically(folder / "evaluation.json", as_json(results))
+        return table(results)
 
 
 def program(
@@ -538,38 +507,36 @@ def _launched(training: Run) -> int:
         training.begin()
         training.write_config()  # first, as --resume takes the options from it
         training.save()  # now, and not after a minute, it turns out whether it can be saved
-    config = training.config  # with a decided precision
-    results = training.measured() if training.finished() else None
-    if results is None:
-        if not training.finished():
-            training.forget_evaluation()
-            if not training.run():
-                print(
-                    f"stopped; `python -m experiments.training.{training.PROGRAM} --run "
-                    f"{config.run} --resume` goes on"
-                )
-                return INTERRUPTED
-        results = _closed(training)
+    if not training.finished():
+        training.forget_evaluation()
+        if not training.run():
+            print(
+                f"stopped; `python -m experiments.training.{training.PROGRAM} --run "
+                f"{config.run} --resume` goes on"
+            )
+            return INTERRUPTED
     print(
         f"{config.run} is finished: {training.decisions:,} decisions in "
-        f"{training.seconds / 60:.1f} minutes of training.\n"
+        f"{training.seconds / 60:.1f} minutes of training.\n",
+        flush=True,
     )
-    print(
-        "\n\n".join(
-            part
-            for part in (training.summary(results), how_to_go_on(config, training.PROGRAM))
-            if part
-        )
-    )
+    if config.paired_seeds:
+        print(training.close(), end="\n\n")
+    print(how_to_go_on(config, training.PROGRAM))
     return 0
 
 
-def _closed(training: Run) -> list[dict[str, Any]]:
-    """The closing evaluation, announced."""
-    if not training.config.paired_seeds:
-        return []
-    config = training.config
-    seats = sum(players for players, _ in config.tables)
-    games = seats * config.paired_seeds * len(config.against)
-    print(f"Measuring the agent by {games:,} games …", file=sys.stderr)
-    return training.close()
+def how_to_go_on(config: Config, program_name: str) -> str:
+    """The commands for what one may want next."""
+    run, model = shlex.quote(config.run), shlex.quote(str(Path(config.run) / MODEL))
+    inside = Path(sys.executable).is_relative_to(Path.cwd())
+    python = os.path.relpath(sys.executable) if inside else "python"
+    return f"""The agent: {model}
+Train it further:
+  {python} -m experiments.training.{program_name} --run {run} --resume --minutes N
+Play against it:
+  make play PLAY='--agents {model}'
+Rate it against the ladder:
+  {python} -m skyenv tournament --add {model} --players {config.players[0]} --minutes 2
+See how it went:
+  {run}/curves.png; {python} -m tensorboard.main --logdir {run}/tensorboard"""

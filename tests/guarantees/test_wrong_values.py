@@ -12,7 +12,7 @@ from typing import Any, get_type_hints
 import pytest
 
 from experiments.tools import fit_leaves, tune
-from experiments.training import best_response, curves, expert_iteration, export, train
+from experiments.training import best_response, expert_iteration, export, train
 from experiments.training.config import Config
 from skyenv import cli
 from skyenv.options import BAD_COMMAND, Options
@@ -23,7 +23,6 @@ PROGRAMS: list[tuple[Callable[[Sequence[str]], int], list[str], type[Options]]] 
     (best_response.main, [], best_response.BestResponseConfig),
     (expert_iteration.main, [], expert_iteration.ExpertConfig),
     (export.main, [], export.ExportConfig),
-    (curves.main, [], curves.CurvesConfig),
     (fit_leaves.main, [], fit_leaves.Fitting),
     (tune.main, [], tune.TuningRun),
 ]

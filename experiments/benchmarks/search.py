@@ -1,4 +1,4 @@
-"""The speed of agents: decisions in batches, and simulations of tree searches."""
+"""The speed of tree searches."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from experiments.benchmarks.engine import middle_games
-from experiments.figures import Figure, Scale, figure, seconds
-from skyenv.agents import agent_names, decide_game, decisions_in, make_agent
+from experiments.figures import Figure, Scale, figure
+from skyenv.agents import decide_game, decisions_in
 from skyenv.engine.game import Game
 from skyenv_agents import GreedyAgent, SearchAgent, TrainedAgent
 from skyenv_agents.search.tree import NODE_DTYPE
@@ -24,24 +23,6 @@ SEARCHES: Final[dict[str, tuple[int, dict[str, Any]]]] = {
     "network, 64 leaves at once": (2_000, {"evaluator": TrainedAgent(), "leaves": 64}),
 }
 """Simulations of a decision, and options of :class:`skyenv_agents.SearchAgent`."""
-
-
-def agents(scale: Scale) -> Iterator[Figure]:
-    """Every agent with a name decides at once in 256 games in the middle of random play (searching
-    agents in fewer, as they are slow), 2 players, front side, one thread; medians of repeats after
-    a warm-up.
-    """
-    for name in agent_names():
-        agent = make_agent(name)
-        games = middle_games(2 if name.startswith(("ismcts", "rollout")) else 256, 2)
-        decisions = decisions_in(games, agent)
-        once = partial(decisions_per_second, agent, decisions)
-        yield scale.measure(name, "decisions/s", once)
-
-
-def decisions_per_second(agent: Any, decisions: Any) -> float:
-    """Return the pace of one call."""
-    return len(decisions) / seconds(lambda: agent.act(decisions))
 
 
 def search(scale: Scale) -> Iterator[Figure]:

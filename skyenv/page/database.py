@@ -110,9 +110,12 @@ CREATE INDEX analysis_made ON analysis (made);
 _CLIENTS: Final = """
 ALTER TABLE analysis ADD COLUMN client TEXT NOT NULL DEFAULT '';
 """
+_KEY: Final = """
+ALTER TABLE game RENAME COLUMN wish TO idempotency_key;
+"""
 _STEPS: Final = (
     *(_TABLES, _SINCE_2, _SINCE_3, _SINCE_4, _VARIATIONS, _PEOPLE, _KEPT_REPLAYS, _COPIED),
-    *(_DRAWN_ANEW, _ANALYSES, _CLIENTS),
+    *(_DRAWN_ANEW, _ANALYSES, _CLIENTS, _KEY),
 )
 """What leads from each version to the next one.
 

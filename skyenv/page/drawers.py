@@ -16,13 +16,13 @@ from skyenv.page.errors import PageError
 THREADS: Final = 2
 """Python does one thing at a time: more of them would only keep the event loop waiting."""
 MOST_WAITING: Final = 64
-"""Wishes of one browser that wait at the same time."""
+"""Requests of one browser that wait at the same time."""
 READERS: Final = 4
 """Threads that wait for a disk, which may be slow and somewhere else."""
 
 _Values = ParamSpec("_Values")
 _Answer = TypeVar("_Answer")
-_Wish = tuple[Callable[[], Any], "asyncio.Future[Any]"]
+_Request = tuple[Callable[[], Any], "asyncio.Future[Any]"]
 
 
 class Drawers:
@@ -35,7 +35,7 @@ class Drawers:
 
     def __init__(self, threads: int = THREADS, name: str = "drawer") -> None:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
-        self._waiting: OrderedDict[str, deque[_Wish]] = OrderedDict()
+        self._waiting: OrderedDict[str, deque[_Request]] = OrderedDict()
         self._idle = threads
 
     async def ask(
@@ -50,19 +50,19 @@ class Drawers:
         Raises:
             PageError: the browser asks for too much at once.
         """
-        wishes = self._waiting.setdefault(browser, deque())
-        if len(wishes) >= MOST_WAITING:
+        requests = self._waiting.setdefault(browser, deque())
+        if len(requests) >= MOST_WAITING:
             raise PageError("this browser asks for too much at once; ask again", 429)
         answer: asyncio.Future[_Answer] = asyncio.get_running_loop().create_future()
-        wish = partial(work, *values, **more), answer
-        wishes.append(wish)
+        request = partial(work, *values, **more), answer
+        requests.append(request)
         self._begin()
         try:
             return await answer
         except asyncio.CancelledError:
-            if wish in wishes:  # what it holds may be large
-                wishes.remove(wish)
-                if not wishes:
+            if request in requests:  # what it holds may be large
+                requests.remove(request)
+                if not requests:
                     del self._waiting[browser]
             raise
 
@@ -71,12 +71,12 @@ class Drawers:
         self._pool.shutdown(cancel_futures=True)
 
     def _begin(self) -> None:
-        """Give waiting wishes to idle threads."""
+        """Give waiting requests to idle threads."""
         while self._idle and self._waiting:
-            browser, wishes = self._waiting.popitem(last=False)
-            work, answer = wishes.popleft()
-            if wishes:
-                self._waiting[browser] = wishes  # behind all others
+            browser, requests = self._waiting.popitem(last=False)
+            work, answer = requests.popleft()
+            if requests:
+                self._waiting[browser] = requests  # behind all others
             if answer.cancelled():
                 continue
             self._idle -= 1

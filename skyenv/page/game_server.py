@@ -23,6 +23,7 @@ from skyenv.page.browsers import new_token
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.drawers import Drawers
 from skyenv.page.errors import ConflictError, PageError, StorageError
+from skyenv.page.game_requests import AGENT, ME, GameRequest
 from skyenv.page.jobs import advise, move
 from skyenv.page.kept_replays import KeptReplays
 from skyenv.page.payloads import Payload
@@ -32,7 +33,6 @@ from skyenv.page.storage import ANYBODY, HUMAN, NOBODY, Link, Storage, StoredGam
 from skyenv.page.stored import withdrawn
 from skyenv.page.teaching import tutorial
 from skyenv.page.variations import Variation
-from skyenv.page.wishes import AGENT, ME, GameRequest
 from skyenv.page.workers import Priority, Report, Workers
 from skyenv.seeds import fresh_seed
 
@@ -54,7 +54,7 @@ PEOPLE: Final = "people"
 """What pages are told of: anything; who is there."""
 
 LESSON: Final = "lesson"
-"""The wish for a lesson, of which each browser has one; browsers' own wishes are longer."""
+"""The idempotency key of a lesson, of which each browser has one; browsers' own are longer."""
 _log = logging.getLogger("skyenv.page")
 
 
@@ -111,7 +111,7 @@ class GameServer:
     async def make(
         self, request: GameRequest, browser: str, variation: Variation | None = None
     ) -> Link:
-        """Make a game; none if the same wish has led to one already.
+        """Make a game; none if the same key has led to one already.
 
         `variation`: what it begins with.
 
@@ -137,7 +137,7 @@ class GameServer:
             seed,
             agents,
             DEFAULT_PAUSE,
-            request.wish,
+            request.idempotency_key,
         )
         game = StoredGame(new_token(), browser, time.time(), *options)
         actions: Sequence[int] = ()
@@ -163,7 +163,7 @@ class GameServer:
         ways = [link for link in links if link.browser == browser] or [
             link for link in links if link.browser is None
         ]
-        if not ways:  # the wish has led to a game before, whose seats others have now
+        if not ways:  # the key has led to a game before, whose seats others have now
             raise PageError("others have all seats of this game now", 403)
         return ways[0]
 

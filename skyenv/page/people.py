@@ -292,7 +292,7 @@ class People:
             and last_decision(session.game, link.seat) is not None
         )
 
-    async def take_back(self, link: Link, wish: str | None) -> Link:
+    async def take_back(self, link: Link, idempotency_key: str | None) -> Link:
         """A copy of the game before the last decision of its only person, who has made it then, to
         be played on from.
 
@@ -301,7 +301,7 @@ class People:
 
         Args:
             link: the seat's.
-            wish: what the browser calls this wish.
+            idempotency_key: as of :class:`skyenv.page.game_requests.GameRequest`.
 
         Raises:
             PageError: there is nothing to take back, or other people play.
@@ -322,7 +322,7 @@ class People:
             id=new_token(),
             owner=str(link.browser),
             created=time.time(),
-            wish=wish,
+            idempotency_key=idempotency_key,
             origin=stored.id,
             origin_step=step,
             chance=stored.chance or stored.id,

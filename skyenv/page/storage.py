@@ -114,7 +114,7 @@ class Storage(Database):
             after: the game that it is the rematch of.
 
         Returns:
-            The links; if the browser has had a game for the same wish, or `after` a rematch, those
+            The links; if the browser has had a game for the same key, or `after` a rematch, those
             of that game, and nothing is stored.
 
         Raises:
@@ -125,8 +125,8 @@ class Storage(Database):
         """
         links = list(links)
         with self.transaction() as connection:
-            same = f"{_LINKS} WHERE owner = ? AND wish = ? ORDER BY seat"
-            if earlier := connection.execute(same, (game.owner, game.wish)).fetchall():
+            same = f"{_LINKS} WHERE owner = ? AND idempotency_key = ? ORDER BY seat"
+            if earlier := connection.execute(same, (game.owner, game.idempotency_key)).fetchall():
                 return [link_of(row) for row in earlier]
             (number,) = connection.execute(
                 "SELECT count(*) FROM game WHERE owner = ?", (game.owner,)

@@ -50,7 +50,7 @@ class StoredGame:
         players, side, max_turns, seed: as for :class:`skyenv.Game`.
         agents: for every seat HUMAN or an agent's name, when the game began.
         pause: seconds that an agent's move takes at least.
-        wish: what the browser called its wish for a game; who sends one twice gets one game.
+        idempotency_key: two requests of a browser with the same key make one game.
         origin, origin_step: the game that this one goes on from, which may be gone, and after how
             many of its actions; of a variation of a replay, the replay's key and the game's number
             in it, as ``key/number``.
@@ -74,7 +74,7 @@ class StoredGame:
     seed: int
     agents: tuple[str, ...]
     pause: float
-    wish: str | None = None
+    idempotency_key: str | None = None
     origin: str | None = None
     origin_step: int | None = None
     beginning: str | None = None

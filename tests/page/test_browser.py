@@ -1263,7 +1263,7 @@ def test_the_lobby_greets_and_one_click_begins_a_game(
     assert ann.wait("#name").get_attribute("value") == "Ann"
 
 
-def test_the_same_wish_makes_one_game_and_another_one_a_second(
+def test_the_same_request_makes_one_game_and_another_one_a_second(
     ann: Browser, server: RunningServer
 ) -> None:
     """Its answer was lost: who clicks again gets that very game; who changes the form first gets

@@ -101,9 +101,9 @@ def test_a_killed_server_has_lost_nothing_that_it_answered(tmp_path: Path) -> No
             if not seats:
                 ann.get("/").raise_for_status()
                 cookies.update(ann.cookies)
-                wish = {"players": 2, "side": "front", "seats": ["me", "human"], "seed": "5"}
+                request = {"players": 2, "side": "front", "seats": ["me", "human"], "seed": "5"}
                 first = (
-                    ann.post("/api/games", json=wish)
+                    ann.post("/api/games", json=request)
                     .raise_for_status()
                     .json()["page"]
                     .replace("/seat/", "/api/seats/")

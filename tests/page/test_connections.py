@@ -23,7 +23,7 @@ from processes import wait_until
 from skyenv.page import connections, kept_replays, requests
 from skyenv.page.connections import HEADERS, Crowd
 
-WISH = {"players": 2, "side": "front", "seats": ["me", "human"]}
+REQUEST = {"players": 2, "side": "front", "seats": ["me", "human"]}
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def plays(server: RunningServer) -> Iterator[httpx2.Client]:
 
 def begin(client: httpx2.Client, **more: str) -> str:
     """A new game; the seat's address in the interface."""
-    answer = client.post("/api/games", json=WISH | more)
+    answer = client.post("/api/games", json=REQUEST | more)
     assert answer.status_code == 201
     made: Json = answer.json()
     return str(made["page"]).replace("/seat/", "/api/seats/")

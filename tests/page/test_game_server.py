@@ -1,4 +1,4 @@
-"""The server bears a full disk, a locked or damaged database, seats that change hands, and wishes
+"""The server bears a full disk, a locked or damaged database, seats that change hands, and requests
 that are sent twice.
 """
 
@@ -36,7 +36,7 @@ from skyenv.agents import Decisions, RandomAgent
 from skyenv.page import connections, database, game_server
 from skyenv.page.game_server import GameServer
 
-WISH = {"players": 2, "side": "front", "seats": ["me", "human"]}
+REQUEST = {"players": 2, "side": "front", "seats": ["me", "human"]}
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_what_people_do_on_a_full_disk_is_refused_whole(path: Path) -> None:
         requests: list[Callable[[], Any]] = [
             lambda: ann.post(f"{seat}/act", json=action),
             lambda: ann.post(f"{seat}/pause", json={"seconds": 3}),
-            lambda: ann.post("/api/games", json=WISH),
+            lambda: ann.post("/api/games", json=REQUEST),
             lambda: ann.post("/api/replays", content=played(2, actions=5).to_record()),
             lambda: ann.post(f"{other}/claim"),
             lambda: ann.post(f"{seat}/release"),
@@ -322,26 +322,29 @@ def test_what_is_taken_back_at_one_server_is_no_move_made_at_the_other(path: Pat
         assert payload(bob, other)["step"] == 2
 
 
-# ---- wishes that are sent twice ----
+# ---- requests that are sent twice ----
 
 
-def test_a_wish_that_is_sent_twice_makes_one_game(app: Starlette, ann: TestClient) -> None:
+def test_a_request_that_is_sent_twice_makes_one_game(app: Starlette, ann: TestClient) -> None:
     ann.get("/")
     eve = another(app)
-    wish = WISH | {"wish": "1234-abcd"}
+    request = REQUEST | {"idempotency_key": "1234-abcd"}
     with ThreadPoolExecutor(4) as pool:
-        answers = list(pool.map(lambda _: ann.post("/api/games", json=wish), range(8)))
+        answers = list(pool.map(lambda _: ann.post("/api/games", json=request), range(8)))
     assert {answer.status_code for answer in answers} == {201}
     assert len({answer.json()["page"] for answer in answers}) == 1
     assert len(ann.get("/api/games").json()["games"]) == 1
-    assert eve.post("/api/games", json=wish).json() != answers[0].json()
-    assert ann.post("/api/games", json=wish | {"wish": "5678-abcd"}).json() != answers[0].json()
+    assert eve.post("/api/games", json=request).json() != answers[0].json()
+    assert (
+        ann.post("/api/games", json=request | {"idempotency_key": "5678-abcd"}).json()
+        != answers[0].json()
+    )
     for odd in ("", "short", "x" * 65, "ä" * 10, 7, ["12345678"]):
-        assert ann.post("/api/games", json=wish | {"wish": odd}).status_code == 400
+        assert ann.post("/api/games", json=request | {"idempotency_key": odd}).status_code == 400
     for _ in range(2):
-        assert ann.post("/api/games", json=WISH).status_code == 201
+        assert ann.post("/api/games", json=REQUEST).status_code == 201
     assert len(ann.get("/api/games").json()["games"]) == 4
     assert ann.delete(answers[0].json()["page"].replace("/seat/", "/api/seats/")).status_code == 200
     assert (
-        ann.post("/api/games", json=wish).json() != answers[0].json()
+        ann.post("/api/games", json=request).json() != answers[0].json()
     )  # as long as the game is there

@@ -32,7 +32,7 @@ from starlette.testclient import TestClient
         {"seed": "²"},
     ],
 )
-def test_a_wrong_wish_gets_a_message(ann: TestClient, change: dict[str, Any]) -> None:
+def test_a_wrong_request_gets_a_message(ann: TestClient, change: dict[str, Any]) -> None:
     """Nothing is imported and no file is looked for: agents are found by name in the list that the
     server was given.
     """

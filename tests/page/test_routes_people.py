@@ -159,8 +159,8 @@ def test_spectators_see_what_everybody_knows_and_do_nothing(
         "people/0",
         "name",
     ):
-        wish = {"action": 1, "step": 0, "seconds": 1, "agent": "greedy", "name": "Bob"}
-        assert bob.post(f"{looking}/{request}", json=wish).status_code in (403, 409), request
+        wanted = {"action": 1, "step": 0, "seconds": 1, "agent": "greedy", "name": "Bob"}
+        assert bob.post(f"{looking}/{request}", json=wanted).status_code in (403, 409), request
     for request in ("record", "hint?agent=greedy"):
         assert bob.get(f"{looking}/{request}").status_code in (403, 409)
     assert bob.delete(looking).status_code == 403
@@ -330,11 +330,16 @@ def test_no_way_to_a_game_is_that_of_somebody_else(app: Starlette, ann: TestClie
         "the rematch has a seat for nobody, and Ann's"
     )
 
-    wish = {"players": 2, "side": "front", "seats": ["human", "agent:random"], "wish": "01234567"}
-    page = ann.post("/api/games", json=wish).json()["page"]
-    assert ann.post("/api/games", json=wish).json()["page"] == page
+    wanted = {
+        "players": 2,
+        "side": "front",
+        "seats": ["human", "agent:random"],
+        "idempotency_key": "01234567",
+    }
+    page = ann.post("/api/games", json=wanted).json()["page"]
+    assert ann.post("/api/games", json=wanted).json()["page"] == page
     assert bob.post(f"{api(page)}/claim").status_code == 200
-    answer = ann.post("/api/games", json=wish)
+    answer = ann.post("/api/games", json=wanted)
     assert (answer.status_code, "page" in answer.json()) == (403, False)
 
 
@@ -367,9 +372,9 @@ def test_a_takeback_is_a_copy_with_the_same_chance(ann: TestClient) -> None:
         )  # no card
         act(ann, seat, state, last)
     before = wait_for_turn(ann, seat)
-    wish = "0123456789abcdef"
-    page = ann.post(f"{seat}/takeback", json={"wish": wish}).json()["page"]
-    assert ann.post(f"{seat}/takeback", json={"wish": wish}).json()["page"] == page, (
+    key = "0123456789abcdef"
+    page = ann.post(f"{seat}/takeback", json={"idempotency_key": key}).json()["page"]
+    assert ann.post(f"{seat}/takeback", json={"idempotency_key": key}).json()["page"] == page, (
         "a double click makes one copy"
     )
     copy = api(page)

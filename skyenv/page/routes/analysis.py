@@ -15,6 +15,7 @@ from skyenv.page.analysis import Analysis
 from skyenv.page.background import Name, Work
 from skyenv.page.chances import what_can_come
 from skyenv.page.errors import PageError
+from skyenv.page.game_requests import ME, GameRequest
 from skyenv.page.kept_analyses import KeptAnalyses
 from skyenv.page.payloads import Payload
 from skyenv.page.playouts import MOST, USUAL, PlayOut
@@ -22,7 +23,6 @@ from skyenv.page.requests import browser_of, client_of, json_object, number, ser
 from skyenv.page.routes.replays import GAME, found, hands_are_open, seat_of_replay, step_of
 from skyenv.page.routes.works import METHODS, work
 from skyenv.page.variations import Variation
-from skyenv.page.wishes import ME, GameRequest
 from skyenv.seeds import HIGHEST_SEED, fresh_seed
 
 MOST_LISTED: Final = 20
@@ -95,8 +95,8 @@ def _origin(request: Request) -> str:
 
 
 async def _play_on(request: Request) -> Response:
-    """Play a game on from a step: ``{"seats": …}`` as for a new game, and ``wish`` and ``seed`` if
-    wanted.
+    """Play a game on from a step: ``{"seats": …}`` as for a new game, and ``idempotency_key``
+    and ``seed`` if wanted.
 
     With ``"anew": true`` what the browser's own seat couldn't know is drawn anew; it must have one
     seat then.

@@ -10,10 +10,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from skyenv.page.errors import PageError, StorageError
+from skyenv.page.game_requests import GameRequest
 from skyenv.page.payloads import Payload
 from skyenv.page.requests import browser_of, json_object, page, server_of
 from skyenv.page.strengths import strengths
-from skyenv.page.wishes import GameRequest
 from skyenv.render.words import seat_name
 
 PAGES: Final = ("/tutorial", "/rules", "/ladder", "/library", "/runs")

@@ -10,8 +10,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from skyenv.page.game_requests import checked_key
 from skyenv.page.requests import json_object, people_of, seat_of, whole
-from skyenv.page.wishes import checked_wish
 
 
 async def _people(request: Request) -> Response:
@@ -60,7 +60,7 @@ async def _take_back(request: Request) -> Response:
     value = await json_object(request)
     _, link, session = await seat_of(request)
     session.check_uncovered(link)
-    made = await people_of(request).take_back(link, checked_wish(value.get("wish")))
+    made = await people_of(request).take_back(link, checked_key(value))
     return JSONResponse({"page": f"/seat/{made.token}"}, 201)
 
 

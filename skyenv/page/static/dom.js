@@ -100,14 +100,14 @@ export function leaveBy(button) {
   addEventListener("pageshow", () => { button.disabled = false; }, { once: true });
 }
 
-const newWish = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+const newKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-/** What wishes are called, so that one that is sent twice is fulfilled once: the same name for the same `what`, else another one. */
-export function wishes() {
+/** Idempotency keys, so that a request that is sent twice is carried out once: the same key for the same `what`, else another one. */
+export function keys() {
   const names = new Map();
   return (what) => {
     const text = JSON.stringify(what);
-    if (!names.has(text)) names.set(text, newWish());
+    if (!names.has(text)) names.set(text, newKey());
     return names.get(text);
   };
 }

@@ -1,5 +1,5 @@
 // The lobby: begin a game, go on with one, open a record.
-import { ask, el, onReturn, seatNames, send, themeButton, wishes } from "./dom.js";
+import { ask, el, keys, onReturn, seatNames, send, themeButton } from "./dom.js";
 import { follow, readiness } from "./preparing.js";
 import { rulesButton } from "./rules.js";
 import { storedName, storeName } from "./settings.js";
@@ -14,7 +14,7 @@ let agents = [];
 $("name").value = storedName();
 $("name").oninput = () => storeName($("name").value);
 
-const wishFor = wishes();
+const keyFor = keys();
 
 /** Begin a game and go to its table; nothing can be begun meanwhile. */
 async function begin(form, game) {
@@ -24,7 +24,7 @@ async function begin(form, game) {
   button.textContent = "setting up the table …";
   note("");
   try {
-    location.href = (await send("/api/games", { ...game, wish: wishFor(game) })).page;
+    location.href = (await send("/api/games", { ...game, idempotency_key: keyFor(game) })).page;
   } catch (error) {
     leave(false);
     button.textContent = words;

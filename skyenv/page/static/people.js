@@ -1,5 +1,5 @@
 // The people at a table: who is there, names, invitations to look on, who takes over a seat, rematch, takeback, one screen for several.
-import { ask, copy, el, send, wishes } from "./dom.js";
+import { ask, copy, el, keys, send } from "./dom.js";
 import { $, api, attempt, load, note, onNews, onState, seat } from "./seat.js";
 import { storedName, storeName } from "./settings.js";
 
@@ -16,8 +16,8 @@ const go = (path, value) => attempt(async () => { location.href = (await send(`$
 export function setUpPeople() {
   onState((state) => show(state.people, state));
   onNews("people", refresh);
-  const wishFor = wishes();
-  $("take-back").onclick = () => go("takeback", { wish: wishFor(seat.state.step) });
+  const keyFor = keys();
+  $("take-back").onclick = () => go("takeback", { idempotency_key: keyFor(seat.state.step) });
   $("rematch").onclick = () => go("rematch");
   $("invite-spectators").onclick = () => attempt(async () => {
     const { page } = await send(`${api}/spectators`);

@@ -1,4 +1,4 @@
-"""What a browser wishes for: a new game, checked."""
+"""Requests for a new game, checked."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ME: Final = "me"
 behind AGENT.
 """
 AGENT: Final = "agent:"
-_WISH: Final = re.compile(r"[A-Za-z0-9-]{8,64}")
+_KEY: Final = re.compile(r"[A-Za-z0-9-]{8,64}")
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ class GameRequest:
         side: ``"front"`` or ``"back"``.
         seed: None: a random one.
         seats: one of ME, HUMAN, AGENT + name for each.
-        wish: what the browser calls this wish, lest one that is sent twice makes two games; None:
-            it doesn't.
+        idempotency_key: two requests of a browser with the same key make one game; None: each
+            makes one.
         names: what the people on its own seats are called; "" for the others.
     """
 
@@ -42,7 +42,7 @@ class GameRequest:
     side: str
     seed: int | None
     seats: tuple[str, ...]
-    wish: str | None = None
+    idempotency_key: str | None = None
     names: tuple[str, ...] = ()
 
     @classmethod
@@ -77,9 +77,7 @@ class GameRequest:
             checked_name(name, catalogue.names) if seat == ME else ""
             for name, seat in zip(names, seats, strict=True)
         )
-        return cls(
-            players, side, _seed(seed), tuple(seats), checked_wish(value.get("wish")), called
-        )
+        return cls(players, side, _seed(seed), tuple(seats), checked_key(value), called)
 
 
 def _seed(value: object) -> int | None:
@@ -92,12 +90,13 @@ def _seed(value: object) -> int | None:
     raise PageError(f"the seed must be a whole number from 0 to {HIGHEST_SEED}, not {shown(value)}")
 
 
-def checked_wish(value: object) -> str | None:
-    """What a browser calls a wish.
+def checked_key(request: Mapping[str, Any]) -> str | None:
+    """Return the idempotency key of a request.
 
     Raises:
-        PageError: it is no such name.
+        PageError: it isn't one.
     """
-    if value is None or (isinstance(value, str) and _WISH.fullmatch(value)):
-        return value
-    raise PageError(f"a wish is called by 8 to 64 letters, digits and hyphens, not {shown(value)}")
+    key = request.get("idempotency_key")
+    if key is None or (isinstance(key, str) and _KEY.fullmatch(key)):
+        return key
+    raise PageError(f"idempotency_key must be 8 to 64 letters, digits or hyphens, not {shown(key)}")

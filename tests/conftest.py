@@ -17,6 +17,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from processes import Threads
+
 os.environ.setdefault(
     "SKYENV_QUIET", "1"
 )  # what a test reads on stderr doesn't depend on what is compiled already
@@ -125,8 +127,7 @@ def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     from skyenv.arena import evaluate, tournament
     from skyenv.arena.schedule import timed_agent
     from skyenv.dataset import folder
-    from skyenv.work import Processes
 
     timed_agent.cache_clear()
     for module in (tournament, evaluate, folder):
-        monkeypatch.setattr(module, "open_pool", lambda *_: Processes(1, in_threads=True))
+        monkeypatch.setattr(module, "open_pool", lambda *_: Threads())

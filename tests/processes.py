@@ -11,13 +11,16 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 from unittest.mock import Mock
 
 from skyenv import cli
+from skyenv.work import Pool, Task
+from skyenv.work.pool import portable
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 
@@ -162,6 +165,42 @@ def there(process: int) -> bool:
         )
     except OSError:
         return False
+
+
+class Threads(Pool):
+    """A thread for each task, for functions that can't be pickled. One that is killed goes on.
+
+    Attributes:
+        busy: tasks under way, of all such pools.
+    """
+
+    busy: ClassVar[set[Task[Any]]] = set()
+
+    def _begin(self, task: Task[Any]) -> None:
+        self.busy.add(task)
+        threading.Thread(target=self._do, args=(task,), daemon=True).start()
+
+    def _do(self, task: Task[Any]) -> None:
+        report = () if task.on_progress is None else (task.on_progress,)
+        if task.set_running_or_notify_cancel():
+            try:
+                task.set_result(task.work(*task.arguments, *report))
+            except BaseException as error:
+                task.set_exception(portable(error))
+        self.busy.discard(task)
+
+    def kill(self, task: Task[Any]) -> None:
+        """See :class:`Pool`."""
+        task.cancel()
+        self.busy.discard(task)
+
+    def size(self) -> int:
+        """One at a time."""
+        return 1
+
+    def close(self) -> None:
+        """Forget all of them."""
+        self.busy.clear()
 
 
 def _command(words: tuple[object, ...]) -> list[str]:

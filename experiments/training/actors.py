@@ -114,14 +114,19 @@ class Actors:
         if kept is not None:
             self._states = list(kept["states"])
         self.own: Collector | None = None
-        self._pool: Pool | None = None
+        self._pools: list[Pool] = []
         self._tasks: list[Future[bytes]] = []
         if config.processes == 1:
             (state,) = self._states
             self.own = kind(config, 0, None if state is None else unpacked(state))
             self._network = config.make_network(started=False)
         else:
-            self._pool = open_pool(config.parts, config.ray)
+            # Of this machine a process for each part: it keeps the part's collector.
+            self._pools = (
+                [open_pool(1) for _ in self._states]
+                if config.ray is None
+                else [open_pool(config.parts, config.ray)] * config.parts
+            )
             self._begin()
 
     def rollouts(self, network: PolicyNetwork) -> list[Rollout]:
@@ -150,7 +155,7 @@ class Actors:
         return {
             "states": self._states if self.own is None else [packed(self.own.state())],
             "weights": self._weights,
-            "past": packed([]) if self._pool is None else self._past,
+            "past": self._past if self._pools else packed([]),
             "joining": packed(self._joining),
         }
 
@@ -161,8 +166,8 @@ class Actors:
 
     def end(self) -> None:
         """End all workers."""
-        if self._pool is not None:
-            self._pool.close()
+        for pool in self._pools:
+            pool.close()
 
     def _next(self, network: PolicyNetwork) -> None:
         """Set weights and past policies of the next rollouts."""
@@ -171,10 +176,7 @@ class Actors:
 
     def _begin(self) -> None:
         """Let workers play their parts."""
-        assert self._pool is not None
         self._tasks = [
-            self._pool.submit(
-                self._work, part, state, self._weights, self._past, needs=f"part {part}"
-            )
-            for part, state in enumerate(self._states)
+            pool.submit(self._work, part, state, self._weights, self._past)
+            for part, (pool, state) in enumerate(zip(self._pools, self._states, strict=True))
         ]

@@ -94,9 +94,7 @@ class Again:
                 )
         if played not in self._games:
             self._make_room(client)
-            job = self._workers.ask(
-                partial(play_again, played), Priority.ANALYSIS, group=f"played again for {client}"
-            )
+            job = self._workers.ask(partial(play_again, played), Priority.ANALYSIS)
             self._games[played], self._clients[played] = asyncio.create_task(job), client
         task = self._games[played]
         await asyncio.wait([task], timeout=patience)

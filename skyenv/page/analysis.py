@@ -164,7 +164,6 @@ class Analysis(Work):
     Args:
         replay: the game.
         entry: the agent.
-        group: on whose behalf it is made, for the workers.
         open_hands: whether it is told all hands (:mod:`skyenv.page.open_hands`), and not only what
             the seat to act can know.
         known: those that are kept; None: none are.
@@ -180,7 +179,6 @@ class Analysis(Work):
         self,
         replay: Replay,
         entry: CatalogueEntry,
-        group: str,
         open_hands: bool = False,
         known: KeptAnalyses | None = None,
     ) -> None:
@@ -192,7 +190,6 @@ class Analysis(Work):
         self.kind = self.version = ""
         self._known = known
         self.opinions: dict[int, Opinion] = {}
-        self._group = group
 
     async def run(self, workers: Workers) -> None:
         """See :class:`~skyenv.page.background.Work`."""
@@ -202,9 +199,7 @@ class Analysis(Work):
             self.kind, self.version, self.opinions = kept
             return
         job = partial(assess, self.entry, *positions)
-        told = await workers.ask(
-            job, Priority.ANALYSIS, group=self._group, agent=self.entry.name, on_progress=self.add
-        )
+        told = await workers.ask(job, Priority.ANALYSIS, self.add)
         self.kind, self.version = told
         if self._known is not None:
             await self._known.keep(*game, Judgement(self.kind, self.version, self.opinions))

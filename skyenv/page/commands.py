@@ -31,6 +31,7 @@ from skyenv.page.workers import Workers
 from skyenv.progress import progress
 from skyenv.records import nth_game
 from skyenv.tables import counted
+from skyenv.work import Processes
 
 PATIENCE: Final = 0.1
 """Seconds between looks whether the page is to end."""
@@ -138,7 +139,7 @@ def play(options: PlayOptions) -> None:
         chosen,
         names,
         options.public_host,
-        Workers(options.workers),
+        Workers(None if options.workers is None else Processes(options.workers)),
         library=library,
         runs=runs,
     )

@@ -140,13 +140,12 @@ class Expectations:
         """
         return viewer != PUBLIC and EXPECTING in self._server.catalogue.names
 
-    async def shares(self, game: Game, viewer: int | None, group: str) -> list[float]:
+    async def shares(self, game: Game, viewer: int | None) -> list[float]:
         """The share of the win that every seat can expect, as who looks at the game knows it.
 
         Args:
             game: not to be changed meanwhile.
             viewer: who looks, as :meth:`Session.viewer` says.
-            group: on whose behalf, for the workers.
 
         Raises:
             PageError: they aren't offered, or the agent can't be had.
@@ -156,16 +155,16 @@ class Expectations:
             raise PageError("nobody here can say what is to be expected", 404)
         key = digest(game.state, viewer)
         if key not in self._kept:
-            self._kept[key] = asyncio.create_task(self._judge(game.state.copy(), viewer, group))
+            self._kept[key] = asyncio.create_task(self._judge(game.state.copy(), viewer))
             while len(self._kept) > MOST_KEPT:
                 self._kept.popitem(last=False)
         self._kept.move_to_end(key)
         return await self._awaited(key, self._kept[key])
 
-    async def _judge(self, position: np.void, viewer: int | None, group: str) -> list[float]:
+    async def _judge(self, position: np.void, viewer: int | None) -> list[float]:
         await self._server.preparation.agent(EXPECTING)
         job = partial(expect, self._server.catalogue[EXPECTING], position, viewer)
-        return await self._server.workers.ask(job, Priority.HINT, group=group, agent=EXPECTING)
+        return await self._server.workers.ask(job, Priority.HINT)
 
     async def _awaited(self, key: bytes, task: asyncio.Task[list[float]]) -> list[float]:
         """What a task has judged.

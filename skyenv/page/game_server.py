@@ -81,7 +81,7 @@ class GameServer:
         self.catalogue = catalogue
         self.preparation = Preparation(catalogue, workers)
         self.ending = asyncio.Event()
-        self.workers = workers or Workers(in_threads=True)
+        self.workers = workers or Workers()
         self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._runners: dict[str, asyncio.Task[None]] = {}
         self._asked: dict[str, float] = {}
@@ -531,7 +531,7 @@ class GameServer:
                     actions = _lesson_of(session).answer
                 else:
                     job = partial(move, entry, session.game.copy())
-                    actions = await self.workers.ask(job, group=key, agent=name)
+                    actions = await self.workers.ask(job)
                 await self._wait(session, began)
                 await self._commit_agents(session, actions, position, name)
         except ConflictError:
@@ -592,7 +592,7 @@ class GameServer:
         session.granted = False
 
     async def hint(
-        self, name: str, game: Game, group: str, on_progress: Report | None = None
+        self, name: str, game: Game, asker: str, on_progress: Report | None = None
     ) -> Payload:
         """What an agent would do in a game, as a browser is told it; waits until the agent is
         ready. Who cancels it ends it.
@@ -600,7 +600,7 @@ class GameServer:
         Args:
             name: the agent's.
             game: only for it.
-            group: on whose behalf, for the workers.
+            asker: as for :meth:`Catalogue.look_up`.
             on_progress: called with what an agent that tries actions out has come to so far, as a
                 browser is told it.
 
@@ -608,11 +608,9 @@ class GameServer:
             PageError: there is no such agent, it can't be had, or the game is over.
             AgentError: its answer is none, or it fails.
         """
-        entry = await self._agent(name, group)
+        entry = await self._agent(name, asker)
         job = partial(advise, entry, game)
-        return await self.workers.ask(
-            job, Priority.HINT, group=group, agent=name, on_progress=on_progress
-        )
+        return await self.workers.ask(job, Priority.HINT, on_progress)
 
     def thinking(self, session: Session) -> Payload:
         """Who is to move, if it is an agent: its name, and for how many seconds it has been its

@@ -72,7 +72,6 @@ class Making(Work):
         kind: one of KINDS.
         seat: whose view; None: all hands are open.
         theme: "light" or "dark".
-        group: on whose behalf, for the workers.
 
     Attributes:
         kind: as above.
@@ -81,20 +80,17 @@ class Making(Work):
 
     _kept: Final[list[Making]] = []
 
-    def __init__(self, replay: Replay, kind: str, seat: int | None, theme: str, group: str) -> None:
+    def __init__(self, replay: Replay, kind: str, seat: int | None, theme: str) -> None:
         super().__init__()
         self.kind = kind
         self.content: bytes | None = None
         self._done = 0, 0
         make = make_film if kind == "gif" else make_page
         self._job = partial(make, replay.game.to_record(replay.names), replay.steps, seat, theme)
-        self._group = group
 
     async def run(self, workers: Workers) -> None:
         """See :class:`~skyenv.page.background.Work`."""
-        self.content = await workers.ask(
-            self._job, Priority.ANALYSIS, group=self._group, on_progress=self._note
-        )
+        self.content = await workers.ask(self._job, Priority.ANALYSIS, self._note)
         self._kept.append(self)
         while len(self._kept) > MOST_KEPT:
             self._kept.pop(0).forget()

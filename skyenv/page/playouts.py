@@ -122,7 +122,6 @@ class PlayOut(Work):
         entries: who sits where.
         number: how many times.
         seat: as for :func:`starts`.
-        group: on whose behalf it is done, for the workers.
 
     Attributes:
         so_far: shares and VP of the games so far, each float64 (k, players); always set together,
@@ -135,28 +134,15 @@ class PlayOut(Work):
         entries: Sequence[CatalogueEntry],
         number: int,
         seat: int | None,
-        group: str,
     ) -> None:
         super().__init__()
         self.so_far = np.zeros((0, len(entries))), np.zeros((0, len(entries)))
-        self._position, self._entries, self._number, self._seat, self._group = (
-            position,
-            entries,
-            number,
-            seat,
-            group,
-        )
+        self._position, self._entries, self._number, self._seat = position, entries, number, seat
 
     async def run(self, workers: Workers) -> None:
         """See :class:`~skyenv.page.background.Work`."""
         job = partial(play_out, list(self._entries), self._position, self._number, self._seat)
-        await workers.ask(
-            job,
-            Priority.ANALYSIS,
-            group=self._group,
-            agent=self._entries[0].name,
-            on_progress=self._add,
-        )
+        await workers.ask(job, Priority.ANALYSIS, self._add)
 
     def _add(self, bunch: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]) -> None:
         shares, scores = self.so_far

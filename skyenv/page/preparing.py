@@ -30,8 +30,8 @@ FITTING: Final = "greedy"
 """The agent that gets ready first, if it is on offer: the one that pages suggest."""
 LONGEST: Final = 900.0
 """Seconds that an agent may take to get ready; the others wait for it."""
-LONGEST_LOOK: Final = 120.0
-"""Seconds that making it may take."""
+LONGEST_LOOK: Final = 300.0
+"""Seconds that making it may take, and waiting for a worker."""
 Result = TypeVar("Result")
 _log = logging.getLogger("skyenv.page")
 
@@ -73,7 +73,6 @@ class Preparation:
         self._settled = {name: asyncio.Event() for name in catalogue.names}
         self._now: str | None = None
         self._step: Step | None = None
-        self._has_compiled = False
         self._task: asyncio.Task[None] | None = None
         for name, one in catalogue.readiness.items():
             if one.state == "ready" or workers is None:
@@ -163,8 +162,6 @@ class Preparation:
             await looking
             while order := self._order():
                 await self._prepare_agent(workers, order[0])
-            if self._has_compiled:  # who has compiled keeps much memory that isn't needed any more
-                workers.renew()
         finally:
             looking.cancel()
             self._now = None
@@ -213,8 +210,8 @@ class Preparation:
         job: Callable[[CatalogueEntry, Report], Result],
         name: str,
     ) -> Result:
-        """Have something done with an agent; it may take so long from when a worker begins, or
-        reports the last time.
+        """Have something done with an agent; it may take so long from now, or from its latest
+        report.
 
         Raises:
             AgentError: it takes longer.
@@ -222,26 +219,18 @@ class Preparation:
         """
         loop = asyncio.get_running_loop()
         try:
-            async with asyncio.timeout(None) as limit:
+            async with asyncio.timeout(seconds) as limit:
 
                 def note(step: Step) -> None:
                     limit.reschedule(loop.time() + seconds)
-                    self._note(step)
+                    self._step = step
 
-                def start() -> None:
-                    limit.reschedule(loop.time() + seconds)
-
-                return await workers.ask(
-                    partial(job, self._catalogue[name]),
-                    agent=name,
-                    on_progress=note,
-                    on_start=start,
-                )
+                return await workers.ask(partial(job, self._catalogue[name]), on_progress=note)
         except TimeoutError as error:
             raise AgentError(f"getting it ready takes longer than {seconds:.0f} seconds") from error
 
     def _note(self, step: Step) -> None:
-        self._step, self._has_compiled = step, True
+        self._step = step
 
     def _fail(self, name: str, error: Exception) -> None:
         one = self._catalogue.readiness[name]

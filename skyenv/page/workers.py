@@ -15,7 +15,7 @@ from enum import IntEnum
 from typing import Any, Final, TypeVar
 
 from skyenv.engine.thread_pool import cores
-from skyenv.work import Processes
+from skyenv.work import Pool, Processes
 from skyenv.work import Report as Report
 
 Result = TypeVar("Result")
@@ -38,26 +38,19 @@ class Workers:
     """A pool of workers for one event loop, in which all methods are called.
 
     Args:
-        number: how many at most; None: as many as cores, but at least two, so that turns go on
-            beside a long hint.
-        in_threads: do the jobs in threads of this process, for agents that can't be pickled.
+        pool: None: as many processes as cores, but at least two, so that turns go on beside a long
+            hint.
     """
 
-    def __init__(self, number: int | None = None, *, in_threads: bool = False) -> None:
-        workers = max(2, cores()) if number is None else number
-        self._pool = Processes(workers, in_threads=in_threads)
+    def __init__(self, pool: Pool | None = None) -> None:
+        self._pool = Processes(max(2, cores())) if pool is None else pool
         self._answers: set[asyncio.Future[Any]] = set()
-        self.renew, self.busy = self._pool.renew, self._pool.busy
 
     async def ask(
         self,
         job: Job[Result],
         priority: Priority = Priority.TURN,
-        *,
-        group: str = "",
-        agent: str = "",
         on_progress: Report | None = None,
-        on_start: Callable[[], None] | None = None,
     ) -> Result:
         """Return a job's result. Cancelling this ends the job.
 
@@ -65,32 +58,22 @@ class Workers:
             job: what is done.
             priority: waiting jobs of the first kind begin first. Hints and analyses leave one
                 worker to turns.
-            group: on whose behalf, a game's key for instance; groups take turns.
-            agent: the name of the agent that the job needs: a worker that has it in memory is
-                preferred. In threads an agent does one job at a time.
-            on_progress: called with what the job reports. on_start: called when a worker begins.
+            on_progress: called with what the job reports.
 
         Raises:
             WorkerDiedError: processes died over it. Exception: what the job raised.
         """
         loop = asyncio.get_running_loop()
 
-        def later(function: Callable[..., Any] | None, *values: Any) -> None:
+        def later(value: Any) -> None:
             with suppress(RuntimeError):  # the loop is closed
-                loop.call_soon_threadsafe(call, function, *values)
+                loop.call_soon_threadsafe(call, value)
 
-        def call(function: Callable[..., Any] | None, *values: Any) -> None:
-            if function is not None and not answer.done():
-                function(*values)
+        def call(value: Any) -> None:
+            if on_progress is not None and not answer.done():
+                on_progress(value)
 
-        task = self._pool.submit(
-            job,
-            priority=priority,
-            group=group,
-            needs=agent,
-            on_progress=lambda value: later(on_progress, value),
-            on_start=lambda: later(on_start),
-        )
+        task = self._pool.submit(job, priority=priority, on_progress=later)
         answer = asyncio.wrap_future(task)
         self._answers.add(answer)
         try:

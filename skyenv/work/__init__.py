@@ -13,8 +13,7 @@ this machine or CPUs of a Ray cluster; :class:`Pool` is what both offer::
 * A task whose worker dies is tried again, by a new worker, up to :data:`ATTEMPTS` times in all.
 * What a task raises comes back with the worker's traceback as a note.
 * Workers ignore SIGINT, end with the parent process, and give each library one thread.
-* A worker keeps what its tasks leave in memory (``functools.lru_cache``); ``needs`` names that, and
-  :class:`skyenv.work.pool.Processes` prefers a worker that has it.
+* A worker keeps what its tasks leave in memory (``functools.lru_cache``).
 """
 
 from __future__ import annotations

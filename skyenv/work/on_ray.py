@@ -15,10 +15,8 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cache, partial
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -27,7 +25,7 @@ from typing import Any, Final
 import skyenv
 from skyenv.engine.thread_pool import cores
 from skyenv.errors import OptionError, SkyenvError, cause, install_hint
-from skyenv.work.pool import ATTEMPTS, ONE_THREAD, Pool, Task, WorkerDiedError, portable, rebuilt
+from skyenv.work.pool import ATTEMPTS, ONE_THREAD, Pool, Task, WorkerDiedError, portable
 
 AUTO: Final = "auto"
 LOCAL: Final = "local"
@@ -47,12 +45,9 @@ OF_THIS_MACHINE: Final = {
 # Within which a head must accept a connection; Ray itself tries for minutes.
 SECONDS_TO_ANSWER: Final = 10.0
 # Packages whose sources must be the same on all machines, as far as this process uses them, and
-# their files that decide games: code, networks, ladders.
+# the endings of their files that decide games: code, networks, ladders.
 PACKAGES: Final = ("skyenv", "skyenv_agents", "experiments")
-DECIDING: Final = ("*.py", "*.npz", "*.json")
-
-
-# ---- connecting ----
+DECIDING: Final = (".py", ".npz", ".json")
 
 
 def connect(address: str, workers: int = 0) -> ModuleType:
@@ -73,41 +68,29 @@ def connect(address: str, workers: int = 0) -> ModuleType:
         import ray
     except ImportError as error:
         raise OptionError(f"ray isn't installed ({error}); {install_hint('ray')}") from error
-    if not ray.is_initialized():
-        if address not in (LOCAL, AUTO):
-            _check_answers(address)
-        before = signal.getsignal(signal.SIGTERM)
-        try:
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        if not ray.is_initialized():
+            if address not in (LOCAL, AUTO):
+                host, _, port = address.rpartition(":")
+                place = host.strip("[]"), int(port)
+                socket.create_connection(place, SECONDS_TO_ANSWER).close()
             ray.init(
                 address,
                 num_cpus=(workers or cores()) if is_local else None,
                 log_to_driver=False,
                 logging_level="ERROR",
             )
-        except (
-            Exception
-        ) as error:  # Ray raises ConnectionError, RuntimeError, ValueError, Exception
-            hint = "; start one with `ray start --head`, or use local" if address == AUTO else ""
-            raise OptionError(f"ray: no cluster at {address} ({cause(error)}){hint}") from error
-        finally:
-            if threading.current_thread() is threading.main_thread():
-                signal.signal(signal.SIGTERM, before)  # Ray sets a handler of its own
+    except Exception as error:  # Ray raises ConnectionError, RuntimeError, ValueError, Exception
+        raise OptionError(
+            f"ray: no cluster at {address!r} ({cause(error)}); auto is one that `ray start --head` "
+            "has started here, local a new one, HOST:PORT the head of another"
+        ) from error
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, before)  # Ray sets a handler of its own
     connected: ModuleType = ray
     return connected
-
-
-def _check_answers(address: str) -> None:
-    """Raise OptionError unless HOST:PORT accepts connections."""
-    host, _, port = address.rpartition(":")
-    if not host or not port.isdigit():
-        raise OptionError(f"ray must be auto, local or HOST:PORT of a head, not {address!r}")
-    try:
-        socket.create_connection((host.strip("[]"), int(port)), SECONDS_TO_ANSWER).close()
-    except (OSError, OverflowError) as error:
-        raise OptionError(f"ray: no answer at {address} ({cause(error)})") from error
-
-
-# ---- the pool ----
 
 
 class OnRay(Pool):
@@ -122,21 +105,24 @@ class OnRay(Pool):
         self._ray = connect(address, workers)
         self._workers = workers
         self._references: dict[Task[Any], Any] = {}
-        options = {"num_cpus": 1, "max_retries": ATTEMPTS - 1}
-        environment = {"env_vars": ONE_THREAD}
-        remote = self._ray.remote(**options, runtime_env=environment)(_remote_function())
-        home = Home.here()
-        self._remote = partial(remote.remote, home.path, self._ray.put(pickle.dumps(home)))
+        path = os.pathsep.join(map(os.path.abspath, sys.path))
+        remote = self._ray.remote(
+            num_cpus=1,
+            max_retries=ATTEMPTS - 1,
+            runtime_env={"env_vars": {**ONE_THREAD, "PYTHONPATH": path}},
+        )(do)
+        sources = {name: digest_of_sources(name) for name in PACKAGES if name in sys.modules}
+        self._remote = partial(remote.remote, os.getcwd(), sources)
 
     def _begin(self, task: Task[Any]) -> None:
-        reference = self._remote(pickle.dumps((task.work, task.arguments)))
+        # Ray's pickle takes what `python -m` has defined, too.
+        reference = self._remote(self._ray.cloudpickle.dumps((task.work, task.arguments)))
         self._references[task] = reference
         task.set_running_or_notify_cancel()
         reference.future().add_done_callback(partial(self._settle, task))
 
     def kill(self, task: Task[Any]) -> None:
         """See :meth:`Pool.kill`."""
-        task.unwanted = True
         if (reference := self._references.pop(task, None)) is not None:
             self._ray.cancel(reference, force=True)
 
@@ -153,60 +139,34 @@ class OnRay(Pool):
         """Set the result of a task, in a thread of Ray's."""
         self._references.pop(task, None)
         errors = self._ray.exceptions
-        error: Exception
-        try:
-            is_done, answer = done.result()
-            error = answer if is_done else rebuilt(answer)
-        except (
+        lost = (
             errors.WorkerCrashedError,
             errors.OutOfMemoryError,
             errors.NodeDiedError,
             errors.ObjectLostError,
-        ):
-            is_done, error = False, WorkerDiedError(f"{ATTEMPTS} processes or machines were lost")
+        )
+        try:
+            is_done, answer = done.result()
+        except lost:
+            is_done, answer = False, WorkerDiedError(f"{ATTEMPTS} processes or machines were lost")
         except errors.RayError as raised:
-            text = f"ray: {cause(raised)}; what is finished is kept"
-            is_done, error = False, SkyenvError(text)
+            is_done, answer = False, SkyenvError(f"ray: {cause(raised)}; what is finished is kept")
         if is_done:
             task.set_result(answer)
         else:
-            task.set_exception(error)
+            task.set_exception(answer)
 
 
-# ---- in a worker ----
+def do(folder: str, sources: Mapping[str, str], message: bytes) -> tuple[bool, Any]:
+    """Do a task in a worker: whether it was done, and the result or the error.
 
-
-@dataclass(frozen=True)
-class Home:
-    """The process that submits tasks, as a worker on another machine has to know it.
-
-    Attributes:
-        folder: the working directory. path: where modules are.
+    Args:
+        folder: the working directory of the process that submits tasks.
         sources: digests of the packages that it uses (:func:`digest_of_sources`).
-        program: the module that runs as ``__main__``, if that is one of ours.
+        message: the function and its arguments, pickled.
     """
-
-    folder: str
-    path: tuple[str, ...]
-    sources: tuple[tuple[str, str], ...]
-    program: str = ""
-
-    @classmethod
-    def here(cls) -> Home:
-        """Return this process."""
-        path = tuple(os.path.abspath(entry) for entry in sys.path)
-        digests = ((name, digest_of_sources(name)) for name in PACKAGES if name in sys.modules)
-        spec = getattr(sys.modules["__main__"], "__spec__", None)
-        program = spec.name if spec is not None and spec.name.startswith("experiments.") else ""
-        return cls(os.getcwd(), path, tuple(digests), program)
-
-    def enter(self) -> None:
-        """Make this worker like that process.
-
-        Raises:
-            SkyenvError: other sources are installed here.
-        """
-        for name, wanted in self.sources:
+    try:
+        for name, wanted in sources.items():
             if digest_of_sources(name) != wanted:
                 raise SkyenvError(
                     f"ray: {socket.gethostname()} has other sources of {name} (skyenv "
@@ -215,46 +175,20 @@ class Home:
                 )
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         with contextlib.suppress(FileNotFoundError):
-            os.chdir(self.folder)
-        if self.program:
-            sys.modules["__main__"] = import_module(self.program)
-
-
-@cache
-def digest_of_sources(package: str) -> str:
-    """Return a digest of a package's files that decide games; "" if it isn't installed."""
-    found = find_spec(package)
-    digest = hashlib.sha256()
-    for folder in map(Path, (found and found.submodule_search_locations) or ()):
-        for path in sorted(path for kind in DECIDING for path in folder.rglob(kind)):
-            name = path.relative_to(folder).as_posix()
-            digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest() if found else ""
-
-
-def do(home: bytes, message: bytes) -> tuple[bool, Any]:
-    """Do a task in a worker: whether it was done, and the result or the error."""
-    try:
-        pickle.loads(home).enter()
+            os.chdir(folder)
         work, arguments = pickle.loads(message)
         return True, work(*arguments)
     except Exception as error:  # SystemExit is how Ray itself ends a worker
         return False, portable(error)
 
 
-def _remote_function() -> Callable[[tuple[str, ...], bytes, bytes], Any]:
-    """Return what Ray calls; it is sent as it stands, since skyenv may be missing over there."""
-
-    def task_of_skyenv(path: tuple[str, ...], home: bytes, message: bytes) -> Any:
-        import os
-        import socket
-        import sys
-
-        sys.path.extend(entry for entry in path if entry not in sys.path and os.path.exists(entry))
-        try:
-            from skyenv.work.on_ray import do
-        except ImportError as error:
-            raise RuntimeError(f"{socket.gethostname()} has no such skyenv ({error})") from error
-        return do(home, message)
-
-    return task_of_skyenv
+@cache
+def digest_of_sources(package: str) -> str:
+    """Return a digest of a package's files that decide games; of none if it isn't installed."""
+    found = find_spec(package)
+    digest = hashlib.sha256()
+    for folder in map(Path, (found and found.submodule_search_locations) or ()):
+        for path in sorted(path for path in folder.rglob("*") if path.suffix in DECIDING):
+            name = path.relative_to(folder).as_posix()
+            digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()

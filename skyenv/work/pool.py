@@ -27,7 +27,6 @@ from skyenv.errors import AgentError, cause
 
 ATTEMPTS: Final = 3  # a task is given up after the deaths of so many workers
 PATIENCE: Final = 0.2  # seconds between checks of the clock and of Ctrl-C
-MOST_GROUPS: Final = 1000  # groups whose latest turn is remembered
 
 # Environment of a worker: it has one core, so libraries get one thread.
 ONE_THREAD: Final = dict.fromkeys(
@@ -53,52 +52,46 @@ class WorkerDiedError(AgentError):
 
 
 class Task(Future[Result], Generic[Result]):
-    """A task that was submitted, and the future of its result; see :meth:`Pool.submit`.
-
-    Attributes:
-        unwanted: whether it was killed.
-    """
+    """A task that was submitted, and the future of its result; see :meth:`Pool.submit`."""
 
     def __init__(
         self,
         work: Callable[..., Result],
         arguments: tuple[Any, ...],
-        priority: int = 0,
-        group: str = "",
-        needs: str = "",
-        on_start: Callable[[], None] | None = None,
-        on_progress: Report | None = None,
+        priority: int,
+        on_progress: Report | None,
     ) -> None:
         super().__init__()
         self.work, self.arguments = work, arguments
-        self.priority, self.group, self.needs = priority, group, needs
-        self.on_start, self.on_progress = on_start, on_progress
-        self.unwanted = False
+        self.priority, self.on_progress = priority, on_progress
 
 
 class Pool(ABC):
     """Workers that do one task each at a time; a context manager that closes it."""
 
-    def submit(self, work: Callable[..., Result], *arguments: Any, **how: Any) -> Task[Result]:
-        """Submit a task.
+    def submit(
+        self,
+        work: Callable[..., Result],
+        *arguments: Any,
+        priority: int = 0,
+        on_progress: Report | None = None,
+    ) -> Task[Result]:
+        """Submit a task. Ray ignores the last two options.
 
         Args:
             work: the function that does it, in a worker. It, the arguments and the result are
                 pickled.
             arguments: of the function.
-            how: options that processes of this machine follow, and Ray ignores:
-                `priority` (int): tasks with the lowest number begin first; those above 0 leave one
-                worker to the others. `group` (str): groups of one priority take turns.
-                `needs` (str): what the task loads; a worker that has it is preferred.
-                `on_start`, `on_progress`: called in another thread when a worker begins, and with
-                what the task reports. With `on_progress` the function is called with one more
-                argument, a :data:`Report`.
+            priority: tasks with the lowest number begin first; those above 0 leave one worker to
+                the others.
+            on_progress: called in another thread with what the task reports; the function is called
+                with one more argument then, a :data:`Report`.
 
         Returns:
             The future of the result. Its exception is what the work raised, or
             :class:`WorkerDiedError`.
         """
-        task = Task(work, arguments, **how)
+        task = Task(work, arguments, priority, on_progress)
         self._begin(task)
         return task
 
@@ -145,24 +138,24 @@ class Pool(ABC):
         Raises:
             AgentError: workers keep dying over a task. Exception: what the work raised.
         """
-        waiting, pending = iter(arguments), dict[Future[Result], Argument]()
+        waiting, pending = iter(arguments), dict[Task[Result], Argument]()
         try:
             while goes_on():
                 for argument in itertools.islice(waiting, max(0, self.size() - len(pending))):
                     pending[self.submit(work, argument)] = argument
                 if not pending:
                     return
-                for future in wait(pending, PATIENCE, FIRST_COMPLETED).done:
-                    argument = pending.pop(future)
+                wait(pending, PATIENCE, FIRST_COMPLETED)
+                for task in [one for one in pending if one.done()]:
+                    argument = pending.pop(task)
                     try:
-                        result = future.result()
+                        result = task.result()
                     except WorkerDiedError as error:
                         raise WorkerDiedError(f"{error} while {about(argument)}") from None
                     yield argument, result
         finally:
-            for future in pending:
-                assert isinstance(future, Task)
-                self.kill(future)
+            for task in pending:
+                self.kill(task)
 
 
 class Interrupt:
@@ -205,25 +198,15 @@ class Interrupt:
 
 
 class Processes(Pool):
-    """A pool of processes; each starts with its first task.
+    """A pool of at most so many processes, at least 1; each starts with its first task."""
 
-    Args:
-        workers: how many, at least 1.
-        in_threads: do tasks in threads of this process, for functions that can't be pickled. A
-            thread can't be ended: after :meth:`kill` it goes on, and another one takes its place.
-            Tasks that need the same thing are done one after the other.
-    """
-
-    def __init__(self, workers: int, *, in_threads: bool = False) -> None:
-        self._workers, self._in_threads = workers, in_threads
+    def __init__(self, workers: int) -> None:
+        self._workers = workers
         self._lock = threading.RLock()
         self._waiting: list[Task[Any]] = []
-        self._idle: list[_Thread] = []
-        self._busy: dict[_Thread, Task[Any]] = {}
+        self._idle: list[_Process] = []
+        self._busy: dict[Task[Any], _Process] = {}
         self._drivers: set[threading.Thread] = set()
-        self._held: set[str] = set()
-        self._served: dict[str, int] = {}
-        self._turns = itertools.count()
 
     def _begin(self, task: Task[Any]) -> None:
         with self._lock:
@@ -233,37 +216,26 @@ class Processes(Pool):
     def kill(self, task: Task[Any]) -> None:
         """See :meth:`Pool.kill`."""
         with self._lock:
-            task.unwanted = True
             task.cancel()
             if task in self._waiting:
                 self._waiting.remove(task)
-            for worker in [one for one, other in self._busy.items() if other is task]:
-                if not worker.kill():
-                    del self._busy[worker]
-                    self._distribute()
+            elif task in self._busy:
+                self._busy.pop(task).kill()
+                self._distribute()
 
     def size(self) -> int:
         """See :meth:`Pool.size`."""
         return self._workers
 
-    def busy(self) -> int:
-        """Return the number of tasks under way."""
-        return len(self._busy)
-
-    def renew(self) -> None:
-        """End idle processes; their next tasks start new ones."""
-        with self._lock:
-            for worker in self._idle:
-                worker.end()
-
     def close(self) -> None:
-        """See :meth:`Pool.close`; threads that do tasks themselves are left to them."""
+        """See :meth:`Pool.close`."""
         with self._lock:
             self._workers = 0
-            for task in [*self._waiting, *self._busy.values()]:
+            for task in [*self._waiting, *self._busy]:
                 self.kill(task)
-            self.renew()
-            drivers = set() if self._in_threads else self._drivers.copy()
+            for worker in self._idle:
+                worker.end()
+            drivers = self._drivers.copy()
         for driver in drivers:
             driver.join()
 
@@ -271,162 +243,90 @@ class Processes(Pool):
         """Give waiting tasks to idle workers; the lock is held."""
         while len(self._busy) < self._workers and (task := self._next()) is not None:
             self._waiting.remove(task)
-            worker = self._worker_for(task)
-            self._busy[worker] = task
-            if self._in_threads and task.needs:
-                self._held.add(task.needs)
-            self._served.pop(task.group, None)
-            self._served[task.group] = next(self._turns)
-            if len(self._served) > MOST_GROUPS:
-                del self._served[next(iter(self._served))]
-            driver = threading.Thread(target=self._drive, args=(worker, task), daemon=True)
+            worker = self._busy[task] = self._idle.pop() if self._idle else _Process()
+            driver = threading.Thread(target=self._drive, args=(task, worker), daemon=True)
             self._drivers.add(driver)
             driver.start()
 
     def _next(self) -> Task[Any] | None:
         """Return the task that begins next; None: none may."""
-        low = sum(task.priority > 0 for task in self._busy.values())
+        low = sum(task.priority > 0 for task in self._busy)
         has_room = self._workers == 1 or low < self._workers - 1
-        ready = [
-            task
-            for task in self._waiting
-            if task.needs not in self._held and (has_room or task.priority == 0)
-        ]
-        return min(
-            ready, key=lambda task: (task.priority, self._served.get(task.group, -1)), default=None
-        )
+        ready = [task for task in self._waiting if has_room or task.priority == 0]
+        return min(ready, key=lambda task: task.priority, default=None)
 
-    def _worker_for(self, task: Task[Any]) -> _Thread:
-        """Return an idle worker, if possible one that has what the task needs."""
-        if not self._idle:
-            return _Thread() if self._in_threads else _Process()
-        best = max(self._idle, key=lambda worker: task.needs in worker.has)
-        self._idle.remove(best)
-        return best
-
-    def _drive(self, worker: _Thread, task: Task[Any]) -> None:
+    def _drive(self, task: Task[Any], worker: _Process) -> None:
         """See to a task until it is done."""
-        result, error = None, None
-        if task.set_running_or_notify_cancel():
-            if task.on_start is not None:
-                task.on_start()
+        is_wanted, result, error = task.set_running_or_notify_cancel(), None, None
+        if is_wanted:
             try:
                 result = worker.do(task)
             except Exception as raised:
                 error = raised
         with self._lock:
-            self._held.discard(task.needs)
             self._drivers.discard(threading.current_thread())
-            if self._busy.pop(worker, None) is not None and self._workers:
-                self._idle.append(worker)
-            else:
+            if self._busy.pop(task, None) is None:  # it was killed
                 worker.end()
+            else:
+                self._idle.append(worker)
             self._distribute()
-        if task.cancelled():
-            return
-        if error is None:
-            task.set_result(result)
-        else:
+        if error is not None:
             task.set_exception(error)
+        elif is_wanted:
+            task.set_result(result)
 
 
-class _Thread:
-    """A worker that is the driving thread itself.
-
-    Attributes:
-        has: what its tasks needed, and is still in memory.
-    """
-
-    def __init__(self) -> None:
-        self.has: set[str] = set()
-
-    def do(self, task: Task[Any]) -> Any:
-        """Return the result of a task, or raise what it raised."""
-        self.has.add(task.needs)
-        report = () if task.on_progress is None else (task.on_progress,)
-        try:
-            return task.work(*task.arguments, *report)
-        except Exception:
-            raise
-        except BaseException as error:
-            raise AgentError(f"an agent raised {cause(error)}") from None
-
-    def kill(self) -> bool:
-        """End the task under way; False: that can't be."""
-        return False
-
-    def end(self) -> None:
-        """End the worker, which is idle."""
-
-
-class _Process(_Thread):
+class _Process:
     """A worker with a process, which is started when it is needed, and again after it has died."""
 
     def __init__(self) -> None:
-        super().__init__()
         self._process: Any = None
         self._connection: Connection | None = None
+        self._is_killed = False
 
     def do(self, task: Task[Any]) -> Any:
-        """See above."""
+        """Return the result of a task, or raise what it raised."""
         message = pickle.dumps((task.work, task.arguments, task.on_progress is not None))
         for _ in range(ATTEMPTS):
-            connection = self._alive() or self._start()
             try:
-                is_done, answer = self._answer(connection, task, message)
+                connection = self._connection or self._start()
+                connection.send_bytes(message)
+                while (answer := connection.recv())[0] is None:
+                    assert task.on_progress is not None
+                    task.on_progress(answer[1])
             except (EOFError, OSError):  # the process has died
                 self.end()
-                if task.unwanted:
+                if self._is_killed:
                     raise CancelledError from None
             else:
-                if is_done:
-                    return answer
-                raise rebuilt(answer)
+                if not answer[0]:
+                    raise answer[1]
+                return answer[1]
         raise WorkerDiedError(f"{ATTEMPTS} processes died")
-
-    def _answer(self, connection: Connection, task: Task[Any], message: bytes) -> tuple[bool, Any]:
-        """Return whether the process has done a task, and the result or the error."""
-        if task.unwanted:  # killed while the process started
-            raise EOFError
-        self.has.add(task.needs)
-        connection.send_bytes(message)
-        while True:
-            is_done, answer = connection.recv()
-            if is_done is not None:
-                return is_done, answer
-            assert task.on_progress is not None
-            task.on_progress(answer)
-
-    def _alive(self) -> Connection | None:
-        if self._process is not None and not self._process.is_alive():  # it died while it waited
-            self.end()
-        return self._connection
 
     def _start(self) -> Connection:
         context = multiprocessing.get_context("spawn")
-        ours, theirs = context.Pipe()
+        self._connection, theirs = context.Pipe()
         process = context.Process(target=_serve, args=(theirs,), name="worker", daemon=True)
         with for_a_worker():
             process.start()
         theirs.close()
-        self._process, self._connection = process, ours
-        self.has.clear()
-        return ours
+        self._process = process
+        if self._is_killed:  # while the process started
+            raise EOFError
+        return self._connection
 
-    def kill(self) -> bool:
-        """See above."""
-        process = self._process
-        with contextlib.suppress(ValueError):  # it has ended already
-            if process is not None:
-                process.kill()
-        return True
+    def kill(self) -> None:
+        """End the process, and the task under way."""
+        self._is_killed = True
+        if self._process is not None:
+            self._process.kill()
 
     def end(self) -> None:
-        """See above."""
-        self.kill()
+        """End the process, if there is one, and wait for that."""
         if self._process is not None and self._connection is not None:
+            self._process.kill()
             self._process.join()
-            self._process.close()
             self._connection.close()
         self._process = self._connection = None
 
@@ -477,24 +377,18 @@ def _serve(connection: Connection) -> None:
         connection.send_bytes(answer)
 
 
-def portable(error: BaseException) -> tuple[Exception, str]:
-    """Return an error of a worker as it can be sent, and its traceback.
+def portable(error: BaseException) -> Exception:
+    """Return an error of a worker as it can be sent, with its traceback as a note.
 
     Some can't be pickled and unpickled: those that hold a lock, or take several arguments; and one
     that is no Exception, such as SystemExit, would end the process that receives it.
     """
     where = traceback.format_exc()
-    if not isinstance(error, Exception):
-        return AgentError(f"an agent raised {cause(error)}"), where
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:
-        return AgentError(cause(error)), where
-    return error, where
-
-
-def rebuilt(sent: tuple[Exception, str]) -> Exception:
-    """Return an error that a worker sent, with its traceback as a note."""
-    error, where = sent
+        error = AgentError(cause(error))
+    if not isinstance(error, Exception):
+        error = AgentError(f"an agent raised {cause(error)}")
     error.add_note(where)
     return error

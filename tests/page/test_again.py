@@ -16,6 +16,7 @@ from skyenv.page.errors import PageError
 from skyenv.page.game_files import TOURNAMENT, Place, Played, played_in, read_games
 from skyenv.page.workers import Workers
 from skyenv.records import verify
+from skyenv.work import Processes
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +54,7 @@ def test_what_is_not_as_it_was_is_told(games: list[Played]) -> None:
 @pytest.mark.long
 def test_a_worker_plays(games: list[Played]) -> None:
     async def both() -> None:
-        workers = Workers(1)
+        workers = Workers(Processes(1))
         again = Again(workers, [])
         try:
             assert await again.record(games[0], 0.0, "ann") is None
@@ -70,7 +71,7 @@ def test_a_worker_plays(games: list[Played]) -> None:
 
 def test_who_wants_many_games_leaves_room_for_others(games: list[Played]) -> None:
     async def ask() -> None:
-        again = Again(Workers(0, in_threads=True), [])  # none is ever played
+        again = Again(Workers(Processes(0)), [])  # none is ever played
         others = [replace(games[0], seed=number) for number in range(MOST_OF_ONE_CLIENT + 1)]
         for played in others[:-1]:
             assert await again.record(played, 0.0, "eve") is None
@@ -88,7 +89,7 @@ def test_who_wants_many_games_leaves_room_for_others(games: list[Played]) -> Non
 )
 def test_a_folder_can_name_no_module_and_no_file(spec: str, games: list[Played]) -> None:
     async def ask(played: Played) -> None:
-        await Again(Workers(in_threads=True), ["greedy"]).record(played, 1.0, "ann")
+        await Again(Workers(), ["greedy"]).record(played, 1.0, "ann")
 
     played = replace(games[0], agents=(replace(games[0].agents[0], spec=spec), games[0].agents[1]))
     with pytest.raises(PageError, match="isn't offered here"):

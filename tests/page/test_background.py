@@ -39,7 +39,7 @@ def test_no_client_has_all_works() -> None:
     """Neither by one browser nor by many."""
 
     async def ask() -> None:
-        works, may = Background(Workers(in_threads=True)), asyncio.Event()
+        works, may = Background(Workers()), asyncio.Event()
         for number in range(MOST_OF_ONE_CLIENT):
             works.start((f"eve {number // MOST_RUNNING}", number), Waiting(may), "10.0.0.1")
         for browser in ("eve 0", "eve 9"):
@@ -58,7 +58,7 @@ def test_who_fills_the_memory_throws_out_his_own(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(background, "MOST_KEPT", 4)
 
     async def ask() -> None:
-        works, may = Background(Workers(in_threads=True)), asyncio.Event()
+        works, may = Background(Workers()), asyncio.Event()
         may.set()
         first = works.start(("ann", 0), Waiting(may), "10.0.0.2")
         for number in range(20):
@@ -75,7 +75,7 @@ def test_who_fills_the_memory_throws_out_his_own(monkeypatch: pytest.MonkeyPatch
 
 def test_a_work_that_is_stopped_before_it_begins_makes_room() -> None:
     async def ask() -> None:
-        works, may = Background(Workers(in_threads=True)), asyncio.Event()
+        works, may = Background(Workers()), asyncio.Event()
         for number in range(2 * MOST_RUNNING):
             works.start(("ann", number), Waiting(may), "")
             assert (await works.stop(("ann", number))).state == "stopped"
@@ -88,7 +88,7 @@ def test_a_work_that_is_begun_again_at_once_is_known_to_be_under_way() -> None:
     """The end of the one before is heard of later."""
 
     async def ask() -> None:
-        works, may = Background(Workers(in_threads=True)), asyncio.Event()
+        works, may = Background(Workers()), asyncio.Event()
         works.start(("ann", 1), failing := Failing(may), "")
         may.set()
         while failing.state == "running":

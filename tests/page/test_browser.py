@@ -20,6 +20,7 @@ from pondering import MOST, PonderingAgent
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from experiments.tools.chromium import Browser, browser, sit_down
+from processes import Threads
 from skyenv import Game
 from skyenv.agents import CrowdAgent, Decisions, RandomAgent, decide_game
 from skyenv.page import people
@@ -1471,7 +1472,7 @@ def test_a_hint_can_be_stopped_and_a_long_turn_is_told(
         assert gate.asked.is_set()
         ann.click("#hint .stop")
         ann.wait_until(lambda: ann.text("#hint") == "", "its end")
-        ann.wait_until(lambda: games.workers.busy() == 0, "the end of the work")
+        ann.wait_until(lambda: not Threads.busy, "the end of the work")
         ann.run("document.getElementById('adviser').value = 'crowd'")
         ann.click("#ask-hint")
         ann.wait("#hint li.choice")
@@ -2028,7 +2029,7 @@ def test_the_visits_of_a_search_grow_before_ones_eyes(ann: Browser, tmp_path: Pa
         )
         check_accessible(ann, "#asking")
         ann.click("#hint .stop")
-        ann.wait_until(lambda: app.state.server.workers.busy() == 0, "the end of it")
+        ann.wait_until(lambda: not Threads.busy, "the end of it")
         assert ann.run("return document.querySelectorAll('.badge, #hint li').length") == 0
         agent.permits.release(3 * MOST)  # what was stopped goes on in its thread
         ann.click("#ask")

@@ -26,6 +26,7 @@ from skyenv.page.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.storage import MEMORY, Storage
 from skyenv.page.web import application
 from skyenv.page.workers import Workers
+from skyenv.work import Processes
 from skyenv.rules import compiling
 
 if __name__ == "__main__":
@@ -42,7 +43,7 @@ if __name__ == "__main__":
     compiling.EntryPoint.compile = compile
     from pages import begin, client_of, play_to_end
     from processes import wait_until
-    with client_of(application(Storage(MEMORY), names, ["localhost"], workers=Workers(1))) as ann:
+    with client_of(application(Storage(MEMORY), names, ["localhost"], workers=Workers(Processes(1)))) as ann:
         wait_until(lambda: ann.get("/api/preparing").json()["ready"])
         seat = begin(ann, ["me", "agent:random"], seed="7")
         assert ann.get(f"{seat}/words").status_code == 200

@@ -174,20 +174,20 @@ def test_who_asks_at_once_is_told_of_one_judgement(monkeypatch: pytest.MonkeyPat
         return expect(*values)
 
     async def ask() -> None:
-        agents, workers = Catalogue([TRAINED]), Workers(in_threads=True)
+        agents, workers = Catalogue([TRAINED]), Workers()
         server: Any = SimpleNamespace(
             catalogue=agents, preparation=Preparation(agents, None), workers=workers
         )
         told, game = Expectations(server), midway(2, 40)
-        gone, *others = [asyncio.create_task(told.shares(game, 0, "")) for _ in range(5)]
+        gone, *others = [asyncio.create_task(told.shares(game, 0)) for _ in range(5)]
         await asyncio.sleep(0)
         gone.cancel()
         assert len({tuple(shares) for shares in await asyncio.gather(*others)}) == len(asked) == 1
-        alone = asyncio.create_task(told.shares(midway(2, 41), 0, ""))
+        alone = asyncio.create_task(told.shares(midway(2, 41), 0))
         await asyncio.sleep(0)
         alone.cancel()
         await asyncio.wait([alone])
-        assert sum(await told.shares(midway(2, 41), 0, "")) == pytest.approx(1)
+        assert sum(await told.shares(midway(2, 41), 0)) == pytest.approx(1)
         assert len(asyncio.all_tasks()) == 1
         await workers.close()
 
@@ -200,7 +200,7 @@ def test_what_failed_is_judged_again(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AgentError("not now")
 
     async def ask() -> None:
-        agents, workers = Catalogue([TRAINED]), Workers(in_threads=True)
+        agents, workers = Catalogue([TRAINED]), Workers()
         server: Any = SimpleNamespace(
             catalogue=agents, preparation=Preparation(agents, None), workers=workers
         )
@@ -208,8 +208,8 @@ def test_what_failed_is_judged_again(monkeypatch: pytest.MonkeyPatch) -> None:
         with monkeypatch.context() as context:
             context.setattr(expectations, "expect", fails)
             with pytest.raises(AgentError, match="not now"):
-                await told.shares(game, 0, "")
-        assert sum(await told.shares(game, 0, "")) == pytest.approx(1)
+                await told.shares(game, 0)
+        assert sum(await told.shares(game, 0)) == pytest.approx(1)
         await workers.close()
 
     asyncio.run(ask())

@@ -12,25 +12,26 @@ from skyenv.agents import decide_game, make_agent
 from skyenv.page.catalogue import CatalogueEntry
 from skyenv.page.jobs import advise, move
 from skyenv.page.workers import Workers
+from skyenv.work import Processes
 
 NAMES = ("random", "crowd", "greedy")
 
 
 def test_a_worker_decides_as_the_agent_would_here() -> None:
     async def play() -> None:
-        workers = Workers(1)
+        workers = Workers(Processes(1))
         try:
             for seed, name in enumerate(NAMES):
                 here, there = (Game(2, seed=seed, agent_seed=7) for _ in range(2))
                 agent, entry = make_agent(name), CatalogueEntry(name, name)
                 while not here.is_over and int(here.state["decisions"]) < 60:
-                    actions = await workers.ask(partial(move, entry, there), agent=name)
+                    actions = await workers.ask(partial(move, entry, there))
                     for action in actions:
                         assert action == decide_game(here, agent)
                         here.play(action)
                         there.play(action)
                 game = played(2, seed=seed, actions=20)
-                hint = await workers.ask(partial(advise, entry, game), agent=name)
+                hint = await workers.ask(partial(advise, entry, game))
                 assert hint == advise(entry, game, print)
         finally:
             await workers.close()

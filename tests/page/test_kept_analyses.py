@@ -18,7 +18,7 @@ import pytest
 from pages import client_of, played
 from starlette.testclient import TestClient
 
-from processes import wait_until
+from processes import Threads, wait_until
 from skyenv import Game
 from skyenv.agents import CrowdAgent
 from skyenv.page import kept_analyses
@@ -100,7 +100,7 @@ def test_one_that_was_stopped_is_not_kept(tmp_path: Path) -> None:
         assert agent.is_asked.wait(60)
         assert ann.delete(f"{api}/analysis?agent=counting").json()["state"] == "stopped"
         agent.gate.set()
-        wait_until(lambda: ann.app.state.server.workers.busy() == 0)  # type: ignore[attr-defined]
+        wait_until(lambda: not Threads.busy)
         assert ann.get(f"{api}/analyses").json() == {"analyses": []}
 
 

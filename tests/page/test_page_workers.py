@@ -1,4 +1,4 @@
-"""Workers of the page: jobs of an event loop, who goes first, and cancelling."""
+"""Workers of the page: jobs of an event loop, and cancelling."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from typing import Any
 
 import pytest
 
+from processes import there
 from skyenv.errors import IllegalActionError
 from skyenv.page.workers import Priority, Report, Workers
+from skyenv.work import Processes
 
 
 async def until(condition: Callable[[], object]) -> None:
@@ -23,14 +25,14 @@ async def until(condition: Callable[[], object]) -> None:
         await asyncio.sleep(0.01)
 
 
-def run(work: Callable[[Workers], Awaitable[None]], number: int = 1, threads: bool = True) -> None:
-    """Have something done with workers."""
+def run(work: Callable[[Workers], Awaitable[None]]) -> None:
+    """Have something done with a worker."""
     complaints: list[Any] = []
 
     async def main() -> None:
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(lambda _, context: complaints.append(context))
-        workers = Workers(number, in_threads=threads)
+        workers = Workers(Processes(1))
         try:
             await work(workers)
         finally:
@@ -46,73 +48,40 @@ def square(number: int, report: Report) -> int:
     return number**2
 
 
+def fail(report: Report) -> None:
+    """Raise an error."""
+    raise IllegalActionError("not that", 7)
+
+
 def hold(folder: Path, report: Report) -> None:
     """Say by a file that it has begun, and never end."""
     (folder / "begun").write_text(str(os.getpid()))
     time.sleep(10**6)
 
 
-def test_jobs_are_done_and_report_their_progress_in_the_loop() -> None:
+def test_a_job_reports_in_the_loop_and_cancelling_ends_it(tmp_path: Path) -> None:
+    """Whether it waits or is under way."""
     heard: list[Any] = []
 
+    def note(value: Any) -> None:
+        heard.append((value, threading.get_ident()))
+
     async def work(workers: Workers) -> None:
-        jobs = [
-            workers.ask(
-                partial(square, number),
-                on_start=lambda: heard.append(threading.get_ident()),
-                on_progress=heard.append,
-            )
-            for number in range(3)
-        ]
+        jobs = [workers.ask(partial(square, number), on_progress=note) for number in range(3)]
         assert await asyncio.gather(*jobs) == [0, 1, 4]
-
-        def fail(report: Report) -> None:
-            raise IllegalActionError("not that", 7)
-
         with pytest.raises(IllegalActionError, match="not that"):
             await workers.ask(fail)
-
-    run(work)
-    assert heard == [threading.get_ident(), "half"] * 3
-
-
-def test_turns_go_before_hints_and_analyses_and_tables_take_turns() -> None:
-    order: list[str] = []
-    gate = threading.Event()
-
-    def job(name: str, report: Report) -> None:
-        gate.wait()
-        order.append(name)
-
-    names = ["a TURN", "b ANALYSIS", "b HINT", "a2 TURN", "b TURN", "c TURN"]
-
-    async def work(workers: Workers) -> None:
-        asked = [
-            asyncio.create_task(
-                workers.ask(partial(job, name), Priority[name.split()[1]], group=name[0])
-            )
-            for name in names
-        ]
-        await asyncio.sleep(0)
-        gate.set()
-        await asyncio.gather(*asked)
-
-    run(work)
-    assert order == ["a TURN", "b TURN", "c TURN", "a2 TURN", "b HINT", "b ANALYSIS"]
-
-
-def test_cancelling_ends_a_job_that_waits_or_is_under_way(tmp_path: Path) -> None:
-    async def work(workers: Workers) -> None:
         asked = [
             asyncio.create_task(workers.ask(partial(hold, tmp_path), Priority.HINT))
             for _ in range(2)
         ]
         await until((tmp_path / "begun").exists)
+        worker = int((tmp_path / "begun").read_text() or 0)
         for task in reversed(asked):
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-        await until(lambda: workers.busy() == 0)  # killed, as it would go on for ever
+        await until(lambda: not there(worker))  # killed, as it would go on for ever
         (tmp_path / "begun").unlink()
         assert await workers.ask(partial(square, 4)) == 16
         assert not (tmp_path / "begun").exists()
@@ -122,19 +91,5 @@ def test_cancelling_ends_a_job_that_waits_or_is_under_way(tmp_path: Path) -> Non
         with pytest.raises(asyncio.CancelledError):
             await left
 
-    run(work, threads=False)
-
-
-def test_closing_does_not_wait_for_threads() -> None:
-    gate = threading.Event()
-
-    async def work(workers: Workers) -> None:
-        left = [asyncio.create_task(workers.ask(lambda report: gate.wait())) for _ in range(2)]
-        await until(lambda: workers.busy() == 1)
-        await workers.close()
-        for task in left:
-            with pytest.raises(asyncio.CancelledError):
-                await task
-
     run(work)
-    gate.set()
+    assert heard == [("half", threading.get_ident())] * 3

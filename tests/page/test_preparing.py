@@ -77,9 +77,8 @@ def ann(compiler: Compiler, tmp_path: Path) -> Iterator[TestClient]:
     names = Catalogue(
         CatalogueEntry(name, name) for name in ("random", "crowd", "greedy", "broken", "strange")
     )
-    workers = Workers(3, in_threads=True)
     with client_of(
-        application(Storage(tmp_path / "games"), names, ["localhost"], workers=workers)
+        application(Storage(tmp_path / "games"), names, ["localhost"], workers=Workers())
     ) as client:
         yield client
 

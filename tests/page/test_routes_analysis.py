@@ -116,12 +116,12 @@ def test_what_is_found_may_be_told_while_more_comes() -> None:
     """Another thread tells it."""
     game, entry = played(2, actions=20), CatalogueEntry("greedy", "greedy")
     replay: Any = None  # what comes doesn't depend on it
-    analysis = Analysis(replay, entry, "")
+    analysis = Analysis(replay, entry)
     analysis.add(("probability", [Opinion(step, 0, (1.0, 0.0), None) for step in range(3)]))
     for opinion in analysis.opinions.values():
         analysis.add(("probability", [Opinion(10 + opinion.step, 0, (1.0, 0.0), None)]))
     assert sorted(analysis.opinions) == [0, 1, 2, 10, 11, 12]
-    work = playouts.PlayOut(game.state, [entry] * 2, 4, None, "")
+    work = playouts.PlayOut(game.state, [entry] * 2, 4, None)
     before = work.so_far
     work._add((np.full((2, 2), 0.5), np.full((2, 2), 60.0)))
     assert [len(part) for part in before] == [0, 0]

@@ -31,7 +31,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from processes import wait_until
+from processes import Threads, wait_until
 from skyenv import Game
 from skyenv.agents import Decisions, RandomAgent
 from skyenv.page import game_server, requests
@@ -626,14 +626,13 @@ def test_a_hint_ends_when_nobody_waits_for_it_any_more(tmp_path: Path) -> None:
     try:
         browser: Any = httpx2.Client(base_url=server.address)
         seat = begin(browser, ["me", "agent:crowd"])
-        workers = app.state.server.workers
         object.__setattr__(app.state.server.catalogue["random"], "source", gate)
         leaving = http.client.HTTPConnection("127.0.0.1", server.port)
         cookies = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
         leaving.request("GET", f"{seat}/hint?agent=random", headers={"Cookie": cookies})
         gate.asked.wait()
         leaving.close()
-        wait_until(lambda: workers.busy() == 0)  # its thread is left to itself
+        wait_until(lambda: not Threads.busy)  # its thread is left to itself
         assert not gate.go.is_set()
         assert browser.get(f"{seat}/hint?agent=greedy").status_code == 200
         browser.close()

@@ -1,4 +1,4 @@
-"""The pool of processes: the same results from any number of workers, priorities, kill, deaths."""
+"""Pools of workers: the same results from any number of workers, priorities, kill, deaths."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import multiprocessing
 import os
 import signal
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -23,6 +22,7 @@ from tasks import (
     failing,
     holding,
     leaving,
+    noting,
     process,
     reporting,
     unreadable,
@@ -140,17 +140,22 @@ def test_progress_is_reported(processes: Processes) -> None:
     assert heard == ["half"] * 4
 
 
-def test_a_task_goes_to_the_worker_that_has_what_it_needs(
+def test_low_numbers_go_first_and_leave_a_worker_to_the_others(
     processes: Processes, tmp_path: Path
 ) -> None:
-    held = [processes.submit(holding, tmp_path, name, needs=name) for name in "ab"]
-    wait_until(lambda: begun(tmp_path, "a") and begun(tmp_path, "b"))
-    for name in "ab":
-        (tmp_path / f"{name}.go").touch()
-    assert [task.result() for task in held] == ["a", "b"]
-    for name in "abba":
-        wait_until(lambda: processes.busy() == 0)
-        assert processes.submit(process, needs=name).result() == begun(tmp_path, name)[0]
+    low, high = (
+        processes.submit(holding, tmp_path, name, priority=number)
+        for number, name in ((1, "low"), (0, "high"))
+    )
+    wait_until(lambda: begun(tmp_path, "low") and begun(tmp_path, "high"))
+    tasks = [processes.submit(noting, tmp_path, number, priority=number) for number in (2, 1, 0)]
+    (tmp_path / "high.go").touch()
+    assert (high.result(), tasks[2].result()) == ("high", 0)
+    time.sleep(0.1)
+    assert (tmp_path / "order").read_text() == "0"
+    (tmp_path / "low.go").touch()
+    assert [task.result() for task in (low, *tasks)] == ["low", 2, 1, 0]
+    assert (tmp_path / "order").read_text() == "012"
 
 
 @pytest.mark.parametrize("workers", [-1, 1.5])
@@ -159,17 +164,14 @@ def test_a_wrong_number_of_workers_is_an_option_error(workers: Any) -> None:
         open_pool(workers)
 
 
-def test_a_worker_is_replaced_after_a_kill_a_renewal_or_its_death() -> None:
+def test_a_worker_is_replaced_after_a_kill_or_its_death() -> None:
     with Processes(1) as pool:
-        first = pool.submit(process).result()
-        pool.renew()
-        starting = pool.submit(process)
-        pool.kill(starting)
-        identifiers = [first]
+        pool.kill(pool.submit(process))  # while it starts
+        identifiers = []
         for _ in range(2):
             identifiers.append(pool.submit(process).result())
             os.kill(identifiers[-1], signal.SIGKILL)  # it dies while it waits
-        assert len(set(identifiers)) == 3
+        assert len(set(identifiers)) == 2
 
 
 INTERRUPTED = """
@@ -218,58 +220,3 @@ def test_workers_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
         assert there(worker)
         parent.kill()
     wait_until(lambda: not there(worker))
-
-
-# ---- threads: what goes first ----
-
-
-def test_low_numbers_go_first_and_groups_take_turns() -> None:
-    order: list[str] = []
-    gate = threading.Event()
-
-    def work(name: str) -> None:
-        gate.wait()
-        order.append(name)
-
-    names = ["a1 0", "b1 2", "b2 1", "a2 0", "a3 0", "b3 0", "c1 0", "b4 0"]
-    with Processes(1, in_threads=True) as pool:
-        tasks = [pool.submit(work, name, group=name[0], priority=int(name[-1])) for name in names]
-        gate.set()
-        for task in tasks:
-            task.result()
-    assert order == ["a1 0", "b3 0", "c1 0", "a2 0", "b4 0", "a3 0", "b2 1", "b1 2"]
-
-
-def test_tasks_of_low_priority_leave_a_worker_to_the_others() -> None:
-    gate = threading.Event()
-    with Processes(3, in_threads=True) as pool:
-        low = [pool.submit(gate.wait, priority=1) for _ in range(5)]
-        wait_until(lambda: pool.busy() == 2)
-        assert pool.submit(doubled, 1).result() == 2
-        gate.set()
-        assert [task.result() for task in low] == [True] * 5
-
-
-def test_in_threads_what_is_needed_is_used_by_one_and_a_killed_thread_is_replaced() -> None:
-    gate, under_way = threading.Event(), list[int]()
-
-    def work() -> int:
-        under_way.append(1)
-        most = len(under_way)
-        gate.wait()
-        under_way.pop()
-        return most
-
-    with Processes(2, in_threads=True) as pool:
-        tasks = [pool.submit(work, needs="one") for _ in range(3)]
-        wait_until(lambda: under_way)
-        assert pool.submit(doubled, 4, needs="other").result() == 8
-        pool.kill(tasks[0])
-        assert pool.busy() == 0
-        others = [pool.submit(doubled, number, needs=str(number)) for number in (1, 2)]
-        assert [task.result() for task in others] == [2, 4]
-        assert len(under_way) == 1  # the thread goes on; the others wait for it
-        gate.set()
-        assert [task.result() for task in tasks[1:]] == [1, 1]
-        with pytest.raises(AgentError, match="SystemExit"):
-            pool.submit(leaving, 1).result()

@@ -39,7 +39,7 @@ async def _analysis(request: Request) -> tuple[Name, Work]:
     )
     key, known = request.path_params["key"], _kept(request)
     return ("analysis", key, request.path_params["game"], entry.name, is_open), Analysis(
-        replay, entry, key, is_open, known
+        replay, entry, is_open, known
     )
 
 
@@ -75,9 +75,16 @@ async def _play_out(request: Request) -> tuple[Name, Work]:
     position: Any = replay.states[step]
     if position["seat"] < 0:
         raise PageError("the game is over; there is nothing to play", 409)
-    key = request.path_params["key"]
-    name = "playout", key, request.path_params["game"], step, times, seat, *names
-    return name, PlayOut(position, entries, times, seat, key)
+    name = (
+        "playout",
+        request.path_params["key"],
+        request.path_params["game"],
+        step,
+        times,
+        seat,
+        *names,
+    )
+    return name, PlayOut(position, entries, times, seat)
 
 
 async def _chances(request: Request) -> Response:

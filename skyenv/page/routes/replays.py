@@ -217,10 +217,10 @@ async def _making(request: Request) -> tuple[Name, Work]:
         )
     if kind not in KINDS:
         raise PageError(f"what can be made of a game is {', '.join(KINDS)}, not {shown(kind)}", 404)
-    seat, key, colours = seat_of_replay(request, replay), request.path_params["key"], theme(request)
-    name = "making", key, request.path_params["game"], kind, seat, colours
+    seat, colours = seat_of_replay(request, replay), theme(request)
+    name = "making", request.path_params["key"], request.path_params["game"], kind, seat, colours
     return name, await server_of(request).drawers.ask(
-        browser_of(request), Making, replay, kind, seat, colours, key
+        browser_of(request), Making, replay, kind, seat, colours
     )
 
 

@@ -173,7 +173,7 @@ async def _expected(request: Request) -> Response:
     session.check_uncovered(link)
     step = number(request, "step")
     game = session.position(session.step if step is None else step)
-    shares = expectations_of(request).shares(game.copy(), session.viewer(link), link.token)
+    shares = expectations_of(request).shares(game.copy(), session.viewer(link))
     return JSONResponse(
         {"shares": [round(share, 3) for share in await unless_gone(request, shares)]}
     )

@@ -52,6 +52,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(3600))
 
 
+@pytest.fixture(autouse=True, scope="session")
+def page_in_threads() -> Iterator[None]:
+    """Agents of the page think in threads, as those of tests can't be pickled."""
+    with pytest.MonkeyPatch.context() as context:
+        context.setattr("skyenv.page.workers.Processes", lambda _: Threads())
+        yield
+
+
 @pytest.fixture
 def app() -> Any:
     """The page's application, which forgets everything in the end."""

@@ -175,8 +175,7 @@ WRONG_COMMANDS = [
     ("dataset random", "-o FOLDER says where to write"),
     ("dataset -o out", PLAYED_OR_RECORDED),
     ("dataset random --records y -o out", PLAYED_OR_RECORDED),
-    ("dataset random -o out --id ../x", "such as skyenv/games-v0, not '../x'"),
-    ("dataset --records y -o out --players 2 --max-turns 9", "go with --players, --max-turns\n"),
+    ("dataset --records y -o out --players 3 --max-turns 9", "go with --players, --max-turns\n"),
     ("dataset nobody -o out", "unknown agent 'nobody'"),
 ]
 BAD_FILES = [

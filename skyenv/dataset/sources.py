@@ -8,23 +8,22 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 
 from skyenv.arena.folder import CONFIG, GAMES
-from skyenv.arena.matches import Played, play_games
+from skyenv.arena.matches import play_games
 from skyenv.arena.schedule import Entrant, entrants, timed_agent
-from skyenv.dataset.trajectories import Collector, Int64, Trajectories, joined
+from skyenv.dataset.trajectories import Collector, Int64, Trajectories
 from skyenv.engine.observation import codes_of
 from skyenv.engine.options import DEFAULT_MAX_TURNS
-from skyenv.errors import DatasetError, RecordError
-from skyenv.files import parse_json
-from skyenv.records.format import checked_header, fail
-from skyenv.records.reader import GameLines, iter_games, named
+from skyenv.errors import DatasetError
+from skyenv.records.format import fail
+from skyenv.records.reader import iter_games, named
 from skyenv.records.replay import begin, follow
 from skyenv.rules.state import NONE
 from skyenv.seeds import DATASETS, secret_seeds
@@ -33,58 +32,34 @@ BLOCK: Final = 1000
 """So many games' seats are drawn at a time."""
 
 
-# ---- games that agents play ----
-
-
-def draw_seats(agents: int, players: int, games: int, seed: int) -> Int64:
-    """Who sits where: int64 (games, players), each drawn among so many agents.
-
-    More games begin with the same seats.
-    """
-    blocks = [
-        np.random.default_rng([seed, block]).integers(agents, size=(BLOCK, players))
-        for block in range(-(-games // BLOCK))
-    ]
-    return np.concatenate(blocks)[:games].astype(np.int64)
-
-
 @dataclass(frozen=True)
 class Matches:
     """Games that agents play.
 
     Attributes:
-        agents: who plays.
-        seating: int64 (games, players), the agent of every seat, counted from 0.
-        numbers: int64 (games,), what the deals are drawn by, together with the secret.
-        side, max_turns: as for :class:`skyenv.Games`.
-        secret: as for :func:`skyenv.arena.matches.play_games`.
+        agents: who plays, seats drawn for every game.
+        players, side, max_turns: as for :class:`skyenv.Games`.
+        numbers: of the games: the same number and seed is the same game.
+        seed: decides seats, and deals as the secret of :func:`skyenv.arena.matches.play_games`.
     """
 
     agents: tuple[Entrant, ...]
-    seating: Int64
-    numbers: Int64
-    side: str = "front"
+    players: int
+    side: str
+    numbers: range
+    seed: int
     max_turns: int = DEFAULT_MAX_TURNS
-    secret: int = 1
 
     @classmethod
     def new(
         cls, specs: Sequence[str], players: int, side: str, games: int, seed: int, max_turns: int
     ) -> Matches:
-        """New games, whose seats are drawn among the agents, and whose deals the seed decides.
+        """New games.
 
         Raises:
             AgentError, CheckpointError: an agent can't be made. OptionError: two have one name.
         """
-        agents = entrants(specs, players, side)
-        return cls(
-            agents,
-            draw_seats(len(agents), players, games, seed),
-            np.arange(games),
-            side,
-            max_turns,
-            seed,
-        )
+        return cls(entrants(specs, players, side), players, side, range(games), seed, max_turns)
 
     @property
     def games(self) -> int:
@@ -93,22 +68,22 @@ class Matches:
 
     def about(self) -> dict[str, Any]:
         """What they are, as JSON can hold it: the same for the same games."""
-        digest = hashlib.sha256(self.seating.tobytes() + self.numbers.tobytes()).hexdigest()
-        return {
-            "agents": [asdict(agent) for agent in self.agents],
-            "players": self.seating.shape[1],
-            **{name: getattr(self, name) for name in ("side", "games", "max_turns")},
-            "seed": self.secret,
-            "seeds": [DATASETS.start, DATASETS.stop],
-            "seating": digest,
-        }
+        return {**asdict(self), "numbers": self.games}
 
-    def part(self, first: int, stop: int) -> Self:
-        """The games from `first` to before `stop` alone: what is sent to another process is no
-        larger than they need.
-        """
-        some = slice(first, stop)
-        return replace(self, seating=self.seating[some], numbers=self.numbers[some])
+    def part(self, some: range) -> Self:
+        """Some of the games: what is sent to another process is no larger than they need."""
+        return replace(self, numbers=self.numbers[some.start : some.stop])
+
+    def seating(self) -> Int64:
+        """The agent of every seat, counted from 0: int64 (games, players)."""
+        first = self.numbers.start // BLOCK
+        blocks = [
+            np.random.default_rng([self.seed, block]).integers(
+                len(self.agents), size=(BLOCK, self.players)
+            )
+            for block in range(first, -(-self.numbers.stop // BLOCK))
+        ]
+        return np.concatenate(blocks)[np.array(self.numbers) - first * BLOCK].astype(np.int64)
 
     def trajectories(self, reward: str) -> Trajectories:
         """All games, at least one, played for a reward (:class:`skyenv.GameOptions`).
@@ -116,27 +91,23 @@ class Matches:
         Raises:
             AgentError, CheckpointError: an agent can't be made, or fails.
         """
-        used, seating = np.unique(self.seating, return_inverse=True)
+        used, seating = np.unique(self.seating(), return_inverse=True)
         collector = Collector(self.games)
-        agents = [timed_agent(self.agents[index]) for index in used]
-        played = play_games(
-            agents,
+        play_games(
+            [timed_agent(self.agents[index]) for index in used],
             seating.reshape(self.games, -1),
             self.numbers,
             self.side,
             max_turns=self.max_turns,
-            secret=self.secret,
+            secret=self.seed,
             purpose=DATASETS,
             rows=self.games,
             reward=reward,
             onlooker=collector,
         )
-        names = [[self.agents[index].name for index in seats] for seats in self.seating.tolist()]
-        seeds = secret_seeds(self.secret, self.numbers, DATASETS)
-        return collector.trajectories(played, self.side, names, seeds)
-
-
-# ---- games of records ----
+        names = [[self.agents[index].name for index in seats] for seats in self.seating().tolist()]
+        seeds = secret_seeds(self.seed, np.array(self.numbers), DATASETS)
+        return collector.trajectories(names, seeds.tolist())
 
 
 class _Place(NamedTuple):
@@ -160,32 +131,36 @@ class Records:
         digest: of all the files' content.
     """
 
-    places: tuple[_Place, ...] = field(repr=False)
+    places: tuple[_Place, ...]
     unfinished: int
     digest: str
 
     @classmethod
-    def of(cls, files: Sequence[Path]) -> Records:
-        """Look through records for where their games begin and end.
+    def of(cls, paths: Sequence[Path]) -> Records:
+        """Look through record files, and the record files (.jsonl) of folders, for where their
+        games begin and end.
 
         Raises:
-            RecordError: a header or the last line of a game is wrong. OSError: a file can't be
-                read.
-            DatasetError: an agent's name has a null byte in it, which HDF5 can't hold.
+            DatasetError: a folder holds none, or is a tournament's. RecordError: a file is no
+                record. OSError: a file can't be read.
         """
-        digest = hashlib.sha256()
-        places, unfinished = [], 0
-        for path in files:
+        digest, places, unfinished = hashlib.sha256(), list[_Place](), 0
+        for path in [file for one in paths for file in _files(one)]:
             content = path.read_bytes()
+            lines = io.BytesIO(content).readlines()
             digest.update(hashlib.sha256(content).digest())
-            with named(path):
-                for place, is_finished, agents in _games_in(content, path):
-                    if any("\0" in name for name in agents):
-                        raise DatasetError(
-                            f"{path}: line {place.line}: an agent's name has a null byte in it"
-                        )
-                    places += [place] if is_finished else []
-                    unfinished += not is_finished
+            # Only headers have the word "format" in them, and only the last lines of games "end".
+            firsts = [number for number, line in enumerate(lines) if b'"format"' in line]
+            if firsts[:1] != [0]:
+                with named(path):
+                    fail(1, "a game must begin with its header")
+            starts = np.cumsum([0, *map(len, lines)]).tolist()
+            for first, stop in zip(firsts, [*firsts[1:], len(lines)], strict=True):
+                if b'"end"' in lines[stop - 1]:
+                    size = starts[stop] - starts[first]
+                    places.append(_Place(path, starts[first], size, first + 1))
+                else:
+                    unfinished += 1
         return cls(tuple(places), unfinished, digest.hexdigest())
 
     @property
@@ -195,102 +170,58 @@ class Records:
 
     def about(self) -> dict[str, Any]:
         """See :class:`Matches`."""
-        return {"records": self.digest, "games": self.games}
+        return {"records": self.digest}
 
-    def part(self, first: int, stop: int) -> Self:
+    def part(self, some: range) -> Self:
         """See :class:`Matches`."""
-        return replace(self, places=self.places[first:stop], unfinished=0)
+        return replace(self, places=self.places[some.start : some.stop])
 
     def trajectories(self, reward: str) -> Trajectories:
-        """See :class:`Matches`."""
-        games = []
-        for place in self.places:
+        """See :class:`Matches`; every line is checked.
+
+        Raises:
+            RecordError: a line is wrong, or an agent's name has a null byte, which HDF5 can't hold.
+        """
+        collector, names, seeds = Collector(self.games), [], []
+        row = np.zeros(1, np.int64)
+        for number, place in enumerate(self.places):
             with open(place.path, "rb") as stream:
                 stream.seek(place.start)
                 content = io.BytesIO(stream.read(place.size))
             with named(place.path):
-                games.append(_replayed(next(iter_games(content, place.line)), reward))
-        return joined(games)
-
-
-def _games_in(content: bytes, path: Path) -> Iterator[tuple[_Place, bool, Sequence[str]]]:
-    """The places of a record's games, whether they are finished, and their agents' names.
-
-    Only headers have the word "format" in them.
-    """
-    lines = content.split(b"\n")
-    if lines[-1] == b"":
-        lines.pop()
-    starts = np.cumsum([0, *(len(line) + 1 for line in lines)]).tolist()
-    firsts = [number for number, line in enumerate(lines) if b'"format"' in line]
-    if firsts[:1] != [0]:
-        raise RecordError(
-            'line 1: a game must begin with its header, the line with "format": "skyenv-record"', 1
-        )
-    for first, stop in zip(firsts, [*firsts[1:], len(lines)], strict=True):
-        header = _parsed(lines[first], first + 1)
-        checked_header(first + 1, header)
-        is_finished = stop - first > 2 and _parsed(lines[stop - 1], stop).get("event") == "end"
-        yield (
-            _Place(path, starts[first], starts[stop] - starts[first], first + 1),
-            is_finished,
-            header["agents"] or (),
-        )
-
-
-def _parsed(line: bytes, number: int) -> dict[str, Any]:
-    try:
-        value = parse_json(line)
-    except ValueError as error:
-        fail(number, f"not JSON: {error}", error)
-    if not isinstance(value, dict):
-        fail(number, "a line must be one JSON object")
-    return value
-
-
-def _replayed(lines: GameLines, reward: str) -> Trajectories:
-    """The game that a record's lines tell of, every line checked."""
-    game = begin(lines, reward)
-    games, row, moves = game.games, np.zeros(1, np.int64), follow(game, lines)
-    collector = Collector(1)
-    while True:
-        seat, mask = games.seat.copy(), games.mask.copy()
-        codes = codes_of(game.observation())[np.newaxis]
-        events = next(moves, None)
-        if events is None:
-            break
-        action = np.array([events[0]["action"]])
-        collector.add(game=row, seat=seat, action=action, mask=mask, codes=codes)
-        collector.played(games, row, row)
-    if not game.is_over:
-        fail(lines.header.number, "this game has not ended, but the record has no more of it")
-    seed = NONE if game.seed is None else game.seed
-    played = Played(np.array([seed]), np.arange(game.num_players)[np.newaxis])
-    played.note(row, games.state)
-    return collector.trajectories(played, game.side, [lines.header.value["agents"]], played.seeds)
+                lines = next(iter_games(content, place.line))
+                names.append(lines.header.value["agents"])
+                if any("\0" in name for name in names[-1] or ()):
+                    fail(place.line, "an agent's name has a null byte in it")
+                game = begin(lines, reward)
+                moves = follow(game, lines)
+                while True:
+                    codes = codes_of(game.observation())[np.newaxis]
+                    seat, mask = game.games.seat.copy(), game.games.mask.copy()
+                    events = next(moves, None)
+                    if events is None:
+                        break
+                    action = np.array([events[0]["action"]])
+                    collector.add(
+                        game=row + number, seat=seat, action=action, mask=mask, codes=codes
+                    )
+                    collector.played(game.games, row, row + number)
+                if not game.is_over:
+                    fail(place.line, "this game has not ended, but the record has no more of it")
+                seeds.append(NONE if game.seed is None else game.seed)
+        return collector.trajectories(names, seeds)
 
 
 Source = Matches | Records
 
 
-# ---- what is named on the command line ----
-
-
-def records_of(paths: Sequence[Path]) -> Records:
-    """Return the games of record files, and of the record files (.jsonl) of folders.
-
-    Raises:
-        DatasetError: a folder holds none, or is a tournament's. RecordError: a file is no record.
-            OSError: a file can't be read.
-    """
-    files: list[Path] = []
-    for path in paths:
-        if not path.is_dir():
-            files.append(path)
-        elif (path / GAMES).exists() and (path / CONFIG).exists():
-            raise DatasetError(f"{path} is a tournament's folder, which holds no records")
-        elif found := sorted(path.glob("*.jsonl")):
-            files += found
-        else:
-            raise DatasetError(f"{path} holds no records (.jsonl)")
-    return Records.of(files)
+def _files(path: Path) -> list[Path]:
+    """The record files of a path on the command line; raises DatasetError."""
+    if not path.is_dir():
+        return [path]
+    if (path / GAMES).exists() and (path / CONFIG).exists():
+        raise DatasetError(f"{path} is a tournament's folder, which holds no records")
+    found = sorted(path.glob("*.jsonl"))
+    if not found:
+        raise DatasetError(f"{path} holds no records (.jsonl)")
+    return found

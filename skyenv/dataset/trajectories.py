@@ -5,14 +5,13 @@ games ended.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.arena.matches import Played
-from skyenv.engine.games import Games
+from skyenv.engine.games import Games, results
 from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
 from skyenv.rules.components import MAX_PLAYERS
 
@@ -97,14 +96,18 @@ class Trajectories:
 
 
 class Collector:
-    """Collects the decisions of a match, an :class:`skyenv.arena.matches.Onlooker`.
+    """Collects the decisions of games, an :class:`skyenv.arena.matches.Onlooker`.
 
     Args:
-        number: how many games the match has.
+        number: how many games there are.
     """
 
     def __init__(self, number: int) -> None:
         self._parts: dict[str, list[npt.NDArray[Any]]] = {}
+        self._sides = [""] * number
+        self._players, self._ends = np.zeros((2, number), np.int64)
+        self._shares = np.zeros((number, MAX_PLAYERS))
+        self._scores = np.zeros((number, MAX_PLAYERS), np.int64)
         self._last = np.zeros((number, MAX_PLAYERS, OBSERVATION_SIZE), np.int16)
 
     def decided(self, games: Games, rows: Int64, matches: Int64, actions: Int64) -> None:
@@ -122,10 +125,13 @@ class Collector:
         rewards = np.zeros((len(rows), MAX_PLAYERS), np.float32)
         rewards[:, : games.num_players] = games.reward[rows]
         self.add(rewards=rewards)
-        over = games.done[rows]
-        if over.any():
+        for row, match in zip(rows[games.done[rows]], matches[games.done[rows]], strict=True):
+            state = games.state[[row]].view(np.recarray)
+            self._sides[match], self._players[match] = games.side, games.num_players
+            self._shares[match], self._scores[match] = results(state)[0][0], state["score"][0]
+            self._ends[match] = state["end"][0]
             for seat in range(games.num_players):
-                self._last[matches[over], seat] = codes_of(games.observe(seat, rows[over]))
+                self._last[match, seat] = codes_of(games.observe(seat, [row]))[0]
 
     def add(self, **parts: npt.NDArray[Any]) -> None:
         """Some more of what :class:`Trajectories` has of decisions, by name."""
@@ -133,56 +139,27 @@ class Collector:
             self._parts.setdefault(name, []).append(part)
 
     def trajectories(
-        self,
-        played: Played,
-        side: str,
-        agents: Sequence[Sequence[str] | None],
-        seeds: npt.ArrayLike,
+        self, agents: Sequence[Sequence[str] | None], seeds: Sequence[int]
     ) -> Trajectories:
-        """What was collected.
+        """What was collected of the games, which are all finished.
 
         Args:
-            played: the match, whose games are all finished.
-            side: of the board.
             agents: for each game the names of the seats' agents, or None.
-            seeds: int64 (k,), those that the games were dealt by.
+            seeds: those that the games were dealt by, −1 for none.
         """
-        number, players = played.seating.shape
         joined = {name: np.concatenate(parts) for name, parts in self._parts.items()}
         self._parts.clear()
         order = np.argsort(joined["game"], kind="stable")
         for name in joined:  # one by one: observations take much memory
             joined[name] = joined[name][order]
-        results: dict[str, npt.NDArray[Any]] = {
-            "shares": np.zeros((number, MAX_PLAYERS)),
-            "scores": np.zeros((number, MAX_PLAYERS), np.int64),
-        }
-        for name, array in results.items():
-            array[:, :players] = getattr(played, name)
         return Trajectories(
             **joined,
-            **results,
-            players=np.full(number, players),
-            sides=[side] * number,
-            seeds=np.asarray(seeds, np.int64),
+            players=self._players,
+            sides=self._sides,
+            seeds=np.array(seeds, np.int64),
             agents=agents,
-            ends=played.ends,
+            shares=self._shares,
+            scores=self._scores,
+            ends=self._ends,
             last=self._last,
         )
-
-
-def joined(parts: Sequence[Trajectories]) -> Trajectories:
-    """The games of all parts, one after the other."""
-    firsts = np.cumsum([0, *(len(part.players) for part in parts)])
-    values: dict[str, Any] = {}
-    for field in fields(Trajectories):
-        given = [getattr(part, field.name) for part in parts]
-        if field.name in ("sides", "agents"):
-            values[field.name] = [one for entries in given for one in entries]
-        elif field.name == "game":
-            values["game"] = np.concatenate(
-                [game + first for game, first in zip(given, firsts, strict=False)]
-            )
-        else:
-            values[field.name] = np.concatenate(given)
-    return Trajectories(**values)

@@ -40,7 +40,7 @@ class Work:
         result: what it has come to, without times.
         advice: in the last line after Ctrl-C.
         own: whether the folder is locked for it.
-        marks: of its tests that stop it.
+        quick: the signals with which it is stopped in the default run; the others are long.
     """
 
     module: str
@@ -51,7 +51,7 @@ class Work:
     result: Callable[[Path], Any]
     advice: str
     own: bool = True
-    marks: tuple[pytest.MarkDecorator, ...] = ()
+    quick: tuple[signal.Signals, ...] = ()
 
     def asked(self, words: str, folder: Path) -> list[str]:
         """The arguments for a folder."""
@@ -90,15 +90,17 @@ WORKS = {
         "games.jsonl",
         games,
         "; go on with: python -m skyenv tournament --resume --out {folder}",
+        quick=(signal.SIGKILL, signal.SIGINT),
     ),
     "dataset": Work(
         "skyenv",
         cli.main,
-        "dataset random --games 40 --shard-games 2 --max-turns 6 --workers 1 --id a-v0 -o {folder}",
-        "dataset random --games 40 --shard-games 2 --max-turns 6 --workers 1 --id a-v0 -o {folder}",
+        "dataset random --games 40 --shard-games 2 --max-turns 6 --workers 1 -o {folder}",
+        "dataset random --games 40 --shard-games 2 --max-turns 6 --workers 1 -o {folder}",
         "parquet/00001.parquet",
         shards,
         "interrupted; the same command goes on",
+        quick=(signal.SIGKILL,),
     ),
     "training": Work(
         "experiments.training.train",
@@ -108,6 +110,7 @@ WORKS = {
         "checkpoint.bin",
         learned,
         "--resume",
+        quick=(signal.SIGKILL,),
     ),
     "training of two processes": Work(
         "experiments.training.train",
@@ -117,7 +120,6 @@ WORKS = {
         "checkpoint.bin",
         learned,
         "--resume",
-        marks=(pytest.mark.long,),
     ),
     "expert iteration": Work(
         "experiments.training.expert_iteration",
@@ -127,7 +129,6 @@ WORKS = {
         "checkpoint.bin",
         learned,
         "--resume",
-        marks=(pytest.mark.long,),  # a training with another lesson
     ),
     "tuning": Work(
         "experiments.tools.tune",
@@ -149,7 +150,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Any]:
 
     @functools.cache
     def result(name: str) -> Any:
-        work, folder = WORKS[name], tmp_path_factory.mktemp("whole")
+        work, folder = WORKS[name], tmp_path_factory.mktemp("whole") / "work"
+        folder.mkdir()
         assert work.main(work.asked(work.words, folder)) == 0
         return work.result(folder)
 
@@ -157,27 +159,33 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Any]:
 
 
 @pytest.mark.usefixtures("in_this_process")
-@pytest.mark.parametrize("kind", [signal.SIGKILL, signal.SIGINT])
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=work.marks) for name, work in WORKS.items()]
+    ("name", "kind"),
+    [
+        pytest.param(name, kind, marks=() if kind in work.quick else pytest.mark.long)
+        for name, work in WORKS.items()
+        for kind in (signal.SIGKILL, signal.SIGINT)
+    ],
 )
 def test_stopped_and_resumed_it_comes_to_the_same(
     name: str, kind: signal.Signals, tmp_path: Path, whole: Callable[[str], Any]
 ) -> None:
     """SIGINT reaches all its processes, as from a terminal, and is told in one line."""
-    work, words = WORKS[name], WORKS[name].asked(WORKS[name].words, tmp_path)
+    work, folder = WORKS[name], tmp_path / "work"
+    folder.mkdir()
+    words = work.asked(work.words, folder)
     with running("-m", work.module, *words, start_new_session=True) as process:
-        wait_until((tmp_path / work.begun).exists, process)
+        wait_until((folder / work.begun).exists, process)
         os.killpg(process.pid, kind)
         told, complaint = process.communicate()
     if kind == signal.SIGINT:
         assert process.returncode == INTERRUPTED
-        assert work.advice.format(folder=tmp_path) in (told + complaint).splitlines()[-1]
+        assert work.advice.format(folder=folder) in (told + complaint).splitlines()[-1]
         assert "Traceback" not in complaint
     else:
         assert process.returncode == -kind
-    assert work.main(work.asked(work.resume, tmp_path)) == 0
-    assert work.result(tmp_path) == whole(name)
+    assert work.main(work.asked(work.resume, folder)) == 0
+    assert work.result(folder) == whole(name)
 
 
 @pytest.mark.parametrize("name", [name for name, work in WORKS.items() if work.own])

@@ -1,0 +1,238 @@
+"""The files of a dataset: Parquet, one row a decision, and Minari's episodes in HDF5.
+
+Minari keeps a dataset's episodes in one file, ``main_data.hdf5``, as groups ``episode_0``,
+``episode_1`` … Here that file holds links to groups in files of some games each, which HDF5 follows
+by itself. So a file is either there as a whole or not at all.
+"""
+
+from __future__ import annotations
+
+import copy
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv import __version__
+from skyenv.dataset.trajectories import Trajectories
+from skyenv.engine.observation import SCALE
+from skyenv.envs.registration import ENV_ID
+from skyenv.files import write_atomically
+from skyenv.rules.actions import NUM_ACTIONS
+from skyenv.rules.state import END_REASONS, END_TRUNCATED, NONE
+
+PARQUET: Final = "parquet"
+MINARI: Final = "minari"
+MODULES: Final = {PARQUET: ("pyarrow",), MINARI: ("gymnasium", "minari", "h5py", "PIL")}
+"""What must be installed to write a format; Minari imports Pillow, but doesn't ask for it."""
+FORMATS: Final = tuple(MODULES)
+ZSTD_LEVEL: Final = 3
+"""9 would save a quarter of the bytes, and take half as long again."""
+GZIP_LEVEL: Final = 4
+ROWS: Final = 8192
+"""Rows of Parquet that are compressed together, and can be read alone."""
+
+
+# ---- Parquet ----
+
+
+def parquet_bytes(trajectories: Trajectories, first: int, scaled: bool) -> bytes:
+    """The content of a Parquet file.
+
+    Args:
+        trajectories: what to write.
+        first: the number of its first game in the dataset.
+        scaled: whether observations are scaled, or codes.
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    game, seat = trajectories.game, trajectories.seat
+    own = (game, seat)
+    names = [
+        names[seat] if (names := trajectories.agents[at]) else None
+        for at, seat in zip(game, seat, strict=True)
+    ]
+    seeds = trajectories.seeds[game]
+    observation = trajectories.codes * SCALE if scaled else trajectories.codes
+    columns = {
+        "game": pa.array(game + first, pa.int64()),
+        "seed": pa.array(seeds, pa.int64(), mask=seeds == NONE),
+        "players": pa.array(trajectories.players[game], pa.int8()),
+        "side": pa.array([trajectories.sides[at] for at in game], pa.string()).dictionary_encode(),
+        "step": pa.array(trajectories.step(), pa.int32()),
+        "seat": pa.array(seat, pa.int8()),
+        "agent": pa.array(names, pa.string()).dictionary_encode(),
+        "observation": _lists(pa, observation),
+        "mask": _lists(pa, trajectories.mask),
+        "action": pa.array(trajectories.action, pa.int16()),
+        "reward": pa.array(trajectories.reward(), pa.float32()),
+        "last": pa.array(trajectories.is_last()),
+        "end_reason": pa.array(
+            [END_REASONS[end] for end in trajectories.ends[game]], pa.string()
+        ).dictionary_encode(),
+        "win_share": pa.array(trajectories.shares[own], pa.float32()),
+        "own_vp": pa.array(trajectories.scores[own], pa.int32()),
+        "margin": pa.array(trajectories.margin()[own], pa.int32()),
+    }
+    stream = pa.BufferOutputStream()
+    parquet.write_table(
+        pa.table(columns),
+        stream,
+        row_group_size=ROWS,
+        compression="zstd",
+        compression_level=ZSTD_LEVEL,
+        write_page_checksum=True,
+    )
+    content: bytes = stream.getvalue().to_pybytes()
+    return content
+
+
+def _lists(pa: Any, array: npt.NDArray[np.generic]) -> Any:
+    """Rows as lists of one length, none of whose entries is missing."""
+    entry = pa.field("entry", pa.from_numpy_dtype(array.dtype), nullable=False)
+    return pa.FixedSizeListArray.from_arrays(
+        pa.array(array.reshape(-1)), type=pa.list_(entry, array.shape[1])
+    )
+
+
+# ---- Minari ----
+
+
+def episodes_bytes(trajectories: Trajectories, first: int, scaled: bool) -> bytes:
+    """The content of an HDF5 file, whose episodes are groups named ``0``, ``1`` and so on: each a
+    game from one seat. The arguments are those of :func:`parquet_bytes`.
+    """
+    import h5py
+
+    buffer = io.BytesIO()
+    with h5py.File(buffer, "w", libver="latest") as file:
+        for number, (attributes, data) in enumerate(_episodes(trajectories, first, scaled)):
+            group = file.create_group(str(number))
+            group.attrs.update(attributes)
+            for name, array in data.items():
+                packing: dict[str, Any] = {
+                    "chunks": array.shape,
+                    "compression": "gzip",
+                    "compression_opts": GZIP_LEVEL,
+                    "shuffle": True,
+                    "fletcher32": True,
+                }
+                group.create_dataset(name, data=array, **(packing if array.ndim > 1 else {}))
+    return buffer.getvalue()
+
+
+def _episodes(
+    trajectories: Trajectories, first: int, scaled: bool
+) -> Iterator[tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]]:
+    """The attributes and arrays of episodes: game by game, each seat by seat."""
+    summed, margin = trajectories.reward(), trajectories.margin()
+    for game, players in enumerate(trajectories.players.tolist()):
+        truncated = bool(trajectories.ends[game] == END_TRUNCATED)
+        about = {
+            "game": first + game,
+            "players": players,
+            "side": trajectories.sides[game],
+            "end_reason": END_REASONS[trajectories.ends[game]],
+        }
+        if trajectories.seeds[game] != NONE:
+            about["seed"] = trajectories.seeds[game]
+        names = trajectories.agents[game]
+        for seat in range(players):
+            own = np.flatnonzero((trajectories.game == game) & (trajectories.seat == seat))
+            is_last = own == own[-1]
+            codes = np.concatenate([trajectories.codes[own], trajectories.last[game, [seat]]])
+            none_legal = np.zeros((1, NUM_ACTIONS), np.int8)
+            attributes = {
+                **about,
+                "seat": seat,
+                "total_steps": len(own),
+                "win_share": trajectories.shares[game, seat],
+                "own_vp": trajectories.scores[game, seat],
+                "margin": margin[game, seat],
+                **({} if names is None else {"agents": list(names), "agent": names[seat]}),
+            }
+            data = {
+                "observations": codes * SCALE if scaled else codes,
+                "actions": trajectories.action[own],
+                "rewards": summed[own],
+                "terminations": is_last & (not truncated),
+                "truncations": is_last & truncated,
+                "infos/action_mask": np.concatenate([trajectories.mask[own], none_legal]),
+            }
+            yield attributes, data
+
+
+def write_main(
+    files: Sequence[tuple[Path, int, int]],
+    dataset_id: str,
+    observation: str,
+    algorithm: str,
+    environment: Mapping[str, Any] | None,
+) -> None:
+    """Write the two files that Minari reads first: ``main_data.hdf5`` and ``metadata.json``.
+
+    Args:
+        files: those with the episodes, in one folder, each with its :func:`counts`.
+        dataset_id: Minari's name. observation: ``"scaled"`` or ``"codes"``.
+        algorithm: what decided.
+        environment: options of the one whose games these are; None: of several.
+    """
+    import gymnasium
+    import h5py
+    import minari
+    from minari.serialization import serialize_space
+
+    from skyenv.envs.spaces import action_space, observation_space
+
+    buffer = io.BytesIO()
+    places = [(path.name, place) for path, number, _ in files for place in range(number)]
+    with h5py.File(buffer, "w", libver="latest") as file:
+        for number, (name, place) in enumerate(places):
+            file[f"episode_{number}"] = h5py.ExternalLink(name, f"/{place}")
+    data = files[0][0].parent
+    write_atomically(data / "main_data.hdf5", buffer.getvalue())
+    size = sum(path.stat().st_size for path, *_ in files)
+    content = {
+        "total_episodes": len(places),
+        "total_steps": sum(steps for *_, steps in files),
+        "dataset_size": float(np.round(size / 1e6, 1)),
+        "description": "Games of Fifth Avenue, an auction board game; an episode is a game from "
+        "one seat",
+        "algorithm_name": algorithm,
+        "dataset_id": dataset_id,
+        "minari_version": minari.__version__,
+        "data_format": "hdf5",
+        "jpeg_encoding": False,
+        "observation_space": serialize_space(observation_space(observation)),
+        "action_space": serialize_space(action_space()),
+        "author": ["skyenv"],
+        "requirements": [f"skyenv~={__version__}"],
+    }
+    if environment is not None:
+        spec = copy.deepcopy(gymnasium.spec(ENV_ID))
+        spec.kwargs = dict(environment)
+        content["env_spec"] = spec.to_json()
+    write_atomically(data / "metadata.json", json.dumps(content, indent=2) + "\n")
+
+
+def counts(path: Path) -> tuple[int, int]:
+    """The number of episodes (of Parquet files 0) and of decisions that a file holds, which itself
+    isn't read.
+
+    Raises:
+        ValueError, OSError, KeyError: it is no such file, or isn't whole.
+    """
+    if path.suffix == ".parquet":
+        from pyarrow import parquet
+
+        with parquet.ParquetFile(path) as table:
+            return 0, int(table.metadata.num_rows)
+    import h5py
+
+    with h5py.File(path, "r", locking=False) as file:
+        return len(file), sum(int(group.attrs["total_steps"]) for group in file.values())

@@ -83,7 +83,8 @@ class Matches:
             )
             for block in range(first, -(-self.numbers.stop // BLOCK))
         ]
-        return np.concatenate(blocks)[np.array(self.numbers) - first * BLOCK].astype(np.int64)
+        seats: Int64 = np.concatenate(blocks)[np.array(self.numbers) - first * BLOCK]
+        return seats
 
     def trajectories(self, reward: str) -> Trajectories:
         """All games, at least one, played for a reward (:class:`skyenv.GameOptions`).

@@ -57,7 +57,6 @@ class Options:
     epochs: int = 4
     batch: int = 1024
     learning_rate: float = 2e-3  # at its highest; it rises and falls once
-    weight_decay: float = 1e-2
     trunk: int = 128
     blocks: int = 1
     thing: int = 32
@@ -65,7 +64,6 @@ class Options:
         0.25  # of the losses of outcome and margin, which the trunk learns beside the policy
     )
     held_out: int = 50  # one game in so many only measures
-    threads: int = 1
     paired_seeds: int = 500  # for the evaluation at the end; 0: none
     seed: int = 1
     out: str = "runs/clone"
@@ -251,19 +249,11 @@ def batches(rows: Tensor, size: int) -> Iterator[Tensor]:
 def train(decisions: Decisions, options: Options) -> Network:
     """Clone; after every epoch the held-out games tell how many actions are foreseen."""
     torch.manual_seed(options.seed)
-    torch.set_num_threads(options.threads)
+    torch.set_num_threads(1)
     network = Network(
         Sizes(options.trunk, options.blocks, options.thing), options.prior, options.prior_weight
     )
-    decay = [weight for weight in network.parameters() if weight.ndim > 1]
-    rest = [weight for weight in network.parameters() if weight.ndim <= 1]
-    optimizer = torch.optim.AdamW(
-        [
-            {"params": decay, "weight_decay": options.weight_decay},
-            {"params": rest, "weight_decay": 0.0},
-        ],
-        lr=options.learning_rate,
-    )
+    optimizer = torch.optim.AdamW(network.parameters(), options.learning_rate, weight_decay=1e-2)
     is_held_out = torch.from_numpy(
         decisions.game % options.held_out == 0
     )  # by games, as decisions of one game are alike

@@ -48,9 +48,8 @@ def main() -> None:
         "--games", type=int, default=65536, help="played side by side (default: 65536)"
     )
     parser.add_argument("--steps", type=int, default=500, help="decisions in each (default: 500)")
-    parser.add_argument("--seed", type=int, default=1, help="of games and actions (default: 1)")
     options = parser.parse_args()
-    ended, pace = play(options.games, options.steps, options.seed)
+    ended, pace = play(options.games, options.steps, seed=1)
     print(f"{ended} games ended; {pace:,.0f} decisions a second, compilation included")
 
 

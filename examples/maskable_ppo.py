@@ -9,7 +9,6 @@ the baseline that it is compared with.
 """
 
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,16 +59,13 @@ class Config(Options):
     snapshot: int = option(
         10, "updates between two past policies, and between two checkpoints", low=1
     )
-    milestone_minutes: float = option(
-        0.0, "minutes of training between milestones: agents that are kept; 0: none"
-    )
     against: tuple[str, ...] = common("against")
     paired_seeds: int = common("paired_seeds", default=100, low=0)
 
 
 class SelfPlay(BaseCallback):
-    """Sets the opponents of every rollout, and keeps the policy now and then: as an opponent, a
-    checkpoint, a milestone.
+    """Sets the opponents of every rollout, and keeps the policy now and then as a checkpoint and
+    as an opponent.
     """
 
     def __init__(self, config: Config) -> None:
@@ -89,8 +85,6 @@ class SelfPlay(BaseCallback):
             self.pool.add(make_agent(path))
         if not self.pool.agents:
             self._add_past()
-        self.since, self.seconds = time.perf_counter(), vars(self.model).get("seconds", 0.0)
-        self.checkpoint(milestone=not self.num_timesteps)
 
     def _on_rollout_start(self) -> None:
         self.training_env.set_opponents(self.pool.agents, self.pool.weights().tolist())  # type: ignore[attr-defined]
@@ -108,25 +102,14 @@ class SelfPlay(BaseCallback):
 
     def _on_rollout_end(self) -> None:
         if self.n_calls % (self.config.snapshot * self.config.steps) == 0:
-            self.checkpoint()
+            self.save("model.zip")
             self._add_past()
-            self.since = time.perf_counter()
 
     def _add_past(self) -> None:
-        self.pool.add(make_agent(self._save(f"past-{self.num_timesteps:012d}.zip")))
+        self.pool.add(make_agent(self.save(f"past-{self.num_timesteps:012d}.zip")))
 
-    def checkpoint(self, milestone: bool = False) -> None:
-        """Save the model with its seconds of training, for --resume; if the time for it has come,
-        as a milestone, too.
-        """
-        before, apart = self.seconds, 60 * self.config.milestone_minutes
-        self.seconds = vars(self.model)["seconds"] = before + time.perf_counter() - self.since
-        self._save("model.zip")
-        if apart and (milestone or self.seconds // apart > before // apart):
-            self._save(f"milestones/{int(self.seconds):06d}.zip")
-        self.since = time.perf_counter()
-
-    def _save(self, name: str) -> Path:
+    def save(self, name: str) -> Path:
+        """Save the model in the run's folder."""
         (path := self.config.run / name).parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as part:
             self.model.save(part)
@@ -175,7 +158,7 @@ def train(config: Config) -> int:
     if (left := config.decisions - model.num_timesteps) > 0:
         callback = SelfPlay(config)
         model.learn(left, callback=callback, reset_num_timesteps=not config.resume)
-        callback.checkpoint(milestone=True)
+        callback.save("model.zip")
     agent = str(config.run / "model.zip")
     print(f"{model.num_timesteps:,} decisions; the agent is {agent}")
     if config.paired_seeds:

@@ -3,7 +3,7 @@
 Needs `pip install '.[pettingzoo]'`.
 """
 
-from skyenv import ACTION_NAMES, fifth_avenue_v0
+from skyenv import fifth_avenue_v0
 
 
 def main(seed: int = 7) -> None:
@@ -24,12 +24,10 @@ def main(seed: int = 7) -> None:
             action = None  # PettingZoo's way to let an agent leave
         else:
             action = env.action_space(agent).sample(observation["action_mask"])
-            if decisions < 5:
-                print(f"{agent}: {ACTION_NAMES[action]}")
             decisions += 1
         env.step(action)
     env.close()
-    print(f"… {decisions} decisions; returns: {returns}")
+    print(f"{decisions} decisions; returns: {returns}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Games as records: write one, check it, look at any moment of it, draw it. Core only."""
+"""Games as records: write one, check it, replay it, draw it. Core only."""
 
 import tempfile
 from pathlib import Path
@@ -9,9 +9,7 @@ from skyenv.render import svg
 
 
 def main(folder: Path) -> None:
-    """Record a game of greedy against random, replay it to the tenth action and draw the
-    position.
-    """
+    """Record a game of greedy against random, replay it and draw its end."""
     seats = [make_agent("greedy"), make_agent("random")]
     game = Game(num_players=2, seed=3)
     while game.seat is not None:
@@ -30,15 +28,9 @@ def main(folder: Path) -> None:
     )  # no random generator: the record tells what chance decided
     assert replayed.outcome == game.outcome
 
-    twin = Game(num_players=2, seed=3)  # the seed and the actions give the same game again
-    actions = [event["action"] for event in game.events if event["event"] == "action"]
-    for action in actions[:10]:
-        twin.play(action)
     drawing = folder / "position.svg"
-    drawing.write_text(
-        svg(twin.state, seat=0, events=twin.events, legal=twin.mask), encoding="utf-8"
-    )
-    print(f"{drawing}: the table after ten actions, as seat 0 sees it")
+    drawing.write_text(svg(replayed.state, seat=0, events=replayed.events), encoding="utf-8")
+    print(f"{drawing}: the end, as seat 0 sees it")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from processes import ROOT
 pytestmark = pytest.mark.programs
 
 NOTEBOOKS = sorted((ROOT / "docs").rglob("*.ipynb"))
-LONG = {"rating", "open_spiel", "self_play"}
+LONG = {"datasets", "first_agent", "open_spiel", "rating", "self_play"}
 """Notebooks that take longest."""
 VARIES = "varies"
 """The tag of a cell whose figures depend on the machine."""

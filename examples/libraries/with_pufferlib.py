@@ -28,16 +28,6 @@ from skyenv.seeds import TRAINING
 # ---- bridge ----
 
 
-def training_seeds(seed: int | None, num_games: int) -> list[int]:
-    """Seeds of the first games, drawn: PufferLib gives environments side by side 0, 1, 2 …, whose
-    rows must not play alike.
-    """
-    drawn: list[int] = (
-        np.random.default_rng(seed).integers(TRAINING.start, TRAINING.stop, num_games).tolist()
-    )
-    return drawn
-
-
 class FifthAvenueGames(pufferlib.PufferEnv):  # type: ignore[misc]
     """`num_games` games (n), each an "agent" of PufferLib's: one seat of every game learns, agents
     play the others.
@@ -70,8 +60,11 @@ class FifthAvenueGames(pufferlib.PufferEnv):  # type: ignore[misc]
         self.reset(seed)
 
     def reset(self, seed: int | None = None) -> tuple[npt.NDArray[Any], list[Any]]:
-        """Begin new games; the same seed begins the same ones."""
-        self.core.reset(training_seeds(seed, self.num_agents))
+        """Begin new games; the same seed begins the same ones.
+
+        PufferLib gives environments side by side 0, 1, 2 …, whose rows must not play alike.
+        """
+        self.core.reset(None if seed is None else TRAINING.start + seed * self.num_agents)
         return self._look(), []
 
     def step(self, actions: Any) -> tuple[Any, ...]:

@@ -62,34 +62,6 @@ def test_whole_episodes_are_sampled(example: Any) -> None:
         assert "win_share" not in episode.get_infos(0)
 
 
-def test_one_policy_learns_from_all_seats(example: Any) -> None:
-    """PettingZoo's games of three: every seat's decisions are an episode, legal, and rewarded at
-    the end as it came out.
-    """
-    config = example.pettingzoo_config(GAMES, num_players=3)
-    algorithm = built(config, train_batch_size_per_learner=256, minibatch_size=64)
-    results = algorithm.train()
-    assert np.isfinite(results["learners"]["all_seats"]["total_loss"])
-    episodes = [
-        episode for episode in algorithm.env_runner.sample(num_episodes=GAMES) if episode.is_done
-    ]
-    algorithm.stop()
-    assert episodes
-    for episode in episodes:
-        seats = list(episode.agent_episodes.values())
-        assert episode.is_terminated
-        assert set(episode.agent_ids) == {"seat_0", "seat_1", "seat_2"}
-        for seat in seats:
-            masks, actions = seat.get_observations()["action_mask"], seat.get_actions()
-            assert masks[np.arange(len(actions)), actions].all()
-            assert (seat.get_rewards()[:-1] == 0).all()
-        shares = [seat.get_infos(-1)["win_share"] for seat in seats]
-        assert sum(shares) == pytest.approx(1)
-        assert [seat.get_return() for seat in seats] == pytest.approx(
-            [1.5 * share - 0.5 for share in shares]
-        )
-
-
 @pytest.mark.parametrize("environment", ["vector", "pettingzoo"])
 def test_the_program_leaves_an_agent(
     example: Any, environment: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

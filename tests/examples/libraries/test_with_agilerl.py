@@ -28,8 +28,7 @@ def test_rollouts_are_the_games_own_play(example: Any) -> None:
     played = agent.rollout_buffer.buffer
     assert played.batch_size == (STEPS, GAMES)
     observation, info = twin.reset()
-    ended: list[float] = []
-    scores = np.zeros(GAMES)
+    ends = 0
     for number in range(STEPS):
         now = played[number]
         mask = info["action_mask"] != 0
@@ -41,8 +40,5 @@ def test_rollouts_are_the_games_own_play(example: Any) -> None:
         np.testing.assert_allclose(now["rewards"].numpy().reshape(GAMES), reward)
         done = terminated | truncated
         np.testing.assert_array_equal(now["dones"].numpy().reshape(GAMES) != 0, done)
-        scores += reward
-        ended += scores[done].tolist()
-        scores[done] = 0
-    assert outcomes == pytest.approx(ended)
-    assert ended
+        ends += int(done.sum())
+    assert ends == len(outcomes) > 0

@@ -10,34 +10,6 @@ import pytest
 supersuit = pytest.importorskip("supersuit")
 
 
-def game(example: Any, env: Any) -> list[tuple[str, bytes, Any]]:
-    """A random game: who was to act, the mask, and the observation, which is as the space says."""
-    generator = np.random.default_rng(1)
-    env.reset(seed=1)
-    seen = []
-    for agent in env.agent_iter():
-        observation, _, terminated, truncated, info = env.last()
-        space, mask = env.observation_space(agent), info["action_mask"]
-        assert (observation.dtype, observation.shape) == (space.dtype, space.shape)
-        seen.append((agent, mask.tobytes(), np.array(observation)))
-        env.step(None if terminated or truncated else example.choose(mask, generator))
-    return seen
-
-
-def test_a_wrapped_game_is_the_game(example: Any) -> None:
-    bare = game(example, example.make_env(max_turns=20))
-    for name, wrapper in example.WRAPPERS.items():
-        wrapped = game(example, wrapper(example.make_env(max_turns=20)))
-        assert [step[:2] for step in wrapped] == [step[:2] for step in bare]
-        for (*_, changed), (*_, plain) in zip(wrapped, bare, strict=True):
-            if name in ("flatten", "pad_observations", "clip_reward"):
-                np.testing.assert_array_equal(changed, plain)
-            if name == "frame_stack":  # the newest one comes last
-                np.testing.assert_array_equal(changed[-len(plain) :], plain)
-            if name == "normalize_obs":
-                assert 0 <= changed.min() <= changed.max() <= 1
-
-
 def test_tables_side_by_side_are_parallel_environments(example: Any) -> None:
     """A row for each seat; when a table is over, its next game begins in the same step, with the
     new game's masks.

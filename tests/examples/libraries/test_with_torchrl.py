@@ -62,24 +62,3 @@ def test_a_random_rollout_is_the_games_own_play(example: Any) -> None:
         np.testing.assert_array_equal(after["observation"].numpy(), expected)
     assert played["next", "terminated"].any()
     assert played["next", "truncated"].any()
-
-
-def test_rows_that_ended_wait_for_the_others(example: Any) -> None:
-    """`break_when_all_done`: a game of every row, until the last one is over; none is stepped after
-    its end.
-    """
-    torch.manual_seed(0)
-    env = random_env(example, 5, seed=3, max_turns=60)
-    played = env.rollout(10_000, break_when_any_done=False, break_when_all_done=True)
-    done = played["next", "done"].squeeze(-1)
-    assert done[:, -1].all()
-    lengths = (~done).sum(dim=1) + 1
-    assert len(set(lengths.tolist())) > 1
-    for row, length in enumerate(lengths.tolist()):
-        alone = Games(1, seed=3 + row, max_turns=60, autoreset=False)
-        for action in played["action"][row, :length].tolist():
-            alone.step([action])
-        assert alone.done[0]
-        np.testing.assert_array_equal(
-            played["next", "reward"][row, length - 1].numpy(), alone.reward[0]
-        )

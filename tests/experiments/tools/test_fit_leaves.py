@@ -25,4 +25,3 @@ def test_the_network_fits_what_came_of_the_positions(
     assert float(found[1]) < 0.6 < np.log(2)
     with np.load(tmp_path / "2-players.npz") as file:
         assert {name: file[name].shape for name in file} == SHAPES
-    assert main(["--players", "5"]) == 2

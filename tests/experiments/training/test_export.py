@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -96,33 +95,16 @@ def test_each_run_is_told_by_the_command_of_its_trainer(
     assert parse(type(config), "train", "", command[3:]) == config
 
 
-@pytest.mark.parametrize("named", [(), ("back",)], ids=["all", "one"])
-def test_a_run_on_both_sides_ships_for_both_or_those_named(
-    run: Path, tmp_path: Path, named: tuple[str, ...]
-) -> None:
+def test_a_run_on_both_sides_ships_for_both(run: Path, tmp_path: Path) -> None:
     """The same network, with its results on that side alone."""
     both = copied(run, tmp_path / "run", side=["front", "back"])
-    export.export(replace(asked(both, tmp_path), side=named))
-    names = {"front": "2-players", "back": "2-players-back"}
-    written = {
-        path.stem for folder in ("agents", "pictures") for path in (tmp_path / folder).iterdir()
-    }
-    assert written == {names[side] for side in named or names}
-    for side in named or names:
-        content = json.loads(
-            (tmp_path / "agents" / f"{names[side]}.json").read_text(encoding="utf-8")
-        )
-        network = (tmp_path / "agents" / f"{names[side]}.npz").read_bytes()
+    export.export(asked(both, tmp_path))
+    for side, name in (("front", "2-players"), ("back", "2-players-back")):
+        content = json.loads((tmp_path / "agents" / f"{name}.json").read_text(encoding="utf-8"))
+        network = (tmp_path / "agents" / f"{name}.npz").read_bytes()
         assert (content["side"], content["sha256"]) == (side, hashlib.sha256(network).hexdigest())
-        assert [(result["side"], result["opponent"]) for result in content["results"]] == [
-            (side, "random")
-        ]
-
-
-def test_a_network_ships_for_no_side_that_it_has_not_met(run: Path, tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="wasn't trained on the side back"):
-        export.export(replace(asked(copied(run, tmp_path), tmp_path), side=("front", "back")))
-    assert not (tmp_path / "agents").exists()
+        assert [one["side"] for one in content["results"]] == [side]
+        assert (tmp_path / "pictures" / f"{name}.png").exists()
 
 
 @pytest.mark.parametrize(

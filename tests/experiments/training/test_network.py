@@ -17,7 +17,7 @@ from skyenv.agents import RandomAgent, decide, decisions_in
 from skyenv.engine.options import GameOptions
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv_agents import GreedyAgent
-from skyenv_agents.learned.architecture import VALUES, Sizes
+from skyenv_agents.learned.architecture import Sizes
 from skyenv_agents.learned.layout import INPUTS, used_inputs
 from skyenv_agents.learned.networks import Network, NetworkAgent, Prior
 
@@ -62,32 +62,28 @@ def tables() -> Tables:
 
 
 @pytest.mark.parametrize("sizes", ALL_SIZES, ids=str)
-@pytest.mark.parametrize("with_prior", [False, True])
-def test_it_says_what_numpy_plays(sizes: Sizes, with_prior: bool, tables: Tables) -> None:
-    """From codes as a training keeps them the same as from observations as games show them."""
-    learned = decided(sizes, 2.0 if with_prior else 0.0)
-    played = learned.frozen(WITH_PRIOR if with_prior else ABOUT)
-    assert played.sizes == sizes
-    player = NetworkAgent(played)
-    prior = GreedyAgent() if with_prior else None
+@pytest.mark.parametrize("reward", ["", "outcome", "points"])
+def test_it_says_what_numpy_plays(sizes: Sizes, reward: str, tables: Tables) -> None:
+    """From codes as a training keeps them the same as from observations as games show them; with a
+    reward, also with a prior, whose outcome tells nothing of points to expect.
+    """
+    tables.reward, prior = reward, GreedyAgent() if reward else None
+    learned = decided(sizes, 2.0 if prior else 0.0)
+    player = NetworkAgent(learned.frozen(WITH_PRIOR | {"reward": reward} if prior else ABOUT))
     codes = arranged(tables.inputs(np.arange(60), prior), used_inputs())
-    assert codes.dtype == torch.int16
     with torch.no_grad():
         log_probabilities, values = learned(codes, torch.from_numpy(tables.games.mask != 0))
-    assert (log_probabilities.dtype, values.dtype, values.shape) == (
-        torch.float32,
-        torch.float32,
-        (60, VALUES),
-    )
     decisions = decisions_in(tables.games, player)
-    weights, outcome = player.evaluate(decisions)
-    assert outcome is not None
-    assert np.allclose(log_probabilities.exp().numpy(), weights, atol=2e-5)
-    assert np.allclose(values[:, 0].clamp(-1, 1).numpy(), outcome, atol=2e-5)
     assert decisions.observation is not None
-    logits = played(decisions.observation, Prior.of(prior, decisions) if prior else None)[0]
+    shown = Prior.of(prior, decisions) if prior else None
+    logits, said = player.network(decisions.observation, shown)
+    assert (said is None) == (reward == "points")
+    if said is not None:
+        assert np.allclose(values[:, 0].clamp(-1, 1).numpy(), said.clip(-1, 1), atol=2e-5)
+        assert np.ptp(said) > 0.01 or sizes.trunk == 1
+    weights, _ = player.evaluate(decisions)
+    assert np.allclose(log_probabilities.exp().numpy(), weights, atol=2e-5)
     assert np.ptp(logits) > 0.1  # there was something to compare
-    assert np.ptp(outcome) > 0.01 or sizes.trunk == 1
 
 
 @pytest.mark.parametrize("with_prior", [False, True], ids=["plain", "prior"])

@@ -25,7 +25,7 @@ from experiments.training.rollouts import (
 )
 from experiments.training.seating import LEARNER, margins
 from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
-from skyenv.rules.actions import NUM_ACTIONS, PASS
+from skyenv.rules.actions import NUM_ACTIONS
 from skyenv_agents.learned.architecture import Sizes
 from skyenv_agents.learned.layout import NUM_INPUTS
 
@@ -252,21 +252,6 @@ def test_what_one_rollout_leaves_open_a_later_one_ends() -> None:
     for (one, values), (other, wanted) in zip(sorted(taught), sorted(whole), strict=True):
         assert one == other
         assert values == pytest.approx(wanted, abs=1e-4)
-
-
-def test_forward_passes_are_of_choices_and_figures_of_the_learners_decisions() -> None:
-    collector = part_of(opponent_share=0.5, fixed_opponents="random", steps=60)
-    learned = network()
-    asked: list[torch.Tensor] = []
-    learned.register_forward_pre_hook(lambda _, given: asked.append(given[1]))
-    figures = collector.collect(learned).figures
-    assert all((masks.sum(dim=1) > 1).all() for masks in asked)
-    mine = collector.mine
-    assert 0 < mine.sum() < mine.size
-    assert figures["entropy"] == pytest.approx(collector.entropy[mine].mean(), rel=1e-5)
-    bids = mine & collector.masks.numpy()[..., PASS]
-    assert figures["passes"] == pytest.approx((collector.action[bids] == PASS).mean())
-    assert figures["illegal"] == 0
 
 
 # ---- what is left out ----

@@ -17,7 +17,7 @@ from trainings import TINY, begun, tiny, updated
 
 from experiments.training import train
 from experiments.training.actors import packed, unpacked
-from experiments.training.config import DEFAULT_MINUTES, SEEDS_APART, Config
+from experiments.training.config import SEEDS_APART, Config
 from experiments.training.curves import read_curve
 from experiments.training.runs import (
     CHECKPOINT,
@@ -32,7 +32,6 @@ from experiments.training.runs import (
 from experiments.training.train import Training
 from skyenv.agents import make_agent
 from skyenv.errors import CheckpointError, OptionError
-from skyenv.options import parse
 from skyenv.seeds import EVALUATION, TRAINING, secret_seeds
 
 Capture = pytest.CaptureFixture[str]
@@ -52,11 +51,6 @@ def content_of(folder: Path) -> dict[str, bytes]:
 
 
 # ---- options ----
-
-
-def test_decisions_alone_limit_a_run() -> None:
-    assert parse(Config, "train", "Train.", []).minutes == DEFAULT_MINUTES
-    assert Config(decisions=10).minutes == 0
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from skyenv.errors import CheckpointError
-from skyenv.files import write_atomically
+from skyenv.files import replacing, write_atomically
+from skyenv.render.extras import check_installed
 from skyenv.tables import markdown
 
 RESULTS: Final = Path(__file__).resolve().parents[1] / "docs" / "results"
@@ -116,6 +117,19 @@ def shown(figure: Figure) -> str:
         f"{figure.name:<64} {figure.median:>14,.{digits}f} {figure.unit:<12}"
         f" [{figure.lowest:,.{digits}f} … {figure.highest:,.{digits}f}]"
     )
+
+
+def check_plots() -> None:
+    """Raise RenderError if matplotlib isn't installed."""
+    check_installed("matplotlib", extra="train")
+
+
+def save(picture: Any, path: str | Path) -> None:
+    """Write a matplotlib figure, all at once; raise OSError if the file can't be written."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    with replacing(path) as part:
+        FigureCanvasAgg(picture).print_figure(part, dpi=150)
 
 
 def write(path: Path, command: str, method: str, figures: Iterable[Figure]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import io
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass
 from functools import partial
 from pathlib import Path
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     name = parser.parse_args(words[:1]).command
     command = COMMANDS[name]
     about = f"{command.what[0].upper()}{command.what[1:]}."
-    read = partial(parse, command.options, f"skyenv {name}", about, words[1:], command.earlier)
+    read = partial(parse, command.options, f"skyenv {name}", about, words[1:])
     return exit_code(name, lambda: command.run(read()))
 
 
@@ -141,14 +141,11 @@ def _verify(options: VerifyOptions) -> None:
 
 @dataclass(frozen=True)
 class Command:
-    """A command: what it does, what it takes, what runs it and may return an exit code, and
-    `earlier` of :func:`parse`.
-    """
+    """A command: what it does, what it takes, what runs it and may return an exit code."""
 
     what: str
     options: type[Options]
     run: Callable[[Any], int | None]
-    earlier: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
 
 
 COMMANDS: Final = {
@@ -181,7 +178,6 @@ COMMANDS: Final = {
         "let agents play each other and rate them; or rate one against a ladder",
         arena.TournamentOptions,
         arena.play_tournament,
-        arena.earlier,
     ),
     "dataset": Command(
         "write games as Parquet files and as a Minari dataset",

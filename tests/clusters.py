@@ -30,11 +30,11 @@ class Nodes:
     """A cluster; this process is connected with its first node.
 
     Attributes:
-        address: of its head. folder: where it writes; removed with it.
+        address: of its head.
     """
 
-    def __init__(self, cluster: Any, folder: str) -> None:
-        self._cluster, self.folder = cluster, folder
+    def __init__(self, cluster: Any) -> None:
+        self._cluster = cluster
         self._more: list[Any] = []
         self.address: str = cluster.address
 
@@ -58,26 +58,20 @@ def cluster_of(nodes: int) -> Iterator[Nodes]:
 
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
-    (Path(tempfile.gettempdir()) / "ray").mkdir(
-        exist_ok=True
-    )  # a cluster writes there, too, and takes it for granted
-    with tempfile.TemporaryDirectory(
-        prefix="ray-", dir=SHORT, ignore_cleanup_errors=True
-    ) as folder:
-        cluster = tried(
-            lambda: Cluster(initialize_head=True, head_node_args={**NODE, "temp_dir": folder})
+    # A cluster writes there, too, and takes it for granted.
+    (Path(tempfile.gettempdir()) / "ray").mkdir(exist_ok=True)
+    with contextlib.ExitStack() as held:
+        folder = held.enter_context(
+            tempfile.TemporaryDirectory(prefix="ray-", dir=SHORT, ignore_cleanup_errors=True)
         )
-        ray = None
-        try:
-            made = Nodes(cluster, folder)
-            ray = connect(made.address)
-            for _ in range(nodes - 1):
-                made.add()
-            yield made
-        finally:
-            if ray is not None:
-                ray.shutdown()
-            cluster.shutdown()
+        head = {**NODE, "temp_dir": folder}
+        cluster = tried(lambda: Cluster(initialize_head=True, head_node_args=head))
+        held.callback(cluster.shutdown)
+        made = Nodes(cluster)
+        held.callback(connect(made.address).shutdown)
+        for _ in range(nodes - 1):
+            made.add()
+        yield made
 
 
 def tried(begin: Any) -> Any:

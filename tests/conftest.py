@@ -129,13 +129,22 @@ def example(request: pytest.FixtureRequest) -> ModuleType:
     return module
 
 
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Any]:
+    """A Ray of two nodes with a CPU each; this process is connected with it."""
+    from clusters import cluster_of
+
+    with cluster_of(2) as cluster:
+        yield cluster
+
+
 @pytest.fixture
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tournaments, evaluations and datasets have a thread of this process for a worker."""
     from skyenv.arena import evaluate, tournament
-    from skyenv.arena.schedule import timed_agent
+    from skyenv.arena.schedule import agent_of
     from skyenv.dataset import folder
 
-    timed_agent.cache_clear()
+    agent_of.cache_clear()
     for module in (tournament, evaluate, folder):
         monkeypatch.setattr(module, "open_pool", lambda *_: Threads())

@@ -120,17 +120,17 @@ def test_commands_of_a_page_run_one_after_the_other(
 def test_the_template_agent_gets_a_rating(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As the docs say, but against a ladder made here, which has no slow agents."""
+    """As the docs say, but against a ladder made here, which has no agents that think long."""
     (template,) = (block for block in BLOCKS if "class MyAgent" in block)
     (add,) = (command for command in COMMANDS if "my_module:MyAgent" in command)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "my_module.py").write_text(template, encoding="utf-8")
     few = "--paired-seeds 4 --workers 1"
-    ladder = f"tournament random crowd {few} --out games --publish shipped"
+    ladder = f"tournament random crowd {few} --out games"
     assert run(f"python -m skyenv {ladder}") == 0
     capsys.readouterr()
-    few = "--minutes 0.01 --workers 1 --ladder shipped/2-players.json"
+    few = "--minutes 0.01 --workers 1 --ladder games/ladder.json"
     assert run(add.replace("--minutes 2", few)) == 0
     rating = r"mine: rating -?\d+ \[-?\d+, -?\d+\] \(95 %\), place [123] of 3;"
     assert re.match(rating, capsys.readouterr().out)

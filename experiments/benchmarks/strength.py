@@ -23,10 +23,9 @@ from pathlib import Path
 from typing import Final
 
 from experiments.benchmarks.game import percent
-from experiments.figures import Figure, figure, seconds, shown, write
+from experiments.figures import Figure, check_plots, figure, save, seconds, shown, write
 from skyenv.agents import decide_game, make_agent
 from skyenv.arena.evaluate import evaluate
-from skyenv.arena.plots import check_plots, save
 from skyenv.engine.game import Game
 from skyenv.options import exit_code
 from skyenv.render.colours import REFERENCE

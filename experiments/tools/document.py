@@ -89,8 +89,8 @@ def fields_table(dtype: Any, source: Path, name: str) -> str:
 
 
 def shipped_ladder(players: int, side: str) -> ladder.Ladder:
-    """Return the ladder that ships (``python -m skyenv tournament … --publish`` writes it)."""
-    return ladder.read(ladder.SHIPPED / f"{table_name(players, side)}.json", players, side)
+    """Return the ladder that ships."""
+    return ladder.read(ladder.path_of(players, side))
 
 
 def ladder_summary() -> str:
@@ -111,13 +111,6 @@ def _rating(rating: dict[str, float] | None) -> str:
     return f"{rating['mean']:.0f} ± {(rating['high'] - rating['low']) / 2:.0f}"
 
 
-def ladder_pairs(players: int, side: str) -> str:
-    """Return the wins of every pair of a ladder, and its picture."""
-    name = table_name(players, side)
-    picture = f"![ratings, and wins of every pair, {table_label(players, side)}](ladder/{name}.png)"
-    return f"{ladder.matrix_markdown(shipped_ladder(players, side))}\n\n{picture}"
-
-
 def ladder_table(players: int, side: str) -> str:
     """Return the ladder that ships, and which of its agents have changed since it was played."""
     published = shipped_ladder(players, side)
@@ -129,7 +122,7 @@ def ladder_table(players: int, side: str) -> str:
         if now.version != then["version"]
     ]
     note = f"\n\nChanged since, and not rated anew: {', '.join(changed)}." if changed else ""
-    return ladder.markdown(published) + note
+    return f"```\n{ladder.table(published)}\n```{note}"
 
 
 def trained_agents() -> str:
@@ -175,9 +168,8 @@ def part(name: str) -> str:
     Raises:
         KeyError: there is no such part.
     """
-    if found := re.fullmatch(r"ladder (\d) players (\w+)( in pairs)?", name):
-        table = int(found[1]), found[2]
-        return ladder_pairs(*table) if found[3] else ladder_table(*table)
+    if found := re.fullmatch(r"ladder (\d) players (\w+)", name):
+        return ladder_table(int(found[1]), found[2])
     if found := re.fullmatch(r"figures (\w+)", name):
         return figures.list_table(found[1])
     if found := re.fullmatch(r"grid (\w+)(?:: (.*))?", name):

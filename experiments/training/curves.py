@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from skyenv.arena.plots import save
+from experiments.figures import save
 from skyenv.errors import CheckpointError
 from skyenv.render.colours import GRID, REFERENCE, SERIES
 

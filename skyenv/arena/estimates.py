@@ -35,11 +35,6 @@ class Estimate:
     low: float
     high: float
 
-    def text(self, digits: int = 0, scale: float = 1, unit: str = "") -> str:
-        """The mean and its interval, as in ``55.0 % [51.2, 58.8]``."""
-        mean, low, high = (scale * value for value in (self.mean, self.low, self.high))
-        return f"{mean:.{digits}f}{unit} [{low:.{digits}f}, {high:.{digits}f}]"
-
     def rounded(self, digits: int) -> dict[str, float]:
         """As JSON files have it."""
         return {name: round(value, digits) for name, value in vars(self).items()}
@@ -51,12 +46,14 @@ def interval(
     scale: float = 1,
     unit: str = "",
 ) -> str:
-    """An estimate, perhaps from a JSON file, as text (:meth:`Estimate.text`); a dash for none."""
+    """An estimate, perhaps from a JSON file, as text, such as ``55.0 % [51.2, 58.8]``; a dash for
+    none.
+    """
     if estimate is None:
         return "–"
-    return (estimate if isinstance(estimate, Estimate) else Estimate(**estimate)).text(
-        digits, scale, unit
-    )
+    values = vars(estimate) if isinstance(estimate, Estimate) else estimate
+    mean, low, high = (scale * values[name] for name in ("mean", "low", "high"))
+    return f"{mean:.{digits}f}{unit} [{low:.{digits}f}, {high:.{digits}f}]"
 
 
 def percent(estimate: Estimate | Mapping[str, float] | None) -> str:

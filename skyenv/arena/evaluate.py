@@ -5,21 +5,21 @@ seats.
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import Agent, make_agent
+from skyenv.agents import Agent, ReportingAgent, make_agent
 from skyenv.arena.estimates import Estimate, Weights, interval
 from skyenv.arena.matches import Played, play_game, play_games, rotations
 from skyenv.arena.ratings import best_other
-from skyenv.arena.schedule import Entrant, entrant, timed_agent
+from skyenv.arena.schedule import Entrant, agent_of, entrant
 from skyenv.checks import check_integer
 from skyenv.engine.options import GameKeywords, GameOptions, options_of
 from skyenv.errors import OptionError, shown
@@ -31,9 +31,8 @@ from skyenv.work import Interrupt, open_pool
 
 # Tasks for each worker, against each opponent at least: so none is idle for long in the end.
 TASKS: Final = 4
-# Paired seeds of a task at most, and how long it should take at most: Ctrl-C drops it.
-LARGEST: Final = 2048
-TASK_SECONDS: Final = 10.0
+# Paired seeds of a task at most: Ctrl-C drops it.
+LARGEST: Final = 256
 
 
 @dataclass(frozen=True)
@@ -116,35 +115,37 @@ def evaluate(
     check_integer("seed", seed, 0, HIGHEST_SEED - paired_seeds)
     options = options_of(num_players, side, **game)
     in_workers = workers is not None or ray is not None
-    agents: list[Agent | Entrant] = [
-        _entrant(one, options) if in_workers else make_agent(one, deterministic=deterministic)
+    agents = tuple(
+        _entrant(one, options)
+        if in_workers
+        else ReportingAgent(make_agent(one, deterministic=deterministic))
         for one in (agent, *opponents)
-    ]
-    work = EvaluationPlan(tuple(agents), options, seed, secret, deterministic)
+    )
+    work = partial(_play, agents, options, seed, secret, deterministic)
     seating = rotations(options.num_players, paired_seeds)
-    matches = [Played(work.seeds(0, paired_seeds), seating) for _ in opponents]
+    matches = [Played(_seeds(options, seed, paired_seeds), seating) for _ in opponents]
     total = seating.shape[0] * len(opponents)
     with ExitStack() as held, progress_bar(total, shown=progress) as bar:
         if in_workers:
             interrupt = held.enter_context(Interrupt())
             pool = held.enter_context(open_pool(workers or 0, ray))
-            sizes = Sizes(len(opponents), paired_seeds, pool.size())
+            tasks = tasks_of(len(opponents), paired_seeds, pool.size())
             results = pool.results(
-                work.play, sizes.tasks(), goes_on=interrupt.goes_on, about=work.about
+                work,
+                tasks,
+                goes_on=interrupt.goes_on,
+                about=lambda task: f"{agents[0].name} played {agents[1 + task.opponent].name}",
             )
         else:
-            sizes = Sizes(len(opponents), paired_seeds)
-            results = ((task, work.play(task)) for task in sizes.tasks())
+            results = ((task, work(task)) for task in tasks_of(len(opponents), paired_seeds, 1))
         held.enter_context(suppress(KeyboardInterrupt))
-        for task, (played, seconds) in results:
-            sizes.learn(task, seconds)
-            first, end = (place * options.num_players for place in (task.first, task.end))
-            matches[task.opponent].fill(slice(first, end), played)
+        for task, played in results:
+            first = task.first * options.num_players
+            matches[task.opponent].fill(slice(first, first + len(played.seeds)), played)
             bar.update(len(played.seeds))
-    names = [one.name for one in agents]
     return [
-        replace(summary(names[0], name, played, options.side, seed), secret=secret)
-        for name, played in zip(names[1:], matches, strict=True)
+        summary(agents[0].name, one.name, played, options.side, seed, secret)
+        for one, played in zip(agents[1:], matches, strict=True)
         if played.finished.reshape(-1, options.num_players).all(axis=1).any()
     ]
 
@@ -168,75 +169,49 @@ class SeedRange(NamedTuple):
     end: int
 
 
-@dataclass(frozen=True)
-class EvaluationPlan:
-    """The games of an evaluation: the first agent against each of the others."""
-
-    agents: tuple[Agent | Entrant, ...]
-    options: GameOptions
-    seed: int
-    secret: int | None
-    deterministic: bool
-
-    def seeds(self, first: int, end: int) -> npt.NDArray[np.int64]:
-        """Return the seeds of a range of paired seeds' games."""
-        numbers = np.arange(self.seed + first, self.seed + end)
-        return np.repeat(numbers, self.options.num_players)
-
-    def play(self, task: SeedRange) -> tuple[Played, float]:
-        """Return the games of a task, and the seconds that they took."""
-        started = time.perf_counter()
-        agents = [
-            timed_agent(one, deterministic=self.deterministic) if isinstance(one, Entrant) else one
-            for one in (self.agents[0], self.agents[1 + task.opponent])
-        ]
-        played = play_games(
-            agents,
-            rotations(self.options.num_players, task.end - task.first),
-            self.seeds(task.first, task.end),
-            secret=self.secret,
-            options=self.options,
-        )
-        return played, time.perf_counter() - started
-
-    def about(self, task: SeedRange) -> str:
-        """Return what a task is, for an error."""
-        seeds = f"seeds {self.seed + task.first} to {self.seed + task.end - 1}"
-        agent, opponent = self.agents[0], self.agents[1 + task.opponent]
-        return f"{agent.name} played {seeds} against {opponent.name}"
-
-
-class Sizes:
-    """How many paired seeds tasks have: one at first against each opponent, then as many as fit
-    into :data:`TASK_SECONDS` if each took as long (in larger batches they take less).
-
-    Args:
-        opponents, paired_seeds: how many.
-        workers: how many share the tasks.
+def tasks_of(opponents: int, paired_seeds: int, workers: int) -> Iterator[SeedRange]:
+    """Yield all tasks, one opponent after the other: the first is one paired seed, as an agent may
+    be slow, and each is as large as those before it together, up to a limit.
     """
-
-    def __init__(self, opponents: int, paired_seeds: int, workers: int = 0) -> None:
-        self._paired_seeds = paired_seeds
-        self._most = max(1, min(LARGEST, paired_seeds // max(1, TASKS * workers)))
-        self._now = [1] * opponents  # a slow one must not begin with many
-
-    def tasks(self) -> Iterator[SeedRange]:
-        """Yield all tasks, one opponent after the other."""
-        for opponent in range(len(self._now)):
-            first = 0
-            while first < self._paired_seeds:
-                size = min(self._now[opponent], self._most)
-                end = min(first + size, self._paired_seeds)
-                yield SeedRange(opponent, first, end)
-                first = end
-
-    def learn(self, task: SeedRange, seconds: float) -> None:
-        """Note the seconds that a task took."""
-        fitting = TASK_SECONDS * (task.end - task.first) / max(seconds, 1e-9)
-        self._now[task.opponent] = max(1, int(fitting))
+    most = max(1, min(LARGEST, paired_seeds // (TASKS * workers)))
+    for opponent in range(opponents):
+        end = 0
+        while end < paired_seeds:
+            first, end = end, min(end + max(1, min(end, most)), paired_seeds)
+            yield SeedRange(opponent, first, end)
 
 
-def summary(agent: str, opponent: str, played: Played, side: str, seed: int) -> Result:
+def _seeds(options: GameOptions, first: int, paired_seeds: int) -> npt.NDArray[np.int64]:
+    """Return the seeds of the games of some paired seeds."""
+    return np.repeat(np.arange(first, first + paired_seeds), options.num_players)
+
+
+def _play(
+    agents: Sequence[Agent | Entrant],
+    options: GameOptions,
+    seed: int,
+    secret: int | None,
+    deterministic: bool,
+    task: SeedRange,
+) -> Played:
+    """Return the games of a task, of the first agent against another one."""
+    paired_seeds = task.end - task.first
+    made = [
+        agent_of(one, deterministic=deterministic) if isinstance(one, Entrant) else one
+        for one in (agents[0], agents[1 + task.opponent])
+    ]
+    return play_games(
+        made,
+        rotations(options.num_players, paired_seeds),
+        _seeds(options, seed + task.first, paired_seeds),
+        secret=secret,
+        options=options,
+    )
+
+
+def summary(
+    agent: str, opponent: str, played: Played, side: str, seed: int, secret: int | None = None
+) -> Result:
     """What came of games that :func:`skyenv.arena.matches.rotations` seated; some paired seed is
     finished from every seat.
     """
@@ -264,6 +239,7 @@ def summary(agent: str, opponent: str, played: Played, side: str, seed: int) -> 
         turns=float(played.turns[rows].mean()),
         truncated=float(played.truncated[rows].mean()),
         interrupted=len(rows) < games,
+        secret=secret,
     )
 
 
@@ -274,11 +250,9 @@ def table(results: Sequence[Result]) -> str:
     """The results as text, in lines of 80 characters where names allow it: means with 95 %
     confidence intervals.
 
-    Columns: paired seeds ("seeds"), share of the wins, own VP, by how much they are ahead of the
-    best other's, and the share of the games that END-5 ended, in percent, if it ended any.
+    Columns: paired seeds ("seeds"), share of the wins, own VP, and by how much they are ahead of
+    the best other's.
     """
-    head = ["agent", "against", "players", "seeds", "wins, %", "VP", "ahead"]
-    cut = any(result.truncated for result in results)
     rows = [
         [
             result.agent,
@@ -288,11 +262,11 @@ def table(results: Sequence[Result]) -> str:
             interval(result.share, 1, 100),
             f"{result.own.mean:.1f}",
             interval(result.ahead),
-            *([f"{100 * result.truncated:.1f}"] if cut else []),
         ]
         for result in results
     ]
-    text = columns([[*head, "END-5"] if cut else head, *rows], 3, WIDTH)
+    head = ["agent", "against", "players", "seeds", "wins, %", "VP", "ahead"]
+    text = columns([head, *rows], 3, WIDTH)
     if any(result.interrupted for result in results):
         text += "\n* interrupted; paired seeds are missing, long ones above all"
     return text

@@ -40,7 +40,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -120,6 +120,8 @@ class Ratings:
         anchors: indices of the agents whose mean rating is fixed.
         paired_seeds, games: how many. played: int64 (K,), of how many paired seeds each agent has
             games that rate.
+
+    Against a ladder agent 0 alone is rated, and `wins`, `vp` and `margin` are its own.
     """
 
     points: list[Estimate]
@@ -200,45 +202,6 @@ def _fit(
     )
 
 
-class _Prepared(NamedTuple):
-    """What ratings are made of; paired seeds are counted from 0.
-
-    Attributes:
-        results: all games. rating: those that rate. sums: of these.
-        weights, imaginary: see :func:`_draw`.
-    """
-
-    results: GameResults
-    rating: GameResults
-    sums: Sums
-    weights: Weights
-    imaginary: Floats
-
-
-def _prepared(
-    results: GameResults, names: Sequence[str], agents: int, seed: int, resamples: int
-) -> _Prepared:
-    """Choose the games that rate the first agents, which have these names: those at tables of
-    different agents.
-
-    Raises:
-        OptionError: there are no games, or an agent has none there.
-    """
-    if not len(results.paired_seeds):
-        raise OptionError("there are no games to rate agents by")
-    mixed = (np.diff(np.sort(results.seats, axis=1), axis=1) > 0).all(axis=1)
-    for agent, name in enumerate(names):
-        if not (results.seats[mixed] == agent).any():
-            raise OptionError(f"agent {name} has no games with different agents to be rated by")
-    numbers, paired_seed = np.unique(results.paired_seeds, return_inverse=True)
-    rating = GameResults(
-        paired_seed[mixed], results.seats[mixed], results.shares[mixed], results.scores[mixed]
-    )
-    sums = Sums.of(rating.seats, rating.shares, rating.paired_seeds, len(numbers), agents)
-    drawn = _draw(len(numbers), agents, results.seats.shape[1], seed, resamples)
-    return _Prepared(replace(results, paired_seeds=paired_seed), rating, sums, *drawn)
-
-
 def _totals(
     seats: npt.NDArray[np.int64], values: npt.ArrayLike, agents: int
 ) -> npt.NDArray[np.float64]:
@@ -251,44 +214,72 @@ def _totals(
 
 
 def rate(
-    results: GameResults, names: Sequence[str], seed: int = 0, resamples: int = RESAMPLES
+    results: GameResults,
+    names: Sequence[str],
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    ladder: Floats | None = None,
 ) -> Ratings:
-    """Rate agents by the games between them.
+    """Rate agents by the games between them, or the first one against others whose ratings stand.
+
+    A ladder's ratings are held as they were published. Every bootstrap sample of the newcomer's
+    paired seeds is fitted against one of the ladder's own bootstrap samples, so that what is not
+    known about the ladder is in the newcomer's interval too.
 
     Args:
-        results: at least one game of every agent.
+        results: at least one game of every agent that is rated.
         names: of the agents; they choose the anchor.
-        seed: of the bootstrap. resamples: how many samples it takes.
+        seed: of the bootstrap. resamples: how many samples it takes, at least.
+        ladder: float64 (1 + r, K − 1), the ratings of the other agents and r bootstrap samples of
+            them; None: all agents are rated.
 
     Raises:
-        OptionError: there are no games, or an agent has none.
+        OptionError: there are no games, or a rated agent has none at tables of different agents.
     """
+    if not len(results.paired_seeds):
+        raise OptionError("there are no games to rate agents by")
     agents, players = len(names), results.seats.shape[1]
-    prepared = _prepared(results, names, agents, seed, resamples)
-    weights, rating = prepared.weights, prepared.rating
-    theta = _fit(prepared.sums, weights, prepared.imaginary, players)
+    rated = agents if ladder is None else 1
+    mixed = (np.diff(np.sort(results.seats, axis=1), axis=1) > 0).all(axis=1)
+    for agent, name in enumerate(names[:rated]):
+        if not (results.seats[mixed] == agent).any():
+            raise OptionError(f"agent {name} has no games with different agents to be rated by")
+    numbers, paired_seed = np.unique(results.paired_seeds, return_inverse=True)
+    results = replace(results, paired_seeds=paired_seed)
+    rating = GameResults(*(values[mixed] for values in vars(results).values()))
+    sums = Sums.of(rating.seats, rating.shares, rating.paired_seeds, len(numbers), agents)
+    if ladder is not None:
+        repeats = -(-resamples // (len(ladder) - 1))
+        resamples = repeats * (len(ladder) - 1)
+        ladder = np.concatenate([ladder[:1], np.tile(ladder[1:], (repeats, 1))])
+    weights, imaginary = _draw(len(numbers), agents, players, seed, resamples)
     anchors = [index for index, name in enumerate(names) if name in ANCHORS] or list(range(agents))
-    points = ANCHOR_POINTS + POINTS * (theta - theta[:, anchors].mean(axis=1, keepdims=True))
-    samples = points[1:]
-    wins, vp, margin = _alone(rating, weights, agents)
-    played = [
-        len(np.unique(rating.paired_seeds[(rating.seats == agent).any(axis=1)]))
-        for agent in range(agents)
-    ]
+    if ladder is None:
+        theta = _fit(sums, weights, imaginary, players)
+        points = ANCHOR_POINTS + POINTS * (theta - theta[:, anchors].mean(axis=1, keepdims=True))
+    else:
+        start = np.column_stack([ladder.mean(axis=1), ladder]) / POINTS
+        points = POINTS * _fit(sums, weights, imaginary, players, start, np.arange(agents) == 0)
+    wins, vp, margin = _alone(rating, weights, rated)
     return Ratings(
         points=estimates(points),
-        samples=samples,
-        better=better(samples, samples),
+        samples=points[1:],
+        better=better(points[1:], points[1:]),
         wins=wins,
         vp=vp,
         margin=margin,
         pairs=_pairs(rating, _with_other_imaginary(weights, 2, seed), agents),
-        predicted=1 / (1 + np.exp(theta[0] - theta[0][:, None])),
-        duels=_duels(prepared.results, weights, agents, seed),
+        predicted=1 / (1 + np.exp((points[0] - points[0][:, None]) / POINTS)),
+        duels=_duels(results, weights, agents, seed),
         anchors=anchors,
         paired_seeds=weights.paired_seeds,
         games=len(results.seats),
-        played=np.array(played),
+        played=np.array(
+            [
+                len(np.unique(rating.paired_seeds[(rating.seats == agent).any(axis=1)]))
+                for agent in range(agents)
+            ]
+        ),
     )
 
 
@@ -355,72 +346,3 @@ def _duels(results: GameResults, weights: Weights, agents: int, seed: int) -> li
             samples = np.stack([mine, theirs, (mine + theirs) / 2, (mine - theirs) / 2], axis=1)
             duels.append(Duel(*pair, *estimates(samples)))
     return duels
-
-
-# ---- a newcomer ----
-
-
-@dataclass(frozen=True)
-class Newcomer:
-    """What games say about an agent that plays against a ladder of K agents; intervals are 95 %.
-
-    Attributes:
-        points: its rating. better: float64 (K,), the probability that it is better than each of the
-            ladder.
-        wins, vp, margin: as for :class:`Ratings`.
-        against: its share of the games that it or each of the ladder won, at tables of different
-            agents with both; None where there are none.
-        predicted: float64 (K,), the same by the ratings.
-        paired_seeds, games: how many.
-    """
-
-    points: Estimate
-    better: Floats
-    wins: Estimate
-    vp: Estimate
-    margin: Estimate
-    against: list[Estimate | None]
-    predicted: Floats
-    paired_seeds: int
-    games: int
-
-
-def rate_newcomer(
-    results: GameResults, points: npt.ArrayLike, samples: npt.ArrayLike, seed: int = 0
-) -> Newcomer:
-    """Rate an agent against others whose ratings stand.
-
-    The ladder's ratings are held as they were published. Every bootstrap sample of the newcomer's
-    paired seeds is fitted against one of the ladder's own bootstrap samples, so that what is not
-    known about the ladder is in the newcomer's interval too.
-
-    Args:
-        results: games in which agent 0 is the newcomer and agent 1 + i the i-th of the ladder.
-        points: float (K,), the ladder's ratings. samples: float (r, K), its bootstrap samples.
-        seed: of the bootstrap, which takes r samples or a multiple of it, at least `RESAMPLES`.
-
-    Raises:
-        OptionError: there are no games.
-    """
-    rungs, drawn = np.asarray(points, np.float64), np.asarray(samples, np.float64)
-    repeats = -(-RESAMPLES // len(drawn))
-    agents, players = 1 + len(rungs), results.seats.shape[1]
-    prepared = _prepared(results, ["newcomer"], agents, seed, repeats * len(drawn))
-    weights, rating = prepared.weights, prepared.rating
-    ladder = np.concatenate([rungs[None], np.tile(drawn, (repeats, 1))])
-    start = np.column_stack([ladder.mean(axis=1), ladder]) / POINTS
-    free = np.arange(agents) == 0
-    fitted = _fit(prepared.sums, weights, prepared.imaginary, players, start, free)
-    rated = POINTS * fitted[:, :1]
-    (wins,), (vp,), (margin,) = _alone(rating, weights, 1)
-    return Newcomer(
-        points=estimates(rated)[0],
-        better=better(rated[1:], ladder[1:])[0],
-        wins=wins,
-        vp=vp,
-        margin=margin,
-        against=_pairs(rating, _with_other_imaginary(weights, 2, seed), agents)[0][1:],
-        predicted=1 / (1 + np.exp((rungs - rated[0]) / POINTS)),
-        paired_seeds=weights.paired_seeds,
-        games=len(results.seats),
-    )

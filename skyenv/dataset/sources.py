@@ -17,7 +17,7 @@ import numpy as np
 
 from skyenv.arena.folder import CONFIG, GAMES
 from skyenv.arena.matches import play_games
-from skyenv.arena.schedule import Entrant, entrants, timed_agent
+from skyenv.arena.schedule import Entrant, agent_of, entrants
 from skyenv.dataset.trajectories import Collector, Int64, Trajectories
 from skyenv.engine.observation import codes_of
 from skyenv.engine.options import DEFAULT_MAX_TURNS
@@ -95,7 +95,7 @@ class Matches:
         used, seating = np.unique(self.seating(), return_inverse=True)
         collector = Collector(self.games)
         play_games(
-            [timed_agent(self.agents[index]) for index in used],
+            [agent_of(self.agents[index]) for index in used],
             seating.reshape(self.games, -1),
             self.numbers,
             self.side,

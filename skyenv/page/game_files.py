@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from skyenv.arena.folder import CONFIG, GAMES, SPENT, read_config, unsealed
+from skyenv.arena.folder import CONFIG, GAMES, read_config, unsealed
 from skyenv.arena.schedule import Entrant
 from skyenv.checks import check_integer
 from skyenv.engine.events import Event
@@ -157,7 +157,7 @@ def kind_of(stream: BinaryIO) -> str | None:
         return None
     if isinstance(first, dict) and "format" in first:
         return RECORD
-    if isinstance(first, dict) and {"paired_seed", SPENT} & set(first):
+    if isinstance(first, dict) and "paired_seed" in first:
         return TOURNAMENT
     raise RecordError("line 1: neither a record's header nor a tournament's game", 1)
 
@@ -447,24 +447,23 @@ def _read_results(stream: BinaryIO, folder: Path, place: Place, most: int) -> Re
         try:
             if isinstance(value, RecordError):
                 raise value
-            if SPENT not in value:
-                games += 1
-                entry = _result(lines.number, value, config)
-                found = FoundGame(
-                    games,
-                    lines.start,
-                    lines.offset - lines.start,
-                    lines.number,
-                    config["players"],
-                    config["side"],
-                    tuple(names[seat] for seat in entry["seats"]),
-                    entry["decisions"],
-                    entry["turns"],
-                    tuple(seat for seat, share in enumerate(entry["shares"]) if share > 0),
-                    tuple(entry["scores"]),
-                    "truncated" if entry.get("truncated") else BY_THE_RULES,
-                )
-                reading.games.append(found)
+            games += 1
+            entry = _result(lines.number, value, config)
+            found = FoundGame(
+                games,
+                lines.start,
+                lines.offset - lines.start,
+                lines.number,
+                config["players"],
+                config["side"],
+                tuple(names[seat] for seat in entry["seats"]),
+                entry["decisions"],
+                entry["turns"],
+                tuple(seat for seat, share in enumerate(entry["shares"]) if share > 0),
+                tuple(entry["scores"]),
+                "truncated" if entry.get("truncated") else BY_THE_RULES,
+            )
+            reading.games.append(found)
         except SkyenvError as error:
             reading.complain(error)
         reading.seen, reading.next = lines.offset, Place(lines.offset, lines.number, games)

@@ -8,7 +8,6 @@ from collections.abc import Container
 from typing import Any, Final
 
 from skyenv.arena import ladder
-from skyenv.engine.options import table_name
 
 PLAYERS: Final = 2
 SIDE: Final = "front"
@@ -32,7 +31,7 @@ STRENGTHS: Final = {
 
 def ratings() -> dict[str, float]:
     """Points of the agents on the published ladder; 400 more are odds of 10 to 1."""
-    content = ladder.read(ladder.SHIPPED / f"{table_name(PLAYERS, SIDE)}.json", PLAYERS, SIDE)
+    content = ladder.read(ladder.path_of(PLAYERS, SIDE))
     return {agent["name"]: float(agent["rating"]["mean"]) for agent in content["agents"]}
 
 

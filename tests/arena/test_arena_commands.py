@@ -4,184 +4,140 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from unittest.mock import ANY
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from tournaments import Interrupted, lines
+from tournaments import lines
 
-from processes import main_of
-from skyenv import records
-from skyenv.agents import RandomAgent
-from skyenv.arena import commands, ladder
+from processes import interrupting, main_of
+from skyenv.arena import ladder
 from skyenv.arena.evaluate import as_json, evaluate, table
-from skyenv.seeds import secret_seeds
+
+AGAIN = "\n\nThe same games again: python -m skyenv "
 
 # ---- evaluate ----
 
 
 def test_evaluate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It prints what the library finds, writes what is asked for, and tells the command that
-    repeats it.
+    """It prints what the library finds, and tells the command that repeats it; each has a secret of
+    its own.
     """
-    json_file, record_file = tmp_path / "results.json", tmp_path / "games.jsonl"
-    words = "greedy --against random greedy --players 3 --side back --paired-seeds 3 --seed 9"
-    files = f"--json {json_file} --record {record_file} --record-games 2"
-    outputs = []
-    for _ in range(2):
-        assert main_of(f"evaluate {words} {files}") == 0
-        outputs.append(capsys.readouterr())
-    assert outputs[0].err == ""
-    assert outputs[0] != outputs[1], "each has a secret of its own"
-    shown, again = outputs[1].out[:-1].split("\n\nThe same games again: python -m skyenv ")
-    secret = int(again.split()[again.split().index("--secret") + 1])
-    results = evaluate("greedy", ["random", "greedy"], 3, "back", 3, 9, secret=secret)
-    assert (shown, json_file.read_text()) == (table(results), as_json(results))
-    assert sorted(tmp_path.iterdir()) == [record_file, json_file]
-    assert records.verify(record_file).games == 4
-    headers = [lines.header.value for lines in records.iter_games(record_file)]
-    assert [one["seed"] for one in headers] == secret_seeds(secret, [9, 9]).tolist() * 2
-    assert main_of(again) == 0
-    assert capsys.readouterr() == outputs[1]
-
-
-@pytest.mark.parametrize("calls", [1, 700])
-def test_ctrl_c_ends_an_evaluation_and_keeps_what_is_finished(
-    calls: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    agents = iter([Interrupted(calls), RandomAgent(), RandomAgent()])
-    monkeypatch.setattr(commands, "make_agent", lambda spec, deterministic: next(agents))
-    words = f"impatient --against random random --paired-seeds 600 --json {tmp_path / 'f'}"
-    assert main_of(f"evaluate {words}") == 130
+    file = tmp_path / "results.json"
+    words = "greedy --against random greedy --players 3 --side back --paired-seeds 3 --max-turns 9"
+    assert main_of(f"evaluate {words} --json {file}") == 0
     printed = capsys.readouterr()
-    before = "" if calls > 1 else " before the first paired seed was finished"
+    shown, again = printed.out[:-1].split(AGAIN)
+    secret = int(again.split()[again.split().index("--secret") + 1])
+    results = evaluate("greedy", ["random", "greedy"], 3, "back", 3, secret=secret, max_turns=9)
+    assert (shown, file.read_text()) == (table(results), as_json(results))
+    assert main_of(again) == 0
+    assert capsys.readouterr() == printed
+    assert main_of(f"evaluate {words}") == 0
+    assert capsys.readouterr().out != printed.out
+
+
+@pytest.mark.usefixtures("in_this_process")
+@pytest.mark.parametrize(("games", "more"), [(0, ""), (20, ""), (20, "--workers 1")])
+def test_ctrl_c_ends_an_evaluation_and_keeps_what_is_finished(
+    games: int,
+    more: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("skyenv.arena.evaluate.progress_bar", interrupting(games))
+    if not games:
+        at_once = Mock(side_effect=KeyboardInterrupt)
+        monkeypatch.setattr("skyenv.arena.evaluate.play_games", at_once)
+    words = "random --against hoard crowd --paired-seeds 60 --max-turns 5"
+    assert main_of(f"evaluate {words} --json {tmp_path / 'f'} {more}") == 130
+    printed = capsys.readouterr()
+    before = "" if games else " before the first paired seed was finished"
     assert printed.err == f"evaluate: error: interrupted{before}\n"
-    assert ("* interrupted; " in printed.out) == (calls > 1)
-    for result in json.loads((tmp_path / "f").read_text()) if calls > 1 else ():
-        assert 0 < result["paired_seeds"] < 600
+    assert ("* interrupted; " in printed.out) == bool(games)
+    for result in json.loads((tmp_path / "f").read_text()) if games else ():
+        assert 10 <= result["paired_seeds"] < 60
         assert result["games"] == 2 * result["paired_seeds"]
         assert result["interrupted"]
 
 
 # ---- tournament ----
 
-SHORT = "tournament random hoard --max-turns 5"
-
 
 @pytest.mark.usefixtures("in_this_process")
-def test_a_small_tournament(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out, shipped = tmp_path / "out", tmp_path / "shipped"
-    words = f"random crowd greedy --paired-seeds 6 --workers 1 --out {out} --publish {shipped}"
-    assert main_of(f"tournament {words} --secret 99") == 0
-    printed = capsys.readouterr()
-    assert printed.out == (out / "ladder.txt").read_text()
-    content = ladder.read(out / "ladder.json", 2)
-    best, *others = content["agents"]
-    assert [agent["name"] for agent in (best, *others)] == ["greedy", "crowd", "random"]
-    assert (content["paired_seeds"], content["games"], content["players"]) == (6, 36, 2)
-    mean = sum(agent["rating"]["mean"] for agent in content["agents"]) / 3
-    assert mean == pytest.approx(1000, abs=0.1), "none is an anchor"
-    assert content["anchors"] == {"names": ["random", "crowd", "greedy"], "points": 1000.0}
-    assert best["wins"]["mean"] > 0.9
-    assert best["decisions_per_second"] > 0
-    assert content["pairs"][0][1]["mean"] + content["pairs"][1][0]["mean"] == pytest.approx(1)
-    assert content["pairs"][1][1] is None
-    assert np.shape(content["samples"]) == (ladder.SAMPLES, 3)
-    assert content["command"] == (
-        "python -m skyenv tournament random crowd greedy --players 2 --side front --max-turns 500 "
-        "--seed 1 --secret 99 --paired-seeds 6"
-    )
-    assert printed.out.endswith(f"\n\nThe same games again: {content['command']}\n")
-    assert max(map(len, printed.out.splitlines()[:-1])) <= 80
-    assert (out / "ladder.png").read_bytes().startswith(b"\x89PNG")
-    for ending in ("json", "png"):
-        published = shipped / f"2-players.{ending}"
-        assert published.read_bytes() == (out / f"ladder.{ending}").read_bytes()
-    games = lines(out)
-    assert main_of(f"tournament --resume --paired-seeds 6 --out {out}") == 0
-    assert lines(out) == games
-    assert ladder.read(out / "ladder.json", 2) == content | {"date": ANY}
-
-
-@pytest.mark.usefixtures("in_this_process")
-def test_resuming_goes_on_to_what_it_was_begun_with(tmp_path: Path) -> None:
-    assert main_of(f"{SHORT} --paired-seeds 4 --out {tmp_path}") == 0
-    whole, games = lines(tmp_path), tmp_path / "games.jsonl"
-    kept = [line for line in games.read_text().splitlines() if '"paired_seed":3' not in line]
-    games.write_text("\n".join([*kept, ""]))
-    assert len(lines(tmp_path)) == 6
-    assert main_of(f"tournament --resume --out {tmp_path}") == 0
-    assert lines(tmp_path) == whole
-    assert main_of(f"tournament --resume --out {tmp_path} --paired-seeds 5") == 0
-    assert len(lines(tmp_path)) == 10
-    resume = {"agents": (), "resume": True, "out": tmp_path}
-    assert commands.earlier(resume)["paired_seeds"] == 4
-    assert not {"paired_seeds", "minutes"} & set(commands.earlier({**resume, "minutes": 2.0}))
-
-
-@pytest.mark.usefixtures("in_this_process")
-def test_the_command_that_is_told_repeats_the_games(
+def test_a_tournament_and_a_newcomer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Without --out a folder is chosen, in which the same command goes on; without matplotlib
-    there is no picture.
+    """The same command goes on, the command that is told repeats the games, and a newcomer is rated
+    against the ladder.
     """
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("skyenv.render.extras.find_spec", lambda name: None)
-    short = f"{SHORT} --paired-seeds 2"
-    assert main_of(short) == 0
+    size = "--players 3 --side back --max-turns 20"
+    words = f"tournament random crowd hoard bidder {size} --out out"
+    assert main_of(f"{words} --paired-seeds 3") == 0
+    few = lines(Path("out"))
+    assert main_of(f"{words} --paired-seeds 6") == 0
+    games = lines(Path("out"))
+    assert set(few) < set(games)
+    capsys.readouterr()
+    assert main_of(f"{words} --paired-seeds 6") == 0
+    assert lines(Path("out")) == games
     printed = capsys.readouterr()
-    (folder,) = Path("runs").iterdir()
-    assert printed.err == (
-        f"tournament: the games are kept in {folder}; the same command goes on there\n"
-        "tournament: no ladder.png, as matplotlib isn't installed\n"
-    )
-    assert not (folder / "ladder.png").exists()
-    assert main_of(short) == 0
-    assert capsys.readouterr().out == printed.out
-    again = printed.out.splitlines()[-1].partition("python -m skyenv ")[2]
+    shown, again = printed.out[:-1].split(AGAIN)
+    assert (printed.err, again.split()[-1]) == ("", "6")
+    assert max(map(len, shown.splitlines())) <= 80
     assert main_of(f"{again} --out again") == 0
-    assert lines(Path("again")) == lines(folder)
-    assert main_of(f"{short} --out other") == 0
-    assert lines(Path("other")) != lines(folder), "another secret"
-    assert main_of(f"{short} --seed 9") == 0
-    assert len([*Path("runs").iterdir()]) == 2
+    assert lines(Path("again")) == games
     capsys.readouterr()
-    assert main_of(f"{short} --publish shipped") == 1
-    assert "matplotlib" in capsys.readouterr().err
 
+    path = Path("out", "ladder.json")
+    content = ladder.read(path, players=3, side="back", paired_seeds=6)
+    names = [agent["name"] for agent in content["agents"]]
+    assert (names[0], sorted(names)) == ("bidder", ["bidder", "crowd", "hoard", "random"])
+    assert content["anchors"] == {"names": ["bidder"], "points": 1000.0}
+    assert np.shape(content["samples"]) == (ladder.SAMPLES, 4)
+    one, other = content["pairs"][0][-1], content["pairs"][-1][0]
+    assert one["mean"] + other["mean"] == pytest.approx(1, abs=2e-4)
+    assert content["pairs"][1][1] is None
+    assert len(content["duels"]) == 6
+    for duel in content["duels"]:
+        both = duel["one_alone"]["mean"] + duel["other_alone"]["mean"]
+        assert duel["par"]["mean"] == pytest.approx(both / 2, abs=2e-4)
 
-@pytest.mark.usefixtures("in_this_process", "odd_agents")
-@pytest.mark.parametrize("players", [2, 3])
-def test_a_newcomer(players: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    base, out = tmp_path / "base", tmp_path / "out"
-    size = f"--players {players}"
-    begun = f"tournament random crowd hoard {size} --paired-seeds 5 --out {base} --publish {base}"
-    assert main_of(begun) == 0
-    capsys.readouterr()
-    path = base / f"{players}-players.json"
-    ladder_of = f"{size} --ladder {path}"
-    assert main_of(f"tournament --add random --paired-seeds 4 --out {out} {ladder_of}") == 0
+    add = f"tournament --add random {size} --paired-seeds 4 --ladder {path}"
+    assert main_of(f"{add} --out new") == 0
     printed = capsys.readouterr()
+    found = json.loads(Path("new", "newcomer.json").read_text())
+    assert (found["name"], found["spec"], found["paired_seeds"]) == ("new random", "random", 4)
+    assert [rung["name"] for rung in found["against"]] == names
+    assert f"place {found['place']} of 5" in printed.out
     assert printed.err == ""
-    content = json.loads((out / "newcomer.json").read_text())
-    wanted = {"name": "new random", "spec": "random", "paired_seeds": 4}
-    assert content | wanted == content
-    low, mean, high = (content["rating"][name] for name in ("low", "mean", "high"))
-    rungs = {rung["name"]: rung for rung in content["against"]}
-    assert low < mean < high
-    assert 0 <= rungs["crowd"]["share"]["mean"] <= 1
-    for told in (f"place {content['place']} of 4", f"→{content['place']}"):
-        assert told in printed.out
-    secret = json.loads((out / "config.json").read_text())["secret"]
-    assert f"--secret {secret} --paired-seeds 4 --ladder {path}\n" in printed.out
-    old = json.loads(path.read_text())
-    old["agents"][0]["version"] = "0"
-    path.write_text(json.dumps(old))
-    assert main_of(f"tournament --add odd_agents:Moody --paired-seeds 1 {ladder_of}") == 0
+    content["agents"][0]["version"] = "0"
+    path.write_text(json.dumps(content))
+    assert main_of(f"{printed.out[:-1].split(AGAIN)[1]} --out new") == 0
     printed = capsys.readouterr()
-    warning = f"warning: {old['agents'][0]['name']} is version 1 here, but 0 in the ladder"
-    assert warning in printed.err
-    assert printed.out.startswith("moody: rating ")
-    assert main_of(f"tournament --add random --side back {ladder_of}") == 2
-    assert "the ladder was played with side front, not back" in capsys.readouterr().err
+    assert "warning: bidder is version 1 here, but 0 in the ladder" in printed.err
+    assert main_of(add.replace("--side back", "")) == 1
+    assert f"{path} is a ladder of side back\n" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("in_this_process")
+@pytest.mark.parametrize(("games", "before"), [(1, True), (60, False)])
+def test_ctrl_c_ends_a_tournament_and_keeps_what_is_finished(
+    games: int,
+    before: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = "tournament random crowd hoard --max-turns 5 --minutes 9 --workers 1"
+    for out in ("", f" --out {tmp_path / 'out'}"):
+        monkeypatch.setattr("skyenv.arena.tournament.progress_bar", interrupting(games))
+        assert main_of(words + out) == 130
+        printed = capsys.readouterr()
+        nothing = " before the first paired seed was finished" if before else ""
+        hint = "; the same command goes on" if out else ""
+        assert printed.err == f"tournament: error: interrupted{nothing}{hint}\n"
+        assert (AGAIN in printed.out) != before
+    assert len(lines(tmp_path / "out")) >= games

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tournaments import lines, play, settings
+from tournaments import played, settings
 
-from clusters import Nodes, cluster_of
+from clusters import Nodes
 from skyenv.arena.evaluate import evaluate
-
-
-@pytest.fixture(scope="module")
-def nodes() -> Iterator[Nodes]:
-    """A cluster of two nodes with a CPU each; this process is connected with it."""
-    with cluster_of(2) as cluster:
-        yield cluster
 
 
 @pytest.mark.usefixtures("odd_agents")
@@ -26,15 +18,13 @@ def test_a_tournament_has_the_games_that_it_has_on_this_machine(
 ) -> None:
     """Also where a worker dies; begun here and gone on with there, and the other way round."""
     wanted = settings("odd_agents:Mortal", "crowd", "random", secret=3)
-    play(tmp_path / "there", wanted, 3, workers=0, ray=nodes.address)
+    there = played(tmp_path / "there", wanted, 3, workers=0, ray=nodes.address)
     assert Path(sys.path[0], "died").exists()
-    play(tmp_path / "here", wanted, 3)
-    assert lines(tmp_path / "there") == lines(tmp_path / "here")
+    assert there == played(tmp_path / "here", wanted, 3)
     for first, then in ((None, nodes.address), (nodes.address, None)):
         folder = tmp_path / f"{first}"
-        play(folder, wanted, 1, ray=first)
-        assert play(folder, wanted, 3, ray=then).played == 2 * 6
-        assert lines(folder) == lines(tmp_path / "here")
+        assert len(played(folder, wanted, 1, ray=first)) == 6
+        assert played(folder, wanted, 3, ray=then) == there
 
 
 def test_an_evaluation_is_that_of_this_machine(nodes: Nodes) -> None:

@@ -39,18 +39,6 @@ def test_results_do_not_depend_on_rows() -> None:
     assert np.allclose(short.shares.sum(axis=1), 1)
 
 
-@pytest.mark.parametrize("secret", [None, 2**62 + 5])
-def test_a_single_game_is_the_one_of_the_match(secret: int | None) -> None:
-    agents: list[Agent] = [GreedyAgent(), RandomAgent()]
-    played = play_games(agents, rotations(2, 2), [7, 7, 8, 8], secret=secret, rows=3)
-    assert played.seeds.tolist() == [7, 7, 8, 8]
-    for i, chairs in enumerate(rotations(2, 2)):
-        game = play_game([agents[chair] for chair in chairs], 7 + i // 2, secret=secret)
-        assert game.scores == played.scores[i].tolist()
-        assert game.turn == played.turns[i]
-        assert int(game.state.decisions) == played.decisions[i]
-
-
 def test_a_secret_makes_other_games_that_nobody_can_guess() -> None:
     """Neither by dealing the games of small seeds nor by trying out the random numbers of the right
     seed.
@@ -108,6 +96,9 @@ TWO = (RandomAgent(), RandomAgent())
         (lambda: play_games(TWO, [[0, 1]], [1, 2]), "one number for each of the 1 games, not 2"),
         (lambda: play_games(TWO, [[0, 1]], [-1]), "seed must be"),
         (lambda: play_games(TWO, [[0] * 5], [1]), "num_players must be"),
+        (lambda: play_games(TWO, [[0, 1]], [1], options=GameOptions(3)), "are of 3 players, the"),
+        (lambda: play_game(TWO, 1, options=GameOptions(), max_turns=9), "none of them beside it"),
+        (lambda: play_game(TWO, 1, "back", options=GameOptions()), "none of them beside it"),
         (lambda: evaluate("random", ["random"], paired_seeds=0), "paired_seeds must be"),
         (lambda: evaluate("random", ["random"], 5), "num_players must be"),
         (lambda: evaluate("random", ["random"], side="top"), "side must be"),
@@ -118,8 +109,6 @@ TWO = (RandomAgent(), RandomAgent())
         (lambda: settings("random", "crowd", players=3), "needs at least 3 agents, not 2"),
         (lambda: settings("random", "crowd", side="top"), "side must be"),
         (lambda: settings("random", "crowd", seed=-1), "seed must be"),
-        (lambda: settings("random", "crowd", "hoard", slow=("9",)), "9 is called slow, but"),
-        (lambda: settings("random", "crowd", slow=("random",)), "at least two agents must not be"),
     ],
 )
 def test_what_is_wrong_is_refused(call: Callable[[], object], message: str) -> None:
@@ -149,20 +138,3 @@ def test_an_onlooker_sees_every_decision_and_changes_none() -> None:
     assert same(alone, watched)
     assert seen[:, 0].tolist() == watched.decisions.tolist()
     assert seen[:, 1].tolist() == watched.scores.sum(axis=1).tolist()
-
-
-@pytest.mark.parametrize(
-    ("game", "message"),
-    [
-        ({"options": GameOptions(3)}, "options are of 3 players, the table has 2"),
-        ({"options": GameOptions(), "max_turns": 9}, "none of them beside it"),
-        ({"options": GameOptions(), "side": "back"}, "none of them beside it"),
-        ({"options": 3}, "options must be GameOptions"),
-    ],
-)
-def test_options_are_whole_or_one_by_one(game: dict[str, Any], message: str) -> None:
-    agents: list[Agent] = [RandomAgent(), RandomAgent()]
-    with pytest.raises(OptionError, match=message):
-        play_games(agents, [[0, 1]], [1], **game)
-    with pytest.raises(OptionError, match=message):
-        play_game(agents, 1, **game)

@@ -39,7 +39,7 @@ def test_a_paired_seed_is_balanced(
     agents = players + more
     wanted = named(agents, players, newcomer=newcomer)
     seats = seats_of(wanted, paired_seed)
-    assert len(set(seats)) == len(seats) == wanted.games_in(paired_seed)
+    assert len(set(seats)) == len(seats)
     for one, other in itertools.permutations(range(agents), 2):
         copied = sorted([one, *[other] * (players - 1)])
         alone = sorted(row.index(one) for row in seats if sorted(row) == copied)
@@ -58,8 +58,6 @@ def test_a_paired_seed_is_balanced(
         assert len(where) == agents * players
         assert len(set(where.values())) == 1
     assert not newcomer or all(0 in row for row in seats)
-    for row in seats:
-        assert wanted.group_of(row, paired_seed) in wanted.groups(paired_seed)
 
 
 @pytest.mark.parametrize(("agents", "players"), [(5, 3), (6, 3), (8, 4), (9, 4), (4, 4), (6, 4)])
@@ -86,11 +84,3 @@ def test_a_table_sits_in_another_order_each_time() -> None:
         if row[0] == 0 and len(set(row)) == 4
     ]
     assert set(starts) == {(0, *rest) for rest in itertools.permutations((1, 2, 3))}
-
-
-@pytest.mark.parametrize("players", [2, 3])
-def test_slow_agents_leave_the_field(players: int) -> None:
-    wanted = named(4, players, slow=("1",), slow_paired_seeds=3)
-    for paired_seed in range(6):
-        seen = {agent for row in seats_of(wanted, paired_seed) for agent in row}
-        assert seen == ({0, 1, 2, 3} if paired_seed < 3 else {0, 2, 3})

@@ -5,13 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from skyenv.agents import Decisions, RandomAgent
 from skyenv.arena.folder import Folder
 from skyenv.arena.schedule import Settings, entrants
-from skyenv.arena.tournament import Tournament
+from skyenv.arena.tournament import play
 
 ODD_AGENTS = """
 import os, signal
@@ -35,21 +31,6 @@ class Faulty(RandomAgent):
             raise EOFError("oh\\nno")
         return super().act(decisions)
 
-class Moody(RandomAgent):
-    "Fails once."
-    name = "moody"
-    calls = 0
-    def act(self, decisions):
-        Moody.calls += 1
-        if Moody.calls == 3:
-            raise ValueError("not now")
-        return super().act(decisions)
-
-class Impatient(RandomAgent):
-    name = "impatient"
-    def act(self, decisions):
-        raise KeyboardInterrupt
-
 class Wrong(RandomAgent):
     name = "wrong"
     def act(self, decisions):
@@ -57,47 +38,18 @@ class Wrong(RandomAgent):
 """
 
 
-class Interrupted(RandomAgent):
-    """Plays at random, and presses Ctrl-C at its n-th call."""
-
-    def __init__(self, calls: int) -> None:
-        self.calls = calls
-
-    def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
-        self.calls -= 1
-        if self.calls == 0:
-            raise KeyboardInterrupt
-        return super().act(decisions)
-
-
 def settings(*specs: str, players: int = 2, **options: Any) -> Settings:
-    """What is played, by names."""
-    return Settings(entrants(specs, players), players, **options)
+    """What is played, by names; short games."""
+    return Settings(entrants(specs, players), players, **{"max_turns": 12, **options})
 
 
-def play(
-    path: Path,
-    wanted: Settings,
-    paired_seeds: int = 3,
-    workers: int = 1,
-    minutes: float | None = None,
-    ray: str | None = None,
-) -> Tournament:
-    """A tournament in worker processes."""
+def played(path: Path, wanted: Settings, paired_seeds: int = 3, **options: Any) -> list[str]:
+    """Play in a folder; return its games."""
     with Folder(path, wanted) as folder:
-        tournament = Tournament(
-            folder,
-            paired_seeds=None if minutes else paired_seeds,
-            minutes=minutes,
-            workers=workers,
-            ray=ray,
-        )
-        tournament.run()
-    return tournament
+        assert not play(folder, paired_seeds=paired_seeds, **options)
+    return lines(path)
 
 
 def lines(path: Path) -> list[str]:
     """The games of a folder, in an order of their own."""
-    return sorted(
-        line for line in (path / "games.jsonl").read_text().splitlines() if "spent" not in line
-    )
+    return sorted((path / "games.jsonl").read_text().splitlines())

@@ -86,10 +86,11 @@ WORKS = {
         cli.main,
         "tournament random hoard --paired-seeds 100 --max-turns 12 --secret 5 --workers 1 "
         "--out {folder}",
-        "tournament --resume --out {folder}",
+        "tournament random hoard --paired-seeds 100 --max-turns 12 --secret 5 --workers 1 "
+        "--out {folder}",
         "games.jsonl",
         games,
-        "; go on with: python -m skyenv tournament --resume --out {folder}",
+        "; the same command goes on",
         quick=(signal.SIGKILL, signal.SIGINT),
     ),
     "dataset": Work(

@@ -9,24 +9,16 @@ import re
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from clusters import Nodes, cluster_of
+from clusters import Nodes
 from processes import children, command, descendants, listening, running, there, wait_until
 from skyenv.errors import OptionError
 from skyenv.work import open_pool
 from skyenv.work.on_ray import connect, digest_of_sources, do
-
-
-@pytest.fixture(scope="module")
-def nodes() -> Iterator[Nodes]:
-    """A cluster of two nodes with a CPU each; this process is connected with it."""
-    with cluster_of(2) as cluster:
-        yield cluster
 
 
 def waiting(folder: str, number: int) -> tuple[int, str]:

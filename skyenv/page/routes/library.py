@@ -11,7 +11,6 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from skyenv.arena import ladder
-from skyenv.engine.options import table_name
 from skyenv.page.again import Again
 from skyenv.page.drawers import Drawers
 from skyenv.page.errors import PageError
@@ -46,7 +45,6 @@ _OF_AN_AGENT: Final = (
     "wins",
     "vp",
     "margin",
-    "decisions_per_second",
     "paired_seeds",
 )
 
@@ -108,9 +106,7 @@ def _ladders() -> list[dict[str, Any]]:
     shown = []
     for players in range(MIN_PLAYERS, MAX_PLAYERS + 1):
         for side in SIDES:
-            content = ladder.read(
-                ladder.SHIPPED / f"{table_name(players, side)}.json", players, side
-            )
+            content = ladder.read(ladder.path_of(players, side))
             agents = [{name: agent[name] for name in _OF_AN_AGENT} for agent in content["agents"]]
             shown.append({**{name: content[name] for name in _OF_A_LADDER}, "agents": agents})
     return shown

@@ -55,9 +55,8 @@ function ratings(ladder) {
       el("b", { style: `left:${place(one.rating.mean)}%` }))),
     el("td", { class: "number" }, percent(one.wins.mean)), el("td", { class: "number" }, one.vp.mean.toFixed(1)),
     el("td", { class: "number" }, one.margin.mean.toFixed(1).replace("-", "−")),
-    el("td", { class: "number" }, one.decisions_per_second === null ? "" : Math.round(one.decisions_per_second).toLocaleString()),
     el("td", { class: "number" }, one.paired_seeds.toLocaleString()));
-  const heads = ["", "agent", "rating", "", "wins", "VP", "margin", "decisions/s", "paired seeds"];
+  const heads = ["", "agent", "rating", "", "wins", "VP", "margin", "paired seeds"];
   return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Ratings" }, el("table", { class: "rows", id: "ratings" },
     el("thead", {}, el("tr", {}, ...heads.map((text) => (text ? el("th", { scope: "col" }, text) : el("td", {}))))),
     el("tbody", {}, ...ladder.agents.map(row))));

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from trainings import tiny, updated, weights, while_it_lasts
 
-from clusters import Nodes, cluster_of
+from clusters import Nodes
 from processes import command, descendants, there, wait_until
-
-
-@pytest.fixture(scope="module")
-def nodes() -> Iterator[Nodes]:
-    """A cluster of two nodes with a CPU each."""
-    with cluster_of(2) as cluster:
-        yield cluster
 
 
 def kill_one() -> None:

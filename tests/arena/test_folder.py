@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -136,7 +137,7 @@ def test_a_folder_of_other_settings(tmp_path: Path) -> None:
     first, second = wanted.agents
     with Folder(tmp_path, wanted), pytest.raises(FolderInUseError, match=str(tmp_path)):
         Folder(tmp_path, wanted)
-    changes = {"side": "back", "seed": 9, "secret": 9, "project": "9.9"}
+    changes: dict[str, Any] = {"side": "back", "seed": 9, "secret": 9, "project": "9.9"}
     for name, value in {**changes, "agents": (first, replace(second, version="2"))}.items():
         with pytest.raises(CheckpointError, match=rf"other settings \({name}; see config\.json"):
             Folder(tmp_path, replace(wanted, **{name: value}))

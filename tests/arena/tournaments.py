@@ -43,7 +43,7 @@ def settings(*specs: str, players: int = 2, **options: Any) -> Settings:
     return Settings(entrants(specs, players), players, **{"max_turns": 12, **options})
 
 
-def played(path: Path, wanted: Settings, paired_seeds: int = 3, **options: Any) -> list[str]:
+def played(path: Path, wanted: Settings, paired_seeds: int | None = 3, **options: Any) -> list[str]:
     """Play in a folder; return its games."""
     with Folder(path, wanted) as folder:
         assert not play(folder, paired_seeds=paired_seeds, **options)

@@ -61,8 +61,7 @@ class Work:
 def games(folder: Path) -> list[dict[str, Any]]:
     """A tournament's games, in order."""
     lines = [json.loads(line) for line in (folder / "games.jsonl").read_text().splitlines()]
-    played = [line for line in lines if "paired_seed" in line]
-    return sorted(played, key=lambda line: (line["paired_seed"], line["seats"]))
+    return sorted(lines, key=lambda line: (line["paired_seed"], line["seats"]))
 
 
 def shards(folder: Path) -> dict[str, bytes]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tournaments import played, settings
 
-from processes import ROOT
+from processes import ROOT, Threads
 from skyenv.agents import make_agent
 from skyenv.arena import tournament
 from skyenv.arena.matches import play_game
@@ -18,7 +18,6 @@ from skyenv.arena.schedule import Group, agent_of
 from skyenv.arena.tournament import GroupSeeds, play_task, shared_out
 from skyenv.errors import AgentError
 from skyenv.seeds import LADDERS
-from skyenv.work import Processes
 
 pytestmark = pytest.mark.usefixtures("odd_agents")
 
@@ -47,7 +46,7 @@ def test_games_are_those_of_a_single_match(secret: int | None, group: Group) -> 
 def test_workers_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = settings("hoard", "crowd", "random", secret=3)
     one = played(tmp_path / "one", wanted, 4)
-    monkeypatch.setattr(tournament, "open_pool", lambda *_: Processes(5, in_threads=True))
+    monkeypatch.setattr(Threads, "size", lambda _: 5)
     assert played(tmp_path / "five", wanted, 4) == one
     assert len(one) == 4 * 6
 

@@ -64,6 +64,7 @@ def run(words: str) -> int:
 
 
 @pytest.mark.programs
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.strip().splitlines()[0][:40])
 def test_code_runs_when_it_is_pasted_at_the_prompt(
     block: str, capsys: pytest.CaptureFixture[str]

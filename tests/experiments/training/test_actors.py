@@ -10,6 +10,7 @@ from experiments.training.actors import Actors
 from experiments.training.config import Config
 from experiments.training.network import PolicyNetwork
 from experiments.training.rollouts import Collector
+from processes import Threads
 from skyenv_agents.learned.networks import NetworkAgent
 
 
@@ -25,7 +26,9 @@ def networks(config: Config, number: int) -> list[PolicyNetwork]:
 
 
 @pytest.mark.parametrize("processes", [1, 2, pytest.param(3, marks=pytest.mark.long)])
-def test_rollouts_are_those_of_collectors_here(processes: int) -> None:
+def test_rollouts_are_those_of_collectors_here(
+    processes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """By hand: with one process of the network as it is; with more the first two are of the first
     network, then each is of that of the call before. Past policies come, and what was packed goes
     on the same.
@@ -52,6 +55,8 @@ def test_rollouts_are_those_of_collectors_here(processes: int) -> None:
         if i == 2:
             kept = actors.pack()
             actors.end()
+            if processes == 2:  # a worker takes seconds to start, so that a thread goes on
+                monkeypatch.setattr("experiments.training.actors.open_pool", lambda *_: Threads())
             actors = Actors(Collector, config, given[4], kept)  # whose weights don't count
         with_network = given[i + 1] if processes == 1 else given[i]
         wanted = content([one.collect(with_network) for one in collectors])

@@ -7,9 +7,7 @@ publishers.
 
 from __future__ import annotations
 
-import importlib
 from importlib.metadata import PackageNotFoundError, version
-from types import ModuleType
 
 from skyenv.agents import Agent, Decisions, make_agent
 from skyenv.engine.game import Game, Outcome
@@ -68,10 +66,3 @@ __all__ = [
 ]
 
 register()
-
-
-def __getattr__(name: str) -> ModuleType:
-    """``skyenv.fifth_avenue_v0``, which needs PettingZoo, only when it is asked for."""
-    if name == "fifth_avenue_v0":
-        return importlib.import_module("skyenv.fifth_avenue_v0")
-    raise AttributeError(f"module 'skyenv' has no attribute {name!r}")

@@ -6,9 +6,6 @@ has to say about its input, and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 
 def shown(value: object, length: int = 60) -> str:
     """A value as error messages show it: short whatever it is, even a number too long to write
@@ -40,17 +37,10 @@ def install_hint(extra: str) -> str:
 
 
 class SkyenvError(Exception):
-    """Base class of every error that skyenv raises on purpose; it can be pickled."""
+    """Base class of every error that skyenv raises on purpose.
 
-    def __reduce__(self) -> tuple[Callable[..., SkyenvError], tuple[Any, ...]]:
-        return _remade, (type(self), self.args, vars(self))
-
-
-def _remade(kind: type[SkyenvError], args: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
-    """Make an error again, whatever its constructor takes."""
-    error = kind.__new__(kind, *args)
-    vars(error).update(attributes)
-    return error
+    All can be pickled: the message alone makes one again, and what else it says are attributes.
+    """
 
 
 class OptionError(SkyenvError, ValueError):
@@ -96,7 +86,7 @@ class ChanceError(SkyenvError, ValueError):
         index: which of the given outcomes (0 is the first) is the wrong one.
     """
 
-    def __init__(self, message: str, index: int) -> None:
+    def __init__(self, message: str, index: int = 0) -> None:
         super().__init__(message)
         self.index = index
 

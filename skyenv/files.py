@@ -15,9 +15,8 @@ import os
 import re
 import secrets
 import socket
-import warnings
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -31,8 +30,6 @@ _HIDDEN: Final = re.compile(r"\..*\.[0-9a-f]{8}\.part(\..*)?")
 """Names of hidden files."""
 _ONLY_WRITING: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
 """System errors of writing, which name no file."""
-_NO_LOCKS: Final = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP}
-"""System errors of locking on a file system without locks."""
 
 
 def digest_of(path: Path) -> str:
@@ -179,17 +176,15 @@ def locked(folder: str | Path) -> Iterator[None]:
     processes left in the folder are removed first.
 
     Args:
-        folder: made if it doesn't exist. On a file system without locks a warning says that
-            nothing keeps other processes out.
+        folder: made if it doesn't exist.
 
     Raises:
         FolderInUseError: another process has the folder; the message names it.
-        OSError: the folder can't be made or written.
+        OSError: the folder can't be made, written or locked.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / LOCK
-    lock: AbstractContextManager[object]
     try:
         lock = FileLock(path).acquire(timeout=0)
     except Timeout:
@@ -197,14 +192,6 @@ def locked(folder: str | Path) -> Iterator[None]:
         raise FolderInUseError(
             f"{folder} is in use by {holder}; wait for it, end it, or choose another folder"
         ) from None
-    except OSError as error:
-        if error.errno not in _NO_LOCKS:
-            raise
-        warnings.warn(
-            f"{folder} can't be locked ({error.strerror}): run one process there at a time",
-            stacklevel=3,
-        )
-        lock = contextlib.nullcontext()
     with lock:
         since = f"{datetime.datetime.now():%Y-%m-%d %H:%M:%S}"
         path.write_text(f"process {os.getpid()} on {socket.gethostname()}, since {since}")

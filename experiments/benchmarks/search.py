@@ -12,15 +12,13 @@ import numpy as np
 from experiments.figures import Figure, Scale, figure
 from skyenv.agents import decide_game, decisions_in
 from skyenv.engine.game import Game
-from skyenv_agents import GreedyAgent, SearchAgent, TrainedAgent
+from skyenv_agents import GreedyAgent, SearchAgent
 from skyenv_agents.search.tree import NODE_DTYPE
 
 SEARCHES: Final[dict[str, tuple[int, dict[str, Any]]]] = {
     "leaves by their small network": (5_000, {}),
     "leaves by what seats have": (10_000, {"leaf_value": "holdings"}),
     "greedy rollout of 3 turns": (500, {"leaf_value": "holdings", "turns": 3}),
-    "network, 8 leaves at once": (2_000, {"evaluator": TrainedAgent()}),
-    "network, 64 leaves at once": (2_000, {"evaluator": TrainedAgent(), "leaves": 64}),
 }
 """Simulations of a decision, and options of :class:`skyenv_agents.SearchAgent`."""
 

@@ -16,7 +16,6 @@ before the path (``rllib:runs/rllib/model``).
 from __future__ import annotations
 
 import importlib
-import inspect
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -96,8 +95,8 @@ def make_agent(
     """Return the agent that a specification means.
 
     Args:
-        spec: an agent; a class of agents or a function without arguments that returns one; a
-            function from :class:`Decisions` to actions; ``"module:Name"`` of any of these; a name
+        spec: an agent; a class of agents; a function from :class:`Decisions` to actions;
+            ``"module:Name"`` of any of these; a name
             that an installed package declares (see the module's text; ``"ismcts-100"`` and
             ``"rollout-50ms"`` have another budget than the plain names); or the path of a
             checkpoint (``"runs/first/model.npz"``) or of a folder with one (``"runs/first"``), with
@@ -116,21 +115,16 @@ def make_agent(
         with _reporting(f"agent {spec!r}: can't import {attribute} from {parsed.name}"):
             target = getattr(importlib.import_module(parsed.name), attribute)
         return make_agent(target)
-    if isinstance(spec, type) or _is_maker(spec):
-        kind = "class" if isinstance(spec, type) else "function"
-        name = getattr(spec, "__name__", shown(spec))
-        with _reporting(f"agent {kind} {name} can't be made without arguments"):
-            made = spec()  # type: ignore[operator]
-        return make_agent(made)
+    if isinstance(spec, type):
+        with _reporting(f"agent class {spec.__name__} can't be made without arguments"):
+            spec = spec()
     if isinstance(spec, Agent):
         return spec
-    if callable(getattr(spec, "act", None)):
-        return _adopted(spec)
     if callable(spec):
         return CallableAgent(spec)
     raise AgentError(
-        "an agent is an object with act(), a function, a name, the path of a checkpoint or "
-        f"'module:Name', not {shown(spec, 80)}"
+        "an agent is an Agent, a class of them, a function of decisions, a name, the path of a "
+        f"checkpoint or 'module:Name', not {shown(spec, 80)}"
     )
 
 
@@ -196,35 +190,29 @@ def _declared(group: str) -> dict[str, list[EntryPoint]]:
     """Return the entry points of a group by name; searching all installed packages takes
     milliseconds, so it is done once.
     """
-    declared: dict[str, dict[str, EntryPoint]] = {}
-    for entry in entry_points(group=group):  # a package can be found twice, also in its folder
-        declared.setdefault(entry.name, {}).setdefault(entry.value, entry)
-    return {name: list(entries.values()) for name, entries in declared.items()}
-
-
-def _package(entry: EntryPoint) -> str:
-    return entry.dist.name if entry.dist is not None else entry.value
+    declared: dict[str, list[EntryPoint]] = {}
+    for entry in set(entry_points(group=group)):  # a package can be found twice, also in its folder
+        declared.setdefault(entry.name, []).append(entry)
+    return declared
 
 
 def _of_entry_point(parsed: Parsed, spec: str, deterministic: bool) -> Agent:
     """Return the agent of an entry point, which only one package may declare."""
     group, name, path = parsed
     entry, *others = _declared(group)[name]
-    package = _package(entry)
     if others:
-        packages = " and ".join(sorted([package, *map(_package, others)]))
-        raise AgentError(f"agent {name!r}: {packages} both declare it; name it as 'module:Name'")
-    with _reporting(f"agent {name!r} of {package} can't be imported from {entry.value}"):
+        values = " and ".join(sorted(one.value for one in (entry, *others)))
+        raise AgentError(f"agent {name!r} is declared as {values}; name it as 'module:Name'")
+    with _reporting(f"agent {name!r} can't be imported from {entry.value}"):
         target = entry.load()
-    with _reporting(f"agent {shown(spec, 80)} of {package} can't be made"):
+    with _reporting(f"agent {shown(spec, 80)} ({entry.value}) can't be made"):
         if path is not None:
             agent: Agent = target(path, deterministic=deterministic)
             return agent
         if spec == name:
-            return make_agent(target() if isinstance(target, type) or _is_maker(target) else target)
-        if not (isinstance(target, type) and issubclass(target, Agent)):
-            raise AgentError(f"agent {shown(spec, 80)}: {name} has no variants")
-        return target.variant(spec)
+            return make_agent(target() if isinstance(target, type) else target)
+        variant: Agent = target.variant(spec)
+        return variant
 
 
 @contextmanager
@@ -236,26 +224,3 @@ def _reporting(what: str) -> Iterator[None]:
         raise
     except Exception as error:
         raise AgentError(f"{what}: {cause(error)}") from error
-
-
-def _is_maker(spec: Any) -> bool:
-    """Return whether it is a function without parameters, which makes an agent instead of being
-    one.
-    """
-    if isinstance(spec, Agent) or callable(getattr(spec, "act", None)) or not callable(spec):
-        return False
-    try:
-        return not inspect.signature(spec).parameters
-    except (TypeError, ValueError):  # compiled functions may not tell
-        return False
-
-
-def _adopted(player: Any) -> Agent:
-    """Return an object that has act() but is no Agent, as an Agent."""
-    agent = CallableAgent(player.act)
-    agent.name = str(getattr(player, "name", type(player).__name__))
-    agent.uses_observation = bool(getattr(player, "uses_observation", True))
-    agent.uses_view = bool(getattr(player, "uses_view", False))
-    if callable(getattr(player, "evaluate", None)):
-        agent.evaluate = player.evaluate  # type: ignore[method-assign]
-    return agent

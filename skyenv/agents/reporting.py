@@ -39,31 +39,30 @@ class ReportingAgent(Agent):
 
     def act(self, decisions: Decisions) -> npt.NDArray[np.integer[Any]]:
         """See :class:`skyenv.agents.Agent`."""
-        with self._reporting(decisions):
+        with self._reporting():
             return self.inner.act(decisions)
 
     def evaluate(self, decisions: Decisions) -> Evaluations | None:
         """See :class:`skyenv.agents.Agent`."""
-        with self._reporting(decisions):
+        with self._reporting():
             return self.inner.evaluate(decisions)
 
     def search_with_progress(
         self, decisions: Decisions, callback: Callable[[SearchProgress], None]
     ) -> SearchProgress | None:
         """See :class:`skyenv.agents.Agent`."""
-        with self._reporting(decisions):
+        with self._reporting():
             return self.inner.search_with_progress(decisions, callback)
 
     @contextmanager
-    def _reporting(self, decisions: Decisions) -> Iterator[None]:
+    def _reporting(self) -> Iterator[None]:
         try:
             yield
         except (AgentError, CheckpointError):
             raise
         except Exception as error:
-            hint = _hint(decisions) if "NoneType" in str(error) else ""
             raise AgentError(
-                f"agent {self.name} failed at {_place(error)}: {cause(error)}{hint}"
+                f"agent {self.name} failed at {_place(error)}: {cause(error)}"
             ) from error
 
 
@@ -77,14 +76,3 @@ def _place(error: Exception) -> str:
     theirs = [file for file, _ in places if not Path(file).is_relative_to(_OURS)]
     file, line = [place for place in places if not theirs or place[0] == theirs[0]][-1]
     return f"{file}:{line}"
-
-
-def _hint(decisions: Decisions) -> str:
-    """What an agent may have forgotten that found None."""
-    missing = [name for name in ("observation", "view") if getattr(decisions, name) is None]
-    return (
-        f" (set {' or '.join(f'uses_{name} = True' for name in missing)} to get the "
-        f"{' or '.join(missing)})"
-        if missing
-        else ""
-    )

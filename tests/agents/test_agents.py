@@ -49,6 +49,7 @@ def test_what_simple_agents_think_is_what_they_do(name: str) -> None:
     assert evaluation is not None
     assert evaluation.value is None
     assert ((evaluation.probabilities > 0) == (game.mask != 0)).all()
+    assert evaluation_of(game, make_agent(first_legal)) is None
     many = decisions_in(game.games, agent).take(np.zeros(4000, np.int64))
     actions = agent.act(replace(many, uniform=np.linspace(0, 1, 4000, endpoint=False)))
     drawn = np.bincount(actions, minlength=len(game.mask)) / 4000
@@ -62,20 +63,6 @@ def test_sampling() -> None:
     chosen = sample(np.repeat(weights, 4, axis=0), uniform)
     assert chosen.dtype == np.int64
     assert chosen.tolist() == [1, 1, 3, 3]
-
-
-def test_objects_may_evaluate_and_functions_evaluate_nothing() -> None:
-    class Thinker:
-        act = staticmethod(first_legal)
-
-        def evaluate(self, decisions: Decisions) -> Any:
-            return decisions.mask / decisions.mask.sum(), np.full(len(decisions), 0.25)
-
-    game = Game(2, seed=1)
-    assert evaluation_of(game, make_agent(first_legal)) is None
-    evaluation = evaluation_of(game, make_agent(Thinker()))  # type: ignore[arg-type]
-    assert evaluation is not None
-    assert evaluation.value == 0.25
 
 
 # ---- what agents are shown ----

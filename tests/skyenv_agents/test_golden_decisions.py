@@ -55,15 +55,6 @@ AGENTS: Final[dict[str, Agent]] = {
     ),
     "ismcts-trained-32": GuidedAgent(32),
     "ismcts-trained-24, surer": GuidedAgent(24, prior_temperature=1.5, exploration=1.5),
-    "ismcts-24, trained at leaves": SearchAgent(
-        24,
-        evaluator=TrainedAgent(),
-        value_weight=0.25,
-        leaves=5,
-        turns=3,
-        leaf_value="holdings",
-        exploration=1.5,
-    ),
     "trained": TrainedAgent(),
     "trained, drawn": TrainedAgent(deterministic=False),
 }

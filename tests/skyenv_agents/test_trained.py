@@ -73,8 +73,8 @@ def test_versions_are_of_the_network_that_plays_at_a_table() -> None:
     trained = TrainedAgent()
     versions = {table: trained.version_at(*table) for table in TABLES}
     assert len(set(versions.values())) == len(TABLES)
-    for guided in (GuidedAgent(), SearchAgent(evaluator=trained)):
-        assert all(guided.version_at(*table).endswith(f"+{versions[table]}") for table in TABLES)
+    guided = GuidedAgent()
+    assert all(guided.version_at(*table).endswith(f"+{versions[table]}") for table in TABLES)
 
     class Changed(SearchAgent):
         versions = {3: "new", 4: "new"}  # noqa: RUF012

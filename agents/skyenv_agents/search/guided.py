@@ -70,7 +70,9 @@ class GuidedAgent(SearchAgent):
             "prior_temperature", prior_temperature, 1.0, 100.0, AgentError
         )
         self.uses_observation = prior_agent.uses_observation
-        self._named_after(prior_agent)
+        self.name = self.named(f"ismcts-{prior_agent.name}")
+        self.version = f"{type(self).version}+{prior_agent.version}"
+        self.description = f"searches a tree guided by {prior_agent.description}"
 
     def version_at(self, players: int, side: str) -> str:
         """See :class:`skyenv.agents.Agent`: with the version of the prior's agent."""

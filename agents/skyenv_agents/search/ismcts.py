@@ -6,13 +6,16 @@ For every simulation a determinization is drawn from the seat's view alone
 are followed in one tree for all of them, chosen by their results so far and by a prior. Where the
 tree ends, the position is evaluated. Every seat is taken to want its own win.
 
-The evaluation is a parameter: a small compiled network, if wanted behind a rollout by the greedy
-player, whose scores are the prior; or any agent's, another network's for instance as in AlphaZero
-(Silver et al. 2018), alone or beside it.
+Positions are evaluated by a small compiled network, if wanted behind a rollout by the greedy
+player, whose scores are the prior.
+
+Compiled code doesn't hear Ctrl-C, so it runs in slices of bounded size; results don't depend on
+the slices.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
@@ -20,31 +23,21 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import Agent, Decisions, Evaluations, SearchProgress, checked_decisions
-from skyenv.checks import check_integer, check_number
-from skyenv.engine.kernels import observe_rows, outcome_of, share_of
+from skyenv.agents import Decisions, Evaluations, SearchProgress, checked_decisions
+from skyenv.engine.kernels import outcome_of
 from skyenv.engine.knowledge import VIEW_DTYPE
-from skyenv.engine.knowledge import view as view_of
-from skyenv.engine.observation import CODES_DTYPE, OBSERVATION_SIZE
 from skyenv.errors import AgentError
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.state import GAME_DTYPE, NONE, as_records, new_records
 from skyenv_agents.heuristic.player import GreedyAgent
-from skyenv_agents.heuristic.win_probability import win_probabilities_seen
-from skyenv_agents.search.budgets import BudgetedAgent, seed_of
+from skyenv_agents.search.budgets import MOST_SIMULATIONS, BudgetedAgent, seed_of
 from skyenv_agents.search.leaf_network import leaf_network
 from skyenv_agents.search.rollouts import LEAF_VALUES, NETWORK, new_scratch, search_options
-from skyenv_agents.search.tree import (
-    LEAF_DTYPE,
-    NO_ACTIONS,
-    NODE_DTYPE,
-    PRIOR_FLOOR,
-    backup_leaves,
-    simulate,
-)
+from skyenv_agents.search.tree import DEEPEST, NO_ACTIONS, NODE_DTYPE, PRIOR_FLOOR, simulate
 
 DEFAULT_SIMULATIONS: Final = 1000
 SLICE: Final = 16  # simulations between two looks at the clock, and at Ctrl-C
+MOST_TIMED: Final = MOST_SIMULATIONS * SLICE  # simulations of a decision whose budget is time
 NODES_PER_SIMULATION: Final = 24
 """Room in the tree: a simulation expands one node, which has so many actions or fewer (more only
 where it places skyscrapers).
@@ -53,92 +46,13 @@ FEWEST_NODES: Final = 4096
 MOST_NODES: Final = 2_000_000
 PROGRESS: Final = 0.2  # seconds between two reports of a search's progress
 SEED_BITS: Final = 25  # low bits of a determinization's seed that number those of a decision
-SIDE_BY_SIDE: Final = 64  # trees whose leaves are evaluated together …
-NODES_SIDE_BY_SIDE: Final = 4_000_000  # … unless they need more nodes than this, together
 
 Floats = npt.NDArray[np.float64]
 Records = npt.NDArray[np.void]
 Check = Callable[[], None]
 
 
-# ---- trees and their leaves ----
-
-
-class LeafBatch:
-    """Where simulations have ended, until they are evaluated.
-
-    Args:
-        number: how many there can be.
-
-    Attributes:
-        games: GAME_DTYPE (number,), the positions there.
-        leaves: LEAF_DTYPE (number,).
-        masks: int8 (number, 103), legal actions.
-        priors: float64 (number, 103), their probabilities by the evaluator.
-    """
-
-    def __init__(self, number: int) -> None:
-        self.games = new_records(number, GAME_DTYPE)
-        self.leaves = new_records(number, LEAF_DTYPE)
-        self.masks = np.zeros((number, NUM_ACTIONS), np.int8)
-        self.priors = np.zeros((number, NUM_ACTIONS))
-
-    def evaluate(self, number: int, evaluator: Agent, weight: float = 1.0) -> None:
-        """Let an agent evaluate the first leaves, so many as `number`; its values have a share in
-        the leaves', the weight.
-
-        Raises:
-            AgentError: the agent doesn't tell the outcome that it expects.
-        """
-        rows = np.flatnonzero(self.leaves["number"][:number] > 0)
-        if not len(rows):
-            return
-        games = self.games[rows]
-        seats, players = games["seat"].astype(np.int64), int(games["num_players"][0])
-        observation = np.empty((len(rows), OBSERVATION_SIZE), np.float32)
-        observe_rows(games, new_records(1, CODES_DTYPE), np.arange(len(rows)), seats, observation)
-        views = view_of(games, seats)
-        decisions = Decisions(
-            self.masks[rows], seats, players, np.zeros(len(rows)), observation, views
-        )
-        evaluations = evaluator.evaluate(decisions.as_trusted())
-        if evaluations is None or evaluations[1] is None:
-            raise AgentError(
-                f"agent {evaluator.name} can't guide a search: it doesn't tell the outcome that it "
-                "expects"
-            )
-        # In single precision its answers don't depend on the number of leaves.
-        probabilities, outcomes = (
-            np.asarray(array, np.float32).astype(np.float64) for array in evaluations
-        )
-        self.priors[rows] = probabilities
-        if weight > 0:
-            by_holdings = win_probabilities_seen(np.asarray(views))
-            expected = seat_values(outcomes, seats, players, by_holdings)
-            before = self.leaves["value"][rows]
-            self.leaves["value"][rows] = weight * expected + (1 - weight) * before
-
-
-def seat_values(
-    outcomes: Floats, seats: npt.NDArray[np.int64], players: int, by_holdings: Floats
-) -> Floats:
-    """Return every seat's win probability, float64 (k, 4).
-
-    Args:
-        outcomes: float64 (k,), −1/(N−1) to 1, the outcome that a seat expects. seats: int64 (k,),
-            which seat.
-        players: N.
-        by_holdings: float64 (k, 4), win probabilities by what seats have, in proportion to which
-            the other seats share the rest.
-    """
-    rows = np.arange(len(seats))
-    own = np.clip(share_of(outcomes, players), 0.0, 1.0)
-    others = by_holdings.copy()
-    others[rows, seats] = 0.0
-    others[:, players:] = 0.0
-    values: Floats = others * ((1 - own) / others.sum(axis=1))[:, None]
-    values[rows, seats] = own
-    return values
+# ---- the tree ----
 
 
 class Tree:
@@ -173,7 +87,9 @@ class Tree:
         self._used = np.full(1, len(begun), np.int64)
         by_network = options["leaf_value"][0] == NETWORK
         players = int(view["game"]["num_players"][0])
-        self._scratch = new_scratch(leaf_network(players) if by_network else None)
+        scratch = new_scratch(leaf_network(players) if by_network else None)
+        self._memory = new_records(1, GAME_DTYPE), scratch
+        self._path = np.zeros(DEEPEST, np.int64)
 
     @property
     def simulations(self) -> int:
@@ -185,22 +101,12 @@ class Tree:
         """Nodes so far."""
         return int(self._used[0])
 
-    def run(self, done: int, number: int, batch: LeafBatch, first: int = 0) -> None:
-        """Add so many simulations as `number`, after `done` others; batched ones end at leaves of
-        the batch from `first` on.
-        """
+    def run(self, done: int, number: int) -> None:
+        """Add so many simulations as `number`, after `done` others."""
         seeds = np.arange(self._first_seed + done, self._first_seed + done + number)
-        how = self._options, self._weights, batch.games[first:], self._scratch
-        tree = self.nodes, self._used, batch.leaves[first:], batch.masks[first:]
+        tree = self.nodes, self._used, self._path
+        how = self._options, self._weights, *self._memory
         simulate(self._view, seeds, *how, *NO_ACTIONS, *tree)
-
-    def backup(self, batch: LeafBatch, first: int, number: int) -> None:
-        """Expand and back up leaves of the batch that have been evaluated, so many from `first`
-        on.
-        """
-        part = slice(first, first + number)
-        leaves = batch.leaves[part], batch.masks[part], batch.priors[part]
-        backup_leaves(self.nodes, self._used, *leaves)
 
     def children(self) -> Records:
         """Return the root's children, NODE_DTYPE (k,)."""
@@ -293,20 +199,11 @@ class SearchAgent(BudgetedAgent):
         simulations: for each decision, 1 to 10⁶.
         milliseconds: time for each decision instead, above 0 to 10⁶ (then decisions depend on the
             machine).
-        evaluator: an agent whose :meth:`~skyenv.agents.Agent.evaluate` tells probabilities of the
-            legal actions, which sum to 1, and the outcome that it expects, from −1, lost, to 1,
-            won; None: rollouts alone.
-        value_weight: share that the evaluator has in the value of a leaf, 0 to 1; the rollout has
-            the rest.
-        leaves: leaves of a tree that the evaluator evaluates at once, 1 to 1024: more are faster
-            and a little weaker.
         options: those of :func:`skyenv_agents.search.rollouts.search_options`; `exploration` is
-            0.25, `temperature` 2 (above 0 with an evaluator, whose probabilities are the prior) and
-            `leaf_value` ``"network"`` unless said otherwise.
+            0.25, `temperature` 2 and `leaf_value` ``"network"`` unless said otherwise.
 
     Raises:
-        AgentError: an option has a wrong value, or (at the first decision) the evaluator doesn't
-            tell the outcome.
+        AgentError: an option has a wrong value.
     """
 
     name = "ismcts"
@@ -320,41 +217,12 @@ class SearchAgent(BudgetedAgent):
         self,
         simulations: int = DEFAULT_SIMULATIONS,
         milliseconds: float | None = None,
-        *,
-        evaluator: Agent | None = None,
-        value_weight: float = 1.0,
-        leaves: int = 8,
         **options: Any,
     ) -> None:
         super().__init__(simulations, milliseconds)
         usual = {"exploration": 0.25, "temperature": 2.0, "leaf_value": LEAF_VALUES[NETWORK]}
         self._options = search_options(**{**usual, **options})
-        self.evaluator = evaluator
-        self.value_weight = check_number("value_weight", value_weight, 0.0, 1.0, AgentError)
-        self.leaves = check_integer("leaves", leaves, 1, 1024, AgentError)
         self._greedy = GreedyAgent()
-        if evaluator is not None:
-            if self._options["temperature"][0] == 0.0:
-                raise AgentError(
-                    "temperature must be above 0 with an evaluator, whose probabilities count then"
-                )
-            self._options["batched"] = 1
-            if self.value_weight == 1.0:
-                self._options["turns"] = 0
-            self._named_after(evaluator)
-
-    def _named_after(self, guide: Agent) -> None:
-        """Take name, version and description from the agent that guides the search."""
-        self.name = self.budget.name(f"ismcts-{guide.name}", self.default_simulations)
-        self.version = f"{type(self).version}+{guide.version}"
-        self.description = f"searches a tree guided by {guide.description}"
-
-    def version_at(self, players: int, side: str) -> str:
-        """See :class:`skyenv.agents.Agent`: with the version of the evaluator."""
-        own = super().version_at(players, side)
-        return (
-            own if self.evaluator is None else f"{own}+{self.evaluator.version_at(players, side)}"
-        )
 
     def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
         """See :class:`skyenv.agents.Agent`."""
@@ -374,7 +242,7 @@ class SearchAgent(BudgetedAgent):
         """See :class:`skyenv.agents.Agent`: how often each action has been tried so far."""
         if decisions.mask[0].sum() < 2:
             return None  # nothing is searched
-        timed = self.budget.milliseconds is not None
+        timed = self.milliseconds is not None
 
         def progress(result: SearchResult) -> SearchProgress:
             value = float(outcome_of(result.values, decisions.num_players)[0])
@@ -383,7 +251,7 @@ class SearchAgent(BudgetedAgent):
                 result.visits[0],
                 value,
                 int(result.simulations[0]),
-                None if timed else self.budget.simulations,
+                None if timed else self.simulations,
             )
 
         def watch(result: SearchResult) -> None:
@@ -403,13 +271,13 @@ class SearchAgent(BudgetedAgent):
         Args:
             decisions: k of them.
             priors: (k, 103), weights of the legal actions at the roots, in place of the greedy
-                player's priors; None: the greedy player's, or the evaluator's.
+                player's priors; None: the greedy player's.
             watch: called every PROGRESS seconds with the result so far; the final result doesn't
                 depend on it.
 
         Raises:
             AgentError: priors have another shape, aren't finite, or are above 0 for no legal
-                action; or the search has an evaluator, or no priors at all.
+                action; or the search has no priors at all.
         """
         decisions = checked_decisions(decisions)
         if priors is not None:
@@ -417,6 +285,8 @@ class SearchAgent(BudgetedAgent):
         assert decisions.view is not None
         views = as_records(decisions.view, VIEW_DTYPE)
         weights = self._greedy.weights(decisions.num_players)
+        wanted = self.simulations * NODES_PER_SIMULATION
+        room = min(max(wanted, FEWEST_NODES), MOST_NODES)
         trees: list[Tree | None] = []
         for i, mask in enumerate(decisions.mask):
             if mask.sum() < 2:
@@ -424,62 +294,32 @@ class SearchAgent(BudgetedAgent):
                 continue
             root = None if priors is None else expanded_root(mask, priors[i])
             seed = seed_of(decisions.uniform[i])
-            one = views[i : i + 1], self._room, seed, weights, self._options, root
+            one = views[i : i + 1], room, seed, weights, self._options, root
             trees.append(Tree(*one))
         check = _every(lambda: watch(SearchResult.of(decisions, trees))) if watch else lambda: None
-        self._run([tree for tree in trees if tree is not None], check)
+        for tree in trees:
+            if tree is not None:
+                self._run(tree, check)
         return SearchResult.of(decisions, trees)
 
     def _check_priors(self, priors: npt.NDArray[np.floating[Any]], number: int) -> None:
-        if self.evaluator is not None or self._options["temperature"][0] == 0.0:
-            raise AgentError(
-                "priors from outside need a search without an evaluator, with a temperature above 0"
-            )
+        if self._options["temperature"][0] == 0.0:
+            raise AgentError("priors from outside need a temperature above 0")
         if np.shape(priors) != (number, NUM_ACTIONS):
             raise AgentError(
                 f"priors must have shape {(number, NUM_ACTIONS)}, not {np.shape(priors)}"
             )
 
-    @property
-    def _room(self) -> int:
-        """How many nodes a tree gets."""
-        wanted = self.budget.simulations * NODES_PER_SIMULATION
-        return min(max(wanted, FEWEST_NODES), MOST_NODES)
-
-    def _run(self, trees: Sequence[Tree], check: Check) -> None:
-        """Let trees use up their budget: each alone, or some side by side unless time counts.
-
-        `check`: called between slices.
-        """
-        if self.evaluator is None:
-            for tree in trees:
-                self._run_alone(tree, check)
-            return
-        width = max(1, min(SIDE_BY_SIDE, NODES_SIDE_BY_SIDE // self._room))
-        if self.budget.milliseconds is not None:
-            width = 1
-        for start in range(0, len(trees), width):
-            self._run_together(trees[start : start + width], self.evaluator, check)
-
-    def _run_alone(self, tree: Tree, check: Check) -> None:
-        """Let a tree use up its budget; leaves are valued by rollouts."""
-        batch = LeafBatch(1)
-        for done, number in self.budget.slices(self.budget.simulations, SLICE):
+    def _run(self, tree: Tree, check: Check) -> None:
+        """Let a tree use up its budget, at least one slice of it; `check`: called between them."""
+        until = time.perf_counter() + (self.milliseconds or math.inf) / 1000
+        number = self.simulations if self.milliseconds is None else MOST_TIMED
+        done = 0
+        while done == 0 or (done < number and time.perf_counter() < until):
             check()
-            tree.run(done, number, batch)
-
-    def _run_together(self, trees: Sequence[Tree], evaluator: Agent, check: Check) -> None:
-        """Let trees use up their budget; their leaves are evaluated together."""
-        batch = LeafBatch(len(trees) * self.leaves)
-        for done, number in self.budget.slices(self.budget.simulations, self.leaves):
-            check()
-            # The first simulation expands the roots.
-            for size in (1, number) if done == 0 else (number,):
-                for i, tree in enumerate(trees):
-                    tree.run(done, size, batch, i * size)
-                batch.evaluate(len(trees) * size, evaluator, self.value_weight)
-                for i, tree in enumerate(trees):
-                    tree.backup(batch, i * size, size)
+            part = min(SLICE, number - done)
+            tree.run(done, part)
+            done += part
 
 
 def _every(report: Check) -> Check:

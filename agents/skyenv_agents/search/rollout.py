@@ -190,10 +190,10 @@ class RolloutAgent(BudgetedAgent):
         for number, size in enumerate(sizes, 1):
             if number > 1:
                 simulations.keep(size)
-            if self.budget.milliseconds is None:
-                simulations.add(max(1, self.budget.simulations // (len(sizes) * size)))
+            if self.milliseconds is None:
+                simulations.add(max(1, self.simulations // (len(sizes) * size)))
                 continue
-            until = began + self.budget.milliseconds / 1000 * number / len(sizes)
+            until = began + self.milliseconds / 1000 * number / len(sizes)
             simulations.add(FEWEST)
             while time.perf_counter() < until:
                 simulations.add(max(FEWEST, len(simulations.values) // PARTS))

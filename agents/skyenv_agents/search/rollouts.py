@@ -55,7 +55,6 @@ SEARCH_DTYPE: Final = np.dtype(
         # 0: no prior (UCB1 instead of PUCT)
         ("temperature", np.float64),
         ("leaf_value", np.int64),  # the value of a position that isn't over, of LEAF_VALUES
-        ("batched", np.int64),  # 1: leaves wait for an evaluation from outside, many at once
     ],
     align=True,
 )

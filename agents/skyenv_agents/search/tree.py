@@ -6,14 +6,9 @@ whatever the hidden cards are: each simulation draws a determinization of its ow
 some of a node's actions may be legal. So every action counts the simulations in which it could have
 been selected (`available`), and competes for those alone.
 
-A leaf is valued by a rollout, at once. With an evaluation from outside (`s.batched`) simulations
-stop at a leaf that has not been expanded and leave their visits on the way, as if they had been
-lost, so the next ones, which start before anything is known of it, look elsewhere (virtual loss);
-then the leaves are evaluated all together, expanded with the priors told, and backed up.
-
 Arguments that many functions share are those of :mod:`skyenv_agents.search.rollouts`; besides
-`nodes`, records of NODE_DTYPE, the first of which is the root, and `used`, int64 (1,), how many
-there are.
+`nodes`, records of NODE_DTYPE, the first of which is the root; `used`, int64 (1,), how many there
+are; and `path`, int64 (DEEPEST,), the nodes on the way to a leaf, the root first.
 """
 
 from __future__ import annotations
@@ -29,7 +24,7 @@ from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.compiling import called_rule, entry_point
 from skyenv.rules.components import MAX_PLAYERS
 from skyenv.rules.play import refresh_mask
-from skyenv.rules.state import NONE, PHASE_OVER, Array, GameRecord, Record, new_records
+from skyenv.rules.state import NONE, PHASE_OVER, Array, GameRecord, new_records
 from skyenv_agents.heuristic.features import WeightsRecord
 from skyenv_agents.heuristic.scores import score_actions
 from skyenv_agents.search.rollouts import (
@@ -69,21 +64,6 @@ NODE_DTYPE: Final = np.dtype(
 )
 """A run of actions."""
 
-LEAF_DTYPE: Final = np.dtype(
-    [
-        ("value", np.float64, (MAX_PLAYERS,)),  # [seat] → its win probability there
-        ("path", np.int32, (DEEPEST,)),  # the nodes on the way, the root first
-        ("depth", np.int32),  # actions on the way
-        ("number", np.int32),  # legal actions there; 0: the game is over
-    ],
-    align=True,
-)
-"""Where a simulation ended."""
-
-
-class LeafRecord(Record):
-    """One record of LEAF_DTYPE."""
-
 
 @called_rule
 def add_child(
@@ -105,14 +85,6 @@ def add_child(
     node.action = action
     nodes[parent].child = index
     return index
-
-
-@called_rule
-def can_expand(
-    nodes: npt.NDArray[np.void], used: npt.NDArray[np.int64], node: int, number: int
-) -> bool:
-    """Whether a node has no children, and there is room for so many."""
-    return bool(number > 0 and nodes[node].child == NONE and int(used[0]) + number <= len(nodes))
 
 
 @called_rule
@@ -237,55 +209,35 @@ def select(
     seed: int,
     nodes: npt.NDArray[np.void],
     used: npt.NDArray[np.int64],
-    leaf: LeafRecord,
+    path: npt.NDArray[np.int64],
     game: GameRecord,
     s: SearchRecord,
     w: WeightsRecord,
     scratch: Scratch,
-) -> None:
-    """Turn a copy of the view's game into a determinization, and go down the tree in it to a
-    leaf.
+) -> int:
+    """Turn a copy of the view's game into a determinization, and go down the tree in it to a leaf;
+    the number of actions on the way.
     """
     mask = scratch.mask
     determinize(view, game, scratch, seed)
-    leaf.path[0] = 0
-    leaf.depth = 0
+    path[0] = 0
+    depth = 0
     node = 0
-    while game.phase != PHASE_OVER and leaf.depth + 1 < DEEPEST:
-        if s.batched != 0 and nodes[node].child == NONE:
-            break
+    while game.phase != PHASE_OVER and depth + 1 < DEEPEST:
         number = refresh_mask(game, mask)
-        if can_expand(nodes, used, node, number):
-            expand(
-                nodes,
-                used,
-                node,
-                number,
-                mask,
-                scratch.prior,
-                write_heuristic_prior(game, number, s, w, scratch),
-            )
+        has_room = int(used[0]) + number <= len(nodes)
+        if number > 0 and nodes[node].child == NONE and has_room:
+            total = write_heuristic_prior(game, number, s, w, scratch)
+            expand(nodes, used, node, number, mask, scratch.prior, total)
         node = select_child(nodes, used, node, int(game.seat), s, mask, number)
         if node == NONE:
             break
         act(game, scratch.log[0], int(nodes[node].action))
-        leaf.depth += 1
-        leaf.path[leaf.depth] = node
-        if s.batched != 0:
-            nodes[0].visits += 1 if leaf.depth == 1 else 0
-            nodes[node].visits += 1
-        elif nodes[node].visits == 0:
+        depth += 1
+        path[depth] = node
+        if nodes[node].visits == 0:
             break
-
-
-@called_rule
-def backup(nodes: npt.NDArray[np.void], leaf: LeafRecord, visits: int) -> None:
-    """Add a leaf's value, and so many visits, on the way up."""
-    for k in range(leaf.depth + 1):
-        node = nodes[leaf.path[k]]
-        node.visits += visits
-        for seat in range(MAX_PLAYERS):
-            node.total[seat] += leaf.value[seat]
+    return depth
 
 
 @called_rule
@@ -296,34 +248,22 @@ def run_simulations(
     weights: Array,
     nodes: Array,
     used: Array,
+    path: Array,
     games: Array,
-    leaves: Array,
-    masks: Array,
     scratch: Scratch,
 ) -> None:
-    """Add a simulation for every seed to the tree of a view's decision.
-
-    Batched ones end at leaves, of which `games`, `leaves` and `masks` [seed] tell; the others need
-    one row of these.
-    """
-    s = options[0]
+    """Add a simulation for every seed to the tree of a view's decision; `games`: memory for one."""
+    s, w, game, me = options[0], weights[0], games[0], int(views[0].seat)
     for i in range(len(seeds)):
-        row = i if s.batched != 0 else 0
-        copy_game(games, row, views[0].game)
-        game, leaf = games[row], leaves[row]
-        select(views[0], seeds[i], nodes, used, leaf, game, s, weights[0], scratch)
-        leaf.number = (
-            refresh_mask(game, masks[row]) if s.batched != 0 and game.phase != PHASE_OVER else 0
-        )
-        copy_game(scratch.games, 0, game)
-        end = scratch.games[0]
-        last, me = int(game.turns) + int(s.turns), int(views[0].seat)
-        rollout(end, s, weights[0], scratch, last, int(seeds[i]))
-        evaluate(end, s, weights[0], scratch, me)
-        for seat in range(MAX_PLAYERS):
-            leaf.value[seat] = scratch.heuristic[0].win[seat]
-        if s.batched == 0:
-            backup(nodes, leaf, 1)
+        copy_game(games, 0, views[0].game)
+        depth = select(views[0], seeds[i], nodes, used, path, game, s, w, scratch)
+        rollout(game, s, w, scratch, int(game.turns) + int(s.turns), int(seeds[i]))
+        evaluate(game, s, w, scratch, me)
+        for k in range(depth + 1):
+            node = nodes[path[k]]
+            node.visits += 1
+            for seat in range(MAX_PLAYERS):
+                node.total[seat] += scratch.heuristic[0].win[seat]
 
 
 @entry_point("searches")
@@ -338,8 +278,7 @@ def simulate(
     values: Array,
     nodes: Array,
     used: Array,
-    leaves: Array,
-    masks: Array,
+    path: Array,
 ) -> None:
     """Try actions as :func:`skyenv_agents.search.rollouts.try_actions` does; without actions, add
     simulations to a tree as :func:`run_simulations` does.
@@ -350,31 +289,10 @@ def simulate(
     if len(actions) > 0:
         try_actions(views, actions, seeds, options, weights, games, scratch, values)
     else:
-        run_simulations(views, seeds, options, weights, nodes, used, games, leaves, masks, scratch)
+        run_simulations(views, seeds, options, weights, nodes, used, path, games, scratch)
 
 
-NO_TREE: Final = (
-    new_records(0, NODE_DTYPE),
-    np.zeros(1, np.int64),
-    new_records(0, LEAF_DTYPE),
-    np.zeros((0, NUM_ACTIONS), np.int8),
-)
+NO_TREE: Final = (new_records(0, NODE_DTYPE), np.zeros(1, np.int64), np.zeros(0, np.int64))
 """The arguments of :func:`simulate` that only a tree needs."""
 NO_ACTIONS: Final = (np.zeros(0, np.int64), np.zeros((0, 0)))
 """Those that only the trial of actions needs."""
-
-
-@entry_point("the tree search")
-def backup_leaves(nodes: Array, used: Array, leaves: Array, masks: Array, priors: Array) -> None:
-    """Expand the leaves of batched simulations with the priors told, `priors` [leaf, action], and
-    back up their values.
-
-    The root is expanded by a simulation that ends there, which doesn't count.
-    """
-    for i in range(len(leaves)):
-        leaf = leaves[i]
-        last = int(leaf.path[leaf.depth])
-        if can_expand(nodes, used, last, int(leaf.number)):
-            expand(nodes, used, last, int(leaf.number), masks[i], priors[i], 1.0)
-        if leaf.depth > 0:
-            backup(nodes, leaf, 0)

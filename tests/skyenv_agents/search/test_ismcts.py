@@ -27,7 +27,7 @@ from skyenv_agents import GreedyAgent
 from skyenv_agents.learned.networks import TRAINED, Network
 from skyenv_agents.search import ismcts
 from skyenv_agents.search.guided import GuidedAgent
-from skyenv_agents.search.ismcts import LeafBatch, SearchAgent, Tree
+from skyenv_agents.search.ismcts import SearchAgent, Tree
 from skyenv_agents.search.rollouts import search_options
 
 
@@ -37,13 +37,9 @@ class LastOfAll(RandomAgent):
     name = "last"
     uses_view = True
 
-    def __init__(self, with_outcome: bool = True) -> None:
-        self.with_outcome, self.most = with_outcome, 0
-
     def evaluate(self, decisions: Decisions) -> Evaluations:
-        self.most = max(self.most, len(decisions))
         last = np.arange(NUM_ACTIONS) == last_of_all(decisions.mask)[:, None]
-        return last.astype(np.float64), np.zeros(len(decisions)) if self.with_outcome else None
+        return last.astype(np.float64), None
 
 
 def last_of_all(mask: Any) -> Any:
@@ -73,18 +69,13 @@ def test_priors_from_outside_lead_the_search(games: Games) -> None:
     tried too.
     """
     several = np.flatnonzero(games.mask.sum(axis=1) > 1)
-    evaluator = LastOfAll()
-    for agent in (
-        GuidedAgent(200, prior_agent=LastOfAll(with_outcome=False), exploration=10.0),
-        SearchAgent(200, evaluator=evaluator, exploration=10.0),
-    ):
-        found = agent.search(decisions_in(games, agent))
-        assert (found.actions == last_of_all(games.mask))[several].mean() > 0.9
-        assert ((found.visits > 0).sum(axis=1) > 1)[several].any()
-        assert (found.visits[games.mask == 0] == 0).all()
-        assert (found.visits[several].sum(axis=1) == 200).all()
-        assert agent.name.startswith("ismcts-last")
-    assert evaluator.most > len(games.seat)  # leaves of all trees at once
+    agent = GuidedAgent(60, prior_agent=LastOfAll(), exploration=10.0)
+    found = agent.search(decisions_in(games, agent))
+    assert (found.actions == last_of_all(games.mask))[several].mean() > 0.9
+    assert ((found.visits > 0).sum(axis=1) > 1)[several].any()
+    assert (found.visits[games.mask == 0] == 0).all()
+    assert (found.visits[several].sum(axis=1) == 60).all()
+    assert agent.name == "ismcts-last-60"
 
 
 def test_a_network_of_ones_own(games: Games, tmp_path: Path) -> None:
@@ -108,14 +99,10 @@ def test_a_network_of_ones_own(games: Games, tmp_path: Path) -> None:
         (SearchAgent, np.ones((39, NUM_ACTIONS)), "shape"),
         (SearchAgent, np.ones(NUM_ACTIONS), "shape"),
         (partial(SearchAgent, temperature=0.0), np.ones((40, NUM_ACTIONS)), "temperature"),
-        (partial(SearchAgent, evaluator=LastOfAll()), np.ones((40, NUM_ACTIONS)), "evaluator"),
         (partial(GuidedAgent, prior_agent=GreedyAgent()), None, "agent greedy can't guide"),
-        (partial(SearchAgent, evaluator=LastOfAll(False)), None, "agent last can't guide"),
     ],
 )
-def test_priors_and_evaluations_that_no_search_can_use(
-    make: Any, priors: Any, message: str, games: Games
-) -> None:
+def test_priors_that_no_search_can_use(make: Any, priors: Any, message: str, games: Games) -> None:
     agent = make(5)
     with pytest.raises(AgentError, match=message):
         agent.search(decisions_in(games, agent), priors)
@@ -130,7 +117,7 @@ def searched(games: Games, row: int, slices: list[int], room: int, **options: An
     record = search_options(**{"temperature": 2.0, "exploration": 0.25, **options})
     tree = Tree(views, room, 0, GreedyAgent().weights(games.num_players), record)
     for i, number in enumerate(slices):
-        tree.run(sum(slices[:i]), number, LeafBatch(1))
+        tree.run(sum(slices[:i]), number)
     return tree
 
 
@@ -149,10 +136,10 @@ def test_what_nodes_count_adds_up(room: int, options: dict[str, Any], games: Gam
     chosen was available; seats share 1; and slices don't matter.
     """
     for row in (3, 20):
-        tree = searched(games, row, [200], room, **options)
+        tree = searched(games, row, [100], room, **options)
         nodes = tree.nodes[: tree.size]
         assert tree.size <= room
-        twin = searched(games, row, [7, 13, 180], room, **options)
+        twin = searched(games, row, [7, 13, 80], room, **options)
         assert twin.nodes.tobytes() == tree.nodes.tobytes()
         for parent in nodes:
             children, child = [], int(parent["child"])
@@ -163,15 +150,15 @@ def test_what_nodes_count_adds_up(room: int, options: dict[str, Any], games: Gam
             assert visits.sum() <= parent["visits"]
             assert ((visits <= available) & (available <= parent["visits"])).all()
             assert len(set(nodes["action"][children].tolist())) == len(children)
-        assert nodes["total"][0, :2].sum() == pytest.approx(200)
-        assert tree.children()["visits"].sum() == tree.simulations == 200
+        assert nodes["total"][0, :2].sum() == pytest.approx(100)
+        assert tree.children()["visits"].sum() == tree.simulations == 100
         legal = np.flatnonzero(games.mask[row]).tolist()
         assert set(tree.children()["action"].tolist()) >= set(legal)
 
 
 def test_what_is_tried_most_is_chosen(games: Games) -> None:
     """And is what it evaluates."""
-    player = SearchAgent(200)
+    player = SearchAgent(50)
     decisions = decisions_in(games, player)
     result, (shares, outcomes) = player.search(decisions), player.evaluate(decisions)
     several = games.mask.sum(axis=1) > 1
@@ -187,13 +174,7 @@ def test_what_is_tried_most_is_chosen(games: Games) -> None:
 
 
 @pytest.mark.parametrize(
-    "agent",
-    [
-        SearchAgent(90),
-        SearchAgent(90, evaluator=LastOfAll()),
-        GuidedAgent(90, prior_agent=LastOfAll()),
-    ],
-    ids=["plain", "evaluator", "guided"],
+    "agent", [SearchAgent(90), GuidedAgent(90, prior_agent=LastOfAll())], ids=["plain", "guided"]
 )
 def test_progress_grows_and_changes_nothing(
     agent: SearchAgent, games: Games, monkeypatch: pytest.MonkeyPatch

@@ -21,8 +21,8 @@ from skyenv.engine.knowledge import as_views, resample, view
 from skyenv.errors import AgentError
 from skyenv.rules.compiling import entry_point
 from skyenv.rules.state import GAME_DTYPE, Array, as_records, new_records
-from skyenv_agents import GreedyAgent, GuidedAgent, RolloutAgent, SearchAgent, TrainedAgent
-from skyenv_agents.search.budgets import MOST_SIMULATIONS, Budget
+from skyenv_agents import GreedyAgent, GuidedAgent, RolloutAgent, SearchAgent
+from skyenv_agents.search.budgets import MOST_SIMULATIONS
 from skyenv_agents.search.rollouts import new_scratch, search_options
 from skyenv_agents.search.tree import NO_TREE, simulate
 
@@ -71,22 +71,14 @@ def test_names_tell_budgets(kind: type[Searching]) -> None:
     name = kind.name
     names = [kind().name, kind(50).name, kind(milliseconds=2.5).name]
     assert names == [name, f"{name}-50", f"{name}-2.5ms"]
-    assert kind().budget == Budget(kind.default_simulations)
-    assert kind.variant(f"{name}-300").budget == Budget(300)
-    assert kind.variant(f"{name}-50ms").budget.milliseconds == 50
+    assert kind().simulations == kind.default_simulations
+    assert kind.variant(f"{name}-300").simulations == 300
+    assert kind.variant(f"{name}-50ms").milliseconds == 50
     for spec in (name, f"{name}-1", f"{name}-{kind.default_simulations}", f"{name}-50ms"):
         assert make_agent(spec).name == spec
     for budget in ("", "0", "0ms", "ms", "-5", "5s", "1000001", "1e3", "many"):
         with pytest.raises(AgentError, match="budget"):
             kind.variant(f"{name}-{budget}")
-
-
-@pytest.mark.usefixtures("ticking")
-def test_slices_add_up_to_the_budget() -> None:
-    assert list(Budget(20).slices(20, 8)) == [(0, 8), (8, 8), (16, 4)]
-    assert list(Budget(3).slices(3, 8)) == [(0, 3)]
-    timed = list(Budget(1, 4.5).slices(1, 8))
-    assert timed == [(0, 8), (8, 8), (16, 8), (24, 8), (32, 8)]
 
 
 @pytest.mark.usefixtures("ticking")
@@ -98,7 +90,6 @@ def test_slices_add_up_to_the_budget() -> None:
         (SearchAgent(50, turns=0), 50, 50),
         (SearchAgent(milliseconds=0.01), 16, 16),
         (SearchAgent(milliseconds=4.5), 80, 80),
-        (SearchAgent(milliseconds=4.5, evaluator=TrainedAgent()), 40, 40),
         (RolloutAgent(milliseconds=0.01, turns=1), 2, 100),
         (RolloutAgent(milliseconds=40, turns=1), 200, 10_000),
     ],
@@ -126,10 +117,7 @@ def test_budgets(player: Searching, least: int, most: int) -> None:
         (SearchAgent, "exploration", -1),
         (SearchAgent, "temperature", float("nan")),
         (SearchAgent, "leaf_value", "clever"),
-        (SearchAgent, "leaves", 0),
-        (SearchAgent, "value_weight", 1.5),
         (GuidedAgent, "prior_temperature", 0.5),
-        (partial(SearchAgent, evaluator=TrainedAgent()), "temperature", 0.0),
     ],
 )
 def test_wrong_options(kind: Any, option: str, value: object) -> None:
@@ -144,10 +132,9 @@ def test_wrong_options(kind: Any, option: str, value: object) -> None:
     "make",
     [
         SearchAgent,
-        partial(SearchAgent, evaluator=TrainedAgent()),
         partial(RolloutAgent, turns=0),
     ],
-    ids=["ismcts", "with an evaluator", "rollout"],
+    ids=["ismcts", "rollout"],
 )
 def test_hears_ctrl_c(make: Callable[[int], Searching]) -> None:
     """A search of minutes ends at once."""

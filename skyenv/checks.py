@@ -7,7 +7,6 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterable, Sequence
-from inspect import signature
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -68,23 +67,17 @@ def check_options(kind: type, options: Iterable[str], handed_on: Iterable[str]) 
     """Refuse options that a class would only hand on to what it is made of.
 
     Args:
-        kind: the class; its constructor names some options, and takes others as ``**options``.
-        options: the names of those others, as they were given.
-        handed_on: those that it may hand on.
+        kind: the class; its constructor takes them as ``**options``.
+        options: the names that were given.
+        handed_on: those that it hands on.
 
     Raises:
-        OptionError: there is no such option; the message names those that there are.
+        OptionError: there is no such option; the message names those that are handed on.
     """
-    allowed = sorted(handed_on)
-    if wrong := sorted(set(options) - set(allowed)):
-        named = [
-            name
-            for name, one in signature(vars(kind)["__init__"]).parameters.items()
-            if one.kind is not one.VAR_KEYWORD
-        ]
+    if wrong := sorted(set(options) - set(handed_on)):
+        others = ", ".join(sorted(handed_on))
         raise OptionError(
-            f"{kind.__name__} has no option {shown(wrong[0])}; it has "
-            f"{', '.join([*named[1:], *allowed])}"
+            f"{kind.__name__} has no option {shown(wrong[0])}; it has {others} beside its own"
         )
 
 

@@ -64,8 +64,6 @@ def replacing(path: str | Path) -> Iterator[Path]:
             made, it is raised before the block begins.
     """
     target = Path(path)
-    if "\0" in str(path):
-        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), str(path))
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if target.exists() and not target.is_file():

@@ -50,11 +50,6 @@ def fresh_seed() -> int:
     return secrets.choice(TRAINING)
 
 
-def seeds_in(purpose: range, numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-    """Return seeds of a range for random 64-bit numbers, int64 of the same shape."""
-    return (numbers % np.uint64(len(purpose)) + np.uint64(purpose.start)).astype(np.int64)
-
-
 def secret_seeds(
     secret: int, numbers: npt.ArrayLike, purpose: range = EVALUATION
 ) -> npt.NDArray[np.int64]:
@@ -83,7 +78,8 @@ def secret_seeds(
     digests = b"".join(
         hashlib.blake2b(number, key=key, digest_size=8).digest() for number in wanted
     )
-    return seeds_in(purpose, np.frombuffer(digests, "<u8").astype(np.uint64))
+    drawn = np.frombuffer(digests, "<u8").astype(np.uint64)
+    return (drawn % np.uint64(len(purpose)) + np.uint64(purpose.start)).astype(np.int64)
 
 
 def seeds_of(seed: Seeds, number: int) -> npt.NDArray[np.int64]:
@@ -97,15 +93,12 @@ def seeds_of(seed: Seeds, number: int) -> npt.NDArray[np.int64]:
     Raises:
         OptionError: a seed is out of range, or there are more or fewer than rows.
     """
-    if isinstance(seed, (Sequence, np.ndarray)):
-        if isinstance(seed, np.ndarray) and seed.ndim != 1:
+    if isinstance(seed, Sequence) or (isinstance(seed, np.ndarray) and seed.ndim > 0):
+        rows = [check_integer("seed", one, 0, HIGHEST_SEED) for one in seed]
+        if len(rows) != number:
             raise OptionError(
-                f"seed must be a whole number or a row of them, not an array of shape {seed.shape}"
+                f"seed must have one number for each of the {number} rows, not {len(rows)}"
             )
-        if len(seed) != number:
-            raise OptionError(
-                f"seed must have one number for each of the {number} rows, not {len(seed)}"
-            )
-        return np.array([check_integer("seed", one, 0, HIGHEST_SEED) for one in seed], np.int64)
+        return np.array(rows, np.int64)
     first = check_integer("seed", seed, 0, HIGHEST_SEED)
     return np.array([(first + i) & HIGHEST_SEED for i in range(number)], np.int64)

@@ -72,12 +72,6 @@ def test_game_i_has_seed_s_plus_i_and_is_the_game_that_the_library_plays(tmp_pat
     check_record(expected.splitlines())
 
 
-def test_without_a_seed_games_differ(tmp_path: Path) -> None:
-    for name in "ab":
-        assert main_of(f"record --max-turns 1 -o {tmp_path / name}") == 0
-    assert (tmp_path / "a").read_bytes() != (tmp_path / "b").read_bytes()
-
-
 def test_a_board_by_file_an_agent_by_import_string_and_legal_actions(tmp_path: Path) -> None:
     rings = ["gray", "orange", "green", "brown", "violet"]
     (tmp_path / "board.toml").write_text(f"[rings]\nTSQ = {rings}\n", encoding="utf-8")

@@ -102,9 +102,6 @@ def test_the_file_stands_between_defaults_and_command_line(tmp_path: Path) -> No
         against=("x", "y"),
         resume=True,
     )
-    for players in ("3", '"3"', "[3]", '["3"]'):
-        file.write_text(f'players = {players}\nprior = "greedy"\n')
-        assert asked(f"they --config {file}") == Show("they", players=(3,), prior="greedy")
 
 
 def test_what_was_before_stands_below_what_is_given(tmp_path: Path) -> None:
@@ -224,15 +221,18 @@ def test_help_lists_every_option(
         asked("--help")
     assert caught.value.code == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert "AGENT who plays" in text
-    assert "--players N [N ...] number of players (default: 2)" in text
-    assert "--side {front,back} side of the board (default: front)" in text
-    assert "--rate float 100 % or less (default: 0.5)" in text
-    assert "-o FILE, --out FILE where (default: none)" in text
-    assert "--against AGENT [AGENT ...] opponents (default: random,greedy)" in text
-    assert "--prior {greedy} what to start from (default: none)" in text
-    assert "--resume go on where it was interrupted" in text
-    assert "--config FILE" in text
+    for part in (
+        "AGENT who plays",
+        "--players N [N ...] number of players (default: 2)",
+        "--side {front,back} side of the board (default: front)",
+        "--rate float 100 % or less (default: 0.5)",
+        "-o FILE, --out FILE where (default: none)",
+        "--against AGENT [AGENT ...] opponents (default: random,greedy)",
+        "--prior {greedy} what to start from (default: none)",
+        "--resume go on where it was interrupted",
+        "--config FILE",
+    ):
+        assert part in text
 
 
 def test_one_machine_has_fewer_workers_than_many() -> None:

@@ -15,6 +15,7 @@ import venv
 import zipfile
 from collections.abc import Sequence
 from email.parser import Parser
+from functools import partial
 from importlib.metadata import distribution
 from pathlib import Path
 
@@ -146,17 +147,6 @@ def test_the_wheel_holds_skyenv_and_its_agents(wheel: Path) -> None:
     assert {
         name: content for name, content in files.items() if not name.startswith(info)
     } == expected
-    assert {"skyenv/py.typed", "skyenv/rules/RULES.md", "skyenv/rules/INTERFACE.md"} <= set(
-        expected
-    )
-    sizes = [f"{players}-players" for players in (2, 3, 4)]
-    tables = [size + side for size in sizes for side in ("", "-back")]
-    for folder, names, ending in (
-        ("skyenv/arena/ladders", tables, "json"),
-        ("skyenv_agents/trained", tables, "npz"),
-        ("skyenv_agents/search/leaf_networks", sizes, "npz"),
-    ):
-        assert {f"{folder}/{name}.{ending}" for name in names} <= expected.keys()
     assert len(wheel.read_bytes()) < 8 << 20
 
 
@@ -240,21 +230,6 @@ def skyenv(python: Path, command: str, folder: Path, **environment: str) -> str:
     return run(words, folder, PYTHONIOENCODING="utf-8", **environment)
 
 
-def record_and_verify(bare: Path, folder: Path, games: int, turns: int, **environment: str) -> None:
-    """By the command line: write a record, verify it, draw a position."""
-    options = f"--players 2 --games {games} --seed 1 --agents random,crowd --max-turns {turns}"
-    skyenv(bare, f"record {options} -o games.jsonl", folder, **environment)
-    assert str(games) in skyenv(bare, "verify games.jsonl", folder, **environment)
-    skyenv(bare, "show games.jsonl --step 3 --svg picture.svg", folder, **environment)
-    assert "TSQ" in (folder / "picture.svg").read_text(encoding="utf-8")
-
-
-def test_a_few_steps_and_records_without_the_compiler(bare: Path, tmp_path: Path) -> None:
-    """So that this takes seconds; with the compiler it is a long test."""
-    check_bare(bare, tmp_path, NUMBA_DISABLE_JIT="1")
-    record_and_verify(bare, tmp_path, 1, 1, NUMBA_DISABLE_JIT="1")
-
-
 MY_AGENT = """
 from skyenv import Agent
 
@@ -266,27 +241,20 @@ class MyAgent(Agent):
 """
 
 
-def test_agents_are_measured_without_the_compiler(bare: Path, tmp_path: Path) -> None:
-    """Agents that ship, by their names, and one of the user's own, against others and on a ladder;
-    no extra is needed.
-    """
+def test_games_and_evaluations_without_the_compiler(bare: Path, tmp_path: Path) -> None:
+    """So that this takes seconds; with the compiler it is a long test."""
     (tmp_path / "my_module.py").write_text(MY_AGENT)
+    check_bare(bare, tmp_path, NUMBA_DISABLE_JIT="1")
     evaluate = "evaluate greedy --against my_module:MyAgent --paired-seeds 1 --max-turns 1"
     output = skyenv(bare, evaluate, tmp_path, NUMBA_DISABLE_JIT="1")
     assert output.splitlines()[2].split()[:2] == ["greedy", "mine"]
-    short = "--paired-seeds 1 --max-turns 1 --workers 1"
-    played = f"tournament hoard random {short} --out small"
-    output = skyenv(bare, played, tmp_path, NUMBA_DISABLE_JIT="1")
-    assert {"hoard", "random"} <= set(output.split())
-    added = f"tournament --add my_module:MyAgent --ladder small/ladder.json {short}"
-    assert skyenv(bare, added, tmp_path, NUMBA_DISABLE_JIT="1").startswith("mine: rating ")
 
 
 OPPONENTS = """
 import gymnasium
 import skyenv
 
-for opponents in ("greedy", "trained", "ismcts-2"):
+for opponents in ("greedy", "trained"):
     env = gymnasium.make("skyenv/FifthAvenue-v0", opponents=opponents, max_turns=1)
     observation, info = env.reset(seed=1)
     over = False
@@ -302,28 +270,22 @@ def test_environments_have_the_agents_as_opponents(bare: Path, tmp_path: Path) -
     link(GYMNASIUM, tmp_path)
     command = [bare, "-c", OPPONENTS]
     output = run(command, tmp_path, NUMBA_DISABLE_JIT="1", PYTHONPATH=str(tmp_path))
-    assert output.split() == ["greedy", "trained", "ismcts-2"]
+    assert output.split() == ["greedy", "trained"]
 
 
 @pytest.mark.long
-def test_agents_are_measured_compiled(bare: Path, tmp_path: Path) -> None:
-    """The commands of the docs, with the ladder that ships."""
-    (tmp_path / "my_module.py").write_text(MY_AGENT)
-    cache = str(tmp_path / "cache")
-    assert " 20 " in skyenv(
-        bare, "evaluate greedy --against random --paired-seeds 20", tmp_path, NUMBA_CACHE_DIR=cache
-    )
-    output = skyenv(
-        bare, "tournament --add my_module:MyAgent --minutes 1", tmp_path, NUMBA_CACHE_DIR=cache
-    )
-    assert output.startswith("mine: rating ")
-
-
-@pytest.mark.long
-def test_playing_compiled_in_the_bare_environment(bare: Path, tmp_path: Path) -> None:
-    """As a user does: the first use compiles, and then whole games are played, recorded and
-    verified.
+def test_playing_and_measuring_compiled(bare: Path, tmp_path: Path) -> None:
+    """As a user does: the first use compiles; then whole games are played, recorded, verified and
+    drawn, and agents are measured by the commands of the docs, with the ladder that ships.
     """
-    cache = str(tmp_path / "cache")
-    check_bare(bare, tmp_path, NUMBA_CACHE_DIR=cache)
-    record_and_verify(bare, tmp_path, 20, 500, NUMBA_CACHE_DIR=cache)
+    (tmp_path / "my_module.py").write_text(MY_AGENT)
+    run_here = partial(skyenv, bare, folder=tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    check_bare(bare, tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    run_here("record --games 20 --seed 1 --agents random,crowd -o games.jsonl")
+    assert "20 games" in run_here("verify games.jsonl")
+    run_here("show games.jsonl --step 3 --svg picture.svg")
+    assert "TSQ" in (tmp_path / "picture.svg").read_text(encoding="utf-8")
+    assert " 20 " in run_here("evaluate greedy --against random --paired-seeds 20")
+    run_here("tournament hoard random --paired-seeds 2 --workers 1 --out small")
+    added = run_here("tournament --add my_module:MyAgent --minutes 1")
+    assert added.startswith("mine: rating ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 
 import pytest
@@ -19,23 +20,13 @@ class Terminal(io.StringIO):
     ("stream", "wanted", "visible"),
     [(Terminal, True, True), (Terminal, False, False), (io.StringIO, True, False)],
 )
-@pytest.mark.parametrize("total", [None, 9])
 def test_terminals_see_how_much_is_done_and_are_left_clean(
-    stream: type[io.StringIO],
-    wanted: bool,
-    visible: bool,
-    total: float | None,
-    monkeypatch: pytest.MonkeyPatch,
+    stream: type[io.StringIO], wanted: bool, visible: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     screen = stream()
     monkeypatch.setattr(sys, "stderr", screen)
-    with progress(total, "deal", shown=wanted, done=2, mininterval=0) as bar:
+    with progress(9, "deal", shown=wanted, done=2, mininterval=0) as bar:
         bar.set_description("dealing")
         bar.update(3)
     output = screen.getvalue()
-    assert bool(output) == visible
-    if visible:
-        for part in ("dealing: ", "5", "deal", *(["9"] if total else [])):
-            assert part in output
-        assert output.rstrip("\r").rpartition("\r")[2].strip() == ""
-        assert "\n" not in output
+    assert bool(re.fullmatch(r"(?s).*dealing: [^\n]*5/9 [^\n]*deal[^\n]*\r +\r", output)) == visible

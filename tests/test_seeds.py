@@ -65,12 +65,10 @@ def test_secret_seeds() -> None:
     assert secret_seeds(HIGHEST_SEED, []).shape == (0,)
 
 
-@pytest.mark.parametrize(
-    ("secret", "numbers"), [(-1, [1]), (2**63, [1]), (1.0, [1]), (1, [-1]), (1, [1.5]), (1, ["x"])]
-)
-def test_wrong_secret_seeds(secret: Any, numbers: Any) -> None:
+@pytest.mark.parametrize(("secret", "number"), [(-1, 1), (2**63, 1), (1.0, 1), (1, -1), (1, 1.5)])
+def test_wrong_secret_seeds(secret: Any, number: Any) -> None:
     with pytest.raises(OptionError, match="must be a whole number from 0 to"):
-        secret_seeds(secret, numbers)
+        secret_seeds(secret, [number])
 
 
 def test_environments_go_on_with_seeds_of_the_training_range() -> None:

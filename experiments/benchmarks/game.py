@@ -152,7 +152,8 @@ class Redrawing(ReportingAgent):
 
     def act(self, decisions: Decisions) -> npt.NDArray[np.integer[Any]]:
         """See :class:`skyenv.agents.Agent`."""
-        return super().act(replace(decisions, uniform=self.rng.random(len(decisions))))
+        drawn = replace(decisions, uniform=self.rng.random(len(decisions)))
+        return super().act(drawn.as_trusted())
 
 
 def between_deals(players: int, side: str, deals: int) -> Estimate:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from skyenv.agents.deciding import (
     checked_actions,
-    checked_decisions,
     decide,
     decide_game,
     decisions_in,
@@ -50,7 +49,6 @@ __all__ = [
     "agents_help",
     "check_specification",
     "checked_actions",
-    "checked_decisions",
     "checkpoint_in",
     "checkpoint_suffixes",
     "decide",

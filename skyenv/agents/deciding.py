@@ -4,20 +4,16 @@ checked.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents.interface import Agent, Decisions, Evaluation, Evaluations
-from skyenv.checks import as_plain, check_integer
 from skyenv.engine.game import Game
 from skyenv.engine.games import Games
-from skyenv.engine.knowledge import as_views, view
+from skyenv.engine.knowledge import view
 from skyenv.engine.observation import SCALE
-from skyenv.errors import AgentError, OptionError
+from skyenv.errors import AgentError
 from skyenv.rules.actions import NUM_ACTIONS
-from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS
 
 
 def decisions_in(
@@ -54,52 +50,6 @@ def decisions_in(
         uniform=games.uniforms(chosen, salt) if uniform is None else uniform,
         observation=observation,
         view=view(games.state, seats, chosen) if agent.uses_view else None,
-    ).as_trusted()
-
-
-def checked_decisions(decisions: Decisions) -> Decisions:
-    """Decisions with views as compiled code takes them, which reads whatever memory a wrong number
-    leads to.
-
-    Returns:
-        Themselves if they are trusted; else such as are, with the same numbers.
-
-    Raises:
-        OptionError: shapes or dtypes are wrong, there are no views, or none that
-            :func:`skyenv.engine.knowledge.view` could have made.
-    """
-    if decisions.trusted:
-        return decisions
-    players = check_integer("num_players", decisions.num_players, MIN_PLAYERS, MAX_PLAYERS)
-    if decisions.view is None:
-        raise OptionError("decisions must have views")
-    views = as_views(decisions.view)
-    number = len(views)
-    mask, seat, uniform = (
-        np.asarray(array) for array in (decisions.mask, decisions.seat, decisions.uniform)
-    )
-    for name, array, shape, kinds in (
-        ("mask", mask, (number, NUM_ACTIONS), "biu"),
-        ("seat", seat, (number,), "iu"),
-        ("uniform", uniform, (number,), "f"),
-    ):
-        if array.shape != shape or array.dtype.kind not in kinds:
-            raise OptionError(
-                f"{name} must have the shape {shape} for {number} views, not {array.dtype} "
-                f"{array.shape}"
-            )
-    numbers = as_plain(uniform.astype(np.float64))
-    if not ((numbers >= 0) & (numbers < 1)).all():
-        raise OptionError("uniform must be from 0 to 1, without 1")
-    if not ((views["seat"] == seat) & (views["game"]["num_players"] == players)).all():
-        raise OptionError("views must be of the seats, and of games of num_players")
-    return replace(
-        decisions,
-        mask=as_plain(mask.astype(np.int8)),
-        seat=seat.astype(np.int64),
-        num_players=players,
-        uniform=numbers,
-        view=views.view(np.recarray),
     ).as_trusted()
 
 

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.errors import AgentError, shown
+from skyenv.errors import AgentError, OptionError, shown
 
 Evaluations: TypeAlias = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]
 """Probabilities of all actions, float64 (k, 103), 0 for illegal ones, and the outcomes expected,
@@ -74,10 +74,9 @@ class Decisions:
         observation: float32 (k, OBSERVATION_SIZE) from the view of `seat`; None unless the agent
             uses it.
         view: records of skyenv.engine.knowledge.VIEW_DTYPE (k,); None unless the agent uses it.
-        trusted: whether all of it comes from the engine or has been checked: compiled agents don't
-            check it then (:func:`skyenv.agents.checked_decisions`), which would take them half as
-            long as deciding. No argument: :func:`skyenv.agents.decisions_in` sets it, and what
-            ``dataclasses.replace`` makes isn't trusted.
+        trusted: whether all of it comes from the engine; compiled agents take nothing else. No
+            argument: :func:`skyenv.agents.decisions_in` sets it, and what ``dataclasses.replace``
+            makes isn't trusted.
     """
 
     mask: npt.NDArray[np.int8]
@@ -105,6 +104,19 @@ class Decisions:
         """
         object.__setattr__(self, "trusted", True)
         return self
+
+    def trusted_view(self) -> np.recarray:
+        """Return the views for compiled code, which reads whatever memory a wrong number leads to.
+
+        Raises:
+            OptionError: there are none, or the decisions aren't trusted.
+        """
+        if self.view is None or not self.trusted:
+            raise OptionError(
+                "decisions must be those of skyenv.agents.decisions_in, with views; others, all of "
+                "which come from the engine, are Decisions(…).as_trusted()"
+            )
+        return self.view
 
 
 class Agent(ABC):

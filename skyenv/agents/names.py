@@ -80,13 +80,9 @@ def parse(spec: str | Path) -> Parsed:
     suffix = Path(spec).suffix
     if suffix in suffixes:
         return Parsed(CHECKPOINTS, suffix[1:], Path(spec))
-    if isinstance(spec, Path):
-        known = " or ".join(suffixes) or "nothing, as no installed package plays any"
-        raise AgentError(f"agent {shown(text, 80)}: checkpoints end in {known}")
-    if word and rest:
+    if word and rest and isinstance(spec, str):
         return Parsed(MODULE, word)
-    hint = f"there are {agents_help()}" if agent_names() else "skyenv itself isn't installed"
-    raise AgentError(f"unknown agent {shown(text, 80)}; {hint}")
+    raise AgentError(f"unknown agent {shown(text, 80)}; there are {agents_help()}")
 
 
 def make_agent(
@@ -96,11 +92,11 @@ def make_agent(
 
     Args:
         spec: an agent; a class of agents; a function from :class:`Decisions` to actions;
-            ``"module:Name"`` of any of these; a name
-            that an installed package declares (see the module's text; ``"ismcts-100"`` and
-            ``"rollout-50ms"`` have another budget than the plain names); or the path of a
-            checkpoint (``"runs/first/model.npz"``) or of a folder with one (``"runs/first"``), with
-            the word of another library before a folder of that one (``"rllib:runs/rllib/model"``).
+            ``"module:Name"`` of any of these; a name that an installed package declares (see the
+            module's text; ``"ismcts-100"`` and ``"rollout-50ms"`` have another budget than the
+            plain names); or the path of a checkpoint (``"runs/first/model.npz"``) or of a folder
+            with one (``"runs/first"``), with the word of another library before a folder of that
+            one (``"rllib:runs/rllib/model"``).
         deterministic: whether a checkpoint takes its most probable action instead of sampling one.
 
     Raises:

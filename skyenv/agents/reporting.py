@@ -6,15 +6,13 @@ The library lets them pass as they are.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents.interface import Agent, Decisions, Evaluations, SearchProgress
+from skyenv.agents.interface import Agent, Decisions
 from skyenv.errors import AgentError, CheckpointError, cause
 
 _OURS: Final = Path(__file__).parents[1]
@@ -39,25 +37,8 @@ class ReportingAgent(Agent):
 
     def act(self, decisions: Decisions) -> npt.NDArray[np.integer[Any]]:
         """See :class:`skyenv.agents.Agent`."""
-        with self._reporting():
-            return self.inner.act(decisions)
-
-    def evaluate(self, decisions: Decisions) -> Evaluations | None:
-        """See :class:`skyenv.agents.Agent`."""
-        with self._reporting():
-            return self.inner.evaluate(decisions)
-
-    def search_with_progress(
-        self, decisions: Decisions, callback: Callable[[SearchProgress], None]
-    ) -> SearchProgress | None:
-        """See :class:`skyenv.agents.Agent`."""
-        with self._reporting():
-            return self.inner.search_with_progress(decisions, callback)
-
-    @contextmanager
-    def _reporting(self) -> Iterator[None]:
         try:
-            yield
+            return self.inner.act(decisions)
         except (AgentError, CheckpointError):
             raise
         except Exception as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 from skyenv import Agent, AgentError, Decisions, Game, Games, make_agent
 from skyenv.agents import (
     CallableAgent,
+    CrowdAgent,
+    HoardAgent,
     decide,
     decide_game,
     decisions_in,
@@ -133,24 +136,14 @@ def test_wrong_answers(answer: Any, message: str) -> None:
         decide(Games(2, seed=1), agent)
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.uint64])
-def test_right_answers(dtype: Any) -> None:
-    """Whole numbers of any type."""
-    games = Games(3, seed=1)
-    actions = decide(games, CallableAgent(lambda d: first_legal(d).astype(dtype)))
-    assert actions.dtype == np.int64
-    assert actions.tolist() == games.mask.argmax(axis=1).tolist()
-
-
 # ---- chance ----
 
 
-@pytest.mark.parametrize(("players", "side"), [(2, "back"), (4, "front")])
-def test_a_seed_decides_the_game_however_it_is_batched(players: int, side: str) -> None:
+def test_a_seed_decides_the_game_however_it_is_batched() -> None:
     """Alone, in a batch, with rows in another order: the same actions."""
     agent = make_agent("crowd")
-    games = Games(3, players, side, seed=4, max_turns=5, autoreset=False)
-    singles = [Game(players, side, 4 + row, max_turns=5) for row in range(3)]
+    games = Games(3, 4, "back", seed=4, max_turns=2, autoreset=False)
+    singles = [Game(4, "back", 4 + row, max_turns=2) for row in range(3)]
     while (games.seat >= 0).any():
         going = np.flatnonzero(games.seat >= 0)
         actions = decide(games, agent, going)
@@ -161,18 +154,7 @@ def test_a_seed_decides_the_game_however_it_is_batched(players: int, side: str) 
             singles[row].play(int(action))
 
 
-@pytest.mark.compiled
-def test_what_crowd_and_hoard_are_for() -> None:
-    """They reach what random players hardly reach: building stops in two games of three; hundreds
-    of turns without an end.
-    """
-    ends: dict[str, list[int]] = {}
-    for name in ("random", "crowd", "hoard"):
-        games = Games(20, 3, seed=1, autoreset=False, observation=None, max_turns=150)
-        agent = make_agent(name)
-        while (games.seat >= 0).any():
-            going = np.flatnonzero(games.seat >= 0)
-            games.step(decide(games, agent, going), going)
-        ends[name] = np.bincount(games.finished["end"], minlength=4).tolist()
-    assert ends["hoard"][3] >= 13
-    assert ends["crowd"][2] > ends["random"][2]
+def test_crowd_and_hoard_never_change() -> None:
+    """Tests and ladders hang on them."""
+    weights = CrowdAgent.weights.tobytes() + HoardAgent.weights.tobytes()
+    assert hashlib.sha256(weights).hexdigest()[:16] == "dd53ec0e4d045405"

@@ -141,7 +141,7 @@ def test_checkpoints_by_what_they_end_in(tmp_path: Path) -> None:
         for call in (make_agent, lambda spec: check_specification(str(spec))):
             with pytest.raises(CheckpointError, match=message):
                 call(wrong)
-    with pytest.raises(AgentError, match=r"checkpoints end in \.npz or \.zip"):
+    with pytest.raises(AgentError, match=r"a checkpoint \(\.npz, \.zip"):
         make_agent(tmp_path / "model")
     assert checkpoint_in(f"rllib:{tmp_path}") == tmp_path
     check_specification(f"rllib:{tmp_path}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,8 +14,6 @@ from skyenv.agents import (
     ReportingAgent,
     decide,
     decide_game,
-    decisions_in,
-    evaluation_of,
     make_agent,
 )
 from skyenv.engine.game import Game
@@ -38,8 +35,6 @@ class Careless(RandomAgent):
     uses_observation = True
     def act(self, decisions):
         return np.linalg.inv(decisions.observation)  # line 16
-    def evaluate(self, decisions):
-        raise KeyError("two\\nlines")  # line 18
 """
 
 
@@ -67,26 +62,14 @@ def test_the_place_is_the_agents_own(folder: Path) -> None:
     assert str(caught.value).startswith(
         f"agent careless failed at {folder / 'bad_agents.py'}:16: LinAlgError: "
     )
-    with pytest.raises(AgentError) as caught:
-        evaluation_of(Game(seed=1), agent)
-    assert (
-        str(caught.value)
-        == f"agent careless failed at {folder / 'bad_agents.py'}:18: KeyError: 'two\\nlines'"
-    )
-    assert isinstance(caught.value.__cause__, KeyError)
+    assert isinstance(caught.value.__cause__, ArithmeticError | ValueError)
 
 
 def test_what_is_right_and_what_is_told_already_stays() -> None:
-    game, agent = Game(2, seed=1), make_agent("ismcts-4")
+    game, agent = Game(2, seed=1), make_agent("greedy")
     reporting = ReportingAgent(agent)
     assert decide_game(game, reporting) == decide_game(game, agent)
-    assert reporting.uses_view == agent.uses_view
-    decisions = decisions_in(game.games, agent)
-    progress = reporting.search_with_progress(decisions, print)
-    assert progress is not None
-    assert (progress.tries, progress.action) == (4, decide_game(game, agent))
-    with pytest.raises(AgentError, match="agent ismcts-4 failed at"):
-        reporting.search_with_progress(replace(decisions, uniform=None), print)  # type: ignore[arg-type]
+    assert reporting.version_at(2, "back") == agent.version_at(2, "back")
 
     def damaged(decisions: object) -> None:
         raise CheckpointError("it is damaged")

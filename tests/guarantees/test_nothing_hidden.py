@@ -63,7 +63,7 @@ def asked(name: str) -> Callable[[Game, int], Any]:
     def answer(game: Game, seat: int) -> list[Any]:
         agent = made(name)
         numbers = np.full(1, 0.3)
-        decisions = replace(decisions_in(game.games, agent), uniform=numbers)
+        decisions = replace(decisions_in(game.games, agent), uniform=numbers).as_trusted()
         return [agent.act(decisions).tolist(), agent.evaluate(decisions)]
 
     return answer

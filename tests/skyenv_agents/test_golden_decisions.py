@@ -100,7 +100,9 @@ def asked(players: int, side: str) -> Decisions:
             games.step([action], [row])
     uniform = np.random.default_rng(players).random(len(moves))
     views = view(games.state, games.seat)
-    return Decisions(games.mask, games.seat, players, uniform, games.observe(games.seat), views)
+    observation = games.observe(games.seat)
+    made = Decisions(games.mask, games.seat, players, uniform, observation, views)
+    return made.as_trusted()
 
 
 def check(choices: dict[str, Any], players: int, side: str, name: str) -> None:
@@ -117,13 +119,12 @@ def test_decides_as_it_did(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", AGENTS)
-@pytest.mark.parametrize("table", TABLES[1::2])
-def test_decides_alone_as_in_a_batch(table: tuple[int, str], name: str) -> None:
+def test_decides_alone_as_in_a_batch(name: str) -> None:
     """As in any order and as a copy: bit for bit."""
-    decisions, agent = asked(*table), AGENTS[name]
+    decisions, agent = asked(3, "back"), AGENTS[name]
     twin = pickle.loads(pickle.dumps(agent))
     whole = decided(twin, decisions.take(np.arange(len(decisions))[::-1]))
-    for row in (1, 5, 8):
+    for row in (1, 8):
         alone = decided(agent, decisions.take(np.array([row])))
         for what in whole:
             assert alone[what] == whole[what][-1 - row : len(decisions) - row]
@@ -134,18 +135,18 @@ def test_plain_python_decides_the_same(tmp_path: Path) -> None:
     environment = {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": f"{ROOT / 'agents'}:{ROOT / 'tests'}"}
     printed("-W", "error", __file__, file, *names, environment=environment)
     decisions = json.loads(file.read_text(encoding="utf-8"))["decisions"]
-    for players, side in TABLES:
+    for players, side in TABLES[1::4]:
         for name in names:
             check(decisions[f"{players} {side}"][name], players, side, name)
 
 
 def main(file: str | Path = FILE, *names: str) -> None:
-    """Write a file with what agents decide now, all of them or those named."""
+    """Write a file with what agents decide now: all of them; or those named, at two tables."""
     decisions = {
         f"{players} {side}": {
             name: decided(AGENTS[name], asked(players, side)) for name in names or AGENTS
         }
-        for players, side in TABLES
+        for players, side in (TABLES[1::4] if names else TABLES)
     }
     text = json.dumps({"moves": stored()["moves"], "decisions": decisions}, indent=1)
     text = re.sub(r"\n +(?=-?\d)", " ", text)  # a list of numbers is a line

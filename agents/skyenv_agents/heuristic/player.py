@@ -20,7 +20,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import Agent, Decisions, checked_decisions
+from skyenv.agents import Agent, Decisions
 from skyenv.engine.knowledge import VIEW_DTYPE
 from skyenv.errors import AgentError, shown
 from skyenv.rules.actions import NUM_ACTIONS
@@ -86,22 +86,19 @@ class HeuristicAgent(Agent):
         """Return the features of the position for networks, float32 (k, NUM_POSITION_INPUTS); see
         :mod:`skyenv_agents.heuristic.inputs`.
         """
-        decisions = checked_decisions(decisions)
         inputs = np.zeros((len(decisions), NUM_POSITION_INPUTS), np.float32)
         write_inputs(*self._seen(decisions), inputs)
         return inputs
 
     def _seen(self, decisions: Decisions) -> tuple[Records, Records, Records]:
         """Return views, weights and memory, as compiled functions take them."""
-        assert decisions.view is not None
-        views = as_records(decisions.view, VIEW_DTYPE)
+        views = as_records(decisions.trusted_view(), VIEW_DTYPE)
         return views, self.weights(decisions.num_players), new_records(1, HEURISTIC_DTYPE)
 
     def _decide(
         self, decisions: Decisions, scores: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.int64]:
         """Return the best actions; all scores go into `scores` if it has rows."""
-        decisions = checked_decisions(decisions)
         actions = np.zeros(len(decisions), np.int64)
         views, weights, memory = self._seen(decisions)
         decide_all(views, decisions.mask, decisions.uniform, weights, memory, actions, scores)

@@ -11,7 +11,6 @@ import hashlib
 import io
 import itertools
 import json
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import Agent, Decisions, Evaluations, checked_decisions, sample
+from skyenv.agents import Agent, Decisions, Evaluations, sample
 from skyenv.engine.kernels import outcome_of
 from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.engine.options import table_name
@@ -53,8 +52,6 @@ WORST_PRIOR: Final = 3.0
 """VP behind the best action below which the heuristic's scores are cut off: a network could never
 learn to take an action that is held to be far worse.
 """
-MOST_BYTES: Final = 1 << 27
-"""A file that holds more is refused unread: a hundred times as much as the networks that ship."""
 LARGEST_CODE: Final = np.iinfo(np.int16).max
 HEURISTICS: Final = {kind.name: kind for kind in (GreedyAgent, AppraiserAgent)}
 NUMPY: Final = Library(
@@ -102,11 +99,10 @@ class Prior:
     @classmethod
     def of(cls, heuristic: HeuristicAgent, decisions: Decisions) -> Prior:
         """Ask a heuristic agent."""
-        decisions = checked_decisions(decisions)
         legal = decisions.mask != 0
         scores = np.where(legal, heuristic.scores(decisions), -np.inf)
         behind = np.maximum(scores - scores.max(axis=1, keepdims=True), -WORST_PRIOR)
-        chances = win_probabilities_seen(np.asarray(decisions.view))
+        chances = win_probabilities_seen(np.asarray(decisions.trusted_view()))
         own = chances[np.arange(len(decisions)), decisions.seat]
         outcome = outcome_of(own, decisions.num_players)
         told = np.where(legal, behind, 0.0).astype(np.float32)
@@ -233,11 +229,11 @@ class Network:
         if not Path(path).is_file():
             raise CheckpointError(f"there is no network file {path}")
         try:
-            arrays = _arrays(Path(path))
+            content = io.BytesIO(Path(path).read_bytes())  # NumPy leaves files open it can't read
+            with np.load(content, allow_pickle=False) as file:
+                arrays = dict(file)
             about = json.loads(str(arrays.pop(ABOUT)))
             version = about.pop("format")
-        except CheckpointError:
-            raise
         except Exception as error:  # NumPy, zipfile and zlib raise many kinds for damaged files
             raise CheckpointError(
                 f"{path} is damaged or no network file ({type(error).__name__}: {error!s:.100})"
@@ -271,23 +267,6 @@ def _sizes(shapes: Mapping[str, tuple[int, ...]]) -> Sizes:
                 f"the network's {name} has shape {shapes.get(name)}, not {expected}"
             )
     return sizes
-
-
-def _arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
-    """Return the arrays in a file, by name; nothing is unpacked of a file that says that it unpacks
-    to more than a network has.
-    """
-    size = path.stat().st_size
-    if size <= MOST_BYTES:
-        content = io.BytesIO(path.read_bytes())  # NumPy leaves files open that it can't read
-        with zipfile.ZipFile(content) as archive:
-            size = sum(member.file_size for member in archive.infolist())
-    if size > MOST_BYTES:
-        raise CheckpointError(
-            f"{path} holds {size / 1e6:.0f} MB; no network has more than {MOST_BYTES / 1e6:.0f} MB"
-        )
-    with np.load(content, allow_pickle=False) as arrays:
-        return dict(arrays)
 
 
 def masked_softmax(logits: npt.NDArray[np.floating], mask: npt.NDArray[np.int8]) -> Vector:
@@ -363,7 +342,6 @@ class NetworkAgent(PolicyPlayer):
         """See :class:`skyenv.agents.Agent`; no outcome if the network expects none."""
         prior = None
         if self._heuristic is not None:
-            decisions = checked_decisions(decisions)
             prior = Prior.of(self._heuristic, decisions)
         assert decisions.observation is not None
         logits, outcome = self.network(decisions.observation, prior)
@@ -412,10 +390,8 @@ class TrainedAgent(PolicyPlayer):
 
     def evaluate(self, decisions: Decisions) -> Evaluations:
         """See :meth:`NetworkAgent.evaluate`; decisions may be of both sides of the board."""
-        decisions = checked_decisions(decisions)
-        assert decisions.view is not None
         weights, outcome = np.zeros(decisions.mask.shape), np.zeros(len(decisions))
-        sides = decisions.view.game.side
+        sides = decisions.trusted_view().game.side
         for number in np.unique(sides).tolist():
             rows = np.flatnonzero(sides == number)
             part = decisions if rows.size == len(decisions) else decisions.take(rows)

@@ -9,7 +9,6 @@ that you trust.
 from __future__ import annotations
 
 import copy
-import zipfile
 from abc import abstractmethod
 from pathlib import Path
 from typing import Any, Final
@@ -174,13 +173,7 @@ class PolicyAgent(MaskedAgent):
         if not path.is_file():
             raise CheckpointError(f"there is no checkpoint {path}")
         try:
-            with zipfile.ZipFile(path) as archive:
-                broken = archive.testzip()
-            if broken is not None:
-                raise CheckpointError(f"checkpoint {path} is damaged: {broken} in it can't be read")
             return MaskablePPO.load(path, device="cpu", custom_objects=dict(IGNORED)).policy
-        except CheckpointError:
-            raise
         except Exception as error:  # a damaged file can fail in zipfile, json, pickle, torch or SB3
             raise CheckpointError(
                 f"checkpoint {path} is damaged or no MaskablePPO model ({cause(error)})"

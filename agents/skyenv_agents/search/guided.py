@@ -32,7 +32,7 @@ class GuidedAgent(SearchAgent):
 
     Args:
         simulations: for each decision, 1 to 10⁶.
-        milliseconds: time for each decision instead, above 0 to 10⁶ (then decisions depend on the
+        milliseconds: time for each decision instead, 0.001 to 10⁶ (then decisions depend on the
             machine); the network's comes on top.
         prior_agent: a network, the path of its file, or ``"trained"``: those that ship with the
             project. Or any other agent whose :meth:`~skyenv.agents.Agent.evaluate` tells

@@ -23,7 +23,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import Decisions, Evaluations, SearchProgress, checked_decisions
+from skyenv.agents import Decisions, Evaluations, SearchProgress
 from skyenv.engine.kernels import outcome_of
 from skyenv.engine.knowledge import VIEW_DTYPE
 from skyenv.errors import AgentError
@@ -60,11 +60,11 @@ class Tree:
 
     Args:
         view: of the seat, VIEW_DTYPE (1,).
-        room: for so many nodes.
+        root: nodes to begin with, of :func:`empty_nodes` or :func:`expanded_root`.
+        room: for so many nodes beside the root's children.
         seed: of its determinizations.
         weights: those of the greedy player.
         options: SEARCH_DTYPE (1,).
-        root: nodes to begin with, of :func:`expanded_root`; None: none.
 
     Attributes:
         nodes: as in :mod:`skyenv_agents.search.tree`.
@@ -73,18 +73,17 @@ class Tree:
     def __init__(
         self,
         view: Records,
+        root: Records,
         room: int,
         seed: int,
         weights: Records,
         options: Records,
-        root: Records | None = None,
     ) -> None:
         self._view, self._weights, self._options = view, weights, options
         self._first_seed = seed << SEED_BITS
-        begun = empty_nodes(1) if root is None else root
-        self.nodes = new_records(room + len(begun) - 1, NODE_DTYPE)
-        self.nodes[: len(begun)] = begun
-        self._used = np.full(1, len(begun), np.int64)
+        self.nodes = new_records(room + len(root) - 1, NODE_DTYPE)
+        self.nodes[: len(root)] = root
+        self._used = np.full(1, len(root), np.int64)
         by_network = options["leaf_value"][0] == NETWORK
         players = int(view["game"]["num_players"][0])
         scratch = new_scratch(leaf_network(players) if by_network else None)
@@ -197,7 +196,7 @@ class SearchAgent(BudgetedAgent):
 
     Args:
         simulations: for each decision, 1 to 10⁶.
-        milliseconds: time for each decision instead, above 0 to 10⁶ (then decisions depend on the
+        milliseconds: time for each decision instead, 0.001 to 10⁶ (then decisions depend on the
             machine).
         options: those of :func:`skyenv_agents.search.rollouts.search_options`; `exploration` is
             0.25, `temperature` 2 and `leaf_value` ``"network"`` unless said otherwise.
@@ -279,11 +278,13 @@ class SearchAgent(BudgetedAgent):
             AgentError: priors have another shape, aren't finite, or are above 0 for no legal
                 action; or the search has no priors at all.
         """
-        decisions = checked_decisions(decisions)
-        if priors is not None:
-            self._check_priors(priors, len(decisions))
-        assert decisions.view is not None
-        views = as_records(decisions.view, VIEW_DTYPE)
+        if priors is not None and self._options["temperature"][0] == 0.0:
+            raise AgentError("priors from outside need a temperature above 0")
+        if priors is not None and np.shape(priors) != decisions.mask.shape:
+            raise AgentError(
+                f"priors must have shape {decisions.mask.shape}, not {np.shape(priors)}"
+            )
+        views = as_records(decisions.trusted_view(), VIEW_DTYPE)
         weights = self._greedy.weights(decisions.num_players)
         wanted = self.simulations * NODES_PER_SIMULATION
         room = min(max(wanted, FEWEST_NODES), MOST_NODES)
@@ -292,23 +293,14 @@ class SearchAgent(BudgetedAgent):
             if mask.sum() < 2:
                 trees.append(None)
                 continue
-            root = None if priors is None else expanded_root(mask, priors[i])
+            root = empty_nodes(1) if priors is None else expanded_root(mask, priors[i])
             seed = seed_of(decisions.uniform[i])
-            one = views[i : i + 1], room, seed, weights, self._options, root
-            trees.append(Tree(*one))
+            trees.append(Tree(views[i : i + 1], root, room, seed, weights, self._options))
         check = _every(lambda: watch(SearchResult.of(decisions, trees))) if watch else lambda: None
         for tree in trees:
             if tree is not None:
                 self._run(tree, check)
         return SearchResult.of(decisions, trees)
-
-    def _check_priors(self, priors: npt.NDArray[np.floating[Any]], number: int) -> None:
-        if self._options["temperature"][0] == 0.0:
-            raise AgentError("priors from outside need a temperature above 0")
-        if np.shape(priors) != (number, NUM_ACTIONS):
-            raise AgentError(
-                f"priors must have shape {(number, NUM_ACTIONS)}, not {np.shape(priors)}"
-            )
 
     def _run(self, tree: Tree, check: Check) -> None:
         """Let a tree use up its budget, at least one slice of it; `check`: called between them."""

@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import Decisions, checked_decisions
+from skyenv.agents import Decisions
 from skyenv.checks import check_integer, check_number
 from skyenv.engine.knowledge import VIEW_DTYPE
 from skyenv.errors import AgentError
@@ -106,7 +106,7 @@ class RolloutAgent(BudgetedAgent):
     Args:
         simulations: how many times a game is played on for each decision, at the most, 1 to 10⁶
             (but every action is tried).
-        milliseconds: time for each decision instead, above 0 to 10⁶ (then decisions depend on the
+        milliseconds: time for each decision instead, 0.001 to 10⁶ (then decisions depend on the
             machine).
         candidates: how many actions are tried at the most, at least 2.
         caution: standard errors by which another action must be better than the greedy player's, at
@@ -149,9 +149,7 @@ class RolloutAgent(BudgetedAgent):
 
     def search(self, decisions: Decisions) -> RolloutResult:
         """Decide, and return the numbers of simulations too."""
-        decisions = checked_decisions(decisions)
-        assert decisions.view is not None
-        views = as_records(decisions.view, VIEW_DTYPE)
+        views = as_records(decisions.trusted_view(), VIEW_DTYPE)
         weights = self._greedy.weights(decisions.num_players)
 
         result = RolloutResult(*np.zeros((2, len(decisions)), np.int64))

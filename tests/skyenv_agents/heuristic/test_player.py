@@ -11,7 +11,7 @@ import pytest
 from positions import auction, blank, choose, stand
 from skyenv.engine.game import Game
 from skyenv.errors import AgentError
-from skyenv.rules.components import BLACK, CENTRAL_PARK
+from skyenv.rules.components import BLACK
 from skyenv_agents import AppraiserAgent, GreedyAgent
 from skyenv_agents.heuristic.player import HeuristicAgent
 
@@ -39,24 +39,6 @@ def good_plot(coloured: list[int], black: list[int], laid: int = 0) -> Game:
     if laid:
         state.laid, state.bid_colour[0] = 0, 1
         state.bid_total[0], state.bid_cards[0, 0, 0] = 4 * laid, laid
-    return game
-
-
-def price_above_worth() -> Game:
-    """A plot of value 1, for which another seat has bid 30."""
-    game = blank(placed=6)
-    stand(game, 3, 1, 0, 1)
-    auction(game, 3, 30, 1)
-    game.state.hand[0, 1], game.state.hand[0, BLACK] = [0, 3, 2], [0, 2, 2]
-    return game
-
-
-def nothing_to_build() -> Game:
-    """An auction in the park area without a skyscraper, nor has the highest bidder one."""
-    game = blank(park_colour=4)
-    auction(game, CENTRAL_PARK, 6, 1)
-    game.state.supply[:2] = 0
-    game.state.hand[0, 4], game.state.hand[0, BLACK] = [1, 1, 1], [2, 2, 2]
     return game
 
 
@@ -93,8 +75,6 @@ def last_stop(mine: int, others: int) -> Game:
         (lambda: good_plot([1, 1, 1], [0, 0, 0], laid=2), "bid done", True),
         (lambda: good_plot([2, 0, 0], [3, 3, 3]), "bid violet 4", True),  # and no black card
         (lambda: good_plot([1, 0, 0], [3, 3, 3], laid=1), "bid violet 4", True),
-        (price_above_worth, "pass", True),
-        (nothing_to_build, "pass", True),
         (lambda: last_business(25), "option B .*", True),
         (lambda: last_business(-25), "option B .*", False),
         (lambda: last_stop(60, 35), "stop", True),

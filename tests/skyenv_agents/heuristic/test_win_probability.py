@@ -1,10 +1,7 @@
-"""Win probabilities by what seats have: they sum to 1, rise with VP, and go by the scores once the
-game is over.
-"""
+"""Win probabilities by what seats have: they sum to 1 and rise with VP."""
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from skyenv.engine.games import Games
@@ -23,11 +20,3 @@ def test_win_probabilities_by_what_seats_have(num_players: int) -> None:
     more = win_probabilities(richer, 20.0, 6.0)
     assert (more[:, 0] > probabilities[:, 0]).all()
     assert (more[:, 1:num_players] < probabilities[:, 1:num_players]).all()
-
-
-def test_once_the_game_is_over_scores_count() -> None:
-    games = Games(20, 3, seed=5, autoreset=False)
-    games.play_random(3000)
-    odds = np.exp(games.state["score"][:, :3] / 6.0)
-    wanted = odds / odds.sum(axis=1, keepdims=True)
-    assert win_probabilities(games.state, 20.0, 6.0)[:, :3] == pytest.approx(wanted)

@@ -1,4 +1,4 @@
-"""The network's arithmetic: what it is, written out, and a layer's product."""
+"""The network's arithmetic: what it is, written out."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from skyenv.rules.actions import NUM_ACTIONS
-from skyenv.rules.compiling import COMPILED
-from skyenv_agents.learned.architecture import Sizes, linear, run
+from skyenv_agents.learned.architecture import Sizes, run
 from skyenv_agents.learned.layout import COMMON_ACTIONS, COMMON_CODES, GROUPS, INPUTS
 from skyenv_agents.learned.networks import NUMPY
 
@@ -68,26 +67,3 @@ def test_it_is_what_it_is_said_to_be(sizes: Sizes) -> None:
         assert np.allclose(logits, wanted)
         assert np.allclose(values, wanted_values)
     assert Sizes.of(sizes.shapes()) == sizes
-
-
-@pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_products_are_the_same_in_any_batch_bit_for_bit(kind: Any) -> None:
-    """However the rows lie in memory, and whatever axes stand in front; uncompiled they are left to
-    NumPy.
-    """
-    rng = np.random.default_rng(4)
-    rows = (rng.normal(size=(70, 300)) * (rng.random((70, 300)) < 0.5)).astype(kind)
-    weight, bias = rng.normal(size=(300, 33)).astype(kind), rng.normal(size=33).astype(kind)
-    whole = linear(rows, weight, bias)
-    assert whole.dtype == kind
-    assert np.allclose(whole, rows.astype(np.float64) @ weight + bias, atol=1e-3)
-    others = [
-        (rows[:7], slice(7)),
-        (np.asfortranarray(rows), slice(70)),
-        (rows[::-2], slice(None, None, -2)),
-    ]
-    others.append((rows.reshape(7, 2, 5, 300), slice(70)))
-    for other, part in others:
-        product = linear(other, weight, bias)
-        assert product.shape == (*other.shape[:-1], 33)
-        assert not COMPILED or np.array_equal(product.reshape(-1, 33), whole[part])

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import tracemalloc
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -196,39 +194,8 @@ def test_files_with_something_else(changes: dict[str, Any], message: str, file: 
     assert message in refused(file)
 
 
-def test_a_file_that_unpacks_to_more_than_a_network_is_refused_unread(file: Path) -> None:
-    """A gigabyte of zeros fits in a megabyte."""
-    with (
-        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
-        archive.open("trunk.weight.npy", "w") as member,
-    ):
-        for _ in range(130):
-            member.write(bytes(1 << 20))
-    tracemalloc.start()
-    assert "holds 136 MB" in refused(file)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 10_000_000
-    with file.open("wb") as opened:
-        opened.truncate(1 << 30)
-    assert "holds 1074 MB" in refused(file)
-
-
-def test_a_damaged_file_is_refused_or_plays_the_same(file: Path) -> None:
-    """A cut or a flipped bit is noticed, or it changed nothing that is read: zip files hold much
-    twice.
-    """
-    whole, same = file.read_bytes(), network().digest()
-    rng = np.random.default_rng(1)
-    damaged = [whole[:length] for length in range(0, len(whole), len(whole) // 20)]
-    for position in rng.integers(0, len(whole), 40).tolist():
-        flipped = whole[position] ^ 1 << int(rng.integers(8))
-        damaged.append(whole[:position] + bytes([flipped]) + whole[position + 1 :])
-    noticed = 0
-    for content in damaged:
-        file.write_bytes(content)
-        try:
-            assert Network.load(file).digest() == same
-        except CheckpointError:
-            noticed += 1
-    assert noticed > 50
+def test_a_cut_file_is_refused(file: Path) -> None:
+    whole = file.read_bytes()
+    for length in range(0, len(whole), len(whole) // 20):
+        file.write_bytes(whole[:length])
+        assert "damaged or no network file" in refused(file)

@@ -27,7 +27,7 @@ from skyenv_agents import GreedyAgent
 from skyenv_agents.learned.networks import TRAINED, Network
 from skyenv_agents.search import ismcts
 from skyenv_agents.search.guided import GuidedAgent
-from skyenv_agents.search.ismcts import SearchAgent, Tree
+from skyenv_agents.search.ismcts import SearchAgent, Tree, empty_nodes
 from skyenv_agents.search.rollouts import search_options
 
 
@@ -69,13 +69,13 @@ def test_priors_from_outside_lead_the_search(games: Games) -> None:
     tried too.
     """
     several = np.flatnonzero(games.mask.sum(axis=1) > 1)
-    agent = GuidedAgent(60, prior_agent=LastOfAll(), exploration=10.0)
+    agent = GuidedAgent(200, prior_agent=LastOfAll(), exploration=10.0)
     found = agent.search(decisions_in(games, agent))
     assert (found.actions == last_of_all(games.mask))[several].mean() > 0.9
     assert ((found.visits > 0).sum(axis=1) > 1)[several].any()
     assert (found.visits[games.mask == 0] == 0).all()
-    assert (found.visits[several].sum(axis=1) == 60).all()
-    assert agent.name == "ismcts-last-60"
+    assert (found.visits[several].sum(axis=1) == 200).all()
+    assert agent.name == "ismcts-last"
 
 
 def test_a_network_of_ones_own(games: Games, tmp_path: Path) -> None:
@@ -115,7 +115,8 @@ def searched(games: Games, row: int, slices: list[int], room: int, **options: An
     """The tree of one decision after some slices of simulations."""
     views = as_views(view(games.state[row : row + 1], int(games.seat[row])))
     record = search_options(**{"temperature": 2.0, "exploration": 0.25, **options})
-    tree = Tree(views, room, 0, GreedyAgent().weights(games.num_players), record)
+    weights = GreedyAgent().weights(games.num_players)
+    tree = Tree(views, empty_nodes(1), room, 0, weights, record)
     for i, number in enumerate(slices):
         tree.run(sum(slices[:i]), number)
     return tree

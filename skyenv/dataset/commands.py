@@ -26,8 +26,8 @@ from skyenv.options import INTERRUPTED, Options, argument, common, complain, opt
 from skyenv.render.extras import check_installed
 from skyenv.tables import counted
 
+# Options of games that agents play; games that there are take none of them.
 PLAYED: Final = ("players", "side", "games", "seed", "max_turns")
-"""Options of games that agents play; games that there are take none of them."""
 
 
 @dataclass(frozen=True)

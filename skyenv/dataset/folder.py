@@ -35,8 +35,7 @@ from skyenv.files import locked, read_json, remove_abandoned, write_atomically
 from skyenv.progress import progress as progress_bar
 from skyenv.work import Interrupt, open_pool
 
-FORMAT: Final = 4
-"""Of the folder."""
+FORMAT: Final = 4  # of the folder
 
 
 @dataclass(frozen=True)

@@ -27,14 +27,12 @@ from skyenv.rules.state import END_REASONS, END_TRUNCATED, NONE
 
 PARQUET: Final = "parquet"
 MINARI: Final = "minari"
+# What must be installed to write a format; Minari imports Pillow, but doesn't ask for it.
 MODULES: Final = {PARQUET: ("pyarrow",), MINARI: ("gymnasium", "minari", "h5py", "PIL")}
-"""What must be installed to write a format; Minari imports Pillow, but doesn't ask for it."""
 FORMATS: Final = tuple(MODULES)
-ZSTD_LEVEL: Final = 3
-"""9 would save a quarter of the bytes, and take half as long again."""
+ZSTD_LEVEL: Final = 3  # 9 would save a quarter of the bytes, and take half as long again
 GZIP_LEVEL: Final = 4
-ROWS: Final = 8192
-"""Rows of Parquet that are compressed together, and can be read alone."""
+ROWS: Final = 8192  # of Parquet that are compressed together, and can be read alone
 
 
 # ---- Parquet ----

@@ -28,8 +28,7 @@ from skyenv.records.replay import begin, follow
 from skyenv.rules.state import NONE
 from skyenv.seeds import DATASETS, secret_seeds
 
-BLOCK: Final = 1000
-"""So many games' seats are drawn at a time."""
+BLOCK: Final = 1000  # so many games' seats are drawn at a time
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from skyenv.checks import check_integer
 from skyenv.engine.events import Event
 from skyenv.errors import CheckpointError, RecordError, SkyenvError
 from skyenv.files import is_hidden, parse_json
-from skyenv.records.format import check_event, checked_header
+from skyenv.records.format import check_event, check_header
 from skyenv.records.reader import MAX_LINE
 from skyenv.rules.actions import OPTION_A, PLOT
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
@@ -339,12 +339,10 @@ def _read_records(stream: BinaryIO, place: Place, most: int) -> Reading:
 
 def _headed(lines: _Lines, number: int, value: Event) -> FoundGame:
     """A game of which the header is known."""
-    header = checked_header(lines.number, value)
-    names = header["agents"] or [""] * header["players"]
+    check_header(lines.number, value)
+    names = value["agents"] or [""] * value["players"]
     agents = tuple(one_line(name, LONGEST_NAME) for name in names)
-    return FoundGame(
-        number, lines.start, 0, lines.number, header["players"], header["side"], agents
-    )
+    return FoundGame(number, lines.start, 0, lines.number, value["players"], value["side"], agents)
 
 
 # ---- tournaments ----

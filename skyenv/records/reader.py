@@ -12,35 +12,31 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from itertools import count, groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, TypeAlias
 
 from skyenv.checks import check_integer
 from skyenv.engine.events import Event
 from skyenv.errors import OptionError, RecordError
-from skyenv.records.format import (
-    MAX_INT32,
-    check_event,
-    checked_header,
-    checked_setup,
-    fail,
-    quoted,
-)
+from skyenv.records.format import MAX_INT32, check_event, check_header, fail, quoted
 
+# A line with more characters (bytes, if read from a file) is refused; no game needs more than a
+# few thousand.
 MAX_LINE: Final = 1 << 16
-"""A line with more characters (bytes, if read from a file) is refused; no game needs more than a
-few thousand.
-"""
 
+# A path, or an open text or binary stream with readline(size).
 Source: TypeAlias = str | Path | IO[str] | IO[bytes]
-"""A path, or an open text or binary stream with ``readline(size)``."""
 
 
 class Line(NamedTuple):
-    """One line of a record: its number, counted from 1, and its JSON object."""
+    """One line of a record: its number, its JSON object, and the number of its game; both are
+    counted from 1.
+    """
 
     number: int
     value: Event
+    game: int
 
 
 @dataclass
@@ -110,28 +106,20 @@ def nth_game(source: Source, number: int = 1) -> GameLines:
 
 def _games(lines: Iterator[Line]) -> Iterator[GameLines]:
     number = 0
-
-    def game_of(line: Line) -> int:
-        nonlocal number
-        number += "format" in line.value
-        return number
-
-    for _, group in groupby(lines, game_of):
-        game = _game(number, group)
+    for number, group in groupby(lines, attrgetter("game")):
+        rest = iter(group)
+        header = next(rest)
+        check_header(header.number, header.value)
+        setup = next(rest, None)
+        if setup is None:
+            fail(header.number + 1, "the record ends where the setup is due")
+        players = header.value["players"]
+        check_event(setup.number, setup.value, players, "setup")
+        game = GameLines(number, header, setup, _events(rest, players))
         yield game
         deque(game.events, maxlen=0)
     if number == 0:
         fail(1, "the record is empty")
-
-
-def _game(number: int, lines: Iterator[Line]) -> GameLines:
-    header = next(lines)
-    head = header._replace(value=checked_header(*header))
-    setup = next(lines, None)
-    if setup is None:
-        fail(header.number + 1, "the record ends where the setup is due")
-    checked = setup._replace(value=checked_setup(*setup, head.value))
-    return GameLines(number, head, checked, _events(lines, head.value["players"]))
 
 
 def _events(lines: Iterator[Line], players: int) -> Iterator[Line]:
@@ -140,50 +128,36 @@ def _events(lines: Iterator[Line], players: int) -> Iterator[Line]:
     for line in lines:
         if ended:
             fail(line.number, "the game has ended; only the header of another one can follow")
-        check_event(*line, players)
+        check_event(line.number, line.value, players)
         ended = line.value["event"] == "end"
         yield line
 
 
 def _lines(stream: IO[str] | IO[bytes], first_line: int) -> Iterator[Line]:
     """Yield the lines of a stream as JSON objects."""
+    game = 0
     for number in count(first_line):
         try:
             raw = stream.readline(MAX_LINE + 1)
-            text = raw if isinstance(raw, str) else str(raw, "utf-8")
-        except UnicodeDecodeError as error:
-            fail(number, f"not UTF-8 text: {error.reason}", error)
-        if len(raw) > MAX_LINE:
-            fail(number, f"longer than {MAX_LINE} characters")
-        if not text:
-            return
-        yield Line(number, _parse(text, number))
+            if not raw:
+                return
+            if len(raw) > MAX_LINE:
+                raise ValueError(f"longer than {MAX_LINE} characters")
+            value = _decode(raw if isinstance(raw, str) else str(raw, "utf-8"))
+            if not isinstance(value, dict):
+                raise ValueError(quoted(value))
+        except (ValueError, RecursionError) as error:
+            fail(number, f"no JSON object: {getattr(error, 'msg', error)}", error)
+        game = game + 1 if "format" in value else max(game, 1)
+        yield Line(number, value, game)
 
 
-def _parse(text: str, line: int) -> Event:
-    if text.isspace():
-        fail(line, "an empty line")
-    try:
-        value = _decode(text)
-    except json.JSONDecodeError as error:
-        fail(line, f"not JSON: {error.msg} at column {error.colno}", error)
-    except ValueError as error:
-        fail(line, str(error), error)
-    except RecursionError as error:
-        fail(line, "nested too deeply", error)
-    if not isinstance(value, dict):
-        fail(line, f"a line must be one JSON object, not {quoted(value)}")
-    return value
-
-
-def _checked_pairs(pairs: list[tuple[str, Any]]) -> Event:
+def _object(pairs: list[tuple[str, Any]]) -> Event:
     value = dict(pairs)
     if len(value) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in value if names.count(name) > 1)
-        raise ValueError(f"{quoted(twice)} stands twice in one object")
+        raise ValueError("a name stands twice in it")
     return value
 
 
-_decode: Final = json.JSONDecoder(object_pairs_hook=_checked_pairs).decode
-"""Python refuses integers of thousands of digits; other numbers fit no field."""
+# Python refuses integers of thousands of digits; other numbers fit no field.
+_decode: Final = json.JSONDecoder(object_pairs_hook=_object).decode

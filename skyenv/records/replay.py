@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import chain, groupby, islice, zip_longest
-from typing import Any, Final, NamedTuple, NoReturn
+from itertools import chain, islice, zip_longest
+from typing import Any, Final, NoReturn
 
 from skyenv.engine.events import ChanceOutcome, Event, action_event, setup_outcomes
 from skyenv.engine.game import Game
@@ -22,8 +22,7 @@ from skyenv.rules.actions import ACTION_NAMES, MOVE, TAKE
 from skyenv.rules.board import make_board
 from skyenv.rules.components import COLOURS, DISTRICTS
 
-MAX_LINES_PER_ACTION: Final = 256
-"""More lines than this can't follow from one action."""
+MAX_LINES_PER_ACTION: Final = 256  # more can't follow from one action
 
 
 def begin(lines: GameLines, reward: str = "outcome") -> Game:
@@ -48,6 +47,8 @@ def begin(lines: GameLines, reward: str = "outcome") -> Game:
             game.set_up(seed, setup_outcomes(setup, side))
         except ChanceError as error:
             fail(lines.setup.number, f"there is no such setup: {error}", error)
+        if game.events != [setup]:
+            _differ(lines.setup.number, game.events[0], setup)
     return game
 
 
@@ -65,34 +66,23 @@ def follow(game: Game, lines: GameLines) -> Iterator[list[Event]]:
     Raises:
         RecordError: a line is wrong in itself or differs from the rules; it says which and how.
     """
-    actions = 0
-
-    def action_of(line: Line) -> int:
-        nonlocal actions
-        actions += int(line.value["event"] == "action")
-        return actions
-
-    for _, group in groupby(lines.events, action_of):
-        action, block, error = next(group), [], None
+    events = lines.events
+    action = next(events, None)
+    while action is not None:
+        block, following, error = list[Line](), None, None
         try:
-            for line in islice(group, MAX_LINES_PER_ACTION):
+            for line in islice(events, MAX_LINES_PER_ACTION):
+                if line.value["event"] == "action":
+                    following = line
+                    break
                 block.append(line)
         except RecordError as held_back:
             error = held_back
         _check_action(game, action)
-        yield _play(game, _Block(action, block, error))
+        yield _play(game, action, block, error)
         if error is not None:
             raise error
-
-
-class _Block(NamedTuple):
-    """The line of an action, the lines that follow from it, and the error that cut them short, if
-    one did.
-    """
-
-    action: Line
-    lines: list[Line]
-    error: RecordError | None
+        action = following
 
 
 def _check_action(game: Game, line: Line) -> None:
@@ -111,58 +101,55 @@ def _check_action(game: Game, line: Line) -> None:
     if "legal" in recorded:
         expected["legal"] = legal
     if recorded != expected:
-        _diverge(expected, line)
+        _differ(line.number, expected, recorded)
 
 
-def _play(game: Game, block: _Block) -> list[Event]:
-    """Play a block's action, and compare the events with its lines."""
-    recorded = block.action.value
-    action, before, number = recorded["action"], game.position(), len(game.events)
-    events = None if game.seed is None else game.play(action)
-    lines = [line.value for line in block.lines]
-    if events is None or block.error is not None or events[1:] != lines:
-        if events is not None:  # the lines hold other chance than that of the game's seed
+def _play(game: Game, action: Line, block: list[Line], error: RecordError | None) -> list[Event]:
+    """Play an action, and compare the events with the lines that follow from it; `error` cut them
+    short, if there is one.
+    """
+    before, number = game.position(), len(game.events)
+    lines = [line.value for line in block]
+    events = [] if game.seed is None else game.play(action.value["action"])
+    if events[1:] != lines or error is not None or not events:
+        if events:  # the lines hold other chance than that of the game's seed
             game.rewind_unchecked(before)
             del game.events[number:]
-        events = _play_with_chance(game, action, block)
-        _compare(events[1:], block)
-    if "legal" in recorded:
-        events[0]["legal"] = recorded["legal"]
+        events, refused = _play_with_chance(game, action.value["action"], lines)
+        pairs = [*zip_longest(events[1:], lines)]
+        wrong = next((at for at, (event, line) in enumerate(pairs) if event != line), None)
+        if wrong == len(lines) and error is not None:
+            raise error
+        if wrong is not None:
+            event, recorded = pairs[wrong]
+            # Whether a shuffle was due depends on the cards of Alea that were refused.
+            kinds = [one and one["event"] for one in pairs[wrong]]
+            if kinds == ["alea", "shuffle"] and refused == wrong + 1:
+                wrong, recorded = refused, lines[refused]
+            _differ(action.number + 1 + wrong, event, recorded)
+    if "legal" in action.value:
+        events[0]["legal"] = action.value["legal"]
     return events
 
 
-def _play_with_chance(game: Game, action: int, block: _Block) -> list[Event]:
-    """Play an action with the chance that the lines hold."""
-    state = game.state
-    chance = [
-        (line, outcome)
-        for line in block.lines
-        for outcome in outcomes_told(state, action, line.value)
-    ]
-    outcomes = [outcome for _, outcome in chance]
-    refused, events = None, None
-    while events is None:
-        try:
-            events = game.play(action, outcomes)
-        except ChanceError as error:
-            refused, outcomes = error.index, outcomes[: error.index]  # fewer each time
-    if refused is not None:
-        _blame(chance[refused][0], events[1:], block)
-    return events
-
-
-def _blame(line: Line, events: list[Event], block: _Block) -> None:
-    """Raise for a line whose chance the rules have refused, unless something else before or in it
-    is wrong.
+def _play_with_chance(
+    game: Game, action: int, lines: list[Event]
+) -> tuple[list[Event], int | None]:
+    """Play an action with the chance that the lines hold; return the events, and the index of the
+    line whose chance the rules refuse.
     """
-    kind = line.value["event"]
-    before, due = block.lines.index(line), 1
-    if kind == "alea" and before > 0 and block.lines[before - 1].value["event"] == "shuffle":
-        # Whether a shuffle was due depends on the refused cards, so there may be one or not.
-        before, due = before - 1, 2
-    _compare(events[:before], block._replace(lines=block.lines[:before]))
-    if any(event["event"] == kind for event in events[before : before + due]):
-        fail(line.number, f"{_IMPOSSIBLE[kind]}, the record says {quoted(line.value)}")
+    state = game.state
+    told = [
+        (index, outcome)
+        for index, line in enumerate(lines)
+        for outcome in outcomes_told(state, action, line)
+    ]
+    outcomes, refused = [outcome for _, outcome in told], None
+    while True:
+        try:
+            return game.play(action, outcomes), refused
+        except ChanceError as error:
+            refused, outcomes = told[error.index][0], outcomes[: error.index]  # fewer each time
 
 
 def outcomes_told(state: Any, action: int, event: Event) -> list[ChanceOutcome]:
@@ -187,54 +174,14 @@ def outcomes_told(state: Any, action: int, event: Event) -> list[ChanceOutcome]:
 
 
 _CHANCE_FIELD: Final = {"black": "card", "top": "card", "alea": "cards", "park": "tiles"}
-_IMPOSSIBLE: Final = {
-    "black": "there is no such card left in the stack",
-    "top": "there is no such card left in the stack",
-    "alea": "Alea can't turn up these cards",
-    "park": "these tiles can't be turned up in the park area",
-}
 
 
-def _compare(events: list[Event], block: _Block) -> None:
-    """Compare the events of the rules with the lines of a block."""
-    for event, line in zip_longest(events, block.lines):
-        if line is None:
-            if block.error is not None:
-                raise block.error
-            number = block.action.number + len(block.lines) + 1
-            fail(
-                number, f"the rules give {quoted(_without_chance(event))} here, the record doesn't"
-            )
-        if event is None:
-            fail(
-                line.number,
-                f"the rules give nothing more here, the record says {quoted(line.value)}",
-            )
-        if event != line.value:
-            _diverge(event, line)
-
-
-def _diverge(event: Event, line: Line) -> NoReturn:
-    """Raise for a line that differs from the rules; if it is the same event, by the fields that
-    differ.
-    """
-    recorded, kind, place = line.value, event["event"], ""
-    if recorded["event"] != kind or recorded.get("card", 0) is None:
-        event = _without_chance(event)
-    if recorded["event"] == kind:
-        names = [name for name in event if event[name] != recorded[name]]
-        event, recorded = ({name: side[name] for name in names} for side in (event, recorded))
-        place = f'in "{kind}" '
-    fail(
-        line.number,
-        f"{place}the rules give {quoted(event)}, the record says {quoted(recorded)}",
-    )
-
-
-def _without_chance(event: Event) -> Event:
-    """Return an event for a message, where the record lacks the outcome of chance in it."""
-    field = _CHANCE_FIELD.get(event["event"])
-    return event if field is None else {**event, field: "?"}
+def _differ(line: int, event: Event | None, recorded: Event | None) -> NoReturn:
+    """Raise for a line that isn't the event of the rules, whose chance isn't told."""
+    if event is not None and (chance := _CHANCE_FIELD.get(event["event"])):
+        event = {**event, chance: "?"}
+    rules, record = (quoted(one) if one else "nothing more" for one in (event, recorded))
+    fail(line, f"the rules give {rules}, the record says {record}")
 
 
 @dataclass(frozen=True)

@@ -105,14 +105,13 @@ class OnRay(Pool):
         self._ray = connect(address, workers)
         self._workers = workers
         self._references: dict[Task[Any], Any] = {}
-        path = os.pathsep.join(map(os.path.abspath, sys.path))
         remote = self._ray.remote(
-            num_cpus=1,
-            max_retries=ATTEMPTS - 1,
-            runtime_env={"env_vars": {**ONE_THREAD, "PYTHONPATH": path}},
+            num_cpus=1, max_retries=ATTEMPTS - 1, runtime_env={"env_vars": ONE_THREAD}
         )(do)
         sources = {name: digest_of_sources(name) for name in PACKAGES if name in sys.modules}
-        self._remote = partial(remote.remote, os.getcwd(), sources)
+        self._remote = partial(
+            remote.remote, os.getcwd(), list(map(os.path.abspath, sys.path)), sources
+        )
 
     def _begin(self, task: Task[Any]) -> None:
         # Ray's pickle takes what `python -m` has defined, too.
@@ -157,11 +156,14 @@ class OnRay(Pool):
             task.set_exception(answer)
 
 
-def do(folder: str, sources: Mapping[str, str], message: bytes) -> tuple[bool, Any]:
+def do(
+    folder: str, path: list[str], sources: Mapping[str, str], message: bytes
+) -> tuple[bool, Any]:
     """Do a task in a worker: whether it was done, and the result or the error.
 
     Args:
         folder: the working directory of the process that submits tasks.
+        path: where its modules are.
         sources: digests of the packages that it uses (:func:`digest_of_sources`).
         message: the function and its arguments, pickled.
     """
@@ -174,6 +176,7 @@ def do(folder: str, sources: Mapping[str, str], message: bytes) -> tuple[bool, A
                     "same everywhere"
                 )
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        sys.path.extend(entry for entry in path if entry not in sys.path)
         with contextlib.suppress(FileNotFoundError):
             os.chdir(folder)
         work, arguments = pickle.loads(message)

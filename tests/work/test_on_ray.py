@@ -98,7 +98,7 @@ def test_a_local_ray_listens_to_this_machine_alone_and_ends_with_its_command() -
 
 
 def test_a_machine_with_other_sources_is_named() -> None:
-    is_done, error = do("", {"skyenv": "another digest"}, b"")
+    is_done, error = do("", [], {"skyenv": "another digest"}, b"")
     assert not is_done
     assert str(error).startswith(f"ray: {socket.gethostname()} has other sources of skyenv")
 

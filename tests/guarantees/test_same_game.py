@@ -22,8 +22,8 @@ from interfaces import INTERFACES, RESUMED, InCuda, Interface, OneGame, Walk, wa
 
 from processes import ROOT, printed
 
-TABLES = [(2, "front"), (3, "back"), (4, "front"), (2, "back"), (3, "front"), (4, "back")]
-SOME = TABLES[:2]
+TABLES = [(2, "front"), (3, "back"), (4, "front")]
+SOME = TABLES[1:2]
 TURNS = 30
 each_interface = pytest.mark.parametrize("name", INTERFACES)
 
@@ -113,12 +113,10 @@ def test_taking_back_and_playing_again_is_the_same(players: int, side: str) -> N
 
 PLACES: dict[str, tuple[str, int, dict[str, str | None]]] = {
     "plain Python": ("Games", 12, {"NUMBA_DISABLE_JIT": "1"}),
-    "compiled": ("Games", 12, {"NUMBA_DISABLE_JIT": None}),
     "simulated GPU": ("CUDA", 1, {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"}),
     "GPU": ("CUDA", 12, {"NUMBA_DISABLE_JIT": None}),
 }
 """Interface, turns of the game, and the variables of the process in which it is played."""
-_HAS_GPU = "from skyenv.cuda.kernels import cuda; print(cuda.is_available())"
 
 
 @pytest.mark.compiled
@@ -129,7 +127,7 @@ def test_another_process_plays_the_same_game(place: str, players: int, side: str
     name, turns, environment = PLACES[place]
     paths = ":".join(map(str, (ROOT, ROOT / "agents", ROOT / "tests")))
     environment = {**environment, "PYTHONPATH": paths}
-    if place == "GPU" and printed("-c", _HAS_GPU, environment=environment).strip() != "True":
+    if place == "GPU" and not Path("/proc/driver/nvidia").exists():
         pytest.skip("there is no GPU here that Numba can use")
     told = printed(
         *(("-W", "error") if name == "Games" else ()),

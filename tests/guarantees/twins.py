@@ -22,8 +22,7 @@ from skyenv.engine.events import Event, setup_outcomes
 from skyenv.records.reader import nth_game
 from skyenv.records.replay import outcomes_told
 
-TABLES: Final = [(2, "front"), (3, "back"), (4, "front")]
-"""What is hidden doesn't depend on the side of the board."""
+TABLES: Final = [(2, "front"), (3, "back")]
 STAGES: Final = (9, 40, 77, 110, 10**6)
 """Actions played; the last game is over."""
 TURNS: Final = 40

@@ -32,7 +32,7 @@ each_table = pytest.mark.parametrize(("players", "side"), TABLES)
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("actions", [0, 1, 90, None])
+@pytest.mark.parametrize("actions", [0, 90, None])
 @each_table
 def test_a_game_comes_back_from_its_record(players: int, side: str, actions: int | None) -> None:
     """Byte for byte, with its seed or as another program's without one, on a board of its own; and
@@ -450,7 +450,7 @@ def test_the_referee_finds_the_same_line_wrong(players: int, side: str) -> None:
 def test_flipped_bits_give_a_sound_record_or_one_error() -> None:
     good = played(2, seed=9, agent="crowd", max_turns=10).to_record().encode()
     rng = random.Random(1)
-    for _ in range(200):
+    for _ in range(100):
         bad = bytearray(good)
         bad[rng.randrange(len(bad))] ^= 1 << rng.randrange(8)
         # Any other exception ends the test.

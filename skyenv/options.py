@@ -59,7 +59,6 @@ def option(
     above: bool = False,
     short: str = "",
     metavar: str = "",
-    const: Any = None,
     positional: bool = False,
 ) -> Any:
     """A field of :class:`Options` that the command line calls ``--its-name``.
@@ -72,7 +71,6 @@ def option(
         low, high: limits of numbers, both included; `above`: `low` itself isn't.
         short: a second flag, such as ``-o``.
         metavar: what stands for the value in ``--help``; "" takes it from the type.
-        const: the value if the flag stands alone; None: it must not.
         positional: whether it stands there without a flag.
     """
     return field(
@@ -85,7 +83,6 @@ def option(
             "above": above,
             "short": short,
             "metavar": metavar,
-            "const": const,
             "positional": positional,
         },
     )
@@ -376,8 +373,6 @@ def _add(parser: Parser, entry: Field[Any], kind: Any) -> None:
         return
     if several:
         how["nargs"] = "+"
-    elif metadata["const"] is not None:
-        how |= {"nargs": "?", "const": metadata["const"]}
     parser.add_argument(*_flags(entry), dest=entry.name, **how)
 
 

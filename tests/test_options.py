@@ -37,7 +37,7 @@ class Show(Options):
     rows: int = option(8, "games", low=1, high=100)
     out: Path | None = option(None, "where", short="-o", metavar="FILE")
     limit: int | None = option(None, "limit", high=9)
-    publish: Path | None = option(None, "copy it", const=Path("here"))
+    publish: Path | None = option(None, "copy it")
     against: tuple[str, ...] = common("against")
     prior: str = option("", "what to start from", choices=("", "greedy"))
     resume: bool = common("resume")
@@ -70,7 +70,7 @@ def test_the_example_in_the_docs() -> None:
 def test_the_command_line() -> None:
     config = asked(
         "me you,they 'we all' --players 2,3 4 --side back --rate .25 --rows 9 -o 'x y.png' "
-        "--limit 3 --publish --against a b --prior greedy --resume"
+        "--limit 3 --publish here --against a b --prior greedy --resume"
     )
     assert config == EVERYTHING
     assert asked("me --publish there --against ''") == Show("me", publish=Path("there"), against=())

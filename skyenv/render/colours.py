@@ -179,10 +179,6 @@ SERIES: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000
 REFERENCE: Final = "#666666"
 """Lines of plots that the others are compared with, and what is said of them."""
 GRID: Final = "#DDDDDD"
-EVEN: Final = "#FBFBFB"
-"""Between two colours of SERIES on a scale that runs from one to the other."""
-NOTHING: Final = "#EEEEEE"
-"""Where a plot has no value."""
 
 
 def theme_named(name: str) -> Theme:

@@ -14,7 +14,7 @@ from skyenv.engine.game import Game, Outcome
 from skyenv.engine.games import Games
 from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.engine.options import GameOptions
-from skyenv.envs.registration import register
+from skyenv.envs import registration  # noqa: F401 (its import makes the environments known)
 from skyenv.errors import (
     AgentError,
     BoardError,
@@ -64,5 +64,3 @@ __all__ = [
     "make_agent",
     "make_board",
 ]
-
-register()

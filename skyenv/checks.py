@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -61,24 +61,6 @@ def check_number(
     if not lowest <= number <= highest:
         raise error(f"{name} must be a number from {lowest:g} to {highest:g}, not {shown(value)}")
     return number
-
-
-def check_options(kind: type, options: Iterable[str], handed_on: Iterable[str]) -> None:
-    """Refuse options that a class would only hand on to what it is made of.
-
-    Args:
-        kind: the class; its constructor takes them as ``**options``.
-        options: the names that were given.
-        handed_on: those that it hands on.
-
-    Raises:
-        OptionError: there is no such option; the message names those that are handed on.
-    """
-    if wrong := sorted(set(options) - set(handed_on)):
-        others = ", ".join(sorted(handed_on))
-        raise OptionError(
-            f"{kind.__name__} has no option {shown(wrong[0])}; it has {others} beside its own"
-        )
 
 
 def check_choice(

@@ -75,10 +75,10 @@ def test_environments_go_on_with_seeds_of_the_training_range() -> None:
     """Also after the seed of a deal that is held out."""
     env = SkyenvVecEnv(num_envs=2, seed=LADDERS.start, max_turns=1)
     env.reset()
-    assert env.get_attr("seed") == [LADDERS.start + row for row in range(2)]
+    assert env.core.games.seeds.tolist() == [LADDERS.start + row for row in range(2)]
     for _ in range(20):
         env.reset()
-        assert all(seed in TRAINING for seed in env.get_attr("seed"))
+        assert all(seed in TRAINING for seed in env.core.games.seeds.tolist())
     assert all(fresh_seed() in TRAINING for _ in range(200))
 
 

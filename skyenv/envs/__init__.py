@@ -5,6 +5,4 @@ Each interface is a module that imports its own library: :mod:`skyenv.envs.aec` 
 (Stable-Baselines3), :mod:`skyenv.envs.open_spiel` (OpenSpiel).
 """
 
-from skyenv.envs.registration import register
-
-register()
+from skyenv.envs import registration  # noqa: F401 (its import makes the environments known)

@@ -13,7 +13,7 @@ for the agent and 0 for the others, and an action outside the action space is an
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Unpack, cast
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -22,61 +22,33 @@ from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils import wrappers
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
-from skyenv.checks import check_integer, check_options
-from skyenv.engine.games import Games
+from skyenv.engine.games import Games, whole_numbers
 from skyenv.engine.options import GameKeywords
-from skyenv.envs.episodes import EpisodeSeeds, episode_infos
+from skyenv.envs.episodes import EpisodeSeeds, episode_infos, row_seeds
 from skyenv.envs.learner import ILLEGAL_REWARD
-from skyenv.envs.registration import register_pettingzoo
 from skyenv.envs.rendering import RENDER_MODES, Renderer
-from skyenv.envs.spaces import (
-    ACTION_MASK,
-    Mask,
-    MaskKeywords,
-    MaskPlace,
-    action_space,
-    observation_space,
-    state_space,
-)
+from skyenv.envs.spaces import Mask, MaskPlace, action_space, observation_space
 from skyenv.errors import GameOverError, IllegalActionError
 from skyenv.rules.actions import NUM_ACTIONS
-from skyenv.seeds import HIGHEST_SEED
 
-Observation = npt.NDArray[Any] | dict[str, npt.NDArray[Any]]
-"""The vector, or the dict of it and the mask; see :class:`skyenv.envs.spaces.MaskPlace`."""
+_ROW = np.zeros(1, dtype=np.int64)  # the rows of a batch of one game
 
 
-class AecKeywords(GameKeywords, MaskKeywords, total=False):
+class AecKeywords(GameKeywords, total=False):
     """The options of :class:`raw_env` that :func:`env` hands on."""
 
+    mask: str
+    noop: bool
     render_mode: str | None
-    render_all_hands: bool
 
 
 def env(num_players: int = 2, side: str = "front", **options: Unpack[AecKeywords]) -> AECEnv:
     """The environment with the wrappers of PettingZoo's classic ones; the options are those of
     :class:`raw_env`.
     """
-    wrapped = TerminateIllegal(raw_env(num_players, side, **options), illegal_reward=ILLEGAL_REWARD)
-    wrapped = wrappers.AssertOutOfBoundsWrapper(wrapped)
-    return wrappers.OrderEnforcingWrapper(wrapped)
-
-
-class TerminateIllegal(wrappers.TerminateIllegalWrapper):  # type: ignore[misc]
-    """PettingZoo's wrapper, after which infos tell of the end that an illegal action has made.
-
-    An action is judged by what is legal, not by the arrays that were handed out, which others may
-    have written into.
-    """
-
-    def step(self, action: Any) -> None:
-        """As the wrapper does."""
-        game = self.unwrapped
-        was_over = game.is_over
-        self._prev_obs = {ACTION_MASK: game.games.mask[0]}
-        super().step(action)
-        if game.is_over and not was_over and not game.games.done[0]:
-            game.update_infos()
+    raw = raw_env(num_players, side, **options)
+    wrapped = wrappers.TerminateIllegalWrapper(raw, illegal_reward=ILLEGAL_REWARD)
+    return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(wrapped))
 
 
 def parallel_env(
@@ -87,9 +59,9 @@ def parallel_env(
 
     A step is one decision, as in :func:`env`: all agents give an action and get observation, reward
     and info, but only the action of the one whose mask allows some counts, and the others may be
-    left out. So rewards and games are those of :func:`env`; but whoever learns from each agent's
-    every step learns from actions that did nothing, too, unless he leaves those out. Where their
-    empty masks do harm, ``noop=True`` lets them allow action 0.
+    left out. So rewards and games are those of :func:`env`; but a learner that takes every agent's
+    every step also learns from actions that did nothing. Where empty masks do harm, ``noop=True``
+    lets them allow action 0.
 
     Args:
         num_players, side, options: as for :class:`raw_env`.
@@ -108,13 +80,11 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
     Args:
         num_players: 2, 3 or 4.
         side: ``"front"`` or ``"back"`` of the board.
-        mask, noop: where the mask is given, and what it allows who is not to act:
+        mask, noop: where the mask is given, and what it allows an agent that is not to act:
             :class:`skyenv.envs.spaces.MaskPlace`.
         render_mode: ``"ansi"``: :meth:`render` returns the text picture; ``"rgb_array"``: pixels,
-            uint8 (height, width, 3); ``"human"``: every position is shown in a window. The last two
-            need the extra ``[pictures]``.
-        render_all_hands: pictures show every hand; by default they show what the selected agent may
-            know, and nothing more.
+            uint8 (height, width, 3); ``"human"``: every position is shown in a window. Pictures
+            show what the selected agent may know. The last two need the extra ``[pictures]``.
         board, max_turns, reward: as for :class:`skyenv.GameOptions`.
 
     Attributes:
@@ -140,25 +110,20 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         mask: str = "observation",
         noop: bool = False,
         render_mode: str | None = None,
-        render_all_hands: bool = False,
         **options: Unpack[GameKeywords],
     ) -> None:
         super().__init__()
-        check_options(raw_env, options, GameKeywords.__optional_keys__)
         self.games = Games(1, num_players, side, autoreset=False, **options)
-        self._renderer = Renderer(render_mode, render_all_hands)
-        self.render_mode = self._renderer.mode
+        self._renderer = Renderer(render_mode)
+        self.render_mode = render_mode
         self.possible_agents = [f"seat_{seat}" for seat in range(self.games.num_players)]
         self._masks = MaskPlace(mask, noop)
         self.observation_spaces = {
             agent: self._masks.space(observation_space()) for agent in self.possible_agents
         }
         self.action_spaces = {agent: action_space() for agent in self.possible_agents}
-        self.state_space = state_space(self.games.num_players)
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self._seeds = EpisodeSeeds(1)
-        self._action = np.zeros(1, dtype=np.int64)
-        self._pays_at_the_end = self.games.options.reward == "outcome"
         self._begin([])
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
@@ -180,9 +145,8 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         Raises:
             OptionError: `seed` is not a non-negative integer.
         """
-        given = None if seed is None else check_integer("seed", seed, 0, HIGHEST_SEED)
-        seeds, _ = self._seeds.begin([given], np.zeros(1, dtype=np.int64))
-        self.games.reset(seed=int(seeds[0]))
+        seeds, _ = self._seeds.begin(row_seeds(seed, _ROW, 1), _ROW)
+        self.games.reset(seed=seeds.tolist())
         self._begin(self.possible_agents[:])
         if self.render_mode == "human":
             self.render()
@@ -198,31 +162,32 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         self.truncations = dict.fromkeys(agents, False)
         self._skip_agent_selection: str | None = None
         self.agent_selection = self.possible_agents[int(self.games.seat[0])]
-        self.update_infos()
+        self._tell()
 
-    @property
-    def is_over(self) -> bool:
-        """Whether the agents have ended, or there is no game yet."""
-        return (
-            not self.agents or self.terminations[self.agents[0]] or self.truncations[self.agents[0]]
-        )
-
-    def update_infos(self) -> None:
+    def _tell(self) -> None:
         """Make every agent's info, which holds the same arrays until the next step."""
-        in_info = self._masks.in_info
-        self.infos: dict[str, dict[str, Any]] = {
-            agent: {ACTION_MASK: self._mask(agent)} if in_info else {} for agent in self.agents
-        }
-        if self.agents and self.is_over:
+        infos = {agent: self._masks.info(self._mask(agent)) for agent in self.agents}
+        if self.agents and self._is_over():
             players = self.max_num_agents
-            infos = episode_infos(
+            episodes = episode_infos(
                 np.repeat(self.games.state, players),
                 np.arange(players),
                 [self.possible_agents] * players,
                 np.full(players, not self.games.done[0]),
             )
-            for agent, info in zip(self.possible_agents, infos, strict=True):
-                self.infos[agent].update(info)
+            infos = {agent: infos[agent] | episodes[self._seats[agent]] for agent in infos}
+        self.infos: dict[str, dict[str, Any]] = infos
+
+    def _deads_step_first(self) -> str:
+        """What TerminateIllegalWrapper calls when it has ended the game."""
+        self._tell()
+        selected: str = super()._deads_step_first()
+        return selected
+
+    def _is_over(self) -> bool:
+        """Return whether the agents have ended, or there is no game yet."""
+        ends = (*self.terminations.values(), *self.truncations.values())
+        return not self.agents or any(ends)
 
     def step(self, action: Any) -> None:
         """Take the selected agent's decision; after the end, remove the selected agent, with the
@@ -236,40 +201,25 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
             GameOverError: it is an action after the end; nothing has changed.
         """
         agent, games = self.agent_selection, self.games
-        if self.is_over:
-            self._step_after_end(action)
+        if self._is_over():
+            if action is not None or not self.agents:
+                raise GameOverError("the game is over; step(None) removes an agent", action)
+            self._was_dead_step(None)
             return
-        self._action[0] = check_integer(
-            "action",
-            action,
-            0,
-            NUM_ACTIONS - 1,
-            lambda message: IllegalActionError(message, action),
-        )
-        games.step(self._action)
+        games.step(whole_numbers("action", [action], (1,), IllegalActionError))
         self._cumulative_rewards[agent] = 0.0
+        self.rewards = dict(zip(self.possible_agents, games.reward[0].tolist(), strict=True))
+        self._accumulate_rewards()
         over, truncated = bool(games.done[0]), bool(games.truncated[0])
-        if over or not self._pays_at_the_end:
-            self.rewards = dict(zip(self.possible_agents, games.reward[0].tolist(), strict=True))
-            self._accumulate_rewards()
         if over:  # all agents end in the same step, and are removed in seat order
             self.terminations = dict.fromkeys(self.agents, not truncated)
             self.truncations = dict.fromkeys(self.agents, truncated)
         self.agent_selection = self.possible_agents[0 if over else games.seat[0]]
-        self.update_infos()
+        self._tell()
         if self.render_mode == "human":
             self.render()
 
-    def _step_after_end(self, action: Any) -> None:
-        if not self.agents:
-            raise GameOverError("no agent is left; reset() starts a game", action)
-        if action is not None:
-            raise GameOverError(
-                "the game is over; the only action left is None, which removes the agent", action
-            )
-        self._was_dead_step(None)
-
-    def observe(self, agent: str) -> Observation:
+    def observe(self, agent: str) -> Any:
         """What an agent sees now; any agent, at any time, also after the end.
 
         Returns:
@@ -279,30 +229,17 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         """
         games, seat = self.games, self._seats[agent]
         vector = games.observation[0].copy() if seat == games.seat[0] else games.observe(seat)[0]
-        return cast(Observation, self._masks.observation(vector, lambda: self._mask(agent)))
+        return self._masks.observation(vector, self._mask(agent))
 
     def _mask(self, agent: str) -> Mask:
         """An agent's legal actions as they are shown, a new int8 (103,)."""
-        is_to_act = self._seats[agent] == self.games.seat[0] and not self.terminations.get(
-            agent, True
-        )
-        return self._masks.shown(
-            self.games.mask[0].copy() if is_to_act else np.zeros(NUM_ACTIONS, dtype=np.int8)
-        )
-
-    def state(self) -> npt.NDArray[np.float32]:
-        """All that there is to know: float32 (num_players · OBSERVATION_SIZE,), every seat's
-        observation in seat order.
-
-        All hands are in it; what nobody knows (the order of face-down cards) has not been decided
-        yet.
-        """
-        seats = np.arange(self.max_num_agents)
-        return self.games.observe(seats, np.zeros_like(seats)).reshape(-1)
+        mask = np.zeros(NUM_ACTIONS, dtype=np.int8)
+        if self._seats[agent] == self.games.seat[0] and not self._is_over():
+            mask[:] = self.games.mask[0]
+        return self._masks.shown(mask)
 
     def render(self) -> npt.NDArray[np.uint8] | str | None:
-        """The position as the selected agent sees it, or with all hands open if
-        ``render_all_hands``.
+        """The position as the selected agent sees it.
 
         Returns:
             Text (mode ``"ansi"``), pixels, uint8 (height, width, 3) (``"rgb_array"``), or None
@@ -311,12 +248,8 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         Raises:
             RenderError: no window can be opened.
         """
-        (picture,) = self._renderer.render(self.games, [self._seats[self.agent_selection]])
-        return picture
+        return self._renderer.render(self.games, 0, self._seats[self.agent_selection])
 
     def close(self) -> None:
         """Close the window, if there is one."""
-        self._renderer.close()
-
-
-register_pettingzoo()
+        self._renderer.window.close()

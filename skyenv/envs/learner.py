@@ -9,21 +9,21 @@ for all rows in which the same agent is to act.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, Final, TypeAlias, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, decide, make_agent
-from skyenv.checks import check_choice, check_flag, check_integer, check_options, check_seat
+from skyenv.checks import check_choice, check_flag, check_number, check_seat
 from skyenv.engine.games import SCALED, Games, whole_numbers
 from skyenv.engine.observation import codes_of
 from skyenv.engine.options import GameKeywords
 from skyenv.envs.episodes import EpisodeSeeds, episode_infos, row_seeds
 from skyenv.envs.rendering import Renderer
 from skyenv.envs.spaces import Mask, MaskPlace, observation_space
-from skyenv.errors import GameOverError, IllegalActionError, OptionError, shown
+from skyenv.errors import GameOverError, IllegalActionError, OptionError
+from skyenv.render.raster import RGB
 from skyenv.rules.actions import NUM_ACTIONS
 
 Bool = npt.NDArray[np.bool_]
@@ -34,9 +34,6 @@ AgentSpec: TypeAlias = Agent | Callable[..., Any] | str
 
 ILLEGAL_REWARD: Final = -1.0
 """Reward of an illegal action with ``illegal="end"``, as in PettingZoo's usual wrapper."""
-MAX_ENVS: Final = 2**31 - 1
-ROW_ATTRIBUTES: Final = ("action_masks", "opponents", "render_mode", "seat", "seed")
-ROW_METHODS: Final = ("action_masks", "render", "set_opponents")
 
 
 class LearnerKeywords(GameKeywords, total=False):
@@ -46,9 +43,9 @@ class LearnerKeywords(GameKeywords, total=False):
 
     opponents: AgentSpec | Sequence[AgentSpec]
     opponent_weights: Sequence[float] | None
-    pool: bool | None
+    pool: bool
     one_opponent: bool
-    seat: int | str | None
+    seat: int | str
     illegal: str
     observation: str
 
@@ -65,12 +62,12 @@ class LearnerGames:
             seat and episode. A player is an agent, a callable, a built-in name or an import string
             ``module:Name``.
         opponent_weights: relative frequencies in a pool; None: all alike.
-        pool: whether a list of opponents is a pool; None: if `opponent_weights` or `one_opponent`
-            is given.
+        pool: whether a list of opponents is a pool; `opponent_weights` and `one_opponent` make it
+            one, too.
         one_opponent: draw one player of the pool for all other seats of an episode instead of one
             for each of them.
-        seat: the learner's seat; ``"random"`` (or None): drawn for every episode; ``"rotate"``: one
-            further each episode, beginning with the row's seed modulo the number of players.
+        seat: the learner's seat; ``"random"``: drawn for every episode; ``"rotate"``: one further
+            each episode, beginning with the row's seed modulo the number of players.
         illegal: ``"end"`` or ``"raise"``, see :meth:`step`.
         threads: threads to play on; None: a sensible number (see :class:`skyenv.Games`).
         observation: ``"scaled"``, float32 observations, or ``"codes"``, int16 (see
@@ -83,7 +80,8 @@ class LearnerGames:
         illegal: as given.
         all_rows: the indices of all rows, int64 (n,).
         learner: int64 (n,), the learner's seat in each row.
-        reward: float64 (n,), the reward of the learner's seat since its previous decision.
+        reward: float64 (n,), the reward of the learner's seat since its previous decision, or
+            since the beginning of the episode.
         done: bool (n,), the row's episode is over.
         truncated: bool (n,), it is over by truncation (END-5).
         length: int64 (n,), decisions of the learner in this episode.
@@ -102,9 +100,9 @@ class LearnerGames:
         *,
         opponents: AgentSpec | Sequence[AgentSpec] = "random",
         opponent_weights: Sequence[float] | None = None,
-        pool: bool | None = None,
+        pool: bool = False,
         one_opponent: bool = False,
-        seat: int | str | None = "random",
+        seat: int | str = "random",
         illegal: str = "end",
         threads: int | None = 1,
         observation: str = SCALED,
@@ -122,14 +120,13 @@ class LearnerGames:
         self.space = observation_space(observation)
         self.illegal = check_choice("illegal", illegal, ("end", "raise"))
         self._one_opponent = check_flag("one_opponent", one_opponent)
-        drawn = self._one_opponent or opponent_weights is not None
-        self._pool = drawn if pool is None else check_flag("pool", pool)
-        self._seat = _checked_seat(seat, self.games.num_players)
+        self._seat = (
+            seat
+            if seat in ("random", "rotate")
+            else check_seat(seat, self.games.num_players, "seat, if not 'random' or 'rotate',")
+        )
         self._seeds = EpisodeSeeds(num_games)
-        self._agents: list[Agent | None] = []
-        self._opponent: Int64 = np.full((num_games, self.games.num_players), -1, dtype=np.int64)
-        self._unrewarded = np.zeros(num_games, dtype=np.float64)
-        self._last_action: Int64 = np.zeros(num_games, dtype=np.int64)
+        self._opponent = np.full((num_games, self.games.num_players), None, dtype=object)
         self.all_rows: Int64 = np.arange(num_games, dtype=np.int64)
         self.learner: Int64 = np.zeros(num_games, dtype=np.int64)
         self.reward = np.zeros(num_games, dtype=np.float64)
@@ -145,13 +142,12 @@ class LearnerGames:
         self,
         opponents: AgentSpec | Sequence[AgentSpec],
         opponent_weights: Sequence[float] | None = None,
-        pool: bool | None = None,
+        pool: bool = False,
     ) -> None:
         """Replace the opponents from every row's next episode on; episodes under way keep theirs.
 
         Args:
-            opponents, opponent_weights: as for the class.
-            pool: as for the class; None: as given to the class, or if there are weights.
+            opponents, opponent_weights, pool: as for the class.
 
         Raises:
             OptionError: the numbers of opponents, seats and weights don't fit together.
@@ -159,39 +155,28 @@ class LearnerGames:
         """
         several = isinstance(opponents, Sequence) and not isinstance(opponents, str)
         specs: list[Any] = list(opponents) if several else [opponents]  # type: ignore[arg-type]
-        weighted = opponent_weights is not None
-        drawn = check_flag("pool", (weighted or self._pool) if pool is None else pool)
+        drawn = check_flag("pool", pool) or self._one_opponent or opponent_weights is not None
         others = self.games.num_players - 1
         if several and not drawn and len(specs) != others:
             raise OptionError(
                 f"opponents has {len(specs)} entries, but there are {others} other seats; "
                 "pool=True draws of them"
             )
-        if weighted and not drawn:
-            raise OptionError("opponent_weights are for a pool, but pool is False")
-        self._limits = _cumulative(opponent_weights, len(specs))
+        given = [1.0] * len(specs) if opponent_weights is None else opponent_weights
+        weights = [check_number("each of opponent_weights", one, 0, 1e300) for one in given]
+        if len(weights) != len(specs) or not sum(weights) > 0:
+            raise OptionError(
+                f"there must be one of opponent_weights for each of the {len(specs)} opponents, "
+                f"not {len(weights)}, and one above 0"
+            )
+        agents = [make_agent(spec) for spec in specs]
+        self._choices = np.fromiter(agents, object, len(agents))
+        self._limits = np.cumsum(weights)[:-1] / sum(weights)
         self._clockwise = several and not drawn
-        self._enlist([make_agent(spec) for spec in specs])
-
-    def _enlist(self, agents: list[Agent]) -> None:
-        """Number the agents to choose from, the same one once, and forget those that play in no
-        episode under way.
-        """
-        under_way = set(self._opponent[~self.done].ravel().tolist())
-        self._agents = [
-            agent if number in under_way else None for number, agent in enumerate(self._agents)
-        ]
-        numbers: dict[int, int] = {}
-        for agent in agents:
-            if id(agent) not in numbers:
-                numbers[id(agent)] = len(self._agents)
-                self._agents.append(agent)
-        self._choices = np.array([numbers[id(agent)] for agent in agents], dtype=np.int64)
 
     def opponents(self, row: int) -> list[str | None]:
         """Return the names of the players of a row's seats; None at the learner's."""
-        players = [self._agents[i] if i >= 0 else None for i in self._opponent[row].tolist()]
-        return [None if agent is None else agent.name for agent in players]
+        return [None if agent is None else agent.name for agent in self._opponent[row]]
 
     def _assign(self, rows: Int64, chances: npt.NDArray[np.float64]) -> None:
         """Choose the learner's seat and the other seats' players for a new episode.
@@ -209,10 +194,11 @@ class LearnerGames:
             self.learner[rows] = self._seat
         for step in range(1, players):
             number = chances[:, 1 if self._one_opponent else step]
-            drawn = np.searchsorted(self._limits, number, side="right")
-            choice = self._choices[step - 1 if self._clockwise else drawn]
-            self._opponent[rows, (self.learner[rows] + step) % players] = choice
-        self._opponent[rows, self.learner[rows]] = -1
+            choice = np.searchsorted(self._limits, number, side="right")
+            if self._clockwise:
+                choice[:] = step - 1
+            self._opponent[rows, (self.learner[rows] + step) % players] = self._choices[choice]
+        self._opponent[rows, self.learner[rows]] = None
 
     # ---- playing ----
 
@@ -240,7 +226,7 @@ class LearnerGames:
         self.games.reset(seed=seeds.tolist(), rows=rows)
         self._assign(rows, chances)
         self.done[rows] = self.truncated[rows] = False
-        self.reward[rows] = self._unrewarded[rows] = self.total[rows] = self.length[rows] = 0
+        self.reward[rows] = self.total[rows] = self.length[rows] = 0
         self._advance(rows)
 
     def step(self, actions: npt.ArrayLike, rows: Int64 | None = None) -> None:
@@ -262,63 +248,43 @@ class LearnerGames:
                 has changed.
         """
         rows = self.all_rows if rows is None else rows
-        numbers = action_numbers(actions, rows.size)
-        legal = self._legal(numbers, rows)
-        self._last_action[rows] = numbers
-        self._unrewarded[rows[~legal]] += ILLEGAL_REWARD
-        playing = rows[legal]
-        if playing.size:
-            self.games.step(numbers[legal], playing)
-            self._collect(playing)
-            self._advance(playing)
-        self.reward[rows] = self._unrewarded[rows]
-        self._unrewarded[rows] = 0
-        self.total[rows] += self.reward[rows]
-        self.length[rows] += 1
-        over = self.games.seat[rows] < 0
-        self.done[rows] = over | ~legal
-        self.truncated[rows] = over & self.games.truncated[rows]
-
-    def _legal(self, actions: Int64, rows: Int64) -> Bool:
-        """Return whether each action is legal, bool (k,).
-
-        Raises:
-            IllegalActionError, GameOverError: as :meth:`step` does.
-        """
-        if self.done[rows].any():
-            row = int(rows[np.argmax(self.done[rows])])
+        numbers = whole_numbers("actions", actions, rows.shape, IllegalActionError)
+        if (over := rows[self.done[rows]]).size:
+            row = int(over[0])
             raise GameOverError(
                 f"row {row}: the episode is over; reset() starts a new one", row=row
             )
-        inside = (actions >= 0) & (actions < NUM_ACTIONS)
-        legal: Bool = inside & (self.games.mask[rows, np.where(inside, actions, 0)] != 0)
-        accepted = legal if self.illegal == "raise" else inside
-        if not accepted.all():
-            first = int(np.argmin(accepted))
-            in_batch = self.all_rows.size > 1
-            raise self.games.refusal(int(rows[first]), int(actions[first]), in_batch)
-        return legal
-
-    def _collect(self, rows: Int64) -> None:
-        self._unrewarded[rows] += self.games.reward[rows, self.learner[rows]]
+        inside = (numbers >= 0) & (numbers < NUM_ACTIONS)
+        illegal = inside & (self.games.mask[rows, np.where(inside, numbers, 0)] == 0)
+        ending = illegal & (self.illegal == "end")
+        playing = rows[~ending]
+        self.games.step(numbers[~ending], playing)  # which refuses what is left to refuse
+        self.reward[rows[self.length[rows] > 0]] = 0
+        self.reward[rows[ending]] += ILLEGAL_REWARD
+        self._advance(playing)
+        self.total[rows] += self.reward[rows]
+        self.length[rows] += 1
+        ended = self.games.seat[rows] < 0
+        self.done[rows] = ended | ending
+        self.truncated[rows] = ended & self.games.truncated[rows]
 
     def _advance(self, rows: Int64) -> None:
-        """Let the opponents play in `rows` until the learner is to act or the game is over."""
+        """Collect what `rows` have rewarded, and let the opponents play there until the learner is
+        to act or the game is over.
+        """
         games = self.games
-        while True:
+        while rows.size:
+            self.reward[rows] += games.reward[rows, self.learner[rows]]
             seats = games.seat[rows]
             rows = rows[(seats >= 0) & (seats != self.learner[rows])]
-            if not rows.size:
-                return
-            games.step(self._opponents_actions(rows), rows)
-            self._collect(rows)
+            if rows.size:
+                games.step(self._opponents_actions(rows), rows)
 
     def _opponents_actions(self, rows: Int64) -> Int64:
-        numbers = self._opponent[rows, self.games.seat[rows]]
+        players = self._opponent[rows, self.games.seat[rows]].tolist()
+        numbers = np.array([id(agent) for agent in players])
         actions: Int64 = np.empty(rows.size, dtype=np.int64)
-        for number in set(numbers.tolist()):
-            agent = self._agents[number]
-            assert agent is not None, "an agent is kept while it plays"
+        for number, agent in {id(agent): agent for agent in players}.items():
             deciding = numbers == number
             actions[deciding] = decide(self.games, agent, rows[deciding])
         return actions
@@ -349,15 +315,11 @@ class LearnerGames:
 
     def episode_infos(self, rows: Int64) -> list[dict[str, Any]]:
         """Return the entries of the infos of `rows`, whose episodes are over:
-        :func:`skyenv.envs.episodes.episode_infos`, and ``"illegal_action"``, the action that has
-        ended the episode, if one has.
+        :func:`skyenv.envs.episodes.episode_infos`.
         """
         names = [[name or "" for name in self.opponents(row)] for row in rows.tolist()]
         illegal = self.games.seat[rows] >= 0
-        infos = episode_infos(self.games.state[rows], self.learner[rows], names, illegal)
-        for i in np.flatnonzero(illegal).tolist():
-            infos[i]["illegal_action"] = int(self._last_action[rows[i]])
-        return infos
+        return episode_infos(self.games.state[rows], self.learner[rows], names, illegal)
 
 
 class LearnerEnv:
@@ -369,133 +331,34 @@ class LearnerEnv:
 
     core: LearnerGames
     render_mode: str | None
-    _renderer: Renderer
     _masks: MaskPlace
+    _renderer = Renderer(None)  # Gymnasium 1.1 closes an environment whose options were refused
 
     def _build(
-        self,
-        kind: type[LearnerEnv],
-        num_games: int,
-        num_players: int,
-        side: str,
-        options: LearnerKeywords,
-        *,
-        render_mode: str | None,
-        render_all_hands: bool,
-        mask: str = "info",
-        noop: bool = False,
-        threads: int | None = 1,
+        self, core: LearnerGames, render_mode: str | None, mask: str = "info", noop: bool = False
     ) -> None:
-        """Make the parts of an environment; `kind` is the class whose constructor took `options`.
-
-        Raises:
-            OptionError, AgentError, RenderError: as for the class.
-        """
-        check_options(kind, options, LearnerKeywords.__optional_keys__)
-        check_integer("num_envs", num_games, 1, MAX_ENVS)
-        self.core = LearnerGames(num_games, num_players, side, threads=threads, **options)
-        self._renderer = Renderer(render_mode, render_all_hands)
-        self.render_mode = self._renderer.mode
+        self.core, self.render_mode = core, render_mode
         self._masks = MaskPlace(mask, noop)
+        self._renderer = Renderer(render_mode)
 
     def set_opponents(
         self,
         opponents: AgentSpec | Sequence[AgentSpec],
         opponent_weights: Sequence[float] | None = None,
-        pool: bool | None = None,
+        pool: bool = False,
     ) -> None:
         """Replace the opponents from every row's next episode on:
         :meth:`LearnerGames.set_opponents`.
         """
         self.core.set_opponents(opponents, opponent_weights, pool)
 
-    def _pictures(self, rows: Sequence[int] | None = None) -> list[Any]:
-        return self._renderer.render(self.core.games, self.core.learner.tolist(), rows)
+    def _row(self, row: int) -> tuple[Any, dict[str, Any]]:
+        """Return a row's observation and info, as the single environment has them."""
+        core, rows = self.core, np.array([row])
+        mask = self._masks.shown(core.mask(rows)[0])
+        episode = core.episode_infos(rows)[0] if core.done[row] else {}
+        observation = self._masks.observation(core.observation(rows)[0], mask)
+        return observation, {**self._masks.info(mask), "seat": core.learner[row], **episode}
 
-    # ---- what libraries ask of the single environments behind a batch ----
-
-    def _row_attributes(self, name: str, rows: Sequence[int]) -> list[Any]:
-        """Return ``action_masks`` (a function), ``opponents`` (names by seat), ``render_mode``,
-        ``seat`` or ``seed`` of each of `rows`.
-
-        Raises:
-            AttributeError: for any other name.
-        """
-        core = self.core
-        attributes: dict[str, Callable[[int], Any]] = {
-            "action_masks": lambda row: partial(self._row_mask, row),
-            "opponents": core.opponents,
-            "render_mode": lambda row: self.render_mode,
-            "seat": lambda row: int(core.learner[row]),
-            "seed": lambda row: int(core.games.seeds[row]),
-        }
-        if name not in attributes:
-            raise AttributeError(
-                f"the environments have no attribute {shown(name)}; they have "
-                f"{', '.join(ROW_ATTRIBUTES)}"
-            )
-        return [attributes[name](row) for row in rows]
-
-    def _call_rows(self, name: str, rows: list[int], *args: Any, **kwargs: Any) -> list[Any]:
-        """Return the results of a method in each of `rows`: ``action_masks``, ``render`` or, of all
-        rows together, ``set_opponents``.
-
-        Raises:
-            AttributeError: there is no such method.
-            OptionError: opponents are to be set in some rows alone, or :meth:`set_opponents`
-                refuses them.
-        """
-        if name == "action_masks":
-            return [self._row_mask(row) for row in rows]
-        if name == "render":
-            return self._pictures(rows)
-        if name != "set_opponents":
-            raise AttributeError(
-                f"the environments have no method {shown(name)}; they have {', '.join(ROW_METHODS)}"
-            )
-        if sorted(rows) != self.core.all_rows.tolist():
-            raise OptionError("opponents can only be set for all rows together")
-        self.set_opponents(*args, **kwargs)
-        return [None] * len(rows)
-
-    def _row_mask(self, row: int) -> Mask:
-        return self._masks.shown(self.core.mask(np.array([row]))[0])
-
-
-def action_numbers(actions: npt.ArrayLike, count: int) -> Int64:
-    """Return actions as int64 (count,).
-
-    Raises:
-        IllegalActionError: they are not `count` integers.
-    """
-
-    def refused(message: str) -> IllegalActionError:
-        return IllegalActionError(message, actions)
-
-    return whole_numbers("actions", actions, (count,), refused)
-
-
-def _checked_seat(seat: int | str | None, num_players: int) -> int | str:
-    if seat is None or seat in ("random", "rotate"):
-        return seat or "random"
-    return check_seat(seat, num_players, "seat, if not 'random' or 'rotate',")
-
-
-def _cumulative(weights: Sequence[float] | None, count: int) -> npt.NDArray[np.float64]:
-    """Return the upper limits in (0, 1) of all choices but the last, float64 (count − 1,), for
-    numbers drawn from [0, 1).
-    """
-    if count == 0:
-        raise OptionError("opponents must have at least one entry")
-    try:
-        array = np.ones(count) if weights is None else np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError):  # text, or lists of different lengths
-        array = np.zeros(0)
-    if array.shape != (count,):
-        raise OptionError(
-            f"opponent_weights must be {count} numbers, one per opponent, not {shown(weights)}"
-        )
-    if not (np.isfinite(array).all() and (array >= 0).all() and array.sum() > 0):
-        raise OptionError("opponent_weights must be finite, not negative, and not all 0")
-    limits: npt.NDArray[np.float64] = np.cumsum(array)[:-1] / array.sum()
-    return limits
+    def _picture(self, row: int) -> RGB | str | None:
+        return self._renderer.render(self.core.games, row, int(self.core.learner[row]))

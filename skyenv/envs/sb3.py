@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -11,13 +12,9 @@ import numpy.typing as npt
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
-from skyenv.checks import check_integer
-from skyenv.envs.learner import ROW_ATTRIBUTES, LearnerEnv, LearnerKeywords
+from skyenv.envs.learner import LearnerEnv, LearnerGames, LearnerKeywords
 from skyenv.envs.spaces import action_space
 from skyenv.errors import shown
-from skyenv.seeds import HIGHEST_SEED
-
-Indices = None | int | Iterable[int]
 
 
 class SkyenvVecEnv(LearnerEnv, VecEnv):
@@ -28,30 +25,28 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
     ``"TimeLimit.truncated"``, ``"episode"`` (``r``, ``l`` and ``t`` of SB3's Monitor, so no such
     wrapper is needed), and what the episode came to: ``"win_share"``, ``"own_vp"``, ``"opponents"``
     and the others of :func:`skyenv.envs.episodes.episode_infos`. The seeds, which decide every
-    hidden card, are no part of it: ``get_attr("seed")`` has those of the games under way, and
+    hidden card, are no part of it: ``core.games.seeds`` has those of the games under way, and
     ``core.games.finished.seed`` that of each row's latest finished game.
 
-    An illegal action (of the 103) ends its row's episode with reward −1, and the info's
-    ``"illegal_action"`` holds it, so that what knows no masks (DQN, A2C, SB3's own
-    ``evaluate_policy``) runs; with ``illegal="raise"`` it raises IllegalActionError with the row.
+    An illegal action (of the 103) ends its row's episode with reward −1, so that algorithms without
+    masks (DQN, A2C, SB3's own ``evaluate_policy``) run; with ``illegal="raise"`` it raises
+    IllegalActionError with the row.
     MaskablePPO asks for the masks and makes none.
 
     Args:
         num_envs: number of games.
         num_players: 2 to 4.
         side: ``"front"`` or ``"back"`` of the board.
-        render_mode: ``"ansi"``: :meth:`render` returns one text picture per row; ``"rgb_array"``:
-            all rows' pictures as one; ``"human"``: it shows the first rows in a window. The last
-            two need the extra ``[pictures]``.
-        render_all_hands: pictures show every hand; by default they show what the learner may know,
-            and nothing more.
+        render_mode: ``"rgb_array"``: :meth:`render` returns all rows' pictures as one, as their
+            learners see them; ``"human"``: it shows the first row in a window; both need the extra
+            ``[pictures]``. ``"ansi"``: ``env_method("render")`` returns one text per row.
         seed: row i's first game gets the seed ``seed`` + i, everything later follows; None: the
             system's entropy.
         threads: threads to play on; None: a sensible number (see :class:`skyenv.Games`).
-        opponents, opponent_weights, pool, one_opponent: who plays the other seats: one player for
-        all of them; a list with one
-            per other seat, clockwise from the learner's; or with ``pool=True`` a list of which one
-            is drawn for every row, seat and episode (:class:`skyenv.envs.learner.LearnerGames`).
+        opponents, opponent_weights, pool, one_opponent: the players of the other seats: one player
+            for all of them; a list with one per other seat, clockwise from the learner's; or with
+            ``pool=True`` a list of which one is drawn for every row, seat and episode
+            (:class:`skyenv.envs.learner.LearnerGames`).
         illegal: ``"end"`` or ``"raise"``, see above.
         seat: the learner's seat; ``"rotate"``, the default: the next one each episode, beginning
             with the row's seed modulo the number of players; ``"random"``: drawn for every episode.
@@ -75,27 +70,18 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
         side: str = "front",
         *,
         render_mode: str | None = None,
-        render_all_hands: bool = False,
         seed: int | None = None,
         threads: int | None = 1,
         **options: Unpack[LearnerKeywords],
     ) -> None:
         options.setdefault("seat", "rotate")
-        self._build(
-            SkyenvVecEnv,
-            num_envs,
-            num_players,
-            side,
-            options,
-            render_mode=render_mode,
-            render_all_hands=render_all_hands,
-            threads=threads,
-        )
+        core = LearnerGames(num_envs, num_players, side, threads=threads, **options)
+        self._build(core, render_mode)
         super().__init__(num_envs, self.core.space, action_space())
         self._actions: npt.NDArray[np.int64] | None = None
         self._started = time.time()
         if seed is not None:
-            self.seed(check_integer("seed", seed, 0, HIGHEST_SEED))
+            self.seed(seed)
 
     # ---- playing ----
 
@@ -156,43 +142,23 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
         """The legal actions of every row, int8 (num_envs, 103)."""
         return self.core.mask()
 
-    def render(self, mode: str | None = None) -> Any:
-        """Every row as its learner sees it, or with all hands open if ``render_all_hands``.
-
-        Args:
-            mode: None or the environment's own mode; SB3 warns of others. ``"human"`` in the mode
-                ``"rgb_array"``: SB3 shows the picture in a window, for which it needs OpenCV.
-
-        Returns:
-            All rows' pictures as one, uint8 (height, width, 3) (``"rgb_array"``), or a tuple of
-            texts, one per row (``"ansi"``); None without a mode and in the mode ``"human"``, which
-            shows the first rows in a window.
-
-        Raises:
-            RenderError: no window can be opened.
-        """
-        if self.render_mode == "ansi" and mode in (None, "ansi"):
-            return tuple(self.env_method("render"))
-        return super().render(mode)
-
     def close(self) -> None:
         """Close the window, if there is one."""
-        self._renderer.close()
+        self._renderer.window.close()
 
     # ---- what SB3 asks of the single environments, answered from the batch ----
 
-    def has_attr(self, attr_name: str) -> bool:
-        """Whether :meth:`get_attr` has an answer."""
-        return attr_name in ROW_ATTRIBUTES
-
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Every asked row's ``action_masks`` (a function), ``opponents`` (names by seat),
-        ``render_mode``, ``seat`` or ``seed``.
+        """Every asked row's ``action_masks`` (a function) or ``render_mode``.
 
         Raises:
-            AttributeError: for any other name.
+            AttributeError: for any other name; :attr:`core` has seats, seeds and opponents.
         """
-        return self._row_attributes(attr_name, self._rows(indices))
+        if attr_name == "action_masks":
+            return [partial(self._mask, row) for row in self._get_indices(indices)]
+        if attr_name == "render_mode":
+            return [self.render_mode for _ in self._get_indices(indices)]
+        raise AttributeError(f"the rows have no attribute {shown(attr_name)}; look at env.core")
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
         """Raise AttributeError: the rows of a batch have no attributes of their own that could be
@@ -206,23 +172,29 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
     def env_method(
         self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any
     ) -> list[Any]:
-        """Call ``action_masks``, ``render`` or, of all rows, ``set_opponents``; returns what each
-        of the asked rows gives.
+        """What ``action_masks`` or ``render`` returns in each of the asked rows.
 
         Raises:
             AttributeError: for any other method.
         """
-        return self._call_rows(method_name, self._rows(indices), *method_args, **method_kwargs)
+        rows = list(self._get_indices(indices))
+        if method_name == "action_masks":
+            return list(self.core.mask(np.array(rows)))
+        if method_name == "render":
+            return [self._picture(row) for row in rows]
+        raise AttributeError(f"the rows have no method {shown(method_name)}")
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Any = None) -> list[bool]:
         """True for SB3's Monitor, whose "episode" entries this environment makes itself; else
         False.
         """
-        return [wrapper_class is Monitor for _ in self._rows(indices)]
+        return [wrapper_class is Monitor for _ in self._get_indices(indices)]
 
-    def get_images(self) -> Sequence[npt.NDArray[np.uint8] | None]:
+    def get_images(self) -> Sequence[Any]:
         """Every row's pixels, uint8 (height, width, 3), in the mode ``"rgb_array"``, else None."""
-        return self._pictures() if self.render_mode == "rgb_array" else [None] * self.num_envs
+        is_drawn = self.render_mode == "rgb_array"
+        return [self._picture(row) if is_drawn else None for row in range(self.num_envs)]
 
-    def _rows(self, indices: Indices) -> list[int]:
-        return list(self._get_indices(indices))
+    def _mask(self, row: int) -> npt.NDArray[np.int8]:
+        mask: npt.NDArray[np.int8] = self.core.mask(np.array([row]))[0]
+        return mask

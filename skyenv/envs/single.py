@@ -10,9 +10,9 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.envs.learner import LearnerEnv, LearnerKeywords
+from skyenv.envs.learner import LearnerEnv, LearnerGames, LearnerKeywords
 from skyenv.envs.rendering import RENDER_MODES
-from skyenv.envs.spaces import ACTION_MASK, action_space
+from skyenv.envs.spaces import action_space
 
 
 class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
@@ -31,9 +31,9 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
     The game's seed, which decides every hidden card, is no part of it; ``core.games.seeds[0]`` has
     it.
 
-    An illegal action (of the 103) ends the episode: it terminates with reward −1, the game stays
-    where it was, and ``info["illegal_action"]`` holds the action. With ``illegal="raise"`` it
-    raises IllegalActionError instead and nothing changes. Anything but the number of one of the 103
+    An illegal action (of the 103) ends the episode: it terminates with reward −1, and the game
+    stays where it was. With ``illegal="raise"`` it raises IllegalActionError instead and nothing
+    changes. Anything but the number of one of the 103
     actions always raises IllegalActionError, an action after the end GameOverError.
 
     ``reset(seed=s)`` starts the game with the seed s; ``reset()`` goes on with seeds that follow
@@ -46,16 +46,14 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
             :class:`skyenv.envs.spaces.MaskPlace`.
         illegal: what an illegal action does: ``"end"`` or ``"raise"``.
         render_mode: ``"ansi"``: :meth:`render` returns the text picture; ``"rgb_array"``: pixels,
-            uint8 (height, width, 3); ``"human"``: every position is shown in a window. The last two
-            need the extra ``[pictures]``.
-        render_all_hands: pictures show every hand; by default they show what the learner may know,
-            and nothing more.
-        opponents, opponent_weights, pool, one_opponent: who plays the other seats: one player for
-        all of them; a list with one
-            per other seat, clockwise from the learner's; or with ``pool=True`` a list of which one
-            is drawn for every seat and episode (:class:`skyenv.envs.learner.LearnerGames`).
-        seat: the learner's seat; ``"random"`` or None: drawn for every episode; ``"rotate"``: the
-            next one each episode.
+            uint8 (height, width, 3); ``"human"``: every position is shown in a window. Pictures
+            show what the learner may know. The last two need the extra ``[pictures]``.
+        opponents, opponent_weights, pool, one_opponent: the players of the other seats: one player
+            for all of them; a list with one per other seat, clockwise from the learner's; or with
+            ``pool=True`` a list of which one is drawn for every seat and episode
+            (:class:`skyenv.envs.learner.LearnerGames`).
+        seat: the learner's seat; ``"random"``: drawn for every episode; ``"rotate"``: the next one
+            each episode.
         observation: what observations are, here and in the spaces: ``"scaled"``, float32, or
             ``"codes"``, int16 (see :class:`skyenv.Games`).
         board, max_turns, reward: as for :class:`skyenv.GameOptions`.
@@ -79,20 +77,9 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
         mask: str = "info",
         noop: bool = False,
         render_mode: str | None = None,
-        render_all_hands: bool = False,
         **options: Unpack[LearnerKeywords],
     ) -> None:
-        self._build(
-            FifthAvenueEnv,
-            1,
-            num_players,
-            side,
-            options,
-            mask=mask,
-            noop=noop,
-            render_mode=render_mode,
-            render_all_hands=render_all_hands,
-        )
+        self._build(LearnerGames(1, num_players, side, **options), render_mode, mask, noop)
         self.observation_space = self._masks.space(self.core.space)
         self.action_space = action_space()
 
@@ -110,8 +97,9 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
         """
         super().reset(seed=seed)
         self.core.reset(seed)
-        self._show()
-        return self._observation(), self._info()
+        if self.render_mode == "human":
+            self.render()
+        return self._row(0)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Take the learner's decision and let the others play up to its next one, or to the end.
@@ -129,20 +117,21 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
         """
         core = self.core
         core.step(np.asarray(action).reshape(-1))
-        self._show()
+        if self.render_mode == "human":
+            self.render()
+        observation, info = self._row(0)
         truncated = bool(core.truncated[0])
         terminated = bool(core.done[0]) and not truncated
-        return self._observation(), float(core.reward[0]), terminated, truncated, self._info()
+        return observation, float(core.reward[0]), terminated, truncated, info
 
     def action_masks(self) -> npt.NDArray[np.int8]:
         """The learner's legal actions, int8 (103,), all 0 after the end; sb3-contrib asks for this
         method.
         """
-        return self._row_mask(0)
+        return self._masks.shown(self.core.mask()[0])
 
     def render(self) -> npt.NDArray[np.uint8] | str | None:
-        """Return or show the position as the learner sees it, or with all hands open if
-        ``render_all_hands``.
+        """Return or show the position as the learner sees it.
 
         Returns:
             Text (mode ``"ansi"``), pixels, uint8 (height, width, 3) (``"rgb_array"``), or None
@@ -151,21 +140,9 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
         Raises:
             RenderError: no window can be opened.
         """
-        picture: npt.NDArray[np.uint8] | str | None = self._pictures()[0]
+        picture: npt.NDArray[np.uint8] | str | None = self._picture(0)
         return picture
-
-    def _show(self) -> None:
-        if self.render_mode == "human":
-            self.render()
 
     def close(self) -> None:
         """Close the window, if there is one."""
-        self._renderer.close()
-
-    def _observation(self) -> Any:
-        return self._masks.observation(self.core.observation()[0], self.action_masks)
-
-    def _info(self) -> dict[str, Any]:
-        mask = {ACTION_MASK: self.action_masks()} if self._masks.in_info else {}
-        episode = self.core.episode_infos(self.core.all_rows)[0] if self.core.done[0] else {}
-        return {**mask, "seat": self.core.learner[0], **episode}
+        self._renderer.window.close()

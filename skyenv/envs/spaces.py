@@ -1,5 +1,5 @@
-"""Spaces that all interfaces share, and the place of the mask of legal actions: in the observation,
-in the infos, or in both.
+"""Spaces that all interfaces share, and the place of the mask of legal actions: in the observation
+or in the infos.
 
 Libraries look in different places: PettingZoo's own and RLlib's in the observation, which is a dict
 then; TorchRL, AgileRL and SuperSuit's wrappers of plain observations in the infos.
@@ -7,8 +7,7 @@ then; TorchRL, AgileRL and SuperSuit's wrappers of plain observations in the inf
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final, TypedDict
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -22,14 +21,9 @@ from skyenv.rules.actions import NUM_ACTIONS
 Mask = npt.NDArray[np.int8]
 ACTION_MASK: Final = "action_mask"
 """The mask's key, wherever it stands."""
-_PLACES: Final[dict[str, tuple[str | None, bool]]] = {
-    "observation": ("observation", False),
-    "info": (None, True),
-    "both": ("observation", True),
-    "rllib": ("observations", False),
-}
-"""For every place the key of the vector in an observation that is a dict, and whether the mask
-stands in the infos.
+_KEYS: Final = {"observation": "observation", "info": None, "rllib": "observations"}
+"""For every place the key of the vector in an observation that is a dict; None: observations are
+vectors, and the mask stands in the infos.
 """
 
 
@@ -51,47 +45,25 @@ def action_space() -> spaces.Discrete:
     return spaces.Discrete(NUM_ACTIONS)
 
 
-def state_space(num_players: int) -> spaces.Space[npt.NDArray[np.float32]]:
-    """Return the space of all seats' observations in seat order: float32 (num_players ·
-    OBSERVATION_SIZE,).
-    """
-    low, high = np.tile(LOW, num_players), np.tile(HIGH, num_players)
-    box: spaces.Box[Any] = spaces.Box(low=low, high=high, shape=low.shape, dtype=np.float32)
-    return box
-
-
-class MaskKeywords(TypedDict, total=False):
-    """The options of :class:`MaskPlace` that environments hand on: ``**options:
-    Unpack[MaskKeywords]``.
-    """
-
-    mask: str
-    noop: bool
-
-
 class MaskPlace:
     """The form of observations and infos.
 
     Args:
         mask: ``"observation"``: observations are dicts of ``"observation"`` and ``"action_mask"``;
-            ``"info"``: observations are vectors, and infos have ``"action_mask"``; ``"both"``:
-            dicts, and infos have it, too; ``"rllib"``: dicts of ``"observations"`` and
-            ``"action_mask"``, as RLlib's masking modules require.
+            ``"info"``: observations are vectors, and infos have ``"action_mask"``; ``"rllib"``:
+            dicts of ``"observations"`` and ``"action_mask"``, as RLlib's masking modules require.
         noop: where there is nothing to decide (the game is over, or another agent is to act) the
             mask allows action 0 instead of no action at all: a softmax or maximum over actions
             masked with −∞ is NaN or −∞ if none is allowed. Action 0 does nothing in a finished row
             that is about to be reset (NEXT_STEP), nor for a parallel agent that is not to act;
             elsewhere an action after the end is an error as before.
 
-    Attributes:
-        in_info: whether infos have the mask.
-
     Raises:
         OptionError: an option has a wrong value.
     """
 
     def __init__(self, mask: str, noop: bool = False) -> None:
-        self._key, self.in_info = _PLACES[check_choice("mask", mask, tuple(_PLACES))]
+        self._key = _KEYS[check_choice("mask", mask, tuple(_KEYS))]
         self._noop = check_flag("noop", noop)
 
     def space(self, vector: spaces.Space[Any]) -> spaces.Space[Any]:
@@ -107,8 +79,12 @@ class MaskPlace:
             mask[..., 0] |= ~mask.any(axis=-1)
         return mask
 
-    def observation(self, vector: npt.NDArray[Any], mask: Callable[[], Mask]) -> Any:
-        """Return an observation: the vector, (…, OBSERVATION_SIZE), or the dict of it and of the
-        result of `mask`, called only if needed.
+    def observation(self, vector: npt.NDArray[Any], mask: Mask) -> Any:
+        """Return an observation: the vector, (…, OBSERVATION_SIZE), or the dict of it and the
+        mask.
         """
-        return vector if self._key is None else {self._key: vector, ACTION_MASK: mask()}
+        return vector if self._key is None else {self._key: vector, ACTION_MASK: mask}
+
+    def info(self, mask: Mask) -> dict[str, Any]:
+        """Return what an info has of the mask: the entry of `mask`, or nothing."""
+        return {ACTION_MASK: mask} if self._key is None else {}

@@ -21,6 +21,7 @@ from typing import Final
 import numpy as np
 
 from skyenv.checks import check_seat
+from skyenv.engine.game import SETUP
 from skyenv.errors import OptionError
 from skyenv.histories.states import State, Step, game_of
 from skyenv.rules.actions import BID, BID_DONE
@@ -58,52 +59,42 @@ class Draw:
     place: int
 
 
-@dataclass(frozen=True)
-class Shown:
-    """A hidden black card that its owner laid down.
-
-    Attributes:
-        draws: number of draws before.
-    """
-
-    seat: int
-    rank: int
-    draws: int
-
-
 class HiddenCards:
     """What a seat knows of the hidden cards of a state; the same for all determinizations.
 
     Attributes:
         seat: the seat.
         draws: others' black cards, in the order in which they were drawn.
-        shown: those of them that were laid down, in order.
+        shown: those of them that were laid down, in order: seat, rank, number of draws before.
         stacks: counts by rank of the black cards that were face down after each shuffle, less those
             that the seat has seen drawn.
         unseen: [colour] → counts by rank of the coloured cards that the seat can't locate.
+        starts: where each seat's first hand begins in the setup's chance (SET-1 to SET-5).
     """
 
     def __init__(self, state: State, seat: int) -> None:
         self.state, self.seat = state, seat
-        self.others = [other for other in range(state.num_players) if other != seat]
+        seats = range(state.table.num_players)
+        self.others = [other for other in seats if other != seat]
+        before = (14 if state.table.side == "front" else 7) + 20
+        self.starts = [before + FIRST_HAND * other for other in seats]
         self.draws: list[Draw] = []
-        self.shown: list[Shown] = []
+        self.shown: list[tuple[int, int, int]] = []
         setup, *steps = state.steps
         first, now = game_of(setup.record)[0], game_of(state.record)[0]
         own = (now["hand"] - now["known"])[seat, :NUM_COLOURS]
         self.unseen: list[list[int]] = (now["unlocated"][:NUM_COLOURS] - own).tolist()
         black = first["face_down"][BLACK] + first["hand"][:, BLACK].sum(axis=0)
         self.stacks: list[list[int]] = [black.tolist()]
-        for owner in range(state.num_players):
-            start = first_card(state, owner)
+        for owner, start in enumerate(self.starts):
             for place in range(start + NUM_COLOURS, start + FIRST_HAND):
                 self._drawn(owner, 0, place, setup.chance[place])
         for number, step in enumerate(steps, 1):
-            before = game_of(state.steps[number - 1].record)[0]
+            earlier = game_of(state.steps[number - 1].record)[0]
             if FIRST_BLACK <= step.action < BID_DONE:
-                self._read_bid(before, step)
+                self._read_bid(earlier, step)
             else:
-                self._read_events(number, before, step)
+                self._read_events(number, earlier, step)
 
     def _drawn(self, seat: int, step: int, place: int, rank: int) -> None:
         if seat == self.seat:
@@ -115,7 +106,7 @@ class HiddenCards:
         after = game_of(step.record)[0]
         was_hidden = before["unknown"][step.seat, BLACK] > after["unknown"][step.seat, BLACK]
         if was_hidden and step.seat != self.seat:
-            self.shown.append(Shown(step.seat, step.action - FIRST_BLACK, len(self.draws)))
+            self.shown.append((step.seat, step.action - FIRST_BLACK, len(self.draws)))
 
     def _read_events(self, number: int, before: np.void, step: Step) -> None:
         cards = 0
@@ -141,81 +132,52 @@ class HiddenCards:
         """
         left = [list(counts) for counts in self.stacks]
         ranks = [NONE] * len(self.draws)
-        for card in self.shown:
-            places = [
-                i for i in range(card.draws) if ranks[i] == NONE and self.draws[i].seat == card.seat
-            ]
+        for seat, rank, draws in self.shown:
+            places = [i for i in range(draws) if ranks[i] == NONE and self.draws[i].seat == seat]
             stacks = [left[self.draws[i].stack] for i in places]
-            weights = [stack[card.rank] / sum(stack) for stack in stacks]
+            weights = [stack[rank] / sum(stack) for stack in stacks]
             if not any(weights):
                 return None
             (place,) = generator.choices(places, weights)
-            ranks[place] = card.rank
-            left[self.draws[place].stack][card.rank] -= 1
+            ranks[place] = rank
+            left[self.draws[place].stack][rank] -= 1
         bags = [shuffled(counts, generator) for counts in left]
         for i, draw in enumerate(self.draws):
             if ranks[i] == NONE:
                 ranks[i] = bags[draw.stack].pop()
         return ranks + bags[-1]
 
-    def deal(self, ranks: list[int], generator: random.Random) -> tuple[bytes, list[list[int]]]:
-        """Return the record with all hidden cards dealt anew, and the first hands: [seat][colour] →
-        rank of the coloured card.
+    def deal(self, ranks: list[int], generator: random.Random) -> tuple[bytes, tuple[Step, ...]]:
+        """Return the record with all hidden cards dealt anew, and the steps that lead there: the
+        real ones, with other cards where they were drawn unseen.
 
         Args:
             ranks: as :meth:`deal_black` gives them.
             generator: deals the coloured cards.
         """
-        games = game_of(self.state.record).copy()
+        table, steps = self.state.table, list(self.state.steps)
+        games, chance = game_of(self.state.record).copy(), {0: list(steps[0].chance)}
         hand, face_down = games[0]["hand"], games[0]["face_down"]
-        unknown, setup = games[0]["unknown"], self.state.steps[0].chance
-        starts = [first_card(self.state, seat) for seat in range(self.state.num_players)]
-        first = [list(setup[start : start + NUM_COLOURS]) for start in starts]
         hand[self.others] = games[0]["known"][self.others]
         for colour, counts in enumerate(self.unseen):
             bag = shuffled(counts, generator)
             for seat in self.others:
-                if unknown[seat, colour]:
-                    first[seat][colour] = bag.pop()
-                    hand[seat, colour, first[seat][colour]] += 1
+                if games[0]["unknown"][seat, colour]:
+                    chance[0][self.starts[seat] + colour] = bag[-1]
+                    hand[seat, colour, bag.pop()] += 1
             face_down[colour] = np.bincount(bag, minlength=NUM_RANKS)
         face_down[BLACK] = np.bincount(ranks[len(self.draws) :], minlength=NUM_RANKS)
         for draw, rank in zip(self.draws, ranks, strict=False):
             hand[draw.seat, BLACK, rank] += 1
-        for card in self.shown:
-            hand[card.seat, BLACK, card.rank] -= 1
-        return games.tobytes(), first
-
-    def history(self, ranks: list[int], first: list[list[int]], record: bytes) -> tuple[Step, ...]:
-        """Return the steps that lead to a determinization: the real ones, with other cards where
-        they were drawn unseen.
-        """
-        steps = list(self.state.steps)
-        if len(steps) > 1:
-            steps[-1] = replace(steps[-1], record=record)
-        changed: dict[int, list[int]] = {0: list(steps[0].chance)}
-        for seat, hand in enumerate(first):
-            start = first_card(self.state, seat)
-            changed[0][start : start + NUM_COLOURS] = hand
-        for draw, rank in zip(self.draws, ranks, strict=False):
-            changed.setdefault(draw.step, list(steps[draw.step].chance))[draw.place] = rank
-        for number, chance in changed.items():
-            steps[number] = _with_chance(steps[number], tuple(chance))
-        steps[0] = replace(steps[0], record=self._first_record(steps[0]))
-        return tuple(steps)
-
-    def _first_record(self, setup: Step) -> bytes:
-        """Return the game after a setup with other hands."""
-        games = game_of(setup.record).copy()
-        hand, face_down = games[0]["hand"], games[0]["face_down"]
-        face_down += hand.sum(axis=0, dtype=np.int8)
-        hand[:] = 0
-        for seat in range(self.state.num_players):
-            start = first_card(self.state, seat)
-            for place, rank in enumerate(setup.chance[start : start + FIRST_HAND]):
-                hand[seat, min(place, BLACK), rank] += 1
-        face_down -= hand.sum(axis=0, dtype=np.int8)
-        return games.tobytes()
+            chance.setdefault(draw.step, list(steps[draw.step].chance))[draw.place] = rank
+        for seat, rank, _ in self.shown:
+            hand[seat, BLACK, rank] -= 1
+        for number, decided in chance.items():
+            steps[number] = _with_chance(steps[number], tuple(decided))
+        table.game.play_unchecked(table.start.record, SETUP, chance[0])
+        steps[0] = replace(steps[0], record=table.game.position())
+        steps[-1] = replace(steps[-1], record=games.tobytes())
+        return games.tobytes(), tuple(steps)
 
 
 def shuffled(counts: Sequence[int], generator: random.Random) -> list[int]:
@@ -232,12 +194,7 @@ def _with_chance(step: Step, chance: tuple[int, ...]) -> Step:
         [*row[:2], next(ranks) + LOWEST_CARD, *row[3:]] if row[0] == EVENT_BLACK else row
         for row in step.rows
     ]
-    return Step(step.seat, step.action, chance, rows, step.record)
-
-
-def first_card(state: State, seat: int) -> int:
-    """Return where a seat's first hand begins in the setup's chance (SET-1 to SET-5)."""
-    return (14 if state.side == "front" else 7) + 20 + FIRST_HAND * seat
+    return replace(step, chance=chance, rows=rows)
 
 
 def resampled(state: State, seat: int, uniform: Callable[[], float]) -> State:
@@ -256,7 +213,7 @@ def resampled(state: State, seat: int, uniform: Callable[[], float]) -> State:
             "determinizations are drawn where a seat is to act or the game is over, not while "
             "chance decides"
         )
-    seat = check_seat(seat, state.num_players, "player")
+    seat = check_seat(seat, state.table.num_players, "player")
     if seat not in state.hidden:
         state.hidden[seat] = HiddenCards(state, seat)
     cards: HiddenCards = state.hidden[seat]
@@ -264,9 +221,9 @@ def resampled(state: State, seat: int, uniform: Callable[[], float]) -> State:
     for _ in range(MOST_TRIES):
         ranks = cards.deal_black(generator)
         if ranks is not None:
-            record, first = cards.deal(ranks, generator)
+            record, steps = cards.deal(ranks, generator)
             game.rewind_unchecked(record)
             # A card laid down promises that its bid can end.
             if state.is_over or game.legal_actions:
-                return State.settled(state.table, game, cards.history(ranks, first, record))
+                return State.settled(state.table, game, steps)
     raise OptionError(f"found no determinization for seat {seat} in {MOST_TRIES} tries")

@@ -17,7 +17,6 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.checks import check_integer
 from skyenv.engine.events import Event, action_event, events_of, setup_event
 from skyenv.engine.game import SETUP, Game
 from skyenv.engine.games import results
@@ -30,16 +29,11 @@ from skyenv.engine.information_state import (
 )
 from skyenv.engine.kernels import outcome_of
 from skyenv.engine.observation import codes_of, names
-from skyenv.errors import ChanceError, OptionError, shown
+from skyenv.errors import ChanceError, shown
 from skyenv.render.text import text
 from skyenv.rules.actions import ACTION_NAMES
 from skyenv.rules.board import Board
-from skyenv.rules.components import (
-    BUSINESSES,
-    CARD_VALUES,
-    COLOURS,
-    MAX_PLAYERS,
-)
+from skyenv.rules.components import BUSINESSES, CARD_VALUES, COLOURS
 from skyenv.rules.event_log import EVENT_BLACK
 from skyenv.rules.setup import blank_game
 from skyenv.rules.state import END_TRUNCATED, GAME_DTYPE, NONE
@@ -49,20 +43,7 @@ OUTCOME_NAMES: Final = (
     *(f"business {business}" for business in BUSINESSES),
     *(f"plot {colour}" for colour in COLOURS),
 )
-MOST_TURNS: Final = 1_000_000
-
-AUCTIONS_PER_TURN: Final = 8
-"""Both moves of option C can start a set: three districts and the park area."""
-CARDS: Final = 110
-"""COM-1. In an auction each is laid down at most once, and every bid has a card."""
-DECISIONS_PER_TURN: Final = 6 + AUCTIONS_PER_TURN * (2 * CARDS + MAX_PLAYERS + 1)
-"""Option, plot, two cards, two moves; and in every auction the cards, ends of bids, passes, and one
-to build or stop.
-"""
-CHANCES_PER_TURN: Final = 2 + MAX_PLAYERS + 2 + AUCTIONS_PER_TURN * 4
-"""Black cards of option D (two, and one for every seat), two tops, and Alea's cards."""
-CHANCES_OF_SETUP: Final = 7 * 2 + 20 + MAX_PLAYERS * 9 + 5
-CHANCES_AT_THE_END: Final = 3
+_NAMES: Final = names()
 
 
 class Table:
@@ -71,15 +52,17 @@ class Table:
     Attributes:
         board: the printed board of the side.
         start: the state before the setup.
+        first_lines: the first line of every seat's information state.
     """
 
     def __init__(self, num_players: int, side: str, max_turns: int) -> None:
-        check_integer("max_turns", max_turns, 1, MOST_TURNS)
         self.num_players, self.side, self.max_turns = num_players, side, max_turns
         self._local = threading.local()
-        self.board = self.game.board
-        blank = blank_game(num_players, self.board, max_turns).tobytes()
-        outcomes = self.game.play_unchecked(blank, SETUP, ())
+        game = self.game
+        self.board = game.board
+        self.first_lines = [first_line(game, seat) for seat in range(num_players)]
+        blank = blank_game(num_players, game.board, max_turns).tobytes()
+        outcomes = game.play_unchecked(blank, SETUP, ())
         self.start = State(self, blank, (), pending=SETUP, outcomes=outcomes)
 
     @property
@@ -92,17 +75,6 @@ class Table:
         game: Game = self._local.game
         return game
 
-    @cached_property
-    def first_lines(self) -> list[str]:
-        """The first line of every seat's information state."""
-        return [first_line(self.start, seat) for seat in range(self.num_players)]
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Table:
-        return self
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return table_of, (self.num_players, self.side, self.max_turns)
-
 
 @lru_cache(maxsize=64)
 def table_of(num_players: int, side: str, max_turns: int) -> Table:
@@ -114,12 +86,13 @@ def table_of(num_players: int, side: str, max_turns: int) -> Table:
     return Table(num_players, side, max_turns)
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class Step:
     """An action, or the setup, with all that followed from it.
 
     Attributes:
-        seat: the seat that played the action; NONE for the setup.
+        board: the board that is played on.
+        seat: the seat that played the action.
         action: its number, or SETUP.
         chance: numbers of the outcomes of chance in it.
         rows: the events, as :meth:`skyenv.Game.event_rows` gives them.
@@ -127,32 +100,30 @@ class Step:
             in it.
     """
 
+    board: Board
     seat: int
     action: int
     chance: tuple[int, ...]
     rows: list[list[int]]
     record: bytes
-    _events: list[Event] | None = field(default=None, init=False)
     _lines: dict[int, str] = field(default_factory=dict, init=False)
 
-    def events(self, board: Board) -> list[Event]:
-        """Return the events, as dictionaries of INTERFACE.md, the action first."""
-        if self._events is None:
-            game = game_of(self.record)
-            if self.action == SETUP:
-                self._events = [setup_event(game.view(np.recarray)[0])]
-            else:
-                told = events_of(self.rows, game, board)
-                self._events = [action_event(self.seat, self.action), *told]
-        return self._events
+    @cached_property
+    def events(self) -> list[Event]:
+        """The events, as dictionaries of INTERFACE.md, the action first."""
+        game = game_of(self.record)
+        if self.action == SETUP:
+            return [setup_event(game.view(np.recarray)[0])]
+        told = events_of(self.rows, game, self.board)
+        return [action_event(self.seat, self.action), *told]
 
-    def lines(self, board: Board, seat: int) -> str:
+    def lines(self, seat: int) -> str:
         """Return the lines for it in a seat's information state."""
         # All seats see the same, but for first hands and black cards.
         is_private = self.action == SETUP or any(row[0] == EVENT_BLACK for row in self.rows)
         viewer = seat if is_private else NONE
         if viewer not in self._lines:
-            self._lines[viewer] = "\n".join(map(event_line, seen_by(self.events(board), seat)))
+            self._lines[viewer] = "\n".join(map(event_line, seen_by(self.events, seat)))
         return self._lines[viewer]
 
 
@@ -199,8 +170,10 @@ class State:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        played = [(step.action, step.chance) for step in self.steps]
-        return replayed, (self.table, played, self.pending, self.chance)
+        table = self.table
+        steps = [(step.action, step.chance) for step in self.steps]
+        kind = (table.num_players, table.side, table.max_turns)
+        return _restored, (kind, steps, self.pending, self.chance)
 
     # ---- playing on ----
 
@@ -210,30 +183,26 @@ class State:
         Raises:
             IllegalActionError, ChanceError: it isn't possible here.
         """
-        if self.pending is not None:
-            if all(action != outcome for outcome, _ in self.outcomes):
-                possible = ", ".join(
-                    f"{outcome} ({OUTCOME_NAMES[outcome]})" for outcome, _ in self.outcomes
-                )
-                raise ChanceError(
-                    f"chance can't decide {shown(action)} here, only {possible}", len(self.chance)
-                )
-            return self._played(self.pending, (*self.chance, action))
-        if action not in self.legal:
-            game = self.table.game
-            game.rewind_unchecked(self.record)
-            raise game.games.refusal(0, action, False)
-        return self._played(action, ())
-
-    def _played(self, action: int, chance: tuple[int, ...]) -> State:
-        table, game = self.table, self.table.game
-        outcomes = game.play_unchecked(self.record, action, chance)
+        table, game, played = self.table, self.table.game, self.pending
+        chance: tuple[int, ...] = ()
+        if played is None:
+            if action not in self.legal:
+                game.rewind_unchecked(self.record)
+                raise game.games.refusal(0, action, False)
+            played = action
+        else:
+            if action not in dict(self.outcomes):
+                possible = [f"{number} ({OUTCOME_NAMES[number]})" for number, _ in self.outcomes]
+                told = f"chance can't decide {shown(action)} here, only {', '.join(possible)}"
+                raise ChanceError(told, len(self.chance))
+            chance = (*self.chance, action)
+        outcomes = game.play_unchecked(self.record, played, chance)
         if outcomes:
             return State(
-                table, self.record, self.steps, pending=action, chance=chance, outcomes=outcomes
+                table, self.record, self.steps, pending=played, chance=chance, outcomes=outcomes
             )
-        seat = NONE if action == SETUP else self._actor()
-        step = Step(seat, action, chance, game.event_rows(), game.position())
+        seat, rows = self._actor(), game.event_rows()
+        step = Step(table.board, seat, played, chance, rows, game.position())
         return State.settled(table, game, (*self.steps, step))
 
     def _actor(self) -> int:
@@ -241,26 +210,6 @@ class State:
         return self.seat if self.pending is None else int(game_of(self.record)["seat"][0])
 
     # ---- what is told of it ----
-
-    @property
-    def num_players(self) -> int:
-        """Number of seats."""
-        return self.table.num_players
-
-    @property
-    def side(self) -> str:
-        """Side of the board."""
-        return self.table.side
-
-    @property
-    def max_turns(self) -> int:
-        """END-5."""
-        return self.table.max_turns
-
-    @property
-    def board(self) -> Board:
-        """The board with its rings."""
-        return self.table.board
 
     @property
     def is_over(self) -> bool:
@@ -272,22 +221,18 @@ class State:
         """What has happened, the setup first; an action under way is there, what follows from it
         only when all is decided.
         """
-        events = [event for step in self.steps for event in step.events(self.board)]
-        return (
-            events
-            if self.pending in (None, SETUP)
-            else [*events, action_event(self._actor(), self.pending)]
-        )
+        return [*(event for step in self.steps for event in step.events), *self._under_way()]
+
+    def _under_way(self) -> list[Event]:
+        """The event of an action of which chance has more to decide, if there is one."""
+        return [] if self.pending in (None, SETUP) else [action_event(self._actor(), self.pending)]
 
     def information(self, seat: int) -> str:
         """:func:`skyenv.engine.information_state.information_state`, of which most was written for
         earlier positions.
         """
-        board = self.board
-        lines = [self.table.first_lines[seat], *[step.lines(board, seat) for step in self.steps]]
-        if self.pending not in (None, SETUP):
-            lines.append(event_line(action_event(self._actor(), self.pending)))
-        return "\n".join(lines)
+        lines = [self.table.first_lines[seat], *[step.lines(seat) for step in self.steps]]
+        return "\n".join([*lines, *map(event_line, self._under_way())])
 
     def information_vector(self, seat: int, events: int) -> npt.NDArray[np.float32]:
         """:func:`skyenv.engine.information_state.information_tensor`, scaled; zeros before the
@@ -298,19 +243,17 @@ class State:
         """
         if not self.steps:
             return np.zeros(information_size(events), np.float32)
-        try:
-            return information_tensor(self, seat, events, scaled=True)
-        except OptionError as error:
-            raise OptionError(f"{error}; load the game with a larger parameter events") from None
+        game = self.table.game
+        game.events = self.events
+        return information_tensor(game, seat, events, scaled=True)
 
     def observation(self, seat: int) -> npt.NDArray[np.float32]:
         """A seat's observation, float32 (OBSERVATION_SIZE,); while chance decides, that of the
         decision before.
         """
-        observation: npt.NDArray[np.float32] = self.table.game.games.observe(
-            seat, state=game_of(self.record).view(np.recarray)
-        )[0]
-        return observation
+        game = self.table.game
+        game.games.state.view(np.uint8)[:] = np.frombuffer(self.record, np.uint8)
+        return game.observation(seat)
 
     def observation_text(self, seat: int) -> str:
         """The observation's entries that aren't 0, a line each: name and whole number."""
@@ -321,11 +264,10 @@ class State:
         """Every seat's outcome (:func:`skyenv.engine.kernels.outcome_of`); 0 before the end and in
         a truncated game.
         """
-        game, players = game_of(self.record), self.num_players
+        game, players = game_of(self.record), self.table.num_players
         if not self.is_over or game["end"][0] == END_TRUNCATED:
             return [0.0] * players
-        outcomes: list[float] = outcome_of(results(game)[0][0, :players], players).tolist()
-        return outcomes
+        return list(outcome_of(results(game)[0][0, :players], players).tolist())
 
     def __str__(self) -> str:
         decided = ", ".join(OUTCOME_NAMES[outcome] for outcome in self.chance) or "nothing yet"
@@ -336,6 +278,11 @@ class State:
             return table
         played = f"Seat {self._actor()} has played: {ACTION_NAMES[self.pending]}"
         return f"{table}\n\n{played}; chance has decided: {decided}"
+
+
+def _restored(kind: tuple[int, str, int], *played: Any) -> State:
+    """Return the state of a pickle."""
+    return replayed(table_of(*kind), *played)
 
 
 def replayed(
@@ -352,6 +299,3 @@ def replayed(
         for number in [*([] if action == SETUP else [action]), *decided]:
             state = state.after(number)
     return state
-
-
-_NAMES: Final = names()

@@ -13,18 +13,16 @@ import numpy.typing as npt
 import pytest
 from gymnasium.utils.env_checker import check_env, data_equivalence
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
-from stable_baselines3 import A2C, DQN
+from stable_baselines3 import DQN
 from stable_baselines3.common.evaluation import evaluate_policy as evaluate_without_masks
 from stable_baselines3.common.monitor import Monitor
-from stable_baselines3.common.vec_env import VecMonitor
 
-from skyenv.agents import Decisions, RandomAgent
+from skyenv.agents import Decisions
 from skyenv.engine.games import Games, results
-from skyenv.engine.observation import OBSERVATION_SIZE, SCALE
+from skyenv.engine.observation import SCALE
 from skyenv.envs.episodes import EpisodeSeeds, episode_infos, row_seeds
 from skyenv.envs.learner import LearnerGames
 from skyenv.envs.registration import ENV_ID
@@ -34,7 +32,7 @@ from skyenv.envs.vector import FifthAvenueVectorEnv
 from skyenv.errors import AgentError, GameOverError, IllegalActionError, OptionError
 from skyenv.seeds import HIGHEST_SEED, TRAINING
 
-NUM_ENVS = 5
+NUM_ENVS = 4
 INTERFACES: dict[str, Callable[..., Any]] = {
     "core": lambda number, **options: LearnerGames(number, **options),
     "single": lambda number, **options: FifthAvenueEnv(**options),
@@ -81,25 +79,32 @@ def to_the_end(env: Any, rng: np.random.Generator) -> tuple[list[float], dict[st
 # ---- conformance ----
 
 
-@pytest.mark.parametrize("mask", ["observation", "info", "both", "rllib"])
-@pytest.mark.parametrize(("num_players", "side"), [(2, "back"), (3, "front"), (4, "back")])
+@pytest.mark.parametrize("mask", ["observation", "info", "rllib"])
 @pytest.mark.filterwarnings("ignore:.*:UserWarning")
-def test_gymnasiums_own_check(num_players: int, side: str, mask: str) -> None:
-    env = gymnasium.make(ENV_ID, num_players=num_players, side=side, mask=mask, max_turns=6)
+def test_gymnasiums_own_check(mask: str) -> None:
+    env = gymnasium.make(ENV_ID, num_players=3, side="back", mask=mask, max_turns=6)
     check_env(env.unwrapped, skip_render_check=mask != "info")
 
 
 SETTINGS: list[dict[str, Any]] = [
-    {"num_players": 2, "reward": "margin", "mask": "both"},
+    {"num_players": 2, "reward": "margin", "mask": "observation", "max_turns": 4},
     {
         "num_players": 3,
         "side": "back",
         "seat": "rotate",
         "opponents": ["crowd", "random"],
-        "max_turns": 20,
+        "observation": "codes",
+        "max_turns": 4,
     },
-    {"num_players": 4, "max_turns": 9, "seat": 3, "reward": "points", "mask": "rllib"},
-    {"num_players": 3, "max_turns": 4, "noop": True, "mask": "observation", "opponents": "hoard"},
+    {
+        "num_players": 4,
+        "seat": 3,
+        "opponents": "hoard",
+        "reward": "points",
+        "mask": "rllib",
+        "noop": True,
+        "max_turns": 5,
+    },
 ]
 
 
@@ -119,12 +124,12 @@ def test_the_same_as_gymnasiums_own_vector_of_single_environments(
     mine, theirs = env.reset(seed=20), single.reset(seed=20)
     rng = np.random.default_rng(20)
     ended = 0
-    for _ in range(200):
+    for _ in range(70):
         assert data_equivalence(mine, theirs, exact=True)
         assert env.observation_space.contains(mine[0])
         masks = env.action_masks()
         assert "action_mask" not in mine[-1] or (mine[-1]["action_mask"] == masks).all()
-        actions = choose(masks, rng, illegal=0.002)
+        actions = choose(masks, rng, illegal=0.01)
         mine, theirs = env.step(actions), single.step(actions)
         over = mine[2] | mine[3]
         ended += int(over.sum())
@@ -141,12 +146,12 @@ def test_the_same_as_gymnasiums_own_vector_of_single_environments(
 
 @pytest.mark.compiled
 def test_sb3_plays_the_games_of_the_vector_environment_and_reports_episodes() -> None:
-    options: dict[str, Any] = {"num_players": 3, "opponents": "crowd", "max_turns": 15}
+    options: dict[str, Any] = {"num_players": 3, "opponents": "crowd", "max_turns": 5}
     env = SkyenvVecEnv(NUM_ENVS, seed=5, reward="points", **options)
     twin = native(AutoresetMode.SAME_STEP, seat="rotate", reward="points", **options)
     assert (env.reset() == twin.reset(seed=5)[0]).all()
     rng, ended, so_far = np.random.default_rng(5), 0, np.zeros((NUM_ENVS, 2))
-    for _ in range(150):
+    for _ in range(70):
         actions = choose(get_action_masks(env), rng, illegal=0.002)
         told: Any = env.step(actions)
         observations, rewards, dones, infos = told
@@ -175,22 +180,21 @@ def test_sb3_plays_the_games_of_the_vector_environment_and_reports_episodes() ->
 def test_codes_are_the_scaled_observations_without_the_scale() -> None:
     """Also at the end of games, which seat 0 is shown, and with the same games."""
     kinds = [
-        native(AutoresetMode.SAME_STEP, max_turns=9, observation=k) for k in ("scaled", "codes")
+        native(AutoresetMode.SAME_STEP, max_turns=4, observation=k) for k in ("scaled", "codes")
     ]
     spaces: Any = [env.single_observation_space for env in kinds]
     assert spaces[1].dtype == np.int16
     assert np.array_equal(spaces[1].high * SCALE, spaces[0].high)
     shown = [env.reset(seed=20)[0] for env in kinds]
     ended = 0
-    for _ in range(100):
+    for _ in range(40):
         assert np.array_equal(shown[1] * SCALE, shown[0])
         assert shown[1] in kinds[1].observation_space
-        actions = choose(kinds[0].action_masks(), np.random.default_rng(ended))
+        actions = kinds[0].action_masks().argmax(axis=1)
         told = [env.step(actions) for env in kinds]
         shown = [one[0] for one in told]
         for row in np.flatnonzero(told[0][3]):
             scaled, codes = (one[4]["final_obs"][row] for one in told)
-            assert codes.dtype == np.int16
             assert np.array_equal(codes * SCALE, scaled)
             ended += 1
     assert ended > 2
@@ -201,10 +205,10 @@ def test_codes_are_the_scaled_observations_without_the_scale() -> None:
 
 @pytest.mark.compiled
 def test_maskable_ppo_learns_in_it() -> None:
-    env = SkyenvVecEnv(4, 3, "back", opponents=("random", "crowd"), pool=True, seed=1, max_turns=8)
+    env = SkyenvVecEnv(4, 3, "back", opponents=("random", "crowd"), pool=True, seed=1, max_turns=3)
     assert is_masking_supported(env)
-    model = MaskablePPO("MlpPolicy", env, n_steps=40, batch_size=40, n_epochs=1, device="cpu")
-    model.learn(320)
+    model = MaskablePPO("MlpPolicy", env, n_steps=20, batch_size=40, n_epochs=1, device="cpu")
+    model.learn(160)
     assert model.ep_info_buffer
     assert all(-1 <= episode["r"] <= 1 for episode in model.ep_info_buffer)
     rewards, lengths = evaluate_policy(model, env, n_eval_episodes=4, return_episode_rewards=True)
@@ -217,14 +221,11 @@ def test_maskable_ppo_learns_in_it() -> None:
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize(
-    ("algorithm", "options"),
-    [(A2C, {"n_steps": 5}), (DQN, {"learning_starts": 20, "buffer_size": 500})],
-)
-def test_what_knows_no_masks_learns_in_it(algorithm: Any, options: dict[str, Any]) -> None:
-    model = algorithm("MlpPolicy", SkyenvVecEnv(2, seed=1), seed=1, device="cpu", **options)
-    model.learn(100)
-    assert evaluate_without_masks(model, SkyenvVecEnv(2, seed=1), n_eval_episodes=3)
+def test_an_algorithm_without_masks_learns_in_it() -> None:
+    env = SkyenvVecEnv(2, seed=1)
+    model = DQN("MlpPolicy", env, learning_starts=20, buffer_size=500, seed=1, device="cpu")
+    model.learn(60)
+    assert evaluate_without_masks(model, env, n_eval_episodes=3)
 
 
 # ---- episodes ----
@@ -251,20 +252,6 @@ def test_the_rewards_between_two_decisions_are_summed_up(reward: str, seat: int)
         env.step(0)
 
 
-def test_max_turns_ends_the_game_and_max_episode_steps_only_stops_asking() -> None:
-    """Gymnasium's wrapper truncates without the account of what the episode came to, and a decision
-    is left open.
-    """
-    for options, tells in (({"max_turns": 2}, True), ({"max_episode_steps": 3}, False)):
-        env = gymnasium.make(ENV_ID, **options)  # type: ignore[arg-type]
-        env.reset(seed=1)
-        rewards, info = to_the_end(env, np.random.default_rng(1))
-        assert not any(rewards)
-        assert ("win_share" in info, info["action_mask"].any()) == (tells, not tells)
-    with pytest.raises(OptionError, match="max_episode_steps"):
-        gymnasium.make_vec(ENV_ID, num_envs=2, max_episode_steps=9)
-
-
 @pytest.mark.compiled
 def test_infos_tell_how_games_ended() -> None:
     games = Games(200, 3, seed=1, autoreset=False, observation=None, max_turns=40)
@@ -287,24 +274,6 @@ def test_infos_tell_how_games_ended() -> None:
     assert {info["win_share"] for info in infos} >= {0, 1}
 
 
-@pytest.mark.compiled
-@pytest.mark.parametrize("mode", [AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP])
-def test_gymnasiums_statistics_go_beside_it(mode: AutoresetMode) -> None:
-    envs: Any = RecordEpisodeStatistics(native(mode, reward="points", max_turns=9))
-    envs.reset(seed=1)
-    ended = 0
-    for _ in range(60):
-        _, _, *ends, info = envs.step(envs.unwrapped.action_masks().argmax(axis=1))
-        over = np.logical_or(*ends)
-        if over.any():
-            told = info["final_info"] if mode is AutoresetMode.SAME_STEP else info
-            assert told["_win_share"].tolist() == over.tolist()
-            assert told["win_share"].dtype == np.float64
-            assert (info["episode"]["r"][over] == told["own_vp"][over]).all()
-            ended += int(over.sum())
-    assert ended > 3
-
-
 # ---- seats and opponents ----
 
 
@@ -323,7 +292,6 @@ MIXED = {(one, None, other) for one in PAIR for other in PAIR}
 
 
 @pytest.mark.compiled
-@each_interface
 @pytest.mark.parametrize(
     ("options", "met"),
     [
@@ -335,48 +303,24 @@ MIXED = {(one, None, other) for one in PAIR for other in PAIR}
         ({"opponents": "random"}, {("random", None, "random")}),
     ],
 )
-def test_opponents(interface: str, options: dict[str, Any], met: set[Any]) -> None:
-    env = INTERFACES[interface](40, num_players=3, seat=1, **{"opponents": PAIR, **options})
-    assert {tuple(table) for table in tables(env)} == met
+def test_opponents(options: dict[str, Any], met: set[Any]) -> None:
+    games = LearnerGames(40, 3, seat=1, **{"opponents": PAIR, **options})
+    assert {tuple(table) for table in tables(games)} == met
 
 
 @pytest.mark.compiled
 @each_interface
 def test_setting_opponents(interface: str) -> None:
-    """From the next episode on; what a list is stays as the environment was told, unless it is told
-    anew.
-    """
-    make = INTERFACES[interface]
-    seated, drawn = make(40, num_players=3, seat=0), make(40, num_players=3, seat=0, pool=True)
-    for env in (seated, drawn):
-        env.reset()
-        env.set_opponents("crowd")
-        env.set_opponents(PAIR)
-        assert getattr(env, "core", env).opponents(0) == [None, "random", "random"]
-    assert {table[1] for table in tables(seated)} == {"crowd"}
-    assert {table[1] for table in tables(drawn)} == set(PAIR)
-    seated.set_opponents([*PAIR, "random"], [1, 0, 1])
-    assert {table[1] for table in tables(seated)} == {"crowd", "random"}
-    drawn.set_opponents(PAIR, pool=False)
-    assert {table[1] for table in tables(drawn)} == {"crowd"}
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize(
-    "opponents",
-    [
-        lowest_legal,
-        RandomAgent(),
-        RandomAgent,
-        f"{__name__}:lowest_legal",
-        [lowest_legal, "crowd"],
-        ["random", "skyenv.agents:RandomAgent"],
-    ],
-)
-def test_opponents_are_objects_callables_and_names(opponents: Any) -> None:
-    env = gymnasium.make(ENV_ID, num_players=3, opponents=opponents, seat=1)
-    env.reset(seed=1)
-    assert to_the_end(env, np.random.default_rng(1))[1]["end_reason"]
+    """From the next episode on."""
+    env = INTERFACES[interface](40, num_players=3, seat=0)
+    env.reset()
+    env.set_opponents(PAIR)
+    assert getattr(env, "core", env).opponents(0) == [None, "random", "random"]
+    assert {tuple(table) for table in tables(env)} == {(None, *PAIR)}
+    env.set_opponents([*PAIR, "random"], [1, 0, 1])
+    assert {table[1] for table in tables(env)} == {"crowd", "random"}
+    env.set_opponents(PAIR, pool=True)
+    assert {table[1] for table in tables(env)} == set(PAIR)
 
 
 @pytest.mark.compiled
@@ -412,7 +356,6 @@ def test_the_learners_seat(interface: str) -> None:
     assert seats("rotate", 4) == [2, 3, 0, 1, 2]
     assert seats(3, 2) == [3, 3, 3]
     assert set(seats("random", 20)) == {0, 1, 2, 3}
-    assert seats("random", 9) == seats(None, 9)
 
 
 # ---- seeds ----
@@ -427,15 +370,15 @@ def test_seeds() -> None:
         env.reset(seed=None if episode else 5)
         sb3.reset()
         told.append(env.core.games.seeds.tolist())
-        assert told[-1] == list(sb3.get_attr("seed")) == list(env.get_attr("seed"))
+        assert told[-1] == sb3.core.games.seeds.tolist()
         assert told[-1][2] == single.core.games.seeds[0]
-    assert told[0] == [5, 6, 7, 8, 9]
+    assert told[0] == [5, 6, 7, 8]
     later = [seed for seeds in told[1:] for seed in seeds]
     assert len({*later}) == len(later)
     assert all(seed in TRAINING for seed in later)
-    for seeds, expected in (([5, 6, None, 8, 9], told[0]), (None, told[1])):
+    for seeds, expected in (([5, 6, None, 8], told[0]), (None, told[1])):
         env.reset(seed=seeds)
-        assert np.delete(env.core.games.seeds - np.array(expected), 2).tolist() == [0] * 4
+        assert np.delete(env.core.games.seeds - np.array(expected), 2).tolist() == [0] * 3
 
 
 def test_neighbouring_seeds_give_unrelated_numbers() -> None:
@@ -476,15 +419,15 @@ def test_a_reset_mask_resets_its_rows_alone(mode: AutoresetMode) -> None:
     env.reset(seed=1)
     for _ in range(10):
         observations, *_ = env.step(choose(env.action_masks(), rng))
-    marked = np.array([False, True, False, False, True])
+    marked = np.array([False, True, False, True])
     state = env.core.games.state.copy()
     again, info = env.reset(seed=70, options={"reset_mask": marked})
     assert (again[~marked] == observations[~marked]).all()
     assert (env.core.games.state[~marked] == state[~marked]).all()
-    assert env.core.games.seeds.tolist() == [1, 71, 3, 4, 74]
+    assert env.core.games.seeds.tolist() == [1, 71, 3, 73]
     assert (info["action_mask"] == env.action_masks()).all()
     state = env.core.games.state.copy()
-    for mask in (np.zeros(5, bool), np.ones(4, bool), np.ones(5, int), [True] * 5):
+    for mask in (np.zeros(4, bool), np.ones(3, bool), np.ones(4, int)):
         with pytest.raises(OptionError, match="reset_mask"):
             env.reset(seed=2, options={"reset_mask": mask})
         assert (env.core.games.state == state).all()
@@ -531,120 +474,65 @@ def test_an_illegal_action_ends_the_episode(interface: str) -> None:
     if interface == "sb3":  # which resets in the same step
         assert (told[1][-1], told[2].tolist()) == (-1, [False, False, True])
         info = told[3][-1]
-        assert not any("illegal_action" in other for other in told[3][:-1])
     else:
         assert core.games.state[-1].tobytes() == state
         assert core.reward[-1] == -1
         assert not core.mask()[-1].any()
         (info,) = core.episode_infos(core.all_rows[-1:])
-    assert info["illegal_action"] == actions[-1]
     assert (info["end_reason"], info["win_share"]) == ("illegal", 0)
     assert interface != "single" or told[1:4] == (-1.0, True, False)
 
 
 def test_disabled_autoreset_refuses_finished_rows() -> None:
-    env = native(AutoresetMode.DISABLED, max_turns=2)
+    env = native(AutoresetMode.DISABLED)
     env.reset(seed=1)
-    over = np.zeros(NUM_ENVS, bool)
-    while not over.any():
-        _, _, _, over, _ = env.step(env.action_masks().argmax(axis=1))
+    masks = env.action_masks()
+    env.step(np.where(np.arange(NUM_ENVS) == 2, masks.argmin(axis=1), masks.argmax(axis=1)))
     state = env.core.games.state.copy()
     with pytest.raises(GameOverError) as refused:
         env.step(np.zeros(NUM_ENVS, int))
-    assert refused.value.row == np.argmax(over)
+    assert refused.value.row == 2
     assert (env.core.games.state == state).all()
 
 
-@each_interface
 @pytest.mark.parametrize(
-    ("options", "name"),
+    ("make", "options", "name"),
     [
-        ({"opponents": ["crowd"]}, "opponents .* pool=True"),
-        ({"opponents": ["crowd"] * 3}, "opponents"),
-        ({"opponents": []}, "opponents"),
-        ({"opponents": PAIR, "pool": False, "opponent_weights": [1, 1]}, "opponent_weights"),
-        ({"opponents": PAIR, "pool": "yes"}, "pool must be"),
-        ({"one_opponent": 1}, "one_opponent must be"),
-        ({"opponents": PAIR, "opponent_weights": [1]}, "opponent_weights"),
-        ({"opponents": PAIR, "opponent_weights": ["a", "b"]}, "opponent_weights"),
-        ({"opponents": PAIR, "opponent_weights": [0, 0]}, "opponent_weights"),
-        ({"opponents": PAIR, "opponent_weights": [2, -1]}, "opponent_weights"),
-        ({"opponents": PAIR, "opponent_weights": [float("nan"), 1]}, "opponent_weights"),
-        ({"opponents": "nobody"}, "nobody"),
-        ({"opponents": 7}, "7"),
-        ({"seat": 3}, "seat"),
-        ({"seat": "first"}, "seat"),
-        ({"seat": True}, "seat"),
-        ({"illegal": "ignore"}, "illegal must be"),
-        ({"num_players": 5}, "num_players"),
-        ({"observation": "pixels"}, "observation"),
+        ("core", {"opponents": ["crowd"]}, "opponents .* pool=True"),
+        ("core", {"opponents": ["crowd"] * 3}, "opponents"),
+        ("core", {"opponents": []}, "opponents"),
+        *(
+            ("core", {"opponents": PAIR, "opponent_weights": weights}, "opponent_weights")
+            for weights in ([1], ["a", "b"], [0, 0], [2, -1], [float("nan"), 1])
+        ),
+        ("core", {"opponents": PAIR, "pool": "yes"}, "pool must be"),
+        ("core", {"one_opponent": 1}, "one_opponent must be"),
+        ("core", {"opponents": "nobody"}, "nobody"),
+        ("core", {"opponents": 7}, "7"),
+        *(("core", {"seat": seat}, "seat") for seat in (3, "first", True)),
+        ("core", {"illegal": "ignore"}, "illegal must be"),
+        ("core", {"observation": "pixels"}, "observation"),
+        *((env, {"render_mode": "video"}, "render_mode") for env in ("single", "vector", "sb3")),
+        *((env, {"mask": "infos"}, "mask must be") for env in ("single", "vector")),
+        ("vector", {"noop": 2}, "noop must be"),
+        ("vector", {"autoreset_mode": "never"}, "never"),
+        ("vector", {"threads": 0}, "threads must be"),
     ],
 )
-def test_wrong_options_are_named(interface: str, options: dict[str, Any], name: str) -> None:
-    with pytest.raises((OptionError, AgentError), match=name):
-        INTERFACES[interface](4, **{"num_players": 3, **options})
+def test_wrong_options_are_named(make: str, options: dict[str, Any], name: str) -> None:
+    with pytest.raises((OptionError, AgentError, ValueError), match=name):
+        INTERFACES[make](4, **{"num_players": 3, **options})
 
 
-@pytest.mark.parametrize("interface", ["single", "vector", "sb3"])
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"autoreset": 1}, "has no option 'autoreset'; it has .*board, .*seat"),
-        ({"render_mode": "video"}, "render_mode"),
-        ({"render_all_hands": 3}, "render_all_hands must be"),
-    ],
-)
-def test_other_options_are_refused_by_name(
-    interface: str, options: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(OptionError, match=message):
-        INTERFACES[interface](2, **options)
-
-
-@pytest.mark.parametrize(
-    ("make", "options"),
-    [
-        *((FifthAvenueVectorEnv, one) for one in ({"mask": "infos"}, {"noop": 2})),
-        *((FifthAvenueVectorEnv, one) for one in ({"autoreset_mode": "never"}, {"threads": 0})),
-        (SkyenvVecEnv, {"num_envs": 0}),
-        (SkyenvVecEnv, {"num_envs": 2, "seed": -1}),
-    ],
-)
-def test_wrong_options_of_some_interfaces(make: Any, options: dict[str, Any]) -> None:
-    with pytest.raises(OptionError, match=f"{list(options)[-1]} must be"):
-        make(**options)
-
-
-# ---- what libraries ask of the rows of a batch ----
-
-
-def test_questions_about_rows() -> None:
-    env = FifthAvenueVectorEnv(3, 3, seat="rotate", opponents="crowd")
-    sb3 = SkyenvVecEnv(3, 3, seat="rotate", opponents="crowd", seed=7)
-    env.reset(seed=7)
-    sb3.reset()
+def test_sb3_asks_for_rows_of_the_batch() -> None:
+    env = SkyenvVecEnv(3, 3, opponents="crowd", seed=7)
+    env.reset()
     masks = env.action_masks()
-    expected = {"seed": [7, 8, 9], "seat": [1, 2, 0], "render_mode": [None] * 3}
-    for name, values in expected.items():
-        assert list(env.get_attr(name)) == list(env.call(name)) == sb3.get_attr(name) == values
-        assert sb3.get_attr(name, [2, 0]) == [values[2], values[0]]
-    assert env.get_attr("opponents")[0] == ["crowd", None, "crowd"]
-    assert (np.stack(env.call("action_masks")) == masks).all()
-    assert (np.stack(sb3.env_method("action_masks", indices=[2, 1])) == masks[[2, 1]]).all()
-    assert (sb3.get_attr("action_masks", 2)[0]() == masks[2]).all()
-    assert sb3.env_is_wrapped(Monitor, indices=[0, 1]) == [True, True]
-    assert sb3.env_is_wrapped(VecMonitor) == [False] * 3
-    assert (sb3.has_attr("seat"), sb3.has_attr("nonsense")) == (True, False)
-    assert list(sb3.get_images()) == [None] * 3
-    ask: Callable[..., Any]
-    for ask in (env.get_attr, env.call, sb3.get_attr, sb3.env_method):
-        with pytest.raises(AttributeError, match="'nonsense'; they have action_masks"):
+    assert (np.stack(env.env_method("action_masks", indices=[2, 1])) == masks[[2, 1]]).all()
+    assert (env.get_attr("action_masks", 2)[0]() == masks[2]).all()
+    assert env.env_is_wrapped(Monitor, indices=[0, 1]) == [True, True]
+    assert (env.has_attr("action_masks"), env.has_attr("nonsense")) == (True, False)
+    assert list(env.get_images()) == [None] * 3
+    for ask in (env.get_attr, env.env_method, lambda name: env.set_attr(name, 1)):
+        with pytest.raises(AttributeError, match="nonsense"):
             ask("nonsense")
-    with pytest.raises(AttributeError, match=r"'seat' can't be set"):
-        sb3.set_attr("seat", 1)
-    for ask in (env.call, sb3.env_method):
-        ask("set_opponents", PAIR, pool=True)
-    assert {name for table in tables(env) for name in table} <= {None, *PAIR}
-    with pytest.raises(OptionError, match="all rows together"):
-        sb3.env_method("set_opponents", "random", indices=[1])
-    assert env.single_observation_space.shape == (OBSERVATION_SIZE,)

@@ -1,4 +1,13 @@
-"""The game and its states as OpenSpiel knows them, registered under :data:`SHORT_NAME`."""
+"""The game for OpenSpiel: importing this registers it, and
+``pyspiel.load_game("fifth_avenue(players=3)")`` makes it.
+
+Every card, tile and plot that chance decides is a chance node of its own, in the order of
+:meth:`skyenv.Game.chance_ahead`. OpenSpiel's information state is
+:mod:`skyenv.engine.information_state`, its
+observation :mod:`skyenv.engine.observation`, returns are the reward "outcome". A state's
+``resample_from_infostate`` draws a determinization with its whole past, so OpenSpiel's searches
+need not cheat. skyenv's agents are :class:`AgentBot`.
+"""
 
 from __future__ import annotations
 
@@ -9,29 +18,25 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-import pyspiel
 
+from skyenv.agents import Agent, checked_actions, decisions_in, make_agent
 from skyenv.checks import check_flag, check_integer
 from skyenv.engine.game import OUTCOMES, SETUP, Game
 from skyenv.engine.information_state import information_size, most_events
 from skyenv.engine.kernels import outcome_of
 from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.engine.options import DEFAULT_MAX_TURNS
-from skyenv.errors import OptionError, shown
+from skyenv.errors import AgentError, OptionError, install_hint
 from skyenv.histories.resampling import resampled
-from skyenv.histories.states import (
-    CHANCES_AT_THE_END,
-    CHANCES_OF_SETUP,
-    CHANCES_PER_TURN,
-    DECISIONS_PER_TURN,
-    OUTCOME_NAMES,
-    State,
-    Table,
-    table_of,
-)
+from skyenv.histories.states import OUTCOME_NAMES, State, Table, table_of
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS
 from skyenv.rules.state import NONE
+
+try:
+    import pyspiel
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(f"{error}; {install_hint('openspiel')}", name=error.name) from error
 
 SHORT_NAME: Final = "fifth_avenue"
 """For ``pyspiel.load_game``."""
@@ -43,7 +48,14 @@ PARAMETERS: Final = {
     "information_state": True,
 }
 """The game's parameters and their defaults."""
-MOST_EVENTS: Final = 1_000_000
+DECISIONS_PER_TURN: Final = 6 + 8 * (2 * 110 + MAX_PLAYERS + 1)
+"""Option, plot, two cards, two moves; and in each of eight auctions (both moves of option C can
+start three districts' and the park area's) the 110 cards, each laid down at most once, as many ends
+of bids, passes, and one decision to build or stop.
+"""
+CHANCES_PER_TURN: Final = 2 + MAX_PLAYERS + 2 + 8 * 4
+"""Black cards of option D (two, and one for every seat), two tops, and Alea's cards."""
+CHANCES_OF_SETUP_AND_END: Final = 7 * 2 + 20 + MAX_PLAYERS * 9 + 5 + 3
 
 
 def _game_type(information_state: bool) -> pyspiel.GameType:
@@ -66,22 +78,9 @@ def _game_type(information_state: bool) -> pyspiel.GameType:
     )
 
 
-GAME_TYPE: Final = _game_type(information_state=True)
 _CHANCE: Final = int(pyspiel.PlayerId.CHANCE)
 _TERMINAL: Final = int(pyspiel.PlayerId.TERMINAL)
 _NOTHING: Final = base64.b64encode(pickle.dumps({})).decode()
-
-
-def _info(players: int, max_turns: int) -> pyspiel.GameInfo:
-    return pyspiel.GameInfo(
-        num_distinct_actions=NUM_ACTIONS,
-        max_chance_outcomes=len(OUTCOME_NAMES),
-        num_players=players,
-        min_utility=outcome_of(0.0, players),
-        max_utility=outcome_of(1.0, players),
-        utility_sum=0.0,
-        max_game_length=2 * players + max_turns * DECISIONS_PER_TURN,
-    )
 
 
 class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
@@ -104,15 +103,21 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
         given = {**PARAMETERS, **(params or {})}
-        if unknown := sorted(set(given) - set(PARAMETERS)):
-            raise OptionError(
-                f"{SHORT_NAME} has no parameter {shown(unknown[0])}; it has {', '.join(PARAMETERS)}"
-            )
         self.table: Table = table_of(given["players"], given["side"], given["max_turns"])
-        events = check_integer("events", given["events"], 0, MOST_EVENTS)
-        self.max_events = events or most_events(self.table.num_players, self.table.max_turns)
+        players, turns = self.table.num_players, self.table.max_turns
+        events = check_integer("events", given["events"], 0, 10**6)
+        self.max_events = events or most_events(players, turns)
         kind = _game_type(check_flag("information_state", given["information_state"]))
-        super().__init__(kind, _info(self.table.num_players, self.table.max_turns), params or {})
+        info = pyspiel.GameInfo(
+            num_distinct_actions=NUM_ACTIONS,
+            max_chance_outcomes=len(OUTCOME_NAMES),
+            num_players=players,
+            min_utility=outcome_of(0.0, players),
+            max_utility=outcome_of(1.0, players),
+            utility_sum=0.0,
+            max_game_length=2 * players + turns * DECISIONS_PER_TURN,
+        )
+        super().__init__(kind, info, params or {})
 
     def __reduce__(self) -> tuple[Any, ...]:
         # OpenSpiel's own way makes a game of this class without calling __init__; copies and
@@ -125,37 +130,29 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
 
     def max_chance_nodes_in_history(self) -> int:
         """More chance nodes than this no game has."""
-        return int(CHANCES_OF_SETUP + self.table.max_turns * CHANCES_PER_TURN + CHANCES_AT_THE_END)
+        return int(CHANCES_OF_SETUP_AND_END + self.table.max_turns * CHANCES_PER_TURN)
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Observer | None:
         """What a seat sees: with perfect recall its information state, else its observation.
 
         Returns:
             None for what there is not: the public part alone, or the private part alone.
-
-        Raises:
-            OptionError: parameters are given; there are none.
         """
-        if isinstance(iig_obs_type, dict):  # from C++, if no type is asked for
-            iig_obs_type, params = None, iig_obs_type
-        if params:
-            raise OptionError(f"observers of {SHORT_NAME} have no parameters, not {shown(params)}")
-        if iig_obs_type is None:
+        # From C++, parameters (there are none) come first, if no type is asked for.
+        if iig_obs_type is None or isinstance(iig_obs_type, dict):
+            iig_obs_type = pyspiel.IIGObservationType(perfect_recall=False)
+        one = pyspiel.PrivateInfoType.SINGLE_PLAYER
+        if not iig_obs_type.public_info or iig_obs_type.private_info != one:
+            return None
+        if not iig_obs_type.perfect_recall:
             return Observer(
                 "observation", OBSERVATION_SIZE, State.observation, State.observation_text
             )
-        if (
-            not iig_obs_type.public_info
-            or iig_obs_type.private_info != pyspiel.PrivateInfoType.SINGLE_PLAYER
-        ):
-            return None
-        if not iig_obs_type.perfect_recall:
-            return self.make_py_observer()
         events = self.max_events
         return Observer(
             "info_state",
             information_size(events),
-            lambda position, player: position.information_vector(player, events),
+            lambda state, player: state.information_vector(player, events),
             State.information,
         )
 
@@ -254,7 +251,10 @@ class FifthAvenueState(pyspiel.State):  # type: ignore[misc]
             OptionError: chance is to decide here, or there is no such seat.
         """
         position = resampled(self.position, player_id, rng)
-        moves = [f"{player}:{action}" for player, action in moves_of(position)]
+        moves: list[str] = []
+        for step in position.steps:
+            moves += [] if step.action == SETUP else [f"{step.seat}:{step.action}"]
+            moves += [f"{_CHANCE}:{number}" for number in step.chance]
         # Reading a text is the only way to give a state a history without playing it.
         text = f"history={','.join(moves)}\nmove_number={len(moves)}\n__dict__={_NOTHING}"
         state: FifthAvenueState = self.get_game().deserialize_state(text)
@@ -262,42 +262,63 @@ class FifthAvenueState(pyspiel.State):  # type: ignore[misc]
         return state
 
     def to_game(self) -> Game:
-        """The game so far as a :class:`skyenv.Game`: to look at, to record, or to play on, its
-        chance then being its own.
+        """The game so far as a :class:`skyenv.Game`, of seed None: to look at, to record, or to
+        play on, its chance then being its own.
 
         Raises:
             OptionError: chance is to decide here.
         """
-        position = self.position
+        position, table = self.position, self.position.table
         if position.pending is not None:
             raise OptionError(
                 "a Game stands where a seat is to act or the game is over, not while chance decides"
             )
-        return game_from(position)
+        setup, *steps = (
+            (step.action, [OUTCOMES[number] for number in step.chance]) for step in position.steps
+        )
+        turns, first = table.max_turns, setup[1]
+        game = Game(table.num_players, table.side, 0, max_turns=turns, chance=first)
+        game.state["seed"] = NONE
+        for action, chance in steps:
+            game.play(action, chance)
+        return game
 
 
-def game_from(position: State) -> Game:
-    """A Game that was played as the position was; its seed is None."""
-    setup, *steps = (
-        (step.action, [OUTCOMES[number] for number in step.chance]) for step in position.steps
-    )
-    game = Game(
-        position.num_players, position.side, 0, max_turns=position.max_turns, chance=setup[1]
-    )
-    game.state["seed"] = NONE
-    for action, chance in steps:
-        game.play(action, chance)
-    return game
+class AgentBot(pyspiel.Bot):  # type: ignore[misc]
+    """A bot that decides as an agent does, from what the seat to act may see; it can play several
+    seats, and keeps no history.
+
+    Args:
+        agent: an agent, or what :func:`skyenv.make_agent` takes, such as ``"greedy"``.
+        seed: of the agent's random numbers, at least 0; None takes one from the operating system.
+
+    Raises:
+        AgentError: there is no such agent.
+        CheckpointError: the checkpoint is missing, damaged, or made for something else.
+        ValueError: the seed is negative.
+    """
+
+    def __init__(self, agent: Agent | Callable[..., Any] | str, seed: int | None = None) -> None:
+        super().__init__()
+        self.agent = make_agent(agent)
+        self._generator = np.random.default_rng(seed)
+
+    def step(self, state: FifthAvenueState) -> int:
+        """The agent's action.
+
+        Raises:
+            AgentError: no seat is to act, or the agent's answer isn't a legal action.
+        """
+        game = state.position.table.game
+        game.rewind_unchecked(state.position.record)
+        if not state.position.legal:
+            raise AgentError(f"agent {self.agent.name} was asked where no seat is to act")
+        uniform = self._generator.random(1)
+        decisions = decisions_in(game.games, self.agent, uniform=uniform)
+        return int(checked_actions(self.agent, decisions)[0])
+
+    def restart_at(self, state: FifthAvenueState) -> None:
+        """Begin at a state: nothing to do."""
 
 
-def moves_of(position: State) -> list[tuple[int, int]]:
-    """The history as OpenSpiel tells it: who decided, and what."""
-    moves: list[tuple[int, int]] = []
-    for step in position.steps:
-        if step.action != SETUP:
-            moves.append((step.seat, step.action))
-        moves += [(_CHANCE, number) for number in step.chance]
-    return moves
-
-
-pyspiel.register_game(GAME_TYPE, FifthAvenueGame)
+pyspiel.register_game(_game_type(information_state=True), FifthAvenueGame)

@@ -7,13 +7,13 @@ once for every type of a record's fields.
 
 Of Numba's inside this module uses, tested with the releases that pyproject.toml allows:
 
-- `numba.core.registry.CPUDispatcher` with `compile`, `get_call_template`, `_compile_for_args`,
-  `_cache` and the attributes `targetoptions`, `targetdescr`, `targetctx`, `typingctx`;
+- `numba.core.registry.CPUDispatcher` with `compile`, `get_call_template`, `_cache` and the
+  attributes `targetoptions`, `targetdescr`, `targetctx`, `typingctx`;
 - `numba.core.compiler`: `Flags`, `compile_extra`, `CompileResult._reduce` and `._rebuild`;
 - `numba.core.codegen.JITCodeLibrary` with `_optimize_final_module`, `_finalize_final_module`,
   `_finalize_dynamic_globals`, `_finalized`, `has_dynamic_globals`; `magic_tuple` of its codegen;
-- `numba.core.typing.make_concrete_template`, `sigutils.normalize_signature`,
-  `compiler_lock.global_compiler_lock`, `serialize.dumps`, `config.CACHE_DIR`.
+- `numba.core.typing.make_concrete_template`, `compiler_lock.global_compiler_lock`,
+  `serialize.dumps`, `config.CACHE_DIR`.
 """
 
 from __future__ import annotations
@@ -22,29 +22,28 @@ import contextlib
 import hashlib
 import os
 import pickle
-import secrets
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache, cached_property
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
 import numba
 import numpy as np
 from filelock import FileLock
-from numba.core import compiler, sigutils, types
+from numba.core import compiler, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 from numba.core.serialize import dumps
 from numba.core.typing import make_concrete_template
 
+from skyenv.files import write_atomically
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 COMPILED: Final = not bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
 """False if Numba was told to leave everything to plain Python (``NUMBA_DISABLE_JIT=1``)."""
-QUIET: Final = "SKYENV_QUIET"
-"""Environment variable that silences the lines on stderr."""
 OPTIONS: Final[dict[str, Any]] = {
     "nopython": True,
     "error_model": "numpy",
@@ -53,10 +52,6 @@ OPTIONS: Final[dict[str, Any]] = {
 
 
 # ---- functions ----
-
-
-def _as_int64(arguments: Iterable[Any]) -> tuple[Any, ...]:
-    return tuple(types.int64 if isinstance(one, types.Integer) else one for one in arguments)
 
 
 class _RuleLibrary(JITCodeLibrary):  # type: ignore[misc]
@@ -78,8 +73,11 @@ class _Called(CPUDispatcher):  # type: ignore[misc]
     """A function as other compiled functions see it."""
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """What Numba asks for a call with arguments of these types; whole numbers become int64."""
-        _, python_signature, args, kws = super().get_call_template(_as_int64(args), kws)
+        """Return what Numba asks for a call with arguments of these types; whole numbers become
+        int64.
+        """
+        args = tuple(types.int64 if isinstance(one, types.Integer) else one for one in args)
+        _, python_signature, args, kws = super().get_call_template(args, kws)
         # This signature alone, lest Numba look for others that might do as well.
         template = make_concrete_template(
             self.__name__, self.__name__, [self.overloads[tuple(args)].signature]
@@ -91,35 +89,21 @@ class Rule(_Called):
     """A function that is compiled into others."""
 
     def compile(self, sig: Any) -> Any:
-        """Compile for a signature; what comes back stands for the function where Numba looks for
-        it.
-        """
+        """Compile for a signature; the result stands for the function where Numba looks for it."""
         with global_compiler_lock:
-            args, return_type = sigutils.normalize_signature(sig)
-            if args not in self.overloads:
+            if sig not in self.overloads:
                 flags = compiler.Flags()
                 self.targetdescr.options.parse_as_flags(flags, self.targetoptions)
                 flags.no_compile = True
-                library = _RuleLibrary(self.targetctx.codegen(), self.py_func.__qualname__)
+                context = self.targetctx
+                library = _RuleLibrary(context.codegen(), self.py_func.__qualname__)
                 made = compiler.compile_extra(
-                    self.typingctx,
-                    self.targetctx,
-                    self.py_func,
-                    args,
-                    return_type,
-                    flags,
-                    {},
-                    library,
+                    self.typingctx, context, self.py_func, sig, None, flags, {}, library
                 )
                 result = made._replace(entry_point=object())
-                self.targetctx.insert_user_function(
-                    result.entry_point, result.fndesc, [result.library]
-                )
-                self.overloads[args] = result
-            return self.overloads[args].entry_point
-
-    def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
-        raise TypeError(f"{self.__name__} is compiled into other functions; Python can't call it")
+                context.insert_user_function(result.entry_point, result.fndesc, [library])
+                self.overloads[sig] = result
+            return self.overloads[sig].entry_point
 
 
 class EntryPoint(_Called):
@@ -131,20 +115,14 @@ class EntryPoint(_Called):
 
     about = ""
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self._cache: Any = _Cache(self)
-
     def compile(self, sig: Any) -> Any:
         """Compile for a signature, or load what is on disk.
 
         One process compiles at a time; the others then find its code. A function whose code is
         there waits for no process.
         """
-        with global_compiler_lock, contextlib.ExitStack() as stack:
-            if sig not in self.overloads and not any(map(os.path.isfile, self._cache.files(sig))):
-                with contextlib.suppress(OSError, NotImplementedError):
-                    stack.enter_context(_lock())
+        with global_compiler_lock, contextlib.ExitStack() as lock:
+            self._cache = _Cache(self, lock)
             return super().compile(sig)
 
 
@@ -199,16 +177,17 @@ Listener = Callable[[str, int, int], None]
 """Hears what is compiled now, as which of how many functions of this process."""
 
 
-def _print_progress(about: str, number: int, total: int) -> None:
-    if QUIET not in os.environ:
-        print(f"skyenv: compiling {number} of {total}: {about}", file=sys.stderr, flush=True)
+def _print_line(text: str) -> None:
+    if "SKYENV_QUIET" not in os.environ:
+        print(f"skyenv: {text}", file=sys.stderr, flush=True)
 
 
 # All of these change under Numba's compiler lock alone.
-_listeners: Final[list[Listener]] = [_print_progress]
+_listeners: Final[list[Listener]] = [
+    lambda about, number, total: _print_line(f"compiling {number} of {total}: {about}")
+]
 _compiled: Final[list[EntryPoint]] = []
 _expected: Final[set[EntryPoint]] = set()
-_failures: Final[list[Exception]] = []
 
 
 @contextlib.contextmanager
@@ -222,97 +201,99 @@ def progress_to(listener: Listener) -> Iterator[None]:
 
 
 def _announce(one: EntryPoint) -> None:
+    called = [other for other in _called_by(one) if isinstance(other, EntryPoint)]
     _compiled.append(one)
-    _expected.update(other for other in _called_by(one) if not other.overloads)
+    _expected.update(other for other in called if not other.overloads)
     _listeners[-1](one.about, len(_compiled), max(len(_compiled), len(_expected)))
 
 
-def _called_by(one: EntryPoint) -> list[EntryPoint]:
-    """A function and the entry points that it calls by their names, directly or through rules."""
+def _called_by(one: EntryPoint) -> list[_Called]:
+    """A function and all that it calls by their names, directly or through others."""
     seen: list[_Called] = [one]
     for function in seen:  # grows
         names = function.py_func.__globals__
         found = [names.get(name) for name in function.py_func.__code__.co_names]
         seen += [new for new in found if isinstance(new, _Called) and new not in seen]
-    return [other for other in seen if isinstance(other, EntryPoint)]
+    return seen
 
 
-def _complain(failure: Exception) -> None:
+@cache
+def _complain() -> None:
     """Print one line, once in a process, about a cache that fails."""
-    if not _failures and QUIET not in os.environ:
-        text = f"the cache of compiled code fails ({failure or type(failure).__name__})"
-        print(f"skyenv: {text}; compiling in memory", file=sys.stderr, flush=True)
-    _failures.append(failure)
+    failure = sys.exception()
+    reason = failure or type(failure).__name__
+    _print_line(f"the cache of compiled code fails ({reason}); compiling in memory")
 
 
 # ---- on disk ----
 
 
 class _Cache:
-    """Compiled code of an entry point on disk, a file for each signature.
+    """Compiled code of an entry point on disk, a file for each signature: a digest of what it is
+    made of, then what Numba compiled.
 
     Numba's own cache looks at the function's file alone, needs a place to write in, and raises what
     damaged files raise. Here a failure costs a compilation in memory, and a line.
+
+    Args:
+        owner: the entry point.
+        lock: takes the lock of the process that compiles.
     """
 
-    def __init__(self, owner: EntryPoint) -> None:
-        self._owner = owner
-        self._source = Path(owner.py_func.__code__.co_filename)
-        code = owner.py_func.__code__
-        name = f"{self._source.stem}.{code.co_name}.{code.co_firstlineno}"
-        self._stem = f"{name}.{sys.implementation.cache_tag}-"
+    def __init__(self, owner: EntryPoint, lock: contextlib.ExitStack) -> None:
+        self._owner, self._lock = owner, lock
+        self._function: Any = owner.py_func
 
-    @cached_property
-    def _digest(self) -> str:
-        # Not before the first use: modules that are imported later may declare what it calls.
-        return _digest_of_sources(self._owner.py_func)
-
-    def files(self, sig: Any) -> list[Path]:
+    def _files(self, sig: Any) -> list[Path]:
         """Where code for a signature may lie, the first choice first; nowhere for a function that
         is in no file, or is made anew with other variables of the function around it.
         """
-        key = repr((sig, self._owner.targetctx.codegen().magic_tuple()))
-        name = f"{self._stem}{self._digest}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.nbc"
-        is_kept = self._source.is_file() and not self._owner.py_func.__closure__
-        return [folder / name for folder in _folders(self._source.parent)] if is_kept else []
+        source = Path(self._function.__code__.co_filename)
+        if not source.is_file() or self._function.__closure__:
+            return []
+        name = self._function.__qualname__
+        key = repr((sig, name, self._owner.targetctx.codegen().magic_tuple(), sys.version))
+        digest = hashlib.sha256(key.encode()).hexdigest()[:16]
+        return [folder / f"{source.stem}.{digest}.nbc" for folder in _folders(source.parent)]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The result of compilation for a signature, or None if it must be compiled."""
+        """Return the result of compilation for a signature, or None if it must be compiled."""
+        found = self._load(sig, target_context)
+        if found is None:
+            with contextlib.suppress(OSError, NotImplementedError):
+                self._lock.enter_context(_process_lock())
+                found = self._load(sig, target_context)
+        if found is None:
+            _announce(self._owner)
+        return found
+
+    def _load(self, sig: Any, target_context: Any) -> Any:
         target_context.refresh()
-        for file in filter(os.path.isfile, self.files(sig)):
+        digest = _digest_of_sources(self._owner)
+        for file in filter(Path.is_file, self._files(sig)):
             try:
-                content = pickle.loads(file.read_bytes())
-                return compiler.CompileResult._rebuild(target_context, *content)  # noqa: SLF001
-            except Exception as failure:  # whatever a damaged file raises
-                _complain(failure)
-        _announce(self._owner)
+                content = file.read_bytes()
+                if content.startswith(digest):
+                    kept = pickle.loads(content.removeprefix(digest))
+                    return compiler.CompileResult._rebuild(target_context, *kept)  # noqa: SLF001
+            except Exception:  # whatever a damaged file raises
+                _complain()
         return None
 
     def save_overload(self, sig: Any, result: Any) -> None:
         """Write the result of compilation, in the first folder that takes it."""
         if result.library.has_dynamic_globals:
             return
-        content, failures = dumps(result._reduce()), []  # noqa: SLF001
-        for file in self.files(sig):
+        content = _digest_of_sources(self._owner) + dumps(result._reduce())  # noqa: SLF001
+        files = self._files(sig)
+        for file in files:
             try:
-                self._write(file, content)
+                file.parent.mkdir(parents=True, exist_ok=True)
+                write_atomically(file, content)
                 return
-            except OSError as failure:
-                failures.append(failure)
-        for each in failures:
-            _complain(each)
-
-    def _write(self, file: Path, content: bytes) -> None:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        part = file.with_suffix(f".{secrets.token_hex(4)}.part")
-        try:
-            part.write_bytes(content)
-            os.replace(part, file)
-        finally:
-            part.unlink(missing_ok=True)
-        for old in file.parent.glob(f"{self._stem}*.nbc"):  # of earlier sources
-            if not old.name.startswith(f"{self._stem}{self._digest}-"):
-                old.unlink(missing_ok=True)
+            except OSError:
+                if file == files[-1]:
+                    _complain()
 
 
 @cache
@@ -324,51 +305,43 @@ def _folders(home: Path) -> list[Path]:
     if numba.config.CACHE_DIR:  # type: ignore[attr-defined]
         return [Path(numba.config.CACHE_DIR, name)]  # type: ignore[attr-defined]
     user = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
-    return [home / "__pycache__", *([user / "skyenv" / name] if user.is_absolute() else [])]
+    return [home / "__pycache__", user / "skyenv" / name]
 
 
 @cache
-def _lock() -> contextlib.AbstractContextManager[Any]:
-    """What the process that compiles holds: a file in the first folder that takes it."""
-    for folder in _folders(Path(__file__).parent):
-        with contextlib.suppress(OSError, NotImplementedError):
-            folder.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(folder / "skyenv.lock")
-            with lock:
-                return lock
-    return contextlib.nullcontext()
+def _process_lock() -> FileLock:
+    """What the process that compiles holds."""
+    folder = _folders(Path(__file__).parent)[-1]
+    folder.mkdir(parents=True, exist_ok=True)
+    return FileLock(folder / "skyenv.lock")
 
 
 # ---- sources ----
 
 
-def _digest_of_sources(function: Any) -> str:
+@cache
+def _digest_of_sources(one: EntryPoint) -> bytes:
     """What decides on the code that comes out: the sources that may be compiled in, and the
     versions of what compiles.
     """
     skyenv = Path(__file__).parents[1]
-    files = {*skyenv.glob("*.py"), *skyenv.glob("rules/**/*.py"), *skyenv.glob("engine/**/*.py")}
-    called = [one.py_func for one in function.__globals__.values() if isinstance(one, _Called)]
-    for one in {function, *called}:
-        files |= _sources(one.__module__ or __name__, one.__code__.co_filename)
+    folders = {Path(other.py_func.__code__.co_filename).parent for other in _called_by(one)}
+    others = [folder for folder in folders if not folder.is_relative_to(skyenv)]
+    files = {*skyenv.glob("*.py"), *skyenv.glob("rules/*.py"), *skyenv.glob("engine/*.py")}
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version}".encode())
-    for file in sorted(files):
+    for file in sorted(files.union(*map(_package, others))):
         digest.update(file.name.encode() + _digest_of(file))
-    return digest.hexdigest()[:16]
+    return digest.digest()
 
 
 @cache
-def _sources(module: str, file: str) -> frozenset[Path]:
-    """The files that a function of a module may be made of: those of its package, in skyenv of its
-    room; of a program those beside it.
-    """
-    if module == "__main__":  # begun by `python -m` as a part of a package
-        module = f"{sys.modules[module].__package__ or ''}."
-    parts = module.split(".")
-    top = ".".join(parts[:2]) if parts[0] == "skyenv" else parts[0]
-    folders = getattr(sys.modules.get(top), "__path__", None)
-    found = Path(next(iter(folders))).glob("**/*.py") if folders else Path(file).parent.glob("*.py")
-    return frozenset(found)
+def _package(folder: Path) -> list[Path]:
+    """The sources of the package to which a folder belongs; of a program those beside it."""
+    if not (folder / "__init__.py").is_file():
+        return list(folder.glob("*.py"))
+    while (folder.parent / "__init__.py").is_file():
+        folder = folder.parent
+    return list(folder.rglob("*.py"))
 
 
 @cache

@@ -50,15 +50,7 @@ class OptionError(SkyenvError, ValueError):
 
 
 class BoardError(OptionError):
-    """A board file or board table is wrong.
-
-    Attributes:
-        district: name of the district with the mistake, or None if the mistake is elsewhere.
-    """
-
-    def __init__(self, message: str, district: str | None = None) -> None:
-        super().__init__(message)
-        self.district = district
+    """A board file or board table is wrong."""
 
 
 class IllegalActionError(SkyenvError, ValueError):

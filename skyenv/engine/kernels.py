@@ -21,7 +21,7 @@ from skyenv.rules.chance import MASK32, hash32, mix32, multiply32
 from skyenv.rules.compiling import entry_point, rule
 from skyenv.rules.components import MAX_PLAYERS, NUM_DISTRICTS
 from skyenv.rules.event_log import LogRecord
-from skyenv.rules.play import PHASE_FIRST_ACTION, apply, refresh_mask, write_mask
+from skyenv.rules.play import PHASE_FIRST_ACTION, apply, refresh_mask
 from skyenv.rules.scoring import refresh_district, winners
 from skyenv.rules.setup import begin
 from skyenv.rules.state import (
@@ -290,7 +290,7 @@ def settle_row(batch: Batch, row: int) -> None:
         copy_game(batch.finished, row, batch.state_words, row)
         if batch.autoreset:
             deal(batch, row, following_seed(game, slot, len(batch.state)))
-    slot.num_legal = write_mask(game, slot.legal)
+    slot.num_legal = refresh_mask(game, slot.legal)
 
 
 @rule

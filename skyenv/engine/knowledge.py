@@ -18,7 +18,7 @@ from skyenv.rules.chance import draw, seed_stream
 from skyenv.rules.compiling import entry_point, rule
 from skyenv.rules.components import BLACK, MAX_PLAYERS, NUM_COLOURS, NUM_RANKS
 from skyenv.rules.event_log import FORCED_CARD, LOG_DTYPE, LogRecord
-from skyenv.rules.play import write_mask
+from skyenv.rules.play import refresh_mask
 from skyenv.rules.state import (
     GAME_DTYPE,
     NONE,
@@ -138,7 +138,7 @@ def sample_determinization(
     game.seed = NONE
     for _ in range(MOST_DEALS):
         deal_unseen(view, game, log)
-        if game.phase != PHASE_BID or game.laid == NONE or write_mask(game, mask) > 0:
+        if game.phase != PHASE_BID or game.laid == NONE or refresh_mask(game, mask) > 0:
             return True
     return False
 

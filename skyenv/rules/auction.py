@@ -34,13 +34,6 @@ from skyenv.rules.turn import go_on
 
 
 @rule
-def begin_set(game: GameRecord, log: LogRecord, commissioner: int) -> None:
-    """AUC-1, MOVE-4: the commissioner has returned to City Hall; its districts are auctioned."""
-    game.auction_commissioner = commissioner
-    open_auction(game, log)
-
-
-@rule
 def open_auction(game: GameRecord, log: LogRecord) -> None:
     """AUC-1, AUC-2: begin the next auction of the set: the districts in the order of the visits,
     then the park area.
@@ -111,34 +104,39 @@ def legal_bids(game: GameRecord, mask: Array) -> None:
     the laying order leaves.
     """
     seat = int(game.seat)
-    missing = int(game.highest) - int(game.bid_total[seat])
     mask[PASS] = game.laid == NONE
-    mask[BID_DONE] = missing < 0
+    mask[BID_DONE] = game.bid_total[seat] > game.highest
     first_black = max(int(game.laid) - NUM_RANKS, 0)
     has_colour = game.bid_colour[seat] != NONE
-    left = 0  # value of the cards that may still come, the one looked at included
-    for rank in range(NUM_RANKS - 1, first_black - 1, -1):
-        cards = int(game.hand[seat, BLACK, rank])
-        left += cards * (rank + LOWEST_CARD)
-        mask[BID + NUM_RANKS * BLACK + rank] = cards > 0 and left > missing and has_colour
+    left = legal_cards_of(game, mask, BLACK, first_black, 0, has_colour)
     if game.laid < NUM_RANKS:
-        legal_coloured_cards(game, mask, missing, left)
+        colours = allowed_colours(game, seat)
+        for colour in range(NUM_COLOURS):
+            if (colours >> colour) & 1 != 0:
+                legal_cards_of(game, mask, colour, max(int(game.laid), 0), left, True)
 
 
 @rule
-def legal_coloured_cards(game: GameRecord, mask: Array, missing: int, black_left: int) -> None:
-    """The coloured part of :func:`legal_bids`; `black_left` is the value of all black cards in the
-    hand.
+def legal_cards_of(
+    game: GameRecord, mask: Array, colour: int, first: int, left: int, allowed: bool
+) -> int:
+    """The part of :func:`legal_bids` for one colour.
+
+    Args:
+        first: the lowest rank that the laying order leaves.
+        left: value of the cards that may come after this colour.
+        allowed: whether the colour may be laid down.
+
+    Returns:
+        The value of the cards that may still come, this colour's included.
     """
     seat = int(game.seat)
-    colours = allowed_colours(game, seat)
-    for colour in range(NUM_COLOURS):
-        if (colours >> colour) & 1 != 0:
-            left = black_left
-            for rank in range(NUM_RANKS - 1, max(int(game.laid), 0) - 1, -1):
-                cards = int(game.hand[seat, colour, rank])
-                left += cards * (rank + LOWEST_CARD)
-                mask[BID + NUM_RANKS * colour + rank] = cards > 0 and left > missing
+    missing = int(game.highest) - int(game.bid_total[seat])
+    for rank in range(NUM_RANKS - 1, first - 1, -1):
+        cards = int(game.hand[seat, colour, rank])
+        left += cards * (rank + LOWEST_CARD)
+        mask[BID + NUM_RANKS * colour + rank] = allowed and cards > 0 and left > missing
+    return left
 
 
 @rule

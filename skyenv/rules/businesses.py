@@ -73,29 +73,24 @@ def legal_business_plots(game: GameRecord, mask: Array) -> None:
 
 
 @rule
-def take_from_row(game: GameRecord, business: int) -> None:
-    """BUS-1: take the left-most tile of this type out of the current set."""
+def take_from_row(game: GameRecord, log: LogRecord, business: int) -> None:
+    """BUS-1, BUS-3: take the left-most tile of this type out of the current set; if one tile is
+    left there, it goes to the park area.
+    """
     index = current_set(game)
-    for space in range(SET_START[index], SET_START[index + 1]):
-        if game.row[space] == business:
-            game.row[space] = NONE
-            return
-
-
-@rule
-def send_last_tile_to_park(game: GameRecord, log: LogRecord, index: int) -> None:
-    """BUS-3: if one tile is left in the set, it goes to the park area."""
     last = NONE
     left = 0
     for space in range(SET_START[index], SET_START[index + 1]):
-        if game.row[space] != NONE:
+        if game.row[space] == business:
+            game.row[space] = NONE
+            business = NONE
+        elif game.row[space] != NONE:
             last = space
             left += 1
     if left == 1:
-        business = int(game.row[last])
+        game.park_tiles[game.row[last]] += 1
+        report(log, EVENT_TILE_TO_PARK, int(game.row[last]), 0, 0, 0, 0, 0, 0)
         game.row[last] = NONE
-        game.park_tiles[business] += 1
-        report(log, EVENT_TILE_TO_PARK, business, 0, 0, 0, 0, 0, 0)
 
 
 @rule
@@ -113,12 +108,10 @@ def apply_place_business(game: GameRecord, log: LogRecord, district: int, plot: 
     """BUS-2 to BUS-5: place the business, then the tile to the park, the special points, or the
     end.
     """
-    index = current_set(game)
-    take_from_row(game, game.business)
+    take_from_row(game, log, int(game.business))
     game.tiles[district, plot, game.business] += 1
     game.business = NONE
     refresh_district(game, district)
-    send_last_tile_to_park(game, log, index)
     game.placed += 1
     if game.placed == BUSINESSES_TO_PLACE:
         finish(game, log, END_BUSINESSES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skyenv.rules.actions import MOVE
-from skyenv.rules.auction import begin_set
+from skyenv.rules.auction import open_auction
 from skyenv.rules.compiling import rule
 from skyenv.rules.components import (
     CITY_HALL,
@@ -51,6 +51,7 @@ def apply_move(game: GameRecord, log: LogRecord, commissioner: int, place: int) 
         game.visited[commissioner, game.markers[commissioner]] = left
         game.markers[commissioner] += 1
     if place == CITY_HALL:
-        begin_set(game, log, commissioner)
+        game.auction_commissioner = commissioner
+        open_auction(game, log)
     else:
         go_on(game, log)

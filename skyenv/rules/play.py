@@ -85,12 +85,10 @@ def legal_options(game: GameRecord, mask: Array) -> None:
             mask[OPTION_D + place] = 1
 
 
-@rule
-def write_mask(game: GameRecord, mask: Array) -> int:
+@entry_point("legal actions")
+def refresh_mask(game: GameRecord, mask: Array) -> int:
     """Set mask[action] to 1 for every legal action and to 0 for the others; the number of legal
     actions (0: the game is over).
-
-    It is compiled into its callers; loops where a call isn't felt use :func:`refresh_mask`.
     """
     for action in range(NUM_ACTIONS):
         mask[action] = 0
@@ -113,12 +111,6 @@ def write_mask(game: GameRecord, mask: Array) -> int:
     for action in range(NUM_ACTIONS):
         number += int(mask[action])
     return number
-
-
-@entry_point("legal actions")
-def refresh_mask(game: GameRecord, mask: Array) -> int:
-    """Write the mask as :func:`write_mask` does; compiled once for all callers."""
-    return write_mask(game, mask)
 
 
 @rule

@@ -7,7 +7,6 @@ from skyenv.rules.chance import draw
 from skyenv.rules.compiling import called_rule, rule
 from skyenv.rules.components import (
     CENTRAL_PARK,
-    MAX_PLAYERS,
     NUM_BUSINESSES,
     NUM_COLOURS,
     NUM_DISTRICTS,
@@ -206,9 +205,7 @@ def winners(game: GameRecord) -> int:
     best_score = game.score[0]
     best_cards = -1
     seats = 0
-    for seat in range(MAX_PLAYERS):
-        if seat >= game.num_players:
-            break
+    for seat in range(game.num_players):
         cards = cards_in_hand(game, seat)
         if game.score[seat] > best_score or (game.score[seat] == best_score and cards > best_cards):
             best_score = game.score[seat]

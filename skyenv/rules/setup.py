@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -66,33 +67,26 @@ def blank_game(num_players: int, board: Board, max_turns: int) -> npt.NDArray[np
     return games
 
 
-def _arrangements() -> npt.NDArray[np.int64]:
-    """SET-1: [districts left, colours unused, colours used once] → ways to colour them so that each
-    is used once or twice.
+@cache
+def arrangements(district: int, unused: int) -> int:
+    """SET-1: ways to colour this district and those after it so that each colour is used once or
+    twice, if so many colours are `unused`.
     """
-    table = np.zeros((NUM_DISTRICTS + 1, NUM_COLOURS + 1, NUM_COLOURS + 2), dtype=np.int64)
-    table[0, 0, :] = 1
-    for left in range(1, NUM_DISTRICTS + 1):
-        for unused in range(NUM_COLOURS + 1):
-            for once in range(NUM_COLOURS + 1 - unused):
-                first = unused * table[left - 1, unused - 1, once + 1]
-                table[left, unused, once] = first + once * table[left - 1, unused, once - 1]
-    return table
+    if district == NUM_DISTRICTS:
+        return int(unused == 0)
+    used_once = 2 * (NUM_COLOURS - unused) - district
+    first_uses = unused * arrangements(district + 1, unused - 1)
+    return first_uses + used_once * arrangements(district + 1, unused)
 
 
-ARRANGEMENTS: Final = _arrangements()
-
-
-@rule
-def completions(left: int, unused: int, once: int, used: int) -> int:
-    """Arrangements of the `left` districts after this one if it takes a colour that `used` others
-    have.
-    """
-    if used == 0:
-        return int(ARRANGEMENTS[left, unused - 1, once + 1])
-    if used == 1:
-        return int(ARRANGEMENTS[left, unused, once - 1])
-    return 0
+COLOUR_WEIGHTS: Final = np.zeros((NUM_DISTRICTS, NUM_COLOURS + 1, 3), dtype=np.int64)
+"""SET-1: [district, colours unused, uses of this colour so far] → arrangements that go on with this
+colour here.
+"""
+for _district in range(NUM_DISTRICTS):
+    for _unused in range(NUM_COLOURS + 1):
+        COLOUR_WEIGHTS[_district, _unused, 0] = arrangements(_district + 1, _unused - 1)
+        COLOUR_WEIGHTS[_district, _unused, 1] = arrangements(_district + 1, _unused)
 
 
 @rule
@@ -103,17 +97,14 @@ def draw_plot_colour(game: GameRecord, log: LogRecord, district: int, used: Arra
     `used[colour]` counts the districts so far; it is brought up to date.
     """
     unused = 0
-    once = 0
     for colour in range(NUM_COLOURS):
         unused += 1 if used[colour] == 0 else 0
-        once += 1 if used[colour] == 1 else 0
-    left = NUM_DISTRICTS - 1 - district
     weights = (
-        completions(left, unused, once, used[0]),
-        completions(left, unused, once, used[1]),
-        completions(left, unused, once, used[2]),
-        completions(left, unused, once, used[3]),
-        completions(left, unused, once, used[4]),
+        COLOUR_WEIGHTS[district, unused, used[0]],
+        COLOUR_WEIGHTS[district, unused, used[1]],
+        COLOUR_WEIGHTS[district, unused, used[2]],
+        COLOUR_WEIGHTS[district, unused, used[3]],
+        COLOUR_WEIGHTS[district, unused, used[4]],
     )
     colour = choose(game, log, weights, FORCED_COLOUR)
     used[colour] += 1

@@ -184,8 +184,7 @@ def new_records(number: int, dtype: np.dtype[np.void]) -> npt.NDArray[np.void]:
 
 def as_records(array: npt.NDArray[np.void], dtype: np.dtype[np.void]) -> npt.NDArray[np.void]:
     """Records as they are to be handed to compiled functions; see :func:`new_records`."""
-    records = np.asarray(array, dtype).view(np.ndarray)
-    return records if COMPILED else records.view(_layout(dtype))
+    return np.asarray(array, dtype).view(np.ndarray).view(_layout(dtype))
 
 
 def new_games(number: int) -> npt.NDArray[np.void]:

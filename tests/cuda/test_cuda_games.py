@@ -1,8 +1,8 @@
 """Games on the GPU are the CPU's, bit for bit: Numba's simulator of CUDA shows it in plain Python,
 and a GPU where there is one.
 
-This file is also a program, ``python tests/cuda/test_cuda_games.py PLAYERS SIDE …``: it plays there
-and prints digests; or, with the name of a part instead, what came of that.
+This file is also a program, ``python tests/cuda/test_cuda_games.py TURNS PLAYERS SIDE …``: it plays
+there and prints digests; or, with the name of a part instead, what came of that.
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ import pytest
 from processes import ROOT, printed
 from skyenv import Games
 
-TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
+TABLES = [(12, players, side) for players in (2, 3, 4) for side in ("front", "back")]
 ARRAYS = ("state", "mask", "seat", "observation", "reward", "done", "truncated", "finished")
 ROWS = 3
 FOLDERS = os.pathsep.join(str(ROOT / folder) for folder in ("agents", "tests"))
-SHORT = {"max_turns": 12, "reward": "margin"}  # games that end soon, and whose rewards come often
 
 
 def variables(place: str) -> dict[str, str | None]:
@@ -72,10 +71,10 @@ def told(games: Any, act: Callable[[], None]) -> str:
     return "nothing"
 
 
-def played(make: Callable[..., Any], players: int, side: str) -> Iterator[str]:
+def played(make: Callable[..., Any], turns: int, players: int, side: str) -> Iterator[str]:
     """A digest after everything that can be done with a batch."""
-    games = make(ROWS, players, side, 7, observation="codes", **SHORT)
-    for number in range(30):  # given actions
+    games = make(ROWS, players, side, 7, observation="codes", max_turns=turns, reward="margin")
+    for number in range(2 * turns):  # given actions
         yield digest(games)
         legal = [np.flatnonzero(mask) for mask in on_host(games.mask)]
         games.step([actions[number % len(actions)] for actions in legal])
@@ -104,10 +103,10 @@ def played(make: Callable[..., Any], players: int, side: str) -> Iterator[str]:
     yield digest(twin)
 
 
-def without_resets(make: Callable[..., Any], players: int, side: str) -> Iterator[str]:
+def without_resets(make: Callable[..., Any], turns: int, players: int, side: str) -> Iterator[str]:
     """Games that end and stay so, with scaled observations and the outcome as reward."""
     seeds = [3, 8, 2**63 - 1]
-    games = make(ROWS, players, side, seeds, autoreset=False, agent_seed=5, max_turns=9)
+    games = make(ROWS, players, side, seeds, autoreset=False, agent_seed=5, max_turns=turns)
     while (on_host(games.seat) >= 0).any():
         games.play_random(100)
         yield digest(games)
@@ -119,7 +118,7 @@ def device_only() -> Iterator[bool]:
     """What only games on the GPU have: late errors, edits there, and ways to ordinary memory."""
     from skyenv.cuda import Games as DeviceGames
 
-    games = DeviceGames(2, seed=1, wait=False, max_turns=4)
+    games = DeviceGames(2, seed=1, wait=False, max_turns=4, observation="codes")
     before = digest(games)
     legal = [int(np.flatnonzero(mask)[0]) for mask in on_host(games.mask)]
     games.step([102, 0])
@@ -136,6 +135,8 @@ def device_only() -> Iterator[bool]:
     games.refresh()
     host = games.on_host()
     yield host.state.tobytes() == on_host(games.state).tobytes()
+    scaled = Games(1, seed=1)
+    yield digest(DeviceGames.from_host(scaled)) == digest(scaled)
     back = DeviceGames.from_host(host)
     for played in (back, host):
         played.reset(rows=[0])  # without a seed of its own it goes on from the first one's
@@ -172,7 +173,7 @@ def in_slices() -> Iterator[bool]:
 PARTS: dict[str, Callable[[], Iterator[bool]]] = {"own": device_only, "slices": in_slices}
 
 
-def all_of(make: Callable[..., Any], tables: Iterable[tuple[int, str]]) -> list[str]:
+def all_of(make: Callable[..., Any], tables: Iterable[tuple[int, int, str]]) -> list[str]:
     """All digests of some kinds of tables."""
     return [
         one for table in tables for way in (played, without_resets) for one in way(make, *table)
@@ -182,12 +183,12 @@ def all_of(make: Callable[..., Any], tables: Iterable[tuple[int, str]]) -> list[
 @pytest.mark.parametrize(
     ("place", "tables"),
     [
-        ("simulator", [(4, "back")]),
-        pytest.param("simulator", [(2, "front"), (3, "back")], marks=pytest.mark.long),
+        ("simulator", [(4, 4, "back")]),
+        pytest.param("simulator", [(12, 2, "front"), (12, 3, "back")], marks=pytest.mark.long),
         ("gpu", TABLES),
     ],
 )
-def test_the_same_games_as_on_the_cpu(place: str, tables: list[tuple[int, str]]) -> None:
+def test_the_same_games_as_on_the_cpu(place: str, tables: list[tuple[int, int, str]]) -> None:
     """In one process, which compiles the rules but once."""
     words = [str(word) for table in tables for word in table]
     seen = json.loads(printed(__file__, *words, environment=variables(place)))
@@ -230,7 +231,8 @@ def main() -> None:
     if sys.argv[1] in PARTS:
         print(json.dumps(list(PARTS[sys.argv[1]]())))
         return
-    tables = zip(map(int, sys.argv[1::2]), sys.argv[2::2], strict=True)
+    turns, players, sides = (sys.argv[first::3] for first in (1, 2, 3))
+    tables = zip(map(int, turns), map(int, players), sides, strict=True)
     print(json.dumps(all_of(DeviceGames, tables)))
 
 

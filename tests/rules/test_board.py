@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from scenario import bare_game, district
 from skyenv import Board, BoardError, Game, Games, OptionError, load_board, make_board
-from skyenv.rules.board import MAX_BOARD_FILE, as_board, default_ring
+from skyenv.rules.board import as_board, default_ring
 from skyenv.rules.components import COLOURS, DISTRICTS, PLOTS
 
 REVERSED = ("gray", "orange", "brown", "violet", "green")
@@ -33,8 +34,6 @@ def test_the_printed_order() -> None:
         board = make_board(side)
         assert board == Board(side, (default_ring(side),) * 7)
         assert board == make_board(side, {}) == as_board(None, side)
-        assert as_board(None, side) is as_board(None, side)  # every new game asks for it
-        assert board.ring_size == len(default_ring(side))
 
 
 @pytest.mark.rule("COM-7", "COM-9")
@@ -42,18 +41,10 @@ def test_the_printed_order() -> None:
     ("text", "side", "changed"),
     [
         ("", "front", {}),
-        ("[rings]", "back", {}),
-        ("# nothing\n\n", "front", {}),
         (
             '[rings]\nTSQ = ["gray", "orange", "brown", "violet", "green"]',
             "front",
             {"TSQ": REVERSED},
-        ),
-        ('rings.W34 = ["gray", "orange", "brown", "violet", "green"]', "front", {"W34": REVERSED}),
-        (
-            'rings = { E52 = ["gray", "orange", "brown", "violet", "green"] }',
-            "front",
-            {"E52": REVERSED},
         ),
         (
             '[rings]\r\nE34 = [\r\n  "sixth", "gray", "orange",  # a comment\r\n'
@@ -98,139 +89,58 @@ def wrong_ring(ring: str) -> str:
     return f"[rings]\nW34 = {list(COLOURS)}\nE42 = {ring}\n"
 
 
-MISTAKES: dict[str, tuple[str, str | None, str]] = {
-    # text of a front side's file, district, message
-    "missing plot": (
-        wrong_ring('["green", "violet", "brown", "orange"]'),
-        "E42",
-        "gray is there 0 times",
-    ),
-    "plot twice": (
-        wrong_ring('["green", "violet", "brown", "orange", "gray", "green"]'),
-        "E42",
-        "green is there 2 times",
-    ),
-    "plot instead of another": (
-        wrong_ring('["green", "violet", "brown", "orange", "orange"]'),
-        "E42",
-        "orange is there 2 times",
-    ),
-    "unknown plot": (
-        wrong_ring('["green", "violet", "brown", "orange", "pink"]'),
-        "E42",
-        "'pink' is no plot of this side",
-    ),
-    "black": (
-        wrong_ring('["green", "violet", "brown", "orange", "black"]'),
-        "E42",
-        "'black' is no plot of this side",
-    ),
-    "the other side's plot": (
+RING = (
+    "district E42: its ring must be a list of green, violet, brown, orange, gray, each once, not "
+)
+MISTAKES: dict[str, tuple[str | bytes, str]] = {
+    # content of a front side's file, message
+    "missing plot": (wrong_ring('["green", "violet", "brown", "orange"]'), RING),
+    "plot twice": (wrong_ring('["green", "violet", "brown", "orange", "gray", "green"]'), RING),
+    "unknown plot": (wrong_ring('["green", "violet", "brown", "orange", "pink"]'), RING),
+    "the other side's": (
         wrong_ring('["green", "violet", "brown", "orange", "gray", "sixth"]'),
-        "E42",
-        "'sixth' is no plot",
+        RING,
     ),
-    "number for a plot": (wrong_ring("[0, 1, 2, 3, 4]"), "E42", "0 is no plot"),
-    "list for a plot": (wrong_ring('[["green"], "violet"]'), "E42", r"\['green'\] is no plot"),
-    "capital letter": (
-        wrong_ring('["Green", "violet", "brown", "orange", "gray"]'),
-        "E42",
-        "'Green' is no plot",
-    ),
-    "empty ring": (wrong_ring("[]"), "E42", "green is there 0 times"),
-    "very long ring": (wrong_ring(str(["green"] * 5000)), "E42", "green is there 5000 times"),
-    "text for a ring": (
-        wrong_ring('"green"'),
-        "E42",
-        "its ring must be a list of plots, not 'green'",
-    ),
-    "number for a ring": (wrong_ring("7"), "E42", "its ring must be a list of plots, not 7"),
-    "table for a ring": (wrong_ring("{ a = 1 }"), "E42", "its ring must be a list of plots"),
+    "number for a plot": (wrong_ring("[0, 1, 2, 3, 4]"), RING),
+    "very long ring": (wrong_ring(str(["green"] * 5000)), RING),
+    "text for a ring": (wrong_ring('"green"'), f"{RING}'green'"),
+    "table for a ring": (wrong_ring("{ a = 1 }"), RING),
     "unknown district": (
-        f"[rings]\nW99 = {list(COLOURS)}",
-        "W99",
-        "unknown district 'W99'; the districts are W34, E34",
-    ),
-    "a place that is no district": (
         f"[rings]\nCITY_HALL = {list(COLOURS)}",
-        "CITY_HALL",
-        "unknown district 'CITY_HALL'",
+        "unknown district 'CITY_HALL'; the districts are W34, E34",
     ),
-    "district in small letters": (
-        f"[rings]\ntsq = {list(COLOURS)}",
-        "tsq",
-        "unknown district 'tsq'",
-    ),
-    "district outside of the table": (
-        f"TSQ = {list(COLOURS)}",
-        None,
-        "unknown entry 'TSQ'; only the table 'rings' is allowed",
-    ),
-    "another table": ("[rings]\n[streets]\n", None, "unknown entry 'streets'"),
-    "rings as a list": ("rings = []", None, r"'rings' must be a table, as in \[rings\]"),
-    "rings as a text": ('rings = "TSQ"', None, "'rings' must be a table"),
-    "rings as a list of tables": ("[[rings]]", None, "'rings' must be a table"),
-    "district twice": (f"[rings]\nTSQ = {list(COLOURS)}\nTSQ = {list(COLOURS)}", None, "not TOML"),
-    "no TOML": ("green, violet", None, "not TOML: .*line 1"),
-    "JSON": ('{"rings": {}}', None, "not TOML"),
-    "unfinished": ('[rings]\nTSQ = ["green"', None, "not TOML"),
-    "deeply nested": ("a = " + "[" * 60_000, None, "not TOML"),
-    "a number beyond counting": ("a = " + "9" * 5000, None, "board.toml: "),
-    "a null": ('a = "\0"', None, "not TOML"),
+    "district outside of the table": (f"TSQ = {list(COLOURS)}", "it must hold one table, [rings]"),
+    "another table": ("[rings]\n[streets]\n", "it must hold one table, [rings]"),
+    "rings as a list": ("rings = []", "it must hold one table, [rings]"),
+    "district twice": (f"[rings]\nTSQ = {list(COLOURS)}\nTSQ = {list(COLOURS)}", "not TOML"),
+    "JSON": ('{"rings": {}}', "not TOML"),
+    "deeply nested": ("a = " + "[" * 60_000, "not TOML"),
+    "a number beyond counting": ("a = " + "9" * 5000, "not TOML"),
+    "UTF-16": (b"\xff\xfe\x00", "not TOML"),
 }
 
 
 @pytest.mark.parametrize("what", MISTAKES)
 def test_mistakes(tmp_path: Path, what: str) -> None:
     """One sentence with the file, the district and the mistake; the same through Game and Games."""
-    text, name, message = MISTAKES[what]
-    file = board_file(tmp_path, text)
+    content, message = MISTAKES[what]
+    file = board_file(tmp_path, content)
     for use in (
         lambda: load_board(file, "front"),
         lambda: Game(board=file),
         lambda: Games(2, board=str(file)),
     ):
-        with pytest.raises(BoardError, match=message) as caught:
+        with pytest.raises(BoardError, match=re.escape(f"board file {file}: {message}")) as caught:
             use()
-        assert caught.value.district == name
-        assert str(caught.value).startswith(f"board file {file}: ")
-        assert name is None or name in str(caught.value)
-        assert len(str(caught.value)) < len(str(file)) + 250
+        assert len(str(caught.value)) < len(str(file)) + 300
         assert "\n" not in str(caught.value)
 
 
 def test_a_back_sides_ring_needs_the_sixth_plot(tmp_path: Path) -> None:
     file = board_file(tmp_path, f"[rings]\nW52 = {list(COLOURS)}")
-    with pytest.raises(BoardError, match="district W52: sixth is there 0 times") as caught:
+    with pytest.raises(BoardError, match=r"district W52: its ring must be a list of .*, sixth, "):
         load_board(file, "back")
-    assert caught.value.district == "W52"
     load_board(file, "front")
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"\xff\xfe\x00", "not TOML"),
-        (b"\x00" * 100, "not TOML"),
-        (b"# " + b"x" * MAX_BOARD_FILE, f"larger than {MAX_BOARD_FILE} bytes"),
-    ],
-)
-def test_files_of_other_kinds(tmp_path: Path, content: bytes, message: str) -> None:
-    with pytest.raises(BoardError, match=message):
-        load_board(board_file(tmp_path, content), "front")
-
-
-def test_the_largest_file_is_read(tmp_path: Path) -> None:
-    assert load_board(board_file(tmp_path, b"#" * MAX_BOARD_FILE), "front") == make_board("front")
-
-
-def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
-    """A sparse file of a terabyte: refused at once."""
-    file = tmp_path / "huge.toml"
-    with open(file, "wb") as huge:
-        huge.truncate(1 << 40)
-    with pytest.raises(BoardError, match="larger than"):
-        load_board(file, "front")
 
 
 @pytest.mark.parametrize(
@@ -284,13 +194,11 @@ def test_a_board_made_by_hand_is_checked_too(rings: Any) -> None:
 
 
 def test_boards_are_values() -> None:
-    """Equal if they say the same, usable as keys; errors survive being sent to another process."""
+    """Equal if they say the same, and usable as keys."""
     board = make_board("front", {"W34": list(REVERSED)})
     assert board == make_board("front", {"W34": REVERSED}) != make_board("front")
     assert len({board, make_board("front", {"W34": REVERSED})}) == 1
     assert pickle.loads(pickle.dumps(board)) == board
-    error = pickle.loads(pickle.dumps(BoardError("wrong", "W34")))
-    assert (type(error), str(error), error.district) == (BoardError, "wrong", "W34")
 
 
 @pytest.mark.rule("COM-6", "COM-7", "SCO-2")

@@ -143,9 +143,8 @@ class Games(host.GameBatch):
         self._reset(*map(cuda.to_device, self._check_reset(seed, rows)))
 
     def _reset(self, rows: Any, seeds: Any) -> None:
-        if len(rows):
-            kernels.reset[_blocks(len(rows)), THREADS](self.batch, rows, seeds)
-            self._observe(rows, self._nothing_refused)
+        kernels.reset[_blocks(len(rows)), THREADS](self.batch, rows, seeds)
+        self._observe(rows, self._nothing_refused)
 
     def step(self, actions: Any, rows: Any = None) -> None:
         """Play one action in every row, or in the rows named; only those rows' arrays are written.
@@ -163,8 +162,6 @@ class Games(host.GameBatch):
         """
         chosen = self._all_rows if rows is None else _numbers("rows", rows, None)
         wanted = _numbers("actions", actions, chosen.shape)
-        if len(chosen) == 0:
-            return
         self._step_id += 1
         blocks = _blocks(len(chosen))
         kernels.check[blocks, THREADS](
@@ -208,16 +205,16 @@ class Games(host.GameBatch):
         most = min(STEPS_AT_A_TIME, max(1, DECISIONS_AT_A_TIME // self.num_games))
         play = kernels.play_random[_blocks(self.num_games), THREADS]
         try:
-            play(self.batch, min(left, most), salt)
-            while (left := left - most) > 0 and self._goes_on():
-                play(self.batch, min(left, most), salt)
+            for number in range(0, left, most):
+                if number:
+                    cuda.synchronize()
+                play(self.batch, min(left - number, most), salt)
         finally:  # after Ctrl-C, too, observations are those of the games as they stand
             self._observe(self._all_rows, self._nothing_refused)
 
-    def _goes_on(self) -> bool:
-        """Wait for the GPU; return whether any game goes on."""
-        cuda.synchronize()
-        return self.autoreset or bool((self.seat.copy_to_host() >= 0).any())
+    def _check_rows(self, rows: npt.ArrayLike | None) -> Any:
+        """Return rows that are given in ordinary memory, on the GPU."""
+        return self._all_rows if rows is None else cuda.to_device(check_rows(rows, self.num_games))
 
     def _observe(self, rows: Any, refused: Any) -> None:
         """Write the observations of rows, if they are wanted."""
@@ -257,16 +254,13 @@ class Games(host.GameBatch):
         looked_at = self.state if state is None else state
         if looked_at.dtype != self.state.dtype or len(looked_at) != self.num_games:
             raise OptionError(f"state must be this batch's state or finished, not {state!r}")
-        chosen = places = self._all_rows
-        if rows is not None:
-            chosen = cuda.to_device(check_rows(rows, self.num_games))
-            places = cuda.to_device(np.arange(len(chosen), dtype=np.int64))
+        chosen = self._check_rows(rows)
+        places = cuda.to_device(np.arange(len(chosen), dtype=np.int64))
         whose = cuda.to_device(check_seats(seats, self.num_players, len(chosen)))
         out = cuda.device_array((len(chosen), OBSERVATION_SIZE), np.float32)
-        if len(chosen):
-            codes = cuda.device_array(len(chosen), new_records(0, CODES_DTYPE).dtype)
-            kernels.observe_seats[_blocks(len(chosen)), THREADS](looked_at, chosen, whose, codes)
-            self._scale(codes, places, self._nothing_refused, out)
+        codes = cuda.device_array(len(chosen), new_records(0, CODES_DTYPE).dtype)
+        kernels.observe_seats[_blocks(len(chosen)), THREADS](looked_at, chosen, whose, codes)
+        self._scale(codes, places, self._nothing_refused, out)
         return out
 
     def uniforms(self, rows: npt.ArrayLike | None = None, salt: int = 0) -> Any:
@@ -279,15 +273,10 @@ class Games(host.GameBatch):
         Raises:
             OptionError: there is no such row, or the salt is out of range.
         """
-        chosen = self._all_rows
-        if rows is not None:
-            chosen = cuda.to_device(check_rows(rows, self.num_games))
+        chosen = self._check_rows(rows)
         check_integer("salt", salt, 0, 2**62)
         out = cuda.device_array(len(chosen), np.float64)
-        if len(chosen):
-            kernels.uniforms[_blocks(len(chosen)), THREADS](
-                self.state, chosen, self._secret, salt, out
-            )
+        kernels.uniforms[_blocks(len(chosen)), THREADS](self.state, chosen, self._secret, salt, out)
         return out
 
     # ---- copies ----
@@ -346,24 +335,15 @@ class Games(host.GameBatch):
         return made
 
     def copy(self) -> Self:
-        """Return an independent batch in the same position, which continues exactly as this one."""
-        twin = object.__new__(type(self))
-        vars(twin).update(vars(self))
-        twin._steps, twin._refused = (
-            cuda.to_device(array.copy_to_host()) for array in (self._steps, self._refused)
-        )
-        parts: list[Any] = [
-            one.copy_to_host() if hasattr(one, "copy_to_host") else one for one in self.batch
-        ]
-        twin._bind(Batch(*parts))
-        return twin
-
-    def __repr__(self) -> str:
-        return f"cuda.Games({self.num_games}, num_players={self.num_players}, side={self.side!r})"
+        """Return an independent batch in the same position, which continues exactly as this one,
+        without the outputs of the last step.
+        """
+        self.check()
+        return self.from_host(self.on_host(), wait=self._waiting)
 
 
 def _blocks(threads: int) -> int:
-    return -(-threads // THREADS)
+    return max(-(-threads // THREADS), 1)
 
 
 def _numbers(name: str, given: Any, shape: tuple[int, ...] | None) -> Any:

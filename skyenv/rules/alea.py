@@ -84,9 +84,12 @@ def alea_builds(game: GameRecord, log: LogRecord, district: int, best: int) -> N
     built = 0
     for position in range(NUM_PLOTS):
         plot = int(game.ring[district, position])
-        if plot < 0 or plot >= NUM_COLOURS or game.alea_supply == 0:
-            continue
-        if plot_is_empty(game, district, plot) and game.value[district, plot] == best:
+        if (
+            0 <= plot < NUM_COLOURS
+            and game.alea_supply > 0
+            and game.value[district, plot] == best
+            and plot_is_empty(game, district, plot)
+        ):
             game.owner[district, plot] = ALEA
             game.floors[district, plot] = 1
             game.alea_supply -= 1

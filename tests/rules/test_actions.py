@@ -96,7 +96,7 @@ def subsets(cards: list[int]) -> list[tuple[int, ...]]:
 
 @pytest.mark.compiled
 @pytest.mark.rule("AUC-3", "AUC-4", "AUC-5")
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(25))
 def test_every_bid_has_exactly_one_path(seed: int) -> None:
     """Cards are laid down in the order coloured 4, 5, 6, black 4, 5, 6, and every way leads to a
     bid: no dead ends.
@@ -136,34 +136,6 @@ def test_every_bid_has_exactly_one_path(seed: int) -> None:
             game.play("pass")
 
 
-def test_cards_are_laid_down_in_order() -> None:
-    """Coloured ones before black ones, low ones before high ones; each raise starts anew. Once a
-    card has been laid down, there is no way back.
-    """
-    game = bare_game(hands=["green 4 5 5 black 4 5", "gray 6 6"])
-    start_auction(game, ["TSQ"])
-    game.play("bid green 5")
-    assert game.legal_names == ["bid green 5", "bid black 4", "bid black 5", "bid done"]
-    game.play("bid black 4")
-    assert game.legal_names == ["bid black 5", "bid done"]
-    game.play("bid done")
-    bids(game, "1 gray 6 6", "2 pass")
-    assert game.legal_names == ["pass", "bid green 4", "bid green 5", "bid black 5"]
-
-
-def test_no_dead_ends() -> None:
-    """A card that leaves too little for a higher bid can't be laid down: the order would forbid the
-    cards needed.
-    """
-    game = bare_game(hands=["green 6 6", "gray 4 5 6"])
-    start_auction(game, ["TSQ"])
-    bids(game, "0 green 6 6")
-    assert game.legal_names == ["pass", "bid gray 4"]  # 5 + 6 = 11 is too little
-    for card, following in (("4", "5"), ("5", "6")):
-        game.play(f"bid gray {card}")
-        assert game.legal_names == [f"bid gray {following}"]
-
-
 @pytest.mark.rule("AUC-12")
 def test_bids_for_the_park_have_one_path_too() -> None:
     """Any colour first, then that of the first bidder."""
@@ -173,18 +145,3 @@ def test_bids_for_the_park_have_one_path_too() -> None:
     assert Counter(paths(game)) == choices(held, {"green", "gray"}, 0, None, 0)
     bids(game, "0 green 4 black 4")
     assert Counter(paths(game)) == choices(held, {"green"}, 0, None, 8)
-
-
-def test_a_single_legal_action_is_still_a_decision() -> None:
-    """The game waits for it: a forced pass, the only plot, the only card, building nothing."""
-    game = bare_game()
-    start_auction(game, [])
-    assert game.legal_names == ["pass"]
-    assert (game.phase, game.seat) == ("bid", 0)
-    hand(game, 0, green=[4])
-    game.state["supply"][0] = 0
-    game.refresh()
-    bids(game, "0 green 4", "1 pass", "2 pass")
-    assert game.legal_names == ["build 0"]
-    game.play("build 0")
-    assert game.phase == "option"

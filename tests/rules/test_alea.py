@@ -131,19 +131,6 @@ def test_the_auction_with_alea(
         assert cards(game, 0) == cards(game, 1) == {"green": [4, 5], "black": [4, 5, 6, 6]}
 
 
-@pytest.mark.rule("ALEA-3")
-def test_what_overbids_alea() -> None:
-    """More than her total, not as much."""
-    game = bare_game(2, hands=RICH)
-    start_auction(game, ["W34"])
-    bids(game, "0 green 4 black 6", "1 pass", chance=[4, 6, 4])
-    assert game.state["highest"] == 14
-    game.play("bid black 4")
-    assert game.legal_names == ["bid black 5", "bid black 6"]
-    game.play("bid black 5")
-    assert "bid done" in game.legal_names
-
-
 @pytest.mark.rule("ALEA-5")
 @pytest.mark.parametrize(("alea_wins_it", "face_up"), [(True, [2, 0, 1]), (False, [2, 0, 2])])
 def test_aleas_cards_go_under_the_black_stack(alea_wins_it: bool, face_up: list[int]) -> None:

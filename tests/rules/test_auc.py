@@ -16,9 +16,7 @@ from scenario import (
     commissioner,
     district,
     floors,
-    hand,
     kinds,
-    known_cards,
     legal,
     only,
     passes,
@@ -112,21 +110,6 @@ def test_nineteen_for_brown() -> None:
     assert game.state["highest"] == 20
 
 
-@pytest.mark.rule("AUC-3")
-def test_raising_counts_all_cards_of_the_auction() -> None:
-    game = bare_game(hands=["brown 4 black 4 5", "gray 4 5 5"])
-    start_auction(game, ["W34"])
-    bids(game, "0 brown 4", "1 gray 4 5", "2 pass")
-    game.play("bid black 4")  # 8: not enough
-    assert game.legal_names == ["bid black 5"]
-    game.play("bid black 5")
-    game.play("bid done")
-    assert game.state["highest"] == 13
-    assert game.legal_names == ["pass", "bid gray 5"]  # 14
-    hand(game, 1, gray=[4])
-    assert game.legal_names == ["pass"]  # 13 would only be as much
-
-
 # ---- colours ----
 
 
@@ -189,34 +172,7 @@ def test_colours_to_bid_with(what: str, side: str) -> None:
         game.play("pass")
 
 
-@pytest.mark.rule("AUC-5")
-def test_several_players_bid_with_one_colour() -> None:
-    """And whoever wins builds on that plot; without a card of an allowed colour a player passes."""
-    game = bare_game(4, hands=["gray 4", "gray 5", "gray 6 black 6", "green 6 black 6"])
-    district(game, "W42", green="gallery")
-    start_auction(game, ["W42"])
-    bids(game, "0 gray 4", "1 gray 5", "2 gray 6")
-    assert game.legal_names == ["pass"]
-    bids(game, "3 pass", "0 pass", "1 pass")
-    game.play("build 1")
-    assert floors(game, "W42", "gray") == (2, 1)
-
-
 # ---- cards ----
-
-
-@pytest.mark.rule("AUC-7", "INF-3")
-def test_who_passes_takes_all_cards_of_the_auction_back() -> None:
-    """Everybody has seen them."""
-    game = bare_game(hands=["green 4 5 black 4 5", "violet 6 6 black 6"])
-    start_auction(game, ["TSQ"])
-    bids(game, "0 green 4", "1 violet 6", "2 pass", "0 black 4", "1 violet 6")
-    assert cards(game, 0) == {"green": [5], "black": [5]}
-    assert known_cards(game, 0) == {}
-    bids(game, "0 pass")
-    assert cards(game, 0) == {"green": [4, 5], "black": [4, 5]}
-    assert known_cards(game, 0) == {"green": [4], "black": [4]}
-    assert cards(game, 1) == {"black": [6]}  # the winner has paid
 
 
 @pytest.mark.rule("AUC-8")
@@ -352,21 +308,6 @@ def test_the_highest_card_and_the_supply_limit(cards_bid: str, ready: int, limit
     game.play(f"build {limit}")
     assert floors(game, "TSQ", "green") == ((0, limit) if limit else (-1, 0))
     assert game.state["supply"][0] == ready - limit
-
-
-@pytest.mark.rule("AUC-11")
-def test_any_number_on_the_one_plot() -> None:
-    """Later skyscrapers are added to the first ones; another plot is never open."""
-    game = bare_game(hands=["green 4 4 orange 4"])
-    district(game, "TSQ", green=(0, 7))
-    for number in (10, 13):
-        supply(game, 0, 3)
-        start_auction(game, ["TSQ"])
-        assert bid_colours(game) == {"green"}
-        bids(game, "0 green 4", "1 pass", "2 pass")
-        game.play("build 3")
-        assert floors(game, "TSQ", "green") == (0, number)
-        passes(game, 0, 1, 2)
 
 
 # ---- the park area ----

@@ -17,33 +17,11 @@ from scenario import (
     commissioner,
     known_cards,
     play_all,
-    stages,
     start_auction,
     tops,
     turn_of,
 )
 from skyenv import Game
-from skyenv.rules.state import GAME_FIELDS
-
-HIDDEN_FIELDS = {"hand", "face_down", "random", "seed", "held"}
-
-
-@pytest.mark.rule("INF-1")
-@pytest.mark.parametrize(("players", "side"), [(2, "front"), (3, "back"), (4, "front")])
-def test_everything_but_cards_and_chance_is_public(players: int, side: str) -> None:
-    """Every seat sees the board, supplies, scores, row, tops, bids, payments …, and how many cards
-    hands and stacks have; of cards it sees its own.
-    """
-    for game in stages(players, side, "crowd", every=9, max_turns=40):
-        state = game.state
-        for seat in range(players):
-            view = game.view(seat)
-            for field in set(GAME_FIELDS) - HIDDEN_FIELDS:
-                assert (view["game"][field] == state[field]).all(), field
-            assert (view["game"]["hand"][seat] == state["hand"][seat]).all()
-            assert view["num_face_down"].tolist() == state["face_down"].sum(axis=1).tolist()
-            held = view["game"]["hand"].sum(axis=2) + view["unknown"]
-            assert (held == state["hand"].sum(axis=2)).all()
 
 
 @pytest.mark.rule("INF-2", "END-3")

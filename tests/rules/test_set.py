@@ -65,23 +65,7 @@ def test_setups_are_random() -> None:
         assert as_likely(fours, [27405, 81200, 82215, 34200, 4845])  # C(20, k) · C(30, 4 − k)
 
 
-@pytest.mark.rule("SET-4", "SET-5", "INF-2")
-def test_the_deal_is_unseen_by_the_others() -> None:
-    """Each player sees the own hand; of the others only how many cards of each colour they hold."""
-    game = Game(3, seed=4)
-    for seat in range(3):
-        view = game.view(seat)
-        for other in range(3):
-            mine = seat == other
-            assert (view["game"]["hand"][other] == (game.state["hand"][other] if mine else 0)).all()
-            assert view["unknown"][other].tolist() == ([0] * 6 if mine else [1, 1, 1, 1, 1, 4])
-        assert (view["game"]["top"] == game.state["top"]).all()
-        assert (view["game"]["face_down"] == 0).all()
-        others = np.delete(game.state["hand"], seat, axis=0).sum(axis=0)
-        assert (view["unseen"] == game.state["face_down"] + others).all()
-
-
-@pytest.mark.rule("SET-4")
+@pytest.mark.rule("SET-4", "SET-5")
 def test_a_deal_given_from_outside() -> None:
     """The chance of a setup can be told in its order: businesses, row, hands, tops."""
     row = ["perfumery", "gallery"] * 9 + ["boutique", "jeweller"]

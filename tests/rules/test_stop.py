@@ -13,7 +13,6 @@ from scenario import (
     bids,
     commissioner,
     district,
-    floors,
     kinds,
     legal,
     only,
@@ -192,15 +191,3 @@ def test_the_second_stop_ends_the_game() -> None:
     (end,) = only(events, "end")
     assert (end["reason"], end["scores"]) == ("stops", [4, 4, 3])
     assert game.state["stopped"].tolist() == [0, 1, 0, 1, 0, 0, 0]
-
-
-@pytest.mark.rule("STOP-6")
-def test_the_first_stop_does_not_end_the_game() -> None:
-    """The next auction follows at once."""
-    game = full()
-    win(game, 2, "green", "W34")
-    assert floors(game, "TSQ", "green") == (2, 2)
-    events = game.play("stop")
-    assert kinds(events) == ["stop", "stop", "vp", "auction"]
-    assert only(events, "auction") == [{"place": "W34", "starter": 2}]
-    assert (game.phase, game.seat) == ("bid", 2)

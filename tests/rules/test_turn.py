@@ -18,7 +18,6 @@ from scenario import (
     known_cards,
     legal,
     only,
-    passes,
     play_all,
     stopped,
     supply,
@@ -71,19 +70,6 @@ def test_options(actions: list[str], phases: list[str], held: dict[str, list[int
     assert game.state["supply"][:2].tolist() == [3 + gained, 3]
     assert game.state["general"][:2].tolist() == [12 - gained, 12]
     assert game.state["tiles"].sum() == (actions[0] == "option B")
-
-
-@pytest.mark.rule("TURN-1")
-@pytest.mark.parametrize("players", [2, 3, 4])
-def test_turns_go_clockwise(players: int) -> None:
-    """Seat 0, 1, … N−1 and seat 0 again."""
-    game = bare_game(players)
-    turns = []
-    for _ in range(2 * players + 1):
-        turns.append(game.seat)
-        play_all(game, "option A", "take green", "take brown", "move white W34")
-        commissioner(game, "white", "CITY_HALL")
-    assert turns == [seat % players for seat in range(2 * players + 1)]
 
 
 @pytest.mark.rule("TURN-2")
@@ -178,17 +164,6 @@ def test_a_taken_card_is_seen_by_all() -> None:
     assert legal(game, "take ") == ["violet", "brown", "orange"]
 
 
-@pytest.mark.rule("TURN-5", "INF-2")
-def test_a_black_card_is_seen_by_its_owner_alone() -> None:
-    """The others see only that the hand has one more black card."""
-    game = bare_game()
-    game.play("option C", chance=[5])
-    assert (cards(game, 0), known_cards(game, 0)) == ({"black": [5]}, {})
-    assert game.view(0)["game"]["hand"][0, 5].tolist() == [0, 1, 0]
-    assert game.view(1)["game"]["hand"][0, 5].tolist() == [0, 0, 0]
-    assert game.view(1)["unknown"][0].tolist() == [0, 0, 0, 0, 0, 1]
-
-
 @pytest.mark.rule("TURN-6")
 def test_no_hand_limit() -> None:
     """With most of the pack in hand a player still takes black and coloured cards."""
@@ -200,21 +175,3 @@ def test_no_hand_limit() -> None:
     turn_of(game, 0)
     game.play("option D W34", chance=[6])
     assert game.state["hand"][0].sum() == 9 * 5 + 50 + 2
-
-
-@pytest.mark.rule("TURN-7", "MOVE-4")
-def test_auctions_in_the_middle_of_option_c() -> None:
-    """The first move of C may start auctions; they are held at once, then the same seat takes its
-    cards and moves again.
-    """
-    game = bare_game()
-    commissioner(game, "white", "CENTRAL_PARK", ["E34"])
-    turn_of(game, 1)
-    game.play("option C", chance=[4])
-    events = game.play("move white CITY_HALL")
-    for _ in range(2):
-        events += passes(game, 1, 2, 0)
-    assert [event["place"] for event in only(events, "auction")] == ["E34", "CENTRAL_PARK"]
-    assert (game.phase, game.seat) == ("take", 1)
-    play_all(game, "take green", "take violet", "move white W34")
-    assert (game.phase, game.seat, game.turn) == ("option", 2, 1)

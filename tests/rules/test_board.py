@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from scenario import bare_game, district
 from skyenv import Board, BoardError, Game, Games, OptionError, load_board, make_board
 from skyenv.rules.board import as_board, default_ring
 from skyenv.rules.components import COLOURS, DISTRICTS, PLOTS
@@ -199,46 +198,3 @@ def test_boards_are_values() -> None:
     assert board == make_board("front", {"W34": REVERSED}) != make_board("front")
     assert len({board, make_board("front", {"W34": REVERSED})}) == 1
     assert pickle.loads(pickle.dumps(board)) == board
-
-
-@pytest.mark.rule("COM-6", "COM-7", "SCO-2")
-def test_rings_decide_which_plots_are_next_to_each_other(tmp_path: Path) -> None:
-    """The front side: a skyscraper scores for the two plots beside it, in its own district alone,
-    the ring being closed.
-    """
-    file = board_file(tmp_path, '[rings]\nTSQ = ["green", "brown", "gray", "violet", "orange"]')
-    other = load_board(file, "front")
-    for board, neighbours in ((None, {"violet", "gray"}), (other, {"brown", "orange"})):
-        game = bare_game(board=board)
-        district(game, "TSQ", green="boutique jeweller")
-        values = dict(zip(COLOURS, game.state["value"][3].tolist(), strict=True))
-        assert values == {plot: 3 if plot in neighbours else 1 for plot in COLOURS}
-        assert (np.delete(game.state["value"], 3, axis=0) == 1).all()
-    game = bare_game(board=other)
-    district(game, "TSQ", brown=(1, 2), green="boutique", gray="gallery")
-    game.state["place"][0] = 3
-    game.refresh()
-    scored = next(event for event in game.play("option D TSQ") if event["event"] == "vp")
-    assert scored["vp"] == [0, 6, 0]
-
-
-@pytest.mark.rule("COM-8", "COM-9", "SCO-2")
-def test_the_sixth_plot_has_its_place_in_the_ring(tmp_path: Path) -> None:
-    """Printed between gray and green, which then are no longer neighbours; a file can put it
-    elsewhere.
-    """
-    file = board_file(
-        tmp_path, '[rings]\nTSQ = ["green", "violet", "sixth", "brown", "orange", "gray"]'
-    )
-    other = load_board(file, "back")
-    for board, beside, of_green in (
-        (None, {"gray", "green"}, {"violet"}),
-        (other, {"violet", "brown"}, {"violet", "gray"}),
-    ):
-        game = bare_game(side="back", board=board)
-        district(game, "TSQ", sixth="boutique jeweller")
-        values = dict(zip(COLOURS, game.state["value"][3].tolist(), strict=True))
-        assert values == {plot: 3 if plot in beside else 1 for plot in COLOURS}
-        district(game, "TSQ", green="boutique", sixth="boutique")
-        values = dict(zip(COLOURS, game.state["value"][3].tolist(), strict=True))
-        assert {plot for plot in COLOURS if values[plot] == 2} == of_green | beside

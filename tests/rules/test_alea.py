@@ -13,7 +13,6 @@ from scenario import (
     bids,
     black_stack,
     cards,
-    commissioner,
     district,
     floors,
     kinds,
@@ -21,7 +20,6 @@ from scenario import (
     passes,
     start_auction,
     supply,
-    turn_of,
     vp,
 )
 from skyenv import ChanceError, Game, make_board
@@ -230,14 +228,3 @@ def test_alea_wins_the_park() -> None:
     assert game.state["alea_supply"] == 18
     assert (game.state["park"] == 0).all()
     assert (game.phase, game.seat) == ("option", 1)
-
-
-@pytest.mark.rule("ALEA-9", "SCO-2")
-def test_alea_never_scores() -> None:
-    """Her skyscrapers earn nobody anything."""
-    game = bare_game(2)
-    district(game, "W42", **FULL)
-    commissioner(game, "white", "W42")
-    turn_of(game, 0)
-    assert vp(game.play("option D W42")) == [[5, 6]]
-    assert game.state["score"].tolist() == [5, 6, 0, 0]

@@ -101,12 +101,3 @@ def test_rings(side: str, ring: list[str], given: bool, name: str) -> None:
         assert {(DISTRICTS[i], COLOURS[j]) for i, j in more} == {(name, one) for one in around}
         here[PLOTS.index(plot), business] -= 1
         game.refresh()
-
-
-@pytest.mark.rule("COM-6", "COM-8")
-@pytest.mark.parametrize(("side", "plots"), [("front", COLOURS), ("back", PLOTS)])
-def test_plots_of_a_district(side: str, plots: tuple[str, ...]) -> None:
-    """One plot of each colour; the back side has a sixth one, which takes businesses too."""
-    game = bare_game(side=side)
-    game.play(next(name for name in game.legal_names if name.startswith("option B")))
-    assert legal(game, "plot ") == [f"{name} {plot}" for name in DISTRICTS for plot in plots]

@@ -6,7 +6,6 @@ import pytest
 
 from scenario import (
     Event,
-    about_to_move,
     after_businesses,
     as_likely,
     bare_game,
@@ -23,7 +22,7 @@ from scenario import (
     stopped,
     turn_of,
 )
-from skyenv import Game, OptionError
+from skyenv import Game
 from skyenv.rules.components import BUSINESSES
 
 
@@ -115,18 +114,6 @@ def test_scoring_the_park(lying: str, turned: list[str], each: int) -> None:
     assert game.state["park_tiles"].sum() == len(lying.split())  # they still lie there
 
 
-@pytest.mark.rule("END-3", "BUS-3")
-def test_the_last_tile_of_the_row_is_among_those_shuffled() -> None:
-    """After 12 businesses eight tiles lie in the park; the last one came there just now."""
-    game = bare_game()
-    after_businesses(game, 11)
-    park_tiles(game, "gallery " * 7)
-    game.state["row"][18:] = BUSINESSES.index("boutique")
-    game.refresh()
-    events = last_business(game, "gallery", "boutique", "gallery")
-    assert only(events, "park") == [{"tiles": ["gallery", "boutique", "gallery"]}]
-
-
 @pytest.mark.compiled
 @pytest.mark.rule("END-3")
 def test_the_tiles_of_the_park_are_shuffled() -> None:
@@ -214,17 +201,3 @@ def test_an_end_in_the_last_turn_is_no_truncation() -> None:
     events = last_stop(bare_game(3, max_turns=1))
     assert events[-1]["reason"] == "stops"
     assert "final" in {event["why"] for event in only(events, "vp")}
-
-
-@pytest.mark.rule("END-5")
-def test_the_default_is_500_turns() -> None:
-    """At least one turn must be allowed."""
-    assert Game(2, seed=1).header()["max_turns"] == 500
-    with pytest.raises(OptionError):
-        Game(2, max_turns=0)
-    game = bare_game(2)
-    game.state["turns"] = 498
-    for last, move in ((False, "move white W34"), (True, "move beige W34")):
-        about_to_move(game)
-        game.play(move)
-        assert game.is_over == last

@@ -9,7 +9,6 @@ import pytest
 from scenario import (
     Event,
     bare_game,
-    black_stack,
     cards,
     commissioner,
     district,
@@ -128,15 +127,3 @@ def test_who_draws(plots: dict[str, Any], seat: int, seats_drawing: list[int]) -
     assert drawn == list(zip(seats_drawing, draws, strict=True))
     assert cards(game, seat)["black"] == draws[: seats_drawing.count(seat)]
     assert (game.phase, game.seat) == ("move", seat)
-
-
-@pytest.mark.rule("SCO-3", "AUC-9")
-def test_draws_when_black_cards_run_out() -> None:
-    """Who comes last gets none; a card that can't be drawn has no line."""
-    game = bare_game(3)
-    black_stack(game, [4], [5, 6], keeper=0)
-    events = score(game, 1, "E52", 4, 6)
-    assert kinds(events)[1:] == ["vp", "black", "shuffle", "black", "black"]
-    drawn = [(event["seat"], event["card"]) for event in only(events, "black")]
-    assert drawn == [(1, 4), (1, 6), (1, 5)]
-    assert cards(game, 2) == {}

@@ -11,7 +11,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, Self
 
 import numpy as np
 
@@ -110,28 +110,17 @@ class Matches:
         return collector.trajectories(names, seeds.tolist())
 
 
-class _Place(NamedTuple):
-    """Where a game stands: its file, where it begins, how many bytes it has, and the number of its
-    first line.
-    """
-
-    path: Path
-    start: int
-    size: int
-    line: int
-
-
 @dataclass(frozen=True)
 class Records:
     """The finished games of records.
 
     Attributes:
-        places: of the games.
+        places: of each game the file, the first byte, the number of bytes, and of its first line.
         unfinished: how many games have no end, and are left out.
         digest: of all the files' content.
     """
 
-    places: tuple[_Place, ...]
+    places: tuple[tuple[Path, int, int, int], ...]
     unfinished: int
     digest: str
 
@@ -144,7 +133,7 @@ class Records:
             DatasetError: a folder holds none, or is a tournament's. RecordError: a file is no
                 record. OSError: a file can't be read.
         """
-        digest, places, unfinished = hashlib.sha256(), list[_Place](), 0
+        digest, places, unfinished = hashlib.sha256(), [], 0
         for path in [file for one in paths for file in _files(one)]:
             content = path.read_bytes()
             lines = io.BytesIO(content).readlines()
@@ -158,7 +147,7 @@ class Records:
             for first, stop in zip(firsts, [*firsts[1:], len(lines)], strict=True):
                 if b'"end"' in lines[stop - 1]:
                     size = starts[stop] - starts[first]
-                    places.append(_Place(path, starts[first], size, first + 1))
+                    places.append((path, starts[first], size, first + 1))
                 else:
                     unfinished += 1
         return cls(tuple(places), unfinished, digest.hexdigest())
@@ -184,15 +173,15 @@ class Records:
         """
         collector, names, seeds = Collector(self.games), [], []
         row = np.zeros(1, np.int64)
-        for number, place in enumerate(self.places):
-            with open(place.path, "rb") as stream:
-                stream.seek(place.start)
-                content = io.BytesIO(stream.read(place.size))
-            with named(place.path):
-                lines = next(iter_games(content, place.line))
+        for number, (path, start, size, line) in enumerate(self.places):
+            with open(path, "rb") as stream:
+                stream.seek(start)
+                content = io.BytesIO(stream.read(size))
+            with named(path):
+                lines = next(iter_games(content, line))
                 names.append(lines.header.value["agents"])
                 if any("\0" in name for name in names[-1] or ()):
-                    fail(place.line, "an agent's name has a null byte in it")
+                    fail(line, "an agent's name has a null byte in it")
                 game = begin(lines, reward)
                 moves = follow(game, lines)
                 while True:
@@ -207,7 +196,7 @@ class Records:
                     )
                     collector.played(game.games, row, row + number)
                 if not game.is_over:
-                    fail(place.line, "this game has not ended, but the record has no more of it")
+                    fail(line, "this game has not ended, but the record has no more of it")
                 seeds.append(NONE if game.seed is None else game.seed)
         return collector.trajectories(names, seeds)
 

@@ -16,10 +16,9 @@ from operator import attrgetter
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, TypeAlias
 
-from skyenv.checks import check_integer
 from skyenv.engine.events import Event
 from skyenv.errors import OptionError, RecordError
-from skyenv.records.format import MAX_INT32, check_event, check_header, fail, quoted
+from skyenv.records.format import check_event, check_header, fail, quoted
 
 # A line with more characters (bytes, if read from a file) is refused; no game needs more than a
 # few thousand.
@@ -95,7 +94,6 @@ def nth_game(source: Source, number: int = 1) -> GameLines:
         OptionError: there is no such game.
         OSError: the file can't be read.
     """
-    check_integer("game", number, 1, MAX_INT32)
     games = iter_games(source)
     for lines in games:
         if lines.number == number:

@@ -97,18 +97,6 @@ def test_a_game_resumed_elsewhere_goes_on(
     assert walk + walked(twin) == walk + walked(table) == expected(players, side)[0]
 
 
-@pytest.mark.compiled
-@pytest.mark.parametrize(("players", "side"), SOME)
-def test_taking_back_and_playing_again_is_the_same(players: int, side: str) -> None:
-    table = OneGame(players, side, 0, max_turns=TURNS)
-    walk = walked(table, 30)
-    before = table.game.copy()
-    rest = walked(table, 25)
-    table.game = before
-    assert walked(table)[:25] == rest
-    assert walk + rest == expected(players, side)[0][:55]
-
-
 # ---- other processes ----
 
 PLACES: dict[str, tuple[str, int, dict[str, str | None]]] = {

@@ -24,14 +24,12 @@ from skyenv.work.pool import portable
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 
+# Seconds: only what hangs takes so long. Tests that wait without a limit have pytest's
+# (pyproject.toml).
 LONGEST: Final = 600.0
-"""Seconds: only what hangs takes so long.
 
-Tests that wait without a limit have pytest's (pyproject.toml).
-"""
-
+# Variables beside those of this process; None: without it.
 Environment = Mapping[str, str | None] | None
-"""Variables beside those of this process; None: without it."""
 
 
 def python(

@@ -52,8 +52,8 @@ def test_they_are_the_games_that_seeds_and_actions_give(
     assert row == len(kept)
 
 
+# Of some games, who decides when.
 ORDERS = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=12), min_size=1, max_size=4)
-"""Of some games, who decides when."""
 
 
 @cache

@@ -16,10 +16,10 @@ from skyenv.engine.events import setup_outcomes
 from skyenv.records.replay import outcomes_told
 
 SEED: Final = 1234
+# Rows of a batch; the game stands in row 1.
 ROWS: Final = 3
-"""Rows of a batch; the game stands in row 1."""
+# A decision: the seat to act, its observation, its action mask.
 Asked = tuple[int, npt.NDArray[Any], npt.NDArray[np.int8]]
-"""A decision: the seat to act, its observation, its action mask."""
 
 
 class Hashing(Agent):
@@ -371,6 +371,7 @@ class OpenSpiel(Interface):
         return np.array(self.state.to_game().state).tobytes()
 
 
+# A new interface is one more line.
 INTERFACES: Final[dict[str, type[Interface]]] = {
     "Game": OneGame,
     "Games": OneOfABatch,
@@ -384,7 +385,6 @@ INTERFACES: Final[dict[str, type[Interface]]] = {
     "SkyenvVecEnv": Sb3,
     "OpenSpiel": OpenSpiel,
 }
-"""A new interface is one more line."""
 
 Walk = list[tuple[int, bytes, bytes]]
 
@@ -444,9 +444,9 @@ def _rest(table: Interface) -> dict[str, Any]:
     }
 
 
+# Ways to go on elsewhere beside deepcopy and pickle, which all interfaces have.
 RESUMED: Final[dict[str, tuple[str, Callable[[Interface, Path], Interface]]]] = {
     "Games, saved and loaded": ("Games", reloaded),
     "Game, from its record": ("Game", recorded),
     "OpenSpiel, serialized": ("OpenSpiel", serialised),
 }
-"""Ways to go on elsewhere beside deepcopy and pickle, which all interfaces have."""

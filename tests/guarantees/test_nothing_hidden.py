@@ -152,6 +152,7 @@ def draw_odds(game: Game, seat: int) -> Any:
     return what_can_come(game.state, seat), starts(game.state, range(5), seat).tobytes()
 
 
+# What any seat is told. A new outlet is one more line.
 OUTLETS: dict[str, Callable[[Game, int], Any]] = {
     "view": lambda game, seat: game.view(seat).tobytes(),
     "public view": lambda game, seat: game.public_view().tobytes(),
@@ -174,8 +175,8 @@ OUTLETS: dict[str, Callable[[Game, int], Any]] = {
     "draw odds": draw_odds,
     "agents' numbers": agents_numbers,
 }
-"""What any seat is told. A new outlet is one more line."""
 QUICK = {name: f"{name}-20" for name in ("ismcts", "ismcts-trained", "rollout")}
+# What the seat to act is told or does.
 DECIDING: dict[str, Callable[[Game, int], Any]] = {
     "action mask": lambda game, seat: game.mask.tobytes(),
     "SVG with choices": lambda game, seat: svg(game.state, seat, legal=game.mask),
@@ -190,7 +191,6 @@ DECIDING: dict[str, Callable[[Game, int], Any]] = {
     "analysis": analysis,
     **{f"agent {name}": asked(QUICK.get(name, name)) for name in agent_names()},
 }
-"""What the seat to act is told or does."""
 
 
 @each_table

@@ -99,12 +99,12 @@ def test_a_game_resumed_elsewhere_goes_on(
 
 # ---- other processes ----
 
+# Interface, turns of the game, and the variables of the process in which it is played.
 PLACES: dict[str, tuple[str, int, dict[str, str | None]]] = {
     "plain Python": ("Games", 12, {"NUMBA_DISABLE_JIT": "1"}),
     "simulated GPU": ("CUDA", 1, {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"}),
     "GPU": ("CUDA", 12, {"NUMBA_DISABLE_JIT": None}),
 }
-"""Interface, turns of the game, and the variables of the process in which it is played."""
 
 
 @pytest.mark.compiled

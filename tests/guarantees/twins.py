@@ -23,8 +23,8 @@ from skyenv.records.reader import nth_game
 from skyenv.records.replay import outcomes_told
 
 TABLES: Final = [(2, "front"), (3, "back")]
+# Actions played; the last game is over.
 STAGES: Final = (9, 40, 77, 110, 10**6)
-"""Actions played; the last game is over."""
 TURNS: Final = 40
 MOST_CHANGED: Final = 5
 

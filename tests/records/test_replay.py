@@ -311,6 +311,7 @@ DAMAGES = [
 ]
 
 
+# Changes of whole files, and which line is to blame: 0 for the last, 1 for the one behind it.
 FILES: dict[str, tuple[Callable[[list[Any]], list[Any]], int, str]] = {
     "empty file": (lambda lines: [], 1, "empty"),
     "header alone": (lambda lines: lines[:1], 1, "the record ends where the setup is due"),
@@ -330,7 +331,6 @@ FILES: dict[str, tuple[Callable[[list[Any]], list[Any]], int, str]] = {
         '"hands" must be',
     ),
 }
-"""Changes of whole files, and which line is to blame: 0 for the last, 1 for the one behind it."""
 
 
 def check_error(lines: list[Any], number: int, message: str) -> None:

@@ -55,11 +55,11 @@ def unreadable(number: int) -> Any:
     return threading.Lock()
 
 
+# Work whose errors can't be sent as they are, and their texts.
 UNSENDABLE: Final = (
     (failing_with_several, "SeveralError: nothing at 3"),
     (failing_with_a_lock, "ValueError: .*shut"),
 )
-"""Work whose errors can't be sent as they are, and their texts."""
 
 
 def environment(number: int) -> dict[str, str | None]:

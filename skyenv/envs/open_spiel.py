@@ -276,8 +276,7 @@ class FifthAvenueState(pyspiel.State):  # type: ignore[misc]
         setup, *steps = (
             (step.action, [OUTCOMES[number] for number in step.chance]) for step in position.steps
         )
-        turns, first = table.max_turns, setup[1]
-        game = Game(table.num_players, table.side, 0, max_turns=turns, chance=first)
+        game = Game(table.num_players, table.side, 0, max_turns=table.max_turns, chance=setup[1])
         game.state["seed"] = NONE
         for action, chance in steps:
             game.play(action, chance)

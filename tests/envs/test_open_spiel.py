@@ -17,10 +17,8 @@ from open_spiel.python import rl_environment
 from open_spiel.python.algorithms import evaluate_bots, generate_playthrough, ismcts, mcts
 from open_spiel.python.bots import uniform_random
 
-from processes import printed
 from scenario import as_likely
 from skyenv import ACTION_NAMES, AgentError, ChanceError, Game, IllegalActionError, OptionError
-from skyenv.agents import Agent
 from skyenv.engine.game import OUTCOMES
 from skyenv.engine.information_state import (
     DEFAULT_EVENTS,
@@ -80,17 +78,13 @@ def test_what_openspiel_is_told(players: int, side: str) -> None:
     assert game.max_chance_outcomes() == len(OUTCOMES) == 12
     assert (game.min_utility(), game.max_utility()) == pytest.approx((-1 / (players - 1), 1))
     assert pickle.loads(pickle.dumps(game)) == pyspiel.load_game(str(game)) == game
+    load, _ = game.__reduce__()
+    assert load.__module__ == "skyenv.envs.open_spiel"  # whose import registers the game
     pyspiel.random_sim_test(game, num_sims=1, serialize=True, verbose=False)
     *_, state = states(game, players)
     deciders = [move.player for move in state.full_history()]
     assert deciders.count(CHANCE) <= game.max_chance_nodes_in_history()
     assert len(deciders) - deciders.count(CHANCE) <= game.max_game_length()
-
-
-def test_another_process_finds_a_pickled_game() -> None:
-    program = "import pickle, sys; print(pickle.loads(bytes.fromhex(sys.argv[1])))"
-    told = printed("-W", "ignore", "-c", program, pickle.dumps(loaded(4, max_turns=9)).hex())
-    assert "max_turns=9,players=4" in told
 
 
 def test_without_openspiel_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -293,33 +287,9 @@ def test_random_bots(players: int) -> None:
     assert histories[0] == histories[1] != histories[2]
 
 
-class Watching(Agent):
-    """Takes the last legal action, and keeps what it was shown."""
-
-    name = "watching"
-    uses_observation = True
-    uses_view = True
-    seen: Any = None
-
-    def act(self, decisions: Any) -> Any:
-        self.seen = decisions
-        return np.array([np.flatnonzero(decisions.mask[0])[-1]])
-
-
-def test_agents_see_what_they_may_see() -> None:
-    agent = Watching()
-    bot = AgentBot(agent, 1)
-    for state in states(loaded(3), 9, 40):
-        if state.is_chance_node():
-            with pytest.raises(AgentError, match="no seat is to act"):
-                bot.step(state)
-            continue
-        assert bot.step(state) == state.legal_actions()[-1]
-        decisions, seat = agent.seen, state.current_player()
-        assert (decisions.seat.tolist(), decisions.num_players) == ([seat], 3)
-        assert decisions.observation[0].tolist() == state.observation_tensor(seat)
-        real = np.frombuffer(state.position.record, GAME_DTYPE)
-        assert decisions.view.tobytes() == view(real, seat).tobytes()
+def test_bots_refuse_what_no_agent_can_decide() -> None:
+    with pytest.raises(AgentError, match="no seat is to act"):
+        AgentBot("random", 1).step(loaded(3).new_initial_state())
     with pytest.raises(AgentError, match="nobody"):
         AgentBot("nobody")
     with pytest.raises(ValueError, match="non-negative"):

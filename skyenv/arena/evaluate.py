@@ -32,7 +32,7 @@ from skyenv.work import Interrupt, open_pool
 # Tasks for each worker, against each opponent at least: so none is idle for long in the end.
 TASKS: Final = 4
 # Paired seeds of a task at most: Ctrl-C drops it.
-LARGEST: Final = 256
+LARGEST: Final = 512
 
 
 @dataclass(frozen=True)
@@ -171,13 +171,13 @@ class SeedRange(NamedTuple):
 
 def tasks_of(opponents: int, paired_seeds: int, workers: int) -> Iterator[SeedRange]:
     """Yield all tasks, one opponent after the other: the first is one paired seed, as an agent may
-    be slow, and each is as large as those before it together, up to a limit.
+    be slow, and each is three times as large as those before it together, up to a limit.
     """
     most = max(1, min(LARGEST, paired_seeds // (TASKS * workers)))
     for opponent in range(opponents):
         end = 0
         while end < paired_seeds:
-            first, end = end, min(end + max(1, min(end, most)), paired_seeds)
+            first, end = end, min(end + max(1, min(3 * end, most)), paired_seeds)
             yield SeedRange(opponent, first, end)
 
 

@@ -63,7 +63,7 @@ def test_tasks_are_all_paired_seeds_once(workers: int, largest: int) -> None:
     for opponent in range(2):
         own = [task for task in tasks if task.opponent == opponent]
         assert [task.first for task in own] == [0, *(task.end for task in own[:-1])]
-        assert [task.end for task in own][:4] == [1, 2, 4, 8]
+        assert [task.end for task in own][:4] == [1, 4, 16, 64]
         assert (own[-1].end, max(task.end - task.first for task in own)) == (3000, largest)
 
 

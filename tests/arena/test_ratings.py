@@ -187,6 +187,7 @@ def test_a_newcomer_gets_the_rating_that_it_would_have_in_the_ladder(players: in
     results = played(truth, players, 150, seed=2, newcomer=True)
     rated = rate(results, list("abcd"), ladder=points)
     newcomer = rated.points[0]
+    assert [point.mean for point in rated.points[1:]] == pytest.approx(points[0].tolist())
     assert newcomer.low - 10 <= 1000 + POINTS * 0.6 <= newcomer.high + 10
     assert newcomer.high - newcomer.low < 140
     assert rated.better[0, 2] > 0.99 > 0.1 > rated.better[0, 3]

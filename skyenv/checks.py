@@ -133,44 +133,6 @@ def as_plain(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
     return array if array.flags.carray else array.copy()
 
 
-def check_output(
-    name: str, array: object, shape: tuple[int, ...], dtype: npt.DTypeLike
-) -> npt.NDArray[Any]:
-    """Return an array of somebody else's that compiled code is to write into: itself, or a plain
-    view of it.
-
-    Args:
-        name: what to call it in an error.
-        array: of the shape and dtype, in this machine's byte order, writable, aligned; each row
-            contiguous, so that only rows may lie apart (an array of one axis is one row).
-        shape: the shape that it must have.
-        dtype: the dtype that it must have.
-
-    Raises:
-        OptionError: it is no such array; the message says what it should be.
-    """
-    wanted = np.dtype(dtype)
-    if (
-        isinstance(array, np.ndarray)
-        and array.shape == shape
-        and array.dtype == wanted
-        and array.dtype.isnative
-    ):
-        row = wanted.itemsize * math.prod(shape[1:])
-        whole = array.flags.c_contiguous or (
-            len(shape) > 1 and array[0].flags.c_contiguous and array.strides[0] >= row
-        )
-        if whole and array.flags.writeable and array.flags.aligned:
-            return np.asarray(array)
-    given = (
-        f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
-    )
-    raise OptionError(
-        f"{name} must be a writable, aligned array, {wanted} {shape}, with contiguous rows; it is "
-        f"not ({given})"
-    )
-
-
 def check_seats(
     seats: npt.ArrayLike, num_players: int | npt.NDArray[np.integer[Any]], number: int
 ) -> npt.NDArray[np.int64]:

@@ -111,7 +111,10 @@ def _record(options: RecordOptions) -> None:
                 options.players, options.side, seed, board=board, max_turns=options.max_turns
             )
             while game.seat is not None:
-                game.play(decide_game(game, made[names[game.seat]]), note_legal=options.legal)
+                legal = game.legal_actions
+                events = game.play(decide_game(game, made[names[game.seat]]))
+                if options.legal:
+                    events[0]["legal"] = legal
             stream.write(game.to_record(names).encode())
             bar.update(1)
 

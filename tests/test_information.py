@@ -35,15 +35,10 @@ from skyenv.rules.components import (
 from skyenv.rules.event_log import WHYS
 from skyenv.rules.state import END_REASONS
 
-TABLES = [
-    (players, side, agent)
-    for players in (2, 3, 4)
-    for side in ("front", "back")
-    for agent in ("crowd", "hoard")
-]
+TABLES = [(2, "front", "crowd"), (3, "back", "crowd"), (4, "front", "hoard")]
 
 
-def played(players: int, side: str, agent: str, seed: int = 1, max_turns: int = 60) -> Game:
+def played(players: int, side: str, agent: str, seed: int = 1, max_turns: int = 40) -> Game:
     """A whole game."""
     game, player = Game(players, side, seed, max_turns=max_turns), make_agent(agent)
     while not game.is_over:
@@ -112,7 +107,7 @@ def test_the_vector_tells_all_that_a_seat_has_seen(players: int, side: str, agen
         assert vector.shape == (information_size(),)
         setup, *happened = seen_by(game.events, seat)
         assert decoded(vector, players) == [comparable(event) for event in happened]
-        assert vector[:4].tolist() == [seat, players, side == "back", 60]
+        assert vector[:4].tolist() == [seat, players, side == "back", 40]
         assert header_told(vector[4:HEADER_SIZE].astype(int)) == {
             "rings": [list(ring) for ring in game.board.rings],
             "plots": setup["plots"],

@@ -39,7 +39,7 @@ class FifthAvenueEnv(EnvBase):  # type: ignore[misc]
         num_players: 2 to 4.
         seed: that of row 0's first game, row i has seed + i; None: from the operating system.
             `set_seed` counts from the next reset of all rows on.
-        options: other options of :class:`skyenv.Games`, but `autoreset` and `copy`.
+        options: other options of :class:`skyenv.Games`, but `autoreset`.
 
     Raises:
         IllegalActionError: an action of a step is not legal; nothing has changed.
@@ -49,10 +49,7 @@ class FifthAvenueEnv(EnvBase):  # type: ignore[misc]
         self, num_games: int, num_players: int = 2, seed: int | None = None, **options: Any
     ) -> None:
         super().__init__(batch_size=(num_games,))
-        # With new_arrays=True TorchRL may keep what it is handed: the next step writes elsewhere.
-        self.games = Games(
-            num_games, num_players, seed=seed, autoreset=False, new_arrays=True, **options
-        )
+        self.games = Games(num_games, num_players, seed=seed, autoreset=False, **options)
         self.next_seed: int | None = int(self.games.seeds[0])
         observation, mask = self.games.observation, self.games.mask
         self.observation_spec = Composite(
@@ -70,11 +67,11 @@ class FifthAvenueEnv(EnvBase):  # type: ignore[misc]
         self.done_spec = Composite(flags, shape=self.batch_size)
 
     def _look(self) -> TensorDict:
-        seat = torch.from_numpy(self.games.seat)
+        seat = torch.tensor(self.games.seat)  # copies, as the next step writes into the same arrays
         mask = torch.from_numpy(self.games.mask) != 0
         mask[:, 0] |= seat < 0
         looked = {
-            "observation": torch.from_numpy(self.games.observation),
+            "observation": torch.tensor(self.games.observation),
             "action_mask": mask,
             "seat": seat[:, None],
         }
@@ -97,11 +94,11 @@ class FifthAvenueEnv(EnvBase):  # type: ignore[misc]
         actions = tensordict["action"].numpy()
         self.games.step(actions if rows is None else actions[rows], rows)
         done, truncated = (
-            torch.from_numpy(self.games.done)[:, None],
-            torch.from_numpy(self.games.truncated)[:, None],
+            torch.tensor(self.games.done)[:, None],
+            torch.tensor(self.games.truncated)[:, None],
         )
         ends = {
-            "reward": torch.from_numpy(self.games.reward),
+            "reward": torch.tensor(self.games.reward),
             "done": done,
             "terminated": done & ~truncated,
         }

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Self, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.checks import check_integer, check_seat
+from skyenv.checks import check_integer
 from skyenv.engine import kernels
 from skyenv.engine.events import (
     ChanceOutcome,
@@ -27,11 +27,9 @@ from skyenv.engine.events import (
 )
 from skyenv.engine.games import Copyable, Games
 from skyenv.engine.knowledge import public_view, view
-from skyenv.engine.options import GameKeywords, GameOptions
-from skyenv.engine.validation import as_games, check_positions
+from skyenv.engine.options import GameKeywords
 from skyenv.errors import ChanceError, IllegalActionError, OptionError, shown
 from skyenv.rules.actions import ACTION_NAMES, ACTION_NUMBERS, NUM_ACTIONS
-from skyenv.rules.board import Board
 from skyenv.rules.components import BUSINESSES, CARD_VALUES, COLOURS
 from skyenv.rules.event_log import (
     FORCED_BUSINESS,
@@ -40,7 +38,7 @@ from skyenv.rules.event_log import (
     LOG_DTYPE,
     MAX_FORCED,
 )
-from skyenv.rules.state import GAME_DTYPE, NONE, PHASES, new_records
+from skyenv.rules.state import NONE, PHASES, new_records
 from skyenv.seeds import HIGHEST_SEED, fresh_seed
 
 if TYPE_CHECKING:
@@ -68,22 +66,14 @@ def outcome_numbers(chance: Iterable[ChanceOutcome]) -> list[int]:
     """
     if not isinstance(chance, Iterable):
         raise ChanceError(f"chance must be outcomes one after the other, not {shown(chance)}", 0)
-    return [_outcome_number(outcome, index) for index, outcome in enumerate(chance)]
-
-
-def _outcome_number(outcome: object, index: int) -> int:
-    def refused(_: str) -> ChanceError:
-        right = "card (4, 5, 6), business or plot colour"
-        return ChanceError(f"chance outcome {index + 1}: {shown(outcome)} is no {right}", index)
-
-    told = (
-        outcome
-        if isinstance(outcome, str)
-        else check_integer("outcome", outcome, CARD_VALUES[0], CARD_VALUES[-1], refused)
-    )
-    if index == MAX_FORCED or told not in _NUMBERS:
-        raise refused("")
-    return _NUMBERS[told]
+    numbers: list[int] = []
+    for index, outcome in enumerate(chance):
+        is_named = isinstance(outcome, (int, np.integer, str)) and outcome in _NUMBERS
+        if index == MAX_FORCED or not is_named:
+            right = "card (4, 5, 6), business or plot colour"
+            raise ChanceError(f"chance outcome {index + 1}: {shown(outcome)} is no {right}", index)
+        numbers.append(_NUMBERS[outcome])
+    return numbers
 
 
 def action_number(action: object) -> int:
@@ -92,57 +82,14 @@ def action_number(action: object) -> int:
     Raises:
         IllegalActionError: it is neither a whole number nor an action's name.
     """
-    if isinstance(action, str):
-        if action not in ACTION_NUMBERS:
-            raise IllegalActionError(
-                f"no action is called {shown(action)}; for example 'option A' or 'take green'",
-                action,
-            )
+    if isinstance(action, str) and action in ACTION_NUMBERS:
         return ACTION_NUMBERS[action]
+    right = f"a number from 0 to {NUM_ACTIONS - 1} or a name such as 'take green'"
 
     def refused(_: str) -> IllegalActionError:
-        return IllegalActionError(
-            f"an action is a number from 0 to {NUM_ACTIONS - 1} or a name, not {shown(action)}",
-            action,
-        )
+        return IllegalActionError(f"an action is {right}, not {shown(action)}", action)
 
     return check_integer("action", action, -HIGHEST_SEED, HIGHEST_SEED, refused)
-
-
-class _Log:
-    """A log, from which compiled code reads outcomes and on which it writes events."""
-
-    def __init__(self) -> None:
-        self.array = array = new_records(1, LOG_DTYPE)
-        array["recording"] = array["asking"] = 1
-        self.forced, self.ways, self.event = (
-            array[name][0] for name in ("forced", "ways", "event")
-        )
-        self.num_forced, self.next_forced, self.num_events = (
-            array[name] for name in ("num_forced", "next_forced", "num_events")
-        )
-        self.refused, self.asked = array["refused"], array["asked"]
-
-    def set(self, numbers: Sequence[int]) -> None:
-        """Give outcomes for what is played next."""
-        if numbers:
-            self.forced[: len(numbers)] = _FORCED[list(numbers)]
-        self.num_forced[0] = len(numbers)
-        self.next_forced[0] = self.num_events[0] = 0
-        self.refused[0] = self.asked[0] = NONE
-
-    def check(self, numbers: Sequence[int]) -> None:
-        """Raise ChanceError unless all outcomes that were given were possible and used."""
-        refused, used = int(self.refused[0]), int(self.next_forced[0])
-        if refused >= 0:
-            raise ChanceError(
-                f"chance outcome {refused + 1}: {OUTCOMES[numbers[refused]]!r} is impossible here",
-                refused,
-            )
-        if used < len(numbers):
-            raise ChanceError(
-                f"{len(numbers)} chance outcomes were given, but only {used} were needed", used
-            )
 
 
 @dataclass(frozen=True)
@@ -182,6 +129,13 @@ class Game(Copyable):
 
     Attributes:
         events: what has happened so far, as dictionaries of INTERFACE.md; the setup is the first.
+        seed: the seed that has decided the game's chance; None if some of it came from outside, or
+            `state` was edited. A game from a record has the record's seed if what the record tells
+            is the chance of that seed.
+        state: the live record, GAME_DTYPE; call :meth:`refresh` after editing it. The events then
+            tell another game.
+        options: the kind of game, a :class:`skyenv.GameOptions`.
+        num_players, side, board, max_turns: those of `options`.
         games: the batch of one game in which it is played, for agents. What is played there is
             missing in `events`.
 
@@ -190,6 +144,8 @@ class Game(Copyable):
         BoardError: the board file is wrong.
         ChanceError: an outcome is impossible, or there are too many.
     """
+
+    seed: int | None
 
     def __init__(
         self,
@@ -212,89 +168,17 @@ class Game(Copyable):
             agent_seed=agent_seed,
             **options,
         )
-        self._take(games)
-        self.set_up(first, chance)
-
-    def _take(self, games: Games) -> None:
-        """Play in a batch, with a log that records."""
-        self.games = games
-        self._log = _Log()
-        self._arrays = games.batch._replace(log=self._log.array)
-
-    def set_up(self, seed: int | None, chance: Iterable[ChanceOutcome] = ()) -> list[Event]:
-        """Begin the game anew.
-
-        Args:
-            seed: of the stream, 0 to 2⁶³−1; None: the game has no seed, and what `chance` leaves
-                open comes from that of seed 0.
-            chance: outcomes in the order in which the setup needs them; see
-                :func:`skyenv.engine.events.setup_outcomes`.
-
-        Returns:
-            The setup's event, now the only one of `events`.
-
-        Raises:
-            OptionError: the seed is out of range. Nothing has changed.
-            ChanceError: an outcome is impossible, or there are too many. Another game is set up
-                then.
-        """
-        first = NONE if seed is None else check_integer("seed", seed, 0, HIGHEST_SEED)
         numbers = outcome_numbers(chance)
-        with self.games.lock:
-            self._log.set(numbers)
-            self._deal(first)
-            self._log.check(numbers)
-            self._seed = None if numbers else seed
-            self.events: list[Event] = [setup_event(self.state)]
-        return list(self.events)
-
-    @property
-    def state(self) -> np.record:
-        """The live record, GAME_DTYPE.
-
-        Whoever edits it calls :meth:`refresh` afterwards; the events then tell another game.
-        """
-        return self.games.state[0]
+        self.__setstate__((games, None if numbers else first, []))
+        self._force(numbers)
+        self._deal(first)
+        self._check_forced(numbers)
+        self.events.append(setup_event(self.state))
 
     def refresh(self) -> None:
         """Bring plot values, mask and observation up to date after `state` was edited."""
         self.games.refresh()
-        self._seed = None
-
-    @property
-    def options(self) -> GameOptions:
-        """The kind of game."""
-        return self.games.options
-
-    @property
-    def num_players(self) -> int:
-        """Number of seats, 2 to 4."""
-        return self.games.num_players
-
-    @property
-    def side(self) -> str:
-        """Side of the board, ``"front"`` or ``"back"``."""
-        return self.games.side
-
-    @property
-    def board(self) -> Board:
-        """The board with its rings."""
-        return self.games.board
-
-    @property
-    def max_turns(self) -> int:
-        """Turns after which the game is truncated (END-5)."""
-        return self.games.max_turns
-
-    @property
-    def seed(self) -> int | None:
-        """The seed that has decided the game's chance; None if some of it came from outside, or
-        `state` was edited.
-
-        A game from a record has the record's seed if what the record tells is the chance of that
-        seed.
-        """
-        return self._seed
+        self.seed = None
 
     @property
     def seat(self) -> int | None:
@@ -311,11 +195,6 @@ class Game(Copyable):
     def turn(self) -> int:
         """Number of turns finished, all seats together."""
         return int(self.state["turns"])
-
-    @property
-    def turn_seat(self) -> int:
-        """The seat whose turn it is."""
-        return int(self.state["turn_seat"])
 
     @property
     def mask(self) -> npt.NDArray[np.int8]:
@@ -354,13 +233,7 @@ class Game(Copyable):
             end["reason"], tuple(end["winners"]), tuple(end["scores"]), tuple(end["cards"])
         )
 
-    def play(
-        self,
-        action: int | str,
-        chance: Iterable[ChanceOutcome] = (),
-        *,
-        note_legal: bool = False,
-    ) -> list[Event]:
+    def play(self, action: int | str, chance: Iterable[ChanceOutcome] = ()) -> list[Event]:
         """Play an action, and all that follows from it up to the next decision.
 
         Args:
@@ -368,8 +241,6 @@ class Game(Copyable):
             chance: chance outcomes given from outside, in the order in which they are needed: cards
                 as 4, 5 or 6, businesses by name. Those that are missing come from the game's own
                 stream.
-            note_legal: whether the action's event gets the field ``legal``, the actions that were
-                legal.
 
         Returns:
             The events, the action itself first; they have been added to `events`.
@@ -382,24 +253,20 @@ class Game(Copyable):
         """
         number, numbers = action_number(action), outcome_numbers(chance)
         with self.games.lock:
-            slot = self._arrays.slots[0]
-            if not 0 <= number < NUM_ACTIONS or not slot["legal"][number]:
-                raise self.games.refusal(0, number, False)
+            if not 0 <= number < NUM_ACTIONS or not self._arrays.slots[0]["legal"][number]:
+                raise self.games.refusal(0, number)
             before, seat = self.position(), int(self._arrays.seat[0])
-            legal: list[int] = np.flatnonzero(slot["legal"]).tolist() if note_legal else []
-            self._log.set(numbers)
+            self._force(numbers)
             self._play_one(number)
             try:
-                self._log.check(numbers)
+                self._check_forced(numbers)
             except ChanceError:
                 self._put(before)
                 raise
             told = events_of(self.event_rows(), self._arrays.state, self.board)
         new = [action_event(seat, number), *told]
-        if note_legal:
-            new[0]["legal"] = legal
         if numbers:
-            self._seed = None
+            self.seed = None
         self.events += new
         return new
 
@@ -425,31 +292,12 @@ class Game(Copyable):
         Raises:
             IllegalActionError, ChanceError: as for :meth:`play`.
         """
-        twin = self.copy()
-        number = action_number(action)
-        if number == SETUP:
-            twin.set_up(0, chance)
+        if action == SETUP:
+            twin = Game(seed=0, chance=chance, options=self.options)
         else:
-            twin.play(number, chance)
+            twin = self.copy()
+            twin.play(action, chance)
         return {OUTCOMES[number]: probability for number, probability in twin.asked()}
-
-    @staticmethod
-    def setup_chance(
-        num_players: int = 2,
-        side: str = "front",
-        *,
-        chance: Iterable[ChanceOutcome] = (),
-        **options: Unpack[GameKeywords],
-    ) -> dict[ChanceOutcome, float]:
-        """SET-1 to SET-5: return what chance decides next while a game is set up; see
-        :meth:`chance_ahead`.
-
-        Once nothing is left, ``Game(num_players, side, chance=chance)`` is the game.
-
-        Raises:
-            OptionError, ChanceError: as for the constructor.
-        """
-        return Game(num_players, side, 0, **options).chance_ahead(SETUP, chance)
 
     # ---- positions ----
 
@@ -457,28 +305,14 @@ class Game(Copyable):
         """Return the game as it is now, GAME_DTYPE as bytes."""
         return self._arrays.state.tobytes()
 
-    def rewind(self, state: npt.NDArray[np.void] | bytes) -> None:
+    def rewind(self, state: bytes) -> None:
         """Put the game into a position of such a game, to take actions back; `events` and `seed`
         stay as they are.
 
         Args:
-            state: GAME_DTYPE (1,) or its bytes.
-
-        Raises:
-            OptionError: it is none (:func:`skyenv.engine.validation.check_positions`). Nothing has
-                changed.
-        """
-        whole = state if isinstance(state, bytes) else as_games(state).tobytes()
-        if len(whole) != GAME_DTYPE.itemsize:
-            raise OptionError(
-                f"a position is one game, {GAME_DTYPE.itemsize} bytes, not {len(whole)}"
-            )
-        check_positions(as_games(np.frombuffer(whole, GAME_DTYPE)), self.num_players)
-        self.rewind_unchecked(whole)
-
-    def rewind_unchecked(self, state: bytes) -> None:
-        """As :meth:`rewind`, unchecked, for loops over positions of such games: anything else can
-        end the process.
+            state: what :meth:`position` returned, or GAME_DTYPE as bytes that
+                :func:`skyenv.engine.validation.check_positions` lets pass. Nothing is checked:
+                anything else can end the process.
         """
         with self.games.lock:
             self._put(state)
@@ -486,8 +320,8 @@ class Game(Copyable):
     def play_unchecked(
         self, state: bytes, action: int, numbers: Sequence[int]
     ) -> list[tuple[int, float]]:
-        """Rewind, and play an action with what chance has decided of it so far, for such loops as
-        well: nothing is checked, and `events` stay as they are.
+        """Rewind, and play an action with what chance has decided of it so far, for loops over
+        positions; nothing is checked, and `events` stay as they are.
 
         Args:
             state: a position of such a game, GAME_DTYPE as bytes.
@@ -500,35 +334,23 @@ class Game(Copyable):
         """
         with self.games.lock:
             self._arrays.state.view(np.uint8)[:] = np.frombuffer(state, np.uint8)
-            self._log.set(numbers)
+            self._force(numbers)
             if action == SETUP:
                 self._deal(NONE)
             else:
                 self._play_one(action)
         return self.asked()
 
-    def asked(self) -> list[tuple[int, float]]:
-        """Return what chance had to decide itself first in what was played last: numbers and
-        probabilities; empty: nothing.
-        """
-        kind = int(self._log.asked[0])
-        if kind == NONE:
-            return []
-        numbers = _KINDS[kind]
-        ways: list[int] = self._log.ways[: len(numbers)].tolist()
-        total = sum(ways)
-        return [(number, way / total) for number, way in zip(numbers, ways, strict=True) if way > 0]
-
     def event_rows(self) -> list[list[int]]:
         """Return what happened in what was played last, in compiled code's numbers; see
         :func:`skyenv.engine.events.events_of`.
         """
-        number = int(self._log.num_events[0])
-        return self._log.event[:number].tolist() if number else []
+        rows: list[list[int]] = self._log["event"][0, : int(self._log["num_events"][0])].tolist()
+        return rows
 
     def _put(self, state: bytes) -> None:
         self._arrays.state.view(np.uint8)[:] = np.frombuffer(state, np.uint8)
-        self._log.set(())
+        self._force(())
         self._deal(kernels.REFRESH)
 
     def _deal(self, seed: int) -> None:
@@ -536,6 +358,39 @@ class Game(Copyable):
 
     def _play_one(self, action: int) -> None:
         kernels.play_rows(self._arrays, _ROW, np.array([action], np.int64), 0, 1, 0, 0)
+
+    # ---- the log, from which compiled code reads outcomes and on which it writes events ----
+
+    def _force(self, numbers: Sequence[int]) -> None:
+        """Give outcomes for what is played next."""
+        log = self._log
+        if numbers:
+            log["forced"][0, : len(numbers)] = _FORCED[list(numbers)]
+        log["num_forced"] = len(numbers)
+        log["next_forced"] = log["num_events"] = 0
+        log["refused"] = log["asked"] = NONE
+
+    def _check_forced(self, numbers: Sequence[int]) -> None:
+        """Raise ChanceError unless all outcomes that were given were possible and used."""
+        refused, used = int(self._log["refused"][0]), int(self._log["next_forced"][0])
+        if refused >= 0:
+            raise ChanceError(
+                f"chance outcome {refused + 1}: {OUTCOMES[numbers[refused]]!r} is impossible here",
+                refused,
+            )
+        if used < len(numbers):
+            raise ChanceError(
+                f"{len(numbers)} chance outcomes were given, but only {used} were needed", used
+            )
+
+    def asked(self) -> list[tuple[int, float]]:
+        """Return what chance had to decide itself first in what was played last: numbers and
+        probabilities; empty: nothing.
+        """
+        numbers = _KINDS.get(int(self._log["asked"][0]), range(0))
+        ways: list[int] = self._log["ways"][0, : len(numbers)].tolist()
+        total = sum(ways)
+        return [(number, way / total) for number, way in zip(numbers, ways, strict=True) if way > 0]
 
     # ---- views ----
 
@@ -546,38 +401,40 @@ class Game(Copyable):
         Returns:
             A new array, float32 (OBSERVATION_SIZE,); see :mod:`skyenv.engine.observation`.
         """
-        return self.games.observe(self._seat_or_actor(seat))[0]
+        return self.games.observe((self.seat or 0) if seat is None else seat)[0]
 
     def view(self, seat: int | None = None) -> np.record:
         """What a seat sees (by default the seat to act): a record of
         skyenv.engine.knowledge.VIEW_DTYPE.
         """
-        return view(self.games.state, self._seat_or_actor(seat))[0]
+        return view(self.games.state, (self.seat or 0) if seat is None else seat)[0]
 
     def public_view(self) -> np.record:
         """The public view of the game: a record of skyenv.engine.knowledge.VIEW_DTYPE."""
         return public_view(self.games.state)[0]
-
-    def _seat_or_actor(self, seat: int | None) -> int:
-        if seat is None:
-            return self.seat or 0
-        return check_seat(seat, self.num_players)
 
     # ---- copies and records ----
 
     def copy(self) -> Self:
         """Return an independent game in the same position, which continues exactly as this one."""
         twin = object.__new__(type(self))
-        twin.__setstate__((self.games.copy(), self._seed, self.events))
+        twin.__setstate__((self.games.copy(), self.seed, self.events))
         return twin
 
     def __getstate__(self) -> tuple[Games, int | None, list[Event]]:
-        return self.games, self._seed, self.events
+        return self.games, self.seed, self.events
 
     def __setstate__(self, parts: tuple[Games, int | None, list[Event]]) -> None:
-        games, self._seed, events = parts
-        self._take(games)
+        games, self.seed, events = parts
+        self.games: Games = games
         self.events = list(events)  # events are never changed, so copies may share them
+        self.state: np.record = self.games.state[0]
+        self.options, self.board = self.games.options, self.games.board
+        self.num_players, self.side = self.options.num_players, self.options.side
+        self.max_turns = self.options.max_turns
+        self._log = new_records(1, LOG_DTYPE)
+        self._log["recording"] = self._log["asking"] = 1
+        self._arrays = self.games.batch._replace(log=self._log)
 
     def __eq__(self, other: object) -> bool:
         """Whether two games are in the same position, hidden cards and stream of chance
@@ -686,10 +543,3 @@ class Game(Copyable):
         from skyenv.render.svg import svg
 
         return svg(self.state, events=self.events, legal=self.mask)
-
-    def __repr__(self) -> str:
-        now = "over" if self.is_over else f"seat {self.seat}, {self.phase}"
-        return (
-            f"Game(num_players={self.num_players}, side={self.side!r}, seed={self.seed}) "
-            f"<turn {self.turn}: {now}>"
-        )

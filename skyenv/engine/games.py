@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import abc
-import os
+import textwrap
 import threading
-import weakref
-from collections.abc import Mapping
-from itertools import combinations
 from typing import Any, Final, Self, Unpack
 
 import numpy as np
@@ -18,7 +14,6 @@ from skyenv.checks import (
     check_choice,
     check_flag,
     check_integer,
-    check_output,
     check_rows,
     check_seats,
 )
@@ -38,7 +33,6 @@ from skyenv.rules.state import (
     NONE,
     PHASE_OVER,
     PHASES,
-    as_records,
     new_games,
     new_records,
 )
@@ -49,15 +43,15 @@ DECISIONS_AT_A_TIME: Final = 100_000
 SCALED: Final = "scaled"
 OBSERVATIONS: Final = (SCALED, "codes")  # forms of observations
 OUTPUTS: Final = ("mask", "seat", "observation", "reward", "done", "truncated")
-"""The arrays that a step writes; the caller may supply them."""
+"""The arrays that a step writes."""
 
 
-class Copyable(abc.ABC):
+class Copyable:
     """An object that ``copy.copy`` and ``copy.deepcopy`` copy by its method :meth:`copy`."""
 
-    @abc.abstractmethod
     def copy(self) -> Self:
         """An independent object in the same position, which continues exactly as this one would."""
+        raise NotImplementedError
 
     def __copy__(self) -> Self:
         return self.copy()
@@ -78,6 +72,7 @@ class GameBatch(Copyable):
     board: Board
     max_turns: int
     autoreset: bool
+    agent_seed: int | None
 
     def __setattr__(self, name: str, value: object) -> None:
         if not name.startswith("_") and name != "agent_seed":
@@ -96,6 +91,8 @@ class GameBatch(Copyable):
         """Check and keep what is common to all batches."""
         if observation is not None:
             check_choice("observation", observation, OBSERVATIONS)
+        if agent_seed is not None:
+            agent_seed = check_integer("agent_seed", agent_seed, 0, HIGHEST_SEED)
         vars(self).update(
             options=options,
             num_games=check_integer("num_games", num_games, 1, most_games),
@@ -104,20 +101,15 @@ class GameBatch(Copyable):
             board=options.board,
             max_turns=options.max_turns,
             autoreset=check_flag("autoreset", autoreset),
+            agent_seed=agent_seed,
         )
-        self.agent_seed = agent_seed
         self._all_rows: Any = np.arange(self.num_games)
         self._step_id = 0
 
     @property
-    def agent_seed(self) -> int | None:
-        """The secret beside the games' seeds in agents' random numbers."""
-        return None if self._secret == NONE else self._secret
-
-    @agent_seed.setter
-    def agent_seed(self, agent_seed: int | None) -> None:
-        is_set = agent_seed is not None
-        self._secret = check_integer("agent_seed", agent_seed, 0, HIGHEST_SEED) if is_set else NONE
+    def _secret(self) -> int:
+        """`agent_seed` for compiled code."""
+        return NONE if self.agent_seed is None else self.agent_seed
 
     def _check_reset(
         self, seed: Seeds | None, rows: npt.ArrayLike | None
@@ -137,10 +129,9 @@ class Games(GameBatch):
     The arrays below are allocated once and written in place by :meth:`reset` and :meth:`step`; row
     i of each tells of game i. So what is to be kept must be copied, be it appended to a list, or
     handed to a library that takes arrays without copying them (``torch.from_numpy``,
-    ``jax.numpy.from_dlpack``, ``jax.device_put``). With ``new_arrays=True`` every call makes new
-    ones. A game's seed and the actions taken decide it, however rows are batched and on any number
-    of threads: a :class:`skyenv.Game` with the seed of a row and the same actions is that row's
-    game.
+    ``jax.numpy.from_dlpack``, ``jax.device_put``). A game's seed and the actions taken decide it,
+    however rows are batched and on any number of threads: a :class:`skyenv.Game` with the seed of a
+    row and the same actions is that row's game.
 
     Methods may be called from several threads at once: they are carried out one after the other, in
     any order. The arrays are written without asking, so whoever reads them while another thread
@@ -156,8 +147,7 @@ class Games(GameBatch):
         seed: a whole number s from 0 to 2⁶³−1 gives row i the seed s + i (mod 2⁶³); a sequence has
             one seed for each row; None takes one number s from the operating system.
         threads: threads to play on, 1 to 1024; no more are used than the decisions of a call are
-            worth. None: as many as there are processors that this process may use, but no more than
-            a step of all rows is worth.
+            worth. None: as many as there are processors that this process may use.
         autoreset: whether a row whose game is over begins the next one, with seed + num_games (mod
             2⁶³), in the same step. A row that was set up from elsewhere without a seed (−1) goes on
             from the latest seed that it had.
@@ -167,15 +157,6 @@ class Games(GameBatch):
         agent_seed: a secret from 0 to 2⁶³−1 that decides agents' random numbers (:meth:`uniforms`)
             together with the games' seeds, so that nobody can try out by them whether a guessed
             seed is right; None: the games' seeds decide alone.
-        new_arrays: whether every call that writes `mask`, `seat`, `observation`, `reward`, `done`
-            and `truncated` puts new arrays in their place and leaves the earlier ones as they are.
-            `state` and `finished` are always written in place.
-        out: arrays of the caller's own for some of those six, by name, which are written instead of
-            new ones: shared or pinned memory, or columns of wider rows. Shapes and dtypes are those
-            below; each must be writable and aligned, its rows contiguous, and none may share memory
-            with another one. Where rows lie apart everything is compiled once more for such arrays.
-            They are the batch's from then on: what else is written into them isn't looked at.
-            Copies of the batch, and unpickled ones, have arrays of their own.
         options: ``board``, ``max_turns`` and ``reward`` of :class:`skyenv.GameOptions`; or
             ``options``, a whole one, instead of `num_players` and `side` as well.
 
@@ -227,24 +208,18 @@ class Games(GameBatch):
         autoreset: bool = True,
         observation: str | None = SCALED,
         agent_seed: int | None = None,
-        new_arrays: bool = False,
-        out: Mapping[str, npt.NDArray[Any]] | None = None,
         **options: Unpack[GameKeywords],
     ) -> None:
         game = options_of(num_players, side, **options)
         self._take_options(num_games, 2**31 - 1, game, autoreset, observation, agent_seed)
         if threads is None:
-            threads = thread_pool.sensible_threads(self.num_games, observation is not None)
+            threads = min(thread_pool.cores(), thread_pool.MOST_THREADS)
         vars(self)["threads"] = check_integer("threads", threads, 1, thread_pool.MOST_THREADS)
-        self._start_alone()
         self._bind(new_batch(game, self.num_games, observation, self.autoreset, 2 * self.threads))
-        self._renewing = check_flag("new_arrays", new_arrays)
-        if out is not None:
-            self._write_into(out)
         self.reset(fresh_seed() if seed is None else seed)
 
     def _bind(self, batch: Batch) -> None:
-        """Play in these arrays, and show views of them."""
+        """Play in these arrays, and show views of them; with a lock of its own."""
         batch = batch._replace(
             state_words=batch.state.view(np.uint32).reshape(len(batch.state), -1)
         )
@@ -252,43 +227,11 @@ class Games(GameBatch):
         vars(self).update(
             {name: getattr(batch, name).view() for name in OUTPUTS},
             batch=batch,
+            lock=threading.Lock(),
             observation=batch.codes["codes"] if has_codes else batch.observation.view(),
             state=batch.state.view(np.recarray),
             finished=batch.finished.view(GAME_DTYPE)[:, 0].view(np.recarray),
         )
-
-    def _write_into(self, out: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Take the caller's arrays instead of those allocated."""
-        if self._renewing:
-            raise OptionError("out can't be given with new_arrays=True, which makes new arrays")
-        if not isinstance(out, Mapping):
-            raise OptionError(
-                f"out must be a dict of arrays by name ({', '.join(OUTPUTS)}), not "
-                f"{type(out).__name__}"
-            )
-        taken: dict[str, Any] = {}
-        for name, array in out.items():
-            own: npt.NDArray[Any] = getattr(self, check_choice("out's name", name, OUTPUTS))
-            taken[name] = check_output(f"out['{name}']", array, own.shape, own.dtype).view()
-        for one, other in combinations(taken, 2):
-            if np.shares_memory(taken[one], taken[other]):
-                raise OptionError(f"out['{one}'] and out['{other}'] share memory")
-        if "observation" in taken and self.observation.dtype == np.int16:
-            codes = taken.pop("observation").view(CODES_DTYPE)[:, 0]
-            taken["codes"] = as_records(codes, CODES_DTYPE)
-        self._bind(self.batch._replace(**taken))
-
-    def _renew(self) -> None:
-        """With ``new_arrays=True`` leave the arrays that were handed out as they are."""
-        if self._renewing:
-            old = self.batch
-            names = (*OUTPUTS, "codes")
-            new: dict[str, Any] = {name: copied(getattr(old, name)) for name in names}
-            self._bind(old._replace(**new))
-
-    def _start_alone(self) -> None:
-        vars(self)["lock"] = threading.Lock()
-        _BATCHES.add(self)
 
     @property
     def seeds(self) -> npt.NDArray[np.int64]:
@@ -314,11 +257,7 @@ class Games(GameBatch):
         """
         chosen, seeds = self._check_reset(seed, rows)
         with self.lock:
-            self._reset(chosen, seeds)
-
-    def _reset(self, rows: npt.NDArray[np.int64], seeds: npt.NDArray[np.int64]) -> None:
-        self._renew()
-        kernels.reset_rows(self.batch, rows, seeds)
+            kernels.reset_rows(self.batch, chosen, seeds)
 
     def refresh(self) -> None:
         """Bring plot values, masks, seats and observations up to date after `state` was edited by
@@ -333,7 +272,8 @@ class Games(GameBatch):
         """
         with self.lock:
             check_positions(self.batch.state, self.num_players)
-            self._reset(self._all_rows, np.full(self.num_games, kernels.REFRESH, np.int64))
+            seeds = np.full(self.num_games, kernels.REFRESH, np.int64)
+            kernels.reset_rows(self.batch, self._all_rows, seeds)
 
     def _check_rows(self, rows: npt.ArrayLike | None) -> npt.NDArray[np.int64]:
         return self._all_rows if rows is None else check_rows(rows, self.num_games)
@@ -358,7 +298,6 @@ class Games(GameBatch):
             refused = kernels.first_refused(self.batch.slots, chosen, wanted, step_id)
             if refused != kernels.OK:
                 raise self.refusal(int(chosen[refused]), int(wanted[refused]), self.num_games > 1)
-            self._renew()
             self._play(chosen, wanted, 0, 0)
 
     def play_random(self, steps: int, salt: int = 0) -> None:
@@ -374,34 +313,30 @@ class Games(GameBatch):
         salt = check_integer("salt", salt, 0, 2**62)
         most = max(1, DECISIONS_AT_A_TIME // self.num_games)
         with self.lock:
-            self._renew()
             while left > 0 and (self.batch.seat >= 0).any():
                 self._play(self._all_rows, self._all_rows, min(left, most), salt)
                 left -= most
 
-    def refusal(self, row: int, action: int, in_batch: bool) -> IllegalActionError | OptionError:
+    def refusal(
+        self, row: int, action: int, in_batch: bool = False
+    ) -> IllegalActionError | OptionError:
         """The error that says why an action can't be played in a row."""
-        where = f"row {row}: " if in_batch else ""
-        index = row if in_batch else None
-        game, slot = self.state[row], self.batch.slots[row]
+        where, index = (f"row {row}: ", row) if in_batch else ("", None)
+        game, is_legal = self.state[row], self.batch.slots[row]["legal"]
         if game.phase == PHASE_OVER:
-            return GameOverError(
-                f"{where}the game is over; reset it before the next action", action, index
-            )
+            why = "the game is over; reset it before the next action"
+            return GameOverError(where + why, action, index)
         if not 0 <= action < NUM_ACTIONS:
-            return IllegalActionError(
-                f"{where}action {action} is not a number from 0 to {NUM_ACTIONS - 1}", action, index
-            )
-        if slot["legal"][action]:
+            why = f"action {action} is not a number from 0 to {NUM_ACTIONS - 1}"
+        elif is_legal[action]:
             return OptionError(f"{where}named more than once in one step")
-        legal = [ACTION_NAMES[number] for number in np.flatnonzero(slot["legal"])]
-        shown = ", ".join(legal[:8]) + (f", … ({len(legal)} in all)" if len(legal) > 8 else "")
-        return IllegalActionError(
-            f"{where}action {action} ({ACTION_NAMES[action]}) is not legal for seat {game.seat}"
-            f" in phase '{PHASES[game.phase]}'; legal: {shown}",
-            action,
-            index,
-        )
+        else:
+            legal = ", ".join(ACTION_NAMES[number] for number in np.flatnonzero(is_legal))
+            why = (
+                f"action {action} ({ACTION_NAMES[action]}) is not legal for seat {game.seat} in "
+                f"phase '{PHASES[game.phase]}'; legal: {textwrap.shorten(legal, 120)}"
+            )
+        return IllegalActionError(where + why, action, index)
 
     def _play(
         self,
@@ -416,12 +351,9 @@ class Games(GameBatch):
             decisions = len(rows) * max(random_steps, 1)
             worth = thread_pool.worthwhile_threads(decisions, len(batch.codes) > 0)
             parts = min(self.threads, len(rows), worth)
-        if parts <= 1:
-            kernels.play_rows(batch, rows, actions, 0, 1, random_steps, salt)
-            return
 
         def play(part: int) -> None:
-            kernels.play_rows(batch, rows, actions, part, parts, random_steps, salt)
+            kernels.play_rows(batch, rows, actions, part, max(parts, 1), random_steps, salt)
 
         thread_pool.run(play, parts)
 
@@ -482,12 +414,11 @@ class Games(GameBatch):
         """
         chosen = self._check_rows(rows)
         salts = np.asarray(salt)
-        if salts.dtype.kind not in "iu" or salts.shape not in ((), (len(chosen),)):
+        fits = salts.dtype.kind in "iu" and salts.shape in ((), (len(chosen),))
+        if not fits or ((salts < 0) | (salts > 2**62)).any():
             raise OptionError(
-                f"salt must be a whole number, or one for each row, not {shown(salt)}"
+                f"salt must be a whole number from 0 to 2⁶², or one for each row, not {shown(salt)}"
             )
-        if ((salts < 0) | (salts > 2**62)).any():
-            raise OptionError("salt must be from 0 to 2⁶²")
         out = np.empty(len(chosen), np.float64)
         salts = np.broadcast_to(salts, len(chosen)).astype(np.int64)
         with self.lock:
@@ -498,13 +429,11 @@ class Games(GameBatch):
         """An independent batch in the same position, which continues exactly as this one would."""
         twin = object.__new__(type(self))
         with self.lock:
-            vars(twin).update(vars(self))
-            batch = self.batch._replace(state_words=None)
+            kept = self.__getstate__()
             parts: list[Any] = [
-                copied(one) if isinstance(one, np.ndarray) else one for one in batch
+                copied(one) if isinstance(one, np.ndarray) else one for one in kept["batch"]
             ]
-        twin._start_alone()
-        twin._bind(Batch(*parts))
+        twin.__setstate__({**kept, "batch": Batch(*parts)})
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
@@ -516,27 +445,7 @@ class Games(GameBatch):
 
     def __setstate__(self, values: dict[str, Any]) -> None:
         vars(self).update(values)
-        self._start_alone()
         self._bind(self.batch)
-
-    def __repr__(self) -> str:
-        return (
-            f"Games({self.num_games}, num_players={self.num_players}, side={self.side!r}, "
-            f"threads={self.threads})"
-        )
-
-
-_BATCHES: Final[weakref.WeakSet[Games]] = weakref.WeakSet()
-
-
-def _start_again() -> None:
-    """Replace locks in a forked process: those that another thread held would stay locked."""
-    for games in list(_BATCHES):
-        games._start_alone()  # noqa: SLF001
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_start_again)
 
 
 def new_batch(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import cache
 from typing import Final
 
 DECISIONS_PER_THREAD: Final = 512
@@ -13,7 +14,11 @@ UNOBSERVED: Final = 4
 """Factor by which that number is higher without observations, which take most of the time."""
 MOST_THREADS: Final = 1024
 
-_pool = ThreadPoolExecutor(MOST_THREADS, "skyenv")
+
+@cache
+def _pool(process: int) -> ThreadPoolExecutor:
+    """The pool of a process; a forked one has none of its parent's threads."""
+    return ThreadPoolExecutor(MOST_THREADS, "skyenv")
 
 
 def cores() -> int:
@@ -27,11 +32,6 @@ def worthwhile_threads(decisions: int, observed: bool) -> int:
     return max(1, decisions // (DECISIONS_PER_THREAD * (1 if observed else UNOBSERVED)))
 
 
-def sensible_threads(num_games: int, observed: bool) -> int:
-    """Return the number of threads that steps of so many games are worth, at most one per core."""
-    return min(cores(), MOST_THREADS, worthwhile_threads(num_games, observed))
-
-
 def run(play: Callable[[int], None], parts: int) -> None:
     """Call `play` with 0 in this thread and with 1 … parts − 1 in others, and wait for all.
 
@@ -39,9 +39,12 @@ def run(play: Callable[[int], None], parts: int) -> None:
         BaseException: what `play` raised in any thread, or KeyboardInterrupt; no call is under way
             then either.
     """
+    if parts <= 1:
+        return play(0)
     others: list[Future[None]] = []
     try:
-        others.extend(_pool.submit(play, part) for part in range(1, parts))
+        pool = _pool(os.getpid())
+        others.extend(pool.submit(play, part) for part in range(1, parts))
         play(0)
     finally:
         try:
@@ -51,13 +54,3 @@ def run(play: Callable[[int], None], parts: int) -> None:
             raise
     for other in others:
         other.result()
-
-
-def _start_again() -> None:
-    """Replace the pool in a forked process, where its threads don't exist."""
-    global _pool
-    _pool = ThreadPoolExecutor(MOST_THREADS, "skyenv")
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_start_again)

@@ -222,7 +222,7 @@ def resampled(state: State, seat: int, uniform: Callable[[], float]) -> State:
         ranks = cards.deal_black(generator)
         if ranks is not None:
             record, steps = cards.deal(ranks, generator)
-            game.rewind_unchecked(record)
+            game.rewind(record)
             # A card laid down promises that its bid can end.
             if state.is_over or game.legal_actions:
                 return State.settled(state.table, game, steps)

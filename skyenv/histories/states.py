@@ -20,7 +20,7 @@ import numpy.typing as npt
 from skyenv.engine.events import Event, action_event, events_of, setup_event
 from skyenv.engine.game import SETUP, Game
 from skyenv.engine.games import results
-from skyenv.engine.information_state import (
+from skyenv.engine.events import (
     event_line,
     first_line,
     information_size,
@@ -187,7 +187,7 @@ class State:
         chance: tuple[int, ...] = ()
         if played is None:
             if action not in self.legal:
-                game.rewind_unchecked(self.record)
+                game.rewind(self.record)
                 raise game.games.refusal(0, action, False)
             played = action
         else:
@@ -228,14 +228,14 @@ class State:
         return [] if self.pending in (None, SETUP) else [action_event(self._actor(), self.pending)]
 
     def information(self, seat: int) -> str:
-        """:func:`skyenv.engine.information_state.information_state`, of which most was written for
+        """:func:`skyenv.engine.events.information_state`, of which most was written for
         earlier positions.
         """
         lines = [self.table.first_lines[seat], *[step.lines(seat) for step in self.steps]]
         return "\n".join([*lines, *map(event_line, self._under_way())])
 
     def information_vector(self, seat: int, events: int) -> npt.NDArray[np.float32]:
-        """:func:`skyenv.engine.information_state.information_tensor`, scaled; zeros before the
+        """:func:`skyenv.engine.events.information_tensor`, scaled; zeros before the
         setup is done.
 
         Raises:

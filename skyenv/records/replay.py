@@ -21,6 +21,7 @@ from skyenv.records.reader import GameLines, Line, Source, iter_games
 from skyenv.rules.actions import ACTION_NAMES, MOVE, TAKE
 from skyenv.rules.board import make_board
 from skyenv.rules.components import COLOURS, DISTRICTS
+from skyenv.rules.state import NONE
 
 MAX_LINES_PER_ACTION: Final = 256  # more can't follow from one action
 
@@ -44,11 +45,13 @@ def begin(lines: GameLines, reward: str = "outcome") -> Game:
     game = Game(seed=seed or 0, options=options)
     if seed is None or game.events != [setup]:
         try:
-            game.set_up(seed, setup_outcomes(setup, side))
+            game = Game(seed=seed or 0, chance=setup_outcomes(setup, side), options=options)
         except ChanceError as error:
             fail(lines.setup.number, f"there is no such setup: {error}", error)
         if game.events != [setup]:
             _differ(lines.setup.number, game.events[0], setup)
+    if seed is None:
+        game.state["seed"] = NONE
     return game
 
 
@@ -113,7 +116,7 @@ def _play(game: Game, action: Line, block: list[Line], error: RecordError | None
     events = [] if game.seed is None else game.play(action.value["action"])
     if events[1:] != lines or error is not None or not events:
         if events:  # the lines hold other chance than that of the game's seed
-            game.rewind_unchecked(before)
+            game.rewind(before)
             del game.events[number:]
         events, refused = _play_with_chance(game, action.value["action"], lines)
         pairs = [*zip_longest(events[1:], lines)]

@@ -19,8 +19,8 @@ from open_spiel.python.bots import uniform_random
 
 from scenario import as_likely
 from skyenv import ACTION_NAMES, AgentError, ChanceError, Game, IllegalActionError, OptionError
-from skyenv.engine.game import OUTCOMES
-from skyenv.engine.information_state import (
+from skyenv.engine.game import OUTCOMES, SETUP
+from skyenv.engine.events import (
     DEFAULT_EVENTS,
     information_state,
     information_tensor,
@@ -137,7 +137,7 @@ def test_same_play_same_record(players: int, side: str) -> None:
             state.apply_action(OUTCOMES.index(chance[-1]))
         return chance
 
-    setup = decided(lambda chance: Game.setup_chance(players, side, chance=chance))
+    setup = decided(lambda chance: Game(players, side, 0).chance_ahead(SETUP, chance))
     game = Game(players, side, 5, chance=setup)
     while not game.is_over:
         assert (state.current_player(), state.legal_actions()) == (game.seat, game.legal_actions)

@@ -145,10 +145,10 @@ class Threaded(OneOfABatch):
         self.over = bool(self.games.done[1])
 
 
-class Renewed(OneOfABatch):
-    """skyenv.Games that hands out new arrays, stepped a row at a time in a changing order."""
+class RowByRow(OneOfABatch):
+    """skyenv.Games, stepped a row at a time in a changing order."""
 
-    more: ClassVar = {"new_arrays": True, "autoreset": False}
+    more: ClassVar = {"autoreset": False}
 
     def play(self, action: int) -> None:
         self.games.step([action], rows=[1])
@@ -376,7 +376,7 @@ INTERFACES: Final[dict[str, type[Interface]]] = {
     "Game": OneGame,
     "Games": OneOfABatch,
     "Games on two threads": Threaded,
-    "Games row by row": Renewed,
+    "Games row by row": RowByRow,
     "raw_env": RawAec,
     "env": Aec,
     "parallel_env": Parallel,

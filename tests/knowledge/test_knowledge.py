@@ -11,7 +11,7 @@ from skyenv.engine.knowledge import PUBLIC, resample, view
 from skyenv.errors import OptionError
 from skyenv.rules.state import GAME_FIELDS
 
-TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
+TABLES = [(2, "front"), (3, "back"), (4, "front")]
 HIDDEN_FIELDS = ("seed", "random", "hand", "face_down", "held")
 
 

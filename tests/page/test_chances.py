@@ -71,7 +71,7 @@ def test_aleas_totals_are_those_of_the_game() -> None:
         if (
             PASS not in game.legal_actions
             or game.state["alea"]
-            or game.seat == game.turn_seat
+            or game.seat == game.state["turn_seat"]
             or passed
         ):
             continue

@@ -27,7 +27,7 @@ def twin(game: Game, seat: int, seed: int) -> Game:
     cards drawn in its events.
     """
     other = game.copy()
-    other.rewind(resample(np.array([game.view(seat)]).view(np.recarray), [seed]))
+    other.rewind(resample(game.view(seat), [seed]).tobytes())
     other.events = [falsified(event, seat) for event in game.events]
     return other
 

@@ -34,7 +34,8 @@ def played(
     game = Game(players, side, seed, board=board, max_turns=max_turns)
     player = make_agent(agent)
     while not game.is_over and actions != 0:
-        game.play(decide_game(game, player), note_legal=legal)
+        was_legal = {"legal": game.legal_actions} if legal else {}
+        game.play(decide_game(game, player))[0].update(was_legal)
         actions = None if actions is None else actions - 1
     return game
 

@@ -139,7 +139,8 @@ def test_golden_records_are_right_and_are_made_again_by_their_seeds_and_actions(
         game = Game(header["players"], header["side"], header["seed"], max_turns=turns)
         for line in lines.events:
             if line.value["event"] == "action":
-                game.play(line.value["action"], note_legal="legal" in line.value)
+                was_legal = {"legal": game.legal_actions} if "legal" in line.value else {}
+                game.play(line.value["action"])[0].update(was_legal)
         made += game.to_record(header["agents"])
     assert made == text
 

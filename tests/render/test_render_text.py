@@ -203,7 +203,7 @@ def test_an_auction_shows_bids_and_what_comes_after_it() -> None:
     picture = text(game.state)
     place = PLACES[game.state["auction_place"]]
     assert f"bids for {place}" in picture.splitlines()[0]
-    assert f"auction of {place}, started by seat {game.turn_seat + 1}" in picture
+    assert f"auction of {place}, started by seat {game.state['turn_seat'] + 1}" in picture
     assert f"= {game.state['bid_total'][game.state['bid_total'] > 0][0]}" in picture
     assert f"╔═ {place.replace('_', ' ')} ═" in picture
 

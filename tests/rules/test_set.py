@@ -100,7 +100,7 @@ def test_order_of_the_starting_skyscrapers(players: int, order: list[int]) -> No
         seats.append(game.seat)
         game.play(game.legal_actions[0])
     assert seats == order
-    assert (game.phase, game.seat, game.turn_seat) == ("option", 0, 0)
+    assert (game.phase, game.seat, game.state["turn_seat"]) == ("option", 0, 0)
     assert game.state["place"].tolist() == [8, 8]
     assert game.state["markers"].tolist() == [0, 0]
 

@@ -64,7 +64,7 @@ def test_options(actions: list[str], phases: list[str], held: dict[str, list[int
         game.play(name, chance.get(action, ()))
         assert game.phase == phase
         assert game.seat == (phase == "option")
-    assert (game.turn_seat, game.turn) == (1, 1)
+    assert (game.state["turn_seat"], game.turn) == (1, 1)
     assert cards(game, 0) == held
     gained = 3 * (actions[0] == "option A")
     assert game.state["supply"][:2].tolist() == [3 + gained, 3]

@@ -23,7 +23,7 @@ from experiments.tools import drawings, rules_page
 from skyenv.agents import agent_names, make_agent
 from skyenv.arena import ladder
 from skyenv.arena.schedule import entrants
-from skyenv.engine import information_state, knowledge, observation
+from skyenv.engine import events, knowledge, observation
 from skyenv.engine.options import table_label, table_name
 from skyenv.files import write_atomically
 from skyenv.options import Parser, exit_code
@@ -145,10 +145,34 @@ def trained_agents() -> str:
     return "\n\n".join(parts)
 
 
+def observation_table() -> str:
+    """The blocks of the observation, a line for each."""
+    lines = ["| entries | block | told apart by | largest | meaning |", "|---|---|---|---|---|"]
+    for block, where in zip(observation.BLOCKS, observation.offsets().values(), strict=True):
+        shown = (
+            ", ".join(block.entries)
+            if len(block.entries) <= 9
+            else f"{block.entries[0]}, …, {block.entries[-1]}"
+        )
+        span = f"{where.start}" if len(block.entries) == 1 else f"{where.start}–{where.stop - 1}"
+        largest = f"{float(observation.HIGH[where].max()):.4g}"
+        lines.append(f"| {span} | {block.name} | {shown} | {largest} | {block.text} |")
+    return "\n".join(lines)
+
+
+def information_table() -> str:
+    """The events of an information state's vector, a line for each."""
+    rows = [
+        f"| {number} | {kind} | {events.FIELDS[kind]} |"
+        for number, kind in enumerate(events.KINDS, 1)
+    ]
+    return "\n".join(["| first number | event | numbers after it |", "|---|---|---|", *rows])
+
+
 PARTS: Final[dict[str, Callable[[], str]]] = {
-    "observation table": observation.markdown_table,
+    "observation table": observation_table,
     "observation size": lambda: f"The observation has **{observation.OBSERVATION_SIZE}** entries.",
-    "information table": information_state.markdown_table,
+    "information table": information_table,
     "actions table": actions_table,
     "agents table": agents_table,
     "view table": partial(

@@ -1,28 +1,60 @@
 """What happened, in the words of INTERFACE.md: numbers of compiled code as the events of a game
-record.
+record. And what a seat has seen of it.
+
+INF: its *information state* is everything that a seat has seen happen since the setup, for players
+with perfect recall.
+
+An observation tells what a seat sees *now* and what it can conclude from it; an information state
+tells the whole way there: the setup, the seat's own hand, and every event in its order, those of
+other hands without the cards that stay hidden. Two games have the same information state for a seat
+exactly if the seat can't tell them apart.
+
+As a text (:func:`information_state`) it is a key for tables. As a vector
+(:func:`information_tensor`) it has one length for all games, :func:`information_size`; it holds
+plain codes, or with ``scaled=True`` each times a constant, which brings them to about −1 to 1:
+
+    0         the seat whose it is
+    1         number of players
+    2         side of the board: 0 front, 1 back
+    3         turns after which the game is truncated (END-5)
+    4–45      rings (COM-6): 7 districts · 6 positions → plot 0–5; on the front side the sixth is −1
+    46–59     SET-1, SET-2: 7 districts · (plot, type of its business)
+    60–79     SET-3: 20 spaces of the supply row → type
+    80–97     SET-4, SET-5: the seat's first hand: 6 card colours · 3 values → number of cards
+    98–102    SET-4: value of the first visible card of each colour
+    103 …     the events, EVENT_SIZE numbers each: what happened (KINDS), then its numbers
+              (:data:`FIELDS`); 0 behind the last
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from skyenv.checks import check_seat
 from skyenv.engine.games import results
+from skyenv.errors import OptionError
 from skyenv.rules.actions import ACTION_NAMES
 from skyenv.rules.board import Board
 from skyenv.rules.components import (
+    BLACK_CARDS,
     BUSINESSES,
     CARD_COLOURS,
     CARD_VALUES,
+    COLOURED_CARDS,
     COLOURS,
     DISTRICTS,
     LOWEST_CARD,
+    MAX_PLAYERS,
     NUM_DISTRICTS,
+    NUM_PLOTS,
     PLACES,
     PLOTS,
+    SIDES,
 )
 from skyenv.rules.event_log import (
     EVENT_ALEA,
@@ -128,8 +160,11 @@ def setup_event(game: np.record) -> Event:
         plot, business = np.argwhere(game["tiles"][district])[0]
         plots[DISTRICTS[district]] = [PLOTS[plot], BUSINESSES[business]]
     hands = [
-        {colour: cards_listed(game["hand"][seat, i]) for i, colour in enumerate(CARD_COLOURS)}
-        for seat in range(int(game["num_players"]))
+        {
+            colour: np.repeat(CARD_VALUES, cards).tolist()
+            for colour, cards in zip(CARD_COLOURS, hand, strict=True)
+        }
+        for hand in game["hand"][: game["num_players"]]
     ]
     return {
         "event": "setup",
@@ -138,13 +173,6 @@ def setup_event(game: np.record) -> Event:
         "hands": hands,
         "tops": {colour: int(game["top"][i]) + LOWEST_CARD for i, colour in enumerate(COLOURS)},
     }
-
-
-def cards_listed(counts: npt.NDArray[np.int8]) -> list[int]:
-    """Counts by rank as card values in ascending order."""
-    return [
-        value for value, number in zip(CARD_VALUES, counts, strict=True) for _ in range(int(number))
-    ]
 
 
 def setup_outcomes(setup: Event, side: str) -> list[ChanceOutcome]:
@@ -163,3 +191,277 @@ def setup_outcomes(setup: Event, side: str) -> list[ChanceOutcome]:
             outcomes += hand[colour]
     outcomes += [setup["tops"][colour] for colour in COLOURS]
     return outcomes
+
+
+# ---- the information state ----
+
+KINDS: Final = (
+    "action",
+    "top",
+    "shuffle",
+    "black",
+    "alea",
+    "alea builds",
+    "tile to park",
+    "auction",
+    "won",
+    "stop",
+    "vp",
+    "park",
+    "end",
+)
+"""What can happen (INTERFACE.md); in the vector the first of them is 1."""
+EVENT_SIZE: Final = 3 + MAX_PLAYERS
+HEADER_SIZE: Final = 103
+DEFAULT_EVENTS: Final = 2048
+"""Room for this many events; games between players that want to win have 300 to 900."""
+EVENTS_PER_AUCTION: Final = 24
+"""Besides cards and ends of bids: the auction's begin and end, passes, tops, Alea's cards and
+shuffle, what is built or scored.
+"""
+_NAMES: Final = ("name", "legal")  # what an event tells twice, or tells only of a position
+
+FIELDS: Final[dict[str, str]] = {
+    "action": "seat, action (INTERFACE.md)",
+    "top": "colour, value of the card that became visible (0: the stack is empty)",
+    "shuffle": "",
+    "black": "seat, value of the black card that it drew (0: not for this seat to know)",
+    "alea": "number of cards that Alea turned up, their values (up to 4)",
+    "alea builds": "district, plots as bits "
+    "(1: green, 2: violet, 4: brown, 8: orange, 16: gray, 32: the sixth)",
+    "tile to park": "type",
+    "auction": "place (0–6 districts, 7 Central Park), seat that starts",
+    "won": f"seat (-1: Alea, {NOBODY}: nobody), its total",
+    "stop": "district, seat (-1: Alea)",
+    "vp": "why (0 district, 1 stop, 2 bonus, 3 final, 4 park), place (−1: none), VP of every seat",
+    "park": "number of businesses turned up, their types (up to 3)",
+    "end": "why (1 businesses, 2 stops, 3 truncated), cards in every seat's hand",
+}
+"""The numbers of each kind of event in the vector, after the kind itself; 0 behind them."""
+
+
+_VP: Final = 20  # victory points of an event that are scaled to 1
+_LARGEST: Final[dict[str, tuple[int, ...]]] = {
+    "action": (3, 102),
+    "top": (4, 6),
+    "shuffle": (),
+    "black": (3, 6),
+    "alea": (4, 6, 6, 6, 6),
+    "alea builds": (6, 63),
+    "tile to park": (3,),
+    "auction": (7, 3),
+    "won": (3, 20),
+    "stop": (6, 3),
+    "vp": (4, 7, _VP, _VP, _VP, _VP),
+    "park": (3, 3, 3, 3),
+    "end": (3, 20, 20, 20, 20),
+}
+"""For each of :data:`FIELDS` what is scaled to 1: the largest there is, or large ones of those
+without a bound.
+"""
+_LARGEST_OF_HEADER: Final = (3, 4, 1, 500, *[5] * 42, *[5, 3] * 7, *[3] * 20, *[4] * 18, *[6] * 5)
+
+
+def _scales(largest: Iterable[int], size: int) -> list[float]:
+    scales = [1 / number for number in largest]
+    return scales + [1.0] * (size - len(scales))
+
+
+_HEADER_SCALE: Final = np.array(_scales(_LARGEST_OF_HEADER, HEADER_SIZE), np.float32)
+_EVENT_SCALES: Final = np.array(
+    [_scales((len(KINDS), *_LARGEST[kind]), EVENT_SIZE) for kind in KINDS], np.float32
+)
+
+
+class GameHistory(Protocol):
+    """A game with all its events, such as a :class:`skyenv.Game` from its beginning."""
+
+    @property
+    def num_players(self) -> int:
+        """Number of seats."""
+
+    @property
+    def side(self) -> str:
+        """Side of the board."""
+
+    @property
+    def max_turns(self) -> int:
+        """Turns after which the game is truncated (END-5)."""
+
+    @property
+    def board(self) -> Board:
+        """The board with its rings."""
+
+    @property
+    def events(self) -> list[Event]:
+        """What has happened, the setup first."""
+
+
+def seen_by(events: Iterable[Event], seat: int | None) -> list[Event]:
+    """Events as a seat has seen them: without others' first hands, black cards and lists of legal
+    actions.
+
+    Args:
+        events: as in ``Game.events``.
+        seat: None: everything is open.
+    """
+    return list(events) if seat is None else [_seen(event, seat) for event in events]
+
+
+def _seen(event: Event, seat: int) -> Event:
+    if event["event"] == "setup":
+        return {
+            **event,
+            "hands": [hand if number == seat else {} for number, hand in enumerate(event["hands"])],
+        }
+    if event["event"] == "black" and event["seat"] != seat:
+        return {"event": "black", "seat": event["seat"]}
+    if event["event"] == "action" and event["seat"] != seat:
+        return {name: value for name, value in event.items() if name != "legal"}
+    return event
+
+
+# ---- as a text ----
+
+
+def information_state(game: GameHistory, seat: int) -> str:
+    """A seat's information state as a text: a line for the table, one for the setup, one for each
+    event.
+
+    Args:
+        game: the game; its events must tell the whole of it.
+        seat: 0 … N−1.
+
+    Raises:
+        OptionError: there is no such seat.
+    """
+    return "\n".join([first_line(game, seat), *map(event_line, seen_by(game.events, seat))])
+
+
+def first_line(game: GameHistory, seat: int) -> str:
+    """The line of an information state that tells the table and whose it is.
+
+    Raises:
+        OptionError: there is no such seat.
+    """
+    table = {
+        "seat": check_seat(seat, game.num_players),
+        "players": game.num_players,
+        "side": game.side,
+        "max_turns": game.max_turns,
+    }
+    return event_line({**table, "rings": game.board.rings})
+
+
+def event_line(event: Event) -> str:
+    """An event that a seat has seen (:func:`seen_by`) as a line of its information state."""
+    return json.dumps(
+        {name: value for name, value in event.items() if name not in _NAMES}, separators=(",", ":")
+    )
+
+
+# ---- as a vector ----
+
+
+def most_events(num_players: int, max_turns: int) -> int:
+    """Return a number of events that no game exceeds, the setup not counted.
+
+    A turn has at most two moves and 24 events outside of auctions. A commissioner that starts k + 1
+    auctions has made at least k + 2 moves, k ≤ 3. In an auction a seat lays down cards of one
+    colour or black (AUC-4), each once, and a bid has at least one card.
+    """
+    cards = num_players * sum(COLOURED_CARDS) + sum(BLACK_CARDS)
+    auctions = max_turns * 2 * 4 // 5 + 1
+    return 2 * num_players + 24 * max_turns + auctions * (2 * cards + EVENTS_PER_AUCTION) + 16
+
+
+def information_size(events: int = DEFAULT_EVENTS) -> int:
+    """Length of the vector with room for so many events."""
+    return HEADER_SIZE + EVENT_SIZE * events
+
+
+def information_tensor(
+    game: GameHistory, seat: int, events: int = DEFAULT_EVENTS, scaled: bool = False
+) -> npt.NDArray[np.float32]:
+    """A seat's information state as a vector, float32 (information_size(events),); see the module's
+    text.
+
+    Args:
+        game: the game; its events must tell the whole of it.
+        seat: 0 … N−1.
+        events: room for so many, the setup not counted.
+        scaled: codes times constants, for networks; otherwise whole numbers.
+
+    Raises:
+        OptionError: there is no such seat, or more has happened than there is room for.
+    """
+    setup, *happened = seen_by(game.events, check_seat(seat, game.num_players))
+    if len(happened) > events:
+        raise OptionError(f"{len(happened)} events have happened, but there is room for {events}")
+    vector = np.zeros(information_size(events), np.float32)
+    vector[:HEADER_SIZE] = _header(game, seat, setup)
+    rows = vector[HEADER_SIZE:].reshape(events, EVENT_SIZE)
+    for row, event in zip(rows, happened, strict=False):
+        numbers = _NUMBERS[event["event"]](event)
+        kind = KINDS.index(event["event"])
+        row[: 1 + len(numbers)] = [1 + kind, *numbers]
+        if scaled:
+            row *= _EVENT_SCALES[kind]
+    if scaled:
+        vector[:HEADER_SIZE] *= _HEADER_SCALE
+    return vector
+
+
+def _header(game: GameHistory, seat: int, setup: Event) -> list[int]:
+    positions = [
+        plot
+        for ring in game.board.rings
+        for plot in [*map(PLOTS.index, ring), *[-1] * (NUM_PLOTS - len(ring))]
+    ]
+    plots = [
+        code
+        for plot, business in map(setup["plots"].get, DISTRICTS)
+        for code in (PLOTS.index(plot), BUSINESSES.index(business))
+    ]
+    row = [BUSINESSES.index(business) for business in setup["row"]]
+    hand = [
+        setup["hands"][seat][colour].count(value)
+        for colour in CARD_COLOURS
+        for value in CARD_VALUES
+    ]
+    tops = [setup["tops"][colour] for colour in COLOURS]
+    return [
+        seat,
+        game.num_players,
+        SIDES.index(game.side),
+        game.max_turns,
+        *positions,
+        *plots,
+        *row,
+        *hand,
+        *tops,
+    ]
+
+
+def _place(name: str | None) -> int:
+    return -1 if name is None else PLACES.index(name)
+
+
+_NUMBERS: Final[dict[str, Callable[[Event], list[Any]]]] = {
+    "action": lambda event: [event["seat"], event["action"]],
+    "top": lambda event: [COLOURS.index(event["color"]), event["card"] or 0],
+    "shuffle": lambda event: [],
+    "black": lambda event: [event["seat"], event.get("card", 0)],
+    "alea": lambda event: [len(event["cards"]), *event["cards"]],
+    "alea builds": lambda event: [
+        _place(event["district"]),
+        sum(1 << PLOTS.index(plot) for plot in event["plots"]),
+    ],
+    "tile to park": lambda event: [BUSINESSES.index(event["business"])],
+    "auction": lambda event: [_place(event["place"]), event["starter"]],
+    "won": lambda event: [NOBODY if event["seat"] is None else event["seat"], event["total"]],
+    "stop": lambda event: [_place(event["district"]), event["seat"]],
+    "vp": lambda event: [WHYS.index(event["why"]), _place(event["place"]), *event["vp"]],
+    "park": lambda event: [len(event["tiles"]), *map(BUSINESSES.index, event["tiles"])],
+    "end": lambda event: [END_REASONS.index(event["reason"]), *event["cards"]],
+}

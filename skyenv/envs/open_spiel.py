@@ -21,8 +21,8 @@ import numpy.typing as npt
 
 from skyenv.agents import Agent, checked_actions, decisions_in, make_agent
 from skyenv.checks import check_flag, check_integer
+from skyenv.engine.events import information_size, most_events
 from skyenv.engine.game import OUTCOMES, SETUP, Game
-from skyenv.engine.information_state import information_size, most_events
 from skyenv.engine.kernels import outcome_of
 from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.engine.options import DEFAULT_MAX_TURNS

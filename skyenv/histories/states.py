@@ -22,11 +22,15 @@ from skyenv.engine.game import SETUP, Game
 from skyenv.engine.games import results
 from skyenv.engine.events import (
     event_line,
+    events_of,
     first_line,
     information_size,
     information_tensor,
     seen_by,
+    setup_event,
 )
+from skyenv.engine.game import SETUP, Game
+from skyenv.engine.games import results
 from skyenv.engine.kernels import outcome_of
 from skyenv.engine.observation import codes_of, names
 from skyenv.errors import ChanceError, shown

@@ -10,9 +10,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from skyenv.engine.events import Event
+from skyenv.engine.events import Event, seen_by
 from skyenv.engine.game import Game
-from skyenv.engine.information_state import seen_by
 from skyenv.engine.knowledge import PUBLIC
 from skyenv.page import guidance, recent
 from skyenv.page.hints import Hint

@@ -25,6 +25,7 @@ from skyenv.engine.events import (
     information_state,
     information_tensor,
 )
+from skyenv.engine.game import OUTCOMES, SETUP
 from skyenv.engine.knowledge import resample, view
 from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.envs.open_spiel import SHORT_NAME, AgentBot

@@ -9,7 +9,7 @@ import pytest
 from pages import played
 
 from skyenv import Game
-from skyenv.engine.information_state import seen_by
+from skyenv.engine.events import seen_by
 from skyenv.engine.knowledge import view
 from skyenv.page.errors import PageError
 from skyenv.page.hidden_anew import drawn_anew

@@ -11,14 +11,16 @@ from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
+from llvmlite import ir
+from numba.core import types
+from numba.core.extending import intrinsic
 
 from skyenv.engine.observation import OBSERVATION_SIZE, SCALE, write_codes
-from skyenv.engine.prefetching import LINE, prefetch
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.cards import cards_in_hand, refresh_knowledge
 from skyenv.rules.chacha import chacha
 from skyenv.rules.chance import MASK32, hash32, mix32, multiply32
-from skyenv.rules.compiling import entry_point, rule
+from skyenv.rules.compiling import COMPILED, entry_point, rule
 from skyenv.rules.components import MAX_PLAYERS, NUM_DISTRICTS
 from skyenv.rules.event_log import LogRecord
 from skyenv.rules.play import PHASE_FIRST_ACTION, apply, refresh_mask
@@ -66,10 +68,10 @@ ROWS_AHEAD: Final = 2
 """Rows by which a game's memory is prefetched; else every row of a large batch waits for it."""
 CHECKS_AHEAD: Final = 16  # the same, for checks of actions, which take less time
 LEGAL: Final = int(cast(Any, SLOT_DTYPE.fields)["legal"][1])  # offset of a slot's legal actions
+LINE: Final = 64  # bytes of a line of the processor's cache
 GAME_BYTES: Final = GAME_DTYPE.itemsize
 GAME_WORDS: Final = GAME_BYTES // 4
 SLOT_BYTES: Final = SLOT_DTYPE.itemsize
-OBSERVATION_BYTES: Final = 4 * OBSERVATION_SIZE
 
 
 class Batch(NamedTuple):
@@ -147,18 +149,6 @@ def agents_uniform(game: GameRecord, agent_seed: int, salt: int) -> float:
 
 
 @rule
-def nth_legal(game: GameRecord, slot: SlotRecord, number: int) -> int:
-    """The legal action with a given number, counted from 0."""
-    action = int(PHASE_FIRST_ACTION[game.phase])
-    while True:
-        if slot.legal[action] != 0:
-            if number == 0:
-                return action
-            number -= 1
-        action += 1
-
-
-@rule
 def counted_vp(game: GameRecord, kind: int, seat: int) -> int:
     """VP that count for the rewards "margin" and "points"; a step's reward is the change of
     them.
@@ -198,32 +188,6 @@ def win_share(seats: int, seat: int) -> float:
     for other in range(MAX_PLAYERS):
         number += (seats >> other) & 1
     return ((seats >> seat) & 1) / number
-
-
-@rule
-def play_for_reward(
-    game: GameRecord, slot: SlotRecord, log: LogRecord, action: int, kind: int
-) -> None:
-    """Play an action and note every seat's reward, and whether the game is over, in the row's
-    slot.
-    """
-    players = int(game.num_players)
-    for seat in range(players):
-        slot.reward[seat] = 0.0
-        if kind != OUTCOME:
-            slot.vp[seat] = counted_vp(game, kind, seat)
-    apply(game, log, action)
-    slot.done = game.phase == PHASE_OVER
-    slot.truncated = game.end == END_TRUNCATED
-    if kind != OUTCOME:
-        for seat in range(players):
-            slot.reward[seat] = (counted_vp(game, kind, seat) - int(slot.vp[seat])) / (
-                MARGIN_SCALE if kind == MARGIN else 1.0
-            )
-    elif slot.done and not slot.truncated:
-        best = winners(game)
-        for seat in range(players):
-            slot.reward[seat] = compiled_outcome_of(win_share(best, seat), players)
 
 
 @rule
@@ -278,8 +242,27 @@ def reset_row(batch: Batch, row: int, seed: int) -> None:
 
 @rule
 def play_row(batch: Batch, row: int, action: int) -> None:
-    """Play an action in a row; :func:`settle_row` must follow."""
-    play_for_reward(batch.state[row], batch.slots[row], batch.log[0], action, batch.kind)
+    """Play an action in a row, and note in its slot every seat's reward and whether the game is
+    over; :func:`settle_row` must follow.
+    """
+    game, slot, kind = batch.state[row], batch.slots[row], batch.kind
+    players = int(game.num_players)
+    for seat in range(players):
+        slot.reward[seat] = 0.0
+        if kind != OUTCOME:
+            slot.vp[seat] = counted_vp(game, kind, seat)
+    apply(game, batch.log[0], action)
+    slot.done = game.phase == PHASE_OVER
+    slot.truncated = game.end == END_TRUNCATED
+    if kind != OUTCOME:
+        for seat in range(players):
+            slot.reward[seat] = (counted_vp(game, kind, seat) - int(slot.vp[seat])) / (
+                MARGIN_SCALE if kind == MARGIN else 1.0
+            )
+    elif slot.done and not slot.truncated:
+        best = winners(game)
+        for seat in range(players):
+            slot.reward[seat] = compiled_outcome_of(win_share(best, seat), players)
 
 
 @rule
@@ -296,7 +279,12 @@ def settle_row(batch: Batch, row: int) -> None:
 @rule
 def random_action(game: GameRecord, slot: SlotRecord, salt: int) -> int:
     """A uniformly random legal action."""
-    return nth_legal(game, slot, (uniform32(game, salt) * int(slot.num_legal)) >> 32)
+    left = (uniform32(game, salt) * int(slot.num_legal)) >> 32
+    action = int(PHASE_FIRST_ACTION[game.phase])
+    while left > 0 or slot.legal[action] == 0:
+        left -= int(slot.legal[action])
+        action += 1
+    return action
 
 
 @rule
@@ -334,6 +322,38 @@ def write_observation(batch: Batch, row: int, part: int) -> None:
             scale(batch.codes, place, batch.observation, row)
 
 
+def _prefetch(_context: Any, array: Any, _row: Any, _byte: Any) -> Any:
+    """Emit ``llvm.prefetch`` of an address in a row."""
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        given, row, byte = arguments
+        number, text = ir.IntType(32), ir.IntType(8).as_pointer()
+        structure = context.make_array(signature.args[0])(context, builder, given)
+        stride = builder.extract_value(structure.strides, 0)
+        offset = builder.add(builder.mul(row, stride), byte)
+        address = builder.gep(builder.bitcast(structure.data, text), [offset])
+        kind = ir.FunctionType(ir.VoidType(), [text, number, number, number])
+        instruction = builder.module.declare_intrinsic("llvm.prefetch", [text], kind)
+        builder.call(instruction, [address, number(1), number(3), number(1)])  # write, keep, data
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, types.int64), build
+
+
+def prefetch(array: Array, row: int, byte: int) -> None:
+    """Request the cache line of a byte of a row, to be written, without waiting for it.
+
+    Args:
+        array: of any type.
+        row: along its first axis.
+        byte: from the row's beginning. An address outside the array does no harm.
+    """
+
+
+if COMPILED:
+    prefetch = intrinsic(_prefetch)
+
+
 @rule
 def prefetch_row(batch: Batch, row: int) -> None:
     """Prefetch what a row's play reads and writes."""
@@ -343,14 +363,6 @@ def prefetch_row(batch: Batch, row: int) -> None:
         prefetch(batch.slots, row, byte)
     for byte in range(0, NUM_ACTIONS, LINE):
         prefetch(batch.mask, row, byte)
-
-
-@rule
-def prefetch_observation(batch: Batch, row: int, first: int) -> None:
-    """Prefetch half of a row's observation; processors have room for a few lines at a time."""
-    if batch.observation.shape[1] > 0:
-        for byte in range(first, first + OBSERVATION_BYTES // 2, LINE):
-            prefetch(batch.observation, row, byte)
 
 
 @entry_point("the rules")
@@ -367,7 +379,6 @@ def play_rows(
         slot = batch.slots[row]
         if k + ROWS_AHEAD < end:
             prefetch_row(batch, rows[k + ROWS_AHEAD])
-        prefetch_observation(batch, row, 0)
         for _step in range(max(random_steps, 1)):
             if random_steps == 0:
                 action = actions[k]
@@ -377,8 +388,6 @@ def play_rows(
                 break
             play_row(batch, row, action)
             settle_row(batch, row)
-            if random_steps == 0:
-                prefetch_observation(batch, row, OBSERVATION_BYTES // 2)
             write_observation(batch, row, part)
         write_outputs(batch, row)
 

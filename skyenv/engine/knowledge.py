@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.checks import as_plain, check_rows, check_seats
+from skyenv.engine.games import whole_numbers
 from skyenv.engine.validation import as_games, check_positions
 from skyenv.errors import OptionError, shown
 from skyenv.rules.actions import NUM_ACTIONS
@@ -30,16 +31,12 @@ from skyenv.rules.state import (
     new_games,
     new_records,
 )
+from skyenv.seeds import HIGHEST_SEED
 
 MOST_DEALS: Final = 2**20
 """So many deals in a row that break off a bid in its middle mean that there is no other: no game
 has led to such a view.
 """
-
-POSITIONS_AT_A_TIME: Final = 1024
-"""So many positions are drawn before Ctrl-C is heard: some milliseconds."""
-NOT_LED_TO: Final = "no game has led to it, as the cards laid down show"
-"""What is wrong with a view that :func:`sample_determinization` finds no position for."""
 
 PUBLIC: Final = -1
 """The seat of a view that shows what everybody knows, and no more: nobody sits there."""
@@ -199,9 +196,7 @@ def public_view(state: npt.NDArray[np.void], rows: npt.ArrayLike | None = None) 
     Raises:
         OptionError: these are no games, or there is no such row.
     """
-    views = view(
-        state, 0, rows
-    )  # it has blanked what no seat but its own knows; that seat's own is left
+    views = view(state, 0, rows)  # all is blanked but what seat 0 alone knows
     games = views["game"]
     own = games["hand"][:, 0] - games["known"][:, 0]
     views["unseen"] += own
@@ -277,28 +272,19 @@ def resample(views: npt.ArrayLike, seeds: npt.ArrayLike) -> np.recarray:
     """
     records = as_views(views)
     numbers = np.atleast_1d(np.asarray(seeds))
-    if numbers.ndim != 1 or (
-        numbers.size and (numbers.dtype.kind not in "iu" or numbers.min() < 0)
-    ):
+    wanted = whole_numbers("seeds", numbers, (numbers.size,))
+    in_range = ((numbers >= 0) & (numbers <= HIGHEST_SEED)).all()
+    if not in_range or len(records) not in (1, len(wanted)):
         raise OptionError(
-            "seeds must be whole numbers from 0 to 2⁶³−1, one for each position, not "
-            f"{shown(seeds)}"
+            f"seeds must be from 0 to 2⁶³−1, one for each of the {len(records)} views, or any "
+            f"number for one view, not {shown(seeds)}"
         )
-    if numbers.size and numbers.max() > np.iinfo(np.int64).max:
-        raise OptionError(f"seeds must be at most 2⁶³−1, not {numbers.max()}")
-    if len(records) not in (1, len(numbers)):
-        raise OptionError(
-            f"there must be one view, or one for each of the {len(numbers)} seeds, not "
-            f"{len(records)}"
-        )
-    games = new_games(len(numbers))
+    games = new_games(len(wanted))
     scratch = new_records(1, LOG_DTYPE), np.zeros(NUM_ACTIONS, np.int8)
-    wanted = as_plain(numbers.astype(np.int64, copy=False))
-    for first in range(0, len(wanted), POSITIONS_AT_A_TIME):
-        part = slice(first, first + POSITIONS_AT_A_TIME)
-        made = _sample_determinizations(
-            records[part] if len(records) > 1 else records, wanted[part], games[part], *scratch
+    made = _sample_determinizations(records, wanted, games, *scratch)
+    if made < len(wanted):
+        raise OptionError(
+            f"view {made if len(records) > 1 else 0}: no game has led to it, as the cards laid "
+            "down show"
         )
-        if made < len(wanted[part]):
-            raise OptionError(f"view {first + made if len(records) > 1 else 0}: {NOT_LED_TO}")
     return games.view(np.recarray)

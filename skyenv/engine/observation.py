@@ -312,22 +312,6 @@ def offsets() -> dict[str, slice]:
     return slices
 
 
-def markdown_table() -> str:
-    """The index table of the documentation: one line for each block."""
-    lines = ["| entries | block | told apart by | largest | meaning |", "|---|---|---|---|---|"]
-    for block, where in zip(BLOCKS, offsets().values(), strict=True):
-        shown = (
-            ", ".join(block.entries)
-            if len(block.entries) <= 9
-            else f"{block.entries[0]}, …, {block.entries[-1]}"
-        )
-        span = f"{where.start}" if len(block.entries) == 1 else f"{where.start}–{where.stop - 1}"
-        lines.append(
-            f"| {span} | {block.name} | {shown} | {float(np.max(HIGH[where])):.4g} | {block.text} |"
-        )
-    return "\n".join(lines)
-
-
 # ---- the writers ----
 
 _Starts = namedtuple("_Starts", [block.name.replace(" ", "_") for block in BLOCKS])  # type: ignore[misc]

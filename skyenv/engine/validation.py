@@ -7,7 +7,6 @@ gets them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -87,66 +86,67 @@ def check_positions(games: GameArray, num_players: int = 0, *, view_only: bool =
             raise OptionError(
                 f"game {row}: {name} is {numbers[(row, *place)]}; it must be from {low} to {high}"
             )
-    for wrong, text in misfits(plain, num_players, view_only):
+    for wrong, text in _misfits(plain, num_players, view_only):
         if wrong.any():
             raise OptionError(f"game {np.argmax(wrong)}: {text}")
 
 
-def misfits(
-    games: GameArray, num_players: int = 0, view_only: bool = False
-) -> Iterator[tuple[Any, str]]:
-    """Yield each fault of records whose numbers are in range: the games that have it, (n,), and
-    its description.
-
-    Args:
-        games, num_players, view_only: as for :func:`check_positions`.
+def _misfits(games: GameArray, num_players: int, view_only: bool) -> list[tuple[Any, str]]:
+    """Each fault of records whose numbers are in range: the games that have it, (n,), and its
+    description; arguments as for :func:`check_positions`.
     """
-    if not view_only:
-        yield ~games["random"].any(axis=1), "random is 0: such a stream of chance stands still"
-    if num_players:
-        other = games["num_players"] != num_players
-        yield other, "num_players is another one than that of this batch"
-    sixth = (games["ring"][:, :, :NUM_COLOURS] == SIXTH).any(axis=(1, 2))
-    yield (
-        (games["side"] == FRONT) & sixth,
-        "ring names a sixth plot, which the front side doesn't have",
-    )
-    all_placed = games["placed"] >= BUSINESSES_TO_PLACE
-    yield (
-        (games["phase"] == PHASE_PLOT) & all_placed,
-        "phase asks for a plot although all businesses are placed",
-    )
-    yield _names_no_seat(games), "a seat is named that nobody has at a table of that size"
+    players, phase = games["num_players"], games["phase"]
+    names = ("seat", "turn_seat", "highest_bidder", "owner")
+    named = np.concatenate([games[name].reshape(len(games), -1) for name in names], axis=1)
     owned = games["owner"][:, :, None] == np.arange(MAX_PLAYERS)[:, None]
-    twice = (owned.sum(axis=3) > 1).any(axis=(1, 2))
-    yield twice, "owner has a seat on two plots of a district (AUC-11)"
-    yield games["turns"] > games["max_turns"], "turns is beyond max_turns"
-    if not view_only:  # rows without a game yet may be looked at
-        yield ~all_placed & _lacks_tiles(games), "row lacks tiles of a set that is still to come"
-    too_many = (games["known"] > games["hand"]).any(axis=(1, 2, 3))
-    yield too_many, "known names cards that are not in hand"
-    bidding, colours = games["phase"] == PHASE_BID, games["bid_colour"]
-    uncoloured = ((colours == NONE) & games["bid_cards"][:, :, 0].any(axis=2)).any(axis=1)
-    yield bidding & uncoloured, "bid_cards has coloured cards of a seat without a bid_colour"
-    crowded = (_cards(games) > MOST_CARDS).any(axis=(1, 2))
-    yield crowded, f"there are more than {MOST_CARDS} cards of a kind"
-
-
-def _names_no_seat(games: GameArray) -> Any:
-    """Whether a seat is on turn, owns or leads that isn't at the table."""
-    names = ("seat", "turn_seat", "highest_bidder")
-    named = np.stack([games[name] for name in names], axis=1)
-    named = np.concatenate([named, games["owner"].reshape(len(games), -1)], axis=1)
-    wrong = (named >= games["num_players"][:, None]) & (named < ALEA)
-    return wrong.any(axis=1)
-
-
-def _lacks_tiles(games: GameArray) -> Any:
-    """BUS-1: whether a space behind the current set of the row is empty."""
+    all_placed = games["placed"] >= BUSINESSES_TO_PLACE
     placed = games["placed"].clip(0, BUSINESSES_TO_PLACE - 1)
     current = 2 * (placed // 3) + (placed % 3 == 2)  # as skyenv.rules.businesses.current_set
     later = np.arange(ROW_SIZE) >= SET_START[current + 1][:, None]
-    return (later & (games["row"] == NONE)).any(axis=1)
+    lacks_tiles = ~all_placed & (later & (games["row"] == NONE)).any(axis=1)  # BUS-1
+    uncoloured = (games["bid_colour"] == NONE) & games["bid_cards"][:, :, 0].any(axis=2)
+    sixth = (games["ring"][:, :, :NUM_COLOURS] == SIXTH).any(axis=(1, 2))
+    return [
+        (
+            ~games["random"].any(axis=1) & (not view_only),
+            "random is 0: such a stream of chance stands still",
+        ),
+        (
+            (players != num_players) & (num_players > 0),
+            "num_players is another one than that of this batch",
+        ),
+        (
+            (games["side"] == FRONT) & sixth,
+            "ring names a sixth plot, which the front side doesn't have",
+        ),
+        (
+            (phase == PHASE_PLOT) & all_placed,
+            "phase asks for a plot although all businesses are placed",
+        ),
+        (
+            ((named >= players[:, None]) & (named < ALEA)).any(axis=1),
+            "a seat is named that nobody has at a table of that size",
+        ),
+        (
+            (owned.sum(axis=3) > 1).any(axis=(1, 2)),
+            "owner has a seat on two plots of a district (AUC-11)",
+        ),
+        (games["turns"] > games["max_turns"], "turns is beyond max_turns"),
+        # Rows without a game yet may be looked at.
+        (lacks_tiles & (not view_only), "row lacks tiles of a set that is still to come"),
+        (
+            (games["known"] > games["hand"]).any(axis=(1, 2, 3)),
+            "known names cards that are not in hand",
+        ),
+        (
+            (phase == PHASE_BID) & uncoloured.any(axis=1),
+            "bid_cards has coloured cards of a seat without a bid_colour",
+        ),
+        (
+            (_cards(games) > MOST_CARDS).any(axis=(1, 2)),
+            f"there are more than {MOST_CARDS} cards of a kind",
+        ),
+    ]
 
 
 def _cards(games: GameArray) -> Any:
@@ -158,8 +158,7 @@ def _cards(games: GameArray) -> Any:
     laid = games["bid_cards"] * (games["phase"] == PHASE_BID)[:, None, None, None]
     of_colour = games["bid_colour"][:, :, None] == np.arange(NUM_COLOURS)
     number[:, :NUM_COLOURS] += np.einsum("nsc,nsr->ncr", of_colour, laid[:, :, 0].astype(np.int64))
-    number[:, NUM_COLOURS] += laid[:, :, 1].sum(axis=1)
-    number[:, NUM_COLOURS] += games["black_face_up"]
+    number[:, NUM_COLOURS] += laid[:, :, 1].sum(axis=1) + games["black_face_up"]
     number[:, NUM_COLOURS] += games["alea_cards"]
     returned = np.arange(games["returned"].shape[2]) < games["num_returned"][:, :, None]
     number[:, :NUM_COLOURS] += games["top"][:, :, None] == ranks

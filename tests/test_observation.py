@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +16,6 @@ from skyenv.engine.observation import (
     LOW,
     SCALE,
     SEATS,
-    markdown_table,
     names,
     offsets,
 )
@@ -36,9 +34,6 @@ from skyenv.rules.components import (
     SIDES,
 )
 from skyenv.rules.state import ALEA, NONE, PHASE_OVER, PHASES
-
-DOCS = Path(__file__).parent.parent / "docs" / "observation.md"
-
 
 # ---- the schema ----
 
@@ -60,13 +55,6 @@ def test_the_schema_covers_the_vector_exactly() -> None:
         assert array.dtype == np.float32
     assert (LOW == 0).all()
     assert (HIGH > 0).all()
-
-
-def test_the_docs_have_the_table() -> None:
-    """Between its two markers, as the schema makes it."""
-    text = DOCS.read_text(encoding="utf-8")
-    table = text.split("<!-- observation table -->")[1].split("<!-- end -->")[0].strip()
-    assert table == markdown_table()
 
 
 # ---- bounds ----

@@ -194,25 +194,3 @@ def test_games_without_players_are_refused(players: int, call: Any) -> None:
         OptionError, match=f"^game 2: num_players is {players}; it must be from 2 to 4$"
     ):
         call(state)
-
-
-def test_games_of_any_layout_are_taken() -> None:
-    """Strided, read-only, out of line with memory, as a plain or a record array: a copy is made
-    where one is needed.
-    """
-    games = Games(6, 3, seed=1)
-    games.play_random(80)
-    room = np.zeros(6 * GAME_DTYPE.itemsize + 1, np.uint8)
-    odd = room[1:].view(GAME_DTYPE)
-    odd[:] = games.state
-    frozen = games.state.copy()
-    frozen.flags.writeable = False
-    expected = games.observe(1)
-    state: Any
-    for state in (odd, frozen, games.state.view(np.ndarray)):
-        assert games.observe(1, state=state).tobytes() == expected.tobytes()
-        assert [array.tolist() for array in results(state)] == [
-            array.tolist() for array in results(games.state)
-        ]
-    assert view(games.state[::2], 1).tobytes() == view(games.state, 1, [0, 2, 4]).tobytes()
-    assert as_games(games.state[::2]).tobytes() == games.state[::2].tobytes()

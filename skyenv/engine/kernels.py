@@ -22,7 +22,6 @@ from skyenv.rules.chacha import chacha
 from skyenv.rules.chance import MASK32, hash32, mix32, multiply32
 from skyenv.rules.compiling import COMPILED, entry_point, rule
 from skyenv.rules.components import MAX_PLAYERS, NUM_DISTRICTS
-from skyenv.rules.event_log import LogRecord
 from skyenv.rules.play import PHASE_FIRST_ACTION, apply, refresh_mask
 from skyenv.rules.scoring import refresh_district, winners
 from skyenv.rules.setup import begin

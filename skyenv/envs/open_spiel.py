@@ -3,7 +3,7 @@
 
 Every card, tile and plot that chance decides is a chance node of its own, in the order of
 :meth:`skyenv.Game.chance_ahead`. OpenSpiel's information state is
-:mod:`skyenv.engine.information_state`, its
+:mod:`skyenv.engine.events`, its
 observation :mod:`skyenv.engine.observation`, returns are the reward "outcome". A state's
 ``resample_from_infostate`` draws a determinization with its whole past, so OpenSpiel's searches
 need not cheat. skyenv's agents are :class:`AgentBot`.
@@ -309,7 +309,7 @@ class AgentBot(pyspiel.Bot):  # type: ignore[misc]
             AgentError: no seat is to act, or the agent's answer isn't a legal action.
         """
         game = state.position.table.game
-        game.rewind_unchecked(state.position.record)
+        game.rewind(state.position.record)
         if not state.position.legal:
             raise AgentError(f"agent {self.agent.name} was asked where no seat is to act")
         uniform = self._generator.random(1)

@@ -17,10 +17,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.engine.events import Event, action_event, events_of, setup_event
-from skyenv.engine.game import SETUP, Game
-from skyenv.engine.games import results
 from skyenv.engine.events import (
+    Event,
+    action_event,
     event_line,
     events_of,
     first_line,

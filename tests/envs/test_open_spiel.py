@@ -19,7 +19,6 @@ from open_spiel.python.bots import uniform_random
 
 from scenario import as_likely
 from skyenv import ACTION_NAMES, AgentError, ChanceError, Game, IllegalActionError, OptionError
-from skyenv.engine.game import OUTCOMES, SETUP
 from skyenv.engine.events import (
     DEFAULT_EVENTS,
     information_state,

@@ -59,8 +59,9 @@ def by_seat(games: Games) -> Iterator[tuple[int, np.recarray]]:
         yield seat, view(games.state, seat)
 
 
-def fair(counts: dict[Any, int], chances: dict[Any, float]) -> bool:
-    """Whether things come as often as they should, and no others."""
+def exact(rows: np.ndarray, chances: dict[Any, float]) -> bool:
+    """Whether rows of counts come as often as they should, and no others."""
+    counts = counted(rows)
     assert set(counts) <= set(chances)
     assert abs(sum(chances.values()) - 1) < 1e-12
     return as_likely([counts.get(thing, 0) for thing in chances], list(chances.values()))
@@ -154,43 +155,6 @@ def test_one_view_or_one_for_each_seed() -> None:
 # ---- what it can't know is drawn fairly ----
 
 
-@inf
-def test_every_card_is_equally_likely_in_every_place() -> None:
-    """Against exact chances: two hands of one green card, hands of three and of two black ones, and
-    the stacks.
-    """
-    game = bare_game(3)
-    hand(game, 0, green=[5], black=[4, 4, 6])
-    hand(game, 1, green=[6], black=[4, 5, 6])
-    hand(game, 2, green=[4], violet=[5], black=[6, 6])
-    game.state["known"][2, 1] = game.state["hand"][2, 1]  # taken from the top
-    game.refresh()
-    determinizations = resample(game.view(0), np.arange(100_000))
-
-    green = [5 - 1, 4 - 1, 3]  # a 4 lies on top, the 5 is my own
-    pairs: dict[Any, float] = {
-        (a, b): green[a] * (green[b] - (a == b)) / (10 * 9) for a in range(3) for b in range(3)
-    }
-    ranks = determinizations["hand"][:, 1:3, 0].argmax(axis=2)
-    assert (determinizations["hand"][:, 1:3, 0].sum(axis=2) == 1).all()
-    assert fair(counted(ranks), pairs)
-
-    black = [20 - 2, 16, 14 - 1]
-    both: dict[Any, float] = {}
-    for first, chance in hands_of(3, black).items():
-        rest = [have - taken for have, taken in zip(black, first, strict=True)]
-        both.update(
-            {(*first, *second): chance * more for second, more in hands_of(2, rest).items()}
-        )
-    assert fair(counted(determinizations["hand"][:, 1:3, 5]), both)
-    assert (
-        determinizations["face_down"][:, 5] + determinizations["hand"][:, 1:3, 5].sum(axis=1)
-        == black
-    ).all()
-    assert (determinizations["hand"][:, 2, 1] == [0, 1, 0]).all(), "known to everybody"
-    assert (determinizations["hand"][:, 0] == game.state["hand"][0]).all(), "my own"
-
-
 def middle_of_a_bid() -> Game:
     """Seat 1 has laid down an orange 4 and has to beat 12: with its two black cards, which nobody
     else knows.
@@ -218,8 +182,8 @@ def test_a_bid_that_was_begun_can_be_ended() -> None:
     )  # seat 2's own and the 6 on the table are elsewhere
     impossible = chances.pop((2, 0, 0))
     determinizations = resample(game.view(2), np.arange(100_000))
-    assert fair(
-        counted(determinizations["hand"][:, 1, 5]),
+    assert exact(
+        determinizations["hand"][:, 1, 5],
         {cards: chance / (1 - impossible) for cards, chance in chances.items()},
     )
     games = Games(500, 3, seed=0, autoreset=False)
@@ -263,20 +227,16 @@ def test_plays_on_to_the_end(players: int, side: str) -> None:
 @pytest.mark.parametrize(
     ("seeds", "message"),
     [
-        (-1, "seeds must be whole numbers"),
-        ([0.5], "seeds must be whole numbers"),
-        ([[1]], "seeds must be whole numbers"),
-        (["a"], "seeds must be whole numbers"),
-        (None, "seeds must be whole numbers"),
-        (np.array([2**63], np.uint64), "at most 2⁶³−1"),
-        ([1, 2, 3], "one view, or one for each of the 3 seeds, not 2"),
+        (-1, "seeds must be from 0"),
+        (np.array([2**63, 1], np.uint64), "seeds must be from 0"),
+        ([1, 2, 3], "one for each of the 2 views"),
+        *[(seeds, "seeds must be whole numbers") for seeds in ([0.5], [[1]], ["a"], None)],
     ],
 )
 def test_wrong_seeds(seeds: object, message: str) -> None:
     views = view(Games(2, seed=1).state, 0)
-    with pytest.raises(OptionError, match=message) as caught:
+    with pytest.raises(OptionError, match=message):
         resample(views, seeds)  # type: ignore[arg-type]
-    assert "\n" not in str(caught.value)
 
 
 def test_wrong_views() -> None:

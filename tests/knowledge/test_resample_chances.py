@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_resample import counted, hands_of
+from test_resample import exact, hands_of
 
 from scenario import (
-    as_likely,
     bare_game,
     bid,
     black_stack,
@@ -70,14 +69,6 @@ def given(chances: dict[tuple[int, ...], float], condition: Any) -> dict[tuple[i
     left = {thing: chance for thing, chance in chances.items() if condition(thing)}
     assert 0 < len(left) < len(chances)
     return {thing: chance / sum(left.values()) for thing, chance in left.items()}
-
-
-def exact(rows: np.ndarray, chances: dict[tuple[int, ...], float]) -> bool:
-    """Whether rows of counts come as often as they should, and no others."""
-    counts = counted(rows)
-    assert set(counts) <= set(chances)
-    assert abs(sum(chances.values()) - 1) < 1e-12
-    return as_likely([counts.get(thing, 0) for thing in chances], list(chances.values()))
 
 
 def worth(counts: tuple[int, ...]) -> int:

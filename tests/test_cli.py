@@ -173,7 +173,7 @@ BAD_FILES = [
     ("show nothing.jsonl", "nothing.jsonl: No such file"),
     ("verify .", "directory"),
     ("verify empty", "line 1: the record is empty"),
-    ("show board.toml", "line 1: not JSON"),
+    ("show board.toml", "line 1: no JSON object"),
     ("show games.jsonl --svg a.svg --png nowhere/a.png", "a.png: No such file"),
     ("record -o nowhere/out.jsonl", "out.jsonl: No such file"),
     ("record -o .", "directory"),

@@ -256,7 +256,7 @@ def test_export_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         assert message in capsys.readouterr().err
     path.write_text("nothing\n", encoding="utf-8")
     assert cli.main(["export", str(path), "-o", str(page)]) == 1
-    assert capsys.readouterr().err.startswith(f"export: error: {path}: line 1: not JSON")
+    assert capsys.readouterr().err.startswith(f"export: error: {path}: line 1: no JSON object")
 
 
 def test_export_reads_no_more_than_the_game(
@@ -313,7 +313,7 @@ def test_export_looks_at_the_first_line_before_it_reads_on(
             )
             == 1
         )
-        assert capsys.readouterr().err.startswith(f"export: error: {path}: line 1: not JSON")
+        assert capsys.readouterr().err.startswith(f"export: error: {path}: line 1: no JSON object")
 
 
 def test_export_of_files_whose_names_are_no_text(

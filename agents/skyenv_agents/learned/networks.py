@@ -11,10 +11,11 @@ import hashlib
 import io
 import itertools
 import json
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -52,6 +53,8 @@ WORST_PRIOR: Final = 3.0
 """VP behind the best action below which the heuristic's scores are cut off: a network could never
 learn to take an action that is held to be far worse.
 """
+MOST_BYTES: Final = 1 << 27
+"""A file that unpacks to more is refused: a hundred times as much as the networks that ship."""
 LARGEST_CODE: Final = np.iinfo(np.int16).max
 HEURISTICS: Final = {kind.name: kind for kind in (GreedyAgent, AppraiserAgent)}
 NUMPY: Final = Library(
@@ -229,9 +232,10 @@ class Network:
         if not Path(path).is_file():
             raise CheckpointError(f"there is no network file {path}")
         try:
-            content = io.BytesIO(Path(path).read_bytes())  # NumPy leaves files open it can't read
-            with np.load(content, allow_pickle=False) as file:
-                arrays = dict(file)
+            with Path(path).open("rb") as opened:
+                _check_size(opened)
+                with np.load(opened, allow_pickle=False) as file:
+                    arrays = dict(file)
             about = json.loads(str(arrays.pop(ABOUT)))
             version = about.pop("format")
         except Exception as error:  # NumPy, zipfile and zlib raise many kinds for damaged files
@@ -246,6 +250,17 @@ class Network:
             return Network(arrays, about)
         except CheckpointError as error:
             raise CheckpointError(f"{path}: {error}") from error
+
+
+def _check_size(file: BinaryIO) -> None:
+    """Raise CheckpointError for a file that says that it unpacks to more than a network has; it is
+    left at its beginning.
+    """
+    with zipfile.ZipFile(file) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+    if size > MOST_BYTES:
+        raise CheckpointError(f"it unpacks to {size / 1e6:.0f} MB")
+    file.seek(0)
 
 
 def _sizes(shapes: Mapping[str, tuple[int, ...]]) -> Sizes:

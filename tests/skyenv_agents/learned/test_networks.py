@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import tracemalloc
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -192,6 +194,21 @@ def test_files_with_something_else(changes: dict[str, Any], message: str, file: 
     kept = {name: array for name, array in content.items() if array is not None}
     file.write_bytes(saved(np.savez, **kept))
     assert message in refused(file)
+
+
+def test_a_file_that_unpacks_to_more_than_a_network_is_refused_unread(file: Path) -> None:
+    """A gigabyte of zeros fits in a megabyte."""
+    with (
+        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("trunk.weight.npy", "w") as member,
+    ):
+        for _ in range(130):
+            member.write(bytes(1 << 20))
+    tracemalloc.start()
+    assert "unpacks to 136 MB" in refused(file)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 10_000_000
 
 
 def test_a_cut_file_is_refused(file: Path) -> None:

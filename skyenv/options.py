@@ -43,10 +43,8 @@ BAD_COMMAND: Final = 2
 INTERRUPTED: Final = 130
 MOST: Final = 1e12
 """No number is larger, if its option says nothing else."""
-MOST_WORKERS: Final = 10**5
+MOST_WORKERS: Final = 1024
 """Of all machines together."""
-MOST_PROCESSES: Final = 1024
-"""Of one machine; Ray's machines may have more."""
 
 
 def option(
@@ -186,11 +184,6 @@ class Options:
     def __post_init__(self) -> None:
         for entry, kind in _entries(type(self)):
             object.__setattr__(self, entry.name, _converted(entry, kind, getattr(self, entry.name)))
-        workers = getattr(self, "workers", None) or 0
-        if workers > MOST_PROCESSES and getattr(self, "ray", None) is None:
-            raise OptionError(
-                f"workers must be at most {MOST_PROCESSES:,} on one machine, not {workers:,}"
-            )
 
 
 class Parser(argparse.ArgumentParser):

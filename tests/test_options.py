@@ -233,17 +233,3 @@ def test_help_lists_every_option(
         "--config FILE",
     ):
         assert part in text
-
-
-def test_one_machine_has_fewer_workers_than_many() -> None:
-    @dataclass(frozen=True)
-    class Spread(Options):
-        workers: int = common("workers")
-        ray: str | None = common("ray")
-
-    assert Spread(1024).workers == 1024
-    assert Spread(1025, "auto").workers == 1025
-    with pytest.raises(
-        OptionError, match=r"workers must be at most 1,024 on one machine, not 1,025"
-    ):
-        Spread(1025)

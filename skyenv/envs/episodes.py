@@ -59,18 +59,14 @@ class EpisodeSeeds:
                 seed = fresh_seed()
             if seed is not None:
                 self.key[row], self.drawn[row] = seed, 0
-            digest = _digest(int(self.key[row]), int(self.drawn[row]))
+            key, counter = (int(one[row]).to_bytes(8, "little") for one in (self.key, self.drawn))
+            digest = blake2b(counter, key=key).digest()
             number = int.from_bytes(digest[:8], "little")
             seeds[i] = TRAINING[number % len(TRAINING)] if seed is None else seed
             digests.append(digest[8:])
         self.drawn[rows] += 1
         numbers = np.frombuffer(b"".join(digests), dtype="<u8").reshape(len(digests), 7)
         return seeds, (numbers >> np.uint64(11)).astype(np.float64) * 2.0**-53
-
-
-def _digest(key: int, counter: int) -> bytes:
-    """Return 64 bytes of a stream."""
-    return blake2b(counter.to_bytes(8, "little"), key=key.to_bytes(8, "little")).digest()
 
 
 def row_seeds(

@@ -90,7 +90,6 @@ _SIXTH: Final = Fields("tiles", depth=2)
 """What the sixth plot shows, to which nothing else belongs."""
 _RING: Final = Fields("ring", depth=1)
 _STOPPED: Final = Fields("stopped", depth=1)
-_PLACES: Final = Fields("place", "visited")
 _TRAY: Final = Fields("markers")
 _PARK_AREA: Final = Fields("num_players", "park", "park_tiles")
 

@@ -138,9 +138,6 @@ class GameRecord(Record):
     """One record of GAME_DTYPE."""
 
 
-GAME_FIELDS: Final = tuple(GAME_DTYPE.names or ())
-
-
 class _PlainRecord(np.void):  # type: ignore[misc]
     """A record as plain Python reads it: a property for every field, which is found ten times as
     fast as an np.record's.

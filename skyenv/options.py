@@ -291,6 +291,8 @@ def _single(entry: Field[Any], kind: type, value: Any) -> Any:
     if kind is bool and isinstance(value, bool):
         return value
     if kind in (str, Path) and isinstance(value, (str, Path)):
+        if "\0" in str(value):
+            raise OptionError(f"{name} must not have a null byte in it: {shown(value)}")
         if metadata["choices"]:
             check_choice(name, value, metadata["choices"])
         return kind(value)

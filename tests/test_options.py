@@ -121,6 +121,7 @@ def test_what_was_before_stands_below_what_is_given(tmp_path: Path) -> None:
 
 
 BAD_VALUES: list[tuple[str, Any, str]] = [
+    ("agent", "a\0b", "agent must not have a null byte in it"),
     ("rows", 0, "rows must be a whole number from 1 to 100, not 0"),
     ("rows", "many", "rows must be a whole number from 1 to 100, not 'many'"),
     ("rows", 3.0, "rows must be a whole number"),

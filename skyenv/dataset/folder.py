@@ -141,7 +141,9 @@ def write(
         missing = [
             shard
             for shard in plan.shards()
-            if not all(path.exists() for path in plan.files(folder, shard).values())
+            if not all(
+                path.exists() and _counts(path) for path in plan.files(folder, shard).values()
+            )
         ]
         here = plan.source.games - sum(map(len, missing))
         with (
@@ -182,18 +184,22 @@ def _agree(plan: Plan, folder: Path) -> None:
             )
 
 
+def _counts(path: Path) -> tuple[int, int]:
+    """See :func:`skyenv.dataset.formats.counts`; raises DatasetError for a damaged file."""
+    try:
+        return counts(path)
+    except Exception as error:  # two libraries, which raise all sorts of things
+        raise DatasetError(
+            f"{path} is damaged ({cause(error)}); remove it, and it is made again"
+        ) from error
+
+
 def _finish(plan: Plan, folder: Path) -> dict[str, int]:
     """Write what tells of all shards, and return what dataset.json has."""
     summary = {"games": plan.source.games, "shards": len(plan.shards())}
     for name in plan.formats:
-        files = []
-        for path in [plan.files(folder, shard)[name] for shard in plan.shards()]:
-            try:
-                files.append((path, *counts(path)))
-            except Exception as error:  # two libraries, which raise all sorts of things
-                raise DatasetError(
-                    f"{path} is damaged ({cause(error)}); remove it, and it is made again"
-                ) from error
+        paths = [plan.files(folder, shard)[name] for shard in plan.shards()]
+        files = [(path, *_counts(path)) for path in paths]
         summary["decisions"] = sum(decisions for *_, decisions in files)
         if name == MINARI:
             write_main(files, plan.dataset_id, plan.observation, *_metadata(plan))

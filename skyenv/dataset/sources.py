@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -138,14 +139,14 @@ class Records:
             content = path.read_bytes()
             lines = io.BytesIO(content).readlines()
             digest.update(hashlib.sha256(content).digest())
-            # Only headers have the word "format" in them, and only the last lines of games "end".
+            # Only headers have the word "format" in them.
             firsts = [number for number, line in enumerate(lines) if b'"format"' in line]
             if firsts[:1] != [0]:
                 with named(path):
                     fail(1, "a game must begin with its header")
             starts = np.cumsum([0, *map(len, lines)]).tolist()
             for first, stop in zip(firsts, [*firsts[1:], len(lines)], strict=True):
-                if b'"end"' in lines[stop - 1]:
+                if re.search(rb'"event"\s*:\s*"end"', lines[stop - 1]):
                     size = starts[stop] - starts[first]
                     places.append((path, starts[first], size, first + 1))
                 else:

@@ -33,7 +33,7 @@ class StorageError(PageError):
         is_busy: whether another program has locked it.
     """
 
-    def __init__(self, why: str, until: str, is_busy: bool = False) -> None:
+    def __init__(self, why: str, until: str = "later", is_busy: bool = False) -> None:
         super().__init__(f"{why}: nothing has changed; try again {until}", 503)
         self.why = why
         self.until = until

@@ -288,8 +288,10 @@ class _Process:
         """Return the result of a task, or raise what it raised."""
         message = pickle.dumps((task.work, task.arguments, task.on_progress is not None))
         for _ in range(ATTEMPTS):
+            connection = self._connection or self._start()
             try:
-                connection = self._connection or self._start()
+                if self._is_killed:  # while the process started
+                    raise EOFError
                 connection.send_bytes(message)
                 while (answer := connection.recv())[0] is None:
                     assert task.on_progress is not None
@@ -306,21 +308,19 @@ class _Process:
 
     def _start(self) -> Connection:
         context = multiprocessing.get_context("spawn")
-        self._connection, theirs = context.Pipe()
+        ours, theirs = context.Pipe()
         process = context.Process(target=_serve, args=(theirs,), name="worker", daemon=True)
-        with for_a_worker():
+        with theirs, for_a_worker():
             process.start()
-        theirs.close()
-        self._process = process
-        if self._is_killed:  # while the process started
-            raise EOFError
-        return self._connection
+        self._process, self._connection = process, ours
+        return ours
 
     def kill(self) -> None:
         """End the process, and the task under way."""
         self._is_killed = True
-        if self._process is not None:
-            self._process.kill()
+        process = self._process  # its driver may end it meanwhile
+        if process is not None:
+            process.kill()
 
     def end(self) -> None:
         """End the process, if there is one, and wait for that."""

@@ -92,6 +92,6 @@ def test_commands_tell_it_in_one_line(
     assert cli.main(command.format(folder=folder).split()) == 2
     printed = capsys.readouterr()
     name = command.split()[0]
-    where = r"in paired seed 0 \(seed 1\): " if name == "tournament" else ""
-    assert re.fullmatch(f"{name}: error: {where}{re.escape(forgotten(folder))}\n", printed.err)
+    task = "(, while random and forgetful played seeds 1 to 1)?"
+    assert re.fullmatch(f"{name}: error: {re.escape(forgotten(folder))}{task}\n", printed.err)
     assert printed.out == ""

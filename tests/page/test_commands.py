@@ -268,7 +268,9 @@ def test_export_reads_no_more_than_the_game(
     page = tmp_path / "game.html"
     if os.path.exists("/dev/zero"):
         assert cli.main(["export", "/dev/zero", "-o", str(page)]) == 1
-        assert capsys.readouterr().err.startswith("export: error: /dev/zero: line 1: longer than")
+        assert capsys.readouterr().err.startswith(
+            "export: error: /dev/zero: line 1: no JSON object: longer than"
+        )
     path = tmp_path / "games.jsonl"
     text = played(2, seed=1, actions=2).to_record()
     path.write_text(text * 2 + "damaged\n", encoding="utf-8")

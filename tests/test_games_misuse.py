@@ -20,7 +20,7 @@ from skyenv.engine.games import results
 from skyenv.engine import thread_pool as batches
 from skyenv.engine.knowledge import resample, view
 batches.DECISIONS_PER_THREAD = 64  # threads are used, however little there is to do
-from skyenv.rules.state import FIELDS, GAME_DTYPE, GAME_FIELDS
+from skyenv.rules.state import FIELDS, GAME_DTYPE
 """
 
 
@@ -100,7 +100,8 @@ for number in range(40):
     good = games.state.copy()
     for _ in range(40):
         games.state[:] = good
-        for field in rng.choice(GAME_FIELDS, size=rng.integers(1, 5), replace=False):
+        names = [name for name, *_ in FIELDS]
+        for field in rng.choice(names, size=rng.integers(1, 5), replace=False):
             garble(games.state[1], field)
         bad = games.state[1].copy()
         try:

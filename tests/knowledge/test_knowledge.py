@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from scenario import same_record, stages
+from scenario import GAME_FIELDS, same_record, stages
 from skyenv import Games
 from skyenv.engine.knowledge import PUBLIC, resample, view
 from skyenv.errors import OptionError
-from skyenv.rules.state import GAME_FIELDS
 
 TABLES = [(2, "front"), (3, "back"), (4, "front")]
 HIDDEN_FIELDS = ("seed", "random", "hand", "face_down", "held")

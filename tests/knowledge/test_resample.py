@@ -13,14 +13,23 @@ import numpy as np
 import pytest
 from test_knowledge import HIDDEN_FIELDS
 
-from scenario import as_likely, bare_game, bid, district, hand, legal, same_record, start_auction
+from scenario import (
+    GAME_FIELDS,
+    as_likely,
+    bare_game,
+    bid,
+    district,
+    hand,
+    legal,
+    same_record,
+    start_auction,
+)
 from skyenv import Game, Games, OptionError, make_agent
 from skyenv.agents import decide
 from skyenv.engine.knowledge import VIEW_DTYPE, resample, view
 from skyenv.rules.state import (
     END_TRUNCATED,
     GAME_DTYPE,
-    GAME_FIELDS,
     PHASE_BID,
 )
 from test_properties import cards_of

@@ -22,12 +22,13 @@ from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils import wrappers
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
-from skyenv.engine.games import Games, whole_numbers
+from skyenv.checks import check_integer
+from skyenv.engine.games import Games
 from skyenv.engine.options import GameKeywords
 from skyenv.envs.episodes import EpisodeSeeds, episode_infos, row_seeds
 from skyenv.envs.learner import ILLEGAL_REWARD
 from skyenv.envs.rendering import RENDER_MODES, Renderer
-from skyenv.envs.spaces import Mask, MaskPlace, action_space, observation_space
+from skyenv.envs.spaces import ACTION_MASK, Mask, MaskPlace, action_space, observation_space
 from skyenv.errors import GameOverError, IllegalActionError
 from skyenv.rules.actions import NUM_ACTIONS
 
@@ -47,8 +48,23 @@ def env(num_players: int = 2, side: str = "front", **options: Unpack[AecKeywords
     :class:`raw_env`.
     """
     raw = raw_env(num_players, side, **options)
-    wrapped = wrappers.TerminateIllegalWrapper(raw, illegal_reward=ILLEGAL_REWARD)
+    wrapped = TerminateIllegal(raw, illegal_reward=ILLEGAL_REWARD)
     return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(wrapped))
+
+
+class TerminateIllegal(wrappers.TerminateIllegalWrapper):  # type: ignore[misc]
+    """PettingZoo's wrapper, after which infos tell of the end that an illegal action has made.
+
+    An action is judged by what is legal, not by the arrays that were handed out, into which the
+    caller may have written.
+    """
+
+    def step(self, action: Any) -> None:
+        """As the wrapper does."""
+        self._prev_obs = {ACTION_MASK: self.unwrapped.games.mask[0]}
+        super().step(action)
+        if self._terminated:
+            self.unwrapped.update_infos()
 
 
 def parallel_env(
@@ -162,9 +178,9 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         self.truncations = dict.fromkeys(agents, False)
         self._skip_agent_selection: str | None = None
         self.agent_selection = self.possible_agents[int(self.games.seat[0])]
-        self._tell()
+        self.update_infos()
 
-    def _tell(self) -> None:
+    def update_infos(self) -> None:
         """Make every agent's info, which holds the same arrays until the next step."""
         infos = {agent: self._masks.info(self._mask(agent)) for agent in self.agents}
         if self.agents and self._is_over():
@@ -178,16 +194,9 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
             infos = {agent: infos[agent] | episodes[self._seats[agent]] for agent in infos}
         self.infos: dict[str, dict[str, Any]] = infos
 
-    def _deads_step_first(self) -> str:
-        """What TerminateIllegalWrapper calls when it has ended the game."""
-        self._tell()
-        selected: str = super()._deads_step_first()
-        return selected
-
     def _is_over(self) -> bool:
         """Return whether the agents have ended, or there is no game yet."""
-        ends = (*self.terminations.values(), *self.truncations.values())
-        return not self.agents or any(ends)
+        return not self.agents or any((*self.terminations.values(), *self.truncations.values()))
 
     def step(self, action: Any) -> None:
         """Take the selected agent's decision; after the end, remove the selected agent, with the
@@ -206,7 +215,10 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
                 raise GameOverError("the game is over; step(None) removes an agent", action)
             self._was_dead_step(None)
             return
-        games.step(whole_numbers("action", [action], (1,), IllegalActionError))
+        number = check_integer(
+            "action", action, 0, NUM_ACTIONS - 1, lambda told: IllegalActionError(told, action)
+        )
+        games.step([number])
         self._cumulative_rewards[agent] = 0.0
         self.rewards = dict(zip(self.possible_agents, games.reward[0].tolist(), strict=True))
         self._accumulate_rewards()
@@ -215,7 +227,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
             self.terminations = dict.fromkeys(self.agents, not truncated)
             self.truncations = dict.fromkeys(self.agents, truncated)
         self.agent_selection = self.possible_agents[0 if over else games.seat[0]]
-        self._tell()
+        self.update_infos()
         if self.render_mode == "human":
             self.render()
 

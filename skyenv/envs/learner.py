@@ -80,8 +80,9 @@ class LearnerGames:
         illegal: as given.
         all_rows: the indices of all rows, int64 (n,).
         learner: int64 (n,), the learner's seat in each row.
-        reward: float64 (n,), the reward of the learner's seat since its previous decision, or
-            since the beginning of the episode.
+        reward: float64 (n,), what the last :meth:`step` paid: the reward of the learner's seat
+            since its previous decision, or since the beginning of the episode. What an interrupted
+            step (an opponent's error, Ctrl-C) has collected is paid by the next one.
         done: bool (n,), the row's episode is over.
         truncated: bool (n,), it is over by truncation (END-5).
         length: int64 (n,), decisions of the learner in this episode.
@@ -130,6 +131,7 @@ class LearnerGames:
         self.all_rows: Int64 = np.arange(num_games, dtype=np.int64)
         self.learner: Int64 = np.zeros(num_games, dtype=np.int64)
         self.reward = np.zeros(num_games, dtype=np.float64)
+        self._unpaid = np.zeros(num_games, dtype=np.float64)
         self.done = np.ones(num_games, dtype=np.bool_)
         self.truncated = np.zeros(num_games, dtype=np.bool_)
         self.length: Int64 = np.zeros(num_games, dtype=np.int64)
@@ -226,7 +228,7 @@ class LearnerGames:
         self.games.reset(seed=seeds.tolist(), rows=rows)
         self._assign(rows, chances)
         self.done[rows] = self.truncated[rows] = False
-        self.reward[rows] = self.total[rows] = self.length[rows] = 0
+        self.reward[rows] = self._unpaid[rows] = self.total[rows] = self.length[rows] = 0
         self._advance(rows)
 
     def step(self, actions: npt.ArrayLike, rows: Int64 | None = None) -> None:
@@ -259,9 +261,9 @@ class LearnerGames:
         ending = illegal & (self.illegal == "end")
         playing = rows[~ending]
         self.games.step(numbers[~ending], playing)  # which refuses what is left to refuse
-        self.reward[rows[self.length[rows] > 0]] = 0
-        self.reward[rows[ending]] += ILLEGAL_REWARD
+        self._unpaid[rows[ending]] += ILLEGAL_REWARD
         self._advance(playing)
+        self.reward[rows], self._unpaid[rows] = self._unpaid[rows], 0
         self.total[rows] += self.reward[rows]
         self.length[rows] += 1
         ended = self.games.seat[rows] < 0
@@ -274,7 +276,7 @@ class LearnerGames:
         """
         games = self.games
         while rows.size:
-            self.reward[rows] += games.reward[rows, self.learner[rows]]
+            self._unpaid[rows] += games.reward[rows, self.learner[rows]]
             seats = games.seat[rows]
             rows = rows[(seats >= 0) & (seats != self.learner[rows])]
             if rows.size:

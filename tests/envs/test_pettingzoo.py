@@ -159,15 +159,23 @@ def test_a_truncation_is_a_truncation(make: Any) -> None:
     assert not any(env.rewards.values())
 
 
-def test_env_ends_the_game_after_an_illegal_action(capsys: pytest.CaptureFixture[str]) -> None:
-    env = started(fifth_avenue_v0.env, num_players=3, mask="info")
-    loser = env.agent_selection
-    env.step(int(env.last()[4]["action_mask"].argmin()))
+@pytest.mark.parametrize("mask", ["info", "observation"])
+def test_env_ends_the_game_after_an_illegal_action(mask: str) -> None:
+    """Also after the caller has written the contrary into the masks that it was given."""
+    env = started(fifth_avenue_v0.env, num_players=3, mask=mask)
+    for is_legal in (1, 0):
+        loser = env.agent_selection
+        observation, *_, info = env.last()
+        told = (info if mask == "info" else observation)["action_mask"]
+        action = int((told == is_legal).argmax())
+        told[:] = 1 - is_legal
+        assert not any(env.terminations.values())
+        env.step(action)
     assert env.rewards == {agent: -1.0 if agent == loser else 0 for agent in env.possible_agents}
     assert all(env.terminations.values())
     for agent in env.agents:
         info = env.infos[agent]
-        assert not info["action_mask"].any()
+        assert not info.get("action_mask", np.zeros(103)).any()
         assert (info["win_share"], info["end_reason"]) == (0, "illegal")
     for _ in env.possible_agents:
         env.step(None)
@@ -209,7 +217,7 @@ def snapshot(env: Any) -> tuple[Any, ...]:
     return *arrays, env.agent_selection, repr(told)
 
 
-@pytest.mark.parametrize("action", [0, 103, -1, 2**70, None, 1.0, "option A", [1, 2]])
+@pytest.mark.parametrize("action", [0, 103, -1, 2**70, None, 1.0, "option A", [[1], [2, 3]]])
 def test_raw_env_refuses_what_is_no_legal_action_and_changes_nothing(action: Any) -> None:
     env = started(reward="margin", decisions=2)  # a starting skyscraper is due, no option
     before = snapshot(env)

@@ -14,13 +14,13 @@ from __future__ import annotations
 import base64
 import pickle
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, checked_actions, decisions_in, make_agent
-from skyenv.checks import check_flag, check_integer
+from skyenv.checks import check_choice, check_flag, check_integer
 from skyenv.engine.events import information_size, most_events
 from skyenv.engine.game import OUTCOMES, SETUP, Game
 from skyenv.engine.kernels import outcome_of
@@ -103,8 +103,11 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
         given = {**PARAMETERS, **(params or {})}
-        self.table: Table = table_of(given["players"], given["side"], given["max_turns"])
-        players, turns = self.table.num_players, self.table.max_turns
+        for name in given:
+            check_choice("a parameter", name, tuple(PARAMETERS))
+        turns = check_integer("max_turns", given["max_turns"], 1, 10**6)
+        self.table: Table = table_of(given["players"], given["side"], turns)
+        players = self.table.num_players
         events = check_integer("events", given["events"], 0, 10**6)
         self.max_events = events or most_events(players, turns)
         kind = _game_type(check_flag("information_state", given["information_state"]))
@@ -162,8 +165,7 @@ def _load(parameters: str) -> FifthAvenueGame:
 
     It stands here so that a pickle, wherever it is read, finds the game registered.
     """
-    game: FifthAvenueGame = pyspiel.load_game(parameters)
-    return game
+    return cast(FifthAvenueGame, pyspiel.load_game(parameters))
 
 
 class Observer:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 import numpy as np
 import numpy.typing as npt
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
+from skyenv.envs.episodes import row_seeds
 from skyenv.envs.learner import LearnerEnv, LearnerGames, LearnerKeywords
 from skyenv.envs.spaces import action_space
 from skyenv.errors import shown
@@ -75,13 +76,13 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
         **options: Unpack[LearnerKeywords],
     ) -> None:
         options.setdefault("seat", "rotate")
-        core = LearnerGames(num_envs, num_players, side, threads=threads, **options)
-        self._build(core, render_mode)
+        self._build(
+            LearnerGames(num_envs, num_players, side, threads=threads, **options), render_mode
+        )
         super().__init__(num_envs, self.core.space, action_space())
         self._actions: npt.NDArray[np.int64] | None = None
         self._started = time.time()
-        if seed is not None:
-            self.seed(seed)
+        self._seeds = row_seeds(seed, self.core.all_rows, num_envs)
 
     # ---- playing ----
 
@@ -196,5 +197,4 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
         return [self._picture(row) if is_drawn else None for row in range(self.num_envs)]
 
     def _mask(self, row: int) -> npt.NDArray[np.int8]:
-        mask: npt.NDArray[np.int8] = self.core.mask(np.array([row]))[0]
-        return mask
+        return cast(npt.NDArray[np.int8], self.core.mask(np.array([row]))[0])

@@ -140,8 +140,7 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
         Raises:
             RenderError: no window can be opened.
         """
-        picture: npt.NDArray[np.uint8] | str | None = self._picture(0)
-        return picture
+        return self._picture(0)
 
     def close(self) -> None:
         """Close the window, if there is one."""

@@ -79,8 +79,12 @@ class FifthAvenueVectorEnv(
         threads: int | None = 1,
         **options: Unpack[LearnerKeywords],
     ) -> None:
-        core = LearnerGames(num_envs, num_players, side, threads=threads, **options)
-        self._build(core, render_mode, mask, noop)
+        self._build(
+            LearnerGames(num_envs, num_players, side, threads=threads, **options),
+            render_mode,
+            mask,
+            noop,
+        )
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.num_envs = num_envs
         self.metadata = {
@@ -114,8 +118,8 @@ class FifthAvenueVectorEnv(
         Raises:
             OptionError: a wrong seed or reset mask.
         """
-        marked = (options or {}).get("reset_mask", np.ones(self.num_envs, np.bool_))
-        if np.shape(marked) != (self.num_envs,) or marked.dtype != np.bool_ or not marked.any():
+        marked = np.asarray((options or {}).get("reset_mask", np.ones(self.num_envs, np.bool_)))
+        if marked.shape != (self.num_envs,) or marked.dtype != np.bool_ or not marked.any():
             raise OptionError(
                 f"options['reset_mask'] must be a bool array ({self.num_envs},) that marks a row"
             )

@@ -4,6 +4,8 @@ core that they share.
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -253,6 +255,24 @@ def test_the_rewards_between_two_decisions_are_summed_up(reward: str, seat: int)
 
 
 @pytest.mark.compiled
+def test_an_interrupted_step_keeps_the_rewards_so_far() -> None:
+    calls = itertools.count()
+
+    def unreliable(decisions: Decisions) -> npt.NDArray[np.intp]:
+        if next(calls) % 5 == 4:
+            raise KeyboardInterrupt
+        return lowest_legal(decisions)
+
+    games = LearnerGames(1, 3, seat=0, reward="points", opponents=unreliable)
+    rng = np.random.default_rng(1)
+    games.reset(1)
+    while not games.done[0]:
+        with contextlib.suppress(KeyboardInterrupt):
+            games.step(choose(games.mask(), rng))
+    assert games.total[0] == games.games.state["score"][0, 0]
+
+
+@pytest.mark.compiled
 def test_infos_tell_how_games_ended() -> None:
     games = Games(200, 3, seed=1, autoreset=False, observation=None, max_turns=40)
     games.play_random(2000)
@@ -426,8 +446,10 @@ def test_a_reset_mask_resets_its_rows_alone(mode: AutoresetMode) -> None:
     assert (env.core.games.state[~marked] == state[~marked]).all()
     assert env.core.games.seeds.tolist() == [1, 71, 3, 73]
     assert (info["action_mask"] == env.action_masks()).all()
+    env.reset(seed=1, options={"reset_mask": marked.tolist()})
+    assert env.core.games.seeds.tolist() == [1, 2, 3, 4]
     state = env.core.games.state.copy()
-    for mask in (np.zeros(4, bool), np.ones(3, bool), np.ones(4, int)):
+    for mask in (np.zeros(4, bool), np.ones(3, bool), np.ones(4, int), [True], "all"):
         with pytest.raises(OptionError, match="reset_mask"):
             env.reset(seed=2, options={"reset_mask": mask})
         assert (env.core.games.state == state).all()
@@ -517,6 +539,7 @@ def test_disabled_autoreset_refuses_finished_rows() -> None:
         ("vector", {"noop": 2}, "noop must be"),
         ("vector", {"autoreset_mode": "never"}, "never"),
         ("vector", {"threads": 0}, "threads must be"),
+        ("sb3", {"seed": -1}, "seed must be"),
     ],
 )
 def test_wrong_options_are_named(make: str, options: dict[str, Any], name: str) -> None:

@@ -27,7 +27,7 @@ from skyenv.engine.events import (
 from skyenv.engine.game import OUTCOMES, SETUP
 from skyenv.engine.knowledge import resample, view
 from skyenv.engine.observation import OBSERVATION_SIZE
-from skyenv.envs.open_spiel import SHORT_NAME, AgentBot
+from skyenv.envs.open_spiel import SHORT_NAME, AgentBot, FifthAvenueGame
 from skyenv.rules.state import GAME_DTYPE
 
 TABLES = [(2, "back"), (3, "front"), (4, "back")]
@@ -96,11 +96,16 @@ def test_without_openspiel_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize(
     "params",
-    [{"players": 5}, {"side": "left"}, {"max_turns": 0}, {"events": -1}, {"colour": 1}],
+    [
+        *({"players": 5}, {"side": "left"}, {"max_turns": 0}, {"max_turns": 1_500_000}),
+        *({"events": -1}, {"colour": 1}),
+    ],
 )
 def test_wrong_parameters_are_named(params: dict[str, Any]) -> None:
     with pytest.raises((OptionError, pyspiel.SpielError), match=next(iter(params))):
         pyspiel.load_game(SHORT_NAME, params)
+    with pytest.raises(OptionError, match=next(iter(params))):
+        FifthAvenueGame(params)
 
 
 def test_a_game_that_says_it_has_no_information_state() -> None:

@@ -291,6 +291,14 @@ def test_outcomes(seed: int, max_turns: int, reason: str) -> None:
     assert game.outcome == Outcome(reason, winners, tuple(scores), tuple(cards))
 
 
+@pytest.mark.parametrize("name", ["state", "num_players", "side", "board", "max_turns", "games"])
+def test_attributes_stay(name: str) -> None:
+    """Records and events are made of them."""
+    game = Game(seed=1)
+    with pytest.raises(AttributeError, match=f"{name} can't be rebound"):
+        setattr(game, name, getattr(game, name))
+
+
 def test_equality() -> None:
     """The position counts, with hidden cards and the stream of chance; nothing else."""
     game = Game(2, seed=1)

@@ -211,7 +211,7 @@ def test_wrong_arguments(method: str, arguments: tuple[Any, ...]) -> None:
         ("seed", -1, "seed must be a whole number from 0 to 9223372036854775807, not -1"),
         *(("seed", value, "seed must be a whole number") for value in (2**63, [1, 0.5], [1, -5])),
         *(("seed", [1] * n, f"one number for each of the 2 rows, not {n}") for n in (1, 3)),
-        *(("seed", value, "seed") for value in (1.5, object(), np.array(4), "ab")),
+        *(("seed", value, "seed") for value in (1.5, object(), np.array(4.0), "ab")),
     ],
 )
 def test_wrong_options(name: str, value: Any, message: str) -> None:
@@ -230,6 +230,7 @@ def test_seeds() -> None:
         games = Games(3, seed=seeds)
         assert games.seeds.tolist() == [3, 0, HIGHEST_SEED]
         assert games.state[1].tobytes() == Game(seed=0).state.tobytes()
+    assert Games(2, seed=np.array(4)).seeds.tolist() == [4, 5]
     one, other = Games(2, autoreset=np.True_), Games(2)  # type: ignore[arg-type]
     assert one.seeds[0] != other.seeds[0]
     assert int(one.seeds[1]) == (int(one.seeds[0]) + 1) % 2**63

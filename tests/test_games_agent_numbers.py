@@ -94,3 +94,5 @@ def test_the_secret_changes_no_game() -> None:
 def test_wrong_secrets(agent_seed: Any, make: Any) -> None:
     with pytest.raises(OptionError, match="agent_seed must be a whole number from 0 to"):
         make(agent_seed)
+    with pytest.raises(OptionError, match="agent_seed must be a whole number from 0 to"):
+        Games(1).agent_seed = agent_seed

@@ -176,6 +176,27 @@ print(told == also == hash(go_on()))
 """Threads stay behind in a fork: the child starts its own, by os.fork() as by multiprocessing, and
 plays the same game."""
 
+LOCK_OF_A_FORK: Final = """
+held = threading.Event()
+
+def hold():
+    with games.lock:
+        held.set()
+        time.sleep(0.2)
+
+holding = threading.Thread(target=hold)
+holding.start()
+held.wait()
+child = os.fork()
+if child == 0:
+    games.reset(17)
+    print(games.seeds[0], flush=True)
+    os._exit(0)
+holding.join()
+os.waitpid(child, 0)
+"""
+"""A forked process doesn't wait for a thread that held the batch's lock and stayed behind."""
+
 CTRL_C: Final = """
 def interrupted(threads):
     games = Games(300, 3, seed=1, threads=threads)
@@ -220,7 +241,7 @@ def test_what_would_end_the_process_is_refused_or_played_on() -> None:
 @pytest.mark.compiled
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 def test_threads_take_turns_and_forked_processes_play_on() -> None:
-    assert run(THREADS, FORKED) == ["True", "True"]
+    assert run(THREADS, FORKED, LOCK_OF_A_FORK) == ["True", "True", "17"]
 
 
 @pytest.mark.compiled

@@ -26,7 +26,6 @@ STEPS_AT_A_TIME: Final = 2**12
 """Most of random play in one kernel: less than a second's work, so that Ctrl-C is heard between two
 of them, and a display's watchdog ends none.
 """
-OUTPUTS: Final = ("state", "mask", "seat", "reward", "done", "truncated")
 
 
 class Games(host.GameBatch):
@@ -59,16 +58,6 @@ class Games(host.GameBatch):
         OptionError: an option has a wrong value.
         BoardError: the board file is wrong.
     """
-
-    batch: Batch
-    observation: Any
-    state: Any
-    finished: Any
-    mask: Any
-    seat: Any
-    reward: Any
-    done: Any
-    truncated: Any
 
     def __init__(
         self,
@@ -108,12 +97,10 @@ class Games(host.GameBatch):
         observation = batch.observation
         if self._form == "codes":
             observation = self._codes(batch.codes).reshape(self.num_games, OBSERVATION_SIZE)
-        vars(self).update(
-            {name: getattr(batch, name) for name in OUTPUTS},
-            batch=batch,
-            observation=observation,
-            finished=batch.finished.reshape(batch.finished.size).view(batch.state.dtype),
-        )
+        self.batch, self.observation = batch, observation
+        self.state, self.mask, self.seat = batch.state, batch.mask, batch.seat
+        self.reward, self.done, self.truncated = batch.reward, batch.done, batch.truncated
+        self.finished = batch.finished.reshape(batch.finished.size).view(batch.state.dtype)
 
     @staticmethod
     def _codes(records: Any) -> Any:
@@ -208,6 +195,8 @@ class Games(host.GameBatch):
             for number in range(0, left, most):
                 if number:
                     cuda.synchronize()
+                    if not self.autoreset and (self.seat.copy_to_host() < 0).all():
+                        break
                 play(self.batch, min(left - number, most), salt)
         finally:  # after Ctrl-C, too, observations are those of the games as they stand
             self._observe(self._all_rows, self._nothing_refused)
@@ -305,6 +294,7 @@ class Games(host.GameBatch):
             agent_seed=self.agent_seed,
         )
         games.batch.state[:] = self.state.copy_to_host()
+        games.batch.finished[:] = self.batch.finished.copy_to_host()
         # Rows without a seed go on from these.
         games.batch.slots["seed"] = self.batch.slots.copy_to_host()["seed"]
         games.refresh()
@@ -330,6 +320,7 @@ class Games(host.GameBatch):
             wait=wait,
         )
         made.batch.state.copy_to_device(games.batch.state)
+        made.batch.finished.copy_to_device(games.batch.finished)
         made.batch.slots.copy_to_device(games.batch.slots)
         made.refresh()
         return made

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -73,6 +73,9 @@ from skyenv.rules.event_log import (
     WHYS,
 )
 from skyenv.rules.state import ALEA, END_REASONS
+
+if TYPE_CHECKING:
+    from skyenv.engine.game import Game
 
 Event = dict[str, Any]
 ChanceOutcome = int | str
@@ -273,30 +276,6 @@ _EVENT_SCALES: Final = np.array(
 )
 
 
-class GameHistory(Protocol):
-    """A game with all its events, such as a :class:`skyenv.Game` from its beginning."""
-
-    @property
-    def num_players(self) -> int:
-        """Number of seats."""
-
-    @property
-    def side(self) -> str:
-        """Side of the board."""
-
-    @property
-    def max_turns(self) -> int:
-        """Turns after which the game is truncated (END-5)."""
-
-    @property
-    def board(self) -> Board:
-        """The board with its rings."""
-
-    @property
-    def events(self) -> list[Event]:
-        """What has happened, the setup first."""
-
-
 def seen_by(events: Iterable[Event], seat: int | None) -> list[Event]:
     """Events as a seat has seen them: without others' first hands, black cards and lists of legal
     actions.
@@ -324,7 +303,7 @@ def _seen(event: Event, seat: int) -> Event:
 # ---- as a text ----
 
 
-def information_state(game: GameHistory, seat: int) -> str:
+def information_state(game: Game, seat: int) -> str:
     """A seat's information state as a text: a line for the table, one for the setup, one for each
     event.
 
@@ -338,7 +317,7 @@ def information_state(game: GameHistory, seat: int) -> str:
     return "\n".join([first_line(game, seat), *map(event_line, seen_by(game.events, seat))])
 
 
-def first_line(game: GameHistory, seat: int) -> str:
+def first_line(game: Game, seat: int) -> str:
     """The line of an information state that tells the table and whose it is.
 
     Raises:
@@ -381,7 +360,7 @@ def information_size(events: int = DEFAULT_EVENTS) -> int:
 
 
 def information_tensor(
-    game: GameHistory, seat: int, events: int = DEFAULT_EVENTS, scaled: bool = False
+    game: Game, seat: int, events: int = DEFAULT_EVENTS, scaled: bool = False
 ) -> npt.NDArray[np.float32]:
     """A seat's information state as a vector, float32 (information_size(events),); see the module's
     text.
@@ -412,7 +391,7 @@ def information_tensor(
     return vector
 
 
-def _header(game: GameHistory, seat: int, setup: Event) -> list[int]:
+def _header(game: Game, seat: int, setup: Event) -> list[int]:
     positions = [
         plot
         for ring in game.board.rings

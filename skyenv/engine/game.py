@@ -143,6 +143,7 @@ class Game(Copyable):
         OptionError: an option has a wrong value.
         BoardError: the board file is wrong.
         ChanceError: an outcome is impossible, or there are too many.
+        AttributeError: a public attribute other than `events` and `seed` is assigned to.
     """
 
     seed: int | None
@@ -425,8 +426,7 @@ class Game(Copyable):
         return self.games, self.seed, self.events
 
     def __setstate__(self, parts: tuple[Games, int | None, list[Event]]) -> None:
-        games, self.seed, events = parts
-        self.games: Games = games
+        self.games, self.seed, events = parts
         self.events = list(events)  # events are never changed, so copies may share them
         self.state: np.record = self.games.state[0]
         self.options, self.board = self.games.options, self.games.board

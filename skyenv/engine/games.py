@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import textwrap
 import threading
+import weakref
 from typing import Any, Final, Self, Unpack
 
 import numpy as np
@@ -24,7 +26,6 @@ from skyenv.engine.options import GameKeywords, GameOptions, options_of
 from skyenv.engine.validation import as_games, check_positions
 from skyenv.errors import GameOverError, IllegalActionError, OptionError, shown
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
-from skyenv.rules.board import Board
 from skyenv.rules.components import MAX_PLAYERS
 from skyenv.rules.event_log import LOG_DTYPE
 from skyenv.rules.setup import blank_game
@@ -47,7 +48,17 @@ OUTPUTS: Final = ("mask", "seat", "observation", "reward", "done", "truncated")
 
 
 class Copyable:
-    """An object that ``copy.copy`` and ``copy.deepcopy`` copy by its method :meth:`copy`."""
+    """An object that ``copy.copy`` and ``copy.deepcopy`` copy by its method :meth:`copy`.
+
+    Its public attributes can't be rebound, some of batches and of games excepted.
+    """
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name == "agent_seed" and value is not None:
+            value = check_integer(name, value, 0, HIGHEST_SEED)
+        elif name in vars(self) and not name.startswith(("_", "agent_seed", "events", "seed")):
+            raise AttributeError(f"{name} can't be rebound; arrays are written in place")
+        super().__setattr__(name, value)
 
     def copy(self) -> Self:
         """An independent object in the same position, which continues exactly as this one would."""
@@ -61,23 +72,7 @@ class Copyable:
 
 
 class GameBatch(Copyable):
-    """What batches on the CPU and on a GPU have in common: checked options, and public attributes
-    that can't be rebound, `agent_seed` excepted.
-    """
-
-    options: GameOptions
-    num_games: int
-    num_players: int
-    side: str
-    board: Board
-    max_turns: int
-    autoreset: bool
-    agent_seed: int | None
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if not name.startswith("_") and name != "agent_seed":
-            raise AttributeError(f"{name} can't be rebound; arrays are written in place")
-        super().__setattr__(name, value)
+    """What batches on the CPU and on a GPU have in common: checked options."""
 
     def _take_options(
         self,
@@ -91,18 +86,11 @@ class GameBatch(Copyable):
         """Check and keep what is common to all batches."""
         if observation is not None:
             check_choice("observation", observation, OBSERVATIONS)
-        if agent_seed is not None:
-            agent_seed = check_integer("agent_seed", agent_seed, 0, HIGHEST_SEED)
-        vars(self).update(
-            options=options,
-            num_games=check_integer("num_games", num_games, 1, most_games),
-            num_players=options.num_players,
-            side=options.side,
-            board=options.board,
-            max_turns=options.max_turns,
-            autoreset=check_flag("autoreset", autoreset),
-            agent_seed=agent_seed,
-        )
+        self.num_games = check_integer("num_games", num_games, 1, most_games)
+        self.options, self.board = options, options.board
+        self.num_players, self.side = options.num_players, options.side
+        self.max_turns, self.autoreset = options.max_turns, check_flag("autoreset", autoreset)
+        self.agent_seed = agent_seed
         self._all_rows: Any = np.arange(self.num_games)
         self._step_id = 0
 
@@ -182,12 +170,12 @@ class Games(GameBatch):
     Raises:
         OptionError: an option has a wrong value.
         BoardError: the board file is wrong.
-        AttributeError: a public attribute is assigned to; write into the array instead.
+        AttributeError: a public attribute other than `agent_seed` is assigned to; write into the
+            array instead.
     """
 
     batch: Batch
     lock: threading.Lock
-    threads: int
     state: np.recarray
     finished: np.recarray
     mask: npt.NDArray[np.int8]
@@ -214,7 +202,7 @@ class Games(GameBatch):
         self._take_options(num_games, 2**31 - 1, game, autoreset, observation, agent_seed)
         if threads is None:
             threads = min(thread_pool.cores(), thread_pool.MOST_THREADS)
-        vars(self)["threads"] = check_integer("threads", threads, 1, thread_pool.MOST_THREADS)
+        self.threads = check_integer("threads", threads, 1, thread_pool.MOST_THREADS)
         self._bind(new_batch(game, self.num_games, observation, self.autoreset, 2 * self.threads))
         self.reset(fresh_seed() if seed is None else seed)
 
@@ -232,6 +220,7 @@ class Games(GameBatch):
             state=batch.state.view(np.recarray),
             finished=batch.finished.view(GAME_DTYPE)[:, 0].view(np.recarray),
         )
+        _BATCHES.add(self)
 
     @property
     def seeds(self) -> npt.NDArray[np.int64]:
@@ -446,6 +435,19 @@ class Games(GameBatch):
     def __setstate__(self, values: dict[str, Any]) -> None:
         vars(self).update(values)
         self._bind(self.batch)
+
+
+_BATCHES: Final[weakref.WeakSet[Games]] = weakref.WeakSet()
+
+
+def _renew_locks() -> None:
+    """Replace locks in a forked process: those that another thread held would stay locked."""
+    for games in list(_BATCHES):
+        vars(games)["lock"] = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_locks)
 
 
 def new_batch(

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.checks import as_plain, check_rows, check_seats
-from skyenv.engine.games import whole_numbers
+from skyenv.engine.games import DECISIONS_AT_A_TIME, whole_numbers
 from skyenv.engine.validation import as_games, check_positions
 from skyenv.errors import OptionError, shown
 from skyenv.rules.actions import NUM_ACTIONS
@@ -281,10 +281,14 @@ def resample(views: npt.ArrayLike, seeds: npt.ArrayLike) -> np.recarray:
         )
     games = new_games(len(wanted))
     scratch = new_records(1, LOG_DTYPE), np.zeros(NUM_ACTIONS, np.int8)
-    made = _sample_determinizations(records, wanted, games, *scratch)
-    if made < len(wanted):
-        raise OptionError(
-            f"view {made if len(records) > 1 else 0}: no game has led to it, as the cards laid "
-            "down show"
+    for first in range(0, len(wanted), DECISIONS_AT_A_TIME):
+        part = slice(first, first + DECISIONS_AT_A_TIME)
+        made = _sample_determinizations(
+            records[part] if len(records) > 1 else records, wanted[part], games[part], *scratch
         )
+        if made < len(wanted[part]):
+            raise OptionError(
+                f"view {first + made if len(records) > 1 else 0}: no game has led to it, as the "
+                "cards laid down show"
+            )
     return games.view(np.recarray)

@@ -220,8 +220,7 @@ def _called_by(one: EntryPoint) -> list[_Called]:
 @cache
 def _complain() -> None:
     """Print one line, once in a process, about a cache that fails."""
-    failure = sys.exception()
-    reason = failure or type(failure).__name__
+    reason = str(sys.exception()) or type(sys.exception()).__name__
     _print_line(f"the cache of compiled code fails ({reason}); compiling in memory")
 
 
@@ -251,7 +250,8 @@ class _Cache:
         source = Path(self._function.__code__.co_filename)
         if not source.is_file() or self._function.__closure__:
             return []
-        name = self._function.__qualname__
+        # The line tells apart functions of one name: lambdas, or those of two branches.
+        name = self._function.__qualname__, self._function.__code__.co_firstlineno
         key = repr((sig, name, self._owner.targetctx.codegen().magic_tuple(), sys.version))
         digest = hashlib.sha256(key.encode()).hexdigest()[:16]
         return [folder / f"{source.stem}.{digest}.nbc" for folder in _folders(source.parent)]
@@ -305,15 +305,18 @@ def _folders(home: Path) -> list[Path]:
     if numba.config.CACHE_DIR:  # type: ignore[attr-defined]
         return [Path(numba.config.CACHE_DIR, name)]  # type: ignore[attr-defined]
     user = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
-    return [home / "__pycache__", user / "skyenv" / name]
+    return [home / "__pycache__", *([user / "skyenv" / name] if user.is_absolute() else [])]
 
 
 @cache
-def _process_lock() -> FileLock:
-    """What the process that compiles holds."""
-    folder = _folders(Path(__file__).parent)[-1]
-    folder.mkdir(parents=True, exist_ok=True)
-    return FileLock(folder / "skyenv.lock")
+def _process_lock() -> contextlib.AbstractContextManager[Any]:
+    """The lock of the process that compiles: a file in the first folder that takes it."""
+    for folder in _folders(Path(__file__).parent):
+        with contextlib.suppress(OSError, NotImplementedError):
+            folder.mkdir(parents=True, exist_ok=True)
+            with FileLock(folder / "skyenv.lock") as lock:
+                return lock
+    return contextlib.nullcontext()
 
 
 # ---- sources ----
@@ -325,23 +328,31 @@ def _digest_of_sources(one: EntryPoint) -> bytes:
     versions of what compiles.
     """
     skyenv = Path(__file__).parents[1]
-    folders = {Path(other.py_func.__code__.co_filename).parent for other in _called_by(one)}
-    others = [folder for folder in folders if not folder.is_relative_to(skyenv)]
+    places = {
+        (
+            other.py_func.__globals__.get("__package__"),
+            os.path.dirname(other.py_func.__code__.co_filename),
+        )
+        for other in _called_by(one)
+    }
     files = {*skyenv.glob("*.py"), *skyenv.glob("rules/*.py"), *skyenv.glob("engine/*.py")}
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version}".encode())
-    for file in sorted(files.union(*map(_package, others))):
+    for file in sorted(files.union(*(_sources(*place) for place in places))):
         digest.update(file.name.encode() + _digest_of(file))
     return digest.digest()
 
 
 @cache
-def _package(folder: Path) -> list[Path]:
-    """The sources of the package to which a folder belongs; of a program those beside it."""
-    if not (folder / "__init__.py").is_file():
-        return list(folder.glob("*.py"))
-    while (folder.parent / "__init__.py").is_file():
-        folder = folder.parent
-    return list(folder.rglob("*.py"))
+def _sources(package: str | None, folder: str) -> list[Path]:
+    """The sources of the outermost package around a function, in skyenv of its room; of a program
+    those beside it.
+    """
+    names = (package or "").split(".")
+    outermost = ".".join(names[: 1 + (names[0] == "skyenv")])
+    folders = getattr(sys.modules.get(outermost), "__path__", None)
+    if folders is None:
+        return list(Path(folder).glob("*.py"))
+    return [source for each in folders for source in Path(each).rglob("*.py")]
 
 
 @cache

@@ -143,6 +143,8 @@ def device_only() -> Iterator[bool]:
         played.play_random(60)
     yield host.seeds.tolist() == back.seeds.tolist()
     yield digest(back) == digest(host)
+    finished = on_host(back.copy().finished)
+    yield finished.tobytes() == host.finished.tobytes() != bytes(finished.nbytes)
     seen, expected = (on_host(each.observe(1, [1, 0], each.finished)) for each in (back, host))
     yield seen.tobytes() == expected.tobytes() != on_host(back.observe(1, [1, 0])).tobytes()
 

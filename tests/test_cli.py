@@ -161,7 +161,7 @@ WRONG_COMMANDS = [
     ("tournament random random --out out", "two agents have one name"),
     ("tournament random crowd --paired-seeds 5 --minutes 5", "both say how long"),
     ("tournament random crowd --ladder x", "--ladder goes with --add"),
-    ("tournament --add random crowd", "--add takes one agent"),
+    ("tournament --add random crowd", "the ladder names, []:"),
     ("dataset random", "-o FOLDER says where to write"),
     ("dataset -o out", PLAYED_OR_RECORDED),
     ("dataset random --records y -o out", PLAYED_OR_RECORDED),

@@ -40,10 +40,11 @@ from experiments.training.actors import packed, unpacked
 from experiments.training.config import AUTO, CONFIG, PAST, Config, earlier
 from experiments.training.curves import draw_curves, read_curve
 from skyenv import OBSERVATION_SIZE, GameOptions, __version__
-from skyenv.agents import make_agent
-from skyenv.arena.evaluate import Result, as_json, evaluate, record_games, table
+from skyenv.agents import Agent, make_agent
+from skyenv.arena.evaluate import Result, as_json, evaluate, table
+from skyenv.arena.matches import play_game, rotations
 from skyenv.errors import CheckpointError, OptionError, SkyenvError, cause
-from skyenv.files import locked, write_atomically
+from skyenv.files import locked, write_atomically, writing
 from skyenv.options import INTERRUPTED, as_text, exit_code, parse
 from skyenv.progress import Bar, progress
 from skyenv.seeds import secret_seeds
@@ -438,6 +439,37 @@ class Run(ABC):
         write_atomically(folder / "evaluation.txt", table(results) + "\n")
         write_atomically(folder / "evaluation.json", as_json(results))
         return table(results)
+
+
+def record_games(
+    path: str | Path,
+    agents: Sequence[Agent],
+    options: GameOptions,
+    games: int,
+    seed: int,
+    secret: int | None = None,
+) -> None:
+    """Write the records of an agent's first games against every opponent, as
+    :func:`skyenv.arena.evaluate.evaluate` plays them (one rotation after the other).
+
+    Args:
+        path: the file to write.
+        agents: the agent, and the opponents.
+        options: the kind of game.
+        games: how many against each opponent.
+        seed, secret: as for :func:`skyenv.arena.evaluate.evaluate`.
+
+    Raises:
+        OSError: the file can't be written.
+    """
+    players = options.num_players
+    seating = rotations(players, -(-games // players))[:games]
+    with writing(path) as stream:
+        for opponent in agents[1:]:
+            for i, chairs in enumerate(seating.tolist()):
+                seats = [(agents[0], opponent)[chair] for chair in chairs]
+                played = play_game(seats, seed + i // players, secret=secret, options=options)
+                stream.write(played.to_record([one.name for one in seats]).encode())
 
 
 def program(

@@ -34,6 +34,7 @@ from typing import Final
 import numpy as np
 
 from skyenv.agents import agents_help
+from skyenv.agents.names import AGENTS, parse
 from skyenv.arena import ladder
 from skyenv.arena.evaluate import as_json, evaluate, table
 from skyenv.arena.folder import Folder, secret_of
@@ -41,7 +42,7 @@ from skyenv.arena.ratings import rate
 from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Entrant, Settings, entrants
 from skyenv.arena.tournament import play
 from skyenv.engine.options import GameOptions
-from skyenv.errors import OptionError
+from skyenv.errors import OptionError, shown
 from skyenv.files import check_writable, write_atomically
 from skyenv.options import (
     INTERRUPTED,
@@ -57,6 +58,12 @@ from skyenv.seeds import HIGHEST_SEED, fresh_seed
 
 NOTHING_WHOLE: Final = " before the first paired seed was finished"
 DEFAULT_PAIRED_SEEDS: Final = 200
+
+
+def _again(command: str, options: Options, **played: int | None) -> str:
+    """Return the command that plays the same games again, where nothing has to be kept."""
+    unsaid = dict.fromkeys(("json", "minutes", "workers", "ray", "out"))
+    return command_line(type(options), f"skyenv {command}", {**vars(options), **unsaid, **played})
 
 
 # ---- evaluate ----
@@ -100,11 +107,8 @@ def evaluate_agent(options: EvaluateOptions) -> int:
         progress=True,
     )
     if results:
-        unsaid = dict.fromkeys(("json", "workers", "ray"))
-        values = {**vars(options), "secret": secret, **unsaid}
         print(table(results))
-        again = command_line(EvaluateOptions, "skyenv evaluate", values)
-        print(f"\nThe same games again: {again}")
+        print(f"\nThe same games again: {_again('evaluate', options, secret=secret)}")
         if options.json is not None:
             write_atomically(options.json, as_json(results))
     if len(results) == len(options.against) and not any(one.interrupted for one in results):
@@ -148,7 +152,10 @@ class TournamentOptions(Options):
         metavar="FOLDER",
     )
     ladder: Path | None = option(
-        None, "the ladder for --add (default: the one that ships)", metavar="FILE"
+        None,
+        "the ladder for --add (default: the one that ships); name those of its agents that are "
+        "modules or checkpoints as AGENTs",
+        metavar="FILE",
     )
 
     def __post_init__(self) -> None:
@@ -157,17 +164,16 @@ class TournamentOptions(Options):
             raise OptionError("paired seeds and minutes both say how long; give one of them")
         if self.add is None and self.ladder is not None:
             raise OptionError("--ladder goes with --add")
-        if self.add is not None and self.agents:
-            raise OptionError("--add takes one agent, and goes with no other agents")
 
 
 def play_tournament(options: TournamentOptions) -> int:
     """Run the command; returns the exit code."""
     standing = None if options.add is None else _ladder_for(options)
-    if standing is None:
-        agents = entrants(options.agents, options.players, options.side)
-    else:
-        agents = _with_ladder(options, standing)
+    agents = (
+        entrants(options.agents, options.players, options.side)
+        if standing is None
+        else _with_ladder(options, standing)
+    )
     with ExitStack() as held:
         kept = options.out or Path(held.enter_context(TemporaryDirectory(prefix="skyenv-")))
         settings = Settings(
@@ -203,13 +209,13 @@ def _report(folder: Folder, options: TournamentOptions, standing: ladder.Ladder 
     """Print the ladder, or where the newcomer stands on it; keep it, if the games are kept."""
     settings, points = folder.settings, None
     if standing is not None:
-        means = [agent["rating"]["mean"] for agent in standing["agents"]]
-        points = np.array([means, *standing["samples"]])
-    names = [agent.name for agent in settings.agents]
-    ratings = rate(folder.results(), names, settings.seed, ladder=points)
-    values = {**vars(options), "secret": settings.secret, "paired_seeds": ratings.paired_seeds}
-    values |= dict.fromkeys(("minutes", "workers", "ray", "out"))
-    again = command_line(TournamentOptions, "skyenv tournament", values)
+        points = np.array(
+            [[agent["rating"]["mean"] for agent in standing["agents"]], *standing["samples"]]
+        )
+    ratings = rate(
+        folder.results(), [agent.name for agent in settings.agents], settings.seed, ladder=points
+    )
+    again = _again("tournament", options, secret=settings.secret, paired_seeds=ratings.paired_seeds)
     if standing is None:
         name, content = "ladder.json", ladder.as_dict(ratings, settings, again)
         print(ladder.table(content))
@@ -224,10 +230,21 @@ def _report(folder: Folder, options: TournamentOptions, standing: ladder.Ladder 
 
 
 def _ladder_for(options: TournamentOptions) -> ladder.Ladder:
-    """The ladder for a newcomer, which must be of the same kind of game."""
+    """The ladder for a newcomer, which must be of the same kind of game.
+
+    Its modules and checkpoints run code: they are loaded only if the command names them, too.
+    """
     path = options.ladder or ladder.path_of(options.players, options.side)
     wanted = {name: getattr(options, name) for name in ("players", "side", "max_turns")}
-    return ladder.read(path, **wanted)
+    standing = ladder.read(path, **wanted)
+    specs = (rung["spec"] for rung in standing["agents"])
+    code = {spec for spec in specs if parse(spec).group != AGENTS} - {options.add}
+    if code != set(options.agents):
+        raise OptionError(
+            "the agents beside --add must be the modules and checkpoints that the ladder names, "
+            f"{shown(sorted(code), 200)}: they are loaded only if the command names them, too"
+        )
+    return standing
 
 
 def _with_ladder(options: TournamentOptions, standing: ladder.Ladder) -> tuple[Entrant, ...]:
@@ -235,8 +252,7 @@ def _with_ladder(options: TournamentOptions, standing: ladder.Ladder) -> tuple[E
     (newcomer,) = entrants([options.add or ""], options.players, options.side)
     if newcomer.name in [rung["name"] for rung in standing["agents"]]:
         newcomer = replace(newcomer, name=f"new {newcomer.name}")
-    specs = [rung["spec"] for rung in standing["agents"]]
-    rungs = entrants(specs, options.players, options.side)
+    rungs = entrants([rung["spec"] for rung in standing["agents"]], options.players, options.side)
     for rung, old in zip(rungs, standing["agents"], strict=True):
         if (rung.version, rung.digest) != (old["version"], old["digest"]):
             file = " (another file)" if rung.digest != old["digest"] else ""

@@ -15,7 +15,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +38,18 @@ class Estimate:
     def rounded(self, digits: int) -> dict[str, float]:
         """As JSON files have it."""
         return {name: round(value, digits) for name, value in vars(self).items()}
+
+
+def numbers_of(rows: Any) -> Floats:
+    """Return rows of numbers from a JSON file, float64 (k, m).
+
+    Raises:
+        ValueError, TypeError: they are no rows of equally many finite numbers.
+    """
+    numbers = np.array(rows)
+    if numbers.ndim != 2 or numbers.dtype.kind not in "if" or not np.isfinite(numbers).all():
+        raise ValueError("numbers are missing, or are none")
+    return numbers.astype(np.float64)
 
 
 def interval(

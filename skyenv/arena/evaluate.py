@@ -10,6 +10,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import Final, NamedTuple, Unpack
 
 import numpy as np
@@ -17,13 +18,12 @@ import numpy.typing as npt
 
 from skyenv.agents import Agent, ReportingAgent, make_agent
 from skyenv.arena.estimates import Estimate, Weights, interval
-from skyenv.arena.matches import Played, play_game, play_games, rotations
+from skyenv.arena.matches import Played, play_games, rotations
 from skyenv.arena.ratings import best_other
 from skyenv.arena.schedule import Entrant, agent_of, entrant
 from skyenv.checks import check_integer
 from skyenv.engine.options import GameKeywords, GameOptions, options_of
 from skyenv.errors import OptionError, shown
-from skyenv.files import writing
 from skyenv.progress import progress as progress_bar
 from skyenv.seeds import HIGHEST_SEED
 from skyenv.tables import WIDTH, columns
@@ -31,8 +31,10 @@ from skyenv.work import Interrupt, open_pool
 
 # Tasks for each worker, against each opponent at least: so none is idle for long in the end.
 TASKS: Final = 4
-# Paired seeds of a task at most: Ctrl-C drops it.
-LARGEST: Final = 512
+# Seconds that a task should take: Ctrl-C drops it.
+TASK_SECONDS: Final = 10.0
+# Paired seeds of a task at most: larger batches bring no more speed.
+LARGEST: Final = 2048
 
 
 @dataclass(frozen=True)
@@ -124,22 +126,23 @@ def evaluate(
     work = partial(_play, agents, options, seed, secret, deterministic)
     seating = rotations(options.num_players, paired_seeds)
     matches = [Played(_seeds(options, seed, paired_seeds), seating) for _ in opponents]
-    total = seating.shape[0] * len(opponents)
-    with ExitStack() as held, progress_bar(total, shown=progress) as bar:
+    sizes, most = [1] * len(opponents), LARGEST
+    with ExitStack() as held, progress_bar(len(opponents) * len(seating), shown=progress) as bar:
         if in_workers:
             interrupt = held.enter_context(Interrupt())
             pool = held.enter_context(open_pool(workers or 0, ray))
-            tasks = tasks_of(len(opponents), paired_seeds, pool.size())
+            most = max(1, min(LARGEST, paired_seeds // (TASKS * pool.size())))
             results = pool.results(
                 work,
-                tasks,
+                tasks_of(sizes, paired_seeds),
                 goes_on=interrupt.goes_on,
                 about=lambda task: f"{agents[0].name} played {agents[1 + task.opponent].name}",
             )
         else:
-            results = ((task, work(task)) for task in tasks_of(len(opponents), paired_seeds, 1))
+            results = ((task, work(task)) for task in tasks_of(sizes, paired_seeds))
         held.enter_context(suppress(KeyboardInterrupt))
-        for task, played in results:
+        for task, (played, seconds) in results:
+            sizes[task.opponent] = next_size(task.end - task.first, seconds, most)
             first = task.first * options.num_players
             matches[task.opponent].fill(slice(first, first + len(played.seeds)), played)
             bar.update(len(played.seeds))
@@ -169,16 +172,25 @@ class SeedRange(NamedTuple):
     end: int
 
 
-def tasks_of(opponents: int, paired_seeds: int, workers: int) -> Iterator[SeedRange]:
-    """Yield all tasks, one opponent after the other: the first is one paired seed, as an agent may
-    be slow, and each is three times as large as those before it together, up to a limit.
+def tasks_of(sizes: Sequence[int], paired_seeds: int) -> Iterator[SeedRange]:
+    """Yield all tasks, one opponent after the other.
+
+    Args:
+        sizes: paired seeds of the next task against each opponent; it may change between tasks.
+        paired_seeds: against each opponent.
     """
-    most = max(1, min(LARGEST, paired_seeds // (TASKS * workers)))
-    for opponent in range(opponents):
+    for opponent in range(len(sizes)):
         end = 0
         while end < paired_seeds:
-            first, end = end, min(end + max(1, min(3 * end, most)), paired_seeds)
+            first, end = end, min(end + sizes[opponent], paired_seeds)
             yield SeedRange(opponent, first, end)
+
+
+def next_size(size: int, seconds: float, most: int) -> int:
+    """Return how many paired seeds a task should have, from 1 to `most`, after a task of `size`
+    that took so long: at most 16 times as many, as games of a small task tell little.
+    """
+    return max(1, min(most, 16 * size, int(size * TASK_SECONDS / max(seconds, 1e-3))))
 
 
 def _seeds(options: GameOptions, first: int, paired_seeds: int) -> npt.NDArray[np.int64]:
@@ -193,20 +205,23 @@ def _play(
     secret: int | None,
     deterministic: bool,
     task: SeedRange,
-) -> Played:
-    """Return the games of a task, of the first agent against another one."""
-    paired_seeds = task.end - task.first
+) -> tuple[Played, float]:
+    """Return the games of a task, of the first agent against another one, and the seconds that
+    they took.
+    """
+    began, paired_seeds = monotonic(), task.end - task.first
     made = [
         agent_of(one, deterministic=deterministic) if isinstance(one, Entrant) else one
         for one in (agents[0], agents[1 + task.opponent])
     ]
-    return play_games(
+    played = play_games(
         made,
         rotations(options.num_players, paired_seeds),
         _seeds(options, seed + task.first, paired_seeds),
         secret=secret,
         options=options,
     )
+    return played, monotonic() - began
 
 
 def summary(
@@ -275,34 +290,3 @@ def table(results: Sequence[Result]) -> str:
 def as_json(results: Sequence[Result]) -> str:
     """The results as JSON text, a list with one object for each."""
     return json.dumps([asdict(result) for result in results], indent=2) + "\n"
-
-
-def record_games(
-    path: str | Path,
-    agents: Sequence[Agent],
-    options: GameOptions,
-    games: int,
-    seed: int,
-    secret: int | None = None,
-) -> None:
-    """Write the records of an agent's first games against every opponent, as :func:`evaluate`
-    plays them (one rotation after the other).
-
-    Args:
-        path: the file to write.
-        agents: the agent, and the opponents.
-        options: the kind of game.
-        games: how many against each opponent.
-        seed, secret: as for :func:`evaluate`.
-
-    Raises:
-        OSError: the file can't be written.
-    """
-    players = options.num_players
-    seating = rotations(players, -(-games // players))[:games]
-    with writing(path) as stream:
-        for opponent in agents[1:]:
-            for i, chairs in enumerate(seating.tolist()):
-                seats = [(agents[0], opponent)[chair] for chair in chairs]
-                played = play_game(seats, seed + i // players, secret=secret, options=options)
-                stream.write(played.to_record([one.name for one in seats]).encode())

@@ -21,8 +21,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from skyenv.arena.estimates import numbers_of
 from skyenv.arena.ratings import GameResults
-from skyenv.arena.schedule import Group, Settings
+from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Group, Settings
+from skyenv.checks import check_integer
 from skyenv.errors import CheckpointError
 from skyenv.files import locked, parse_json, read_json, write_atomically
 from skyenv.seeds import fresh_seed
@@ -69,8 +71,8 @@ class Folder(AbstractContextManager["Folder"]):
 
     def _agree(self) -> None:
         """Check that config.json has these settings; write it in a new folder."""
-        wanted = json.loads(json.dumps({"format": FORMAT, **asdict(self.settings)}))
-        config = read_config(self.path)
+        wanted = _deciding({"format": FORMAT, **asdict(self.settings)})
+        config = _deciding(read_config(self.path))
         others = [key for key, value in wanted.items() if config and config.get(key) != value]
         if others:
             raise CheckpointError(
@@ -83,8 +85,7 @@ class Folder(AbstractContextManager["Folder"]):
             )
         if not config:
             content = {**wanted, CHECKSUM: checksum(wanted)}
-            text = json.dumps(content, indent=2, ensure_ascii=False)
-            write_atomically(self.path / CONFIG, text + "\n")
+            write_atomically(self.path / CONFIG, json.dumps(content, indent=2) + "\n")
 
     def _read(self) -> None:
         """Take in what was played; write the file anew if a part of it is of no use."""
@@ -94,11 +95,13 @@ class Folder(AbstractContextManager["Folder"]):
         for number, line in enumerate(whole, 1):
             try:
                 game = unsealed(parse_json(line))
-            except (ValueError, RecursionError) as error:
+                check_integer("paired_seed", game["paired_seed"], 0, MOST_PAIRED_SEEDS - 1)
+                numbers_of([range(self.settings.players), game["shares"], game["scores"]])
+                found.setdefault((game["paired_seed"], tuple(game["seats"])), game)
+            except (ValueError, TypeError, KeyError, RecursionError) as error:
                 raise CheckpointError(
                     f"{path}: line {number} is no game: {error}; the file is damaged"
                 ) from None
-            found.setdefault((game["paired_seed"], tuple(game["seats"])), game)
         for paired_seed in {paired_seed for paired_seed, _ in found}:
             for group in self.settings.groups(paired_seed):
                 seatings = self.settings.seatings(group, paired_seed).tolist()
@@ -159,12 +162,20 @@ def read_config(path: Path) -> dict[str, Any]:
         content = unsealed(read_json(config))
     except (ValueError, RecursionError) as error:
         raise CheckpointError(f"{config} is damaged: {error}") from error
-    if content.get("format") != FORMAT:
+    if content.get("format") != FORMAT or "secret" not in content:
         raise CheckpointError(
             f"{path} was made by another version, whose games can't be gone on with; choose "
             "another folder"
         )
     return content
+
+
+def _deciding(settings: dict[str, Any]) -> Any:
+    """Return settings as JSON has them, without the agents' descriptions, which decide no games."""
+    return json.loads(
+        json.dumps(settings),
+        object_hook=lambda entry: {name: entry[name] for name in entry if name != "description"},
+    )
 
 
 def secret_of(given: int | None, *folders: Path) -> int:

@@ -10,11 +10,11 @@ from typing import Any, Final
 import numpy as np
 
 from skyenv import tables
-from skyenv.arena.estimates import RESAMPLES, interval, percent
+from skyenv.arena.estimates import RESAMPLES, interval, numbers_of, percent
 from skyenv.arena.ratings import ANCHOR_POINTS, SEPARATED, Duel, Ratings
 from skyenv.arena.schedule import Settings
 from skyenv.engine.options import table_name
-from skyenv.errors import CheckpointError
+from skyenv.errors import CheckpointError, shown
 from skyenv.files import read_json
 
 Ladder = dict[str, Any]
@@ -22,8 +22,6 @@ Ladder = dict[str, Any]
 
 FORMAT: Final = 3
 """Of ladder.json: 1 and 2 had other keys, and other games rated."""
-SHIPPED: Final = Path(__file__).resolve().parent / "ladders"
-"""Folder of the ladders that ship."""
 SAMPLES: Final = 200
 """Bootstrap samples of the ratings that a ladder keeps for rating newcomers."""
 SHARES: Final = ("one_alone", "other_alone", "par", "ahead")
@@ -93,17 +91,6 @@ def newcomer_as_dict(
     ratings: Ratings, settings: Settings, shipped: Ladder, command: str
 ) -> dict[str, Any]:
     """What was found about agent 0 of the settings, whose other agents are a ladder's."""
-    points = ratings.points[0].mean
-    against = [
-        {
-            "name": agent["name"],
-            "rating": agent["rating"],
-            "share": _rounded(ratings, 0, number),
-            "predicted": round(float(ratings.predicted[0, number]), 4),
-            "better": round(float(ratings.better[0, number]), 4),
-        }
-        for number, agent in enumerate(shipped["agents"], 1)
-    ]
     return {
         "format": FORMAT,
         "command": command,
@@ -114,8 +101,18 @@ def newcomer_as_dict(
         "paired_seeds": ratings.paired_seeds,
         "games": ratings.games,
         **_means(ratings, 0),
-        "place": 1 + sum(agent["rating"]["mean"] > points for agent in shipped["agents"]),
-        "against": against,
+        "place": 1
+        + sum(agent["rating"]["mean"] > ratings.points[0].mean for agent in shipped["agents"]),
+        "against": [
+            {
+                "name": agent["name"],
+                "rating": agent["rating"],
+                "share": _rounded(ratings, 0, number),
+                "predicted": round(float(ratings.predicted[0, number]), 4),
+                "better": round(float(ratings.better[0, number]), 4),
+            }
+            for number, agent in enumerate(shipped["agents"], 1)
+        ],
     }
 
 
@@ -132,7 +129,7 @@ def as_json(content: dict[str, Any]) -> str:
 
 def path_of(players: int, side: str) -> Path:
     """The file of the ladder that ships for a table."""
-    return SHIPPED / f"{table_name(players, side)}.json"
+    return Path(__file__).resolve().parent / "ladders" / f"{table_name(players, side)}.json"
 
 
 def read(path: Path, **wanted: Any) -> Ladder:
@@ -149,11 +146,13 @@ def read(path: Path, **wanted: Any) -> Ladder:
     ladder: Ladder = read_json(path)
     try:
         if ladder["format"] != FORMAT:
-            raise ValueError(f"its format is {ladder['format']}, not {FORMAT}")
-        np.reshape(ladder["samples"], (-1, len(ladder["agents"]))).astype(np.float64)
-        for agent in ladder["agents"]:
-            _ = [agent[name] for name in ("name", "version", "spec", "digest")]
-            _ = float(agent["rating"]["mean"])
+            raise ValueError(f"its format is {shown(ladder['format'])}, not {FORMAT}")
+        agents = ladder["agents"]
+        ratings = [[agent["rating"][name] for agent in agents] for name in ("mean", "low", "high")]
+        if len(numbers_of([*ratings, *ladder["samples"]])) == len(ratings):
+            raise ValueError("it has no samples")
+        texts = [agent[name] for agent in agents for name in ("name", "version", "spec", "digest")]
+        "".join([ladder["date"], anchored(ladder["anchors"]), *texts])  # a TypeError: it is no text
         others = [f"{name} {ladder[name]}" for name, one in wanted.items() if ladder[name] != one]
     except (ValueError, TypeError, KeyError) as error:
         raise CheckpointError(f"{path} is no ladder, or damaged: {error}") from error
@@ -191,11 +190,10 @@ def table(ladder: Ladder) -> str:
         ]
         for rank, agent in enumerate(agents, 1)
     ]
-    probabilities = [ladder["better"][rank][rank + 1] for rank in range(len(agents) - 1)]
     order = [
         f"{higher} is above {lower}: {100 * min(one, 1 - 1 / RESAMPLES):.1f} %"
         + ("" if one >= SEPARATED else f", not separated ({100 * SEPARATED:.1f} % are asked for)")
-        for higher, lower, one in zip(names, names[1:], probabilities, strict=False)
+        for higher, lower, one in zip(names, names[1:], np.diag(ladder["better"], 1), strict=False)
     ]
     games = (
         "Wins" if players == 2 else "Of the games that either won at tables with both, the share"

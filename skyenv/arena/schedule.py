@@ -45,8 +45,8 @@ Group = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Entrant:
-    """An agent as config.json has it; `digest` is the SHA-256 of a checkpoint's file or folder,
-    else empty.
+    """An agent as config.json has it, but for the description; `digest` is the SHA-256 of a
+    checkpoint's file or folder, else empty.
     """
 
     spec: str

@@ -1,19 +1,15 @@
-"""Evaluations: the figures by hand, the same games here and in workers, records."""
+"""Evaluations: the figures by hand, the same games here and in workers, tasks."""
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from skyenv import records
-from skyenv.agents import make_agent
 from skyenv.arena.estimates import Estimate
-from skyenv.arena.evaluate import LARGEST, TASKS, evaluate, record_games, summary, table, tasks_of
-from skyenv.arena.matches import Played, play_games, rotations
-from skyenv.engine.options import GameOptions
+from skyenv.arena.evaluate import evaluate, next_size, summary, table, tasks_of
+from skyenv.arena.matches import Played, rotations
 
 
 def test_summary_by_hand() -> None:
@@ -56,24 +52,40 @@ def test_the_same_seed_and_secret_give_the_same_results_here_and_in_workers() ->
         assert again.result() == here
 
 
-@pytest.mark.parametrize(("workers", "largest"), [(1, LARGEST), (3, 3000 // (TASKS * 3))])
-def test_tasks_are_all_paired_seeds_once(workers: int, largest: int) -> None:
-    """They grow, so that a slow agent is interrupted soon; also against the second opponent."""
-    tasks = [*tasks_of(2, 3000, workers)]
+@pytest.mark.parametrize(
+    ("size", "seconds", "most", "expected"),
+    [
+        (1, 0.0, 2048, 16),
+        (16, 0.1, 2048, 256),
+        (256, 0.1, 300, 300),
+        (256, 20.0, 2048, 128),
+        (1, 60.0, 2048, 1),
+    ],
+)
+def test_tasks_take_about_ten_seconds(size: int, seconds: float, most: int, expected: int) -> None:
+    """They grow, so that a slow agent is interrupted soon."""
+    assert next_size(size, seconds, most) == expected
+
+
+def test_tasks_are_all_paired_seeds_once_whatever_their_sizes() -> None:
+    sizes, tasks = [1, 1], []
+    for task in tasks_of(sizes, 3000):
+        tasks.append(task)
+        sizes[task.opponent] = 1 + 7 * sizes[task.opponent]
     for opponent in range(2):
         own = [task for task in tasks if task.opponent == opponent]
-        assert [task.first for task in own] == [0, *(task.end for task in own[:-1])]
-        assert [task.end for task in own][:4] == [1, 4, 16, 64]
-        assert (own[-1].end, max(task.end - task.first for task in own)) == (3000, largest)
+        assert [(task.first, task.end) for task in own] == [
+            (0, 1),
+            (1, 9),
+            (9, 66),
+            (66, 466),
+            (466, 3000),
+        ]
 
 
-def test_records(tmp_path: Path) -> None:
-    """They are of the games that an evaluation plays first."""
-    path, agents = tmp_path / "games.jsonl", [*map(make_agent, ("greedy", "random", "crowd"))]
-    kind = GameOptions(3, "back", max_turns=9)
-    record_games(path, agents, kind, 4, 5)
-    games = [(one.header.value, [*one.events][-1].value) for one in records.iter_games(path)]
-    assert [header["seed"] for header, _ in games] == [5, 5, 5, 6] * 2
-    assert games[1][0]["agents"] == ["random", "greedy", "random"]
-    played = play_games(agents[:2], rotations(3, 1), [5, 5, 5], options=kind)
-    assert [end["scores"] for _, end in games[:3]] == played.scores.tolist()
+def test_results_do_not_depend_on_the_sizes_of_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    results = []
+    for size in (1, 3, 7):
+        monkeypatch.setattr("skyenv.arena.evaluate.next_size", lambda *_, size=size: size)
+        results.append(evaluate("random", ["hoard"], 2, "front", 7, secret=7, max_turns=9))
+    assert results[0] == results[1] == results[2]

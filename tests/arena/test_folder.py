@@ -12,7 +12,7 @@ import pytest
 from tournaments import lines, played, settings
 
 from processes import main_of
-from skyenv.arena.folder import Folder, line_of, read_config, secret_of
+from skyenv.arena.folder import FORMAT, Folder, line_of, read_config, secret_of
 from skyenv.errors import CheckpointError, FolderInUseError
 
 pytestmark = pytest.mark.usefixtures("in_this_process")
@@ -58,6 +58,8 @@ def test_nothing_counts_twice(whole: Path) -> None:
 
 # ---- damage ----
 
+GAME = {"paired_seed": 0, "seats": [0, 1], "shares": [1.0, 0.0], "scores": [9, 8]}
+
 
 def flips(content: bytes) -> Iterator[tuple[int, bytes]]:
     """A file with a bit of every third byte flipped in turn, and which byte it is."""
@@ -99,9 +101,22 @@ def test_no_flipped_bit_is_taken_for_a_game_or_a_setting(whole: Path) -> None:
         lambda text: '{"paired_seed":' + "9" * 5000 + "}\n" + text,
         lambda text: text.replace('"seats":[0,1]', '"seats":[0,0]'),
         lambda text: text.replace('"crc32"', '"crc23"'),
-        lambda text: line_of({"paired_seed": 0, "seats": [0, 2]}).decode() + text,
+        *(
+            lambda text, changes=changes: line_of({**GAME, **changes}).decode() + text
+            for changes in (
+                {"seats": [0, 2]},
+                {"seats": [[0], [1]]},
+                {"seats": None},
+                {"paired_seed": None},
+                {"paired_seed": -1},
+                {"shares": [1]},
+                {"scores": [1, None]},
+                {"scores": [[1], [2]]},
+            )
+        ),
+        lambda text: line_of({}).decode() + text,
     ],
-    ids=range(7),
+    ids=range(15),
 )
 def test_damaged_games(change: Callable[[str], str], whole: Path) -> None:
     text = (whole / "games.jsonl").read_text()
@@ -120,6 +135,7 @@ def test_damaged_games(change: Callable[[str], str], whole: Path) -> None:
             for content in ("{", "[]", "[" * 100_000, "\x00", '{"players": "x"}')
         ),
         (line_of({"format": 4}).decode(), "was made by another version"),
+        (line_of({"format": FORMAT}).decode(), "was made by another version"),
     ],
 )
 def test_a_config_that_can_not_be_used(
@@ -141,6 +157,9 @@ def test_a_folder_of_other_settings(tmp_path: Path) -> None:
     for name, value in {**changes, "agents": (first, replace(second, version="2"))}.items():
         with pytest.raises(CheckpointError, match=rf"other settings \({name}; see config\.json"):
             Folder(tmp_path, replace(wanted, **{name: value}))
+    described = replace(second, description="in other words")
+    with Folder(tmp_path, replace(wanted, agents=(first, described))):
+        pass
     (tmp_path / "config.json").unlink()
     (tmp_path / "games.jsonl").touch()
     with pytest.raises(CheckpointError, match=r"holds games\.jsonl but"):

@@ -14,6 +14,14 @@ from skyenv.arena.ratings import ANCHORS
 from skyenv.arena.schedule import entrants
 from skyenv.errors import CheckpointError
 
+AGENT = {
+    "name": "a",
+    "version": "1",
+    "spec": "a",
+    "digest": "",
+    "rating": {"mean": 1, "low": 1, "high": 1},
+}
+
 
 @pytest.fixture
 def shipped() -> dict[str, Any]:
@@ -42,13 +50,37 @@ def test_where_the_ratings_mislead_it_is_said(shipped: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{"format": 9}, {"agents": [{}]}, {"samples": [[1]]}, {"players": 3}],
+    [
+        {"format": 9},
+        {"players": 3},
+        {"date": 5},
+        {"anchors": {}},
+        {"anchors": {"names": [5], "points": 1000.0}},
+        {"anchors": {"names": ["a"], "points": "x"}},
+        {"agents": [{}]},
+        {"agents": "x"},
+        *(
+            {"agents": [{**AGENT, **wrong}], "samples": [[1]]}
+            for wrong in (
+                {"name": 5},
+                {"spec": None},
+                {"rating": {"mean": 1, "low": 1}},
+                {"rating": {"mean": float("nan"), "low": 1, "high": 1}},
+                {"rating": {"mean": "1", "low": 1, "high": 1}},
+            )
+        ),
+        {"samples": []},
+        {"samples": [[1]]},
+        {"samples": [[float("inf")] * 10]},
+        {"samples": 5},
+    ],
 )
 def test_a_damaged_ladder(change: dict[str, Any], tmp_path: Path, shipped: dict[str, Any]) -> None:
     path = tmp_path / "ladder.json"
     path.write_text(ladder.as_json({**shipped, **change}))
-    with pytest.raises(CheckpointError, match=r"ladder.json is (no|a) ladder"):
+    with pytest.raises(CheckpointError, match=r"ladder.json is (no|a) ladder.*$") as caught:
         ladder.read(path, players=2)
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(("players", "side"), document.LADDERS)

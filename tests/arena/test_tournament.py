@@ -43,13 +43,16 @@ def test_games_are_those_of_a_single_match(secret: int | None, group: Group) -> 
         assert (alone.turn, int(alone.state.decisions)) == (game["turns"], game["decisions"])
 
 
-@pytest.mark.usefixtures("in_this_process")
-def test_workers_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_do_not_matter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     wanted = settings("hoard", "crowd", "random", secret=3)
-    one = played(tmp_path / "one", wanted, 4)
+    process = played(tmp_path / "process", wanted, 4)
+    request.getfixturevalue("in_this_process")
+    assert played(tmp_path / "one", wanted, 4) == process
     monkeypatch.setattr(Threads, "size", lambda _: 5)
-    assert played(tmp_path / "five", wanted, 4) == one
-    assert len(one) == 4 * 6
+    assert played(tmp_path / "five", wanted, 4) == process
+    assert len(process) == 4 * 6
 
 
 @pytest.mark.usefixtures("in_this_process")

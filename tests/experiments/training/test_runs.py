@@ -28,9 +28,13 @@ from experiments.training.runs import (
     Episodes,
     program,
     read_checkpoint,
+    record_games,
 )
 from experiments.training.train import Training
+from skyenv import records
 from skyenv.agents import make_agent
+from skyenv.arena.matches import play_games, rotations
+from skyenv.engine.options import GameOptions
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.seeds import EVALUATION, TRAINING, secret_seeds
 
@@ -106,6 +110,18 @@ def test_a_run_leaves_all_its_files_and_is_finished(tmp_path: Path, capsys: Capt
     assert "--resume" in one_line(capsys)
     assert train.main([*run, "--resume", "--paired-seeds", "2"]) == 0  # measured again
     assert re.search(r"greedy +2 front +2 +\d", capsys.readouterr().out)
+
+
+def test_records_of_an_evaluation(tmp_path: Path) -> None:
+    """They are of the games that an evaluation plays first."""
+    path, agents = tmp_path / "games.jsonl", [*map(make_agent, ("greedy", "random", "crowd"))]
+    kind = GameOptions(3, "back", max_turns=9)
+    record_games(path, agents, kind, 4, 5)
+    games = [(one.header.value, [*one.events][-1].value) for one in records.iter_games(path)]
+    assert [header["seed"] for header, _ in games] == [5, 5, 5, 6] * 2
+    assert games[1][0]["agents"] == ["random", "greedy", "random"]
+    played = play_games(agents[:2], rotations(3, 1), [5, 5, 5], options=kind)
+    assert [end["scores"] for _, end in games[:3]] == played.scores.tolist()
 
 
 def test_the_curve_is_the_same_in_tensorboard(tmp_path: Path) -> None:

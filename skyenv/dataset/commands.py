@@ -84,17 +84,21 @@ def write_dataset(options: DatasetOptions) -> int:
     assert out is not None
     modules = [module for name in options.formats for module in MODULES[name]]
     check_installed(*modules, extra="dataset", error=DatasetError)
-    source: Source
-    if options.records:
-        source = Records.of([Path(path) for path in options.records])
-    else:
-        played = {name: getattr(options, name) for name in PLAYED}
-        source = Matches.new(options.agents, **played)
+    played = {name: getattr(options, name) for name in PLAYED}
+    source: Source = (
+        Records.of([Path(path) for path in options.records])
+        if options.records
+        else Matches.new(options.agents, **played)
+    )
     if source.games == 0:
         raise DatasetError("there is no finished game to take")
-    formats = tuple(name for name in FORMATS if name in options.formats)
     plan = Plan(
-        source, formats, options.observation, options.reward, options.shard_games, minari_id(out)
+        source,
+        tuple(name for name in FORMATS if name in options.formats),
+        options.observation,
+        options.reward,
+        options.shard_games,
+        minari_id(out),
     )
     summary = write(plan, out, workers=options.workers, progress=True)
     if summary is None:

@@ -381,7 +381,7 @@ def played_in(folder: Path, line: bytes) -> Played:
     keys = ("spec", "name", "version", "description", "digest")
     try:
         agents = tuple(
-            Entrant(*(str(config["agents"][index][key]) for key in keys))
+            Entrant(*(str({"description": "", **config["agents"][index]}[key]) for key in keys))
             for index in entry["seats"]
         )
         secret = None if config["secret"] is None else int(config["secret"])

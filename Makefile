@@ -11,7 +11,7 @@ TRAIN_READY := $(VENV)/.ready-train
 INSTALL := $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --quiet --constraint constraints.txt uv && \
 	$(BIN)/uv pip install --python $(BIN)/python --constraint constraints.txt --editable
 export UV_FIND_LINKS := $(PIP_FIND_LINKS)
-PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
+PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help

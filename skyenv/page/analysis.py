@@ -2,9 +2,8 @@
 swings, and mistakes.
 
 An agent is asked about each decision with a choice, from the view of the seat that was to act
-there, as hints are: it knows what that seat could know, or with open hands what it would if all
-hands lay face up. So a seat's line changes where it decides itself, and the lines of a step needn't
-sum to 1.
+there, as hints are. So a seat's line changes where it decides itself, and the lines of a step
+needn't sum to 1.
 """
 
 from __future__ import annotations
@@ -26,7 +25,6 @@ from skyenv.page.catalogue import CatalogueEntry
 from skyenv.page.chart import SHARE, Rows
 from skyenv.page.hints import as_decisions, worth_of
 from skyenv.page.kept_analyses import Judgement, KeptAnalyses, Opinion
-from skyenv.page.open_hands import with_open_hands
 from skyenv.page.payloads import Payload
 from skyenv.page.replays import Replay
 from skyenv.page.workers import Priority, Report, Workers
@@ -164,8 +162,6 @@ class Analysis(Work):
     Args:
         replay: the game.
         entry: the agent.
-        open_hands: whether it is told all hands (:mod:`skyenv.page.open_hands`), and not only what
-            the seat to act can know.
         known: those that are kept; None: none are.
 
     Attributes:
@@ -179,13 +175,11 @@ class Analysis(Work):
         self,
         replay: Replay,
         entry: CatalogueEntry,
-        open_hands: bool = False,
         known: KeptAnalyses | None = None,
     ) -> None:
         super().__init__()
         self.replay = replay
         self.entry = entry
-        self.open_hands = open_hands
         self.wanted = 0
         self.kind = self.version = ""
         self._known = known
@@ -193,8 +187,8 @@ class Analysis(Work):
 
     async def run(self, workers: Workers) -> None:
         """See :class:`~skyenv.page.background.Work`."""
-        positions = await asyncio.to_thread(choices_of, self.replay, self.open_hands)
-        self.wanted, game = len(positions[1]), (self.replay, self.entry.name, self.open_hands)
+        positions = await asyncio.to_thread(choices_of, self.replay)
+        self.wanted, game = len(positions[1]), (self.replay, self.entry.name)
         if self._known is not None and (kept := await self._known.find(*game, positions[1])):
             self.kind, self.version, self.opinions = kept
             return
@@ -299,7 +293,6 @@ class Analysis(Work):
         return {
             "agent": self.entry.name,
             "version": self.version,
-            "open": self.open_hands,
             "kind": self.kind,
             "done": len(self.opinions),
             "of": self.wanted,
@@ -310,7 +303,7 @@ class Analysis(Work):
 
 
 def choices_of(
-    replay: Replay, open_hands: bool = False
+    replay: Replay,
 ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """What :func:`assess` wants: the positions in which somebody has a choice, where they stand,
     and what was played.
@@ -322,5 +315,4 @@ def choices_of(
     choices = steps[masks.sum(axis=1) > 1]
     order = choices[list(coarse_to_fine(len(choices)))].astype(np.int64)
     actions = np.array([*replay.actions(), NONE], np.int64)
-    states = replay.states[order]
-    return with_open_hands(states) if open_hands else states, order, actions[order]
+    return replay.states[order], order, actions[order]

@@ -113,9 +113,17 @@ ALTER TABLE analysis ADD COLUMN client TEXT NOT NULL DEFAULT '';
 _KEY: Final = """
 ALTER TABLE game RENAME COLUMN wish TO idempotency_key;
 """
+_ANALYSES_BY_AGENT: Final = """
+DROP TABLE analysis;
+CREATE TABLE analysis (
+    game TEXT NOT NULL, agent TEXT NOT NULL, version TEXT NOT NULL, kind TEXT NOT NULL,
+    opinions TEXT NOT NULL, made REAL NOT NULL, client TEXT NOT NULL, PRIMARY KEY (game, agent)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX analysis_made ON analysis (made);
+"""
 _STEPS: Final = (
     *(_TABLES, _SINCE_2, _SINCE_3, _SINCE_4, _VARIATIONS, _PEOPLE, _KEPT_REPLAYS, _COPIED),
-    *(_DRAWN_ANEW, _ANALYSES, _CLIENTS, _KEY),
+    *(_DRAWN_ANEW, _ANALYSES, _CLIENTS, _KEY, _ANALYSES_BY_AGENT),
 )
 """What leads from each version to the next one.
 

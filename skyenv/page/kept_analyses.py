@@ -82,7 +82,7 @@ class KeptAnalyses:
         return []
 
     async def find(
-        self, replay: Replay, agent: str, open_hands: bool, steps: npt.NDArray[np.int64]
+        self, replay: Replay, agent: str, steps: npt.NDArray[np.int64]
     ) -> Judgement | None:
         """One of them; None: there is none.
 
@@ -91,7 +91,6 @@ class KeptAnalyses:
         Args:
             replay: the game.
             agent: its name.
-            open_hands: whether it was told all hands.
             steps: int64, where there is something to decide, in any order: an analysis has an
                 opinion of each.
 
@@ -100,40 +99,26 @@ class KeptAnalyses:
         """
         await self._preparation.agent(agent)
         with contextlib.suppress(StorageError):
-            return await self._storage.read(
-                self._find, await _digest_of(replay), agent, open_hands, steps
-            )
+            return await self._storage.read(self._find, await _digest_of(replay), agent, steps)
         return None
 
-    async def keep(
-        self, replay: Replay, agent: str, open_hands: bool, judgement: Judgement
-    ) -> None:
+    async def keep(self, replay: Replay, agent: str, judgement: Judgement) -> None:
         """Store one, in the place of an earlier one."""
         with contextlib.suppress(StorageError):
-            await self._storage.write(
-                self._keep, await _digest_of(replay), agent, open_hands, judgement
-            )
+            await self._storage.write(self._keep, await _digest_of(replay), agent, judgement)
 
     def _all_of(self, digest: str) -> list[StoredAnalysis]:
         return [one for one in self._storage.analyses(digest) if self._is_true(one)]
 
-    def _find(
-        self, digest: str, agent: str, open_hands: bool, steps: npt.NDArray[np.int64]
-    ) -> Judgement | None:
-        same = (
-            one
-            for one in self._all_of(digest)
-            if (one.agent, one.open_hands) == (agent, open_hands)
-        )
+    def _find(self, digest: str, agent: str, steps: npt.NDArray[np.int64]) -> Judgement | None:
+        same = (one for one in self._all_of(digest) if one.agent == agent)
         return next((_read(one, steps) for one in same), None)
 
-    def _keep(self, digest: str, agent: str, open_hands: bool, judgement: Judgement) -> None:
+    def _keep(self, digest: str, agent: str, judgement: Judgement) -> None:
         opinions = json.dumps(
             [[one.step, one.best, one.sure, one.share] for one in judgement.opinions.values()]
         )
-        stored = StoredAnalysis(
-            digest, agent, judgement.version, open_hands, judgement.kind, opinions
-        )
+        stored = StoredAnalysis(digest, agent, judgement.version, judgement.kind, opinions)
         self._storage.keep_analysis(stored, self._client, MOST)
 
     def _is_true(self, one: StoredAnalysis) -> bool:

@@ -19,7 +19,6 @@ from skyenv.errors import OptionError
 from skyenv.page.chart import NARROW as NARROW_CHART
 from skyenv.page.chart import NOW, VP, Kind, Rows, chart
 from skyenv.page.errors import PageError
-from skyenv.page.open_hands import with_open_hands
 from skyenv.page.payloads import NARROW, WIDE, Payload
 from skyenv.records import GameLines, iter_games, nth_game
 from skyenv.render import words
@@ -154,20 +153,18 @@ class Replay:
         """What was played, by step."""
         return [int(events[0]["action"]) for events in self.events[1:]]
 
-    def at(self, step: int, open_hands: bool = False) -> Game:
+    def at(self, step: int) -> Game:
         """The game after so many actions; only for looking at it and for asking agents.
 
         Args:
             step: how many.
-            open_hands: as if all hands lay face up (:mod:`skyenv.page.open_hands`).
 
         Raises:
             PageError: there is no such step.
         """
         game = self.game.copy()
         game.events = []
-        state = self.states[[self.checked(step)]]
-        game.rewind((with_open_hands(state) if open_hands else state).tobytes())
+        game.rewind(self.states[[self.checked(step)]].tobytes())
         return game
 
     def checked(self, step: int) -> int:

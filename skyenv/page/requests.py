@@ -18,7 +18,6 @@ from skyenv.errors import shown
 from skyenv.page.addresses import is_loopback
 from skyenv.page.browsers import COOKIE, Browsers, new_token
 from skyenv.page.errors import PageError
-from skyenv.page.expectations import Expectations
 from skyenv.page.game_server import GameServer
 from skyenv.page.payloads import THEMES
 from skyenv.page.people import People
@@ -282,12 +281,6 @@ def people_of(connection: HTTPConnection) -> People:
     """The people at the tables of the server that was asked."""
     people: People = connection.app.state.people
     return people
-
-
-def expectations_of(connection: HTTPConnection) -> Expectations:
-    """What the seats at the tables of the server that was asked can expect."""
-    expectations: Expectations = connection.app.state.expectations
-    return expectations
 
 
 async def seat_of(connection: HTTPConnection) -> tuple[GameServer, Link, Session]:

@@ -469,11 +469,9 @@ class Storage(Database):
 
     def analyses(self, game: str) -> list[StoredAnalysis]:
         """Those of a game, by its digest, the newest first."""
-        columns = "game, agent, version, open_hands, kind, opinions"
+        columns = "game, agent, version, kind, opinions"
         rows = self.rows(f"SELECT {columns} FROM analysis WHERE game = ? ORDER BY made DESC", game)
-        return [
-            StoredAnalysis(**dict(row) | {"open_hands": bool(row["open_hands"])}) for row in rows
-        ]
+        return [StoredAnalysis(**dict(row)) for row in rows]
 
     def keep_analysis(self, analysis: StoredAnalysis, client: str, most: int) -> None:
         """Store one in the place of that agent's earlier one of the same.
@@ -486,9 +484,8 @@ class Storage(Database):
         """
         values = vars(analysis) | {"made": time.time(), "client": client}
         with self.transaction() as connection:
-            key = analysis.game, analysis.agent, analysis.open_hands
             connection.execute(
-                "DELETE FROM analysis WHERE game = ? AND agent = ? AND open_hands = ?", key
+                "DELETE FROM analysis WHERE game = ? AND agent = ?", (analysis.game, analysis.agent)
             )
             insert(connection, "analysis", values)
             whose = (
@@ -496,10 +493,7 @@ class Storage(Database):
                 "ORDER BY count(*) DESC, min(made) LIMIT 1"
             )
             oldest = (
-                f"SELECT game, agent, open_hands FROM analysis "
-                f"WHERE client = ({whose}) ORDER BY made LIMIT 1"
+                f"SELECT game, agent FROM analysis WHERE client = ({whose}) ORDER BY made LIMIT 1"
             )
             while connection.execute("SELECT count(*) FROM analysis").fetchone()[0] > most:
-                connection.execute(
-                    f"DELETE FROM analysis WHERE (game, agent, open_hands) IN ({oldest})"
-                )
+                connection.execute(f"DELETE FROM analysis WHERE (game, agent) IN ({oldest})")

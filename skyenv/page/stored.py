@@ -145,7 +145,6 @@ class StoredAnalysis:
     Attributes:
         game: a digest of all that has happened in it.
         agent, version: whose it is.
-        open_hands: whether it was told all hands.
         kind: what it tells, as in hints.
         opinions: JSON, as :mod:`skyenv.page.kept_analyses` writes it.
     """
@@ -153,7 +152,6 @@ class StoredAnalysis:
     game: str
     agent: str
     version: str
-    open_hands: bool
     kind: str
     opinions: str
 

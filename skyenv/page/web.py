@@ -30,14 +30,12 @@ from skyenv.page.catalogue import Catalogue
 from skyenv.page.connections import HEADERS
 from skyenv.page.drawers import READERS, Drawers
 from skyenv.page.errors import PageError
-from skyenv.page.expectations import Expectations
 from skyenv.page.game_server import GameServer
-from skyenv.page.kept import Kept
 from skyenv.page.library import Library
 from skyenv.page.people import People
 from skyenv.page.preparing import PreparingError
 from skyenv.page.requests import LEVEL, SHORT, STATIC, refusal, takes_gzip
-from skyenv.page.routes import analysis, editor, lobby, replays, seats, teaching
+from skyenv.page.routes import analysis, lobby, replays, seats, teaching
 from skyenv.page.routes import library as library_routes
 from skyenv.page.routes import people as people_routes
 from skyenv.page.routes import runs as runs_routes
@@ -50,15 +48,12 @@ PARTS: Final = (
     seats,
     people_routes,
     analysis,
-    editor,
     replays,
     teaching,
     library_routes,
     runs_routes,
 )
 """In this order their addresses are compared with a request's."""
-MOST_EDITED: Final = 200
-"""Edited positions in memory."""
 MOST_SAID: Final = 500
 """Characters of a message."""
 
@@ -94,8 +89,6 @@ def application(
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         app.state.server = GameServer(storage, catalogue, workers)
         app.state.people = People(app.state.server)
-        app.state.expectations = Expectations(app.state.server)
-        app.state.edited = Kept(MOST_EDITED)
         app.state.background = Background(app.state.server.workers)
         app.state.browsers = Browsers(await storage.write(storage.key))
         app.state.public = public

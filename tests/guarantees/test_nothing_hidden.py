@@ -136,14 +136,6 @@ def analysis(game: Game, seat: int) -> list[Any]:
     return [assess(entry, np.array([game.state]), number, number, told.append), repr(told)]
 
 
-def expected_share(game: Game, seat: int) -> Any:
-    """The share of the win that everybody can expect, for the page."""
-    from skyenv.page.catalogue import CatalogueEntry
-    from skyenv.page.expectations import expect
-
-    return expect(CatalogueEntry("trained", made("trained")), game.state, seat, lambda _: None)
-
-
 def draw_odds(game: Game, seat: int) -> Any:
     """What the page says of cards to come, and where its playouts for a seat begin."""
     from skyenv.page.chances import what_can_come
@@ -171,7 +163,6 @@ OUTLETS: dict[str, Callable[[Game, int], Any]] = {
     "page": page,
     "page of spectators": spectators,
     "OpenSpiel": openspiel,
-    "expected share": expected_share,
     "draw odds": draw_odds,
     "agents' numbers": agents_numbers,
 }

@@ -2042,35 +2042,6 @@ def test_the_visits_of_a_search_grow_before_ones_eyes(ann: Browser, tmp_path: Pa
         running.stop()
 
 
-@pytest.mark.long
-def test_agents_are_told_open_hands_and_the_address_says_so(
-    ann: Browser, server: RunningServer, listener: Listener, tmp_path: Path
-) -> None:
-    path = tmp_path / "game.jsonl"
-    path.write_text(played(2, seed=12, turns=12).to_record(), encoding="utf-8")
-    open_file(ann, server, path)
-    ann.wait("#board svg")
-    ann.open(f"{ann.driver.current_url}?step=9&hands=open")
-    ann.wait("#board svg")
-    assert ann.run("return document.querySelector('[name=hands]:checked').value") == "open"
-    ann.run("document.getElementById('analyst').value = 'crowd'")
-    ann.click("#analyse")
-    ann.wait_until(
-        lambda: "By crowd, with open hands" in ann.text("#analysis-of"), "whose analysis it is"
-    )
-    for hands in ("seat", "open"):
-        ann.run("document.querySelector(`[name=hands][value=${arguments[0]}]`).click()", hands)
-        ann.click("#ask")
-        ann.wait("#hint li.choice")
-        assert ("hands=open" in ann.driver.current_url) == (hands == "open")
-        asked = [
-            query
-            for path, query in zip(listener.asked, listener.queries, strict=True)
-            if path.endswith("/9/hint")
-        ]
-        assert ("hands=open" in asked[-1]) == (hands == "open")
-
-
 def test_a_game_is_analysed_and_played_out(
     ann: Browser, server: RunningServer, tmp_path: Path
 ) -> None:
@@ -2138,24 +2109,13 @@ def test_the_numbers_of_a_chart_are_whole(
 
 
 @pytest.mark.long
-def test_a_film_and_a_page_are_taken_away(
-    ann: Browser, server: RunningServer, tmp_path: Path
-) -> None:
+def test_a_page_is_taken_away(ann: Browser, server: RunningServer, tmp_path: Path) -> None:
     path = tmp_path / "game.jsonl"
     path.write_text(played(2, seed=3, actions=5).to_record(), encoding="utf-8")
     open_file(ann, server, path)
     ann.click("#take-away summary")
     ann.click("#make-page")
-    ann.click(
-        "#make-film"
-    )  # neither takes away the other one's bar or link, whichever is ready first
-    for kind in ("html", "gif"):
-        assert "is ready" in ann.wait(f"#made-{kind}").text
-    assert ann.find("#made-html") is not None
-    ann.run("document.getElementById('made-html').dataset.is = 'the same'")
-    ann.click("#make-film")
-    ann.wait("#made-gif")
-    assert ann.wait("#made-html").get_attribute("data-is") == "the same"
+    assert "is ready" in ann.wait("#made-page").text
 
 
 @pytest.mark.parametrize("dark", few([False, True], True))
@@ -2183,82 +2143,6 @@ def test_a_replay_with_all_its_panels_is_accessible(
         """)
         assert not dark or small == []
         assert page.complaints() == []
-
-
-@pytest.mark.long
-def test_a_position_is_edited(ann: Browser, server: RunningServer, tmp_path: Path) -> None:
-    game = played(2, seed=12)
-    step = next(
-        step
-        for step in range(40, 99)
-        if Game.from_record(game.to_record(), step=step).phase == "option"
-    )
-    path = tmp_path / "game.jsonl"
-    path.write_text(game.to_record(["ann", "bob"]), encoding="utf-8")
-    open_file(ann, server, path)
-    ann.wait("#board svg")
-    ann.open(f"{ann.driver.current_url}?step={step}")
-    ann.wait("#board svg")
-    ann.click("#edit summary")
-    ann.click("#edit-form details:nth-of-type(1) summary")
-    before = Game.from_record(game.to_record(), step=step)
-    ann.click('[aria-label="more VP of 1 ann"]')
-    ann.click('[aria-label="less supply of 1 ann"]')
-    ann.click("#edit-open")
-    ann.wait("#edit-trouble")
-    assert "general supply of seat 1" in ann.text("#edit-trouble")
-    ann.run("for (const one of document.querySelectorAll('#edit-form details')) one.open = true")
-    check_accessible(ann, "#edit")
-    ann.click('[aria-label="more supply of 1 ann"]')
-    place = ann.run(
-        "return document.querySelector('[aria-label=\"place of the white commissioner\"]')"
-    )
-    markers = "return [...document.querySelector('[aria-label=\"markers of the white commissioner\"]').options].map((one) => one.text)"
-    ann.run("arguments[0].value = 'W52'; arguments[0].dispatchEvent(new Event('change'))", place)
-    assert ann.run(markers) == ["E34, TSQ", "W34, TSQ", "W34, W42"]
-    ann.click("#edit-open")
-    ann.wait_until(lambda: "/replay/edited-" in ann.driver.current_url, "the edited position")
-    ann.wait("#board svg")
-    assert f"{before.scores[0] + 1} VP" in ann.text("#board svg")
-    ann.click("#ask")
-    ann.wait("#hint li.choice")
-    ann.click("#edit summary")
-    ann.wait("#edit-form summary")
-    assert (
-        ann.run(
-            "return document.querySelector('[aria-label=\"place of the white "
-            "commissioner\"]').value"
-        )
-        == "W52"
-    )
-
-
-@pytest.mark.long
-def test_the_setup_is_edited(ann: Browser, server: RunningServer, tmp_path: Path) -> None:
-    path = tmp_path / "game.jsonl"
-    path.write_text(played(2, seed=12, actions=30).to_record(["ann", "bob"]), encoding="utf-8")
-    open_file(ann, server, path)
-    ann.wait("#board svg")
-    ann.click("#edit summary")
-    ann.wait("#edit-form summary")
-    assert "The setup is under way" in ann.text("#edit-form")
-    ann.run("for (const one of document.querySelectorAll('#edit-form details')) one.open = true")
-    top = ann.run("return document.querySelector('[aria-label=\"visible green card\"]')")
-    other = ann.run("return arguments[0].value === '4' ? '5' : '4'", top)
-    ann.run(
-        "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('change'))",
-        top,
-        other,
-    )
-    ann.click("#edit-open")
-    ann.wait_until(lambda: "/replay/edited-" in ann.driver.current_url, "the edited position")
-    ann.wait("#board svg")
-    ann.click("#edit summary")
-    ann.wait("#edit-form summary")
-    assert (
-        ann.run("return document.querySelector('[aria-label=\"visible green card\"]').value")
-        == other
-    )
 
 
 def test_a_replay_is_played_on(ann: Browser, server: RunningServer, tmp_path: Path) -> None:

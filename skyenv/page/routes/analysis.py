@@ -20,7 +20,7 @@ from skyenv.page.kept_analyses import KeptAnalyses
 from skyenv.page.payloads import Payload
 from skyenv.page.playouts import MOST, USUAL, PlayOut
 from skyenv.page.requests import browser_of, client_of, json_object, number, server_of
-from skyenv.page.routes.replays import GAME, found, hands_are_open, seat_of_replay, step_of
+from skyenv.page.routes.replays import GAME, found, seat_of_replay, step_of
 from skyenv.page.routes.works import METHODS, work
 from skyenv.page.variations import Variation
 from skyenv.seeds import HIGHEST_SEED, fresh_seed
@@ -30,16 +30,14 @@ MOST_LISTED: Final = 20
 
 
 async def _analysis(request: Request) -> tuple[Name, Work]:
-    """An agent's analysis of a game: ``?agent=NAME``, and ``hands=open`` if it is to be told all of
-    them.
-    """
-    replay, is_open = await found(request), hands_are_open(request)
+    """An agent's analysis of a game: ``?agent=NAME``."""
+    replay = await found(request)
     entry = await server_of(request).catalogue.look_up(
         request.query_params.get("agent", ""), browser_of(request)
     )
     key, known = request.path_params["key"], _kept(request)
-    return ("analysis", key, request.path_params["game"], entry.name, is_open), Analysis(
-        replay, entry, is_open, known
+    return ("analysis", key, request.path_params["game"], entry.name), Analysis(
+        replay, entry, known
     )
 
 
@@ -51,7 +49,7 @@ def _kept(request: Request) -> KeptAnalyses:
 async def _analyses(request: Request) -> Response:
     """Which analyses of a game are kept, the newest first."""
     kept = await _kept(request).all_of(await found(request))
-    told = [{"agent": one.agent, "version": one.version, "open": one.open_hands} for one in kept]
+    told = [{"agent": one.agent, "version": one.version} for one in kept]
     return JSONResponse({"analyses": told})
 
 

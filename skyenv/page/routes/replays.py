@@ -9,14 +9,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from skyenv.checks import check_choice
 from skyenv.errors import shown
 from skyenv.page.background import Name, Work
-from skyenv.page.editor import Edited
 from skyenv.page.errors import PageError
-from skyenv.page.kept import Kept
-from skyenv.page.making import KINDS, Making
-from skyenv.page.replays import Replay, Summary
+from skyenv.page.making import Making
+from skyenv.page.replays import Replay
 from skyenv.page.requests import (
     body,
     browser_of,
@@ -35,10 +32,6 @@ from skyenv.render.raster import png
 GAME: Final = "/api/replays/{key}/{game}"
 PICTURES: Final = {"svg": "image/svg+xml", "png": "image/png"}
 """What a picture of a step can be, and the type of its content."""
-EDITED: Final = "edited-"
-"""What the keys of edited positions begin with."""
-HANDS: Final = {"seat": False, "open": True}
-"""What agents may be told of hands, and whether that is all."""
 MOST_RECORD: Final = 8 << 20
 """Bytes of a record."""
 
@@ -76,34 +69,10 @@ async def _forget_record(request: Request) -> Response:
 
 async def _games_of_record(request: Request) -> Response:
     server = server_of(request)
-    if (known := edited_at(request)) is not None:
-        game = Summary(1, known.names, known.game.side, 0, known.game.scores, False)
-        return JSONResponse(
-            {"games": [vars(game)], "agents": server.catalogue.describe(), "edited": True}
-        )
     games = await server.replays.summaries(request.path_params["key"], browser_of(request))
     return JSONResponse(
         {"games": [vars(game) for game in games], "agents": server.catalogue.describe()}
     )
-
-
-def edited_at(request: Request) -> Edited | None:
-    """The edited position in the address; None: it names a record.
-
-    Raises:
-        PageError: it isn't there any more, or another browser's.
-    """
-    key = request.path_params["key"]
-    if not key.startswith(EDITED):
-        return None
-    positions: Kept[tuple[str, str], Edited] = request.app.state.edited
-    if (browser_of(request), key) not in positions:
-        raise PageError(
-            "edited positions are forgotten after a while, and this browser has none of that "
-            "address; edit it again",
-            404,
-        )
-    return positions[browser_of(request), key]
 
 
 async def found(request: Request) -> Replay:
@@ -113,8 +82,6 @@ async def found(request: Request) -> Replay:
         PageError: it isn't there, or another browser's.
     """
     number = whole(request.path_params["game"], "game")
-    if (known := edited_at(request)) is not None:
-        return known
     return await server_of(request).replays.replay(
         request.path_params["key"], number, browser_of(request)
     )
@@ -139,18 +106,6 @@ def seat_of_replay(request: Request, replay: Replay) -> int | None:
             404,
         )
     return seat
-
-
-def hands_are_open(request: Request) -> bool:
-    """Whether an agent that is asked is told all hands (``hands=open``) or what the seat to act can
-    know (nothing, or ``seat``).
-
-    Raises:
-        PageError: it is something else.
-    """
-    return HANDS[
-        check_choice("hands", request.query_params.get("hands", "seat"), tuple(HANDS), PageError)
-    ]
 
 
 async def _replay(request: Request) -> Response:
@@ -209,36 +164,25 @@ def _file(content: bytes, kind: str, name: str) -> Response:
 
 
 async def _making(request: Request) -> tuple[Name, Work]:
-    """A film or a page of the game: ``?theme=`` and ``?seat=``."""
-    replay, kind = await found(request), request.path_params["kind"]
-    if isinstance(replay, Edited):
-        raise PageError(
-            "an edited position has no record, so nothing can be made of it but pictures", 409
-        )
-    if kind not in KINDS:
-        raise PageError(f"what can be made of a game is {', '.join(KINDS)}, not {shown(kind)}", 404)
-    seat, colours = seat_of_replay(request, replay), theme(request)
-    name = "making", request.path_params["key"], request.path_params["game"], kind, seat, colours
-    return name, await server_of(request).drawers.ask(
-        browser_of(request), Making, replay, kind, seat, colours
-    )
+    """A page of the game."""
+    replay = await found(request)
+    name = "making", request.path_params["key"], request.path_params["game"]
+    return name, await server_of(request).drawers.ask(browser_of(request), Making, replay)
 
 
 async def _made(request: Request) -> Response:
-    """The file that was made."""
+    """The page that was made."""
     name, _ = await _making(request)
     made = background_of(request).get((browser_of(request), *name))
-    if not isinstance(made, Making) or made.content is None:
-        raise PageError("that isn't made yet, or it was long ago; ask for it again", 404)
-    return _file(made.content, KINDS[made.kind], f"game.{made.kind}")
+    if not isinstance(made, Making) or made.state != "done":
+        raise PageError("that isn't made yet", 404)
+    return _file(made.content, "text/html; charset=utf-8", "game.html")
 
 
 async def _replay_hint(request: Request) -> Response:
     replay = await found(request)
     server = server_of(request)
-    game = await server.drawers.ask(
-        browser_of(request), replay.at, step_of(request), hands_are_open(request)
-    )
+    game = await server.drawers.ask(browser_of(request), replay.at, step_of(request))
     agent, group = request.query_params.get("agent", ""), request.path_params["key"]
     return await answered(request, partial(server.hint, agent, game, group))
 
@@ -251,8 +195,8 @@ ROUTES: Final[list[BaseRoute]] = [
     Route("/api/replays/{key}", _forget_record, methods=["DELETE"]),
     Route("/api/replays/{key}/record", _record, methods=["GET"]),
     Route(GAME, _replay, methods=["GET"]),
-    Route(f"{GAME}/made/{{kind}}", work(_making), methods=METHODS),
-    Route(f"{GAME}/made/{{kind}}/file", _made, methods=["GET"]),
+    Route(f"{GAME}/made", work(_making), methods=METHODS),
+    Route(f"{GAME}/made/file", _made, methods=["GET"]),
     Route(f"{GAME}/{{step}}/picture.{{suffix}}", _picture, methods=["GET"]),
     Route(f"{GAME}/{{step}}", _replay_step, methods=["GET"]),
     Route(f"{GAME}/{{step}}/hint", _replay_hint, methods=["GET"]),

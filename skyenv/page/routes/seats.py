@@ -20,7 +20,6 @@ from skyenv.page.recent import alea_since
 from skyenv.page.requests import (
     browser_of,
     drawn,
-    expectations_of,
     integer,
     json_object,
     number,
@@ -30,7 +29,6 @@ from skyenv.page.requests import (
     seat_of,
     server_of,
     theme,
-    unless_gone,
 )
 from skyenv.page.routes.live import answered
 from skyenv.page.workers import Report
@@ -78,7 +76,6 @@ async def _table(request: Request) -> Response:
         "trouble": session.trouble,
         "lesson": None if session.lesson is None else session.lesson.payload(),
         "watching": link.seat is None,
-        "can_expect": expectations_of(request).are_offered(viewer),
         "owner": session.stored.owner == link.browser,
         "people": people,
         "invitations": [
@@ -165,20 +162,6 @@ async def _hint(request: Request) -> Response:
     return await answered(request, ask)
 
 
-async def _expected(request: Request) -> Response:
-    """The share of the win that every seat can expect at ``?step=``, as this seat knows the
-    game.
-    """
-    _, link, session = await seat_of(request)
-    session.check_uncovered(link)
-    step = number(request, "step")
-    game = session.position(session.step if step is None else step)
-    shares = expectations_of(request).shares(game.copy(), session.viewer(link))
-    return JSONResponse(
-        {"shares": [round(share, 3) for share in await unless_gone(request, shares)]}
-    )
-
-
 async def _thinking(request: Request) -> Response:
     """Which agent is to move, and since when."""
     server, _, session = await seat_of(request)
@@ -253,7 +236,6 @@ ROUTES: Final[list[BaseRoute]] = [
     Route(f"{_SEAT}/pause", _pause, methods=["POST"]),
     Route(f"{_SEAT}/next", _next, methods=["POST"]),
     Route(f"{_SEAT}/hint", _hint, methods=["GET"]),
-    Route(f"{_SEAT}/expected", _expected, methods=["GET"]),
     Route(f"{_SEAT}/thinking", _thinking, methods=["GET"]),
     Route(f"{_SEAT}/words", _words, methods=["GET"]),
     Route(f"{_SEAT}/record", _record, methods=["GET"]),

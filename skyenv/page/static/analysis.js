@@ -1,9 +1,7 @@
 // What stands beside a replay's board: agents that are asked, and what they say on the board itself.
 import { PARTS, actionOf } from "./board.js";
 import { ask, el, hintList, leaveBy, onReturn, send, theme } from "./dom.js";
-import { editing } from "./editor.js";
 import { think } from "./thinking.js";
-import { segments } from "./viewer.js";
 
 const MOST_BADGES = 12;
 const MOVES = 60, PLACES = 9, DISTRICTS = 7;
@@ -12,33 +10,10 @@ const MOVES = 60, PLACES = 9, DISTRICTS = 7;
 const sureText = (kind, sure) => (kind === "probability" ? `${(100 * sure).toFixed(sure < 0.095 ? 1 : 0)} %` : sure.toFixed(1).replace("-", "−"));
 
 /**
- * All sections, `beside` the board and `below` the chart; `place`: addresses of the interface, the names of agents, what the address says,
- * and who is told of changes to that.
+ * All sections, `beside` the board and `below` the chart; `place`: addresses of the interface, the names of agents, what the address says.
  */
 export function tools(viewer, place) {
-  place.isOpen = place.hands === "open";
-  const whole = (make) => (place.edited ? null : make(viewer, place));  // what needs a record
-  const beside = [knowing(place), asking(viewer, place), chances(viewer, place), playOn(viewer, place), editing(viewer, place), whole(takeAway)];
-  return { beside: beside.filter(Boolean), below: [whole(analysis)].filter(Boolean) };
-}
-
-// ---- what agents are told ----
-
-/** What is behind an address so that an agent is told as much as was chosen. */
-const told = (place) => (place.isOpen ? "&hands=open" : "");
-
-function knowing(place) {
-  const change = (value) => {
-    place.isOpen = value === "open";
-    place.noted({ hands: place.isOpen ? "open" : null });
-    for (const follow of place.followers) follow();
-  };
-  place.followers = [];
-  const choice = segments("hands", "agents are told", [["seat", "what the seat could know"], ["open", "all hands"]], place.isOpen ? "open" : "seat", change);
-  choice.querySelector("legend").className = "unseen";  // the heading says it
-  return el("section", {}, el("h2", {}, "What agents are told"), choice,
-    el("p", { class: "small" }, "With all hands an agent judges the position as if all cards in hands lay face up, to everybody; face-down cards stay hidden. "
-      + "Every agent can be asked so, but networks have learned from hidden hands."));
+  return { beside: [asking, chances, playOn, takeAway].map((make) => make(viewer, place)), below: [analysis(viewer, place)] };
 }
 
 // ---- agents asked at a step, side by side, and on the board ----
@@ -70,7 +45,7 @@ function asking(viewer, place) {
     await Promise.all(names.map(async (name, index) => {
       try {
         const show = (answer) => { if (index === 0 && step === viewer.step) showBadges(viewer, badges, answer); };
-        const answer = await think(holders[index], name, `${api}/${step}/hint?agent=${encodeURIComponent(name)}${told(place)}`, signal, show);
+        const answer = await think(holders[index], name, `${api}/${step}/hint?agent=${encodeURIComponent(name)}`, signal, show);
         if (!answer && index === 0 && step === shown) badges.replaceChildren();
         if (!answer || step !== shown || step !== viewer.step) return;
         holders[index].replaceChildren(hintList(answer));
@@ -89,7 +64,6 @@ function asking(viewer, place) {
     if (always.checked && step < viewer.game.steps) go();
   };
   viewer.follow((step) => { if (step !== shown) begin(step); });
-  place.followers.push(() => begin(viewer.step));
   return el("section", { id: "asking" }, el("h2", {}, "Ask agents"),
     el("p", { class: "row" }, first, second, third), el("p", { class: "row" }, button, el("label", { class: "check" }, always, " at every step")),
     el("p", { class: "small" }, "Numbers on the board are the first one's."), answers);
@@ -157,11 +131,11 @@ function follow(address, show) {
   return () => { gone = true; look("DELETE"); };
 }
 
-/** A bar of how far a work is, with a button that ends it; `what`: which of several, in words. */
-function progress(id, what = "") {
-  const bar = el("progress", { id: `${id}-bar`, "aria-label": `how far ${what || "it"} is`, max: 1, value: 0 });
+/** A bar of how far a work is, with a button that ends it. */
+function progress(id) {
+  const bar = el("progress", { id: `${id}-bar`, "aria-label": "how far it is", max: 1, value: 0 });
   const text = el("span", { class: "small" });
-  const stop = el("button", { type: "button", id: `${id}-stop`, "aria-label": what ? `stop ${what}` : null }, "stop");
+  const stop = el("button", { type: "button", id: `${id}-stop` }, "stop");
   const line = el("p", { class: "row", hidden: true }, bar, text, stop);
   return {
     line, stop,
@@ -172,7 +146,7 @@ function progress(id, what = "") {
       bar.max = answer.of || 1;
       bar.value = answer.done;
       text.textContent = answer.state === "failed" ? answer.trouble
-        : `${what ? `${what}: ` : ""}${answer.done} of ${answer.of || "…"}${answer.state === "stopped" ? ", stopped" : ""}`;
+        : `${answer.done} of ${answer.of || "…"}${answer.state === "stopped" ? ", stopped" : ""}`;
     },
   };
 }
@@ -194,14 +168,14 @@ function analysis(viewer, place) {
   function go() {
     lists.replaceChildren();
     begin.disabled = true;
-    stop = follow(`${api}/analysis?agent=${encodeURIComponent(who.value)}${told(place)}`, show);
+    stop = follow(`${api}/analysis?agent=${encodeURIComponent(who.value)}`, show);
   }
 
   function show(answer) {
     bar.show(answer);
     begin.disabled = answer.state === "running";
     if (answer.chart) viewer.setChart("share", answer.chart);
-    of.textContent = answer.agent ? `By ${answer.agent}${answer.version ? ` (version ${answer.version})` : ""}, ${answer.open ? "with open hands" : "knowing what the seat to act could know"}.` : "";
+    of.textContent = answer.agent ? `By ${answer.agent}${answer.version ? ` (version ${answer.version})` : ""}, knowing what the seat to act could know.` : "";
     const where = (one) => `step ${one.step}, ${viewer.names[one.seat]}`;
     const line = (one, text, more) => el("li", {}, el("button", { type: "button", class: "line", "data-step": one.step, onclick: () => viewer.go(one.step, true) },
       el("b", {}, `${where(one)}: `), text, el("span", { class: "small" }, more)));
@@ -219,7 +193,7 @@ function analysis(viewer, place) {
   /** An analysis that the server has kept is there at once: by the agent of the address, else the newest. */
   async function showKept() {
     const { analyses } = await ask(`${api}/analyses`);
-    const fitting = analyses.filter((one) => one.open === place.isOpen && agents.includes(one.agent));
+    const fitting = analyses.filter((one) => agents.includes(one.agent));
     const one = fitting.find((each) => each.agent === agent) ?? fitting[0];
     if (!one || begin.disabled || lists.children.length) return;
     who.value = one.agent;
@@ -270,7 +244,7 @@ function chances(viewer, { api }) {
 
 // ---- playing on ----
 
-function playOn(viewer, { api, agents, agent, edited }) {
+function playOn(viewer, { api, agents, agent }) {
   const usual = viewer.game.names.map((name) => (agents.includes(name) ? name : agent ?? agents[0]));
   const seats = viewer.names.map((name, seat) => el("label", { class: "row" }, el("span", {}, `seat ${seat + 1}`),
     el("select", { id: `out-${seat}` }, ...agents.map((each) => el("option", { selected: each === usual[seat] }, each)))));
@@ -345,16 +319,13 @@ function playOn(viewer, { api, agents, agent, edited }) {
     head.hidden = !variations.length;
   }
   const listThem = () => showVariations().catch((error) => { trouble.textContent = error.message; trouble.hidden = false; });
-  if (!edited) {
-    listThem();
-    onReturn(listThem);
-  }
+  listThem();
+  onReturn(listThem);
 
   return el("details", { id: "play-on" }, el("summary", {}, el("h2", {}, "Play on from here")),
-    el("p", { class: "small" }, edited ? "An edited position can't be played by people, as its game would have no record."
-      : "Seats that you don't play have these agents. What chance brings from here on is new. In your own game hidden cards stay as they were, so whoever has looked at "
+    el("p", { class: "small" }, "Seats that you don't play have these agents. What chance brings from here on is new. In your own game hidden cards stay as they were, so whoever has looked at "
       + "open hands knows them; or what your seat couldn't know is drawn anew, its past as well, and all that it has seen stays true."),
-    ...seats, edited ? null : el("p", { class: "row" }, mine, mineHidden, start), trouble, head, list,
+    ...seats, el("p", { class: "row" }, mine, mineHidden, start), trouble, head, list,
     el("h3", {}, "Played out by agents"),
     el("p", { class: "small" }, "Agents play this position out many times, with other chance each time. Chance is that of the seeds 0, 1, 2 … whoever plays, so two line-ups meet the same."),
     el("p", {}, el("label", { for: "out-hidden" }, "Hidden cards "), hidden),
@@ -370,32 +341,25 @@ function takeAway(viewer, { api, record }) {
   for (const [one, suffix] of [[svg, "svg"], [png, "png"]]) {
     one.addEventListener("click", () => { one.href = `${api}/${viewer.step}/picture.${suffix}?${look()}`; });
   }
-  const [film, page] = [making("gif", "the film"), making("html", "the page")];
+  const make = el("button", { type: "button", id: "make-page", onclick: go }, "make one page of it (HTML)");
+  const bar = progress("making");
+  const ready = el("p", { "aria-live": "polite" });
+  let stop = () => {};
+  bar.stop.addEventListener("click", () => stop());
 
-  /** What is made in the background: it has a bar and a link of its own, so that one takes nothing from the other. */
-  function making(kind, what) {
-    const address = `${api}/made/${kind}`;
-    const bar = progress(`making-${kind}`, what);
-    const ready = el("p", { "aria-live": "polite" });
-    let stop = () => {};
-    bar.stop.addEventListener("click", () => stop());
-    const make = () => {
-      const query = look();
-      ready.replaceChildren();
-      stop = follow(`${address}?${query}`, (answer) => {
-        bar.show(answer);
-        if (answer.state !== "done") return;
-        ready.replaceChildren(el("a", { class: "button", id: `made-${kind}`, download: true, href: `${address}/file?${query}` },
-          `${what} is ready: ${(answer.bytes / 1e6).toFixed(1)} MB`));
-      });
-    };
-    return { make, shown: [bar.line, ready] };
+  function go() {
+    ready.replaceChildren();
+    stop = follow(`${api}/made`, (answer) => {
+      bar.show(answer);
+      if (answer.state !== "done") return;
+      ready.replaceChildren(el("a", { class: "button", id: "made-page", download: true, href: `${api}/made/file` },
+        `the page is ready: ${(answer.bytes / 1e6).toFixed(1)} MB`));
+    });
   }
 
   return el("details", { id: "take-away" }, el("summary", {}, el("h2", {}, "Take away")),
     el("p", { class: "row" }, svg, png, el("a", { class: "button", download: true, href: `${record}/record` }, "the record")),
-    el("p", { class: "row" }, el("button", { type: "button", id: "make-film", onclick: film.make }, "make a film (GIF)"),
-      el("button", { type: "button", id: "make-page", onclick: page.make }, "make one page of it (HTML)")),
-    el("p", { class: "small" }, "Pictures and the film show what is shown here: all hands, or one seat's view. The page has all views of all steps and needs no server."),
-    ...film.shown, ...page.shown);
+    el("p", { class: "row" }, make),
+    el("p", { class: "small" }, "Pictures show what is shown here: all hands, or one seat's view. The page has all views of all steps and needs no server."),
+    bar.line, ready);
 }

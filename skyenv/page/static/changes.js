@@ -29,7 +29,7 @@ function mark(parts) {
   }
 }
 
-/** Who leads: VP, what they would be if all districts were scored now, and room for what seats can expect. */
+/** Who leads: VP, what they would be if all districts were scored now. */
 export function showLeads(state) {
   const shown = JSON.stringify([state.scores, state.standing, state.names]);
   if ($("leads-body").dataset.shown === shown) return;
@@ -37,6 +37,5 @@ export function showLeads(state) {
   const most = Math.max(...state.standing);
   $("leads-body").replaceChildren(...state.names.map((name, seat) => el("tr", { class: `seat-${seat}` },
     el("th", { scope: "row" }, `${seat + 1} ${name}`), el("td", {}, `${state.scores[seat]}`),
-    el("td", { class: state.standing[seat] === most ? "most" : null }, `${state.standing[seat]}`),
-    el("td", { class: "expected" }))));
+    el("td", { class: state.standing[seat] === most ? "most" : null }, `${state.standing[seat]}`))));
 }

@@ -12,13 +12,13 @@ let viewer = null;
 let opened = null;  // the number of the game that is shown
 document.querySelector("header").append(rulesButton(), themeButton(() => redraw()));
 
-// ---- addresses: /replay/KEY?game=2&step=87&seat=1&agent=trained&hands=open ----
+// ---- addresses: /replay/KEY?game=2&step=87&seat=1&agent=trained ----
 
 /** What an address says; numbers that are none are left out. */
 function place() {
   const said = new URLSearchParams(location.search);
   const whole = (name) => (/^\d{1,9}$/.test(said.get(name) ?? "") ? Number(said.get(name)) : null);
-  return { game: whole("game"), step: whole("step") ?? 0, seat: whole("seat"), agent: said.get("agent"), hands: said.get("hands") };
+  return { game: whole("game"), step: whole("step") ?? 0, seat: whole("seat"), agent: said.get("agent") };
 }
 
 /** Make the address say something else; `jumped`: as a place of its own, to which the browser's back button leads. */
@@ -42,7 +42,7 @@ function moved(where, jumped) {
 
 // ---- one game ----
 
-async function open(number, agents, edited = false) {
+async function open(number, agents) {
   const game = await ask(`${api}/${number}`);
   const kept = new Map();
   let last = null;  // the drawing that came last: only what differs from it is sent
@@ -61,12 +61,12 @@ async function open(number, agents, edited = false) {
     wanted.then(() => { if (step < game.steps) fetchDrawing(step + 1, seat, theme, narrow).catch(() => {}); }, () => kept.clear());
     return wanted;
   };
-  const { step, seat, agent, hands } = place();
+  const { step, seat, agent } = place();
   main.className = "wide";
   opened = number;
   viewer = view(main, game, draw, {
     step, seat: seat !== null && seat < game.players ? seat : null, moved,
-    tools: (made) => tools(made, { api: `${api}/${number}`, record: api, agents, agent, hands, edited, noted: note }),
+    tools: (made) => tools(made, { api: `${api}/${number}`, record: api, agents, agent, noted: note }),
   });
   redraw = () => viewer.show(false, true);
 }
@@ -93,7 +93,7 @@ async function showPlace(record) {
   const wanted = record.games.length === 1 ? 1 : place().game;
   if (!record.games.some((game) => game.number === wanted)) choose(record.games, agents);
   else if (wanted === opened) viewer.put(place());
-  else await open(wanted, agents, record.edited);
+  else await open(wanted, agents);
 }
 
 try {

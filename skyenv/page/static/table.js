@@ -4,7 +4,6 @@ import { explainBoard, isUpright, showBoard } from "./board.js";
 import { showLeads, showRecent } from "./changes.js";
 import { click, isLegal, say, showChoices } from "./choices.js";
 import { ask, send, themeButton } from "./dom.js";
-import { setUpExpected } from "./expected.js";
 import { showFinal } from "./final.js";
 import { setUpPace } from "./follow.js";
 import { playForced, setUpForced } from "./forced.js";
@@ -51,7 +50,6 @@ document.querySelector("header .row").append(rulesButton(), themeButton(() => lo
 explainBoard($("board"), say, isLegal);
 isUpright.addEventListener("change", () => load());
 for (const show of [showTable, showChoices, showRecent, showLeads, showLog, showInvitations, showFinal, showWords]) onState(show);
-setUpExpected();
 setUpPace();
 setUpAlea();
 setUpZoom();

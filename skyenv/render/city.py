@@ -273,7 +273,9 @@ def _district(
     if is_auctioned:
         parts.append(at(-half + 18, -half + 16, shapes.gavel(theme)))
     what = _district_words(district, is_stopped, is_auctioned)
-    return Part(name, thing(marks, what, *parts, slot(f"{name}.visitors"), district=district))
+    visitors = slot(f"{name}.visitors")
+    scoring = [OPTION_D + district]
+    return Part(name, thing(scoring, marks, what, *parts, visitors, district=district))
 
 
 def _trees(theme: Theme, half: float) -> str:
@@ -376,9 +378,9 @@ def _plot(
         body.append(_on_plot(theme, shown, plot, angle, step))
     state = "building stop" if is_stopped else _plot_words(shown, plot, agents)
     what = f"{plot_name(district, plot)}: {state}"
-    return Part(
-        f"{DISTRICTS[district]}.{PLOTS[plot]}", thing(marks, what, *body, plot=f"{district}:{plot}")
-    )
+    action = PLOT + NUM_PLOTS * district + plot
+    drawn = thing([action], marks, what, *body, plot=f"{district}:{plot}")
+    return Part(f"{DISTRICTS[district]}.{PLOTS[plot]}", drawn)
 
 
 def _kinds(tiles: list[int]) -> list[int]:
@@ -516,7 +518,11 @@ def _visitors(theme: Theme, place: int, shown: _Visitors, scale: float, down: fl
             ghost = at(x, foot, _ghost(theme, which), scale=scale)
             ghosts.append(
                 thing(
-                    comes, what, ghost if comes else hidden(ghost, "glow"), place=f"{which}:{place}"
+                    [MOVE + NUM_PLACES * which + place],
+                    comes,
+                    what,
+                    ghost if comes else hidden(ghost, "glow"),
+                    place=f"{which}:{place}",
                 )
             )
             if comes:
@@ -533,9 +539,9 @@ def _commissioner(theme: Theme, which: int, place: int, marks: Marks) -> str:
     """A figure; it glows if it may be moved."""
     ring = element("ellipse", cx=0, cy=-1, rx=12, ry=4.5)
     what = f"the {COMMISSIONERS[which]} commissioner, in {PLACE_NAMES[place]}"
-    return thing(
-        marks, what, glow(theme, marks, ring), shapes.commissioner(theme, which), commissioner=which
-    )
+    moves = range(MOVE + NUM_PLACES * which, MOVE + NUM_PLACES * (which + 1))
+    figure = shapes.commissioner(theme, which)
+    return thing(moves, marks, what, glow(theme, marks, ring), figure, commissioner=which)
 
 
 def _ghost(theme: Theme, which: int) -> str:

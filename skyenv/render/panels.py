@@ -274,7 +274,8 @@ def _tiles(theme: Theme, kind: int, xs: Sequence[float], marks: Marks, is_curren
     if not is_current:
         return group(title(BUSINESSES[kind]), tiles)
     shine = glow(theme, marks, "".join(rectangle(x - 14.5, 6.5, 29, 29, 7) for x in xs))
-    return thing(marks, f"{BUSINESSES[kind]} in the current set", shine, tiles, row_type=kind)
+    what = f"{BUSINESSES[kind]} in the current set"
+    return thing([OPTION_B + kind], marks, what, shine, tiles, row_type=kind)
 
 
 def _bonus(theme: Theme, index: int, is_done: bool) -> str:
@@ -385,10 +386,9 @@ def _stack(
         if colour < BLACK
         else ""
     )
-    return Part(
-        f"stack {CARD_COLOURS[colour]}",
-        thing(marks, what, under, shine, top, left, returned, stack=colour),
-    )
+    actions = [TAKE + colour] if colour < BLACK else []
+    drawn = thing(actions, marks, what, under, shine, top, left, returned, stack=colour)
+    return Part(f"stack {CARD_COLOURS[colour]}", drawn)
 
 
 def _back_of_stack(theme: Theme, colour: int) -> tuple[str, str]:
@@ -777,7 +777,8 @@ def _pile(
     if not is_open:
         return group(title(what), picture)
     shine = glow(theme, marks, rectangle(1, 1, wide - 2, 32, 5))
-    return thing(marks, what, picture, shine, card=f"{seat}:{colour}:{rank}")
+    action = BID + NUM_RANKS * colour + rank
+    return thing([action], marks, what, picture, shine, card=f"{seat}:{colour}:{rank}")
 
 
 def alea(scene: Scene, width: float) -> Panel:

@@ -4,7 +4,7 @@ legal.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -115,19 +115,19 @@ def checked_names(
     return tuple(agents)
 
 
-def thing(marks: Marks, what: str, *body: str, **data: object) -> str:
-    """Something that an action can mean: a group with its ``data-`` attributes.
+def thing(actions: Iterable[int], marks: Marks, what: str, *body: str, **data: object) -> str:
+    """Draw something that an action can mean: a group with its ``data-`` attributes.
 
     Args:
-        marks: which of its actions may be chosen.
+        actions: the numbers of the actions that choosing it can mean, legal or not.
+        marks: which of them may be chosen.
         what: what it is, in words.
         body: its picture.
         data: attributes without ``data_``.
     """
     attributes: dict[str, object] = {"class": "legal"} if marks else {}
     attributes |= {f"data_{name}": str(value) for name, value in data.items()}
-    if marks and len(marks) == 1:
-        attributes["data_action"] = str(marks[0])
+    attributes["data_action"] = " ".join(map(str, actions)) or None
     return element("g", title(what), *body, **attributes)
 
 

@@ -57,11 +57,13 @@ def svg(
     """The whole table as a stand-alone SVG 1.1 picture, fit to be put into HTML as it is (it uses
     no ids and no style sheet).
 
-    Everything that an action can mean is a ``<g>`` with a ``<title>`` and one of these attributes:
-    ``data-district="D"``, ``data-plot="D:P"``, ``data-stack="C"``, ``data-place="K:L"`` (where
-    commissioner K may go), ``data-commissioner="K"``, ``data-card="S:C:R"`` (cards of an open
-    hand), ``data-row-type="B"`` (in the current set). If `legal` is given, those that may be chosen
-    have the class ``legal``, and ``data-action="N"`` if just one legal action fits.
+    Everything that an action can mean is a ``<g>`` with a ``<title>``, an attribute that says what
+    it is, and ``data-action``: the number of the action that choosing it means, legal or not; of a
+    commissioner those of all its moves, with spaces between them. What it is: ``data-district="D"``
+    (to be scored), ``data-plot="D:P"``, ``data-stack="C"`` (the black one has no action),
+    ``data-place="K:L"`` (where commissioner K may go), ``data-commissioner="K"``,
+    ``data-card="S:C:R"`` (seat, colour, rank; cards of an open hand), ``data-row-type="B"`` (in the
+    current set). If `legal` is given, those that may be chosen have the class ``legal``.
 
     Args:
         position: a game, GAME_DTYPE, or a seat's view of it, VIEW_DTYPE.

@@ -32,22 +32,22 @@ from skyenv.render.words import log
 from skyenv.rules.actions import (
     BID,
     BID_DONE,
-    MOVE,
     NUM_ACTIONS,
     OPTION_B,
     OPTION_C,
     OPTION_D,
     PASS,
     PLOT,
-    TAKE,
 )
-from skyenv.rules.components import BUSINESSES, COLOURS, DISTRICTS, NUM_PLACES, NUM_PLOTS, PLACES
+from skyenv.rules.components import BUSINESSES, COLOURS, DISTRICTS, NUM_PLOTS, PLACES
 from skyenv.rules.state import NONE
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
 KINDS = ("district", "plot", "stack", "place", "commissioner", "card", "row-type")
+PLACED = {*range(OPTION_B, OPTION_C), *range(OPTION_D, PASS), *range(BID, BID_DONE)}
+"""The actions that have a place on the table."""
 TSQ = DISTRICTS.index("TSQ")
 
 Element = ElementTree.Element
@@ -444,59 +444,22 @@ def test_every_card_of_an_open_hand_is_there() -> None:
 # ---- what can be clicked ----
 
 
-def meant_by(action: int, game: Game) -> dict[str, str]:
-    """The attributes of the elements that must carry an action."""
-    if OPTION_B <= action < OPTION_C:
-        return {"row-type": str(action - OPTION_B)}
-    if OPTION_D <= action < PLOT:
-        return {"district": str(action - OPTION_D)}
-    if PLOT <= action < TAKE:
-        district, plot = divmod(action - PLOT, NUM_PLOTS)
-        return {"plot": f"{district}:{plot}"}
-    if TAKE <= action < MOVE:
-        return {"stack": str(action - TAKE)}
-    if MOVE <= action < PASS:
-        commissioner, place = divmod(action - MOVE, NUM_PLACES)
-        alone = sum(
-            MOVE + NUM_PLACES * commissioner <= other < MOVE + NUM_PLACES * (commissioner + 1)
-            for other in game.legal_actions
-        )
-        places = {"place": f"{commissioner}:{place}"}
-        return {**places, "commissioner": str(commissioner)} if alone == 1 else places
-    if BID <= action < BID_DONE:
-        colour, rank = divmod(action - BID, 3)
-        return {"card": f"{game.seat}:{colour}:{rank}"}
-    return {}
-
-
 def check_marks(game: Game, root: Element) -> None:
-    """Exactly the legal actions that have a place on the table are marked, each where it
-    belongs.
-    """
-    expected = {}
-    for action in game.legal_actions:
-        for kind, value in meant_by(action, game).items():
-            expected[kind, value] = str(action)
-    marks = {}
+    """Whatever an action can mean names its actions; exactly the legal ones are marked."""
+    found, cards = set(), "data-card"
     for element in root.iter():
-        kind = next((kind for kind in KINDS if f"data-{kind}" in element.attrib), "")
-        if not kind:
-            assert not {"class", "data-action"} & set(element.attrib)
+        if "data-action" not in element.attrib:
+            assert "class" not in element.attrib
             continue
-        assert element.tag == f"{NAMESPACE}g"
         assert element[0].tag == f"{NAMESPACE}title"
         assert element[0].text
-        if "data-action" in element.attrib:
-            marks[kind, element.attrib[f"data-{kind}"]] = element.attrib["data-action"]
-        moves = kind == "commissioner" and any(
-            int(element.attrib["data-commissioner"]) == (action - MOVE) // NUM_PLACES
-            for action in game.legal_actions
-            if MOVE <= action < PASS
-        )
-        assert (element.attrib.get("class") == "legal") == (
-            "data-action" in element.attrib or moves
-        )
-    assert marks == expected
+        actions = {int(action) for action in element.attrib["data-action"].split()}
+        legal = actions & set(game.legal_actions)
+        if cards in element.attrib and element.attrib[cards][0] != str(game.seat):
+            legal = set()
+        assert (element.attrib.get("class") == "legal") == bool(legal)
+        found |= legal
+    assert found == PLACED & set(game.legal_actions)
 
 
 @quick
@@ -514,11 +477,7 @@ def test_marks_of_a_whole_game(players: int, side: str) -> None:
 def test_without_legal_actions_nothing_is_marked() -> None:
     game = played(2, "front", 1, "random", 20)
     root = parsed(svg(game.state))
-    assert not [
-        element
-        for element in root.iter()
-        if "data-action" in element.attrib or "class" in element.attrib
-    ]
+    assert not [element for element in root.iter() if "class" in element.attrib]
     assert not things(root, "place")
 
 
@@ -879,7 +838,7 @@ def test_marks_and_reasons_agree() -> None:
     root = parsed(svg(game.state, legal=game.mask))
     for name, element in things(root, "plot").items():
         district, plot = map(int, name.split(":"))
-        assert ("data-action" in element.attrib) == (
+        assert (element.attrib.get("class") == "legal") == (
             why_illegal(game.state, PLOT + NUM_PLOTS * district + plot) == ""
         )
 

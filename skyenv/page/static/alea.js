@@ -28,7 +28,7 @@ export function holdCards(on) {
 function pause(seconds) {
   return new Promise((resolve) => {
     const due = setTimeout(() => { if (!paused) waiting?.(); }, Math.min(1000 * seconds, LONGEST));
-    waiting = () => { clearTimeout(due); waiting = null; resolve(); };
+    waiting = () => { clearTimeout(due); waiting = null; resolve(null); };
   });
 }
 

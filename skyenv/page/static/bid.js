@@ -7,6 +7,10 @@ let current = null;  // one decision has one tray
 
 /** The cards that are to be laid down, and what they come to. */
 export class BidTray {
+  laid = new Map();
+  changed = () => {};
+  play = (_actions) => {};
+
   /** The tray of a decision: what the server told of it (`decision.bid`). */
   static of(bid, { step = 0, changed = null, play = null } = {}) {
     const key = JSON.stringify(bid);
@@ -16,7 +20,9 @@ export class BidTray {
   }
 
   constructor(bid, key, step) {
-    Object.assign(this, { bid, key, step, laid: new Map(), changed: () => {}, play: () => {} });
+    this.bid = bid;
+    this.key = key;
+    this.step = step;
     this.stored = `bid ${location.pathname} ${step}`;
     try {  // a reload loses nothing
       for (const [action, number] of JSON.parse(sessionStorage.getItem(this.stored) ?? "[]")) this.laid.set(action, number);

@@ -47,7 +47,7 @@ const keyOf = (part) => part.getAttributeNames().filter((name) => name.startsWit
  *
  * Without `play` nothing can be clicked. `play(part)` is called for clicks on any part; `legal(part)` tells which react.
  */
-export function showBoard(holder, drawing, play = null, legal = () => false) {
+export function showBoard(holder, drawing, play = null, legal = (_part) => false) {
   const board = boards.get(holder) ?? begun(holder);
   if (!holder.querySelector("svg")) {
     board.slots.clear();

@@ -118,9 +118,9 @@ function take(colour) {
 /** Mark what is chosen so far, on the drawing and among the buttons. */
 function mark() {
   for (const stack of $("board").querySelectorAll("[data-stack]")) {
-    stack.classList.toggle("chosen", seat.state?.decision.take != null && Number(stack.dataset.stack) === first);
+    stack.classList.toggle("chosen", Boolean(seat.state?.decision.take) && Number(stack.dataset.stack) === first);
   }
-  for (const button of $("choices").querySelectorAll("[data-take]")) button.setAttribute("aria-pressed", Number(button.dataset.take) === first);
+  for (const button of $("choices").querySelectorAll("[data-take]")) button.setAttribute("aria-pressed", `${Number(button.dataset.take) === first}`);
   for (const card of $("board").querySelectorAll("[data-card]")) {
     card.classList.toggle("chosen", tray !== null && cardOf(card) !== null && tray.count(...cardOf(card)) > 0);
   }

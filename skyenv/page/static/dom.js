@@ -39,7 +39,9 @@ let patience = null;  // waits for a server that is getting ready
 /** Have questions that come too early asked again after `wait(how far the server is)`, a promise. */
 export const setPatience = (wait) => { patience = wait; };
 
-/** What an error of the network becomes; one of who has stopped asking stays. */
+/** What an error of the network becomes; that of an abort stays.
+ * @returns {never}
+ */
 function unreached(error) {
   if (error.name === "AbortError") throw error;
   throw new Error("The server can't be reached.");

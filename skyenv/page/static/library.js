@@ -5,6 +5,7 @@ import { rulesButton } from "./rules.js";
 
 const $ = (name) => document.getElementById(name);
 const form = $("filters");
+/** @type {Control[]} */
 const fields = [...form.elements].filter((field) => field.name);
 const ENDINGS = { businesses: "12th business", stops: "second stop", truncated: "truncated", unfinished: "not over", "by the rules": "by the rules" };
 const COLUMNS = [

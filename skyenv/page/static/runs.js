@@ -128,7 +128,7 @@ function showCurves() {
     ["wins", wins, "Share of wins", percent, { most: 1, percent: true, pars }],
     ["entropy", lines((point) => point.entropy, "entropy", "var(--line-0)"), "Entropy in nats", (value) => value.toFixed(3), {}],
     ["pace", lines((point) => point.pace, "decisions/s", "var(--line-2)"), "Decisions a second", (value) => Math.round(value).toLocaleString(), {}]];
-  for (const [place, shown, title, format, options] of charts) {
+  for (const [place, shown, title, format, options] of /** @type {any[][]} */ (charts)) {
     draw($(place), shown, { ...options, unit, label: `${title}. At the end: ${latest(shown, format)}`, picked: tell(shown, format) });
   }
 }

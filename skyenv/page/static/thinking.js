@@ -16,7 +16,7 @@ export function doing(name, seconds) {
  * Ask an agent. `holder` shows that it thinks, with a button to stop it, and what it has come to so far, which `soFar` is told, too.
  * Its answer; null if it was stopped, by the button or by `signal`.
  */
-export async function think(holder, name, address, signal, soFar = () => {}) {
+export async function think(holder, name, address, signal, soFar = (_answer) => {}) {
   const stop = new AbortController();
   const began = performance.now();
   const words = el("span");

@@ -1,0 +1,19 @@
+// Few rules: what tsc doesn't see.
+import globals from "globals";
+
+export default [
+  { linterOptions: { reportUnusedDisableDirectives: "error" } },
+  {
+    files: ["skyenv/page/static/**/*.js", "tests/page/js/*.js"],
+    languageOptions: { globals: { ...globals.browser, ...globals.nodeBuiltin } },
+    rules: {
+      complexity: ["error", 23],
+      eqeqeq: "error",
+      "no-alert": "error",  // the page has dialogs of its own
+      "no-undef": "error",
+      "no-unused-vars": ["error", { argsIgnorePattern: "^_" }],
+      "no-var": "error",
+      "prefer-const": "error",
+    },
+  },
+];

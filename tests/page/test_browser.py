@@ -453,7 +453,7 @@ def test_a_spectator_paces_his_own_view_and_the_link_is_withdrawn(
         eve.click("#hold")
         eve.wait_until(lambda: eve.text("#behind") == "", "going on")
         ann.click("#withdraw")
-        ann.driver.switch_to.alert.accept()
+        ann.click("#asked-yes")
         eve.wait_until(lambda: "was withdrawn" in eve.text("#gone-text"), "the end of looking on")
         assert eve.complaints() == []
     ann.wait_until(
@@ -1337,7 +1337,7 @@ def test_a_game_is_deleted_in_the_lobby(ann: Browser, server: RunningServer) -> 
     begin(ann, server, "me", "agent:greedy")
     ann.open(f"{server.address}/")
     ann.click("#games button")
-    ann.driver.switch_to.alert.accept()
+    ann.click("#asked-yes")
     ann.wait_until(lambda: ann.find("#games li") is None, "the game's end")
 
 
@@ -1357,7 +1357,7 @@ def test_kept_replays_are_opened_and_deleted_in_the_lobby(
     assert ann.driver.current_url.partition("?")[0] == replay
     ann.open(f"{server.address}/")
     ann.click("#replays button")
-    ann.driver.switch_to.alert.accept()
+    ann.click("#asked-yes")
     ann.wait_until(lambda: ann.find("#kept") is None, "the replay's end")
 
 
@@ -1788,7 +1788,7 @@ def test_a_game_that_is_deleted_or_broken_is_told(
     assert "can't be replayed" in ann.wait("#gone-text").text
     ann.open(f"{server.address}/")
     ann.click("#games button")
-    ann.driver.switch_to.alert.accept()
+    ann.click("#asked-yes")
     ann.wait_until(lambda: ann.find("#games li") is None, "the game's end")
     begin(ann, server, "me", "human")
     ann.run("fetch(location.pathname.replace('/seat/', '/api/seats/'), {method: 'DELETE'})")

@@ -2,9 +2,11 @@
 import { el } from "./dom.js";
 import { isOn } from "./settings.js";
 
-/** Ask; a promise of whether the answer was yes. Who has switched questions off isn't asked. */
-export function asked(question, yes, no = "no") {
-  if (!isOn("ask")) return Promise.resolve(true);
+/** Ask before a move; a promise of whether the answer was yes. Players can switch these questions off. */
+export const asked = async (question, yes, no) => !isOn("ask") || confirmed(question, yes, no);
+
+/** Ask in a dialog; a promise of whether the answer was yes. */
+export function confirmed(question, yes, no = "no") {
   return new Promise((resolve) => {
     const answer = (value) => () => { dialog.close(); resolve(value); };
     const dialog = el("dialog", { class: "asked", "aria-labelledby": "asked-text", oncancel: () => resolve(false), onclose: () => dialog.remove() },

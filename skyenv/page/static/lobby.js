@@ -1,4 +1,5 @@
 // The lobby: begin a game, go on with one, open a record.
+import { confirmed } from "./asking.js";
 import { ask, el, keys, onReturn, seatNames, send, themeButton } from "./dom.js";
 import { follow, readiness } from "./preparing.js";
 import { rulesButton } from "./rules.js";
@@ -112,7 +113,7 @@ function describe(game) {
 }
 
 async function remove(question, address, showRest) {
-  if (!confirm(question)) return;
+  if (!await confirmed(question, "delete")) return;
   try {
     await ask(address, { method: "DELETE" });
     await showRest();

@@ -1,4 +1,5 @@
 // The people at a table: who is there, names, invitations to look on, who takes over a seat, rematch, takeback, one screen for several.
+import { confirmed } from "./asking.js";
 import { ask, copy, el, keys, send } from "./dom.js";
 import { $, api, attempt, load, note, onNews, onState, seat } from "./seat.js";
 import { storedName, storeName } from "./settings.js";
@@ -14,7 +15,7 @@ const go = (path, value) => attempt(async () => { location.href = (await send(`$
 
 /** Show the people from now on. */
 export function setUpPeople() {
-  onState((state) => show(state.people, state));
+  onState((state) => show(state.people));
   onNews("people", refresh);
   const keyFor = keys();
   $("take-back").onclick = () => go("takeback", { idempotency_key: keyFor(seat.state.step) });
@@ -25,7 +26,7 @@ export function setUpPeople() {
     await copy(new URL(page, location.href).href, $("invite-spectators"), note);
   });
   $("withdraw").onclick = () => attempt(async () => {
-    if (!confirm("Withdraw the link? Who looks on by it sees nothing more.")) return;
+    if (!await confirmed("Withdraw the link? Spectators who have it see nothing more.", "withdraw")) return;
     await ask(`${api}/spectators`, { method: "DELETE" });
     await refresh();
   });
@@ -50,7 +51,7 @@ function show(people) {
   if (text === shown) return;  // lest something is made anew while somebody clicks it
   shown = text;
   const persons = people.seats.filter((one) => !one.is_agent || one.person).length;
-  $("people-list").replaceChildren(...people.seats.map((seat, number) => describe(seat, number, people)));
+  $("people-list").replaceChildren(...people.seats.map((seat, number) => describe(seat, number)));
   $("people-list").hidden = persons < 2 && !people.can_invite;
   const others = people.spectators;
   $("lookers").textContent = others ? `${others} ${others === 1 ? "person looks" : "people look"} on; they see no hidden cards.` : "";
@@ -75,7 +76,7 @@ function show(people) {
   if (Number.isFinite(next)) timer = setTimeout(refresh, 1000 * Math.min(next + 0.5, LONGEST_WAIT));
 }
 
-function describe(seat, number, people) {
+function describe(seat, number) {
   const state = seat.is_agent ? (seat.person ? `plays for ${seat.person}${seat.is_here ? ", who is here" : ""}` : "")
     : seat.is_free ? "free: nobody has taken it" : seat.is_here ? "here" : seat.seen ? `away since ${when(seat.seen)}` : "not here yet";
   const buttons = [];

@@ -1,5 +1,6 @@
 // A seat at a table: what the server tells is shown, clicks are sent.
 import { setUpAlea } from "./alea.js";
+import { confirmed } from "./asking.js";
 import { explainBoard, isUpright, showBoard } from "./board.js";
 import { showLeads, showRecent } from "./changes.js";
 import { click, isLegal, say, showChoices } from "./choices.js";
@@ -65,9 +66,11 @@ bindSetting($("ask-first"), "ask");
 setUpKeys();
 $("undo").onclick = undo;
 $("take-button").onclick = take;
-$("release").onclick = () => {
-  if (confirm("Give this seat up, so that another browser can take it with this address?")) attempt(() => send(`${api}/release`).then(load));
-};
+$("release").onclick = () => attempt(async () => {
+  if (!await confirmed("Give this seat up, so that another browser can take it with this address?", "give it up")) return;
+  await send(`${api}/release`);
+  await load();
+});
 $("record").href = `${api}/record`;
 $("replay").onclick = () => attempt(async () => { location.href = (await send(`${api}/replay`)).page; });
 $("words").ontoggle = showWords;

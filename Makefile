@@ -49,7 +49,7 @@ types:
 	$(BIN)/mypy
 
 # The page needs none of this: where Node.js or the npm packages can't be had, its scripts go unchecked, but never on CI.
-scripts: export PATH := $(PATH):$(CURDIR)/$(BIN)
+scripts format: export PATH := $(PATH):$(CURDIR)/$(BIN)
 scripts: $(READY)  ## types, style and unit tests of the page's JavaScript
 	@if $(MAKE) --no-print-directory $(NODE_READY) > $(VENV)/npm.log 2>&1; then \
 		set -ex; \
@@ -151,6 +151,7 @@ peers: .venv-peers/.ready  ## measure speed beside other libraries, which get an
 format: $(READY)  ## put the code into the house style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	if command -v node > /dev/null; then node $(SCRIPTS)/preloads.js; fi
 
 docs: $(READY)  ## write the generated tables and drawings of the docs anew
 	$(BIN)/python -m experiments.tools.document

@@ -2,13 +2,14 @@
 
 There are two kinds. A *rule* is compiled into every compiled function that calls it, and has no
 code of its own. An *entry point* is compiled by itself, once, and kept on disk; Python calls it,
-and so do other entry points. Both take whole numbers of any size as int64, lest they be compiled
-once for every type of a record's fields.
+and so do other entry points, whose code is not copied into theirs. Both take whole numbers of any
+size as int64, lest they be compiled once for every type of a record's fields.
 
 Of Numba's inside this module uses, tested with the releases that pyproject.toml allows:
 
 - `numba.core.registry.CPUDispatcher` with `compile`, `get_call_template`, `_cache` and the
-  attributes `targetoptions`, `targetdescr`, `targetctx`, `typingctx`;
+  attributes `targetoptions`, `targetdescr`, `targetctx`, `typingctx`; of the target's context
+  `insert_user_function` and `remove_user_function`;
 - `numba.core.compiler`: `Flags`, `compile_extra`, `CompileResult._reduce` and `._rebuild`;
 - `numba.core.codegen.JITCodeLibrary` with `_optimize_final_module`, `_finalize_final_module`,
   `_finalize_dynamic_globals`, `_finalized`, `has_dynamic_globals`; `magic_tuple` of its codegen;
@@ -23,7 +24,7 @@ import hashlib
 import os
 import pickle
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
@@ -78,6 +79,7 @@ class _Called(CPUDispatcher):  # type: ignore[misc]
         """
         args = tuple(types.int64 if isinstance(one, types.Integer) else one for one in args)
         _, python_signature, args, kws = super().get_call_template(args, kws)
+        _needed[-1].update(_needs[self, tuple(args)])
         # This signature alone, lest Numba look for others that might do as well.
         template = make_concrete_template(
             self.__name__, self.__name__, [self.overloads[tuple(args)].signature]
@@ -90,7 +92,7 @@ class Rule(_Called):
 
     def compile(self, sig: Any) -> Any:
         """Compile for a signature; the result stands for the function where Numba looks for it."""
-        with global_compiler_lock:
+        with global_compiler_lock, _noting_needs() as needs:
             if sig not in self.overloads:
                 flags = compiler.Flags()
                 self.targetdescr.options.parse_as_flags(flags, self.targetoptions)
@@ -103,6 +105,7 @@ class Rule(_Called):
                 result = made._replace(entry_point=object())
                 context.insert_user_function(result.entry_point, result.fndesc, [library])
                 self.overloads[sig] = result
+                _needs[self, sig] = needs
             return self.overloads[sig].entry_point
 
 
@@ -119,11 +122,60 @@ class EntryPoint(_Called):
         """Compile for a signature, or load what is on disk.
 
         One process compiles at a time; the others then find its code. A function whose code is
-        there waits for no process.
+        there waits for no process. Code that calls this function finds it by its symbol, instead of
+        a copy inside, if it has a name by which it is found when that code is loaded.
         """
-        with global_compiler_lock, contextlib.ExitStack() as lock:
+        if sig in self.overloads:
+            return self.overloads[sig].entry_point
+        with global_compiler_lock, contextlib.ExitStack() as lock, _noting_needs() as needs:
             self._cache = _Cache(self, lock)
-            return super().compile(sig)
+            pointer = super().compile(sig)
+            _needs[self, sig] = needs
+            if getattr(sys.modules.get(self.__module__), self.__name__, None) is self:
+                _needs[self, sig] = {(self, sig)}
+                self.targetctx.remove_user_function(pointer)
+                self.targetctx.insert_user_function(pointer, self.overloads[sig].fndesc, [])
+            return pointer
+
+
+# Entry points with their signatures that code calls without containing them; these change under
+# Numba's compiler lock alone.
+_needs: Final[dict[tuple[_Called, Any], set[tuple[EntryPoint, Any]]]] = {}  # of compiled functions
+_needed: Final[list[set[tuple[EntryPoint, Any]]]] = [set()]  # so far, of what is being compiled
+
+
+@contextlib.contextmanager
+def _noting_needs() -> Iterator[set[tuple[EntryPoint, Any]]]:
+    """Note what the function that is compiled in the block needs."""
+    _needed.append(set())
+    try:
+        yield _needed[-1]
+    finally:
+        _needed.pop()
+
+
+def _symbols(needs: Iterable[tuple[EntryPoint, Any]]) -> list[tuple[Any, ...]]:
+    """Tell of entry points by which names, signatures and symbols they are found."""
+    return [
+        (one.__module__, one.__name__, sig, str(one.overloads[sig].fndesc.mangled_name))
+        for one, sig in needs
+    ]
+
+
+def _needs_of(symbols: Iterable[tuple[Any, ...]]) -> set[tuple[EntryPoint, Any]] | None:
+    """The entry points that were told of, loaded or compiled; None if one isn't what it was: code
+    that calls what isn't there would end the process.
+    """
+    needs = set()
+    for module, name, sig, symbol in symbols:
+        found = getattr(sys.modules.get(module), name, None)
+        if not isinstance(found, EntryPoint):
+            return None
+        found.compile(sig)
+        if found.overloads[sig].fndesc.mangled_name != symbol:
+            return None
+        needs.add((found, sig))
+    return needs
 
 
 def rule(function: Function, *, inline: bool = True) -> Function:
@@ -274,8 +326,11 @@ class _Cache:
             try:
                 content = file.read_bytes()
                 if content.startswith(digest):
-                    kept = pickle.loads(content.removeprefix(digest))
-                    return compiler.CompileResult._rebuild(target_context, *kept)  # noqa: SLF001
+                    symbols, kept = pickle.loads(content.removeprefix(digest))
+                    needs = _needs_of(symbols)
+                    if needs is not None:
+                        _needed[-1].update(needs)
+                        return compiler.CompileResult._rebuild(target_context, *kept)  # noqa: SLF001
             except Exception:  # whatever a damaged file raises
                 _complain()
         return None
@@ -284,7 +339,8 @@ class _Cache:
         """Write the result of compilation, in the first folder that takes it."""
         if result.library.has_dynamic_globals:
             return
-        content = _digest_of_sources(self._owner) + dumps(result._reduce())  # noqa: SLF001
+        kept = _symbols(_needed[-1]), result._reduce()  # noqa: SLF001
+        content = _digest_of_sources(self._owner) + dumps(kept)
         files = self._files(sig)
         for file in files:
             try:

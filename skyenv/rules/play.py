@@ -85,7 +85,7 @@ def legal_options(game: GameRecord, mask: Array) -> None:
             mask[OPTION_D + place] = 1
 
 
-@entry_point("legal actions")
+@rule
 def refresh_mask(game: GameRecord, mask: Array) -> int:
     """Set mask[action] to 1 for every legal action and to 0 for the others; the number of legal
     actions (0: the game is over).

@@ -19,8 +19,7 @@ from skyenv import Game
 from skyenv.agents import decide_game
 from skyenv.options import exit_code
 from skyenv.page.catalogue import catalogue
-from skyenv.page.commands import listen
-from skyenv.page.connections import server_of
+from skyenv.page.commands import listen, server_of
 from skyenv.page.storage import Storage
 from skyenv.page.web import application
 from skyenv_agents import GreedyAgent

@@ -12,9 +12,7 @@
   and who may do what
 * :mod:`~skyenv.page.people`, :mod:`~skyenv.page.names`: who is there, who takes over, games made
   from others; names
-* :mod:`~skyenv.page.addresses`, :mod:`~skyenv.page.connections`: where to listen and what to be
-  called; limits of connections
-* :mod:`~skyenv.page.drawers`: threads that make what browsers are shown, by turns
+* :mod:`~skyenv.page.addresses`: where to listen and what to be called
 * :mod:`~skyenv.page.routes`: addresses, by the page's parts; :mod:`~skyenv.page.requests`: what a
   request says, checked; :mod:`~skyenv.page.web`: what all requests go through. These alone know the
   web framework

@@ -7,7 +7,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from abc import ABC, abstractmethod
-from functools import partial
 from typing import Final
 
 from skyenv.errors import SkyenvError
@@ -19,9 +18,7 @@ from skyenv.page.workers import Workers
 MOST_KEPT: Final = 60
 """Works kept in memory, besides those under way."""
 MOST_RUNNING: Final = 3
-"""Works of one browser under way at a time …"""
-MOST_OF_ONE_CLIENT: Final = 9
-"""… and of all browsers of one client."""
+"""Works of one browser under way at a time."""
 
 Name = tuple[str | int | None, ...]
 """What a work is found by; the browser comes first."""
@@ -34,7 +31,10 @@ class Work(ABC):
     Attributes:
         state: "running", "done", "stopped" or "failed".
         trouble: why it has failed.
+        task: what does it, once it has been begun.
     """
+
+    task: asyncio.Task[None] | None = None
 
     def __init__(self) -> None:
         self.state = "running"
@@ -64,34 +64,26 @@ class Background:
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
-        self._tasks: dict[Name, asyncio.Task[None]] = {}
-        self._clients: dict[Name, str] = {}
-        """Whose those under way are."""
-        self._kept: Kept[Name, Work] = Kept(MOST_KEPT, self._tasks.__contains__)
+        self._works: Kept[Name, Work] = Kept(MOST_KEPT, self._is_running)
 
-    def start(self, name: Name, work: Work, client: str) -> Work:
-        """Begin a work, unless it is done or under way; `client`: for whom.
+    def _is_running(self, name: Name) -> bool:
+        work = self._works.get(name)
+        return work is not None and work.state == "running"
+
+    def start(self, name: Name, work: Work) -> Work:
+        """Begin a work, unless it is done or under way.
 
         Raises:
-            PageError: the browser, or its client, has too many under way.
+            PageError: the browser has too many under way.
         """
-        if name in self._kept and self._kept[name].state in ("running", "done"):
-            return self.get(name)
-        if sum(other[0] == name[0] for other in self._tasks) >= MOST_RUNNING:
+        if name in self._works and self._works[name].state in ("running", "done"):
+            return self._works[name]
+        running = [other for other in self._works if self._is_running(other)]
+        if sum(browser == name[0] for browser, *_ in running) >= MOST_RUNNING:
             raise PageError(f"{MOST_RUNNING} analyses are under way; wait for one, or stop it", 429)
-        if list(self._clients.values()).count(client) >= MOST_OF_ONE_CLIENT:
-            raise PageError(
-                f"{MOST_OF_ONE_CLIENT} analyses are under way for your address; wait for one", 429
-            )
-        task = self._tasks[name] = asyncio.create_task(self._run(work))
-        task.add_done_callback(partial(self._forget, name))
-        self._clients[name] = client
-        self._kept.add(name, work, client)
+        work.task = asyncio.create_task(self._run(work))
+        self._works[name] = work
         return work
-
-    def _forget(self, name: Name, task: asyncio.Task[None]) -> None:
-        if self._tasks.get(name) is task:  # it may have been begun again before this is called
-            del self._tasks[name], self._clients[name]
 
     async def _run(self, work: Work) -> None:
         try:
@@ -112,10 +104,9 @@ class Background:
         Raises:
             PageError: there is none.
         """
-        if name not in self._kept:
-            raise PageError("nobody has asked for that, or it was long ago", 404)
-        self._kept.renew(name)
-        return self._kept[name]
+        if name not in self._works:
+            raise PageError("no such job, or it has expired", 404)
+        return self._works[name]
 
     async def stop(self, name: Name) -> Work:
         """End a work under way; what has come out stays.
@@ -124,15 +115,13 @@ class Background:
             PageError: there is none.
         """
         work = self.get(name)
-        if task := self._tasks.get(name):
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+        if work.task is not None and work.state == "running":
+            work.task.cancel()
+            await asyncio.gather(work.task, return_exceptions=True)
             work.state = "stopped"  # a task that had not begun is cancelled without a sign
         return work
 
     async def close(self) -> None:
         """End all."""
-        tasks = list(self._tasks.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        for name in [name for name in self._works if self._is_running(name)]:
+            await self.stop(name)

@@ -4,6 +4,7 @@ others.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -12,7 +13,6 @@ from typing import Any
 
 from skyenv.agents import Agent, agent_names, check_specification, make_agent
 from skyenv.errors import SkyenvError, shown
-from skyenv.page.drawers import Drawers
 from skyenv.page.errors import PageError
 
 
@@ -85,7 +85,6 @@ class Catalogue:
             for name, entry in self._entries.items()
         }
         self.find: Callable[[str], Path | None] | None = None
-        self._finders = Drawers(1, "networks")
 
     @property
     def names(self) -> list[str]:
@@ -111,26 +110,18 @@ class Catalogue:
             )
         return self._entries[name]
 
-    async def look_up(self, name: str, asker: str) -> CatalogueEntry:
+    async def look_up(self, name: str) -> CatalogueEntry:
         """The entry of that name; a network that `find` knows is read in another thread and is an
         entry from then on.
 
-        Args:
-            name: it.
-            asker: whose turn it takes.
-
         Raises:
-            PageError: there is none, its file is damaged, or `asker` looks too many up at once.
+            PageError: there is none, or its file is damaged.
         """
         if name not in self._entries and self.find is not None:
-            found = await self._finders.ask(asker, _found, self.find, name)
+            found = await asyncio.to_thread(_found, self.find, name)
             if found is not None and name not in self._entries:
                 self._entries[name], self.readiness[name] = found
         return self[name]
-
-    def close(self) -> None:
-        """Look up no more, when what is looked up is done."""
-        self._finders.close()
 
 
 def _found(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import re
 import socket
@@ -12,7 +13,7 @@ import threading
 import webbrowser
 from dataclasses import MISSING, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from skyenv.agents import agents_help
 from skyenv.errors import OptionError, RecordError, install_hint, shown
@@ -33,6 +34,9 @@ from skyenv.records import nth_game
 from skyenv.tables import counted
 from skyenv.work import Processes
 
+if TYPE_CHECKING:
+    import uvicorn
+
 PATIENCE: Final = 0.1
 """Seconds between looks whether the page is to end."""
 DATABASE: Final = Path("~/.skyenv/games.sqlite3")
@@ -42,6 +46,9 @@ NETWORKS: Final = "networks"
 """… and copies of networks that were played against."""
 HOST: Final = "127.0.0.1"
 PORT: Final = 8421
+FILES: Final = 10_240
+"""Files and connections that the process may have open, as far as the system allows: macOS's most.
+"""
 SWITCH: Final = 0.001
 """Seconds after which a thread that draws lets the event loop go on; Python's own 5 ms are a long
 time for it.
@@ -149,7 +156,7 @@ def play(options: PlayOptions) -> None:
     print(
         f"The page is {address} (Ctrl-C ends it; games are kept in {options.database})", flush=True
     )
-    _serve(app, listening, None if options.no_browser else address, options.public_host is not None)
+    _serve(app, listening, None if options.no_browser else address)
 
 
 def _to_look_at(options: PlayOptions, beside: Path) -> tuple[Library | None, Runs | None]:
@@ -205,11 +212,41 @@ def address_of(listening: socket.socket) -> str:
     return f"http://{name}:{port}/"
 
 
-def _serve(app: Any, listening: socket.socket, address: str | None, through_proxy: bool) -> None:
-    from skyenv.page.connections import Crowd, server_of
+def server_of(app: Any, **options: Any) -> uvicorn.Server:
+    """Return the web server of an application, with as many connections as the system allows.
 
+    uvicorn ends no connection that says nothing, so there must be room beside such; a reverse proxy
+    has time-outs for them.
+    """
+    import uvicorn
+
+    with contextlib.suppress(ImportError, ValueError):  # not on Windows; more isn't allowed
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
+    config = uvicorn.Config(
+        app,
+        http="h11",
+        ws_max_size=1024,
+        ws_per_message_deflate=False,  # a word needs none, and it takes memory for each
+        access_log=False,
+        server_header=False,
+        **options,
+    )
+    logging.getLogger("uvicorn.error").addFilter(_is_news)
+    return uvicorn.Server(config)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Whether a line of the log tells of more than a client's frame that isn't UTF-8."""
+    return not str(record.msg).startswith("Invalid UTF-8")
+
+
+def _serve(app: Any, listening: socket.socket, address: str | None) -> None:
     sys.setswitchinterval(SWITCH)
-    server = server_of(app, Crowd(through_proxy), log_level="warning", timeout_graceful_shutdown=2)
+    server = server_of(app, log_level="warning", timeout_graceful_shutdown=2)
 
     async def run() -> None:
         serving = asyncio.create_task(server.serve(sockets=[listening]))

@@ -46,10 +46,8 @@ class GameRequest:
     names: tuple[str, ...] = ()
 
     @classmethod
-    async def checked(
-        cls, value: Mapping[str, Any], catalogue: Catalogue, asker: str
-    ) -> GameRequest:
-        """What a browser sent; `asker`: as for :meth:`Catalogue.look_up`.
+    async def checked(cls, value: Mapping[str, Any], catalogue: Catalogue) -> GameRequest:
+        """Return what a browser sent.
 
         Raises:
             PageError: it isn't what the form sends.
@@ -67,7 +65,7 @@ class GameRequest:
             raise PageError(f"seats must be a list of {players} texts, not {shown(seats)}")
         for seat in seats:
             if seat.startswith(AGENT):
-                await catalogue.look_up(seat.removeprefix(AGENT), asker)
+                await catalogue.look_up(seat.removeprefix(AGENT))
             elif seat not in (ME, HUMAN):
                 raise PageError(f"a seat is '{ME}', '{HUMAN}' or '{AGENT}NAME', not {shown(seat)}")
         names = value.get("names", [""] * players)

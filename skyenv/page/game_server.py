@@ -21,7 +21,6 @@ from skyenv.engine.options import DEFAULT_MAX_TURNS
 from skyenv.errors import shown
 from skyenv.page.browsers import new_token
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
-from skyenv.page.drawers import Drawers
 from skyenv.page.errors import ConflictError, PageError, StorageError
 from skyenv.page.game_requests import AGENT, ME, GameRequest
 from skyenv.page.jobs import advise, move
@@ -71,7 +70,6 @@ class GameServer:
         preparation: how far the rules and the agents are.
         ending: set when the page is to end: nobody should wait for an agent any more.
         replays: the records that are kept for browsers.
-        drawers: who makes what browsers are shown.
     """
 
     def __init__(
@@ -88,7 +86,6 @@ class GameServer:
         """Since when it is an agent's turn, by the game's key."""
         self._watchers: dict[str, set[Watcher]] = {}
         self.replays = KeptReplays(storage, self.preparation.require_rules)
-        self.drawers = Drawers()
 
     def begin(self) -> None:
         """Get ready, in the background."""
@@ -102,8 +99,6 @@ class GameServer:
             runner.cancel()
         await asyncio.gather(*runners, return_exceptions=True)
         await self.workers.close()
-        for threads in (self.drawers, self.replays):
-            await asyncio.to_thread(threads.close)
         await asyncio.to_thread(self.storage.close)
 
     # ---- games ----
@@ -222,7 +217,7 @@ class GameServer:
         """
         session = await self.session(link)
         _lesson_of(session)
-        agents = HUMAN, (await self.catalogue.look_up(agent, str(link.browser))).name
+        agents = HUMAN, (await self.catalogue.look_up(agent)).name
         options = (
             tutorial.PLAYERS,
             tutorial.SIDE,
@@ -272,9 +267,7 @@ class GameServer:
         key = link.game
         if key not in self._sessions:
             stored = await self.storage.read(self._stored, key)
-            session = await self.drawers.ask(
-                str(link.browser), Session, *stored
-            )  # plays the whole game
+            session = await asyncio.to_thread(Session, *stored)  # plays the whole game
             if (
                 key not in self._sessions
             ):  # else another request has been faster, and may have changed its own
@@ -518,11 +511,7 @@ class GameServer:
             ):
                 self._asked[key] = time.monotonic()
                 try:
-                    entry = (
-                        None
-                        if session.lesson is not None
-                        else await self._agent(name, session.stored.id)
-                    )
+                    entry = None if session.lesson is not None else await self._agent(name)
                 except PageError as error:
                     session.trouble = str(error)
                     break
@@ -546,13 +535,13 @@ class GameServer:
         if session.trouble:
             self.tell(key)
 
-    async def _agent(self, name: str, asker: str) -> CatalogueEntry:
-        """An agent, when it can play; `asker`: as for :meth:`Catalogue.look_up`.
+    async def _agent(self, name: str) -> CatalogueEntry:
+        """An agent, when it can play.
 
         Raises:
             PageError: there is none, or it can't be had.
         """
-        entry = await self.catalogue.look_up(name, asker)
+        entry = await self.catalogue.look_up(name)
         await self.preparation.agent(name)
         return entry
 
@@ -591,16 +580,13 @@ class GameServer:
             )  # it may be made shorter meanwhile
         session.granted = False
 
-    async def hint(
-        self, name: str, game: Game, asker: str, on_progress: Report | None = None
-    ) -> Payload:
+    async def hint(self, name: str, game: Game, on_progress: Report | None = None) -> Payload:
         """What an agent would do in a game, as a browser is told it; waits until the agent is
         ready. Who cancels it ends it.
 
         Args:
             name: the agent's.
             game: only for it.
-            asker: as for :meth:`Catalogue.look_up`.
             on_progress: called with what an agent that tries actions out has come to so far, as a
                 browser is told it.
 
@@ -608,7 +594,7 @@ class GameServer:
             PageError: there is no such agent, it can't be had, or the game is over.
             AgentError: its answer is none, or it fails.
         """
-        entry = await self._agent(name, asker)
+        entry = await self._agent(name)
         job = partial(advise, entry, game)
         return await self.workers.ask(job, Priority.HINT, on_progress)
 

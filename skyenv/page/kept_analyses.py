@@ -62,7 +62,7 @@ class KeptAnalyses:
         storage: the database.
         catalogue: the agents, which know their versions.
         preparation: of these agents.
-        client: for whom analyses are kept, as :func:`skyenv.page.requests.client_of` tells.
+        client: the browser for which analyses are kept.
     """
 
     def __init__(

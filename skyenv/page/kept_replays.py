@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Final
 
 from skyenv.page.browsers import new_token
-from skyenv.page.drawers import Drawers
 from skyenv.page.errors import PageError
+from skyenv.page.kept import Kept
 from skyenv.page.replays import Replay, Summary, summaries
 from skyenv.page.storage import Storage
 
@@ -42,12 +41,7 @@ class KeptReplays:
         self.storage = storage
         self.uploads = Uploads()
         self._require_rules = require_rules
-        self._replays: OrderedDict[tuple[str, int, str], Replay] = OrderedDict()
-        self._readers = Drawers()
-
-    def close(self) -> None:
-        """End the threads; may wait for them."""
-        self._readers.close()
+        self._replays: Kept[tuple[str, int, str], Replay] = Kept(REPLAYS)
 
     async def add(self, content: bytes, browser: str) -> tuple[str, list[Summary]]:
         """Check a record and keep it for a browser to look at.
@@ -59,7 +53,7 @@ class KeptReplays:
             RecordError, PageError: it is damaged, or too large.
         """
         self._require_rules()
-        games = await self._readers.ask(browser, summaries, content)
+        games = await asyncio.to_thread(summaries, content)
         told = MOST_REPLAYS, MOST_REPLAYS_IN_ALL, games[0].names if games else [], len(games)
         return await self.storage.write(
             self.storage.add_replay, new_token(), browser, content, *told
@@ -83,7 +77,7 @@ class KeptReplays:
         """
         self._require_rules()
         content = await self.storage.read(self.storage.replay, key, browser)
-        return await self._readers.ask(browser, summaries, content)
+        return await asyncio.to_thread(summaries, content)
 
     async def replay(self, key: str, number: int, browser: str) -> Replay:
         """A game of a record that was kept.
@@ -95,11 +89,7 @@ class KeptReplays:
         place = key, number, browser
         if place not in self._replays:
             content = await self.storage.read(self.storage.replay, key, browser)
-            replay = await self._readers.ask(browser, Replay.of, content, number)
-            self._replays[place] = replay
-            while len(self._replays) > REPLAYS:
-                self._replays.popitem(last=False)
-        self._replays.move_to_end(place)
+            self._replays[place] = await asyncio.to_thread(Replay.of, content, number)
         return self._replays[place]
 
 

@@ -95,7 +95,7 @@ class People:
             PageError: it can't, or another browser has made the game.
         """
         session = await self._own(link, seat)
-        await self._server.catalogue.look_up(name, str(link.browser))
+        await self._server.catalogue.look_up(name)
         async with session.changing:
             if not session.is_human(seat):
                 raise PageError("an agent plays that seat already", 409)

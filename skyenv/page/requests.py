@@ -8,14 +8,13 @@ import json
 from collections.abc import Awaitable, Callable, Coroutine
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 
 from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import FileResponse, JSONResponse, Response
 
 from skyenv.checks import parse_integer
 from skyenv.errors import shown
-from skyenv.page.addresses import is_loopback
 from skyenv.page.browsers import COOKIE, Browsers, new_token
 from skyenv.page.errors import PageError
 from skyenv.page.game_server import GameServer
@@ -39,6 +38,7 @@ LEVEL: Final = 1
 STATIC: Final = Path(str(files("skyenv.page"))) / "static"
 Handler = Callable[[Request], Awaitable[Response]]
 Answer = TypeVar("Answer")
+_Values = ParamSpec("_Values")
 
 
 def refusal(message: str, status: int, **told: object) -> Response:
@@ -48,24 +48,13 @@ def refusal(message: str, status: int, **told: object) -> Response:
     return JSONResponse({"error": message, **told}, status)
 
 
-def takes_gzip(connection: HTTPConnection) -> bool:
-    """Whether the browser takes answers compressed by gzip: it names that, and doesn't say that it
-    would rather have nothing.
-    """
-    for part in connection.headers.get("accept-encoding", "").lower().split(","):
-        name, _, weight = part.replace(" ", "").partition(";")
-        if name == "gzip":
-            return weight.rstrip("0.") != "q="
-    return False
-
-
 def packed(request: Request, payload: object) -> Response:
     """An answer as JSON, compressed if the browser takes that.
 
     Both take their time: for threads, not for the event loop.
     """
     answer = JSONResponse(payload)
-    if len(answer.body) < SHORT or not takes_gzip(request):
+    if len(answer.body) < SHORT or "gzip" not in request.headers.get("accept-encoding", ""):
         return answer
     headers = {"content-encoding": "gzip", "vary": "Accept-Encoding"}
     return Response(
@@ -82,24 +71,8 @@ def browser_of(connection: HTTPConnection) -> str:
     browsers: Browsers = connection.app.state.browsers
     name = browsers.name(connection.cookies.get(COOKIE, ""))
     if name is None:
-        raise PageError("open the page first; it needs cookies", 403)
+        raise PageError("no session cookie: open the page in a browser first", 403)
     return name
-
-
-def asker_of(request: Request) -> str:
-    """Whose turn it takes: the browser's name, or the address of one that has none."""
-    browsers: Browsers = request.app.state.browsers
-    return browsers.name(request.cookies.get(COOKIE, "")) or (
-        request.client.host if request.client else ""
-    )
-
-
-def client_of(request: Request) -> str:
-    """Whose share of what is limited it takes: an address, as one can have any number of browsers;
-    on this machine a browser.
-    """
-    host = request.client.host if request.client else ""
-    return asker_of(request) if is_loopback(host) else host
 
 
 def page(name: str) -> Handler:
@@ -221,6 +194,15 @@ async def unless_gone(request: Request, work: Coroutine[Any, Any, Answer]) -> An
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def from_disk(
+    request: Request, read: Callable[_Values, Answer], *values: _Values.args, **more: _Values.kwargs
+) -> Answer:
+    """What is read of folders, whose disk may be slow: only some of the threads wait for it."""
+    reading: asyncio.Semaphore = request.app.state.reading
+    async with reading:
+        return await asyncio.to_thread(read, *values, **more)
 
 
 def integer(value: object, name: str) -> int:

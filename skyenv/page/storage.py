@@ -479,8 +479,7 @@ class Storage(Database):
         Args:
             analysis: it.
             client: for whom it was made.
-            most: so many are kept in all: the oldest of whoever has most goes, as in
-                :class:`skyenv.page.kept.Kept`.
+            most: so many are kept in all: the oldest of the client that has most goes.
         """
         values = vars(analysis) | {"made": time.time(), "client": client}
         with self.transaction() as connection:

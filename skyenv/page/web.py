@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 from starlette.applications import Starlette
@@ -27,14 +28,12 @@ from skyenv.page.again import Again
 from skyenv.page.background import Background
 from skyenv.page.browsers import Browsers
 from skyenv.page.catalogue import Catalogue
-from skyenv.page.connections import HEADERS
-from skyenv.page.drawers import READERS, Drawers
 from skyenv.page.errors import PageError
 from skyenv.page.game_server import GameServer
 from skyenv.page.library import Library
 from skyenv.page.people import People
 from skyenv.page.preparing import PreparingError
-from skyenv.page.requests import LEVEL, SHORT, STATIC, refusal, takes_gzip
+from skyenv.page.requests import LEVEL, SHORT, STATIC, refusal
 from skyenv.page.routes import analysis, lobby, replays, seats, teaching
 from skyenv.page.routes import library as library_routes
 from skyenv.page.routes import people as people_routes
@@ -54,6 +53,22 @@ PARTS: Final = (
     runs_routes,
 )
 """In this order their addresses are compared with a request's."""
+THREADS: Final = 4
+"""Threads that draw and read for requests: Python does one thing at a time, so that more of them
+would only keep the event loop waiting.
+"""
+READERS: Final = 2
+"""How many of them may wait for the disk of folders of games and trainings."""
+HEADERS: Final = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; "
+    "style-src 'self' 'unsafe-inline'; img-src 'self' data:;"
+    " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",  # addresses of seats are secret
+    "x-content-type-options": "nosniff",
+}
+"""What every answer says."""
 MOST_SAID: Final = 500
 """Characters of a message."""
 
@@ -87,16 +102,14 @@ def application(
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "page"))
+        app.state.reading = asyncio.Semaphore(READERS)
         app.state.server = GameServer(storage, catalogue, workers)
         app.state.people = People(app.state.server)
         app.state.background = Background(app.state.server.workers)
         app.state.browsers = Browsers(await storage.write(storage.key))
         app.state.public = public
         app.state.library, app.state.runs = library, runs
-        app.state.library_readers, app.state.runs_readers = (
-            Drawers(READERS, "library"),
-            Drawers(READERS, "runs"),
-        )
         app.state.again = Again(app.state.server.workers, catalogue.names)
         if runs is not None:
             catalogue.find = runs.network
@@ -105,8 +118,6 @@ def application(
         await app.state.again.close()
         await app.state.background.close()
         await app.state.server.close()
-        for readers in (app.state.library_readers, app.state.runs_readers, catalogue):
-            await asyncio.to_thread(readers.close)
         if library is not None:
             await asyncio.to_thread(library.close)
 
@@ -118,7 +129,7 @@ def application(
         lifespan=lifespan,
         middleware=[
             Middleware(_Headers, names=names, public=public),
-            Middleware(_Gzip, minimum_size=SHORT, compresslevel=LEVEL),
+            Middleware(GZipMiddleware, minimum_size=SHORT, compresslevel=LEVEL),
         ],
         exception_handlers={
             SkyenvError: _mistake,
@@ -131,17 +142,6 @@ def application(
 
 
 # ---- headers, mistakes, who is there ----
-
-
-class _Gzip(GZipMiddleware):
-    """Starlette's, which looks for the word alone, for those who take it."""
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            others = [header for header in scope["headers"] if header[0] != b"accept-encoding"]
-            taken = [(b"accept-encoding", b"gzip")] if takes_gzip(HTTPConnection(scope)) else []
-            scope = {**scope, "headers": others + taken}
-        await super().__call__(scope, receive, send)
 
 
 class _Headers:
@@ -173,7 +173,9 @@ class _Headers:
 
         connection = HTTPConnection(scope)
         if self._names is not None and not is_called(connection.headers.get("host"), self._names):
-            app: ASGIApp = refusal("the page isn't called by that name here", 400)
+            app: ASGIApp = refusal(
+                "unknown Host header; start the server with --public-host NAME", 400
+            )
         elif not _is_same_origin(connection, self._public):
             app = refusal("this came from another site's page", 403)
         else:

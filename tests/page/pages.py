@@ -143,16 +143,14 @@ class RunningServer:
     Args:
         app: what is served.
         port: 0: a free one.
-        crowd: the connections; None: an ordinary one.
     """
 
-    def __init__(self, app: Any, port: int = 0, crowd: Any = None) -> None:
-        from skyenv.page.commands import listen
-        from skyenv.page.connections import server_of
+    def __init__(self, app: Any, port: int = 0) -> None:
+        from skyenv.page.commands import listen, server_of
 
         self._socket = listen("127.0.0.1", port)
         self.port: int = self._socket.getsockname()[1]
-        self._server = server_of(app, crowd, log_level="error", timeout_graceful_shutdown=1)
+        self._server = server_of(app, log_level="error", timeout_graceful_shutdown=1)
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]})
         self._thread.start()
         wait_until(lambda: self._server.started or not self._thread.is_alive())

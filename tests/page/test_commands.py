@@ -23,11 +23,8 @@ from pages import played, quick
 
 from processes import running, wait_until
 from skyenv import cli
-from skyenv.agents import agent_names
 from skyenv.errors import OptionError
 from skyenv.page import commands
-from skyenv.page.catalogue import catalogue
-from skyenv.page.errors import PageError
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -227,15 +224,6 @@ def test_it_listens_to_this_machine_alone_unless_told_otherwise(
         cli.main(["play", "--help"])
     assert "127.0.0.1, this machine alone" in " ".join(capsys.readouterr().out.split())
     assert commands.HOST == "127.0.0.1"
-
-
-def test_agents_are_those_asked_for_then_all_that_have_names() -> None:
-    names = catalogue(["skyenv.agents:CrowdAgent", "greedy"]).names
-    assert names[:2] == ["skyenv.agents:CrowdAgent", "greedy"]
-    assert set(agent_names()) < set(names)
-    assert len(names) == len(set(names))
-    with pytest.raises(PageError, match="there is no agent"):
-        catalogue()["os:system"]
 
 
 def test_export_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

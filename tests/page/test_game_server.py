@@ -33,8 +33,9 @@ from starlette.websockets import WebSocketDisconnect
 
 from processes import wait_until
 from skyenv.agents import Decisions, RandomAgent
-from skyenv.page import connections, database, game_server
+from skyenv.page import database, game_server
 from skyenv.page.game_server import GameServer
+from skyenv.page.web import HEADERS
 
 REQUEST = {"players": 2, "side": "front", "seats": ["me", "human"]}
 
@@ -200,7 +201,7 @@ def test_a_busy_database_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) ->
                 answer = ann.post(f"{seat}/pause", json={"seconds": 3})
                 assert answer.status_code == 503
                 assert answer.json()["error"].startswith("the database is busy")
-                assert connections.HEADERS.items() <= dict(answer.headers).items()
+                assert HEADERS.items() <= dict(answer.headers).items()
         assert ann.post(f"{seat}/pause", json={"seconds": 3}).status_code == 200
 
 

@@ -18,12 +18,11 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from experiments.tools.chromium import Browser, browser
-from skyenv.page.connections import HEADERS
 from skyenv.page.indexing import update_once
 from skyenv.page.library import Library, key_of, roots_of
 from skyenv.page.runs import Runs
 from skyenv.page.storage import Storage
-from skyenv.page.web import application
+from skyenv.page.web import HEADERS, application
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from functools import partial
 from typing import Any, Final
@@ -19,7 +20,7 @@ from skyenv.page.game_requests import ME, GameRequest
 from skyenv.page.kept_analyses import KeptAnalyses
 from skyenv.page.payloads import Payload
 from skyenv.page.playouts import MOST, USUAL, PlayOut
-from skyenv.page.requests import browser_of, client_of, json_object, number, server_of
+from skyenv.page.requests import browser_of, json_object, number, server_of
 from skyenv.page.routes.replays import GAME, found, seat_of_replay, step_of
 from skyenv.page.routes.works import METHODS, work
 from skyenv.page.variations import Variation
@@ -32,9 +33,7 @@ MOST_LISTED: Final = 20
 async def _analysis(request: Request) -> tuple[Name, Work]:
     """An agent's analysis of a game: ``?agent=NAME``."""
     replay = await found(request)
-    entry = await server_of(request).catalogue.look_up(
-        request.query_params.get("agent", ""), browser_of(request)
-    )
+    entry = await server_of(request).catalogue.look_up(request.query_params.get("agent", ""))
     key, known = request.path_params["key"], _kept(request)
     return ("analysis", key, request.path_params["game"], entry.name), Analysis(
         replay, entry, known
@@ -43,7 +42,7 @@ async def _analysis(request: Request) -> tuple[Name, Work]:
 
 def _kept(request: Request) -> KeptAnalyses:
     server = server_of(request)
-    return KeptAnalyses(server.storage, server.catalogue, server.preparation, client_of(request))
+    return KeptAnalyses(server.storage, server.catalogue, server.preparation, browser_of(request))
 
 
 async def _analyses(request: Request) -> Response:
@@ -67,9 +66,7 @@ async def _play_out(request: Request) -> tuple[Name, Work]:
         raise PageError(
             f"there must be {replay.players} agents, one for each seat, not {len(names)}"
         )
-    entries = [
-        await server_of(request).catalogue.look_up(name, browser_of(request)) for name in names
-    ]
+    entries = [await server_of(request).catalogue.look_up(name) for name in names]
     position: Any = replay.states[step]
     if position["seat"] < 0:
         raise PageError("the game is over; there is nothing to play", 409)
@@ -90,9 +87,7 @@ async def _chances(request: Request) -> Response:
     replay = await found(request)
     step, seat = replay.checked(step_of(request)), seat_of_replay(request, replay)
     chances = partial(what_can_come, replay.states[step], seat)
-    return await server_of(request).drawers.ask(
-        browser_of(request), lambda: JSONResponse(chances())
-    )
+    return await asyncio.to_thread(lambda: JSONResponse(chances()))
 
 
 def _origin(request: Request) -> str:
@@ -109,16 +104,14 @@ async def _play_on(request: Request) -> Response:
     replay = await found(request)
     server, step = server_of(request), step_of(request)
     wanted = await json_object(request) | {"players": replay.players, "side": replay.game.side}
-    game = await GameRequest.checked(wanted, server.catalogue, browser_of(request))
+    game = await GameRequest.checked(wanted, server.catalogue)
     seat = None
     if check_flag("anew", wanted.get("anew", False)):
         if game.seats.count(ME) != 1:
             raise PageError("hidden cards are drawn anew for one seat, so you must play one alone")
         seat = game.seats.index(ME)
     uniform = fresh_seed() / (HIGHEST_SEED + 1)
-    variation = await server.drawers.ask(
-        browser_of(request), Variation.of, replay, step, _origin(request), seat, uniform
-    )
+    variation = await asyncio.to_thread(Variation.of, replay, step, _origin(request), seat, uniform)
     link = await server.make(game, browser_of(request), variation)
     return JSONResponse({"page": f"/seat/{link.token}"}, 201)
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -12,18 +11,15 @@ from starlette.routing import BaseRoute, Route
 
 from skyenv.arena import ladder
 from skyenv.page.again import Again
-from skyenv.page.drawers import Drawers
 from skyenv.page.errors import PageError
 from skyenv.page.library import Library, Query
-from skyenv.page.requests import asker_of, browser_of, client_of, page, server_of, whole
+from skyenv.page.requests import browser_of, from_disk, page, server_of, whole
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
 PATIENCE: Final = 1.0
 """Seconds that a request waits for a game that is played again, before the browser asks once more.
 """
 NO_LIBRARY: Final = "this page was started without folders of games; start it with --games FOLDER"
-_Values = ParamSpec("_Values")
-_Answer = TypeVar("_Answer")
 _OF_A_LADDER: Final = (
     "date",
     "players",
@@ -56,25 +52,17 @@ def _library(request: Request) -> Library:
     return library
 
 
-async def _read(
-    request: Request, ask: Callable[_Values, _Answer], *values: _Values.args, **more: _Values.kwargs
-) -> _Answer:
-    """What the library answers, whose disk may be slow."""
-    readers: Drawers = request.app.state.library_readers
-    return await readers.ask(asker_of(request), ask, *values, **more)
-
-
 async def _search(request: Request) -> Response:
     """A page of the table."""
     query = Query.checked(request.query_params.multi_items())
-    return JSONResponse(await _read(request, _library(request).search, query))
+    return JSONResponse(await from_disk(request, _library(request).search, query))
 
 
 async def _state(request: Request) -> Response:
     """The folders, and how far they have been read."""
     if request.app.state.library is None:
         return JSONResponse({"folders": [], "trouble": NO_LIBRARY})
-    return JSONResponse(await _read(request, _library(request).state))
+    return JSONResponse(await from_disk(request, _library(request).state))
 
 
 async def _open(request: Request) -> Response:
@@ -83,10 +71,10 @@ async def _open(request: Request) -> Response:
     """
     library, server, browser = _library(request), server_of(request), browser_of(request)
     number = whole(request.path_params["number"], "the game's number")
-    game = await _read(request, library.game, request.path_params["file"], number)
+    game = await from_disk(request, library.game, request.path_params["file"], number)
     if not isinstance(game, bytes):
         again: Again = request.app.state.again
-        record = await again.record(game, PATIENCE, client_of(request))
+        record = await again.record(game, PATIENCE, browser)
         if record is None:
             return JSONResponse(
                 {
@@ -114,7 +102,7 @@ def _ladders() -> list[dict[str, Any]]:
 
 async def _list_ladders(request: Request) -> Response:
     offered = server_of(request).catalogue.names
-    return JSONResponse({"ladders": await _read(request, _ladders), "offered": offered})
+    return JSONResponse({"ladders": await from_disk(request, _ladders), "offered": offered})
 
 
 ROUTES: Final[list[BaseRoute]] = [

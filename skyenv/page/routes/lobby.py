@@ -41,7 +41,7 @@ async def _make_game(request: Request) -> Response:
     server = server_of(request)
     browser = browser_of(request)
     link = await server.make(
-        await GameRequest.checked(await json_object(request), server.catalogue, browser), browser
+        await GameRequest.checked(await json_object(request), server.catalogue), browser
     )
     return JSONResponse({"page": f"/seat/{link.token}"}, 201)
 

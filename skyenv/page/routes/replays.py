@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 from typing import Final
 
@@ -110,9 +111,7 @@ def seat_of_replay(request: Request, replay: Replay) -> int | None:
 
 async def _replay(request: Request) -> Response:
     replay = await found(request)
-    return await server_of(request).drawers.ask(
-        browser_of(request), lambda: packed(request, replay.payload())
-    )
+    return await asyncio.to_thread(lambda: packed(request, replay.payload()))
 
 
 async def _replay_step(request: Request) -> Response:
@@ -122,9 +121,7 @@ async def _replay_step(request: Request) -> Response:
         replay.drawing, step_of(request), number(request, "seat"), theme(request), narrow
     )
     known = drawn(request)
-    return await server_of(request).drawers.ask(
-        browser_of(request), lambda: packed(request, {"drawing": draw().changes(known)})
-    )
+    return await asyncio.to_thread(lambda: packed(request, {"drawing": draw().changes(known)}))
 
 
 async def _picture(request: Request) -> Response:
@@ -146,7 +143,7 @@ async def _picture(request: Request) -> Response:
             f"step-{step}.{suffix}",
         )
 
-    return await server_of(request).drawers.ask(browser_of(request), draw)
+    return await asyncio.to_thread(draw)
 
 
 async def _record(request: Request) -> Response:
@@ -167,7 +164,7 @@ async def _making(request: Request) -> tuple[Name, Work]:
     """A page of the game."""
     replay = await found(request)
     name = "making", request.path_params["key"], request.path_params["game"]
-    return name, await server_of(request).drawers.ask(browser_of(request), Making, replay)
+    return name, await asyncio.to_thread(Making, replay)
 
 
 async def _made(request: Request) -> Response:
@@ -182,9 +179,9 @@ async def _made(request: Request) -> Response:
 async def _replay_hint(request: Request) -> Response:
     replay = await found(request)
     server = server_of(request)
-    game = await server.drawers.ask(browser_of(request), replay.at, step_of(request))
-    agent, group = request.query_params.get("agent", ""), request.path_params["key"]
-    return await answered(request, partial(server.hint, agent, game, group))
+    game = await asyncio.to_thread(replay.at, step_of(request))
+    agent = request.query_params.get("agent", "")
+    return await answered(request, partial(server.hint, agent, game))
 
 
 ROUTES: Final[list[BaseRoute]] = [

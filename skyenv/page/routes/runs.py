@@ -8,9 +8,16 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from skyenv.page.drawers import Drawers
 from skyenv.page.errors import PageError
-from skyenv.page.requests import asker_of, browser_of, integer, json_object, number, page, server_of
+from skyenv.page.requests import (
+    browser_of,
+    from_disk,
+    integer,
+    json_object,
+    number,
+    page,
+    server_of,
+)
 from skyenv.page.runs import Runs
 
 NO_RUNS: Final = "this page was started without folders of trainings; start it with --runs FOLDER"
@@ -23,18 +30,12 @@ def _runs(request: Request) -> Runs:
     return runs
 
 
-def _readers(request: Request) -> Drawers:
-    """Who reads the folders, whose disk may be slow."""
-    readers: Drawers = request.app.state.runs_readers
-    return readers
-
-
 async def _list(request: Request) -> Response:
     if request.app.state.runs is None:
         return JSONResponse({"runs": [], "trouble": NO_RUNS})
     return JSONResponse(
         {
-            "runs": await _readers(request).ask(asker_of(request), _runs(request).overview),
+            "runs": await from_disk(request, _runs(request).overview),
             "trouble": "",
         }
     )
@@ -43,20 +44,18 @@ async def _list(request: Request) -> Response:
 async def _curve(request: Request) -> Response:
     """What is new of a curve."""
     start, age = number(request, "from") or 0, number(request, "age") or 0
-    curve = _readers(request).ask(
-        asker_of(request), _runs(request).curve, request.path_params["key"], start, age
-    )
+    curve = from_disk(request, _runs(request).curve, request.path_params["key"], start, age)
     return JSONResponse(await curve)
 
 
 async def _offer(request: Request) -> Response:
     """Make a network one of the agents on offer; its name."""
     runs, catalogue = _runs(request), server_of(request).catalogue
-    browser = browser_of(request)  # it writes a file: only who has opened the page may ask
+    browser_of(request)  # it writes a file: only who has opened the page may ask
     seconds = (await json_object(request)).get("seconds")
     wanted = None if seconds is None else integer(seconds, "seconds")
-    name = await _readers(request).ask(browser, runs.offered, request.path_params["key"], wanted)
-    await catalogue.look_up(name, browser)
+    name = await from_disk(request, runs.offered, request.path_params["key"], wanted)
+    await catalogue.look_up(name)
     return JSONResponse({"name": name}, 201)
 
 

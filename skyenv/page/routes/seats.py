@@ -83,9 +83,7 @@ async def _table(request: Request) -> Response:
         ],
     }
     parts = drawn(request)
-    return await server.drawers.ask(
-        str(link.browser), lambda: packed(request, look.payload(known, parts) | about)
-    )
+    return await asyncio.to_thread(lambda: packed(request, look.payload(known, parts) | about))
 
 
 async def _claim(request: Request) -> Response:
@@ -154,9 +152,7 @@ async def _hint(request: Request) -> Response:
     agent = request.query_params.get("agent", "")
 
     async def ask(report: Report) -> Payload:
-        hint = await server.hint(
-            agent, game, link.token, lambda so_far: report(so_far | {"step": step})
-        )
+        hint = await server.hint(agent, game, lambda so_far: report(so_far | {"step": step}))
         return hint | {"step": step}
 
     return await answered(request, ask)
@@ -170,11 +166,11 @@ async def _thinking(request: Request) -> Response:
 
 async def _words(request: Request) -> Response:
     """The table as plain text."""
-    server, link, session = await seat_of(request)
+    _, link, session = await seat_of(request)
     session.check_uncovered(link)
     viewer = session.viewer(link)
     look = Look(snapshot(session, viewer), viewer, session.names(link.seat))
-    return JSONResponse({"text": await server.drawers.ask(str(link.browser), look.in_words)})
+    return JSONResponse({"text": await asyncio.to_thread(look.in_words)})
 
 
 async def _record(request: Request) -> Response:

@@ -4,6 +4,7 @@ all at the same address.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final
 
@@ -11,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from skyenv.page.background import Background, Name, Work
-from skyenv.page.requests import Handler, browser_of, client_of, packed, server_of
+from skyenv.page.requests import Handler, browser_of, packed
 
 METHODS: Final = ["GET", "POST", "DELETE"]
 
@@ -33,10 +34,8 @@ def work(make: Callable[[Request], Awaitable[tuple[Name, Work]]]) -> Handler:
         browser = browser_of(request)
         name = browser, *name
         if request.method == "POST":
-            return JSONResponse(background.start(name, made, client_of(request)).payload(), 202)
+            return JSONResponse(background.start(name, made).payload(), 202)
         there = background.get(name) if request.method == "GET" else await background.stop(name)
-        return await server_of(request).drawers.ask(
-            browser, lambda: packed(request, there.payload())
-        )
+        return await asyncio.to_thread(lambda: packed(request, there.payload()))
 
     return handle

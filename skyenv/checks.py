@@ -133,28 +133,32 @@ def as_plain(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
     return array if array.flags.carray else array.copy()
 
 
-def check_seats(
-    seats: npt.ArrayLike, num_players: int | npt.NDArray[np.integer[Any]], number: int
+def check_each(
+    name: str,
+    values: npt.ArrayLike,
+    highest: int | npt.NDArray[np.integer[Any]],
+    number: int,
 ) -> npt.NDArray[np.int64]:
-    """Return a seat of each of so many games as `number`: int64 (number,), new and contiguous.
+    """Return a whole number from 0 to `highest` for each of so many games as `number`: int64
+    (number,), new and contiguous.
 
     Args:
-        seats: one seat for all games, or one for each.
-        num_players: of all games, or of each.
+        name: of the option.
+        values: one number for all games, or one for each.
+        highest: of all games, or of each.
         number: how many games there are.
 
     Raises:
-        OptionError: there is no such seat, or these are no seats at all.
+        OptionError: a number is out of range, or these are no such numbers at all.
     """
-    given = np.asarray(seats).copy()  # as rows are, before it is looked at
+    given = np.asarray(values).copy()  # as rows are, before it is looked at
     if given.dtype.kind not in "iu" or given.shape not in ((), (number,)):
         raise OptionError(
-            f"seats must be one seat or one for each of the {number} games, not {shown(seats)}"
+            f"{name} must be a whole number, or one for each of the {number} games, not "
+            f"{shown(values)}"
         )
-    wrong = (given < 0) | (given >= num_players)
-    if number and wrong.any():
-        highest = int(np.min(num_players)) - 1
-        raise OptionError(f"seats must be from 0 to {highest}, not {shown(seats)}")
+    if number and ((given < 0) | (given > highest)).any():
+        raise OptionError(f"{name} must be from 0 to {np.min(highest)}, not {shown(values)}")
     return np.array(np.broadcast_to(given, number), np.int64)
 
 

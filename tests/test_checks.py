@@ -14,11 +14,11 @@ from skyenv import Game
 from skyenv.checks import (
     as_plain,
     check_choice,
+    check_each,
     check_integer,
     check_number,
     check_rows,
     check_seat,
-    check_seats,
     parse_integer,
 )
 from skyenv.errors import AgentError, IllegalActionError, OptionError, shown
@@ -63,10 +63,10 @@ def test_numbers(value: Any) -> None:
             for value in ([4], [-1], 2, [0.5], ["0"], [[0]], [2**63], np.array([True, False]))
         ),
         *(
-            (lambda value: check_seats(value, 3, 2), value, "seats must be")
+            (lambda value: check_each("seats", value, 2, 2), value, "seats must be")
             for value in (3, -1, [0, 3], [0], [0, 0, 0], 1.0, "1", None, True, 2**63, [[0, 0]])
         ),
-        (lambda value: check_seats(value, np.array([2, 4]), 2), [3, 1], "seats must be"),
+        (lambda value: check_each("seats", value, np.array([1, 3]), 2), [3, 1], "seats must be"),
     ],
     ids=lambda value: None if callable(value) else shown(value, 20),
 )
@@ -102,11 +102,11 @@ def test_whole_numbers_written_in_digits() -> None:
         (check_rows(np.array([True, False, False, True]), 4), [0, 3]),
         (check_rows(np.array([1], np.uint8), 4), [1]),
         (check_rows(range(2), 4), [0, 1]),
-        (check_seats(1, 3, 2), [1, 1]),
-        (check_seats([0, 2], 3, 2), [0, 2]),
-        (check_seats(np.int8(2), 3, 2), [2, 2]),
-        (check_seats(np.array([2, 1], np.uint8), 3, 2), [2, 1]),
-        (check_seats([1, 3], np.array([2, 4]), 2), [1, 3]),
+        (check_each("seats", 1, 2, 2), [1, 1]),
+        (check_each("seats", [0, 2], 2, 2), [0, 2]),
+        (check_each("seats", np.int8(2), 2, 2), [2, 2]),
+        (check_each("seats", np.array([2, 1], np.uint8), 2, 2), [2, 1]),
+        (check_each("seats", [1, 3], np.array([1, 3]), 2), [1, 3]),
     ],
 )
 def test_rows_and_seats(checked: Any, expected: list[int]) -> None:

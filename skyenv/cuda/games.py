@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 import skyenv.engine.games as host
-from skyenv.checks import check_flag, check_integer, check_rows, check_seats
+from skyenv.checks import check_each, check_flag, check_integer, check_rows
 from skyenv.cuda import kernels
 from skyenv.cuda.kernels import THREADS, cuda
 from skyenv.engine.games import SCALED, new_batch, whole_numbers
@@ -245,7 +245,7 @@ class Games(host.GameBatch):
             raise OptionError(f"state must be this batch's state or finished, not {state!r}")
         chosen = self._check_rows(rows)
         places = cuda.to_device(np.arange(len(chosen), dtype=np.int64))
-        whose = cuda.to_device(check_seats(seats, self.num_players, len(chosen)))
+        whose = cuda.to_device(check_each("seats", seats, self.num_players - 1, len(chosen)))
         out = cuda.device_array((len(chosen), OBSERVATION_SIZE), np.float32)
         codes = cuda.device_array(len(chosen), new_records(0, CODES_DTYPE).dtype)
         kernels.observe_seats[_blocks(len(chosen)), THREADS](looked_at, chosen, whose, codes)

@@ -14,17 +14,17 @@ import numpy.typing as npt
 from skyenv.checks import (
     Refusal,
     check_choice,
+    check_each,
     check_flag,
     check_integer,
     check_rows,
-    check_seats,
 )
 from skyenv.engine import kernels, thread_pool
 from skyenv.engine.kernels import Batch
 from skyenv.engine.observation import CODES_DTYPE, OBSERVATION_SIZE
 from skyenv.engine.options import GameKeywords, GameOptions, options_of
 from skyenv.engine.validation import as_games, check_positions
-from skyenv.errors import GameOverError, IllegalActionError, OptionError, shown
+from skyenv.errors import GameOverError, IllegalActionError, OptionError
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
 from skyenv.rules.components import MAX_PLAYERS
 from skyenv.rules.event_log import LOG_DTYPE
@@ -367,7 +367,7 @@ class Games(GameBatch):
             OptionError: there is no such row or seat, or `state` holds no such games.
         """
         chosen = self._check_rows(rows)
-        whose = check_seats(seats, self.num_players, len(chosen))
+        whose = check_each("seats", seats, self.num_players - 1, len(chosen))
         games = self.batch.state
         if state is not None:
             games = as_games(state)
@@ -402,14 +402,8 @@ class Games(GameBatch):
             OptionError: there is no such row, or the salt is out of range.
         """
         chosen = self._check_rows(rows)
-        salts = np.asarray(salt)
-        fits = salts.dtype.kind in "iu" and salts.shape in ((), (len(chosen),))
-        if not fits or ((salts < 0) | (salts > 2**62)).any():
-            raise OptionError(
-                f"salt must be a whole number from 0 to 2⁶², or one for each row, not {shown(salt)}"
-            )
+        salts = check_each("salt", salt, 2**62, len(chosen))
         out = np.empty(len(chosen), np.float64)
-        salts = np.broadcast_to(salts, len(chosen)).astype(np.int64)
         with self.lock:
             kernels.uniforms(self.batch.state, chosen, self._secret, salts, out)
         return out

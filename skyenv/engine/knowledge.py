@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.checks import as_plain, check_rows, check_seats
+from skyenv.checks import as_plain, check_each, check_rows
 from skyenv.engine.games import DECISIONS_AT_A_TIME, whole_numbers
 from skyenv.engine.validation import as_games, check_positions
 from skyenv.errors import OptionError, shown
@@ -175,7 +175,7 @@ def view(
     """
     games = as_games(state)
     chosen = np.arange(len(games)) if rows is None else check_rows(rows, len(games))
-    whose = check_seats(seats, games["num_players"][chosen], len(chosen))
+    whose = check_each("seats", seats, games["num_players"][chosen] - 1, len(chosen))
     views = new_records(len(chosen), VIEW_DTYPE)
     _see_all(games, chosen, whose, views["game"], views)
     return views.view(np.recarray)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from skyenv.agents.deciding import (
     checked_actions,
     decide,
+    decide_each,
     decide_game,
     decisions_in,
     evaluation_of,
@@ -52,6 +53,7 @@ __all__ = [
     "checkpoint_in",
     "checkpoint_suffixes",
     "decide",
+    "decide_each",
     "decide_game",
     "decisions_in",
     "evaluation_of",

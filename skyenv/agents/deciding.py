@@ -4,6 +4,8 @@ checked.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import numpy.typing as npt
 
@@ -63,6 +65,33 @@ def decide(
     """
     decisions = decisions_in(games, agent, rows, salt)
     return checked_actions(agent, decisions) if len(decisions) else np.zeros(0, np.int64)
+
+
+def decide_each(
+    games: Games,
+    agents: Mapping[int, Agent],
+    whose: npt.NDArray[np.int64],
+    rows: npt.NDArray[np.int64],
+    salt: npt.ArrayLike = 0,
+) -> npt.NDArray[np.int64]:
+    """Several agents' actions in some rows, int64 (k,); each is asked once.
+
+    Args:
+        games: the batch.
+        agents: by number.
+        whose: int64 (k,), the number of each row's agent.
+        rows: int64 (k,), rows whose games go on.
+        salt: as for :func:`decisions_in`.
+
+    Raises:
+        AgentError: an answer isn't one legal action for each decision.
+    """
+    actions, salts = np.zeros(rows.size, np.int64), np.broadcast_to(salt, rows.shape)
+    for number, agent in agents.items():
+        here = whose == number
+        if here.any():
+            actions[here] = decide(games, agent, rows[here], salts[here])
+    return actions
 
 
 def checked_actions(agent: Agent, decisions: Decisions) -> npt.NDArray[np.int64]:

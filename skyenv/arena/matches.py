@@ -11,14 +11,14 @@ from typing import Final, Protocol, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import Agent, decide, decide_game
+from skyenv.agents import Agent, decide_each, decide_game
 from skyenv.checks import check_integer
 from skyenv.engine.game import Game
 from skyenv.engine.games import Games, results
 from skyenv.engine.options import GameKeywords, GameOptions, options_of
 from skyenv.errors import OptionError
 from skyenv.rules.state import END_TRUNCATED
-from skyenv.seeds import EVALUATION, HIGHEST_SEED, secret_seeds
+from skyenv.seeds import EVALUATION, secret_seeds, seeds_of
 
 # Games under way at once: enough for batched decisions, and few enough that games finish steadily.
 ROWS: Final = 512
@@ -152,7 +152,9 @@ def play_games(
     )
     match = np.arange(width)  # which game of the match each row plays
     while (going := np.flatnonzero(games.seat >= 0)).size:
-        actions = _decisions(games, agents, played.seating[match], going)
+        seats = games.seat[going]
+        whose = played.seating[match[going], seats]
+        actions = decide_each(games, dict(enumerate(agents)), whose, going, SALT + seats)
         if onlooker is not None:
             onlooker.decided(games, going, match[going], actions)
         games.step(actions, going)
@@ -181,12 +183,8 @@ def _new_match(agents: Sequence[Agent], seating: npt.ArrayLike, seeds: npt.Array
             f"seating names agents {chairs.min()} to {chairs.max()}; there are {len(agents)}, "
             "counted from 0"
         )
-    numbers = [check_integer("seed", seed, 0, HIGHEST_SEED) for seed in np.asarray(seeds).tolist()]
-    if len(numbers) != len(chairs):
-        raise OptionError(
-            f"seeds must be one number for each of the {len(chairs)} games, not {len(numbers)}"
-        )
-    return Played(np.array(numbers, np.int64), chairs.astype(np.int64))
+    numbers = seeds_of(np.atleast_1d(seeds), len(chairs))
+    return Played(numbers, chairs.astype(np.int64))
 
 
 def _options(seats: int, side: str, **game: Unpack[GameKeywords]) -> GameOptions:
@@ -195,28 +193,11 @@ def _options(seats: int, side: str, **game: Unpack[GameKeywords]) -> GameOptions
     Raises:
         OptionError: an option is wrong, or `options` are of another table or not alone.
     """
-    if game.get("options") is None:
-        return options_of(seats, side, **game)
-    options = options_of(side=side, **game)
+    given = 2 if game.get("options") else seats  # beside whole options 2 counts as not given
+    options = options_of(given, side, **game)
     if options.num_players != seats:
         raise OptionError(f"options are of {options.num_players} players, the table has {seats}")
     return options
-
-
-def _decisions(
-    games: Games,
-    agents: Sequence[Agent],
-    seating: npt.NDArray[np.int64],
-    rows: npt.NDArray[np.int64],
-) -> npt.NDArray[np.int64]:
-    """What the agents do in some rows, int64 (k,)."""
-    actions = np.zeros(rows.size, np.int64)
-    seats = games.seat[rows]
-    for index, agent in enumerate(agents):
-        here = seating[rows, seats] == index
-        if here.any():
-            actions[here] = decide(games, agent, rows[here], SALT + seats[here])
-    return actions
 
 
 def rotations(players: int, paired_seeds: int) -> npt.NDArray[np.int64]:

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import Agent, decide, make_agent
+from skyenv.agents import Agent, decide_each, make_agent
 from skyenv.checks import check_choice, check_flag, check_number, check_seat
 from skyenv.engine.games import SCALED, Games, whole_numbers
 from skyenv.engine.observation import codes_of
@@ -284,12 +284,8 @@ class LearnerGames:
 
     def _opponents_actions(self, rows: Int64) -> Int64:
         players = self._opponent[rows, self.games.seat[rows]].tolist()
-        numbers = np.array([id(agent) for agent in players])
-        actions: Int64 = np.empty(rows.size, dtype=np.int64)
-        for number, agent in {id(agent): agent for agent in players}.items():
-            deciding = numbers == number
-            actions[deciding] = decide(self.games, agent, rows[deciding])
-        return actions
+        whose = np.array([id(agent) for agent in players])
+        return decide_each(self.games, dict(zip(whose.tolist(), players, strict=True)), whose, rows)
 
     # ---- the learner's view ----
 

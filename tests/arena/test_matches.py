@@ -93,7 +93,7 @@ TWO = (RandomAgent(), RandomAgent())
     [
         (lambda: play_games(TWO, [0, 1], [1, 2]), "one row of seats"),
         (lambda: play_games(TWO, [[0, 2]], [1]), "seating names agents 0 to 2; there are 2"),
-        (lambda: play_games(TWO, [[0, 1]], [1, 2]), "one number for each of the 1 games, not 2"),
+        (lambda: play_games(TWO, [[0, 1]], [1, 2]), "one number for each of the 1 rows, not 2"),
         (lambda: play_games(TWO, [[0, 1]], [-1]), "seed must be"),
         (lambda: play_games(TWO, [[0] * 5], [1]), "num_players must be"),
         (lambda: play_games(TWO, [[0, 1]], [1], options=GameOptions(3)), "are of 3 players, the"),

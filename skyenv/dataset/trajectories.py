@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from skyenv.arena.ratings import best_other
 from skyenv.engine.games import Games, results
 from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
-from skyenv.rules.components import MAX_PLAYERS
+from skyenv.rules.components import MAX_PLAYERS, SIDES
+from skyenv.rules.state import new_games
 
 Int64 = npt.NDArray[np.int64]
 
@@ -88,11 +90,8 @@ class Trajectories:
         """By how many VP each seat is ahead of the best other one in the end: int64 (k, 4), 0 for
         seats that there aren't.
         """
-        seats = np.arange(MAX_PLAYERS)
-        there = seats < self.players[:, None]
-        others = there[:, None, :] & ~np.eye(MAX_PLAYERS, dtype=np.bool_)
-        best = np.where(others, self.scores[:, None, :], -1).max(axis=2)
-        return np.where(there, self.scores - best, 0)
+        there = np.arange(MAX_PLAYERS) < self.players[:, None]
+        return np.where(there, self.scores - best_other(np.where(there, self.scores, -1)), 0)
 
 
 class Collector:
@@ -104,10 +103,7 @@ class Collector:
 
     def __init__(self, number: int) -> None:
         self._parts: dict[str, list[npt.NDArray[Any]]] = {}
-        self._sides = [""] * number
-        self._players, self._ends = np.zeros((2, number), np.int64)
-        self._shares = np.zeros((number, MAX_PLAYERS))
-        self._scores = np.zeros((number, MAX_PLAYERS), np.int64)
+        self._finished = new_games(number)
         self._last = np.zeros((number, MAX_PLAYERS, OBSERVATION_SIZE), np.int16)
 
     def decided(self, games: Games, rows: Int64, matches: Int64, actions: Int64) -> None:
@@ -125,13 +121,11 @@ class Collector:
         rewards = np.zeros((len(rows), MAX_PLAYERS), np.float32)
         rewards[:, : games.num_players] = games.reward[rows]
         self.add(rewards=rewards)
-        for row, match in zip(rows[games.done[rows]], matches[games.done[rows]], strict=True):
-            state = games.state[[row]].view(np.recarray)
-            self._sides[match], self._players[match] = games.side, games.num_players
-            self._shares[match], self._scores[match] = results(state)[0][0], state["score"][0]
-            self._ends[match] = state["end"][0]
+        over, ended = rows[games.done[rows]], matches[games.done[rows]]
+        if over.size:
+            self._finished[ended] = games.state[over]
             for seat in range(games.num_players):
-                self._last[match, seat] = codes_of(games.observe(seat, [row]))[0]
+                self._last[ended, seat] = codes_of(games.observe(seat, over))
 
     def add(self, **parts: npt.NDArray[Any]) -> None:
         """Some more of what :class:`Trajectories` has of decisions, by name."""
@@ -154,12 +148,12 @@ class Collector:
             joined[name] = joined[name][order]
         return Trajectories(
             **joined,
-            players=self._players,
-            sides=self._sides,
+            players=self._finished["num_players"].astype(np.int64),
+            sides=[SIDES[side] for side in self._finished["side"]],
             seeds=np.array(seeds, np.int64),
             agents=agents,
-            shares=self._shares,
-            scores=self._scores,
-            ends=self._ends,
+            shares=results(self._finished)[0],
+            scores=self._finished["score"].astype(np.int64),
+            ends=self._finished["end"].astype(np.int64),
             last=self._last,
         )

@@ -15,7 +15,7 @@ from skyenv.checks import check_integer
 from skyenv.engine.games import results
 from skyenv.errors import OptionError
 from skyenv.rules.state import END_REASONS
-from skyenv.seeds import HIGHEST_SEED, TRAINING, fresh_seed
+from skyenv.seeds import HIGHEST_SEED, TRAINING, fresh_seed, seeds_of
 
 Int64 = npt.NDArray[np.int64]
 
@@ -90,8 +90,7 @@ def row_seeds(
             None if entry is None else check_integer("seed", entry, 0, HIGHEST_SEED)
             for entry in given
         ]
-    first = check_integer("seed", seed, 0, HIGHEST_SEED)
-    return [(first + row) & HIGHEST_SEED for row in rows.tolist()]
+    return [int(one) for one in seeds_of(seed, num_rows)[rows]]
 
 
 def episode_infos(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from functools import partial
-from typing import Any, Unpack, cast
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -155,10 +154,11 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
         Raises:
             AttributeError: for any other name; :attr:`core` has seats, seeds and opponents.
         """
+        rows = self._get_indices(indices)
         if attr_name == "action_masks":
-            return [partial(self._mask, row) for row in self._get_indices(indices)]
+            return [lambda row=row: self.core.mask(np.array([row]))[0] for row in rows]
         if attr_name == "render_mode":
-            return [self.render_mode for _ in self._get_indices(indices)]
+            return [self.render_mode for _ in rows]
         raise AttributeError(f"the rows have no attribute {shown(attr_name)}; look at env.core")
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
@@ -195,6 +195,3 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
         """Every row's pixels, uint8 (height, width, 3), in the mode ``"rgb_array"``, else None."""
         is_drawn = self.render_mode == "rgb_array"
         return [self._picture(row) if is_drawn else None for row in range(self.num_envs)]
-
-    def _mask(self, row: int) -> npt.NDArray[np.int8]:
-        return cast(npt.NDArray[np.int8], self.core.mask(np.array([row]))[0])

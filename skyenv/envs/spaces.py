@@ -15,7 +15,7 @@ from gymnasium import spaces
 
 from skyenv.checks import check_choice, check_flag
 from skyenv.engine.games import SCALED
-from skyenv.engine.observation import HIGH, LARGEST_CODES, LOW, OBSERVATION_SIZE
+from skyenv.engine.observation import HIGH, LARGEST_CODES
 from skyenv.rules.actions import NUM_ACTIONS
 
 Mask = npt.NDArray[np.int8]
@@ -34,10 +34,8 @@ def observation_space(observation: str = SCALED) -> spaces.Space[npt.NDArray[Any
     Args:
         observation: ``"scaled"``: float32; ``"codes"``: int16.
     """
-    if observation == SCALED:
-        return spaces.Box(low=LOW, high=HIGH, shape=(OBSERVATION_SIZE,), dtype=np.float32)
-    low = np.zeros_like(LARGEST_CODES)
-    return spaces.Box(low=low, high=LARGEST_CODES, shape=low.shape, dtype=np.int16)
+    high = HIGH if observation == SCALED else LARGEST_CODES
+    return spaces.Box(low=np.zeros_like(high), high=high, dtype=high.dtype)
 
 
 def action_space() -> spaces.Discrete:

@@ -13,8 +13,7 @@ from skyenv.agents import decide_game, make_agent
 from skyenv.engine.game import Game
 from skyenv.page.export import exported
 from skyenv.page.replays import Replay
-from skyenv.render import svg
-from skyenv.render.parts import forget
+from skyenv.render import city, panels, svg
 from skyenv.render.raster import rgb
 
 
@@ -56,6 +55,12 @@ def of_a_game(scale: Scale, players: int, games: Sequence[Game]) -> Iterator[Fig
     spent = seconds(lambda: pages.append(exported(replay, "a game")))
     yield figure(f"export of {replay.steps} actions, {players} players", "s", [spent])
     yield figure(f"size of that page, {players} players", "bytes", [len(pages[0].encode())])
+
+
+def forget() -> None:
+    """Empty the caches of drawn parts."""
+    for value in (*vars(city).values(), *vars(panels).values()):
+        getattr(value, "cache_clear", int)()
 
 
 def frames_per_second(games: Sequence[Game], draw: Callable[[Game], Any]) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Mapping
 from typing import Final
 from xml.sax.saxutils import escape
 
@@ -11,10 +12,10 @@ FONTS: Final = (
     "'Source Sans Pro','Source Sans 3','Segoe UI','Helvetica Neue',"
     "Roboto,Arial,'DejaVu Sans',sans-serif"
 )
+# What may not stand in XML, escaped or not.
 _FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What may not stand in XML, escaped or not."""
-_PLAIN: Final = re.compile("[ !#$%'-;=?-~]*")
-"""Texts that need no escaping."""
+_PLAIN: Final = re.compile("[ !#$%'-;=?-~]*")  # texts that need no escaping
+_ENTITIES: Final = {'"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
 _NARROW: Final = frozenset("iIjlftr.,:;'|!()[]-· ")
 _WIDE: Final = frozenset("mwMWQOGDHNU@%–—×+…")
 
@@ -34,37 +35,35 @@ def _attribute(value: object) -> str:
     if isinstance(value, (int, float)):
         return number(value)
     text = str(value)
-    return (
-        text
-        if _PLAIN.fullmatch(text)
-        else escape(clean(text), {'"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"})
-    )
+    return text if _PLAIN.fullmatch(text) else escape(clean(text), _ENTITIES)
 
 
-def element(name: str, *children: str, **attributes: object) -> str:
-    """An element: ``_`` in the names of attributes becomes ``-``, None leaves one out, numbers are
-    rounded.
+def attributes(values: Mapping[str, object]) -> str:
+    """Attributes as they stand in an element: ``_`` in names becomes ``-``, None leaves one out,
+    numbers are rounded.
     """
-    listed = "".join(
-        f' {key.replace("_", "-")}="{_attribute(value)}"'
-        for key, value in attributes.items()
+    return "".join(
+        f' {name.replace("_", "-")}="{_attribute(value)}"'
+        for name, value in values.items()
         if value is not None
     )
-    inside = "".join(children)
-    return f"<{name}{listed}>{inside}</{name}>" if inside else f"<{name}{listed}/>"
 
 
-def group(*children: str, **attributes: object) -> str:
+def element(name: str, *children: str, **values: object) -> str:
+    """An element and its attributes (:func:`attributes`)."""
+    inside, begin = "".join(children), f"{name}{attributes(values)}"
+    return f"<{begin}>{inside}</{name}>" if inside else f"<{begin}/>"
+
+
+def group(*children: str, **values: object) -> str:
     """A ``<g>``; without attributes just what is in it."""
-    return element("g", *children, **attributes) if attributes else "".join(children)
+    return element("g", *children, **values) if values else "".join(children)
 
 
-def at(x: float, y: float, *children: str, scale: float = 1.0, **attributes: object) -> str:
+def at(x: float, y: float, *children: str, scale: float = 1.0, **values: object) -> str:
     """What is in it, moved (and scaled about its own origin)."""
     size = "" if scale == 1.0 else f" scale({scale:.3g})"
-    return element(
-        "g", *children, transform=f"translate({number(x)} {number(y)}){size}", **attributes
-    )
+    return element("g", *children, transform=f"translate({number(x)} {number(y)}){size}", **values)
 
 
 def title(text: str) -> str:
@@ -73,51 +72,43 @@ def title(text: str) -> str:
 
 
 def rectangle(
-    x: float, y: float, width: float, height: float, r: float = 0.0, /, **attributes: object
+    x: float, y: float, width: float, height: float, r: float = 0.0, /, **values: object
 ) -> str:
     """A rectangle with round corners."""
-    return element("rect", x=x, y=y, width=width, height=height, rx=r or None, **attributes)
+    return element("rect", x=x, y=y, width=width, height=height, rx=r or None, **values)
 
 
-def circle(x: float, y: float, r: float, **attributes: object) -> str:
+def circle(x: float, y: float, r: float, **values: object) -> str:
     """A circle."""
-    return element("circle", cx=x, cy=y, r=r, **attributes)
+    return element("circle", cx=x, cy=y, r=r, **values)
 
 
-def path(d: str, **attributes: object) -> str:
+def path(d: str, **values: object) -> str:
     """A path."""
-    return element("path", d=d, **attributes)
+    return element("path", d=d, **values)
 
 
-def polygon(points: list[tuple[float, float]], **attributes: object) -> str:
-    """A closed polygon."""
-    return path("M" + "L".join(f"{number(x)} {number(y)}" for x, y in points) + "Z", **attributes)
-
-
-def words(x: float, y: float, text: str, size: float, **attributes: object) -> str:
-    """Text on one line, its baseline at `y`; ``middle=True`` centres it, ``end=True`` lets it end
-    at `x`.
-    """
-    middle, end = attributes.pop("middle", False), attributes.pop("end", False)
-    bold = attributes.pop("bold", False)
+def words(
+    x: float,
+    y: float,
+    text: str,
+    size: float,
+    *,
+    middle: object = False,
+    end: object = False,
+    bold: object = False,
+    **values: object,
+) -> str:
+    """Text on one line, its baseline at `y`; `middle` centres it, `end` lets it end at `x`."""
     anchor = "middle" if middle else "end" if end else None
+    place = {"x": x, "y": y, "font_size": size, "text_anchor": anchor}
     weight = "bold" if bold else None
-    inside = escape(clean(text))
-    return element(
-        "text",
-        inside,
-        x=x,
-        y=y,
-        font_size=size,
-        text_anchor=anchor,
-        font_weight=weight,
-        **attributes,
-    )
+    return element("text", escape(clean(text)), **place, font_weight=weight, **values)
 
 
 def width_of(text: str, size: float) -> float:
     """About how wide a text will be, rather too much than too little, as the font isn't known."""
-    widths = (
+    return size * sum(
         0.3
         if letter in _NARROW
         else 0.78
@@ -127,7 +118,6 @@ def width_of(text: str, size: float) -> float:
         else 1.0
         for letter in text
     )
-    return size * sum(widths)
 
 
 def fitted(text: str, size: float, width: float) -> str:

@@ -1,37 +1,36 @@
 """A drawing made of named parts: each is a pure function of what it shows, so what shows the same
 isn't drawn again.
 
-A part's text is SVG that may name other parts by a :func:`slot`. What a part shows of a position is
-read with :class:`Fields`: as bytes, which make up a key at next to no cost; they become numbers
-only where the part has to be drawn.
+A part's text is SVG that may name other parts by a :func:`slot`. Functions that draw parts are
+cached by their arguments: numbers, texts and tuples of them.
 """
 
 from __future__ import annotations
 
 import base64
-import functools
 import hashlib
-import operator
 import re
-from collections.abc import Callable, Container
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from types import SimpleNamespace
-from typing import Any, Final, ParamSpec
+from typing import Any, Final
 
-import numpy as np
+from skyenv.render.colours import Theme
+from skyenv.render.marks import element, group, title
+from skyenv.render.table import Table
 
-from skyenv.rules.state import GAME_DTYPE
-
-ROOT: Final = "table"
-"""The part that holds all others."""
+ROOT: Final = "table"  # the part that holds all others
 _SLOT: Final = re.compile(r'<g data-part="([^"]*)"/>')
+# Letters of a digest, 36 bits: it tells a hundred parts of one browser apart, and isn't meant to
+# withstand anybody.
 _DIGEST: Final = 6
-"""Letters of a digest: 36 bits.
 
-It tells a hundred parts of one browser apart, and isn't meant to withstand anybody.
+Names = tuple[str | None, ...] | None
+"""Who sits where."""
+Marks = tuple[int, ...] | None
+"""Which of the actions that a thing can mean are legal; None: the page decides that, and every glow
+is drawn, but hidden.
 """
-_Arguments = ParamSpec("_Arguments")
 
 
 def slot(name: str) -> str:
@@ -59,10 +58,9 @@ class Part:
     @cached_property
     def digest(self) -> str:
         """Six letters of A-Z a-z 0-9 - _ that tell it from others by its name and its text."""
-        content = hashlib.blake2b(
-            f"{self.name}\0{self.text}".encode("utf-8", "replace"), digest_size=6
-        ).digest()
-        return base64.urlsafe_b64encode(content).decode()[:_DIGEST]
+        content = f"{self.name}\0{self.text}".encode("utf-8", "replace")
+        hashed = hashlib.blake2b(content, digest_size=6).digest()
+        return base64.urlsafe_b64encode(hashed).decode()[:_DIGEST]
 
 
 class Drawing:
@@ -80,28 +78,17 @@ class Drawing:
         self.parts[part.name] = part
         return slot(part.name)
 
-    def text(self) -> str:
-        """The whole drawing."""
-        texts: list[str] = []
-        self._write(ROOT, texts)
-        return "".join(texts)
-
-    def _write(self, name: str, texts: list[str]) -> None:
-        for i, piece in enumerate(self.parts[name].pieces):
-            if i % 2:
-                self._write(piece, texts)
-            else:
-                texts.append(piece)
+    def text(self, name: str = ROOT) -> str:
+        """The whole drawing, or one of its parts with those in it."""
+        pieces = self.parts[name].pieces
+        return "".join(self.text(piece) if i % 2 else piece for i, piece in enumerate(pieces))
 
     def changes(self, known: Container[str] = ()) -> dict[str, list[str]]:
-        """The parts that somebody lacks who has those with the digests `known`: by name their
+        """The parts that a client lacks which has those with the digests `known`: by name their
         digest and their text.
         """
-        return {
-            part.name: [part.digest, part.text]
-            for part in self.parts.values()
-            if part.digest not in known
-        }
+        parts = self.parts.values()
+        return {part.name: [part.digest, part.text] for part in parts if part.digest not in known}
 
 
 def digests(text: str) -> frozenset[str]:
@@ -109,79 +96,72 @@ def digests(text: str) -> frozenset[str]:
     return frozenset(text[i : i + _DIGEST] for i in range(0, len(text), _DIGEST))
 
 
-# ---- what isn't drawn again ----
-
-_memories: Final[list[Any]] = []
+# ---- what all parts share ----
 
 
-def remembered(most: int) -> Callable[[Callable[_Arguments, Part]], Callable[_Arguments, Part]]:
-    """For functions that draw a part: the last so many drawings are kept, by all arguments.
+@dataclass(frozen=True)
+class Scene:
+    """What is drawn, and how.
 
-    Threads may share them.
+    Attributes:
+        table: the position as its reader sees it.
+        game: its record as plain numbers and tuples of them.
+        theme: the colours.
+        legal: the actions that may be chosen; None: the page decides.
+        agents: who sits where.
+        upright: whether the picture is for a narrow screen.
+        drawing: its parts so far.
     """
 
-    def decorate(draw: Callable[_Arguments, Part]) -> Callable[_Arguments, Part]:
-        memory = functools.lru_cache(maxsize=most)(draw)
-        _memories.append(memory)
-        return memory  # type: ignore[return-value]  # typeshed doesn't keep the arguments' types
+    table: Table
+    game: Any
+    theme: Theme
+    legal: frozenset[int] | None
+    agents: Names
+    upright: bool
+    drawing: Drawing
 
-    return decorate
-
-
-def forget() -> None:
-    """Forget all drawings that were kept, to measure what drawing costs."""
-    for memory in _memories:
-        memory.cache_clear()
-
-
-# ---- what a part shows ----
+    def marks(self, *actions: int) -> Marks:
+        """Which of these actions may be chosen."""
+        if self.legal is None:
+            return None
+        return tuple(action for action in actions if action in self.legal)
 
 
-class Fields:
-    """Some fields of a game's record, or of all of them the row with some index.
+def thing(actions: Iterable[int], marks: Marks, what: str, *body: str, **data: object) -> str:
+    """Draw something that an action can mean: a group with its ``data-`` attributes.
 
     Args:
-        names: fields of GAME_DTYPE.
-        depth: how many indices lead to the row.
+        actions: the numbers of the actions that choosing it can mean, legal or not.
+        marks: which of them may be chosen.
+        what: what it is, in words.
+        body: its picture.
+        data: attributes without ``data_``.
     """
+    attributes: dict[str, object] = {"class": "legal"} if marks else {}
+    attributes |= {f"data_{name}": str(value) for name, value in data.items()}
+    attributes["data_action"] = " ".join(map(str, actions)) or None
+    return element("g", title(what), *body, **attributes)
 
-    def __init__(self, *names: str, depth: int = 0) -> None:
-        self._fields: list[tuple[str, int, list[int], int, Any, tuple[int, ...]]] = []
-        self._spans: dict[tuple[int, ...], list[tuple[int, int]]] = {}  # as many as there are rows
-        of_record = GAME_DTYPE.fields
-        assert of_record is not None
-        for name in names:
-            dtype, offset = of_record[name][:2]
-            shape, base = dtype.shape, dtype.base
-            strides = [
-                int(np.prod(shape[i + 1 :], dtype=int)) * base.itemsize for i in range(depth)
-            ]
-            size = int(np.prod(shape[depth:], dtype=int)) * base.itemsize
-            self._fields.append((name, offset, strides, size, base, shape[depth:]))
 
-    def read(self, raw: bytes, *index: int) -> bytes:
-        """What the fields hold in a record (its bytes), as a key."""
-        spans = self._spans.get(index) or self._spans.setdefault(index, self._spans_of(index))
-        return b"".join([raw[start:end] for start, end in spans])
+def piece(kind: str, count: int = 1) -> dict[str, Any]:
+    """Attributes of something that the page may let move: its kind, and how many are there.
 
-    def _spans_of(self, index: tuple[int, ...]) -> list[tuple[int, int]]:
-        """Where the fields begin and end in a record's bytes."""
-        starts = [
-            offset + sum(map(operator.mul, strides, index))
-            for _, offset, strides, *_ in self._fields
-        ]
-        return [
-            (start, start + field[3]) for start, field in zip(starts, self._fields, strict=True)
-        ]
+    A piece that is more often in one place and less often in another has gone from there to here.
+    What stands behind a colon tells pieces of one kind in one part of the drawing apart.
+    """
+    return {"data_piece": kind, "data_count": count if count > 1 else None}
 
-    def numbers(self, key: bytes) -> Any:
-        """The same as numbers and lists of numbers, by the fields' names."""
-        found, start = SimpleNamespace(), 0
-        for name, _, _, size, base, shape in self._fields:
-            setattr(
-                found,
-                name,
-                np.frombuffer(key, base, size // base.itemsize, start).reshape(shape).tolist(),
-            )
-            start += size
-        return found
+
+def glow(theme: Theme, marks: Marks, outline: str) -> str:
+    """The outline of something that may be chosen, drawn as a glow."""
+    if marks == ():
+        return ""
+    wide = group(outline, fill="none", stroke=theme.legal, stroke_width=7, stroke_opacity=0.3)
+    shining = wide + group(outline, fill="none", stroke=theme.legal, stroke_width=2.4)
+    return shining if marks else hidden(shining, "glow")
+
+
+def hidden(picture: str, name: str) -> str:
+    """What the page shows only where something may be chosen, by its class (page.css)."""
+    return group(picture, **{"class": name}, visibility="hidden")

@@ -7,181 +7,81 @@ stand on it.
 from __future__ import annotations
 
 import functools
-import math
+import re
 from typing import Final
 
 from skyenv.render.colours import Theme
-from skyenv.render.marks import at, circle, element, group, number, path, polygon, rectangle, words
+from skyenv.render.marks import at, attributes, circle, group, number, path, rectangle, words
 from skyenv.render.words import seat_label
 from skyenv.rules.components import LOWEST_CARD
+from skyenv.rules.state import NONE
 
+# The smallest text in a wide picture, 1200 units wide: 12 pixels where the picture is 930 wide.
 SMALL: Final = 15.5
-"""Size of the smallest text in a wide picture, 1200 units wide: 12 pixels where the picture is 930
-pixels wide.
-"""
 CARD_WIDTH: Final = 42.0
 CARD_HEIGHT: Final = 56.0
 
-# ---- suits: every colour has a shape ----
+# ---- outlines that grow with a radius, in braces their numbers for a radius of 1 ----
+
+# Triangle, diamond, square, circle, cross; a star for black.
+_SUITS: Final = (
+    'path d="M{0} {-1.05}L{1.1} {.85}L{-1.1} {.85}Z"',
+    'path d="M{0} {-1.2}L{.95} {0}L{0} {1.2}L{-.95} {0}Z"',
+    'rect x="{-.85}" y="{-.85}" width="{1.7}" height="{1.7}"',
+    'circle cx="0" cy="0" r="{1}"',
+    'path d="M{-.36} {-1.05}H{.36}V{-.36}H{1.05}V{.36}H{.36}V{1.05}'
+    'H{-.36}V{.36}H{-1.05}V{-.36}H{-.36}Z"',
+    'path d="M{0} {-1.15}L{.29389} {-.40451}L{1.09371} {-.35537}L{.47553} {.15451}'
+    "L{.67595} {.93037}L{0} {.5}L{-.67595} {.93037}L{-.47553} {.15451}"
+    'L{-1.09371} {-.35537}L{-.29389} {-.40451}Z"',
+)
+# Of the seats: circle, square, diamond, triangle; a hexagon for Alea.
+_EMBLEMS: Final = (
+    'circle cx="0" cy="0" r="{1}"',
+    'rect x="{-.92}" y="{-.92}" width="{1.84}" height="{1.84}" rx="{.22}"',
+    'path d="M{0} {-1.25}L{1.25} {0}L{0} {1.25}L{-1.25} {0}Z"',
+    'path d="M{0} {-1.35}L{1.3} {.95}L{-1.3} {.95}Z"',
+    'path d="M{1.12} {0}L{.56} {.96995}L{-.56} {.96995}L{-1.12} {0}'
+    'L{-.56} {-.96995}L{.56} {-.96995}Z"',
+)
+# Upwards from the origin, by half a house's width: steps and a mast, a dome, slanting, a gable;
+# battlements.
+_ROOFS: Final = (
+    'path d="M{-.7} 0V-4H{-.35}V-7H-0.6V-13H.6V-7H{.35}V-4H{.7}V0Z"',
+    'path d="M{-.85} 0A{.85} {.85} 0 0 1 {.85} 0Z"',
+    'path d="M{-1} 0L{1} -9V0Z"',
+    'path d="M{-1} 0L0 -10L{1} 0Z"',
+    'path d="M{-1} 0V-6H{-.5}V-3H{-.2}V-6H{.2}V-3H{.5}V-6H{1}V0Z"',
+)
+_IN_BRACES: Final = re.compile(r"\{([-.\d]+)\}")
 
 
-def _star(r: float) -> list[tuple[float, float]]:
-    points = []
-    for i in range(10):
-        angle, radius = math.radians(36 * i - 90), r * (1.15 if i % 2 == 0 else 0.5)
-        points.append((radius * math.cos(angle), radius * math.sin(angle)))
-    return points
+def _outline(template: str, r: float, **style: object) -> str:
+    scaled = _IN_BRACES.sub(lambda match: number(float(match[1]) * r), template)
+    return f"<{scaled}{attributes(style)}/>"
 
 
 @functools.cache
 def suit(
     theme: Theme, colour: int, r: float, fill: str | None = None, outlined: bool = False
 ) -> str:
-    """The shape of a colour: triangle, diamond, square, circle, cross; a star for black, a ring for
-    the sixth plot.
-    """
-    edge: dict[str, object] = {"fill": fill or theme.suits[colour]}
-    if outlined:
-        edge |= {"stroke": theme.paper, "stroke_width": 0.8}
-    if colour == 0:
-        return polygon([(0, -r * 1.05), (r * 1.1, r * 0.85), (-r * 1.1, r * 0.85)], **edge)
-    if colour == 1:
-        return polygon([(0, -r * 1.2), (r * 0.95, 0), (0, r * 1.2), (-r * 0.95, 0)], **edge)
-    if colour == 2:
-        return rectangle(-r * 0.85, -r * 0.85, r * 1.7, r * 1.7, **edge)
-    if colour == 3:
-        return circle(0, 0, r, **edge)
-    if colour == 4:
-        a, b = r * 0.36, r * 1.05
-        return path(
-            f"M{number(-a)} "
-            f"{number(-b)}H{number(a)}V{number(-a)}H{number(b)}V{number(a)}H{number(a)}V{number(b)}"
-            f"H{number(-a)}V{number(a)}H{number(-b)}V{number(-a)}H{number(-a)}Z",
-            **edge,
-        )
-    return polygon(_star(r), **edge)
-
-
-# ---- businesses ----
-
-
-def _boutique(ink: str) -> str:
-    """A dress."""
-    return path(
-        "M-3.4-8.5L-2.2-8.5Q0-5.2 2.2-8.5L3.4-8.5L3.8-3.2L2.4-.8L7 8.3Q0 10.4-7 "
-        "8.3L-2.4-.8L-3.8-3.2Z",
-        fill=ink,
-    )
-
-
-def _jeweller(ink: str) -> str:
-    """A ring with a stone."""
-    ring = circle(0, 3.4, 5.3, fill="none", stroke=ink, stroke_width=1.9)
-    return (
-        ring
-        + path("M-3.4-8.8H3.4L5.6-6L0-.8L-5.6-6Z", fill=ink)
-        + path("M-5.2-6H5.2", stroke="#fff", stroke_width=0.9)
-    )
-
-
-def _gallery(ink: str) -> str:
-    """A picture in its frame."""
-    frame = rectangle(-8.3, -6.8, 16.6, 13.6, 0.8, fill="none", stroke=ink, stroke_width=2)
-    return (
-        frame
-        + path("M-6.6 4.9L-2.2-1.6L.8 2L3-.4L6.6 4.9Z", fill=ink)
-        + circle(3.6, -3.2, 1.6, fill=ink)
-    )
-
-
-def _perfumery(ink: str) -> str:
-    """A bottle with its stopper."""
-    bottle = path("M-1.8-4V-2.2Q-7-.4-7 4Q-7 8.6-3.4 8.6H3.4Q7 8.6 7 4Q7-.4 1.8-2.2V-4Z", fill=ink)
-    return (
-        bottle
-        + circle(0, -7, 2.5, fill=ink)
-        + path("M-4.4 3.4Q-4.2 1 -1.6.2", fill="none", stroke="#fff", stroke_width=1.1)
-    )
-
-
-_SYMBOLS: Final = (_boutique, _jeweller, _gallery, _perfumery)
-_INKS: Final = ("#a8325a", "#1f5fa8", "#8a5a12", "#5b3a94")
-"""A colour of its own for each business, dark enough on the tile."""
+    """Draw the shape of a colour, or of black."""
+    edge = {"stroke": theme.paper, "stroke_width": 0.8} if outlined else {}
+    return _outline(_SUITS[colour], r, fill=fill or theme.suits[colour], **edge)
 
 
 @functools.cache
-def business(theme: Theme, kind: int, r: float = 13.0) -> str:
-    """A business tile, r its half width."""
-    tile = rectangle(
-        -r, -r, 2 * r, 2 * r, r * 0.36, fill=theme.tile, stroke=theme.suit_ink, stroke_width=1.1
-    )
-    return tile + at(0, 0, _SYMBOLS[kind](_INKS[kind]), scale=r / 12.4)
-
-
-# ---- skyscrapers ----
-
-
-@functools.cache
-def emblem(theme: Theme, owner: int, r: float, label: str | None = None) -> str:
-    """Whose it is: circle, square, diamond, triangle, hexagon (Alea), with the seat's number or A
-    where there is room for it.
-    """
+def emblem(theme: Theme, owner: int, r: float) -> str:
+    """Draw the shape of a seat or of Alea, with the seat's number or A where there is room."""
     style = {"fill": theme.seats[owner], "stroke": theme.suit_ink, "stroke_width": 1.0}
-    down = 0.36
-    if owner == 0:
-        shape = circle(0, 0, r, **style)
-    elif owner == 1:
-        shape = rectangle(-r * 0.92, -r * 0.92, r * 1.84, r * 1.84, r * 0.22, **style)
-    elif owner == 2:
-        shape = polygon([(0, -r * 1.25), (r * 1.25, 0), (0, r * 1.25), (-r * 1.25, 0)], **style)
-    elif owner == 3:
-        shape = polygon([(0, -r * 1.35), (r * 1.3, r * 0.95), (-r * 1.3, r * 0.95)], **style)
-        down = 0.6
-    else:
-        points = [
-            (r * 1.12 * math.cos(math.radians(60 * i)), r * 1.12 * math.sin(math.radians(60 * i)))
-            for i in range(6)
-        ]
-        shape = polygon(points, **style)
-    text = seat_label(owner) if label is None else label
+    shape = _outline(_EMBLEMS[owner], r, **style)
     if r < 9:
         return shape
-    size = max(r * 1.15, SMALL)
+    size, down = max(r * 1.15, SMALL), 0.6 if owner == 3 else 0.36  # a triangle's middle is lower
+    on = theme.on_seats[owner]
     return shape + words(
-        0, size * down * 0.87, text, size, middle=True, bold=True, fill=theme.on_seats[owner]
+        0, size * down * 0.87, seat_label(owner), size, middle=True, bold=True, fill=on
     )
-
-
-def _roof(theme: Theme, owner: int, half: float) -> str:
-    """Each owner's houses have a roof of their own, drawn upwards from the origin."""
-    style = {
-        "fill": theme.seats[owner],
-        "stroke": theme.suit_ink,
-        "stroke_width": 1.0,
-        "stroke_linejoin": "round",
-    }
-    h = half
-    if owner == 0:  # steps and a mast
-        d = (
-            f"M{number(-h * 0.7)} 0V-4H{number(-h * 0.35)}V-7H{number(-0.6)}V-13"
-            f"H.6V-7H{number(h * 0.35)}V-4H{number(h * 0.7)}V0Z"
-        )
-        return path(d, **style)
-    if owner == 1:  # a dome
-        return path(
-            f"M{number(-h * 0.85)} 0A{number(h * 0.85)} {number(h * 0.85)} 0 0 1 "
-            f"{number(h * 0.85)} 0Z",
-            **style,
-        )
-    if owner == 2:  # slanting
-        return path(f"M{number(-h)} 0L{number(h)} -9V0Z", **style)
-    if owner == 3:  # a gable
-        return path(f"M{number(-h)} 0L0 -10L{number(h)} 0Z", **style)
-    d = (
-        f"M{number(-h)} 0V-6H{number(-h / 2)}V-3H{number(-h / 5)}V-6"
-        f"H{number(h / 5)}V-3H{number(h / 2)}V-6H{number(h)}V0Z"
-    )
-    return path(d, **style)  # battlements
 
 
 @functools.cache
@@ -193,91 +93,56 @@ def tower(
     most: float = 36.0,
     storey: float = 8.0,
 ) -> str:
-    """Skyscrapers on top of each other, standing on the origin; each is a storey, lower where there
-    are many.
+    """Draw skyscrapers on top of each other, standing on the origin; each is a storey, lower where
+    there are many.
     """
     storey = min(storey, most / floors)
-    height, half = storey * floors, width / 2
-    side = width * 0.22
-    body = rectangle(
-        -half,
-        -height,
-        width,
-        height,
-        fill=theme.seats[owner],
-        stroke=theme.suit_ink,
-        stroke_width=1,
-    )
-    shade = polygon(
-        [(half, 0), (half + side, -side), (half + side, -height - side / 2), (half, -height)]
-    )
-    shadow = group(shade, fill=theme.suit_ink, fill_opacity=0.75)
-    dashes = f"{number(storey * 0.5)} {number(storey * 0.5)}"
+    height, half, side = storey * floors, width / 2, width * 0.22
+    style = {"fill": theme.seats[owner], "stroke": theme.suit_ink, "stroke_width": 1}
+    shade = (half, 0), (half + side, -side), (half + side, -height - side / 2), (half, -height)
+    outline = "L".join(f"{number(x)} {number(y)}" for x, y in shade)
+    shadow = group(path(f"M{outline}Z"), fill=theme.suit_ink, fill_opacity=0.75)
     columns = "".join(
-        f"M{number(x * width)} {number(-storey * 0.25)}V{number(-height)}"
-        for x in (-0.28, 0.0, 0.28)
+        f"M{number(x * width)} {number(-storey * 0.25)}V{number(-height)}" for x in (-0.28, 0, 0.28)
     )
     windows = path(
         columns,
         stroke=theme.window,
         stroke_width=width * 0.14,
-        stroke_dasharray=dashes,
+        stroke_dasharray=f"{number(storey * 0.5)} {number(storey * 0.5)}",
         fill="none",
     )
     seams = "".join(
         f"M{number(-half)} {number(-storey * i)}h{number(width)}" for i in range(1, floors)
     )
     lines = path(seams, stroke=theme.suit_ink, stroke_width=0.9, fill="none") if seams else ""
-    return shadow + body + windows + lines + at(0, -height, _roof(theme, owner, half))
+    roof = _outline(_ROOFS[owner], half, **style, stroke_linejoin="round")
+    body = rectangle(-half, -height, width, height, **style)
+    return shadow + body + windows + lines + at(0, -height, roof)
 
 
-# ---- commissioners ----
+# ---- pieces of one size ----
 
 
 @functools.cache
-def commissioner(theme: Theme, which: int, ghost: bool = False) -> str:
-    """A figure about 30 high that stands on the origin: white with a top hat and W, beige with a
-    bowler and B.
+def picture(theme: Theme, name: str, text: str = "") -> str:
+    """Draw one of the pieces and signs of one size; `text` is what a sign says.
+
+    They are ``crown``, ``gavel`` (auctions), ``flag`` (whose turn it is), ``trees`` (in a
+    district's corners), ``stop`` (STOP-4, with the district's name), ``facade`` (City Hall),
+    ``garden`` (Central Park), ``lettering`` (the game's name in the manner of its time, in whatever
+    font there is), ``business K``, and of the white and the beige commissioner ``commissioner K``,
+    ``ghost K`` (where it may go), ``marker K``.
     """
-    fill = (theme.white, theme.beige)[which]
-    style: dict[str, object] = {
-        "fill": fill,
-        "stroke": theme.ink,
-        "stroke_width": 1.2,
-        "stroke_linejoin": "round",
-    }
-    if ghost:
-        style |= {
-            "stroke": theme.legal,
-            "stroke_width": 1.8,
-            "stroke_dasharray": "3 2",
-            "fill_opacity": 0.65,
-        }
-    body = path("M-8 0Q-8.4-13-3.2-15.5H3.2Q8.4-13 8 0Z", **style)
-    head = circle(0, -18.6, 4.3, **style)
-    hat = (
-        "M-6.4-21.4H6.4V-22.8H4V-29H-4V-22.8H-6.4Z"
-        if which == 0
-        else "M-7-21.2H7Q6.4-22.6 4.6-22.6Q4.4-27.4 0-27.4Q-4.4-27.4-4.6-22.6Q-6.4-22.6-7-21.2Z"
-    )
-    letter = words(0, -2.6, "WB"[which], 12.5, middle=True, bold=True, fill="#2b2521")
-    return body + head + path(hat, **{**style, "fill": "#2b2521" if not ghost else fill}) + letter
+    return _PICTURES[name].format(t=theme, text=text)
 
 
 @functools.cache
-def marker(theme: Theme, which: int, r: float = 7.0) -> str:
-    """A commissioner's marker: a white disc with w, or a beige lozenge with b."""
-    style = {"fill": (theme.white, theme.beige)[which], "stroke": "#2b2521", "stroke_width": 1.2}
-    if which == 0:
-        shape = circle(0, 0, r, **style)
-    else:
-        shape = rectangle(
-            -r * 0.85, -r * 0.85, r * 1.7, r * 1.7, 1.5, transform="rotate(45)", **style
-        )
-    return shape + words(0, r * 0.47, "wb"[which], SMALL, middle=True, bold=True, fill="#2b2521")
-
-
-# ---- cards ----
+def business(theme: Theme, kind: int, r: float = 13.0) -> str:
+    """Draw a business tile, r its half width."""
+    edge = {"fill": theme.tile, "stroke": theme.suit_ink, "stroke_width": 1.1}
+    tile = rectangle(-r, -r, 2 * r, 2 * r, r * 0.36, **edge)
+    return tile + at(0, 0, _PICTURES[f"business {kind}"], scale=r / 12.4)
 
 
 @functools.cache
@@ -285,62 +150,48 @@ def card(
     theme: Theme,
     colour: int,
     rank: int,
-    number_of: int = 1,
+    copies: int = 1,
     height: float = CARD_HEIGHT,
     width: float = CARD_WIDTH,
 ) -> str:
-    """The front of a card (of several equal ones), its corner at the origin; what tells it stands
-    in its upper 22.
+    """Draw a card (of several equal ones), its corner at the origin, what tells it in its upper 22;
+    with the rank NONE its back.
     """
-    ink = theme.suits[colour]
-    face = rectangle(0, 0, width, height, 5, fill=theme.card, stroke=ink, stroke_width=1.4)
-    band = path(
-        f"M1.5 5Q1.5 1.5 5 1.5H{number(width - 5)}Q{number(width - 1.5)} 1.5 {number(width - 1.5)} "
-        "5V21H1.5Z",
-        fill=ink,
-    )
-    on = theme.paper
-    value = words(4, 17, str(rank + LOWEST_CARD), 16.5, bold=True, fill=on)
-    copies = (
-        words(width / 2 + 0.5, 16.7, f"×{number_of}", SMALL, middle=True, bold=True, fill=on)
-        if number_of > 1
-        else ""
-    )
-    small = at(width - 7.5, 11.4, suit(theme, colour, 4.2, on)) if number_of < 10 else ""
-    large = at(width / 2, height / 2 + 10, suit(theme, colour, 9)) if height > 44 else ""
-    return face + band + value + copies + small + large
-
-
-@functools.cache
-def card_back(
-    theme: Theme,
-    colour: int,
-    number_of: int,
-    height: float = CARD_HEIGHT,
-    width: float = CARD_WIDTH,
-) -> str:
-    """The back of a card (of several): its colour, no value."""
-    ink = theme.suits[colour]
-    face = rectangle(0, 0, width, height, 5, fill=theme.panel, stroke=ink, stroke_width=1.4)
-    fan = "".join(
-        f"M{number(width / 2)} {number(height)}L{number(x * width)} 1"
-        for x in (0.05, 0.28, 0.5, 0.72, 0.95)
-    )
-    rays = path(fan, stroke=ink, stroke_width=1, stroke_opacity=0.45, fill="none")
-    plate = rectangle(3, 3.5, width - 6, 16, 4, fill=theme.card, stroke=ink, stroke_width=0.8)
-    query = words(5, 17, "?", SMALL, bold=True, fill=ink)
-    copies = (
-        words(width / 2 + 0.5, 16.8, f"×{number_of}", SMALL, middle=True, bold=True, fill=ink)
-        if number_of > 1
-        else ""
-    )
-    small = at(width - 8.5, 11.6, suit(theme, colour, 4.2)) if number_of < 10 else ""
-    return face + rays + plate + query + copies + small
+    ink, is_back = theme.suits[colour], rank == NONE
+    ground = theme.panel if is_back else theme.card
+    parts = [rectangle(0, 0, width, height, 5, fill=ground, stroke=ink, stroke_width=1.4)]
+    on, sign_at, sign_fill = theme.paper, (width - 7.5, 11.4), theme.paper
+    if is_back:
+        on, sign_at = ink, (width - 8.5, 11.6)
+        middle = f"M{number(width / 2)} {number(height)}L"
+        fan = "".join(f"{middle}{number(x * width)} 1" for x in (0.05, 0.28, 0.5, 0.72, 0.95))
+        parts += [
+            path(fan, stroke=ink, stroke_width=1, stroke_opacity=0.45, fill="none"),
+            rectangle(3, 3.5, width - 6, 16, 4, fill=theme.card, stroke=ink, stroke_width=0.8),
+            words(5, 17, "?", SMALL, bold=True, fill=ink),
+        ]
+    else:
+        right, edge = number(width - 5), number(width - 1.5)
+        band = f"M1.5 5Q1.5 1.5 5 1.5H{right}Q{edge} 1.5 {edge} 5V21H1.5Z"
+        parts += [
+            path(band, fill=ink),
+            words(4, 17, str(rank + LOWEST_CARD), 16.5, bold=True, fill=on),
+        ]
+    if copies > 1:
+        y = 16.8 if is_back else 16.7
+        parts.append(
+            words(width / 2 + 0.5, y, f"×{copies}", SMALL, middle=True, bold=True, fill=on)
+        )
+    if copies < 10:
+        parts.append(at(*sign_at, suit(theme, colour, 4.2, None if is_back else sign_fill)))
+    if height > 44 and not is_back:
+        parts.append(at(width / 2, height / 2 + 10, suit(theme, colour, 9)))
+    return "".join(parts)
 
 
 @functools.cache
 def small_card(theme: Theme, colour: int, rank: int) -> str:
-    """A card of a bid, 24 by 34, its corner at the origin."""
+    """Draw a card of a bid, 24 by 34, its corner at the origin."""
     ink = theme.suits[colour]
     face = rectangle(0, 0, 24, 34, 4, fill=theme.card, stroke=ink, stroke_width=1.6)
     value = words(4, 16, str(rank + LOWEST_CARD), SMALL, bold=True, fill=ink)
@@ -349,80 +200,182 @@ def small_card(theme: Theme, colour: int, rank: int) -> str:
 
 @functools.cache
 def coin(theme: Theme, text: str, r: float = 9.0) -> str:
-    """Victory points."""
+    """Draw victory points."""
     disc = circle(0, 0, r, fill=theme.gold, stroke=theme.on_gold, stroke_width=1)
     size = max(r * 1.15, SMALL)
     return disc + words(0, size * 0.34, text, size, middle=True, bold=True, fill=theme.on_gold)
 
 
-@functools.cache
-def crown(theme: Theme) -> str:
-    """For winners and highest bids, 18 wide, standing on the origin."""
-    return path(
-        "M-9 0L-9-9L-4-4.5L0-11L4-4.5L9-9L9 0Z",
-        fill=theme.gold,
-        stroke=theme.on_gold,
-        stroke_width=0.9,
-    )
-
-
-@functools.cache
-def gavel(theme: Theme) -> str:
-    """The auctioneer's hammer, about 20 wide."""
-    handle = rectangle(
-        -1.6, -1, 3.2, 15, 1.4, fill="#7a4a21", stroke=theme.on_gold, stroke_width=0.8
-    )
-    head = rectangle(-8, -7, 16, 8, 2, fill=theme.gold, stroke=theme.on_gold, stroke_width=0.9)
-    return element("g", handle, head, transform="rotate(-40)")
-
-
-@functools.cache
-def barrier(theme: Theme, width: float) -> str:
-    """A building stop: a barrier with stripes, centred on the origin."""
-    stripes = "".join(
-        f"M{number(x)} 8l8-16h7l-8 16Z"
-        for x in (-width / 2 + 2 + 15 * i for i in range(int((width - 12) / 15)))
-    )
-    legs = path(
-        f"M{number(-width * 0.33)} 8v13M{number(width * 0.33)} 8v13",
-        stroke="#5a5048",
-        stroke_width=4,
-    )
-    plank = rectangle(
-        -width / 2, -8, width, 16, 3, fill="#fff8ee", stroke="#5a5048", stroke_width=1.2
-    )
-    return legs + plank + path(stripes, fill="#c8323f")
-
-
-# ---- lettering ----
-
-_LETTERS: Final = {
-    "F": ("M0 0V-20H11M0-10.5H8", 14.0),
-    "I": ("M0 0V-20", 4.5),
-    "T": ("M-1-20H13M6 0V-20", 16.0),
-    "H": ("M0 0V-20M12 0V-20M0-8H12", 17.0),
-    "A": ("M0 0L7-20L14 0M3-6.5H11", 18.0),
-    "V": ("M0-20L7 0L14-20", 18.0),
-    "E": ("M11 0H0V-20H11M0-10.5H8", 15.0),
-    "N": ("M0 0V-20L12 0V-20", 17.0),
-    "U": ("M0-20V-6Q0 0 6 0Q12 0 12-6V-20", 17.0),
-    " ": ("", 9.0),
+_PICTURES: Final = {
+    "crown": (
+        '<path d="M-9 0L-9-9L-4-4.5L0-11L4-4.5L9-9L9 0Z" fill="{t.gold}" stroke="{t.on_gold}" '
+        'stroke-width="0.9"/>'
+    ),
+    "flag": (
+        '<title>on turn</title><path d="M-6 8V-9" stroke="{t.on_gold}" stroke-width="2"/>'
+        '<path d="M-6-9H8L4-4.5L8 0H-6Z" fill="{t.tile}" stroke="{t.on_gold}" '
+        'stroke-width="0.8"/>'
+    ),
+    "gavel": (
+        '<g transform="rotate(-40)">'
+        '<rect x="-1.6" y="-1" width="3.2" height="15" rx="1.4" fill="#7a4a21" '
+        'stroke="{t.on_gold}" stroke-width="0.8"/>'
+        '<rect x="-8" y="-7" width="16" height="8" rx="2" fill="{t.gold}" stroke="{t.on_gold}" '
+        'stroke-width="0.9"/></g>'
+    ),
+    "stop": (
+        '<rect x="-60" y="-46" width="120" height="98" rx="10" fill="{t.panel}" '
+        'stroke="{t.block_edge}" stroke-width="1.4"/><g transform="translate(0 -4)">'
+        '<path d="M-33 8v13M33 8v13" stroke="#5a5048" stroke-width="4"/>'
+        '<rect x="-50" y="-8" width="100" height="16" rx="3" fill="#fff8ee" stroke="#5a5048" '
+        'stroke-width="1.2"/>'
+        '<path d="M-48 8l8-16h7l-8 16ZM-33 8l8-16h7l-8 16ZM-18 8l8-16h7l-8 16ZM-3 8l8-16h7l-8 '
+        '16ZM12 8l8-16h7l-8 16Z" fill="#c8323f"/></g>'
+        '<text x="0" y="-25" font-size="20" text-anchor="middle" font-weight="bold" '
+        'fill="{t.ink}">{text}</text>'
+        '<text x="0" y="30" font-size="15.5" text-anchor="middle" font-weight="bold" '
+        'fill="{t.faint}">BUILDING</text>'
+        '<text x="0" y="46" font-size="15.5" text-anchor="middle" font-weight="bold" '
+        'fill="{t.faint}">STOP</text>'
+    ),
+    "facade": (
+        '<circle cx="-39" cy="4" r="6" fill="{t.tree}"/>'
+        '<circle cx="39" cy="4" r="6" fill="{t.tree}"/>'
+        '<path d="M0-37V-48" stroke="{t.suit_ink}" stroke-width="1.2"/>'
+        '<path d="M0-48h11l-3 3 3 3h-11Z" fill="{t.seats[0]}"/>'
+        '<path d="M-11-26A11 11 0 0 1 11-26Z" fill="{t.seats[3]}" stroke="{t.suit_ink}" '
+        'stroke-width="1.1" stroke-linejoin="round"/>'
+        '<rect x="-12" y="-26" width="24" height="8" fill="{t.tile}" stroke="{t.suit_ink}" '
+        'stroke-width="1.1" stroke-linejoin="round"/>'
+        '<rect x="-31" y="-6" width="62" height="16" fill="{t.tile}" stroke="{t.suit_ink}" '
+        'stroke-width="1.1" stroke-linejoin="round"/>'
+        '<path d="M-25-4V9M-15-4V9M-5-4V9M5-4V9M15-4V9M25-4V9" stroke="#b9a47c" '
+        'stroke-width="4"/>'
+        '<path d="M-33-6L0-19L33-6Z" fill="{t.tile}" stroke="{t.suit_ink}" stroke-width="1.1" '
+        'stroke-linejoin="round"/>'
+        '<rect x="-34" y="10" width="68" height="4" fill="{t.tile}" stroke="{t.suit_ink}" '
+        'stroke-width="1.1" stroke-linejoin="round"/>'
+    ),
+    "garden": (
+        '<ellipse cx="2" cy="20" rx="38" ry="20" fill="{t.water}" stroke="{t.tree}" '
+        'stroke-width="1"/><g transform="translate(0 20)">'
+        '<path d="M-9 0H9Q7 5 0 5Q-7 5-9 0ZM0-1V-13L8-3Z" fill="{t.tile}" stroke="{t.suit_ink}" '
+        'stroke-width="0.8"/></g>'
+        '<path d="M-42 -12v8M41 -10v8M-30 -6v8M43 40v8M-43 36v8M-30 43v8" stroke="#7a5a34" '
+        'stroke-width="2.2"/><circle cx="-42" cy="-15.2" r="8" fill="{t.tree}"/>'
+        '<circle cx="41" cy="-13.6" r="9" fill="{t.tree}"/>'
+        '<circle cx="-30" cy="-8.4" r="6" fill="{t.tree}"/>'
+        '<circle cx="43" cy="36.8" r="8" fill="{t.tree}"/>'
+        '<circle cx="-43" cy="32.4" r="9" fill="{t.tree}"/>'
+        '<circle cx="-30" cy="40.6" r="6" fill="{t.tree}"/>'
+        '<text x="0" y="-39" font-size="15.5" text-anchor="middle" font-weight="bold" '
+        'fill="{t.ink}">CENTRAL</text>'
+        '<text x="0" y="-23" font-size="15.5" text-anchor="middle" font-weight="bold" '
+        'fill="{t.ink}">PARK</text>'
+    ),
+    "trees": (
+        '<path d="M-77 -77h.1M-77 77h.1M77 -77h.1M77 77h.1" stroke="{t.tree}" stroke-width="13" '
+        'stroke-linecap="round" stroke-opacity="0.6"/>'
+    ),
+    "marker 0": (
+        '<circle cx="0" cy="0" r="9" fill="{t.white}" stroke="#2b2521" stroke-width="1.2"/>'
+        '<text x="0" y="4.2" font-size="15.5" text-anchor="middle" font-weight="bold" '
+        'fill="#2b2521">w</text>'
+    ),
+    "marker 1": (
+        '<rect x="-7.6" y="-7.6" width="15.3" height="15.3" rx="1.5" transform="rotate(45)" '
+        'fill="{t.beige}" stroke="#2b2521" stroke-width="1.2"/>'
+        '<text x="0" y="4.2" font-size="15.5" text-anchor="middle" font-weight="bold" '
+        'fill="#2b2521">b</text>'
+    ),
+    "lettering": (
+        '<g stroke="{t.ink}" stroke-width="3.6" fill="none" stroke-linecap="square" '
+        'stroke-linejoin="miter"><path d="M0 0V-20H11M0-10.5H8" transform="translate(0 0)"/>'
+        '<path d="M0 0V-20" transform="translate(14 0)"/>'
+        '<path d="M0 0V-20H11M0-10.5H8" transform="translate(18.5 0)"/>'
+        '<path d="M-1-20H13M6 0V-20" transform="translate(32.5 0)"/>'
+        '<path d="M0 0V-20M12 0V-20M0-8H12" transform="translate(48.5 0)"/>'
+        '<path d="M0 0L7-20L14 0M3-6.5H11" transform="translate(74.5 0)"/>'
+        '<path d="M0-20L7 0L14-20" transform="translate(92.5 0)"/>'
+        '<path d="M11 0H0V-20H11M0-10.5H8" transform="translate(110.5 0)"/>'
+        '<path d="M0 0V-20L12 0V-20" transform="translate(125.5 0)"/>'
+        '<path d="M0-20V-6Q0 0 6 0Q12 0 12-6V-20" transform="translate(142.5 0)"/>'
+        '<path d="M11 0H0V-20H11M0-10.5H8" transform="translate(159.5 0)"/></g>'
+        '<g stroke="{t.gold}" stroke-width="1.1" fill="none" stroke-linecap="square" '
+        'stroke-linejoin="miter"><path d="M0 0V-20H11M0-10.5H8" transform="translate(0 0)"/>'
+        '<path d="M0 0V-20" transform="translate(14 0)"/>'
+        '<path d="M0 0V-20H11M0-10.5H8" transform="translate(18.5 0)"/>'
+        '<path d="M-1-20H13M6 0V-20" transform="translate(32.5 0)"/>'
+        '<path d="M0 0V-20M12 0V-20M0-8H12" transform="translate(48.5 0)"/>'
+        '<path d="M0 0L7-20L14 0M3-6.5H11" transform="translate(74.5 0)"/>'
+        '<path d="M0-20L7 0L14-20" transform="translate(92.5 0)"/>'
+        '<path d="M11 0H0V-20H11M0-10.5H8" transform="translate(110.5 0)"/>'
+        '<path d="M0 0V-20L12 0V-20" transform="translate(125.5 0)"/>'
+        '<path d="M0-20V-6Q0 0 6 0Q12 0 12-6V-20" transform="translate(142.5 0)"/>'
+        '<path d="M11 0H0V-20H11M0-10.5H8" transform="translate(159.5 0)"/></g>'
+    ),
+    "commissioner 0": (
+        '<path d="M-8 0Q-8.4-13-3.2-15.5H3.2Q8.4-13 8 0Z" fill="{t.white}" stroke="{t.ink}" '
+        'stroke-width="1.2" stroke-linejoin="round"/>'
+        '<circle cx="0" cy="-18.6" r="4.3" fill="{t.white}" stroke="{t.ink}" stroke-width="1.2" '
+        'stroke-linejoin="round"/>'
+        '<path d="M-6.4-21.4H6.4V-22.8H4V-29H-4V-22.8H-6.4Z" fill="#2b2521" stroke="{t.ink}" '
+        'stroke-width="1.2" stroke-linejoin="round"/>'
+        '<text x="0" y="-2.6" font-size="12.5" text-anchor="middle" font-weight="bold" '
+        'fill="#2b2521">W</text>'
+    ),
+    "ghost 0": (
+        '<ellipse cx="0" cy="-12" rx="13" ry="19" fill="{t.legal}" fill-opacity="0.2"/>'
+        '<path d="M-8 0Q-8.4-13-3.2-15.5H3.2Q8.4-13 8 0Z" fill="{t.white}" stroke="{t.legal}" '
+        'stroke-width="1.8" stroke-linejoin="round" stroke-dasharray="3 2" fill-opacity="0.7"/>'
+        '<circle cx="0" cy="-18.6" r="4.3" fill="{t.white}" stroke="{t.legal}" '
+        'stroke-width="1.8" stroke-linejoin="round" stroke-dasharray="3 2" fill-opacity="0.7"/>'
+        '<path d="M-6.4-21.4H6.4V-22.8H4V-29H-4V-22.8H-6.4Z" fill="{t.white}" stroke="{t.legal}" '
+        'stroke-width="1.8" stroke-linejoin="round" stroke-dasharray="3 2" fill-opacity="0.7"/>'
+        '<text x="0" y="-2.6" font-size="12.5" text-anchor="middle" font-weight="bold" '
+        'fill="#2b2521">W</text>'
+    ),
+    "commissioner 1": (
+        '<path d="M-8 0Q-8.4-13-3.2-15.5H3.2Q8.4-13 8 0Z" fill="{t.beige}" stroke="{t.ink}" '
+        'stroke-width="1.2" stroke-linejoin="round"/>'
+        '<circle cx="0" cy="-18.6" r="4.3" fill="{t.beige}" stroke="{t.ink}" stroke-width="1.2" '
+        'stroke-linejoin="round"/>'
+        '<path d="M-7-21.2H7Q6.4-22.6 4.6-22.6Q4.4-27.4 '
+        '0-27.4Q-4.4-27.4-4.6-22.6Q-6.4-22.6-7-21.2Z" fill="#2b2521" stroke="{t.ink}" '
+        'stroke-width="1.2" stroke-linejoin="round"/>'
+        '<text x="0" y="-2.6" font-size="12.5" text-anchor="middle" font-weight="bold" '
+        'fill="#2b2521">B</text>'
+    ),
+    "ghost 1": (
+        '<ellipse cx="0" cy="-12" rx="13" ry="19" fill="{t.legal}" fill-opacity="0.2"/>'
+        '<path d="M-8 0Q-8.4-13-3.2-15.5H3.2Q8.4-13 8 0Z" fill="{t.beige}" stroke="{t.legal}" '
+        'stroke-width="1.8" stroke-linejoin="round" stroke-dasharray="3 2" fill-opacity="0.7"/>'
+        '<circle cx="0" cy="-18.6" r="4.3" fill="{t.beige}" stroke="{t.legal}" '
+        'stroke-width="1.8" stroke-linejoin="round" stroke-dasharray="3 2" fill-opacity="0.7"/>'
+        '<path d="M-7-21.2H7Q6.4-22.6 4.6-22.6Q4.4-27.4 '
+        '0-27.4Q-4.4-27.4-4.6-22.6Q-6.4-22.6-7-21.2Z" fill="{t.beige}" stroke="{t.legal}" '
+        'stroke-width="1.8" stroke-linejoin="round" stroke-dasharray="3 2" fill-opacity="0.7"/>'
+        '<text x="0" y="-2.6" font-size="12.5" text-anchor="middle" font-weight="bold" '
+        'fill="#2b2521">B</text>'
+    ),
+    "business 0": (
+        '<path d="M-3.4-8.5L-2.2-8.5Q0-5.2 2.2-8.5L3.4-8.5L3.8-3.2L2.4-.8L7 8.3Q0 10.4-7 '
+        '8.3L-2.4-.8L-3.8-3.2Z" fill="#a8325a"/>'
+    ),
+    "business 1": (
+        '<circle cx="0" cy="3.4" r="5.3" fill="none" stroke="#1f5fa8" stroke-width="1.9"/>'
+        '<path d="M-3.4-8.8H3.4L5.6-6L0-.8L-5.6-6Z" fill="#1f5fa8"/>'
+        '<path d="M-5.2-6H5.2" stroke="#fff" stroke-width="0.9"/>'
+    ),
+    "business 2": (
+        '<rect x="-8.3" y="-6.8" width="16.6" height="13.6" rx="0.8" fill="none" '
+        'stroke="#8a5a12" stroke-width="2"/>'
+        '<path d="M-6.6 4.9L-2.2-1.6L.8 2L3-.4L6.6 4.9Z" fill="#8a5a12"/>'
+        '<circle cx="3.6" cy="-3.2" r="1.6" fill="#8a5a12"/>'
+    ),
+    "business 3": (
+        '<path d="M-1.8-4V-2.2Q-7-.4-7 4Q-7 8.6-3.4 8.6H3.4Q7 8.6 7 4Q7-.4 1.8-2.2V-4Z" '
+        'fill="#5b3a94"/><circle cx="0" cy="-7" r="2.5" fill="#5b3a94"/>'
+        '<path d="M-4.4 3.4Q-4.2 1 -1.6.2" fill="none" stroke="#fff" stroke-width="1.1"/>'
+    ),
 }
-"""Strokes and advance of the letters of the game's name, 20 high: the title looks the same in
-whatever font there is.
-"""
-
-
-@functools.cache
-def lettering(theme: Theme, text: str) -> str:
-    """The game's name in the manner of its time, standing on the origin."""
-    x, strokes = 0.0, []
-    for letter in text:
-        d, advance = _LETTERS[letter]
-        if d:
-            strokes.append(element("path", d=d, transform=f"translate({number(x)} 0)"))
-        x += advance
-    style = {"fill": "none", "stroke_linecap": "square", "stroke_linejoin": "miter"}
-    thick = group(*strokes, stroke=theme.ink, stroke_width=3.6, **style)
-    thin = group(*strokes, stroke=theme.gold, stroke_width=1.1, **style)
-    return thick + thin

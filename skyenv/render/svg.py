@@ -5,41 +5,35 @@ functions.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents.interface import Evaluation
 from skyenv.checks import check_integer
 from skyenv.engine.events import Event
-from skyenv.errors import OptionError
+from skyenv.errors import OptionError, shown
 from skyenv.render import city, panels
 from skyenv.render.colours import Theme, theme_named
 from skyenv.render.marks import FONTS, at, element, number, path, rectangle
 from skyenv.render.marks import title as title_of
 from skyenv.render.panels import GAP, Panel
-from skyenv.render.parts import ROOT, Drawing, Part, remembered, slot
-from skyenv.render.scene import Scene, checked_evaluation, checked_names, legal_set
-from skyenv.render.table import look
+from skyenv.render.parts import ROOT, Drawing, Part, Scene, slot
+from skyenv.render.table import look, plain
 from skyenv.render.words import situation
+from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.state import NONE, PHASE_OVER
 
 __all__ = ["drawing", "svg"]
 
-WIDE: Final = 1200.0
-"""Width of the picture in its own units."""
-UPRIGHT: Final = 640.0
-"""The same for narrow screens."""
-NARROW: Final = 700
-"""Pictures narrower than this stand upright."""
+WIDE: Final = 1200.0  # width of the picture in its own units
+UPRIGHT: Final = 640.0  # the same for narrow screens
+NARROW: Final = 700  # pictures narrower than this stand upright
 _MARGIN: Final = 18.0
 _LOG_HEIGHT: Final = 190.0
-_LEAST_LOG: Final = 60.0
-"""With less room than this there is no log."""
-_ROOM: Final = 420.0
-_ENLARGED: Final = 1.2
-"""On narrow screens what lies beside the board is drawn larger."""
+_LEAST_LOG: Final = 60.0  # with less room than this there is no log
+_ENLARGED: Final = 1.2  # on narrow screens what lies beside the board is drawn larger
 
 
 def svg(
@@ -48,7 +42,6 @@ def svg(
     *,
     theme: str = "light",
     events: Sequence[Event] = (),
-    evaluation: Evaluation | None = None,
     agents: Sequence[str | None] | None = None,
     legal: npt.ArrayLike | None = None,
     title: str | None = None,
@@ -71,8 +64,6 @@ def svg(
             for its own seat.
         theme: ``"light"`` or ``"dark"``.
         events: the last events, newest last, as in ``Game.events``.
-        evaluation: what an agent holds of the decision, drawn beside the board. It shows the cards
-            of the seat to act, so it can't be drawn for another seat.
         agents: who sits where, one name per seat.
         legal: action mask, (103,): what may be chosen glows.
         title: instead of the game's name.
@@ -86,7 +77,6 @@ def svg(
         seat,
         theme=theme,
         events=events,
-        evaluation=evaluation,
         agents=agents,
         legal=legal,
         title=title,
@@ -101,7 +91,6 @@ def drawing(
     *,
     theme: str | Theme = "light",
     events: Sequence[Event] = (),
-    evaluation: Evaluation | None = None,
     agents: Sequence[str | None] | None = None,
     legal: npt.ArrayLike | None = None,
     title: str | None = None,
@@ -113,7 +102,7 @@ def drawing(
     What equals a part that was drawn lately isn't drawn again.
 
     Args:
-        position, seat, events, evaluation, agents, legal, title, width: as for :func:`svg`.
+        position, seat, events, agents, legal, title, width: as for :func:`svg`.
         theme: ``"light"``, ``"dark"``, or colours of one's own.
         is_live: for the page, which knows itself what may be chosen: all that may ever glow is
             drawn, but hidden.
@@ -123,34 +112,43 @@ def drawing(
     """
     width = check_integer("width", width, 1, 20000)
     table = look(position, seat)
-    if evaluation is not None and table.seat is not None and table.seat != table.game["seat"]:
-        raise OptionError(
-            f"seat {table.seat} isn't to act; an evaluation of another seat would tell it what it "
-            "can't know"
-        )
+    if agents is not None and len(agents) != table.players:
+        raise OptionError(f"agents must name each of the {table.players} seats, not {len(agents)}")
     scene = Scene(
         table=table,
-        raw=table.game.tobytes(),
+        game=plain(table.game),
         theme=theme if isinstance(theme, Theme) else theme_named(theme),
-        legal=None if is_live else legal_set(legal),
-        agents=checked_names(agents, table.players),
-        evaluation=checked_evaluation(evaluation),
+        legal=None if is_live else _legal_set(legal),
+        agents=None if agents is None else tuple(agents),
         upright=width < NARROW,
         drawing=Drawing(),
     )
     draw = _upright if scene.upright else _wide
-    places, breadth, height = draw(scene, position, events, title)
+    places, breadth, height = draw(scene, events, title)
     what = f"{title or 'Fifth Avenue'}: {situation(table, scene.agents)}"
     scene.drawing.add(Part("title", title_of(what)))
     scene.drawing.add(_document(scene.theme, places, breadth, height, width))
     return scene.drawing
 
 
+def _legal_set(legal: npt.ArrayLike | None) -> frozenset[int]:
+    """The numbers of the legal actions of a mask; none without a mask."""
+    if legal is None:
+        return frozenset()
+    mask = np.asarray(legal)
+    if mask.shape != (NUM_ACTIONS,):
+        shape = shown(mask.shape)
+        raise OptionError(
+            f"legal must be an action mask of shape ({NUM_ACTIONS},), not of shape {shape}"
+        )
+    return frozenset(np.flatnonzero(mask).tolist())
+
+
 _Place = tuple[float, float, float, str]
 """Where something stands (x, y), how much it is enlarged, and what it is."""
 
 
-@remembered(256)
+@lru_cache(maxsize=256)
 def _document(
     theme: Theme, places: tuple[_Place, ...], breadth: float, height: float, width: int
 ) -> Part:
@@ -184,19 +182,14 @@ def _skyline(theme: Theme, breadth: float) -> str:
     return path(f"{d}V92Z", fill=theme.skyline)
 
 
-def _side(scene: Scene, position: np.void, width: float, room: float) -> list[Panel]:
-    """The panels beside the board, the log apart; an agent's evaluation gets what is left of the
-    room.
-    """
-    drawings = [panels.stacks(scene, width)]
-    if scene.number("auction_place") != NONE and scene.number("phase") != PHASE_OVER:
-        drawings.append(panels.auction(scene, width))
-    if scene.players == 2:
-        drawings.append(panels.alea(scene, width))
-    if scene.evaluation is not None:
-        room -= sum(height + GAP for _, height in drawings)
-        drawings.append(panels.evaluation(scene, position, scene.evaluation, width, room))
-    return drawings
+def _side(scene: Scene, width: float) -> list[Panel]:
+    """The panels beside the board, the log apart."""
+    drawn = [panels.stacks(scene, width)]
+    if scene.game.auction_place != NONE and scene.game.phase != PHASE_OVER:
+        drawn.append(panels.auction(scene, width))
+    if scene.table.players == 2:
+        drawn.append(panels.alea(scene, width))
+    return drawn
 
 
 def _stacked(
@@ -214,33 +207,28 @@ _Layout = tuple[tuple[_Place, ...], float, float]
 """What stands where, the breadth and the height."""
 
 
-def _wide(scene: Scene, position: np.void, events: Sequence[Event], name: str | None) -> _Layout:
+def _wide(scene: Scene, events: Sequence[Event], name: str | None) -> _Layout:
     """The board on the left, panels on its right, the supply row and the players below."""
-    inner = WIDE - 2 * _MARGIN
-    length, breadth = city.size(False)
+    inner, (length, breadth) = WIDE - 2 * _MARGIN, city.size(False)
     head, top = panels.headline(scene, inner, name)
-    top += 14
-    x = _MARGIN + length + GAP
-    side, y = _stacked(_side(scene, position, WIDE - _MARGIN - x, breadth), x, top)
+    top, x = top + 14, _MARGIN + length + GAP
+    side, y = _stacked(_side(scene, WIDE - _MARGIN - x), x, top)
     bottom = max(top + breadth, y - GAP)
     if events and bottom - y >= _LEAST_LOG:
         side.append((x, y, 1.0, panels.events_log(scene, events, WIDE - _MARGIN - x, bottom - y)))
-    below, y = _stacked(
-        [panels.supply_row(scene, inner), panels.players(scene, inner)], _MARGIN, bottom + GAP
-    )
-    above: list[_Place] = [(_MARGIN, 10, 1.0, head), (_MARGIN, top, 1.0, city.board(scene))]
+    rows = [panels.supply_row(scene, inner), panels.players(scene, inner)]
+    below, y = _stacked(rows, _MARGIN, bottom + GAP)
+    above = ((_MARGIN, 10, 1.0, head), (_MARGIN, top, 1.0, city.board(scene)))
     return (*above, *side, *below), WIDE, y + _MARGIN - GAP
 
 
-def _upright(scene: Scene, position: np.void, events: Sequence[Event], name: str | None) -> _Layout:
+def _upright(scene: Scene, events: Sequence[Event], name: str | None) -> _Layout:
     """Everything one below the other, what is beside the board enlarged."""
-    inner = UPRIGHT - 2 * _MARGIN
-    breadth, length = city.size(True)
+    inner, (breadth, length) = UPRIGHT - 2 * _MARGIN, city.size(True)
     small = inner / _ENLARGED
     head, top = panels.headline(scene, small, name)
-    side = _side(scene, position, small, _ROOM)
-    stacks, others = side[:1], side[1:]
-    items = [*others, panels.players(scene, small), *stacks, panels.supply_row(scene, small)]
+    stacks, *others = _side(scene, small)
+    items = [*others, panels.players(scene, small), stacks, panels.supply_row(scene, small)]
     if events:
         items.append((panels.events_log(scene, events, small, _LOG_HEIGHT), _LOG_HEIGHT))
     start = 10 + _ENLARGED * (top + 12)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,15 @@ def look(position: np.void, seat: int | None = None) -> Table:
         return Table(position, np.zeros((players, len(CARD_COLOURS)), np.int8), face_down, None)
     games = np.array([position], GAME_DTYPE).view(np.recarray)
     return _of_view(view(games, [check_seat(seat, players)])[0])
+
+
+def plain(game: Any) -> SimpleNamespace:
+    """A record of GAME_DTYPE as plain numbers and tuples of them, by its fields' names."""
+    return SimpleNamespace(**{name: _tuples(game[name].tolist()) for name in game.dtype.names})
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def _of_view(view: np.void) -> Table:

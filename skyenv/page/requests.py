@@ -6,12 +6,13 @@ import asyncio
 import gzip
 import json
 from collections.abc import Awaitable, Callable, Coroutine
+from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, ParamSpec, TypeVar
 
 from starlette.requests import ClientDisconnect, HTTPConnection, Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from skyenv.checks import parse_integer
 from skyenv.errors import shown
@@ -41,11 +42,34 @@ Answer = TypeVar("Answer")
 _Values = ParamSpec("_Values")
 
 
-def refusal(message: str, status: int, **told: object) -> Response:
-    """The answer to a request that is refused: a line that says why, and what else a page may need
-    to know.
+def html(request: HTTPConnection, name: str, status: int = 200, **texts: str) -> Response:
+    """A page; its addresses, written from the server's root, become relative to the request's, so
+    that a reverse proxy may serve it below a path.
+
+    Args:
+        request: what is answered.
+        name: the page's file.
+        status: the HTTP status.
+        texts: what takes the place of ``{name}`` in the file.
     """
-    return JSONResponse({"error": message, **told}, status)
+    text = (STATIC / name).read_text(encoding="utf-8")
+    for place, words in texts.items():
+        text = text.replace(f"{{{place}}}", escape(words))
+    root = "../" * (request.url.path.count("/") - 1) or "./"
+    text = text.replace('href="/', f'href="{root}').replace('src="/', f'src="{root}')
+    return HTMLResponse(text, status, {"cache-control": "no-cache"})
+
+
+def refusal(request: HTTPConnection, message: str, status: int, **told: object) -> Response:
+    """The answer to a request that is refused: a line that says why, and what else the page's
+    scripts may need to know; a page, if a browser asks for one.
+    """
+    is_page = not request.url.path.startswith(("/api/", "/static/"))
+    if not (is_page and "text/html" in request.headers.get("accept", "")):
+        return JSONResponse({"error": message, **told}, status)
+    title = "Getting ready" if "preparing" in told else "This page can't be shown"
+    waits = "rules" if "preparing" in told else ""
+    return html(request, "refused.html", status, title=title, message=message, waits=waits)
 
 
 def packed(request: Request, payload: object) -> Response:
@@ -79,11 +103,7 @@ def page(name: str) -> Handler:
     """A page that is the same for all; it gives a browser its name."""
 
     async def page(request: Request) -> Response:
-        browser, response = (
-            known(request),
-            FileResponse(STATIC / name, headers={"cache-control": "no-cache"}),
-        )
-        return remembered(request, response, browser)
+        return remembered(request, html(request, name), known(request))
 
     return page
 

@@ -173,17 +173,16 @@ class _Headers:
 
         connection = HTTPConnection(scope)
         if self._names is not None and not is_called(connection.headers.get("host"), self._names):
-            app: ASGIApp = refusal(
-                "unknown Host header; start the server with --public-host NAME", 400
-            )
+            why, status = "unknown Host header; start the server with --public-host NAME", 400
         elif not _is_same_origin(connection, self._public):
-            app = refusal("this came from another site's page", 403)
+            why, status = "this came from another site's page", 403
         else:
-            app = self._app
-        if app is not self._app and scope["type"] == "websocket":
+            await self._app(scope, receive, send_with_headers)
+            return
+        if scope["type"] == "websocket":
             await WebSocket(scope, receive, send).close(1008)
         else:
-            await app(scope, receive, send_with_headers)
+            await refusal(connection, why, status)(scope, receive, send_with_headers)
 
 
 def _is_same_origin(connection: HTTPConnection, public: str | None) -> bool:
@@ -205,20 +204,21 @@ async def _mistake(request: Request, error: Exception) -> Response:
     if len(message) > MOST_SAID:
         message = f"{message[:MOST_SAID]} …"
     told = {"preparing": error.preparing} if isinstance(error, PreparingError) else {}
-    return refusal(message, error.status if isinstance(error, PageError) else 400, **told)
+    status = error.status if isinstance(error, PageError) else 400
+    return refusal(request, message, status, **told)
 
 
 async def _gone(request: Request, error: Exception) -> Response:
-    """Nobody hears this: the browser left while it was sending."""
-    return refusal("the browser has gone", 400)
+    """The browser left while it was sending."""
+    return Response(status_code=400)
 
 
 async def _broken(request: Request, error: Exception) -> Response:
     """A mistake of ours, which the log tells; what would add the headers has been passed by."""
-    answer = refusal("something went wrong here; the server's log tells more", 500)
+    answer = refusal(request, "something went wrong here; the server's log tells more", 500)
     answer.headers.update({**HEADERS, "cache-control": "no-store"})
     return answer
 
 
 async def _nothing(request: Request, error: Exception) -> Response:
-    return refusal("there is no such page", getattr(error, "status_code", 404))
+    return refusal(request, "there is no such page", getattr(error, "status_code", 404))

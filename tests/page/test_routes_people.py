@@ -428,7 +428,7 @@ def test_nobody_sits_down_where_hidden_cards_may_be_known(ann: TestClient) -> No
     act(ann, seat, state, state["legal"][0]["action"])
     assert people_at(ann, seat)["seats"][1]["can_be_opened"]
     copy = api(ann.post(f"{seat}/takeback", json={}).json()["page"])
-    lesson = api(ann.get("/tutorial", follow_redirects=False).headers["location"])
+    lesson = api("/" + ann.get("/tutorial", follow_redirects=False).headers["location"])
     left = api(ann.post(f"{lesson}/lesson/leave", json={"agent": "random"}).json()["page"])
     for each in (seat, copy, left):
         assert not people_at(ann, each)["seats"][1]["can_be_opened"]

@@ -28,9 +28,9 @@ def lesson_of(client: TestClient) -> str:
     """Begin the lesson, or go on with it: the address of the seat in the interface."""
     answer = client.get("/tutorial", follow_redirects=False)
     if "seat" not in answer.headers["location"]:  # it has been sent its name first
-        answer = client.get(answer.headers["location"], follow_redirects=False)
+        answer = client.get("/" + answer.headers["location"], follow_redirects=False)
     assert answer.status_code == 303
-    seat: str = answer.headers["location"].replace("/seat/", "/api/seats/")
+    seat = "/api/seats/" + answer.headers["location"].rpartition("/")[2]
     assert client.post(f"{seat}/pause", json={"seconds": 0}).status_code == 200
     return seat
 

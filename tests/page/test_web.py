@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import threading
 from typing import Any
 
@@ -179,6 +180,21 @@ def test_no_file_but_the_pages_own_is_read(ann: TestClient, path: str) -> None:
     answer = ann.get(path)
     assert answer.status_code == 404
     assert answer.json() == {"error": "there is no such page"}
+
+
+@pytest.mark.parametrize(("path", "root"), [("/nothing", "./"), ("/a/b/nothing", "../../")])
+def test_browsers_that_ask_for_a_page_are_refused_by_one(
+    ann: TestClient, path: str, root: str
+) -> None:
+    """Its addresses are relative, as the page may be served below a path."""
+    answer = ann.get(path, headers={"accept": "text/html,*/*"})
+    assert answer.status_code == 404
+    assert "there is no such page" in answer.text
+    assert f'href="{root}static/page.css"' in answer.text
+    assert not re.search('(href|src)="/', answer.text)
+    for other in ("/api/nothing", "/static/nothing"):
+        refused = ann.get(other, headers={"accept": "text/html"})
+        assert (refused.status_code, set(refused.json())) == (404, {"error"})
 
 
 def test_answers_are_compressed_if_the_browser_takes_that(

@@ -24,10 +24,10 @@ async def _tutorial(request: Request) -> Response:
     if not has_name(request):
         if RETURNED in request.query_params:
             raise PageError("the lesson needs cookies; allow them for this page", 403)
-        return remembered(request, RedirectResponse(f"/tutorial?{RETURNED}=1", 303), known(request))
+        return remembered(request, RedirectResponse(f"tutorial?{RETURNED}=1", 303), known(request))
     browser = known(request)
     link = await server_of(request).lesson(browser)
-    return remembered(request, RedirectResponse(f"/seat/{link.token}", 303), browser)
+    return remembered(request, RedirectResponse(f"seat/{link.token}", 303), browser)
 
 
 async def _back(request: Request) -> Response:

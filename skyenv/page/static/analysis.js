@@ -1,6 +1,6 @@
 // What stands beside a replay's board: agents that are asked, and what they say on the board itself.
 import { PARTS, actionOf } from "./board.js";
-import { ask, el, hintList, leaveBy, onReturn, send, theme } from "./dom.js";
+import { ask, at, el, hintList, leaveBy, onReturn, send, theme } from "./dom.js";
 import { think } from "./thinking.js";
 
 const MOST_BADGES = 12;
@@ -302,7 +302,7 @@ function playOn(viewer, { api, agents, agent }) {
     const who = (label, seat) => (mine.value === "all" || Number(mine.value) === seat ? "me" : `agent:${label.querySelector("select").value}`);
     try {
       const made = await send(`${api}/${viewer.step}/variations`, { seats: seats.map(who), anew: mineHidden.value === "anew" });
-      location.assign(made.page);
+      location.assign(at(made.page));
     } catch (error) {
       trouble.textContent = error.message;
       trouble.hidden = false;
@@ -339,7 +339,7 @@ function takeAway(viewer, { api, record }) {
   const [svg, png] = [link("save-svg", "this step, SVG"), link("save-png", "this step, PNG")];
   const look = () => `theme=${theme()}${viewer.seat === null ? "" : `&seat=${viewer.seat}`}`;
   for (const [one, suffix] of [[svg, "svg"], [png, "png"]]) {
-    one.addEventListener("click", () => { one.href = `${api}/${viewer.step}/picture.${suffix}?${look()}`; });
+    one.addEventListener("click", () => { one.href = at(`${api}/${viewer.step}/picture.${suffix}?${look()}`); });
   }
   const make = el("button", { type: "button", id: "make-page", onclick: go }, "make one page of it (HTML)");
   const bar = progress("making");

@@ -1,12 +1,18 @@
 // Small helpers that all pages share.
 
+/** An address of this server, written from its root: the page may stand below a path, as this script does. */
+export function at(address) {
+  const { pathname, search, hash } = new URL(`..${address}`, import.meta.url);
+  return pathname + search + hash;
+}
+
 /** Make an element: attributes by name, handlers as onclick etc., then children (texts or elements; null is left out). */
 export function el(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") made.addEventListener(name.slice(2), value);
     else if (value === true) made.setAttribute(name, "");
-    else if (value !== false && value !== null && value !== undefined) made.setAttribute(name, value);
+    else if (value !== false && value !== null && value !== undefined) made.setAttribute(name, name === "href" && value[0] === "/" ? at(value) : value);
   }
   made.append(...children.filter((child) => child !== null && child !== undefined));
   return made;
@@ -67,7 +73,7 @@ async function endOf(answer, soFar) {
 
 /** Ask the server; what it answers, or an Error with its message. `options` as for fetch, and `soFar(answer)` for what comes bit by bit. */
 export async function ask(address, options = {}) {
-  const answer = await fetch(address, options).catch(unreached);
+  const answer = await fetch(address[0] === "/" ? at(address) : address, options).catch(unreached);
   if (answer.headers.get("Content-Type")?.startsWith("text/event-stream")) return endOf(answer, options.soFar);
   const content = await answer.json().catch((error) => {
     if (error.name === "AbortError") throw error;

@@ -1,10 +1,10 @@
 // Seats that nobody has taken yet, for who made the game.
-import { copy, el } from "./dom.js";
+import { at, copy, el } from "./dom.js";
 import { $, note } from "./seat.js";
 
 /** Show the addresses of free seats. */
 export function showInvitations(state) {
-  const address = (one) => new URL(one.page, location.href).href;
+  const address = (one) => new URL(at(one.page), location.href).href;
   const shown = JSON.stringify(state.invitations);
   if ($("invitations").dataset.shown === shown) return;  // lest a link is made anew while somebody clicks it
   $("invitations").dataset.shown = shown;

@@ -25,7 +25,7 @@ const here = ({ players, side }, one = null, other = null) =>
   `/ladder?${new URLSearchParams({ players, side, ...(one && { one }), ...(other && { other }) })}`;
 
 function go(address) {
-  history.pushState(null, "", address);
+  history.pushState(null, "", new URL(address, location.href).search || location.pathname);
   show();
 }
 

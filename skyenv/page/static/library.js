@@ -1,5 +1,5 @@
 // Games to look through: filters, a table, pages. What is asked for stands in the address.
-import { ask, el, leaveBy, themeButton } from "./dom.js";
+import { ask, at, el, leaveBy, themeButton } from "./dom.js";
 import { offered, watch } from "./match.js";
 import { rulesButton } from "./rules.js";
 
@@ -89,7 +89,7 @@ function row(game) {
       }
     },
   }, "new game") : "";
-  return el("tr", { class: "opens", onclick: (event) => { if (!event.target.closest("a, button")) location.href = page; } },
+  return el("tr", { class: "opens", onclick: (event) => { if (!event.target.closest("a, button")) location.href = at(page); } },
     el("td", { class: "wrap" }, el("a", { href: page }, el("span", { class: "agents" }, ...names))),
     cell("VP", game.scores.join(" : ")), cell("margin", `${game.margin}`, "number"), cell("players", `${game.players}, ${game.side}`),
     cell("actions", `${game.actions}`, "number"), cell("turns", `${game.turns}`, "number"), cell("ended", ENDINGS[game.ending] ?? game.ending),
@@ -134,7 +134,8 @@ async function load() {
 }
 
 function go(to, replace = false) {
-  if (to !== location.pathname + location.search) history[replace ? "replaceState" : "pushState"](null, "", to);
+  const { search } = new URL(to, location.href);
+  if (search !== location.search) history[replace ? "replaceState" : "pushState"](null, "", search || location.pathname);
   fill();
   load();
 }

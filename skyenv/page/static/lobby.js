@@ -1,6 +1,6 @@
 // The lobby: begin a game, go on with one, open a record.
 import { confirmed } from "./asking.js";
-import { ask, el, keys, onReturn, seatNames, send, themeButton } from "./dom.js";
+import { ask, at, el, keys, onReturn, seatNames, send, themeButton } from "./dom.js";
 import { follow, readiness } from "./preparing.js";
 import { rulesButton } from "./rules.js";
 import { storedName, storeName } from "./settings.js";
@@ -25,7 +25,7 @@ async function begin(form, game) {
   button.textContent = "setting up the table …";
   note("");
   try {
-    location.href = (await send("/api/games", { ...game, idempotency_key: keyFor(game) })).page;
+    location.href = at((await send("/api/games", { ...game, idempotency_key: keyFor(game) })).page);
   } catch (error) {
     leave(false);
     button.textContent = words;
@@ -148,7 +148,7 @@ async function showReplays() {
 async function open(file) {
   note(`reading ${file.name} …`);
   try {
-    location.href = (await ask("/api/replays", { method: "POST", headers: { "Content-Type": "application/jsonl" }, body: file })).page;
+    location.href = at((await ask("/api/replays", { method: "POST", headers: { "Content-Type": "application/jsonl" }, body: file })).page);
   } catch (error) {
     note(`${file.name}: ${error.message}`);
   }
@@ -192,7 +192,7 @@ async function load() {
     showStrengths(offer.strengths);
     for (const way of $("ways").children) way.hidden = !offer.pages.includes(way.getAttribute("href"));
     $("ways").hidden = [...$("ways").children].every((way) => way.hidden);
-    if (offer.pages.includes("/ladder")) $("to-ladder").href = "/ladder";
+    if (offer.pages.includes("/ladder")) $("to-ladder").href = at("/ladder");
     showSeats();
     for (const [seat, name] of [[0, "trained"], [1, "greedy"]]) {
       $(`watch-${seat}`).replaceChildren(...options());

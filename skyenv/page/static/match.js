@@ -1,11 +1,11 @@
 // Matches of agents to watch: an ordinary game without people.
-import { ask, el, leaveBy, send } from "./dom.js";
+import { ask, at, el, leaveBy, send } from "./dom.js";
 
 /** Begin a game between agents, by name, and go to its table. */
 export async function watch(names, side, seed = "", pause = null) {
   const { page } = await send("/api/games", { players: names.length, side, seed, seats: names.map((name) => `agent:${name}`) });
   if (pause !== null) await send(`${page.replace("/seat/", "/api/seats/")}/pause`, { seconds: pause });
-  location.href = page;
+  location.href = at(page);
 }
 
 /** The agents that can be chosen, by name. */

@@ -1,6 +1,6 @@
 // The people at a table: who is there, names, invitations to look on, who takes over a seat, rematch, takeback, one screen for several.
 import { confirmed } from "./asking.js";
-import { ask, copy, el, keys, send } from "./dom.js";
+import { ask, at, copy, el, keys, send } from "./dom.js";
 import { $, api, attempt, load, note, onNews, onState, seat } from "./seat.js";
 import { storedName, storeName } from "./settings.js";
 
@@ -11,7 +11,7 @@ let shown = null;    // what the list of people was made of
 
 const when = (seconds) => new Date(1000 * seconds).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
 const post = (path, value) => attempt(() => send(`${api}/${path}`, value).then(refresh));
-const go = (path, value) => attempt(async () => { location.href = (await send(`${api}/${path}`, value)).page; });
+const go = (path, value) => attempt(async () => { location.href = at((await send(`${api}/${path}`, value)).page); });
 
 /** Show the people from now on. */
 export function setUpPeople() {
@@ -23,7 +23,7 @@ export function setUpPeople() {
   $("invite-spectators").onclick = () => attempt(async () => {
     const { page } = await send(`${api}/spectators`);
     await refresh();
-    await copy(new URL(page, location.href).href, $("invite-spectators"), note);
+    await copy(new URL(at(page), location.href).href, $("invite-spectators"), note);
   });
   $("withdraw").onclick = () => attempt(async () => {
     if (!await confirmed("Withdraw the link? Spectators who have it see nothing more.", "withdraw")) return;
@@ -56,7 +56,7 @@ function show(people) {
   const others = people.spectators;
   $("lookers").textContent = others ? `${others} ${others === 1 ? "person looks" : "people look"} on; they see no hidden cards.` : "";
   $("invite-spectators").hidden = !people.can_invite;
-  $("watch-link").replaceChildren(...(people.watch ? ["to look on: ", el("a", { href: people.watch }, new URL(people.watch, location.href).href)] : []));
+  $("watch-link").replaceChildren(...(people.watch ? ["to look on: ", el("a", { href: people.watch }, new URL(at(people.watch), location.href).href)] : []));
   $("withdraw").hidden = !people.watch;
   $("take-back").hidden = !people.can_take_back;
   $("taken-back").textContent = people.taken_back
@@ -64,7 +64,7 @@ function show(people) {
   $("take-back-help").hidden = !people.can_take_back;
   $("rematch").hidden = !people.can_rematch || people.rematch !== null;
   $("rematch-link").hidden = people.rematch === null;
-  if (people.rematch) $("rematch-link").href = people.rematch;
+  if (people.rematch) $("rematch-link").href = at(people.rematch);
   $("name-card").hidden = persons < 2;
   if (!$("name-card").open) {
     $("my-name").value = people.name || storedName();
@@ -114,7 +114,7 @@ export function cover(curtain) {
     try {
       await send(`${curtain.page.replace("/seat/", "/api/seats/")}/lift`);
       if (curtain.page === location.pathname) await load();
-      else location.replace(curtain.page);
+      else location.replace(at(curtain.page));
     } catch (error) {
       $("curtain-text").textContent = error.message;
     } finally {

@@ -37,7 +37,7 @@ function show() {
   wasSmall = isSmall;
   const now = told.agents.find((one) => one.state === "preparing");
   what.textContent = told.error || (isSmall ? "" : "The game is getting ready, once, after an installation. This page goes on by itself.");
-  meanwhile.hidden = isSmall || Boolean(told.error) || location.pathname === "/rules";
+  meanwhile.hidden = isSmall || Boolean(told.error) || location.pathname.endsWith("/rules");
   bar.hidden = Boolean(told.error);
   // It doesn't go back when more functions turn out to be needed.
   if (compiling) bar.value = Math.max(bar.hasAttribute("value") ? bar.value : 0, told.done / told.total);

@@ -1,5 +1,5 @@
 // The rules beside the game: a panel on every page, opened by a button, by the key R, and by every link to a rule.
-import { el } from "./dom.js";
+import { at, el } from "./dom.js";
 import { newsSwitch } from "./news.js";
 
 let panel = null;   // made when it is first opened
@@ -28,7 +28,7 @@ async function make() {
     show(text, decodeURIComponent(link.hash.slice(1)));
   });
   try {
-    const answer = await fetch("/rules");
+    const answer = await fetch(at("/rules"));
     if (!answer.ok) throw new Error();
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     text.replaceChildren(newsSwitch(), ...page.getElementById("rules-text").childNodes);

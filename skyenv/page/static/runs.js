@@ -1,5 +1,5 @@
 // Trainings while they go on: which there are, their curves over each other, their networks as opponents.
-import { ask, el, leaveBy, send, themeButton } from "./dom.js";
+import { ask, at, el, leaveBy, send, themeButton } from "./dom.js";
 import { draw, valueAt } from "./curves.js";
 import { offered, watch } from "./match.js";
 import { rulesButton } from "./rules.js";
@@ -25,7 +25,7 @@ const across = (point) => ($("over").value === "minutes" ? point.seconds / 60 : 
 
 function keepAddress() {
   const next = new URLSearchParams([...chosen].map((key) => ["run", key]));
-  history.replaceState(null, "", `/runs${next.size ? "?" : ""}${next}`);
+  history.replaceState(null, "", next.size ? `?${next}` : location.pathname);
 }
 
 // ---- the list ----
@@ -167,7 +167,7 @@ function showAbout(key, go = false) {
   const others = (name) => Array.from({ length: players - 1 }, () => name);
   const playIt = begin(async (name) => {
     const { page } = await send("/api/games", { players, side, seed: "", seats: ["me", ...others(`agent:${name}`)] });
-    location.href = page;
+    location.href = at(page);
   });
   $("about").replaceChildren(el("div", { class: "card" }, el("h2", { id: "about-head", tabindex: -1 }, `${run.name}${run.players ? `, ${run.players} players` : ""}`),
     run.complaint ? el("p", { class: "note" }, run.complaint) : null,

@@ -1,6 +1,6 @@
 // The seat that a table's page shows: what the server told last, what is sent to it, and staying up to date.
 import { digestsOf, isUpright, merged } from "./board.js";
-import { ask, send, theme } from "./dom.js";
+import { ask, at, send, theme } from "./dom.js";
 import { cover } from "./people.js";
 import { storedName, storeName } from "./settings.js";
 
@@ -109,6 +109,7 @@ export async function load(skip = false, singly = false) {
     seat.state = state;
     lines = state.log.from + state.log.lines.length;
     reveal("table");
+    $("offline").hidden = true;
     // Other messages stay until they are no longer true: until somebody does something.
     if (state.trouble !== trouble || (noted !== state.step && !$("note").hidden)) note(state.trouble ?? "");
     trouble = state.trouble;
@@ -140,18 +141,18 @@ function fail(error) {
     reveal("gone");
     $("gone-text").textContent = error.status ? error.message : `${error.message} Trying again …`;
     if (gone) socket?.close();
-  } else if ($("offline").hidden) note(error.message);
+  } else if (error.status) note(error.message);
+  else $("offline").hidden = $("table").hidden;  // a seat that isn't taken has no connection
 }
 
 async function retry() {
-  await load();  // a socket doesn't tell why it was refused
+  await load();  // a socket doesn't tell why it was refused, and some networks let none through
   if (!gone && !closed) connect();
 }
 
 function connect() {
-  socket = new WebSocket(`${location.protocol.replace("http", "ws")}//${location.host}${api}/changes`);
+  socket = new WebSocket(`${location.protocol.replace("http", "ws")}//${location.host}${at(`${api}/changes`)}`);
   socket.onopen = () => {
-    $("offline").hidden = true;
     wait = 500;
     note(seat.state?.trouble ?? "");
     load();
@@ -160,7 +161,6 @@ function connect() {
   socket.onmessage = (event) => (hears[event.data] ?? load)();
   socket.onclose = () => {
     if (gone || closed) return;
-    $("offline").hidden = $("table").hidden;  // a seat that isn't taken has no connection
     setTimeout(retry, wait);
     wait = Math.min(wait * 1.5, 5000);
   };

@@ -4,7 +4,7 @@ import { confirmed } from "./asking.js";
 import { explainBoard, isUpright, showBoard } from "./board.js";
 import { showLeads, showRecent } from "./changes.js";
 import { click, isLegal, say, showChoices } from "./choices.js";
-import { ask, send, themeButton } from "./dom.js";
+import { ask, at, send, themeButton } from "./dom.js";
 import { showFinal } from "./final.js";
 import { setUpPace } from "./follow.js";
 import { playForced, setUpForced } from "./forced.js";
@@ -71,7 +71,7 @@ $("release").onclick = () => attempt(async () => {
   await send(`${api}/release`);
   await load();
 });
-$("record").href = `${api}/record`;
-$("replay").onclick = () => attempt(async () => { location.href = (await send(`${api}/replay`)).page; });
+$("record").href = at(`${api}/record`);
+$("replay").onclick = () => attempt(async () => { location.href = at((await send(`${api}/replay`)).page); });
 $("words").ontoggle = showWords;
 await begin();

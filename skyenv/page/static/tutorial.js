@@ -1,6 +1,6 @@
 // The lesson: what it says, what is to be clicked, going back, and leaving it.
 import { actionOf } from "./board.js";
-import { ask, el, ruleLink, send } from "./dom.js";
+import { ask, at, el, ruleLink, send } from "./dom.js";
 import { $, api, attempt, onState, seat } from "./seat.js";
 import { linked } from "./terms.js";
 
@@ -31,7 +31,7 @@ const repeat = (value) => attempt(async () => {
 const leave = () => attempt(async () => {
   const { agents } = await ask("/api/options");
   const agent = agents.find((one) => one.name === USUAL) ?? agents[0];
-  location.href = (await send(`${api}/lesson/leave`, { agent: agent.name })).page;
+  location.href = at((await send(`${api}/lesson/leave`, { agent: agent.name })).page);
 });
 
 /** Mark what is to be clicked, on the drawing and among the buttons. */

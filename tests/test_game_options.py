@@ -70,7 +70,7 @@ def test_the_same_behind_every_interface(interface: str) -> None:
     [
         ({"num_players": 5}, "num_players must be a whole number from 2 to 4, not 5"),
         ({"num_players": "3"}, "num_players must be a whole number from 2 to 4, not '3'"),
-        ({"side": "top"}, "side must be 'front' or 'back', not 'top'"),
+        ({"side": "top"}, "side must be one of front, back, not 'top'"),
         ({"board": 3}, "board must be a Board, the path of a board file, or None"),
         ({"board": REVERSED}, "the board given is the back side, but side is 'front'"),
         ({"max_turns": 0}, "max_turns must be a whole number from 1 to"),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from dataclasses import dataclass
+from itertools import accumulate, product
 from typing import Any, Final
 
 import numpy as np
@@ -88,10 +89,7 @@ class Block:
 
 def _pairs(*parts: tuple[str, ...]) -> tuple[str, ...]:
     """All combinations of labels, the last part changing fastest."""
-    labels: tuple[str, ...] = ("",)
-    for part in parts:
-        labels = tuple(f"{left} {right}".strip() for left in labels for right in part)
-    return labels
+    return tuple(" ".join(labels) for labels in product(*parts))
 
 
 _CARDS = _pairs(CARD_COLOURS, tuple(str(value) for value in CARD_VALUES))
@@ -304,12 +302,9 @@ def names() -> tuple[str, ...]:
 
 def offsets() -> dict[str, slice]:
     """Where each block lies in the vector, by its name."""
-    slices: dict[str, slice] = {}
-    start = 0
-    for block in BLOCKS:
-        slices[block.name] = slice(start, start + len(block.entries))
-        start += len(block.entries)
-    return slices
+    ends = accumulate(len(block.entries) for block in BLOCKS)
+    pairs = zip(BLOCKS, ends, strict=True)
+    return {block.name: slice(end - len(block.entries), end) for block, end in pairs}
 
 
 # ---- the writers ----

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from skyenv.checks import check_choice
 from skyenv.errors import BoardError, OptionError, shown
 from skyenv.rules.components import COLOURS, DISTRICTS, PLOTS, SIDES
 
@@ -66,14 +67,7 @@ def default_ring(side: str) -> tuple[str, ...]:
     """The printed order of the plots: COM-7 on the front side; on the back the sixth is between
     gray and green (COM-9).
     """
-    return COLOURS if check_side(side) == "front" else PLOTS
-
-
-def check_side(side: str) -> str:
-    """Return `side` if it is ``"front"`` or ``"back"``; raise OptionError otherwise."""
-    if side not in SIDES:
-        raise OptionError(f"side must be 'front' or 'back', not {side!r}")
-    return side
+    return COLOURS if check_choice("side", side, SIDES) == "front" else PLOTS
 
 
 def make_board(side: str, rings: Mapping[str, Sequence[str]] | None = None) -> Board:
@@ -133,9 +127,9 @@ def as_board(board: Board | str | Path | None, side: str) -> Board:
         BoardError: as for :func:`load_board`.
     """
     if board is None:
-        return _printed_board(check_side(side))
+        return _printed_board(check_choice("side", side, SIDES))
     if isinstance(board, Board):
-        if board.side != check_side(side):
+        if board.side != check_choice("side", side, SIDES):
             raise OptionError(f"the board given is the {board.side} side, but side is {side!r}")
         return board
     if isinstance(board, (str, Path)):

@@ -158,7 +158,7 @@ def test_sides_that_there_are_not(tmp_path: Path, side: Any) -> None:
         lambda: load_board(board_file(tmp_path, ""), side),
         lambda: default_ring(side),
     ):
-        with pytest.raises(OptionError, match="side must be 'front' or 'back'"):
+        with pytest.raises(OptionError, match="side must be one of front, back"):
             use()
 
 

@@ -32,8 +32,12 @@ _ONLY_WRITING: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
 """System errors of writing, which name no file."""
 
 
-def digest_of(path: Path) -> str:
+def digest_of(path: Path, endings: tuple[str, ...] = ("",)) -> str:
     """Return the SHA-256 of a file, or of a folder's file names and contents, in hexadecimal.
+
+    Args:
+        path: the file or folder.
+        endings: of a folder's files that count.
 
     Raises:
         OSError: a file can't be read.
@@ -41,7 +45,8 @@ def digest_of(path: Path) -> str:
     if not path.is_dir():
         return hashlib.sha256(path.read_bytes()).hexdigest()
     digest = hashlib.sha256()
-    for file in sorted(file for file in path.rglob("*") if file.is_file()):
+    files = (file for file in path.rglob("*") if file.is_file() and file.name.endswith(endings))
+    for file in sorted(files):
         content = hashlib.sha256(file.read_bytes()).hexdigest()
         digest.update(f"{content} {file.relative_to(path).as_posix()}\n".encode())
     return digest.hexdigest()

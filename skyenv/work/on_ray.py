@@ -8,7 +8,6 @@ compares a digest before it unpickles anything.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import pickle
 import signal
@@ -19,12 +18,12 @@ from collections.abc import Mapping
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Final
 
 import skyenv
 from skyenv.engine.thread_pool import cores
 from skyenv.errors import OptionError, SkyenvError, cause, install_hint
+from skyenv.files import digest_of
 from skyenv.work.pool import ATTEMPTS, ONE_THREAD, Pool, Task, WorkerDiedError, portable
 
 AUTO: Final = "auto"
@@ -50,7 +49,7 @@ PACKAGES: Final = ("skyenv", "skyenv_agents", "experiments")
 DECIDING: Final = (".py", ".npz", ".json")
 
 
-def connect(address: str, workers: int = 0) -> ModuleType:
+def connect(address: str, workers: int = 0) -> Any:
     """Return the package ray, connected; a connection of this process stays as it is.
 
     Args:
@@ -89,8 +88,7 @@ def connect(address: str, workers: int = 0) -> ModuleType:
     finally:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, before)  # Ray sets a handler of its own
-    connected: ModuleType = ray
-    return connected
+    return ray
 
 
 class OnRay(Pool):
@@ -187,11 +185,7 @@ def do(
 
 @cache
 def digest_of_sources(package: str) -> str:
-    """Return a digest of a package's files that decide games; of none if it isn't installed."""
+    """Return a digest of a package's files that decide games; "" if it isn't installed."""
     found = find_spec(package)
-    digest = hashlib.sha256()
-    for folder in map(Path, (found and found.submodule_search_locations) or ()):
-        for path in sorted(path for path in folder.rglob("*") if path.suffix in DECIDING):
-            name = path.relative_to(folder).as_posix()
-            digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()
+    folders = (found and found.submodule_search_locations) or ()
+    return " ".join(digest_of(Path(folder), DECIDING) for folder in folders)

@@ -198,22 +198,6 @@ def setup_outcomes(setup: Event, side: str) -> list[ChanceOutcome]:
 
 # ---- the information state ----
 
-KINDS: Final = (
-    "action",
-    "top",
-    "shuffle",
-    "black",
-    "alea",
-    "alea builds",
-    "tile to park",
-    "auction",
-    "won",
-    "stop",
-    "vp",
-    "park",
-    "end",
-)
-"""What can happen (INTERFACE.md); in the vector the first of them is 1."""
 EVENT_SIZE: Final = 3 + MAX_PLAYERS
 HEADER_SIZE: Final = 103
 DEFAULT_EVENTS: Final = 2048
@@ -241,6 +225,8 @@ FIELDS: Final[dict[str, str]] = {
     "end": "why (1 businesses, 2 stops, 3 truncated), cards in every seat's hand",
 }
 """The numbers of each kind of event in the vector, after the kind itself; 0 behind them."""
+KINDS: Final = tuple(FIELDS)
+"""What can happen (INTERFACE.md); in the vector the first of them is 1."""
 
 
 _VP: Final = 20  # victory points of an event that are scaled to 1

@@ -85,11 +85,13 @@ def action_number(action: object) -> int:
     if isinstance(action, str) and action in ACTION_NUMBERS:
         return ACTION_NUMBERS[action]
     right = f"a number from 0 to {NUM_ACTIONS - 1} or a name such as 'take green'"
-
-    def refused(_: str) -> IllegalActionError:
-        return IllegalActionError(f"an action is {right}, not {shown(action)}", action)
-
-    return check_integer("action", action, -HIGHEST_SEED, HIGHEST_SEED, refused)
+    return check_integer(
+        "action",
+        action,
+        -HIGHEST_SEED,
+        HIGHEST_SEED,
+        lambda _: IllegalActionError(f"an action is {right}, not {shown(action)}", action),
+    )
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,9 @@ class Table:
         outcomes = game.play_unchecked(blank, SETUP, ())
         self.start = State(self, blank, (), pending=SETUP, outcomes=outcomes)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return table_of, (self.num_players, self.side, self.max_turns)
+
     @property
     def game(self) -> Game:
         """This thread's own game, on which states are played: compiled code lets other threads run
@@ -173,10 +176,8 @@ class State:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        table = self.table
         steps = [(step.action, step.chance) for step in self.steps]
-        kind = (table.num_players, table.side, table.max_turns)
-        return _restored, (kind, steps, self.pending, self.chance)
+        return replayed, (self.table, steps, self.pending, self.chance)
 
     # ---- playing on ----
 
@@ -281,11 +282,6 @@ class State:
             return table
         played = f"Seat {self._actor()} has played: {ACTION_NAMES[self.pending]}"
         return f"{table}\n\n{played}; chance has decided: {decided}"
-
-
-def _restored(kind: tuple[int, str, int], *played: Any) -> State:
-    """Return the state of a pickle."""
-    return replayed(table_of(*kind), *played)
 
 
 def replayed(

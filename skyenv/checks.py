@@ -21,6 +21,8 @@ MOST_DIGITS: Final = 19
 BOOLEANS: Final = (bool, np.bool_)
 """They are no numbers, though Python and NumPy 1 take them for some."""
 
+Int64 = npt.NDArray[np.int64]
+
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 Refusal = Callable[[str], SkyenvError]
@@ -97,7 +99,7 @@ def check_seat(seat: object, num_players: int, name: str = "seat") -> int:
     return check_integer(name, seat, 0, num_players - 1)
 
 
-def check_rows(rows: npt.ArrayLike, number: int) -> npt.NDArray[np.int64]:
+def check_rows(rows: npt.ArrayLike, number: int) -> Int64:
     """Return which rows are meant of so many as `number`: int64 (k,), new and contiguous.
 
     Args:
@@ -138,7 +140,7 @@ def check_each(
     values: npt.ArrayLike,
     highest: int | npt.NDArray[np.integer[Any]],
     number: int,
-) -> npt.NDArray[np.int64]:
+) -> Int64:
     """Return a whole number from 0 to `highest` for each of so many games as `number`: int64
     (number,), new and contiguous.
 

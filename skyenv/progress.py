@@ -28,12 +28,11 @@ def progress(
         done: the amount that is done already.
         options: tqdm's own.
     """
-    visible = shown and sys.stderr.isatty()
     return tqdm(
         total=total,
         unit=unit,
         initial=done,
         file=sys.stderr,
-        disable=not visible,
+        disable=not (shown and sys.stderr.isatty()),
         **{"dynamic_ncols": True, "leave": False, **options},
     )

@@ -30,7 +30,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.checks import check_integer
+from skyenv.checks import Int64, check_integer
 from skyenv.errors import OptionError
 
 HIGHEST_SEED: Final = 2**63 - 1
@@ -50,9 +50,7 @@ def fresh_seed() -> int:
     return secrets.choice(TRAINING)
 
 
-def secret_seeds(
-    secret: int, numbers: npt.ArrayLike, purpose: range = EVALUATION
-) -> npt.NDArray[np.int64]:
+def secret_seeds(secret: int, numbers: npt.ArrayLike, purpose: range = EVALUATION) -> Int64:
     """Return seeds for numbered games that can't be guessed without a secret.
 
     A player that guesses a game's seed knows all of its cards, and can confirm the guess by dealing
@@ -82,7 +80,7 @@ def secret_seeds(
     return (drawn % np.uint64(len(purpose)) + np.uint64(purpose.start)).astype(np.int64)
 
 
-def seeds_of(seed: Seeds, number: int) -> npt.NDArray[np.int64]:
+def seeds_of(seed: Seeds, number: int) -> Int64:
     """Return the seeds of so many rows.
 
     Args:

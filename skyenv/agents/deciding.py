@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents.interface import Agent, Decisions, Evaluation, Evaluations
+from skyenv.checks import Int64
 from skyenv.engine.game import Game
 from skyenv.engine.games import Games
 from skyenv.engine.knowledge import view
@@ -57,7 +58,7 @@ def decisions_in(
 
 def decide(
     games: Games, agent: Agent, rows: npt.ArrayLike | None = None, salt: npt.ArrayLike = 0
-) -> npt.NDArray[np.int64]:
+) -> Int64:
     """The agent's actions in some rows, int64 (k,); see :func:`decisions_in` for the arguments.
 
     Raises:
@@ -70,10 +71,10 @@ def decide(
 def decide_each(
     games: Games,
     agents: Mapping[int, Agent],
-    whose: npt.NDArray[np.int64],
-    rows: npt.NDArray[np.int64],
+    whose: Int64,
+    rows: Int64,
     salt: npt.ArrayLike = 0,
-) -> npt.NDArray[np.int64]:
+) -> Int64:
     """Several agents' actions in some rows, int64 (k,); each is asked once.
 
     Args:
@@ -94,7 +95,7 @@ def decide_each(
     return actions
 
 
-def checked_actions(agent: Agent, decisions: Decisions) -> npt.NDArray[np.int64]:
+def checked_actions(agent: Agent, decisions: Decisions) -> Int64:
     """The agent's answer to some decisions, at least one: int64 (k,).
 
     Raises:

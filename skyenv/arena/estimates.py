@@ -118,10 +118,15 @@ class Weights:
         return np.concatenate([whole @ values, *(weights @ values for weights in blocks)])
 
     def mean(
-        self, values: npt.ArrayLike, paired_seed: npt.NDArray[np.int64], *, share: bool = False
+        self,
+        values: npt.ArrayLike,
+        paired_seed: npt.NDArray[np.int64],
+        *,
+        per: npt.ArrayLike | None = None,
+        share: bool = False,
     ) -> Estimate:
         """Return a mean over games; see :meth:`samples`."""
-        return estimates(self.samples(values, paired_seed, share=share)[:, None])[0]
+        return estimates(self.samples(values, paired_seed, per=per, share=share)[:, None])[0]
 
     def samples(
         self,

@@ -14,14 +14,13 @@ from time import monotonic
 from typing import Final, NamedTuple, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
 from skyenv.agents import Agent, ReportingAgent, make_agent
 from skyenv.arena.estimates import Estimate, Weights, interval
 from skyenv.arena.matches import Played, play_games, rotations
 from skyenv.arena.ratings import best_other
 from skyenv.arena.schedule import Entrant, agent_of, entrant
-from skyenv.checks import check_integer
+from skyenv.checks import Int64, check_integer
 from skyenv.engine.options import GameKeywords, GameOptions, options_of
 from skyenv.errors import OptionError, shown
 from skyenv.progress import progress as progress_bar
@@ -193,7 +192,7 @@ def next_size(size: int, seconds: float, most: int) -> int:
     return max(1, min(most, 16 * size, int(size * TASK_SECONDS / max(seconds, 1e-3))))
 
 
-def _seeds(options: GameOptions, first: int, paired_seeds: int) -> npt.NDArray[np.int64]:
+def _seeds(options: GameOptions, first: int, paired_seeds: int) -> Int64:
     """Return the seeds of the games of some paired seeds."""
     return np.repeat(np.arange(first, first + paired_seeds), options.num_players)
 

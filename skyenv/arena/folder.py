@@ -178,14 +178,11 @@ def _deciding(settings: dict[str, Any]) -> Any:
     )
 
 
-def secret_of(given: int | None, *folders: Path) -> int:
-    """The secret of a tournament: the one that was asked for, or that of the first folder that has
-    one, or a new one.
+def secret_of(given: int | None, folder: Path) -> int:
+    """The secret of a tournament: the one that was asked for, or that of its folder, or a new
+    one.
     """
-    if given is not None:
-        return given
-    secrets = [config["secret"] for config in map(read_config, folders) if config]
-    return secrets[0] if secrets else fresh_seed()
+    return read_config(folder).get("secret", fresh_seed()) if given is None else given
 
 
 def checksum(entry: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, decide_each, decide_game
-from skyenv.checks import check_integer
+from skyenv.checks import Int64, check_integer
 from skyenv.engine.game import Game
 from skyenv.engine.games import Games, results
 from skyenv.engine.options import GameKeywords, GameOptions, options_of
@@ -35,17 +35,15 @@ class Onlooker(Protocol):
     def decided(
         self,
         games: Games,
-        rows: npt.NDArray[np.int64],
-        matches: npt.NDArray[np.int64],
-        actions: npt.NDArray[np.int64],
+        rows: Int64,
+        matches: Int64,
+        actions: Int64,
     ) -> None:
         """So it is decided in some rows, and not yet played: masks, seats and observations (codes)
         are of the decisions.
         """
 
-    def played(
-        self, games: Games, rows: npt.NDArray[np.int64], matches: npt.NDArray[np.int64]
-    ) -> None:
+    def played(self, games: Games, rows: Int64, matches: Int64) -> None:
         """It is played; rows whose games are over don't go on yet."""
 
 
@@ -63,13 +61,13 @@ class Played:
         decisions, turns: int64 (k,), of all seats together.
     """
 
-    seeds: npt.NDArray[np.int64]
-    seating: npt.NDArray[np.int64]
-    ends: npt.NDArray[np.int64] = field(init=False)
+    seeds: Int64
+    seating: Int64
+    ends: Int64 = field(init=False)
     shares: npt.NDArray[np.float64] = field(init=False)
-    scores: npt.NDArray[np.int64] = field(init=False)
-    decisions: npt.NDArray[np.int64] = field(init=False)
-    turns: npt.NDArray[np.int64] = field(init=False)
+    scores: Int64 = field(init=False)
+    decisions: Int64 = field(init=False)
+    turns: Int64 = field(init=False)
 
     def __post_init__(self) -> None:
         self.shares = np.zeros(self.seating.shape)
@@ -91,7 +89,7 @@ class Played:
         for name in ("shares", "scores", "decisions", "turns", "ends"):
             getattr(self, name)[rows] = getattr(played, name)
 
-    def note(self, matches: npt.NDArray[np.int64], state: np.recarray) -> None:
+    def note(self, matches: Int64, state: np.recarray) -> None:
         """Take over the results of some games from their last positions, GAME_DTYPE (k,)."""
         players = self.seating.shape[1]
         self.shares[matches] = results(state)[0][:, :players]
@@ -200,7 +198,7 @@ def _options(seats: int, side: str, **game: Unpack[GameKeywords]) -> GameOptions
     return options
 
 
-def rotations(players: int, paired_seeds: int) -> npt.NDArray[np.int64]:
+def rotations(players: int, paired_seeds: int) -> Int64:
     """Seating of agent 0 against agent 1 in all other seats, int64 (games, players): every paired
     seed once from each seat.
     """

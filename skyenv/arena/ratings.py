@@ -54,6 +54,7 @@ from skyenv.arena.estimates import (
     estimates,
     with_data,
 )
+from skyenv.checks import Int64
 from skyenv.errors import OptionError
 
 ITERATIONS: Final = 500
@@ -85,10 +86,10 @@ class GameResults:
         shares: float64 (k, players), of the win. scores: int64 (k, players), VP.
     """
 
-    paired_seeds: npt.NDArray[np.int64]
-    seats: npt.NDArray[np.int64]
+    paired_seeds: Int64
+    seats: Int64
     shares: Floats
-    scores: npt.NDArray[np.int64]
+    scores: Int64
 
 
 @dataclass(frozen=True)
@@ -144,7 +145,7 @@ class Ratings:
     anchors: list[int]
     paired_seeds: int
     games: int
-    played: npt.NDArray[np.int64]
+    played: Int64
 
     def order(self) -> list[int]:
         """The agents from the best to the worst."""
@@ -177,7 +178,7 @@ def _with_other_imaginary(weights: Weights, players: int, seed: int) -> Weights:
 
 
 def _fit(
-    sums: Sums,
+    games: GameResults,
     weights: Weights,
     duels: Floats,
     players: int,
@@ -185,18 +186,18 @@ def _fit(
     free: npt.ArrayLike | None = None,
 ) -> Floats:
     """The parameters for each sample of weights of paired seeds and imaginary paired seeds
-    (:func:`_draw`).
+    (:func:`_draw`), by games between different agents.
     """
-    agents = sums.tables.shape[1]
+    agents = duels.shape[1]
+    wins, counts, tables = _sums(games, weights.paired_seeds, agents)
     first, second = np.triu_indices(agents, 1)
     one = np.eye(agents)
-    games = (
-        2.0 if players == 2 else 2.0 * players
-    )  # of a paired seed that a pair decides: in duels,
+    # Games of a paired seed that a pair decides: in duels,
+    decided = 2.0 if players == 2 else 2.0 * players
     if 2 < players <= agents:
-        games *= (players - 1) / (agents - 1)  # and at mixed tables
-    duels = games / (agents - 1) * duels
-    played = weights.sums(np.concatenate([sums.wins, sums.counts], axis=1))
+        decided *= (players - 1) / (agents - 1)  # and at mixed tables
+    duels = decided / (agents - 1) * duels
+    played = weights.sums(np.concatenate([wins, counts], axis=1))
     wins, counts = np.split(played, [agents], axis=1)
     wins += duels.sum(axis=2)
     either = (duels + duels.transpose(0, 2, 1))[:, first, second]
@@ -204,18 +205,15 @@ def _fit(
     return strengths(
         wins,
         counts,
-        np.concatenate([sums.tables, one[first] + one[second]]),
+        np.concatenate([tables, one[first] + one[second]]),
         start=start,
         free=free,
     )
 
 
-def _totals(
-    seats: npt.NDArray[np.int64], values: npt.ArrayLike, agents: int
-) -> npt.NDArray[np.float64]:
+def _totals(seats: Int64, values: npt.ArrayLike, agents: int) -> npt.NDArray[np.float64]:
     """What each agent has in all its seats of values of seats, (k, players): float64 (K, k)."""
-    own = [np.where(seats == agent, values, 0.0).sum(axis=1) for agent in range(agents)]
-    return np.stack(own)
+    return np.stack([np.where(seats == agent, values, 0.0).sum(axis=1) for agent in range(agents)])
 
 
 # ---- ratings ----
@@ -255,7 +253,6 @@ def rate(
     numbers, paired_seed = np.unique(results.paired_seeds, return_inverse=True)
     results = replace(results, paired_seeds=paired_seed)
     rating = GameResults(*(values[mixed] for values in vars(results).values()))
-    sums = Sums.of(rating.seats, rating.shares, rating.paired_seeds, len(numbers), agents)
     if ladder is not None:
         repeats = -(-resamples // (len(ladder) - 1))
         resamples = repeats * (len(ladder) - 1)
@@ -263,11 +260,11 @@ def rate(
     weights, imaginary = _draw(len(numbers), agents, players, seed, resamples)
     anchors = [index for index, name in enumerate(names) if name in ANCHORS] or list(range(agents))
     if ladder is None:
-        theta = _fit(sums, weights, imaginary, players)
+        theta = _fit(rating, weights, imaginary, players)
         points = ANCHOR_POINTS + POINTS * (theta - theta[:, anchors].mean(axis=1, keepdims=True))
     else:
         start = np.column_stack([ladder.mean(axis=1), ladder]) / POINTS
-        points = POINTS * _fit(sums, weights, imaginary, players, start, np.arange(agents) == 0)
+        points = POINTS * _fit(rating, weights, imaginary, players, start, np.arange(agents) == 0)
     wins, vp, margin = _alone(rating, weights, rated)
     return Ratings(
         points=estimates(points),
@@ -299,7 +296,7 @@ def better(one: Floats, other: Floats) -> Floats:
     return np.asarray((difference > 0).mean(axis=0) + (difference == 0).mean(axis=0) / 2)
 
 
-def best_other(scores: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def best_other(scores: Int64) -> Int64:
     """The highest score among the other seats, int64 (k, players)."""
     others = np.where(np.eye(scores.shape[1], dtype=bool), -1, scores[:, None, :])
     return np.asarray(others.max(axis=2))
@@ -327,10 +324,9 @@ def _pairs(games: GameResults, halves: Weights, agents: int) -> list[list[Estima
         either = won[one] + won[other]
         both = there[one] & there[other] & (either > 0)
         if both.any():
-            share = halves.samples(
+            pairs[one][other] = halves.mean(
                 won[one][both], games.paired_seeds[both], per=either[both], share=True
             )
-            pairs[one][other] = estimates(share[:, None])[0]
     return pairs
 
 
@@ -359,42 +355,17 @@ def _duels(results: GameResults, weights: Weights, agents: int, seed: int) -> li
 # ---- the model and its fit ----
 
 
-@dataclass(frozen=True)
-class Sums:
-    """What each of D paired seeds gave, at C kinds of tables (who sits there, in whatever order) of
-    K agents.
-
-    Attributes:
-        wins: float64 (D, K), of each agent.
-        counts: float64 (D, C), games at each kind of table.
-        tables: float64 (C, K), 1 for each agent that sits there.
+def _sums(games: GameResults, paired_seeds: int, agents: int) -> tuple[Floats, Floats, Floats]:
+    """Return what each of D paired seeds gave: the wins of K agents, float64 (D, K); the games at C
+    kinds of tables (who sits there, in whatever order), float64 (D, C); and 1 for each agent that
+    sits there, float64 (C, K).
     """
-
-    wins: Floats
-    counts: Floats
-    tables: Floats
-
-    @classmethod
-    def of(
-        cls,
-        seats: npt.NDArray[np.int64],
-        shares: Floats,
-        paired_seed: npt.NDArray[np.int64],
-        paired_seeds: int,
-        agents: int,
-    ) -> Sums:
-        """Sums of games between different agents.
-
-        Args:
-            seats: (k, players), the agent in every seat. shares: (k, players), of the win.
-            paired_seed: (k,), counted from 0. paired_seeds, agents: how many.
-        """
-        kinds, kind = np.unique(np.sort(seats, axis=1), axis=0, return_inverse=True)
-        wins = np.zeros((paired_seeds, agents))
-        np.add.at(wins, (paired_seed[:, None], seats), shares)
-        counts = np.zeros((paired_seeds, len(kinds)))
-        np.add.at(counts, (paired_seed, kind.ravel()), 1)
-        return cls(wins, counts, np.eye(agents)[kinds].sum(axis=1))
+    kinds, kind = np.unique(np.sort(games.seats, axis=1), axis=0, return_inverse=True)
+    wins = np.zeros((paired_seeds, agents))
+    np.add.at(wins, (games.paired_seeds[:, None], games.seats), games.shares)
+    counts = np.zeros((paired_seeds, len(kinds)))
+    np.add.at(counts, (games.paired_seeds, kind.ravel()), 1)
+    return wins, counts, np.eye(agents)[kinds].sum(axis=1)
 
 
 def chances(theta: Floats, tables: Floats) -> Floats:
@@ -417,7 +388,7 @@ def strengths(
     """The most likely strengths, for r sets of games at once.
 
     Args:
-        wins: float64 (r, K), see :class:`Sums`; with weights.
+        wins: float64 (r, K), see :func:`_sums`; with weights.
         counts: float64 (r, C), games of each kind of table, weights included. Each row's sum is
             that of its wins.
         tables: float64 (C, K), 1 for each agent that sits there.
@@ -444,7 +415,7 @@ def _climb(
     wins: Floats,
     counts: Floats,
     tables: Floats,
-    searched: npt.NDArray[np.int64],
+    searched: Int64,
     *,
     centred: bool,
 ) -> None:

@@ -25,11 +25,10 @@ from functools import cache, lru_cache
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 import skyenv
 from skyenv.agents import ReportingAgent, checkpoint_in, make_agent
-from skyenv.checks import check_integer
+from skyenv.checks import Int64, check_integer
 from skyenv.engine.options import DEFAULT_MAX_TURNS, GameOptions
 from skyenv.errors import AgentError, OptionError
 from skyenv.files import digest_of
@@ -117,7 +116,7 @@ class Settings:
         groups: list[Group] = [pair for pair in pairs if 0 in pair or not self.newcomer]
         return groups if self.players == 2 else [*groups, everybody]
 
-    def seatings(self, group: Group, paired_seed: int) -> npt.NDArray[np.int64]:
+    def seatings(self, group: Group, paired_seed: int) -> Int64:
         """The games of a group in a paired seed: int64 (games, players), the agent of each seat."""
         if len(group) == 2:
             return pair_seatings(group, self.players)
@@ -130,7 +129,7 @@ class Settings:
 
 
 @cache
-def classes_of(agents: int, players: int) -> list[npt.NDArray[np.int64]]:
+def classes_of(agents: int, players: int) -> list[Int64]:
     """All combinations of `players` of so many agents, by class: int64 (tables, players), what one
     becomes by turns.
     """
@@ -157,7 +156,7 @@ def pairs_of(agents: int, paired_seed: int | None) -> list[tuple[int, int]]:
 
 
 @cache
-def pair_seatings(pair: Group, players: int) -> npt.NDArray[np.int64]:
+def pair_seatings(pair: Group, players: int) -> Int64:
     """Each of two agents alone against the other, once in each seat: int64 (games, players)."""
     alone = np.eye(players, dtype=bool)
     one = np.where(alone, pair[0], pair[1])

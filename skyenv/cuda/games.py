@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 import skyenv.engine.games as host
-from skyenv.checks import check_each, check_flag, check_integer, check_rows
+from skyenv.checks import Int64, check_each, check_flag, check_integer, check_rows
 from skyenv.cuda import kernels
 from skyenv.cuda.kernels import THREADS, cuda
 from skyenv.engine.games import SCALED, new_batch, whole_numbers
@@ -96,19 +96,14 @@ class Games(host.GameBatch):
         batch = batch._replace(state_words=words)
         observation = batch.observation
         if self._form == "codes":
-            observation = self._codes(batch.codes).reshape(self.num_games, OBSERVATION_SIZE)
+            observation = batch.codes.view(np.int16).reshape(self.num_games, OBSERVATION_SIZE)
         self.batch, self.observation = batch, observation
         self.state, self.mask, self.seat = batch.state, batch.mask, batch.seat
         self.reward, self.done, self.truncated = batch.reward, batch.done, batch.truncated
         self.finished = batch.finished.reshape(batch.finished.size).view(batch.state.dtype)
 
-    @staticmethod
-    def _codes(records: Any) -> Any:
-        """Codes as int16 (k · OBSERVATION_SIZE,), the same memory."""
-        return records.view(np.int16)
-
     @property
-    def seeds(self) -> npt.NDArray[np.int64]:
+    def seeds(self) -> Int64:
         """The seeds of the games in the rows, copied: int64 (num_games,)."""
         return self.state.copy_to_host()["seed"].copy()
 
@@ -215,7 +210,7 @@ class Games(host.GameBatch):
 
     def _scale(self, codes: Any, rows: Any, refused: Any, observation: Any) -> None:
         kernels.scale[_blocks(len(rows) * OBSERVATION_SIZE), THREADS](
-            self._codes(codes), self._scales, rows, refused, observation
+            codes.view(np.int16), self._scales, rows, refused, observation
         )
 
     # ---- views ----

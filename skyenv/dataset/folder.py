@@ -62,17 +62,11 @@ class Plan:
         games = range(self.source.games)
         return [games[first : first + self.shard_games] for first in games[:: self.shard_games]]
 
-    def about(self) -> dict[str, Any]:
-        """All that decides the files, as JSON has it."""
-        names = ("formats", "observation", "reward", "shard_games", "dataset_id")
-        about = {
-            "format": FORMAT,
-            "project": __version__,
-            **self.source.about(),
-            **{name: getattr(self, name) for name in names},
-        }
-        whole: dict[str, Any] = json.loads(json.dumps(about))
-        return whole
+    def about(self) -> Any:
+        """All that decides the files, an object as JSON has it."""
+        own = {name: value for name, value in vars(self).items() if name != "source"}
+        about = {"format": FORMAT, "project": __version__, **self.source.about(), **own}
+        return json.loads(json.dumps(about))
 
     def files(self, folder: Path, shard: range) -> dict[str, Path]:
         """A shard's files by their format; they sort as numbers do."""

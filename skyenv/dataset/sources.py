@@ -19,7 +19,8 @@ import numpy as np
 from skyenv.arena.folder import CONFIG, GAMES
 from skyenv.arena.matches import play_games
 from skyenv.arena.schedule import Entrant, agent_of, entrants
-from skyenv.dataset.trajectories import Collector, Int64, Trajectories
+from skyenv.checks import Int64
+from skyenv.dataset.trajectories import Collector, Trajectories
 from skyenv.engine.observation import codes_of
 from skyenv.engine.options import DEFAULT_MAX_TURNS
 from skyenv.errors import DatasetError

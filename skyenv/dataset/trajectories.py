@@ -12,12 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.arena.ratings import best_other
+from skyenv.checks import Int64
 from skyenv.engine.games import Games, results
 from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
 from skyenv.rules.components import MAX_PLAYERS, SIDES
 from skyenv.rules.state import new_games
-
-Int64 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.checks import (
+    Int64,
     Refusal,
     check_choice,
     check_each,
@@ -99,9 +100,7 @@ class GameBatch(Copyable):
         """`agent_seed` for compiled code."""
         return NONE if self.agent_seed is None else self.agent_seed
 
-    def _check_reset(
-        self, seed: Seeds | None, rows: npt.ArrayLike | None
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def _check_reset(self, seed: Seeds | None, rows: npt.ArrayLike | None) -> tuple[Int64, Int64]:
         """Return the rows to reset, and their seeds."""
         chosen = check_rows(np.arange(self.num_games) if rows is None else rows, self.num_games)
         if len(np.unique(chosen)) != len(chosen):
@@ -179,7 +178,7 @@ class Games(GameBatch):
     state: np.recarray
     finished: np.recarray
     mask: npt.NDArray[np.int8]
-    seat: npt.NDArray[np.int64]
+    seat: Int64
     observation: npt.NDArray[Any]
     reward: npt.NDArray[np.float32]
     done: npt.NDArray[np.bool_]
@@ -223,7 +222,7 @@ class Games(GameBatch):
         _BATCHES.add(self)
 
     @property
-    def seeds(self) -> npt.NDArray[np.int64]:
+    def seeds(self) -> Int64:
         """int64 (num_games,): the seed of the game that is now in each row (−1: set up from
         elsewhere, without one).
 
@@ -264,7 +263,7 @@ class Games(GameBatch):
             seeds = np.full(self.num_games, kernels.REFRESH, np.int64)
             kernels.reset_rows(self.batch, self._all_rows, seeds)
 
-    def _check_rows(self, rows: npt.ArrayLike | None) -> npt.NDArray[np.int64]:
+    def _check_rows(self, rows: npt.ArrayLike | None) -> Int64:
         return self._all_rows if rows is None else check_rows(rows, self.num_games)
 
     def step(self, actions: npt.ArrayLike, rows: npt.ArrayLike | None = None) -> None:
@@ -329,8 +328,8 @@ class Games(GameBatch):
 
     def _play(
         self,
-        rows: npt.NDArray[np.int64],
-        actions: npt.NDArray[np.int64],
+        rows: Int64,
+        actions: Int64,
         random_steps: int,
         salt: int,
     ) -> None:
@@ -481,7 +480,7 @@ def copied(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def whole_numbers(
     name: str, given: npt.ArrayLike, shape: tuple[int, ...], error: Refusal = OptionError
-) -> npt.NDArray[np.int64]:
+) -> Int64:
     """Return whole numbers of some shape as a new array.
 
     Raises:
@@ -498,7 +497,7 @@ def whole_numbers(
     return numbers.astype(np.int64, copy=False)
 
 
-def results(state: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+def results(state: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.float64], Int64]:
     """END-4 for finished games, or on the scores as they stand.
 
     Returns:

@@ -11,13 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.checks import check_integer
+from skyenv.checks import Int64, check_integer
 from skyenv.engine.games import results
 from skyenv.errors import OptionError
 from skyenv.rules.state import END_REASONS
 from skyenv.seeds import HIGHEST_SEED, TRAINING, fresh_seed, seeds_of
-
-Int64 = npt.NDArray[np.int64]
 
 
 class EpisodeSeeds:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, decide_each, make_agent
-from skyenv.checks import check_choice, check_flag, check_number, check_seat
+from skyenv.checks import Int64, check_choice, check_flag, check_number, check_seat
 from skyenv.engine.games import SCALED, Games, whole_numbers
 from skyenv.engine.observation import codes_of
 from skyenv.engine.options import GameKeywords
@@ -27,7 +27,6 @@ from skyenv.render.raster import RGB
 from skyenv.rules.actions import NUM_ACTIONS
 
 Bool = npt.NDArray[np.bool_]
-Int64 = npt.NDArray[np.int64]
 AgentSpec: TypeAlias = Agent | Callable[..., Any] | str
 """A player: an agent, a callable, the name of a built-in one, or an import string ``module:Name``.
 """
@@ -129,13 +128,10 @@ class LearnerGames:
         self._seeds = EpisodeSeeds(num_games)
         self._opponent = np.full((num_games, self.games.num_players), None, dtype=object)
         self.all_rows: Int64 = np.arange(num_games, dtype=np.int64)
-        self.learner: Int64 = np.zeros(num_games, dtype=np.int64)
-        self.reward = np.zeros(num_games, dtype=np.float64)
-        self._unpaid = np.zeros(num_games, dtype=np.float64)
+        self.learner, self.length = np.zeros((2, num_games), dtype=np.int64)
+        self.reward, self._unpaid, self.total = np.zeros((3, num_games), dtype=np.float64)
         self.done = np.ones(num_games, dtype=np.bool_)
         self.truncated = np.zeros(num_games, dtype=np.bool_)
-        self.length: Int64 = np.zeros(num_games, dtype=np.int64)
-        self.total = np.zeros(num_games, dtype=np.float64)
         self.set_opponents(opponents, opponent_weights, pool)
 
     # ---- opponents ----

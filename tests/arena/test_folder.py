@@ -167,7 +167,7 @@ def test_a_folder_of_other_settings(tmp_path: Path) -> None:
 
 
 def test_the_secret_is_the_folders_unless_one_is_asked_for(tmp_path: Path) -> None:
-    assert secret_of(None) != secret_of(None, tmp_path)
+    assert secret_of(None, tmp_path) != secret_of(None, tmp_path)
     with Folder(tmp_path / "a", replace(WANTED, secret=7)):
-        assert secret_of(None, tmp_path / "b", tmp_path / "a") == 7
+        assert secret_of(None, tmp_path / "a") == 7
         assert secret_of(0, tmp_path / "a") == 0

@@ -247,7 +247,7 @@ def goes_on(page: Browser, shown: dict[str, Any]) -> None:
 
     def has_gone_on() -> bool:
         page.run("document.getElementById('asked-yes')?.click()")
-        return state(page)["step"] != shown["step"]
+        return bool(state(page)["step"] != shown["step"])
 
     page.wait_until(has_gone_on, "what follows")
 

@@ -23,9 +23,10 @@ from skyenv.page.addresses import address_to_listen_on, names_of
 from skyenv.page.catalogue import catalogue
 from skyenv.page.errors import PageError
 from skyenv.page.export import exported
-from skyenv.page.library import Library, roots_of
+from skyenv.page.library import Library
 from skyenv.page.payloads import THEMES
 from skyenv.page.replays import Replay
+from skyenv.page.roots import roots_of
 from skyenv.page.runs import Runs
 from skyenv.page.storage import Storage
 from skyenv.page.workers import Workers
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
 PATIENCE: Final = 0.1
 """Seconds between looks whether the page is to end."""
 DATABASE: Final = Path("~/.skyenv/games.sqlite3")
-INDEX: Final = "library.sqlite3"
-"""Beside the database: the index of games …"""
 NETWORKS: Final = "networks"
 """… and copies of networks that were played against."""
 HOST: Final = "127.0.0.1"
@@ -150,8 +149,6 @@ def play(options: PlayOptions) -> None:
         library=library,
         runs=runs,
     )
-    if library is not None:
-        library.start()
     address = address_of(listening)
     print(
         f"The page is {address} (Ctrl-C ends it; games are kept in {options.database})", flush=True
@@ -167,9 +164,7 @@ def _to_look_at(options: PlayOptions, beside: Path) -> tuple[Library | None, Run
     if not roots:
         return None, None
     folders = [root.path for root in roots_of(options.runs)]
-    return Library(beside / INDEX, roots), Runs(
-        folders, roots, beside / NETWORKS
-    ) if folders else None
+    return Library(beside, roots), Runs(folders, roots, beside / NETWORKS) if folders else None
 
 
 def listen(host: str, port: int | None) -> socket.socket:

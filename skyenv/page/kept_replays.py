@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -24,6 +24,8 @@ UPLOADS_OF_ONE: Final = 3
 """The same of one browser."""
 REPLAYS: Final = 8
 """Replays that are kept in memory though nobody looks at them."""
+Fetch = Callable[[], Awaitable[bytes]]
+"""Gives the record of one game."""
 
 
 class KeptReplays:
@@ -79,8 +81,10 @@ class KeptReplays:
         content = await self.storage.read(self.storage.replay, key, browser)
         return await asyncio.to_thread(summaries, content)
 
-    async def replay(self, key: str, number: int, browser: str) -> Replay:
-        """A game of a record that was kept.
+    async def replay(
+        self, key: str, number: int, browser: str, fetch: Fetch | None = None
+    ) -> Replay:
+        """A game of a record that was kept; or, by `fetch`, of one that lies elsewhere.
 
         Raises:
             PageError: it isn't there, or another browser's.
@@ -88,8 +92,11 @@ class KeptReplays:
         self._require_rules()
         place = key, number, browser
         if place not in self._replays:
-            content = await self.storage.read(self.storage.replay, key, browser)
-            self._replays[place] = await asyncio.to_thread(Replay.of, content, number)
+            if fetch is None:
+                record = await self.storage.read(self.storage.replay, key, browser), number
+            else:
+                record = await fetch(), 1
+            self._replays[place] = await asyncio.to_thread(Replay.of, *record)
         return self._replays[place]
 
 

@@ -24,7 +24,6 @@ from starlette.websockets import WebSocket
 
 from skyenv.errors import SkyenvError
 from skyenv.page.addresses import is_called
-from skyenv.page.again import Again
 from skyenv.page.background import Background
 from skyenv.page.browsers import Browsers
 from skyenv.page.catalogue import Catalogue
@@ -94,8 +93,7 @@ def application(
         workers: who thinks for the games, and compiles what they need; ended when the application
             ends. None: threads of this process, and what isn't compiled yet is compiled when it is
             needed.
-        library: games to look through, shown to every browser; closed when the application ends.
-            None: there are none.
+        library: games to look through, shown to every browser. None: there are none.
         runs: trainings to look at, whose networks can be played against. None: there are none.
     """
     names = None if hosts is None else [*hosts, *([public.partition(":")[0]] if public else [])]
@@ -110,16 +108,12 @@ def application(
         app.state.browsers = Browsers(await storage.write(storage.key))
         app.state.public = public
         app.state.library, app.state.runs = library, runs
-        app.state.again = Again(app.state.server.workers, catalogue.names)
         if runs is not None:
             catalogue.find = runs.network
         app.state.server.begin()
         yield
-        await app.state.again.close()
         await app.state.background.close()
         await app.state.server.close()
-        if library is not None:
-            await asyncio.to_thread(library.close)
 
     return Starlette(
         routes=[

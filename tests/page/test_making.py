@@ -13,7 +13,6 @@ from starlette.testclient import TestClient
 
 from processes import wait_until
 from skyenv.page import making
-from skyenv.page.background import MOST_KEPT
 from skyenv.page.workers import Report
 from skyenv.render.svg import svg
 
@@ -83,7 +82,7 @@ def test_a_browser_throws_out_no_page_of_another_browser(
 ) -> None:
     monkeypatch.setattr(making, "make_page", lambda record, report: record.encode())
     page, bob = made(ann, f"{api}/1"), another(app, "10.0.0.9")
-    for _ in range(MOST_KEPT + 1):
+    for _ in range(6):
         made(bob, f"{opened(bob)}/1")
     assert ann.get(f"{api}/1/made/file").content == page
 

@@ -1,24 +1,35 @@
-"""Trainings to look at: lists, curves that grow, networks, and files that are damaged or
-half-written.
-"""
+"""Trainings: lists, networks as opponents, and files that are damaged or hostile."""
 
 from __future__ import annotations
 
 import json
-import os
+import pickle
 import re
 import shutil
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
-from folders import NETWORK, make_run, point, write_curve
+from accessibility import check_accessible
+from folders import NETWORK, PICTURE, make_run
+from pages import RunningServer, client_of, payload, quick_catalogue
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
 
+from experiments.tools.chromium import browser
 from skyenv.agents import make_agent
-from skyenv.files import LOCK, locked, parse_json
 from skyenv.page import runs as module
 from skyenv.page.errors import PageError
-from skyenv.page.library import key_of, roots_of
-from skyenv.page.runs import Runs, state_of
+from skyenv.page.roots import key_of, roots_of
+from skyenv.page.runs import Runs
+from skyenv.page.storage import Storage
+from skyenv.page.web import application
+
+FIRST = key_of("runs/first")
 
 
 def runs_of(*folders: Path) -> Runs:
@@ -27,210 +38,221 @@ def runs_of(*folders: Path) -> Runs:
 
 
 def test_a_run_is_told_without_its_path(tmp_path: Path) -> None:
-    folder = make_run(tmp_path / "runs" / "first")
-    runs = runs_of(tmp_path / "runs")
-    (told,) = runs.overview()
-    assert (told["name"], told["state"], told["complaint"]) == ("runs/first", "stopped", "")
-    assert (told["decisions"], told["points"], told["progress"]) == (5000, 5, 0.05)
-    assert told["minutes"] == pytest.approx(2.5 / 60)
-    assert told["shares"] == {"greedy": 0.255, "past": 0.5}
-    assert told["options"] == {
-        "players": "2",
-        "side": "front",
-        "prior": "greedy",
-        "start": "… model.npz",
+    make_run(tmp_path / "runs" / "first", start="/home/ann/model.npz")
+    (told,) = runs_of(tmp_path / "runs").overview()
+    assert told.pop("changed") > 0
+    assert told == {
+        "key": FIRST,
+        "name": "runs/first",
+        "players": 3,
+        "side": "back",
+        "networks": [
+            {"age": "newest", "seconds": None},
+            {"age": "0 s", "seconds": 0},
+            {"age": "4 min", "seconds": 240},
+            {"age": "4 min 10 s", "seconds": 250},
+        ],
+        "picture": True,
+        "evaluation": "agent  wins\nfirst  57 %",
+        "games": [key_of("runs/first/games.jsonl")],
     }
-    assert told["evaluation"] == "agent  wins\nfirst  57 %"
-    assert told["games"] == [key_of("runs/first/games.jsonl")]
-    assert [one["name"] for one in told["networks"]] == [
-        "first @ 2 s",
-        "first @ 0 s",
-        "first @ 4 min",
-        "first @ 4 min 10 s",
-    ]
-    assert str(tmp_path) not in json.dumps(told)
-    assert "ann" not in json.dumps(told["options"])
-    (folder / "evaluation.json").write_text("[]")
-    assert runs.overview()[0]["state"] == "finished"
 
 
 def test_runs_are_found_in_folders_of_folders_and_by_themselves(tmp_path: Path) -> None:
-    for name in ("a", "b/c", "b/d"):
+    for name in ("a", "b/c", "b/d", "b/e/f/g/h", ".hidden"):
         make_run(tmp_path / "runs" / name)
-    (tmp_path / "runs" / "ladder").mkdir()
-    (tmp_path / "runs" / "ladder" / "config.json").write_text('{"agents": []}')
-    (tmp_path / "runs" / "link").symlink_to(tmp_path / "runs" / "a")
-    assert set(runs_of(tmp_path / "runs").folders()) == {"runs/a", "runs/b/c", "runs/b/d"}
-    assert set(runs_of(tmp_path / "runs" / "a").folders()) == {"a"}
+    make_run(tmp_path / "other")
+    shutil.rmtree(tmp_path / "runs" / "b" / "d")
+    (tmp_path / "runs" / "b" / "d").mkdir()
+    (tmp_path / "runs" / "b" / "d" / "model.npz").symlink_to(NETWORK)
+    (tmp_path / "runs" / "link").symlink_to(tmp_path / "other")
+    assert {run["name"] for run in runs_of(tmp_path / "runs").overview()} == {"runs/a", "runs/b/c"}
+    assert [run["name"] for run in runs_of(tmp_path / "runs" / "a").overview()] == ["a"]
 
 
-def test_only_new_points_are_told(tmp_path: Path) -> None:
-    run = make_run(tmp_path / "first", 3)
-    runs, key = runs_of(run), key_of("first")
-    first = runs.curve(key, 0, 0)
-    assert (first["from"], len(first["points"]), first["complaint"]) == (0, 3, "")
-    assert first["points"][0] == {
-        "seconds": 0.5,
-        "decisions": 1000,
-        "progress": 0.01,
-        "pace": 2000.0,
-        "entropy": 0.3,
-        "players": [2],
-        "shares": {"greedy": 0.251, "past": 0.5},
-    }
-    assert runs.curve(key, 3, first["age"])["points"] == []
-    write_curve(run, 5)
-    news = runs.curve(key, 3, first["age"])
-    assert (news["from"], [one["decisions"] for one in news["points"]]) == (3, [4000, 5000])
-    write_curve(run, 2)  # it was begun anew
-    anew = runs.curve(key, 5, news["age"])
-    assert anew["age"] != news["age"]
-    assert (anew["from"], len(anew["points"])) == (0, 2)
-    (run / "curve.jsonl").unlink()
-    assert runs.curve(key, 2, anew["age"])["points"] == []
-    assert runs.curve(key, 10**6, 0)["points"] == []
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"players": 7, "side": [], "x": {}}'])
+def test_of_broken_options_the_usual_table_is_left(content: str, tmp_path: Path) -> None:
+    (make_run(tmp_path / "first") / "config.json").write_text(content)
+    (told,) = runs_of(tmp_path / "first").overview()
+    assert (told["players"], told["side"]) == (2, "front")
 
 
-def test_old_lines_are_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = make_run(tmp_path / "first", 3)
-    runs, key = runs_of(run), key_of("first")
-    parsed = []
-
-    def watched(text: bytes) -> object:
-        parsed.append(text)
-        return parse_json(text)
-
-    monkeypatch.setattr(module, "parse_json", watched)
-    runs.curve(key, 0, 0)
-    assert len(parsed) == 3
-    write_curve(run, 5)
-    runs.curve(key, 3, 0)
-    assert len(parsed) == 5
-
-
-def test_a_line_that_is_being_written_waits_for_its_end(tmp_path: Path) -> None:
-    run = make_run(tmp_path / "first", 2)
-    runs, key = runs_of(run), key_of("first")
-    line = json.dumps(point(3))
-    with open(run / "curve.jsonl", "a") as file:
-        file.write(line[:40])
-    assert [len(runs.curve(key, 0, 0)[what]) for what in ("points", "complaint")] == [2, 0]
-    with open(run / "curve.jsonl", "a") as file:
-        file.write(line[40:] + "\n")
-    assert [len(runs.curve(key, 0, 0)[what]) for what in ("points", "complaint")] == [3, 0]
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "hello",
-        "[]",
-        "{}",
-        '{"shares": 3}',
-        json.dumps(point(3, seconds="x")),
-        json.dumps(point(3, entropy=float("nan"))),
-        "[" * 99999,
-    ],
-)
-def test_a_damaged_line_costs_itself_and_is_told_once(line: str, tmp_path: Path) -> None:
-    run = make_run(tmp_path / "first", 2)
-    with open(run / "curve.jsonl", "a") as file:
-        file.write(f"{line}\n{json.dumps(point(4))}\n{line}\n")
-    told = runs_of(run).curve(key_of("first"), 0, 0)
-    assert [one["decisions"] for one in told["points"]] == [1000, 2000, 4000]
-    assert told["complaint"] == "curve.jsonl, line 3: no point of a curve"
-    assert runs_of(run).overview()[0]["complaint"] == told["complaint"]
-
-
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"players": 7, "side": null, "x": {"a": 1}}'])
-def test_a_broken_config_is_one_line(content: str, tmp_path: Path) -> None:
-    run = make_run(tmp_path / "first")
-    (run / "config.json").write_text(content)
-    (told,) = runs_of(run).overview()
-    assert "\n" not in told["complaint"]
-    assert bool(told["complaint"]) == (content[-1:] != "}")
-    assert str(tmp_path) not in told["complaint"]
-
-
-def test_a_run_is_running_while_its_process_has_the_folder(tmp_path: Path) -> None:
-    run = make_run(tmp_path / "first")
-    with locked(run):
-        assert state_of(run) == "running"
-    assert state_of(run) == "stopped"
-    (run / LOCK).write_text(
-        "process 4194305 on " + os.uname().nodename + ", since 2026-11-23 05:00:00"
-    )  # no number of a process
-    assert state_of(run) == "stopped"
-    (run / LOCK).write_text("process 1 on elsewhere.example, since 2026-11-23 05:00:00")
-    assert state_of(run) == "in use by elsewhere.example, since 2026-11-23 05:00:00"
-    (run / LOCK).write_text("\x00" * 10_000)
-    assert state_of(run) == "stopped"
-
-
-def test_looking_at_a_run_does_not_take_its_lock(tmp_path: Path) -> None:
-    run = make_run(tmp_path / "first")
-    runs = runs_of(run)
-    runs.overview()
-    with locked(run):
-        runs.overview()
-
-
-def test_a_network_keeps_its_name_whatever_becomes_of_the_run(tmp_path: Path) -> None:
+def test_a_network_keeps_its_name_whatever_becomes_of_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = make_run(tmp_path / "first")
     runs, key = runs_of(run), key_of("first")
-    assert runs.network("first @ 4 min") is None
     then, newest = runs.offered(key, 240), runs.offered(key, None)
     assert re.fullmatch(r"first @ 4 min \([0-9a-f]{8}\)", then)
-    assert re.fullmatch(r"first @ 2 s \([0-9a-f]{8}\)", newest)
+    assert re.fullmatch(r"first @ newest \([0-9a-f]{8}\)", newest)
+    shutil.copy(NETWORK.parent / "3-players.npz", run / "model.npz")
+    assert runs.offered(key, None) != newest
     shutil.rmtree(run)
     for name in (then, newest):
         path = runs.network(name)
         assert path is not None
         assert make_agent(path).name
-    assert runs.network("first @ 9 min") is None
-    assert runs.network("../../first") is None
-
-
-def test_networks_that_are_called_the_same_are_told_apart(tmp_path: Path) -> None:
-    run = make_run(tmp_path / "first")
-    runs, key = runs_of(run), key_of("first")
-    before = runs.offered(key, 240)
-    kept = runs.network(before)
-    assert kept is not None
-    content = kept.read_bytes()
-    shutil.copy(
-        NETWORK.parent / "3-players.npz", run / "milestones" / "000240.npz"
-    )  # the run was begun anew
-    after = runs.offered(key, 240)
-    assert after != before
-    assert (kept.read_bytes() == content, runs.network(before), runs.offered(key, 240)) == (
-        True,
-        kept,
-        after,
-    )
-
-
-def test_only_so_many_networks_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("first @ 9 min", "../../first"):
+        assert runs.network(name) is None
     monkeypatch.setattr(module, "MOST_COPIES", 2)
-    runs, key = runs_of(make_run(tmp_path / "first")), key_of("first")
-    names = [runs.offered(key, seconds) for seconds in (0, 240, 250)]
+    last = runs_of(make_run(run)).offered(key, 0)
     assert len(list((tmp_path / "kept").iterdir())) == 2
-    assert runs.network(names[-1]) is not None
+    assert runs.network(last) is not None
 
 
-def test_runs_of_one_name_are_told_apart(tmp_path: Path) -> None:
-    make_run(tmp_path / "runs" / "a" / "first")
-    make_run(tmp_path / "runs" / "b" / "first")
-    names = [network.name for _, network in runs_of(tmp_path / "runs").networks()]
-    assert len(names) == len(set(names)) == 8
-    assert "runs/b/first @ 4 min" in names
+@pytest.mark.parametrize(
+    ("key", "seconds", "what"),
+    [("../first", 240, "run"), ("x", None, "run"), (key_of("first"), 7, "network")],
+)
+def test_what_is_not_there_is_told(
+    key: str, seconds: int | None, what: str, tmp_path: Path
+) -> None:
+    with pytest.raises(PageError, match=f"no such {what}"):
+        runs_of(make_run(tmp_path / "first")).offered(key, seconds)
 
 
-def test_what_is_not_there_is_told(tmp_path: Path) -> None:
-    runs = runs_of(make_run(tmp_path / "first"))
-    with pytest.raises(PageError, match="no such run"):
-        runs.curve("../first", 0, 0)
-    with pytest.raises(PageError, match="no such run"):
-        runs.offered("x", None)
-    with pytest.raises(PageError, match="no such network"):
-        runs.offered(key_of("first"), 7)
+# ---- by the interface ----
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    make_run(tmp_path / "runs" / "first")
+    return tmp_path / "runs"
+
+
+def made(folder: Path, host: str = "localhost") -> Starlette:
+    """The application, as the command makes it."""
+    runs = Runs([folder], roots_of([folder]), folder.parent / "networks")
+    storage = Storage(folder.parent / "games.sqlite3")
+    return application(storage, quick_catalogue(), [host], runs=runs)
+
+
+@pytest.fixture
+def client(folder: Path) -> Iterator[TestClient]:
+    with client_of(made(folder)) as client:
+        client.get("/runs")
+        yield client
+
+
+def offer(client: TestClient, seconds: object = None, key: str = FIRST) -> Any:
+    return client.post(f"/api/runs/{key}/networks", json={"seconds": seconds})
+
+
+def test_a_network_of_a_run_is_played_against(client: TestClient, folder: Path) -> None:
+    told = client.get("/api/runs").json()
+    assert str(folder.parent) not in json.dumps(told)
+    assert client.get(f"/api/runs/{told['runs'][0]['key']}/curves.png").content == PICTURE
+    name = offer(client, 240).json()["name"]
+    game = {"players": 2, "side": "front", "seats": ["me", f"agent:{name}"]}
+    page = client.post("/api/games", json=game).json()["page"]
+    assert payload(client, page.replace("/seat/", "/api/seats/"))["names"][1] == name
+    shutil.rmtree(folder / "first")
+    assert client.get(f"/api/runs/{FIRST}/curves.png").status_code == 404
+    with client_of(made(folder)) as later:  # the page was started again, and the run is gone
+        later.cookies = client.cookies
+        assert later.post("/api/games", json=game).status_code == 201
+
+
+class Hostile:
+    """Writes a file when it is unpickled."""
+
+    def __init__(self, mark: Path) -> None:
+        self.mark = mark
+
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
+        return (Path.touch, (self.mark,))
+
+
+@pytest.mark.parametrize("name", ["model.zip", "model.npz", "milestones/000240.npz"])
+@pytest.mark.parametrize("kind", ["pickle", "arrays"])
+def test_nothing_of_a_run_is_unpickled(name: str, kind: str, folder: Path) -> None:
+    run, mark = folder / "first", folder / "unpickled"
+    for model in (run / "model.npz", run / "milestones" / "000240.npz"):
+        model.unlink()
+    with open(run / name, "wb") as stream:
+        if kind == "pickle":
+            pickle.dump(Hostile(mark), stream)
+        else:
+            np.savez(stream, network=np.array([Hostile(mark)], object), allow_pickle=True)
+    copies = folder.parent / "networks"
+    for _ in range(2):  # the page is started again
+        with client_of(made(folder)) as client:
+            client.get("/runs")
+            assert {offer(client, seconds).status_code for seconds in (None, 240)} <= {400, 404}
+            named = [f"first @ {age} (01234567)" for age in ("newest", "4 min")]
+            for agent in named:
+                copies.mkdir(exist_ok=True)
+                shutil.copy(run / name, copies / f"{key_of(agent)}{Path(name).suffix}")
+                game = {"players": 2, "side": "front", "seats": ["me", f"agent:{agent}"]}
+                assert client.post("/api/games", json=game).status_code in (400, 404)
+    assert not mark.exists()
+    with open(run / name, "rb") as stream:  # so this test can fail
+        if kind == "pickle":
+            pickle.load(stream)
+        else:
+            np.load(stream, allow_pickle=True)["network"]
+    assert mark.exists()
+
+
+@pytest.mark.parametrize(
+    ("key", "seconds", "status"),
+    [("x", None, 404), (FIRST, 7, 404), (FIRST, "240", 400), (FIRST, -1, 404), (FIRST, 1e12, 400)],
+)
+def test_no_other_network_can_be_named(
+    key: str, seconds: object, status: int, client: TestClient
+) -> None:
+    answer = offer(client, seconds, key)
+    assert (answer.status_code, bool(answer.json()["error"])) == (status, True)
+
+
+def test_strangers_make_no_copies(folder: Path) -> None:
+    with client_of(made(folder)) as stranger:
+        assert offer(stranger, 240).status_code == 403
+    assert not (folder.parent / "networks").exists()
+
+
+def test_without_folders_the_page_says_what_to_do(ann: TestClient) -> None:
+    assert ann.get("/runs").status_code == 200
+    for path in ("/api/runs", f"/api/runs/{FIRST}/curves.png"):
+        answer = ann.get(path)
+        assert (answer.status_code, "--runs FOLDER" in answer.json()["error"]) == (404, True)
+
+
+def test_names_that_no_agent_can_have_are_one_line(client: TestClient) -> None:
+    for name, status in (("\ud800", 400), ("\x00", 404), ("../first", 404), ("a" * 2000, 404)):
+        wanted = {"players": 2, "side": "front", "seats": ["me", f"agent:{name}"]}
+        content, kind = json.dumps(wanted), {"content-type": "application/json"}
+        answer = client.post("/api/games", content=content, headers=kind)
+        assert (answer.status_code, "\n" in answer.json()["error"]) == (status, False)
+
+
+def test_looking_for_a_network_keeps_nobody_waiting(client: TestClient) -> None:
+    app: Any = client.app
+    may_go_on = threading.Event()
+    app.state.server.catalogue.find = lambda name: may_go_on.wait(20) and None  # a slow disk
+    wanted = {"players": 2, "side": "front", "seats": ["me", "agent:first @ 9 min (01234567)"]}
+    with ThreadPoolExecutor() as pool:
+        asked = pool.submit(client.post, "/api/games", json=wanted)
+        try:
+            other = wanted | {"seats": ["me", "agent:random"]}
+            assert client.post("/api/games", json=other).status_code == 201
+            assert not asked.done()
+        finally:
+            may_go_on.set()
+        assert asked.result().status_code == 404
+
+
+def test_playing_against_a_milestone(folder: Path) -> None:
+    server = RunningServer(made(folder, "127.0.0.1"))
+    try:
+        with browser() as page:
+            page.open(f"{server.address}/runs")
+            page.wait("#runs details[open] img")
+            check_accessible(page)
+            page.run("document.querySelector('#runs select').value = 2")
+            page.click("#runs button.primary")
+            page.wait("#board svg")
+            page.wait_until(lambda: "first @ 4 min" in page.text("body"), "the network's name")
+            assert page.complaints() == []
+    finally:
+        server.stop()

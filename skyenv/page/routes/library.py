@@ -1,7 +1,9 @@
-"""Games to look through and the published ladders: the tables, and opening one of the games."""
+"""Games to look through and the published ladders: the tables, and the record of one game."""
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
 from functools import cache
 from typing import Any, Final
 
@@ -10,15 +12,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from skyenv.arena import ladder
-from skyenv.page.again import Again
 from skyenv.page.errors import PageError
-from skyenv.page.library import Library, Query
-from skyenv.page.requests import browser_of, from_disk, page, server_of, whole
+from skyenv.page.library import Library
+from skyenv.page.requests import from_disk, page, server_of, whole
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
-PATIENCE: Final = 1.0
-"""Seconds that a request waits for a game that is played again, before the browser asks once more.
-"""
 NO_LIBRARY: Final = "this page was started without folders of games; start it with --games FOLDER"
 _OF_A_LADDER: Final = (
     "date",
@@ -46,46 +44,43 @@ _OF_AN_AGENT: Final = (
 
 
 def _library(request: Request) -> Library:
+    """The library; a worker looks at its folders if it is time to."""
     library: Library | None = request.app.state.library
     if library is None:
         raise PageError(NO_LIBRARY, 404)
+    library.look(server_of(request).workers)
     return library
 
 
 async def _search(request: Request) -> Response:
     """A page of the table."""
-    query = Query.checked(request.query_params.multi_items())
+    query = request.query_params.multi_items()
     return JSONResponse(await from_disk(request, _library(request).search, query))
 
 
 async def _state(request: Request) -> Response:
     """The folders, and how far they have been read."""
-    if request.app.state.library is None:
-        return JSONResponse({"folders": [], "trouble": NO_LIBRARY})
     return JSONResponse(await from_disk(request, _library(request).state))
 
 
-async def _open(request: Request) -> Response:
-    """Make a replay of a game; if it has to be played again first, that may take several
-    requests.
+async def library_game(request: Request, key: str, number: int) -> bytes:
+    """The record of a game of the library; one that isn't known is looked for in the folders.
+
+    Raises:
+        PageError: there is none.
     """
-    library, server, browser = _library(request), server_of(request), browser_of(request)
+    library = _library(request)
+    with suppress(PageError):
+        return await from_disk(request, library.game, key, number)
+    await asyncio.shield(library.look(server_of(request).workers))
+    return await from_disk(request, library.game, key, number)
+
+
+async def _record(request: Request) -> Response:
     number = whole(request.path_params["number"], "the game's number")
-    game = await from_disk(request, library.game, request.path_params["file"], number)
-    if not isinstance(game, bytes):
-        again: Again = request.app.state.again
-        record = await again.record(game, PATIENCE, browser)
-        if record is None:
-            return JSONResponse(
-                {
-                    "wait": "The tournament has kept how this game came out. "
-                    "It is being played again …"
-                },
-                202,
-            )
-        game = record.encode()
-    key, _ = await server.replays.add(game, browser)
-    return JSONResponse({"page": f"/replay/{key}"}, 201)
+    content = await library_game(request, request.path_params["file"], number)
+    headers = {"content-disposition": 'attachment; filename="fifth-avenue.jsonl"'}
+    return Response(content, media_type="application/jsonl; charset=utf-8", headers=headers)
 
 
 @cache
@@ -107,10 +102,10 @@ async def _list_ladders(request: Request) -> Response:
 
 ROUTES: Final[list[BaseRoute]] = [
     Route("/library", page("library.html"), methods=["GET"]),
-    Route("/library/{file}/{number}", page("opening.html"), methods=["GET"]),
+    Route("/library/{file}/{number}", page("replay.html"), methods=["GET"]),
     Route("/ladder", page("ladder.html"), methods=["GET"]),
     Route("/api/library", _search, methods=["GET"]),
     Route("/api/library/state", _state, methods=["GET"]),
-    Route("/api/library/{file}/{number}", _open, methods=["POST"]),
+    Route("/api/library/{file}/{number}", _record, methods=["GET"]),
     Route("/api/ladders", _list_ladders, methods=["GET"]),
 ]

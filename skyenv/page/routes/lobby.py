@@ -28,11 +28,13 @@ async def _options(request: Request) -> Response:
     """
     server = server_of(request)
     catalogue = server.catalogue
+    state = request.app.state
+    empty = {"/library": state.library is None, "/runs": state.runs is None}
     paths = {getattr(route, "path", "") for route in request.app.routes}
     offer = {
         "agents": server.preparation.payload()["agents"],
         "strengths": strengths(catalogue.names),
-        "pages": [path for path in PAGES if path in paths],
+        "pages": [path for path in PAGES if path in paths and not empty.get(path)],
     }
     return JSONResponse(offer)
 

@@ -26,6 +26,8 @@ from skyenv.page.requests import (
     theme,
     whole,
 )
+from skyenv.page.roots import KEY_LENGTH
+from skyenv.page.routes.library import library_game
 from skyenv.page.routes.live import answered
 from skyenv.page.routes.works import METHODS, background_of, work
 from skyenv.render.raster import png
@@ -77,15 +79,14 @@ async def _games_of_record(request: Request) -> Response:
 
 
 async def found(request: Request) -> Replay:
-    """The game in the address.
+    """The game in the address: of a record that is kept for the browser, or of the library.
 
     Raises:
         PageError: it isn't there, or another browser's.
     """
-    number = whole(request.path_params["game"], "game")
-    return await server_of(request).replays.replay(
-        request.path_params["key"], number, browser_of(request)
-    )
+    key, number = request.path_params["key"], whole(request.path_params["game"], "game")
+    fetch = partial(library_game, request, key, number) if len(key) == KEY_LENGTH else None
+    return await server_of(request).replays.replay(key, number, browser_of(request), fetch)
 
 
 def step_of(request: Request) -> int:

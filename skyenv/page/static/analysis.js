@@ -358,7 +358,7 @@ function takeAway(viewer, { api, record }) {
   }
 
   return el("details", { id: "take-away" }, el("summary", {}, el("h2", {}, "Take away")),
-    el("p", { class: "row" }, svg, png, el("a", { class: "button", download: true, href: `${record}/record` }, "the record")),
+    el("p", { class: "row" }, svg, png, el("a", { class: "button", download: true, href: record }, "the record")),
     el("p", { class: "row" }, make),
     el("p", { class: "small" }, "Pictures show what is shown here: all hands, or one seat's view. The page has all views of all steps and needs no server."),
     bar.line, ready);

@@ -120,7 +120,7 @@ async function countGames(ladder, first, second, place) {
     place.replaceChildren(total ? el("a", { href: `/library?${wanted}` }, `Look through ${total.toLocaleString()} games of them`)
       : "There are no games of them in the folders that this page was started with.");
   } catch {
-    place.replaceChildren("Their games can be looked through here when the page is started with the ladder's folder: ", el("code", {}, "--games FOLDER"), ".");
+    place.replaceChildren("Recorded games can be looked through here when the page is started with their folders: ", el("code", {}, "--games FOLDER"), ".");
   }
 }
 

@@ -5,7 +5,11 @@ import { ask, el, seatNames, themeButton } from "./dom.js";
 import { rulesButton } from "./rules.js";
 import { view } from "./viewer.js";
 
-const api = `/api/replays/${location.pathname.split("/").pop()}`;
+const path = location.pathname.split("/");  // …/replay/KEY, or …/library/FILE/GAME
+const inLibrary = path.at(-2) !== "replay";
+const key = path.at(inLibrary ? -2 : -1);
+const its = path.at(-1);
+const api = `/api/replays/${key}`;
 const main = document.querySelector("main");
 let redraw = () => {};
 let viewer = null;
@@ -66,7 +70,7 @@ async function open(number, agents) {
   opened = number;
   viewer = view(main, game, draw, {
     step, seat: seat !== null && seat < game.players ? seat : null, moved,
-    tools: (made) => tools(made, { api: `${api}/${number}`, record: api, agents, agent, noted: note }),
+    tools: (made) => tools(made, { api: `${api}/${number}`, record: inLibrary ? `/api/library/${key}/${its}` : `${api}/record`, agents, agent, noted: note }),
   });
   redraw = () => viewer.show(false, true);
 }
@@ -90,14 +94,14 @@ function choose(games, agents) {
 async function showPlace(record) {
   clearTimeout(late);
   const agents = record.agents.map((one) => one.name);
-  const wanted = record.games.length === 1 ? 1 : place().game;
+  const wanted = record.games.length === 1 ? record.games[0].number : place().game;
   if (!record.games.some((game) => game.number === wanted)) choose(record.games, agents);
   else if (wanted === opened) viewer.put(place());
   else await open(wanted, agents);
 }
 
 try {
-  const record = await ask(api);
+  const record = inLibrary ? { games: [{ number: Number(its) }], agents: (await ask("/api/options")).agents } : await ask(api);
   await showPlace(record);
   addEventListener("popstate", () => showPlace(record));
 } catch (error) {

@@ -234,6 +234,7 @@ def test_the_ladder_and_a_match(page: Browser, server: RunningServer) -> None:
     page.click("#which a[href*='players=2&side=front']")
     page.wait_until(lambda: "random" in page.text("#ratings"), "the ladder of two players")
     page.open(f"{server.address}/ladder?players=2&side=front&one=random&other=crowd")
+    page.wait("#matrix button[aria-pressed=true]")
     choose(page, "#ladder .two label + label select", "greedy")
     page.wait_until(lambda: "other=greedy" in page.driver.current_url, "the pair")
     page.click(".match button")

@@ -53,5 +53,5 @@ def test_what_is_on_offer(ann: TestClient) -> None:
     names = [agent["name"] for agent in offer["agents"]]
     assert {"greedy", "random", "crowd"} <= set(names)
     assert [one["agent"] for one in offer["strengths"]] == ["crowd", "greedy"]
-    for path in ("/tutorial", "/rules", "/ladder", "/library", "/runs"):
+    for path in ("/tutorial", "/rules", "/ladder"):
         assert (path in offer["pages"]) == (ann.get(path).status_code == 200)

@@ -248,21 +248,3 @@ function land(board) {
     flying.remove();
   }
 }
-
-// ---- what has changed ----
-
-/**
- * Mark the parts of the drawing that have changed since an earlier one, until the next call.
- *
- * `keys`: names of parts ("W34.green", "stack black", "seat 2.hand"; see skyenv/render/parts.py), as `changedParts` gives them;
- * names that aren't in the drawing are left out, an empty list takes all marks away. A marked part's element (its `data-part`)
- * has the class "changed", which the style sheet shows; a part that is drawn again meanwhile keeps it.
- */
-export function markChanged(holder, keys) {
-  const wanted = new Set(keys);
-  for (const slot of holder.querySelectorAll("[data-part]")) slot.classList.toggle("changed", wanted.has(slot.dataset.part));
-}
-
-/** The names of the parts by which two drawings differ, those left out in which everything stands. */
-export const changedParts = (before, after) => Object.keys(after).filter((name) => name !== "table" && name !== "title"
-  && before?.[name] !== undefined && before[name][0] !== after[name][0]);

@@ -213,6 +213,3 @@ export function choiceKey(key) {
   else picks[0]?.focus();
   return picks.length > 0;
 }
-
-/** The name of a colour of cards. */
-export const colourName = (colour) => COLOURS[colour];

@@ -5,9 +5,6 @@ import { $ } from "./seat.js";
 
 const others = new Map([["?", () => $("keys").showModal()], ["n", next], [" ", togglePause]]);
 
-/** Add a key that does something; keys.js lists it in table.html's sheet. */
-export const onKey = (key, act) => { others.set(key, act); };
-
 /** Listen to keys, but for those meant for a field or a button. */
 export function setUpKeys() {
   $("keys-open").onclick = () => $("keys").showModal();

@@ -7,7 +7,7 @@ import { $, act, positionOf, seat, undo } from "./seat.js";
 import { isForced } from "./settings.js";
 import { linked } from "./terms.js";
 
-const PASS = 78, TAKE = 55, STOP = 102, COLOURS = ["green", "violet", "brown", "orange", "gray", "black"];
+const PASS = 78, TAKE = 55, STOP = 102;
 const LISTED = 8;     // so many choices on the table stand as buttons at once; more are a list that can be opened
 
 let holding = false;  // whether the keyboard was among the choices when they went

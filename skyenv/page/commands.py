@@ -60,15 +60,16 @@ class PlayOptions(Options):
     """What ``play`` takes."""
 
     agents: tuple[str, ...] = option(
-        (), f"agents to be offered besides those with a name: {agents_help()}", metavar="AGENT"
+        (),
+        f"extra agents to offer (registered ones are always offered): {agents_help()}",
+        metavar="AGENT",
     )
     host: str = option(
         HOST, f"address to listen on (default: {HOST}, this machine alone)", metavar="ADDRESS"
     )
     public_host: str | None = option(
         None,
-        "name of a server with HTTPS that passes requests on to this one, such as "
-        "games.example.org",
+        "public host name when behind an HTTPS reverse proxy, such as games.example.org",
         metavar="NAME",
     )
     port: int | None = option(
@@ -77,8 +78,9 @@ class PlayOptions(Options):
     database: Path = option(DATABASE, "where games are kept", metavar="FILE")
     workers: int | None = option(
         None,
-        "processes that think for agents and hints (default: one for each core, at least two)",
-        low=1,
+        "worker processes that run agents, one of which is left to turns (default: one for each "
+        "core, at least 2)",
+        low=2,
         high=256,
         metavar="N",
     )

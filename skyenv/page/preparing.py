@@ -8,32 +8,80 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
-from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from skyenv.errors import AgentError, SkyenvError, cause
+from skyenv.engine.game import Game
+from skyenv.errors import SkyenvError, cause
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
-from skyenv.page.compiled import (
-    Prospect,
-    Step,
-    compile_agent,
-    compile_rules,
-    look_at,
-    play_a_little,
-)
 from skyenv.page.errors import PageError
+from skyenv.page.jobs import advise, move
+from skyenv.page.payloads import Look
 from skyenv.page.workers import Report, Workers
+from skyenv.rules.compiling import progress_to
 
 FITTING: Final = "greedy"
 """The agent that gets ready first, if it is on offer: the one that pages suggest."""
 LONGEST: Final = 900.0
-"""Seconds that an agent may take to get ready; the others wait for it."""
-LONGEST_LOOK: Final = 300.0
-"""Seconds that making it may take, and waiting for a worker."""
-Result = TypeVar("Result")
+"""Seconds that an agent may take for a function to compile; the others wait for it."""
 _log = logging.getLogger("skyenv.page")
+
+
+# ---- jobs ----
+
+
+@dataclass(frozen=True)
+class Step:
+    """How far compiling has come.
+
+    Attributes:
+        about: what is compiled now, in words; "" where nothing is.
+        done: functions that this process has compiled.
+        total: of so many as it knows to be needed so far.
+    """
+
+    about: str = ""
+    done: int = 0
+    total: int = 0
+
+
+def play_a_little() -> None:
+    """Call all of the rules' entry points; they are loaded from disk, or compiled."""
+    game = Game(2, seed=1, max_turns=1)
+    while not game.is_over:
+        Look(game, 0, ["", ""]).payload()
+        game.observation()
+        game.games.uniforms()
+        game.play(game.legal_actions[-1])
+    Look(game, 0, ["", ""]).payload()
+    game.rewind(game.position())  # as replays do
+
+
+def compile_rules(report: Report) -> None:
+    """A job: have the rules on disk; reports :class:`Step`."""
+    with progress_to(lambda about, number, total: report(Step(about, number - 1, total))):
+        play_a_little()
+
+
+def compile_agent(entry: CatalogueEntry, report: Report) -> tuple[str, str]:
+    """A job: have on disk what an agent needs for its turns and hints; reports :class:`Step`.
+
+    Returns:
+        Its description and version.
+
+    Raises:
+        AgentError, CheckpointError: it can't be made, or its answer to an ordinary decision is
+            none.
+    """
+    with progress_to(lambda about, number, total: report(Step(about, number - 1, total))):
+        game = Game(2, seed=1)
+        advise(entry, game, lambda so_far: None)
+        move(entry, game, lambda so_far: None)
+    return entry.agent.description, entry.agent.version
+
+
+# ---- the server's side ----
 
 
 class PreparingError(PageError):
@@ -66,18 +114,15 @@ class Preparation:
     def __init__(self, catalogue: Catalogue, workers: Workers | None) -> None:
         self._catalogue = catalogue
         self._workers = workers
-        self._began = time.monotonic()
         self._has_rules = workers is None
         self._error = ""
         self._wanted: list[str] = []
         self._settled = {name: asyncio.Event() for name in catalogue.names}
-        self._now: str | None = None
-        self._step: Step | None = None
+        self._step = Step()
         self._task: asyncio.Task[None] | None = None
         for name, one in catalogue.readiness.items():
             if one.state == "ready" or workers is None:
-                one.state = "ready"
-                self._settled[name].set()
+                self._settle(name, "ready")
 
     def begin(self) -> None:
         """Get ready, in the background."""
@@ -126,47 +171,28 @@ class Preparation:
 
         Returns:
             `rules`: whether they are there; `ready`: whether everything is; `error`: why the rules
-                can't be had, or empty;
-            `about`: what is compiled now, in words; `done`, `total`: functions that are compiled
-            for the rules or the agent under way, of those known to be needed, 0 where nothing is
-            compiled; `elapsed`: seconds; `agents`: as :meth:`Catalogue.describe` tells.
+                can't be had, or empty; `about`, `done`, `total`: what is compiled for the rules or
+                the agent under way, as in :class:`Step`; `agents`: as
+                :meth:`Catalogue.describe` tells.
         """
-        ready = self._has_rules and all(event.is_set() for event in self._settled.values())
-        step = self._step or Step("" if self._error or self._has_rules else "the rules", 0, 0)
         return {
             "rules": self._has_rules,
-            "ready": ready,
+            "ready": self._has_rules and self._next() is None,
             "error": self._error,
-            "about": step.about,
-            "done": step.done,
-            "total": step.total,
-            "elapsed": round(time.monotonic() - self._began, 1),
+            **vars(self._step),
             "agents": self._catalogue.describe(),
         }
 
-    def _order(self) -> list[str]:
-        """The agents that aren't ready, as they come: under way, waited for, the fitting one, the
-        list's order.
+    def _next(self) -> str | None:
+        """The agent that gets ready next: one that is waited for, the fitting one, the list's
+        first.
         """
-        names = [name for name, event in self._settled.items() if not event.is_set()]
-        first = [self._now, *self._wanted, FITTING]
-        return sorted(names, key=lambda name: first.index(name) if name in first else len(first))
+        left = [name for name, event in self._settled.items() if not event.is_set()]
+        return next((name for name in [*self._wanted, FITTING, *left] if name in left), None)
 
     # ---- getting ready ----
 
     async def _prepare(self, workers: Workers) -> None:
-        looking = asyncio.create_task(self._look_at_all(workers))
-        try:
-            if not await self._prepare_rules(workers):
-                return
-            await looking
-            while order := self._order():
-                await self._prepare_agent(workers, order[0])
-        finally:
-            looking.cancel()
-            self._now = None
-
-    async def _prepare_rules(self, workers: Workers) -> bool:
         try:
             await workers.ask(compile_rules, on_progress=self._note)
             # Only where compiled code finds no place on disk would this compile.
@@ -174,68 +200,40 @@ class Preparation:
         except Exception as error:
             _log.exception("the rules can't be compiled")
             self._error = f"The rules can't be compiled: {_line(error)}"
-            return False
-        self._step = None
+            return
         self._has_rules = True
-        return True
-
-    async def _look_at_all(self, workers: Workers) -> None:
-        """See which agents there are; nothing is compiled for that."""
-        for name in self._order():
-            try:
-                prospect: Prospect = await self._within(LONGEST_LOOK, workers, look_at, name)
-            except Exception as error:  # an agent's code can fail anyhow
-                self._fail(name, error)
-            else:
-                one = self._catalogue.readiness[name]
-                one.description, one.version = prospect.description, prospect.version
+        while (name := self._next()) is not None:
+            self._step = Step()
+            await self._prepare_agent(workers, name)
+        self._step = Step()
 
     async def _prepare_agent(self, workers: Workers, name: str) -> None:
-        one = self._catalogue.readiness[name]
+        one, loop = self._catalogue.readiness[name], asyncio.get_running_loop()
         one.state = "preparing"
-        self._now, self._step = name, None
         try:
-            await self._within(LONGEST, workers, compile_agent, name)
-        except Exception as error:
-            self._fail(name, error)
-        else:
-            one.state = "ready"
-            self._settled[name].set()
-        self._now = self._step = None
-
-    async def _within(
-        self,
-        seconds: float,
-        workers: Workers,
-        job: Callable[[CatalogueEntry, Report], Result],
-        name: str,
-    ) -> Result:
-        """Have something done with an agent; it may take so long from now, or from its latest
-        report.
-
-        Raises:
-            AgentError: it takes longer.
-            Exception: what the agent raised.
-        """
-        loop = asyncio.get_running_loop()
-        try:
-            async with asyncio.timeout(seconds) as limit:
+            async with asyncio.timeout(LONGEST) as limit:
 
                 def note(step: Step) -> None:
-                    limit.reschedule(loop.time() + seconds)
-                    self._step = step
+                    limit.reschedule(loop.time() + LONGEST)
+                    self._note(step)
 
-                return await workers.ask(partial(job, self._catalogue[name]), on_progress=note)
-        except TimeoutError as error:
-            raise AgentError(f"getting it ready takes longer than {seconds:.0f} seconds") from error
+                job = partial(compile_agent, self._catalogue[name])
+                one.description, one.version = await workers.ask(job, on_progress=note)
+        except TimeoutError:
+            self._settle(name, "failed", f"getting it ready takes longer than {LONGEST:.0f} s")
+        except Exception as error:  # an agent's code can fail anyhow
+            self._settle(name, "failed", _line(error))
+        else:
+            self._settle(name, "ready")
 
     def _note(self, step: Step) -> None:
         self._step = step
 
-    def _fail(self, name: str, error: Exception) -> None:
+    def _settle(self, name: str, state: str, error: str = "") -> None:
         one = self._catalogue.readiness[name]
-        one.state, one.error = "failed", _line(error)
-        _log.warning("agent %s can't play: %s", name, one.error)
+        one.state, one.error = state, error
+        if error:
+            _log.warning("agent %s can't play: %s", name, error)
         self._settled[name].set()
 
 

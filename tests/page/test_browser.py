@@ -684,9 +684,6 @@ def test_addresses_that_lead_nowhere_say_why(
 RULES = {"rules": True, "ready": False, "error": "", "about": "the rules", "done": 40, "total": 99}
 SEARCH = {"name": "ismcts", "ready": False, "state": "preparing", "error": ""}
 WAITING = {
-    "rules": {**RULES, "rules": False, "elapsed": 12, "agents": []},
-    "agents": {**RULES, "elapsed": 12, "agents": [SEARCH]},
-    "error": {**RULES, "rules": False, "elapsed": 12, "error": "no compiler", "agents": []},
 }
 """What the server tells while it gets ready."""
 

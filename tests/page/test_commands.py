@@ -186,6 +186,7 @@ def test_play_shows_folders_of_games_and_trainings(tmp_path: Path) -> None:
         (["--agents", "no.such.module:Agent"], "can't import"),
         (["--agents", "missing/model.npz"], "there is no such file"),
         (["--host", "no host at all"], "can't listen on"),
+        (["--workers", "1"], "workers must be a whole number from 2 to 256"),
         (["--port", "65536"], "must be a whole number from 0 to 65535"),
         *((["--host", host], "host must be an address") for host in ("", " ", "[]")),
         (["--host", "no such name"], "can't listen on 'no such name'"),

@@ -11,7 +11,7 @@ import pytest
 from processes import printed
 from skyenv.agents import RandomAgent, SearchProgress
 from skyenv.page.catalogue import CatalogueEntry
-from skyenv.page.compiled import Step, compile_agent
+from skyenv.page.preparing import Step, compile_agent
 from skyenv.rules.compiling import COMPILED
 
 pytestmark = pytest.mark.skipif(not COMPILED, reason="NUMBA_DISABLE_JIT is set")
@@ -21,7 +21,7 @@ import json, sys
 sys.path[1:1] = ["agents", "tests", "tests/page"]
 from starlette.testclient import TestClient
 from skyenv.page import game_server
-from skyenv.page.compiled import play_a_little
+from skyenv.page.preparing import play_a_little
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.storage import MEMORY, Storage
 from skyenv.page.web import application
@@ -66,7 +66,7 @@ def test_a_server_loads_the_rules_and_compiles_nothing_else() -> None:
 DOUBLING = """
 from skyenv.agents import RandomAgent
 from skyenv.page.catalogue import CatalogueEntry
-from skyenv.page.compiled import Step, compile_agent
+from skyenv.page.preparing import Step, compile_agent
 from skyenv.rules.compiling import entry_point
 
 @entry_point("doubling")

@@ -11,187 +11,165 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pages import begin, client_of, payload, played, wait_for_turn
+from pages import act, begin, client_of, payload, played, wait_for_turn
 from starlette.testclient import TestClient
 
 from processes import wait_until
 from skyenv.agents import RandomAgent
 from skyenv.page import preparing
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
-from skyenv.page.compiled import Prospect, Step
 from skyenv.page.errors import PageError
+from skyenv.page.preparing import Step
 from skyenv.page.storage import Storage
 from skyenv.page.web import application
 from skyenv.page.workers import Report, Workers
+
+NAMES = ("random", "crowd", "greedy", "broken")
 
 
 class Compiler:
     """Stands for the compiler: it takes as long as a test wants.
 
     Attributes:
-        rules: set: the rules may be done. agents: set, by name: so may an agent.
+        may: set, by name: the rules or an agent may be done.
+        begun: agents that were begun.
     """
 
     def __init__(self) -> None:
-        self.rules = threading.Event()
-        self.agents = {
-            name: threading.Event() for name in ("random", "crowd", "greedy", "broken", "strange")
-        }
+        self.may = {name: threading.Event() for name in ("rules", *NAMES)}
         self.begun: list[str] = []
 
     def compile_rules(self, report: Report) -> None:
         """Two functions; the second one waits."""
         report(Step("the first", 0, 2))
         report(Step("the second", 1, 2))
-        self.rules.wait()
+        self.may["rules"].wait()
 
-    def look_at(self, entry: CatalogueEntry, report: Report) -> Prospect:
-        """One can't be made."""
-        if entry.name == "strange":
-            raise LookupError("not in\nthis world")
-        return Prospect(f"plays {entry.name}", "1")
-
-    def compile_agent(self, entry: CatalogueEntry, report: Report) -> None:
+    def compile_agent(self, entry: CatalogueEntry, report: Report) -> tuple[str, str]:
         """Waits."""
         self.begun.append(entry.name)
         report(Step(entry.name, 0, 1))
-        self.agents[entry.name].wait()
+        self.may[entry.name].wait()
         if entry.name == "broken":
-            raise ValueError("it is broken")
+            raise LookupError("not in\nthis world")
+        return f"plays {entry.name}", "1"
+
+    def finish(self) -> None:
+        """Let everything be done."""
+        for event in self.may.values():
+            event.set()
 
 
 @pytest.fixture
 def compiler(monkeypatch: pytest.MonkeyPatch) -> Iterator[Compiler]:
     made = Compiler()
-    for name in ("compile_rules", "look_at", "compile_agent"):
+    for name in ("compile_rules", "compile_agent"):
         monkeypatch.setattr(preparing, name, getattr(made, name))
     yield made
-    made.rules.set()
-    for event in made.agents.values():
-        event.set()
+    made.finish()
 
 
 @pytest.fixture
 def ann(compiler: Compiler, tmp_path: Path) -> Iterator[TestClient]:
     """A browser of a server that has just been started; agents think in threads."""
-    names = Catalogue(
-        CatalogueEntry(name, name) for name in ("random", "crowd", "greedy", "broken", "strange")
-    )
-    with client_of(
-        application(Storage(tmp_path / "games"), names, ["localhost"], workers=Workers())
-    ) as client:
+    names = Catalogue(CatalogueEntry(name, name) for name in NAMES)
+    app = application(Storage(tmp_path / "games"), names, ["localhost"], workers=Workers())
+    with client_of(app) as client:
+        client.get("/")
         yield client
 
 
 def told(client: TestClient) -> dict[str, Any]:
-    """How far it is."""
+    """How far it is; agents by their names."""
     content: dict[str, Any] = client.get("/api/preparing").json()
-    return content
+    return content | {"agents": {one["name"]: one for one in content["agents"]}}
 
 
-def agent(client: TestClient, name: str) -> dict[str, Any]:
-    """What is told of an agent."""
-    return next(dict(one) for one in told(client)["agents"] if one["name"] == name)
+def make(client: TestClient, agent: str) -> str:
+    """Make a game with an agent, whatever is ready; the seat's address in the interface."""
+    wanted = {"players": 2, "side": "front", "seats": ["me", f"agent:{agent}"]}
+    answer = client.post("/api/games", json=wanted)
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["page"]).replace("/seat/", "/api/seats/")
+
+
+def play_first(client: TestClient, seat: str) -> None:
+    """Play the first action."""
+    state = payload(client, seat)
+    assert act(client, seat, state, state["legal"][0]["action"]).status_code == 200
 
 
 def test_everything_is_told_and_answered_while_the_rules_are_compiled(
     ann: TestClient, compiler: Compiler
 ) -> None:
     wait_until(lambda: told(ann)["done"] == 1)
-    seat = begin_waiting(ann, ["me", "agent:crowd"])
-    for path in (seat, "/api/games", f"{seat}/words", "/api/replays/x", "/api/replays/x/1"):
+    seat, record = make(ann, "crowd"), played(2, actions=3).to_record()
+    for path in (seat, "/api/games", f"{seat}/words", "/api/replays/x/1", "/tutorial"):
         answer = ann.get(path)
-        assert answer.status_code == 503
-        assert "compiled" in answer.json()["error"]
-        assert answer.json()["preparing"]["rules"] is False
-    record = played(2, actions=3).to_record()
+        assert (answer.status_code, answer.json()["preparing"]["rules"]) == (503, False)
+    lesson = ann.get("/tutorial", headers={"accept": "text/html"})
+    assert (lesson.status_code, 'data-waits="rules"' in lesson.text) == (503, True)
     assert ann.post("/api/replays", content=record).status_code == 503
     far = told(ann)
-    assert (far["rules"], far["ready"], far["about"], far["done"], far["total"]) == (
+    assert [far[name] for name in ("rules", "ready", "about", "done", "total")] == [
         False,
         False,
         "the second",
         1,
         2,
-    )
-    wait_until(lambda: agent(ann, "strange")["state"] == "failed")
-    assert agent(ann, "strange")["error"] == "LookupError: not in this world"
-    greedy = agent(ann, "greedy")
-    assert (greedy["description"], greedy["ready"]) == ("plays greedy", False)
-
-    compiler.rules.set()
+    ]
+    compiler.may["rules"].set()
     wait_until(lambda: told(ann)["rules"])
     assert payload(ann, seat)["step"] == 0
     assert ann.post("/api/replays", content=record).status_code == 201
+    assert ann.get("/tutorial", follow_redirects=False).status_code == 303
 
 
-def begin_waiting(client: TestClient, seats: list[str]) -> str:
-    """A game that is made though nothing is ready."""
-    client.get("/")
-    answer = client.post(
-        "/api/games", json={"players": len(seats), "side": "front", "seats": seats}
-    )
-    assert answer.status_code == 201
-    return str(answer.json()["page"]).replace("/seat/", "/api/seats/")
-
-
-def test_the_fitting_agent_is_first_and_who_is_waited_for_comes_next(
+def test_the_fitting_agent_is_first_and_one_that_is_waited_for_comes_next(
     ann: TestClient, compiler: Compiler
 ) -> None:
-    compiler.rules.set()
+    compiler.may["rules"].set()
     wait_until(lambda: compiler.begun == ["greedy"])
     seat = begin(ann, ["me", "agent:crowd"])
-    state = payload(ann, seat)
-    ann.post(f"{seat}/act", json={"action": state["legal"][0]["action"], "step": 0})
+    play_first(ann, seat)
+    compiler.may["greedy"].set()
+    wait_until(lambda: compiler.begun == ["greedy", "crowd"])
+    agents = told(ann)["agents"]
+    assert (agents["greedy"]["ready"], agents["greedy"]["description"]) == (True, "plays greedy")
+    assert agents["crowd"]["state"] == "preparing"
     assert payload(ann, seat)["step"] == 1
-    compiler.agents["greedy"].set()
-    wait_until(lambda: len(compiler.begun) == 2)
-    assert compiler.begun == ["greedy", "crowd"]
-    assert agent(ann, "greedy")["ready"]
-    assert agent(ann, "crowd")["state"] == "preparing"
-    assert payload(ann, seat)["step"] == 1
-    compiler.agents["crowd"].set()
+    compiler.may["crowd"].set()
     assert wait_for_turn(ann, seat)["step"] > 1  # the game goes on by itself
 
 
 def test_an_agent_that_fails_is_told_and_others_play(ann: TestClient, compiler: Compiler) -> None:
-    seat = begin_waiting(ann, ["me", "agent:broken"])
-    compiler.rules.set()
-    for event in compiler.agents.values():
-        event.set()
+    seat = make(ann, "broken")
+    compiler.finish()
     wait_until(lambda: told(ann)["ready"])
-    assert [one["name"] for one in told(ann)["agents"] if one["ready"]] == [
-        "random",
-        "crowd",
-        "greedy",
-    ]
-    assert agent(ann, "broken")["error"] == "ValueError: it is broken"
-    state = payload(ann, seat)
-    ann.post(f"{seat}/act", json={"action": state["legal"][0]["action"], "step": 0})
-    wait_until(
-        lambda: payload(ann, seat)["trouble"] == "broken can't play: ValueError: it is broken"
-    )
-    wanted = {"players": 2, "side": "front", "seats": ["me", "agent:strange"]}
+    assert [name for name, one in told(ann)["agents"].items() if not one["ready"]] == ["broken"]
+    why = "broken can't play: LookupError: not in this world"
+    play_first(ann, seat)
+    wait_until(lambda: payload(ann, seat)["trouble"] == why)
+    wanted = {"players": 2, "side": "front", "seats": ["me", "agent:broken"]}
     refused = ann.post("/api/games", json=wanted)
-    assert refused.status_code == 409
-    assert refused.json()["error"] == "strange can't play: LookupError: not in this world"
+    assert (refused.status_code, refused.json()["error"]) == (409, why)
     other = begin(ann, ["me", "agent:random"])
-    state = payload(ann, other)
-    ann.post(f"{other}/act", json={"action": state["legal"][0]["action"], "step": 0})
+    play_first(ann, other)
     assert wait_for_turn(ann, other)["step"] > 1
 
 
 def test_rules_that_cannot_be_had_are_told(
     ann: TestClient, compiler: Compiler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        preparing, "play_a_little", lambda: (_ for _ in ()).throw(OSError("no space"))
-    )
-    compiler.rules.set()
+    def fail() -> None:
+        raise OSError("no space")
+
+    monkeypatch.setattr(preparing, "play_a_little", fail)
+    compiler.may["rules"].set()
     wait_until(lambda: told(ann)["error"])
     assert told(ann)["error"] == "The rules can't be compiled: OSError: no space"
-    assert ann.get("/api/games").status_code == 503
-    assert ann.get("/api/games").json()["error"] == told(ann)["error"]
+    refused = ann.get("/api/games")
+    assert (refused.status_code, refused.json()["error"]) == (503, told(ann)["error"])
 
 
 def test_without_workers_everything_is_ready_at_once() -> None:
@@ -199,17 +177,17 @@ def test_without_workers_everything_is_ready_at_once() -> None:
     made = preparing.Preparation(names, None)
     made.require_rules()
     assert made.payload()["ready"]
-    assert [one["ready"] for one in names.describe()] == [True, True]
     names.readiness["mine"].state = "failed"
     with pytest.raises(PageError, match="mine can't play"):
         made.require_hope("mine")
 
 
-def test_an_agent_that_takes_too_long_holds_up_nobody_for_ever(
+def test_an_agent_that_takes_too_long_holds_up_no_other(
     ann: TestClient, compiler: Compiler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """It never ends, so the limit passes whatever the clock says."""
     monkeypatch.setattr(preparing, "LONGEST", 0.01)
-    compiler.rules.set()
-    wait_until(lambda: agent(ann, "greedy")["state"] == "failed")
-    assert agent(ann, "greedy")["error"] == "getting it ready takes longer than 0 seconds"
+    compiler.may["rules"].set()
+    wait_until(lambda: told(ann)["agents"]["greedy"]["state"] == "failed")
+    assert told(ann)["agents"]["greedy"]["error"] == "getting it ready takes longer than 0 s"
     wait_until(lambda: len(compiler.begun) > 1)

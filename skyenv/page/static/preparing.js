@@ -32,7 +32,7 @@ function show() {
   // The rules keep everything waiting. Agents don't: a line in the header tells of them, which moves nothing else.
   const isSmall = told.rules && !told.error;
   if (isSmall && panel.parentElement !== header) header.firstElementChild.after(panel);
-  panel.hidden = told.ready || (isSmall && !compiling);
+  panel.hidden = told.ready || !(compiling || told.error);  // code that is there is loaded at once
   if (panel.classList.toggle("small", isSmall) !== wasSmall) bar.removeAttribute("value");
   wasSmall = isSmall;
   const now = told.agents.find((one) => one.state === "preparing");
@@ -41,9 +41,8 @@ function show() {
   bar.hidden = Boolean(told.error);
   // It doesn't go back when more functions turn out to be needed.
   if (compiling) bar.value = Math.max(bar.hasAttribute("value") ? bar.value : 0, told.done / told.total);
-  else bar.removeAttribute("value");
   details.textContent = told.error ? "" : isSmall ? (now ? `${now.name}: ${readiness(now)}` : "")
-    : [compiling ? `compiling ${told.about}, ${told.done} of ${told.total} functions` : "loading the rules", `${Math.round(told.elapsed)} s so far`].join(" · ");
+    : `compiling ${told.about}, ${told.done} of ${told.total} functions`;
   for (const one of followers) one(told);
 }
 

@@ -684,6 +684,9 @@ def test_addresses_that_lead_nowhere_say_why(
 RULES = {"rules": True, "ready": False, "error": "", "about": "the rules", "done": 40, "total": 99}
 SEARCH = {"name": "ismcts", "ready": False, "state": "preparing", "error": ""}
 WAITING = {
+    "rules": {**RULES, "rules": False, "agents": []},
+    "agents": {**RULES, "agents": [SEARCH]},
+    "error": {**RULES, "rules": False, "error": "no compiler", "agents": []},
 }
 """What the server tells while it gets ready."""
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, Final
 
 import numpy as np
@@ -65,7 +66,6 @@ from skyenv.rules.state import (
 )
 
 PLACE_NAMES: Final = (*DISTRICTS, "Central Park", "City Hall")
-"""Places as sentences name them."""
 LONG_NAMES: Final = (
     "34th Street West",
     "34th Street East",
@@ -78,13 +78,7 @@ LONG_NAMES: Final = (
     "City Hall",
 )
 _ORDINALS: Final = ("", "1st", "2nd", "3rd")
-_END_WORDS: Final = {
-    "businesses": "the last business has been placed",
-    "stops": "the second building stop",
-    "truncated": "truncated, as there were too many turns",
-}
-Names = Sequence[str | None] | None
-"""Who sits where; None where nobody is named."""
+Names = Sequence[str | None] | None  # who sits where; None where nobody is named
 NO_TOPS: Final[Mapping[str, int | None]] = {}
 
 
@@ -134,12 +128,9 @@ def listed(things: Sequence[str]) -> str:
     return things[0] if len(things) == 1 else f"{', '.join(things[:-1])} and {things[-1]}"
 
 
-def _place(name: str) -> str:
-    return PLACE_NAMES[PLACES.index(name)]
-
-
-def _auctioned(name: str) -> str:
-    return "the park area" if name == "CENTRAL_PARK" else name
+def auctioned(place: int) -> str:
+    """A place as auctions name it: ``W34``, ``the park area``."""
+    return "the park area" if place == CENTRAL_PARK else PLACE_NAMES[place]
 
 
 def plot_name(district: int, plot: int) -> str:
@@ -152,7 +143,183 @@ def card_name(colour: int, rank: int) -> str:
     return f"{CARD_COLOURS[colour]} {rank + LOWEST_CARD}"
 
 
+# ---- actions ----
+
+# By the number of its first action: the rules of a kind of action, and what an action of it does,
+# of which nothing is known but its place in its kind.
+_KINDS: Final[tuple[tuple[int, tuple[str, ...], Callable[[int], str]], ...]] = (
+    (OPTION_A, ("TURN-2",), lambda _: f"take {SKYSCRAPERS_PER_OPTION} skyscrapers into the supply"),
+    (OPTION_B, ("BUS-2", "BUS-1"), lambda kind: f"place a {BUSINESSES[kind]}"),
+    (OPTION_C, ("TURN-1",), lambda _: "take a black card and an extra move"),
+    (OPTION_D, ("SCO-1", "SCO-2"), lambda district: f"score {DISTRICTS[district]}"),
+    (PLOT, ("SET-8",), lambda spot: f"choose {plot_name(*divmod(spot, NUM_PLOTS))}"),
+    (TAKE, ("TURN-4", "TURN-5"), lambda colour: f"take the top {COLOURS[colour]} card"),
+    (MOVE, ("MOVE-1", "MOVE-2"), lambda move: _move(*divmod(move, NUM_PLACES))),
+    (PASS, ("AUC-7", "AUC-2"), lambda _: "pass"),
+    (BID, ("AUC-3", "AUC-4"), lambda card: f"lay down {card_name(*divmod(card, NUM_RANKS))}"),
+    (BID_DONE, ("AUC-3", "AUC-4"), lambda _: "end the bid"),
+    (BUILD, ("AUC-10",), lambda n: f"build {counted(n, 'skyscraper') if n else 'nothing'}"),
+    (STOP, ("STOP-1",), lambda _: "declare a building stop"),
+)
+
+
+def _move(commissioner: int, place: int) -> str:
+    return f"move the {COMMISSIONERS[commissioner]} commissioner to {PLACE_NAMES[place]}"
+
+
+def _does(action: int) -> str:
+    """What an action does, of which nothing is known but its number: ``take the top green card``."""
+    first, _, phrase = next(kind for kind in reversed(_KINDS) if kind[0] <= action)
+    return phrase(action - first)
+
+
+def _third(phrase: str) -> str:
+    """``takes a card`` of ``take a card``."""
+    verb, space, rest = phrase.partition(" ")
+    return f"{_IRREGULAR.get(verb, f'{verb}s')}{space}{rest}"
+
+
+_IRREGULAR: Final = {"pass": "passes", "have": "has"}
+
+
+def _action_rules(action: int) -> tuple[str, ...]:
+    if MOVE <= action < PASS and (action - MOVE) % NUM_PLACES == CITY_HALL:
+        return ("MOVE-4", "AUC-1")
+    return next(kind[1] for kind in reversed(_KINDS) if kind[0] <= action)
+
+
+def checked_action(action: int) -> int:
+    """The number of an action; raises IllegalActionError if there is none such."""
+    return check_integer(
+        "action", action, 0, NUM_ACTIONS - 1, lambda message: IllegalActionError(message, action)
+    )
+
+
+def action_text(position: np.void, action: int) -> str:
+    """What an action of the seat to act means in a position, in a line; also of an action that
+    isn't legal there.
+
+    Args:
+        position: a record of GAME_DTYPE or VIEW_DTYPE.
+        action: 0 to 102.
+
+    Raises:
+        IllegalActionError: there is no such action.
+    """
+    game, action = look(position).game, checked_action(action)
+    does, place, seat = _does(action), int(game["auction_place"]), int(game["seat"])
+    where = "the next place" if place == NONE else auctioned(place)
+    if action < OPTION_D:
+        letter = "A" if action < OPTION_B else "B" if action < OPTION_C else "C"
+        return f"option {letter}: {does}"
+    if action < PLOT:
+        return f"option D: {does} ({gains_text(game, action - OPTION_D)})"
+    if action < TAKE:
+        is_business = game["phase"] == PHASE_PLOT
+        what = f"the {BUSINESSES[game['business']]}" if is_business else "a starting skyscraper"
+        return f"place {what} on {does.removeprefix('choose ')}"
+    if action < MOVE:
+        top = int(game["top"][action - TAKE])
+        return does if top == NONE else f"take {card_name(action - TAKE, top)}"
+    if action < PASS:
+        commissioner, target = divmod(action - MOVE, NUM_PLACES)
+        visited = [DISTRICTS[spot] for spot in game["visited"][commissioner] if spot != NONE]
+        later = f": {listed([*visited, 'the park area'])} will be auctioned"
+        return does + (later if target == CITY_HALL else "")
+    if action == PASS:
+        return f"pass: leave the auction of {where}"
+    if action < BUILD:
+        total = 0 if seat == NONE else int(game["bid_total"][seat])
+        if action == BID_DONE:
+            return f"bid {total} for {where}"
+        return f"{does} (total {total + (action - BID) % NUM_RANKS + LOWEST_CARD})"
+    if action == STOP:
+        is_district = 0 <= place < NUM_DISTRICTS
+        return f"{does} in {where} ({game['floors'][place].sum()} VP)" if is_district else does
+    if place == CENTRAL_PARK:
+        return f"{does} in {where}"
+    colour = NONE if NONE in (place, seat) else int(game["bid_colour"][seat])
+    return does if colour == NONE else f"{does} on {plot_name(place, colour)}"
+
+
+def gains_text(game: Any, district: int, name: Callable[[int], str] = seat_name) -> str:
+    """SCO-2: who gets how many VP if a district is scored now; `name`: what seats are called."""
+    points = dict.fromkeys(range(int(game["num_players"])), 0)
+    fields = (game["owner"], game["floors"], game["value"])
+    for owner, floors, value in zip(*(field[district] for field in fields), strict=True):
+        points[int(owner)] = points.get(int(owner), 0) + int(floors) * int(value)
+    gains = [f"{name(seat)} +{vp}" for seat, vp in points.items() if vp and 0 <= seat < ALEA]
+    return ", ".join(gains) or "nobody gets VP"
+
+
 # ---- what happened ----
+
+_EVENTS: Final[dict[Any, Callable[[Event, Callable[[int], str]], str]]] = {
+    "setup": lambda event, name: (
+        f"a new game for {len(event['hands'])} players; "
+        "everybody has a card of each colour and four black ones"
+    ),
+    "action": lambda event, name: f"{name(event['seat'])} {_third(_does(int(event['action'])))}",
+    "top": lambda event, name: (
+        f"the {event['color']} stack is empty now"
+        if event["card"] is None
+        else f"{event['color']} {event['card']} is the new top of its stack"
+    ),
+    "shuffle": lambda event, name: "the black stack is shuffled",
+    "black": lambda event, name: f"{name(event['seat'])} draws a black {event['card'] or 'card'}",
+    "alea": lambda event, name: (
+        f"Alea bids {sum(event['cards'])} with black {', '.join(map(str, event['cards']))}"
+        if event["cards"]
+        else "Alea finds no black card and is out"
+    ),
+    "alea builds": lambda event, name: (
+        f"Alea builds in {event['district']}, on {listed(event['plots'])}"
+    ),
+    "tile to park": lambda event, name: (
+        f"the last tile of the set, a {event['business']}, goes to the park area"
+    ),
+    "auction": lambda event, name: (
+        f"{auctioned(PLACES.index(event['place']))} is auctioned; {name(event['starter'])} begins"
+    ),
+    "won": lambda event, name: (
+        "nobody has bid"
+        if event["seat"] is None
+        else f"{name(event['seat'])} wins the auction with {event['total']}"
+    ),
+    "stop": lambda event, name: f"building stop in {event['district']}, by {name(event['seat'])}",
+    "vp": lambda event, name: _vp_text(event, name),
+    "park": lambda event, name: (
+        f"in the park area {listed(event['tiles'])} count"
+        if event["tiles"]
+        else "the park area has no businesses"
+    ),
+    "end": lambda event, name: (
+        f"the game is over ({_ENDS[event['reason']]}): "
+        f"{_win([name(seat) for seat in event['winners']], max(event['scores']))}"
+    ),
+}
+_SCORED: Final = {
+    "district": "{} is scored",
+    "stop": "VP for the building stop in {}",
+    "bonus": "special points for standing in many districts",
+    "final": "final scoring of {}",
+    "park": "scoring of the park area",
+}
+_ENDS: Final = {
+    "businesses": "the last business has been placed",
+    "stops": "the second building stop",
+    "truncated": "truncated, as there were too many turns",
+}
+
+
+def _vp_text(event: Event, name: Callable[[int], str]) -> str:
+    gains = [f"{name(seat)} +{vp}" for seat, vp in enumerate(event["vp"]) if vp]
+    return f"{_SCORED[event['why']].format(event['place'])}: {', '.join(gains) or 'nobody gets VP'}"
+
+
+def _win(names: Sequence[str], score: int) -> str:
+    who = f"{names[0]} wins" if len(names) == 1 else f"{listed(names)} share the win"
+    return f"{who} with {score} VP"
 
 
 def event_text(event: Event, agents: Names = None, *, seat: int | None = None) -> str:
@@ -170,146 +337,12 @@ def event_text(event: Event, agents: Names = None, *, seat: int | None = None) -
     kind = event.get("event")
     if kind not in _EVENTS:
         raise OptionError(f"there is no event {shown(kind)}; the events are {', '.join(_EVENTS)}")
-    if kind == "black":
-        card = f"black {event['card']}" if seat == event["seat"] else "black card"
-        return f"{seat_name(event['seat'], agents)} draws a {card}"
-    return _EVENTS[kind](event, agents)
+    if kind == "black" and seat != event["seat"]:
+        event = {**event, "card": None}
+    return _EVENTS[kind](event, lambda seat: seat_name(seat, agents))
 
 
-def _setup_text(event: Event, agents: Names) -> str:
-    return (
-        f"a new game for {len(event['hands'])} players; "
-        "everybody has a card of each colour and four black ones"
-    )
-
-
-def _action_event_text(event: Event, agents: Names) -> str:
-    return f"{seat_name(event['seat'], agents)} {_does(int(event['action']))}"
-
-
-def _does(action: int) -> str:
-    """An action in the third person, of which nothing but its number is known."""
-    if action < OPTION_B:
-        return f"takes {SKYSCRAPERS_PER_OPTION} skyscrapers into the supply"
-    if action < OPTION_C:
-        return f"takes a {BUSINESSES[action - OPTION_B]} to place"
-    if action < OPTION_D:
-        return "takes a black card and an extra move"
-    if action < PLOT:
-        return f"scores {DISTRICTS[action - OPTION_D]}"
-    if action < TAKE:
-        return f"chooses {plot_name(*divmod(action - PLOT, NUM_PLOTS))}"
-    if action < MOVE:
-        return f"takes the top {COLOURS[action - TAKE]} card"
-    if action < PASS:
-        commissioner, place = divmod(action - MOVE, NUM_PLACES)
-        return f"moves the {COMMISSIONERS[commissioner]} commissioner to {PLACE_NAMES[place]}"
-    if action < BID:
-        return "passes"
-    if action < BID_DONE:
-        return f"lays down {card_name(*divmod(action - BID, NUM_RANKS))}"
-    if action < BUILD:
-        return "ends the bid"
-    if action < STOP:
-        return (
-            f"builds {counted(action - BUILD, 'skyscraper')}"
-            if action > BUILD
-            else "builds nothing"
-        )
-    return "declares a building stop"
-
-
-def _top_text(event: Event, agents: Names) -> str:
-    if event["card"] is None:
-        return f"the {event['color']} stack is empty now"
-    return f"{event['color']} {event['card']} is the new top of its stack"
-
-
-def _alea_text(event: Event, agents: Names) -> str:
-    if not event["cards"]:
-        return "Alea finds no black card and is out"
-    return f"Alea bids {sum(event['cards'])} with black {', '.join(map(str, event['cards']))}"
-
-
-def _alea_builds_text(event: Event, agents: Names) -> str:
-    return f"Alea builds in {event['district']}, on {listed(event['plots'])}"
-
-
-def _auction_text(event: Event, agents: Names) -> str:
-    return (
-        f"{_auctioned(event['place'])} is auctioned; {seat_name(event['starter'], agents)} begins"
-    )
-
-
-def _won_text(event: Event, agents: Names) -> str:
-    if event["seat"] is None:
-        return "nobody has bid"
-    return f"{seat_name(event['seat'], agents)} wins the auction with {event['total']}"
-
-
-def _vp_text(event: Event, agents: Names) -> str:
-    gains = [f"{seat_name(seat, agents)} +{vp}" for seat, vp in enumerate(event["vp"]) if vp]
-    place = "" if event["place"] is None else _place(event["place"])
-    what = {
-        "district": f"{place} is scored",
-        "stop": f"VP for the building stop in {place}",
-        "bonus": "special points for standing in many districts",
-        "final": f"final scoring of {place}",
-        "park": "scoring of the park area",
-    }[event["why"]]
-    return f"{what}: {', '.join(gains) or 'nobody gets VP'}"
-
-
-def _end_text(event: Event, agents: Names) -> str:
-    winners = [seat_name(seat, agents) for seat in event["winners"]]
-    win = f"{winners[0]} wins" if len(winners) == 1 else f"{listed(winners)} share the win"
-    best = event["scores"][event["winners"][0]]
-    return f"the game is over ({_END_WORDS[event['reason']]}): {win} with {best} VP"
-
-
-def _park_text(event: Event, agents: Names) -> str:
-    return (
-        f"in the park area {listed(event['tiles'])} count"
-        if event["tiles"]
-        else "the park area has no businesses"
-    )
-
-
-_EVENTS: Final[dict[Any, Callable[[Event, Names], str]]] = {
-    "setup": _setup_text,
-    "action": _action_event_text,
-    "top": _top_text,
-    "shuffle": lambda event, agents: "the black stack is shuffled",
-    "black": lambda event, agents: "",  # what it says depends on who reads it
-    "alea": _alea_text,
-    "alea builds": _alea_builds_text,
-    "tile to park": lambda event, agents: (
-        f"the last tile of the set, a {event['business']}, goes to the park area"
-    ),
-    "auction": _auction_text,
-    "won": _won_text,
-    "stop": lambda event, agents: (
-        f"building stop in {event['district']}, by {seat_name(event['seat'], agents)}"
-    ),
-    "vp": _vp_text,
-    "park": _park_text,
-    "end": _end_text,
-}
-
-
-_OPTION_RULES: Final = (
-    ("TURN-2",),
-    *[("BUS-2", "BUS-1")] * 4,
-    ("TURN-1",),
-    *[("SCO-1", "SCO-2")] * NUM_DISTRICTS,
-)
-_VP_RULES: Final = {
-    "district": ("SCO-2", "SCO-1"),
-    "stop": ("STOP-2", "STOP-3"),
-    "bonus": ("BUS-4",),
-    "final": ("END-2", "SCO-2"),
-    "park": ("END-3",),
-}
+# The rules of events: of a kind, or of a kind with some value of a field.
 _EVENT_RULES: Final[dict[Any, tuple[str, ...]]] = {
     "setup": ("SET-4", "SET-5"),
     "top": ("TURN-5",),
@@ -319,55 +352,32 @@ _EVENT_RULES: Final[dict[Any, tuple[str, ...]]] = {
     "alea builds": ("ALEA-6",),
     "tile to park": ("BUS-3",),
     "auction": ("AUC-1", "AUC-2"),
+    ("auction", "CENTRAL_PARK"): ("AUC-12", "AUC-1"),
+    "won": ("AUC-8", "AUC-2"),
+    ("won", -1): ("ALEA-3",),
+    ("won", None): ("AUC-2",),
     "stop": ("STOP-4", "STOP-1"),
+    ("stop", -1): ("ALEA-7", "STOP-4"),
+    ("vp", "district"): ("SCO-2", "SCO-1"),
+    ("vp", "stop"): ("STOP-2", "STOP-3"),
+    ("vp", "bonus"): ("BUS-4",),
+    ("vp", "final"): ("END-2", "SCO-2"),
+    ("vp", "park"): ("END-3",),
     "park": ("END-3",),
+    "end": ("END-5", "END-4"),
+    ("end", "businesses"): ("BUS-5", "END-4"),
+    ("end", "stops"): ("STOP-6", "END-4"),
 }
+_TELLING: Final = {"auction": "place", "won": "seat", "stop": "seat", "vp": "why", "end": "reason"}
 
 
 def event_rules(event: Event) -> tuple[str, ...]:
-    """The ids of the rules that an event comes from, the most telling one first.
-
-    Raises:
-        OptionError: there is no such event.
-    """
-    kind = event.get("event")
+    """The ids of the rules that an event comes from, the most telling one first."""
+    kind = event["event"]
     if kind == "action":
         return _action_rules(int(event["action"]))
-    if kind == "vp":
-        return _VP_RULES[event["why"]]
-    if kind == "won":
-        return {-1: ("ALEA-3",), None: ("AUC-2",)}.get(event["seat"], ("AUC-8", "AUC-2"))
-    if kind == "auction" and event["place"] == "CENTRAL_PARK":
-        return ("AUC-12", "AUC-1")
-    if kind == "stop" and event["seat"] == -1:
-        return ("ALEA-7", "STOP-4")
-    if kind == "end":
-        return {"businesses": ("BUS-5", "END-4"), "stops": ("STOP-6", "END-4")}.get(
-            event["reason"], ("END-5", "END-4")
-        )
-    if kind not in _EVENT_RULES:
-        raise OptionError(f"there is no event {shown(kind)}; the events are {', '.join(_EVENTS)}")
-    return _EVENT_RULES[kind]
-
-
-def _action_rules(action: int) -> tuple[str, ...]:
-    if action < PLOT:
-        return _OPTION_RULES[action]
-    if action < TAKE:
-        return ("SET-8",)
-    if action < MOVE:
-        return ("TURN-4", "TURN-5")
-    if action < PASS:
-        return (
-            ("MOVE-4", "AUC-1")
-            if (action - MOVE) % NUM_PLACES == CITY_HALL
-            else ("MOVE-1", "MOVE-2")
-        )
-    if action == PASS:
-        return ("AUC-7", "AUC-2")
-    if action < BUILD:
-        return ("AUC-3", "AUC-4")
-    return ("AUC-10",) if action < STOP else ("STOP-1",)
+    special = kind, event.get(_TELLING.get(kind, ""))
+    return _EVENT_RULES.get(special) or _EVENT_RULES[kind]
 
 
 def tops_of(game: Any) -> dict[str, int | None]:
@@ -441,56 +451,48 @@ class Narrator:
 
     def lines(self, events: Iterable[Event]) -> list[Sentence]:
         """Return the lines of the next events."""
-        told = (self._line(event) for event in events)
-        return [line for line in told if line is not None]
+        return [Sentence(text, rules) for text, rules in map(self._line, events) if text]
 
-    def _line(self, event: Event) -> Sentence | None:
-        kind = event.get("event")
+    def _line(self, event: Event) -> tuple[str, tuple[str, ...]]:
+        """What is told of an event, perhaps nothing yet, and its rules."""
+        kind, text = event.get("event"), event_text(event, self._agents, seat=self._seat)
         if kind == "action":
-            return self._action(event, int(event["action"]))
+            does, rules = self._action(int(event["seat"]), int(event["action"]))
+            return does and f"{seat_name(int(event['seat']), self._agents)} {does}", rules
         if kind == "auction":
             self._laid = {}
-        elif kind in ("setup", "top"):
-            self._tops = tops_told([event], self._tops)
-            if kind == "top" and event["card"] is not None:
-                return None
-        return Sentence(event_text(event, self._agents, seat=self._seat), event_rules(event))
+        self._tops = tops_told([event], self._tops)
+        is_known = kind == "top" and event["card"] is not None
+        return "" if is_known else text, event_rules(event)
 
-    def _action(self, event: Event, action: int) -> Sentence | None:
-        seat, rules = int(event["seat"]), event_rules(event)
+    def _action(self, seat: int, action: int) -> tuple[str, tuple[str, ...]]:
+        does, rules = _third(_does(action)), _action_rules(action)
         if BID <= action < BID_DONE:
             self._laid.setdefault(seat, []).append(action)
-            return None
+            return "", rules
         if OPTION_B <= action < OPTION_C:
-            self._business = BUSINESSES[action - OPTION_B]
-            return None
-        does = _does(action)
+            self._business = does
+            return "", rules
         if action == BID_DONE:
             does = f"bids {_bid(self._laid.get(seat, []))}"
         elif PLOT <= action < TAKE:
-            what = f"places a {self._business} on" if self._business else "builds on"
-            does = f"{what} {plot_name(*divmod(action - PLOT, NUM_PLOTS))}"
+            where = f"on {plot_name(*divmod(action - PLOT, NUM_PLOTS))}"
             rules = ("BUS-2",) if self._business else rules
-            self._business = ""
+            does, self._business = f"{self._business or 'builds'} {where}", ""
         elif TAKE <= action < MOVE and (card := self._tops.get(COLOURS[action - TAKE])):
             does = f"takes {COLOURS[action - TAKE]} {card}"
-        return Sentence(f"{seat_name(seat, self._agents)} {does}", rules)
+        return does, rules
 
 
 def _bid(actions: Sequence[int]) -> str:
     """``12 with green 4 + black 4, 4``."""
-    cards = [divmod(action - BID, NUM_RANKS) for action in actions]
-    return f"{sum(rank + LOWEST_CARD for _, rank in cards)} with {_cards(cards)}"
-
-
-def _cards(cards: Sequence[tuple[int, int]]) -> str:
-    """``green 4 + black 4, 4`` of (colour, rank)."""
-    parts = []
-    for colour, name in enumerate(CARD_COLOURS):
-        values = sorted(rank + LOWEST_CARD for card_colour, rank in cards if card_colour == colour)
-        if values:
-            parts.append(f"{name} {', '.join(map(str, values))}")
-    return " + ".join(parts)
+    cards = sorted(divmod(action - BID, NUM_RANKS) for action in actions)
+    total = sum(rank + LOWEST_CARD for _, rank in cards)
+    piles = [
+        f"{CARD_COLOURS[colour]} {', '.join(str(rank + LOWEST_CARD) for _, rank in pile)}"
+        for colour, pile in groupby(cards, key=lambda card: card[0])
+    ]
+    return f"{total} with {' + '.join(piles)}"
 
 
 # ---- what the game waits for ----
@@ -500,165 +502,89 @@ def situation(table: Table, agents: Names = None) -> str:
     """Who is about to do what; or who has won."""
     game = table.game
     if game["phase"] == PHASE_OVER:
-        return _outcome(table, agents)
-    return f"{seat_name(int(game['seat']), agents)} {_decision(game)}"
+        names, end = [seat_name(seat, agents) for seat in winners(table)], int(game["end"])
+        why = {END_BUSINESSES: "businesses", END_STOPS: "stops"}.get(end, "truncated")
+        return f"{_win(names, int(game['score'].max()))} ({_ENDS[why]})"
+    return f"{seat_name(int(game['seat']), agents)} {_third(_decision(game))}"
+
+
+def sentence(table: Table, agents: Names, legal: Sequence[int]) -> str:
+    """What the reader is to do now, or what is waited for, in one sentence.
+
+    Args:
+        table: what the reader sees.
+        agents: who sits where.
+        legal: what the reader may do; nothing: others are to act, or the game is over.
+    """
+    if not legal:
+        return f"{_capital(situation(table, agents))}."
+    game = table.game
+    what = _decision(game)
+    you = "You " if what.startswith("have ") else ""
+    return f"{_capital(you + what)}: {_how(game, legal)}."
+
+
+def _capital(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _decision(game: Any) -> str:
-    phase = int(game["phase"])
-    if phase == PHASE_START:
-        ordinal = _ORDINALS[1 if game["step"] < game["num_players"] else 2]
-        return f"places the {ordinal} starting skyscraper"
-    if phase == PHASE_PLOT:
-        return f"places a {BUSINESSES[game['business']]}"
-    if phase == PHASE_TAKE:
-        return f"takes the {_ORDINALS[1 if game['first_colour'] == NONE else 2]} coloured card"
-    if phase == PHASE_BUILD:
-        return f"has won the auction of {_auctioned(PLACES[game['auction_place']])}"
-    if phase == PHASE_BID:
-        return f"bids for {_auctioned(PLACES[game['auction_place']])}"
-    return {PHASE_OPTION: "chooses an option", PHASE_MOVE: "moves a commissioner"}[phase]
+    """What the seat to act does: ``bid for W34``."""
+    place = "" if game["auction_place"] == NONE else auctioned(int(game["auction_place"]))
+    second = game["step"] >= game["num_players"]
+    stacks = sum(int(top) != NONE for top in game["top"])
+    cards = "a second coloured card" if game["first_colour"] != NONE else "two coloured cards"
+    return {
+        PHASE_START: f"place the {_ORDINALS[2 if second else 1]} starting skyscraper",
+        PHASE_OPTION: "choose an option",
+        PHASE_PLOT: f"place a {BUSINESSES[game['business']]}",
+        PHASE_TAKE: f"take {cards if game['first_colour'] != NONE or stacks > 1 else 'a card'}",
+        PHASE_MOVE: "move a commissioner",
+        PHASE_BID: f"bid for {place}",
+        PHASE_BUILD: f"have won the auction of {place}",
+    }[int(game["phase"])]
+
+
+def _how(game: Any, legal: Sequence[int]) -> str:
+    """How the seat to act does it on the page."""
+    highest, most = int(game["highest"]), max((a - BUILD for a in legal if a < STOP), default=NONE)
+    bid = f"raise to at least {highest + 1}, or pass" if highest else "lay down cards, or pass"
+    if legal == [PASS]:
+        why = f"you can't bid more than {highest}" if highest else "you have no card for it"
+        bid = f"{why}; pass"
+    stop = "declare a building stop"
+    build = f"build up to {counted(most, 'skyscraper')}" if most else "you can build nothing"
+    if STOP in legal:
+        build = f"{build}, or {stop}" if most != NONE else stop
+    another = game["step"] >= game["num_players"]
+    return {
+        PHASE_START: f"click an empty plot{' in another district' if another else ''}",
+        PHASE_OPTION: "A, B, C or D",
+        PHASE_PLOT: "click a plot that is empty or has one business",
+        PHASE_TAKE: "click a stack, of another colour than the first"
+        if game["first_colour"] != NONE
+        else "click the stacks",
+        PHASE_MOVE: "click it, and then where it goes",
+        PHASE_BID: bid,
+        PHASE_BUILD: build,
+    }[int(game["phase"])]
 
 
 def winners(table: Table) -> list[int]:
     """END-4: the seats that would win if the game ended with the scores and hands as they are."""
-    ranking = [
-        (int(table.game["score"][seat]), table.cards_in_hand(seat)) for seat in range(table.players)
-    ]
+    scores = table.game["score"]
+    ranking = [(int(scores[seat]), table.cards_in_hand(seat)) for seat in range(table.players)]
     return [seat for seat, rank in enumerate(ranking) if rank == max(ranking)]
-
-
-def _outcome(table: Table, agents: Names) -> str:
-    names = [seat_name(seat, agents) for seat in winners(table)]
-    win = f"{names[0]} wins" if len(names) == 1 else f"{listed(names)} share the win"
-    end = {END_BUSINESSES: "businesses", END_STOPS: "stops"}.get(
-        int(table.game["end"]), "truncated"
-    )
-    return f"{win} with {int(table.game['score'].max())} VP ({_END_WORDS[end]})"
 
 
 def progress(table: Table) -> list[str]:
     """How far the game has come, in a few words each."""
     game = table.game
-    parts = [
-        f"businesses {game['placed']} of {BUSINESSES_TO_PLACE}",
-        f"building stops {game['stops']} of 2",
-    ]
-    if game["phase"] == PHASE_OVER:
-        return [f"{counted(int(game['turns']), 'turn')}", *parts]
     if game["phase"] == PHASE_START:
         return ["setup"]
-    parts.insert(0, f"turn {game['turns'] + 1}")
-    if game["option"] != NONE:
-        parts.insert(1, f"option {'ABCD'[game['option']]}, {_ORDINALS[game['step']]} action")
-    return parts
-
-
-# ---- what an action means here ----
-
-
-def action_text(position: np.void, action: int) -> str:
-    """What an action of the seat to act means in a position, in a line; also of an action that
-    isn't legal there.
-
-    Args:
-        position: a record of GAME_DTYPE or VIEW_DTYPE.
-        action: 0 to 102.
-
-    Raises:
-        IllegalActionError: there is no such action.
-    """
-    game, action = look(position).game, checked_action(action)
-    if OPTION_D <= action < PLOT:
-        return _scoring(game, action - OPTION_D)
-    if PLOT <= action < TAKE:
-        where = plot_name(*divmod(action - PLOT, NUM_PLOTS))
-        if game["phase"] == PHASE_PLOT:
-            return f"place the {BUSINESSES[game['business']]} on {where}"
-        return f"place a starting skyscraper on {where}"
-    if TAKE <= action < MOVE:
-        top = int(game["top"][action - TAKE])
-        return (
-            f"take {card_name(action - TAKE, top)}"
-            if top != NONE
-            else f"take a {COLOURS[action - TAKE]} card"
-        )
-    if MOVE <= action < PASS:
-        return _moving(game, *divmod(action - MOVE, NUM_PLACES))
-    if PASS <= action < BUILD:
-        return _bidding(game, action)
-    if BUILD <= action <= STOP:
-        return _winning(game, action)
-    return {
-        OPTION_A: f"option A: take {SKYSCRAPERS_PER_OPTION} skyscrapers into the supply",
-        OPTION_C: "option C: take a black card and move a commissioner at once",
-    }.get(action, f"option B: place a {BUSINESSES[(action - OPTION_B) % len(BUSINESSES)]}")
-
-
-def checked_action(action: int) -> int:
-    """The number of an action; raises IllegalActionError if there is none such."""
-    return check_integer(
-        "action", action, 0, NUM_ACTIONS - 1, lambda message: IllegalActionError(message, action)
-    )
-
-
-def district_points(game: Any, district: int) -> list[int]:
-    """SCO-2: VP of every seat if the district is scored now."""
-    points = [0] * int(game["num_players"])
-    for owner, floors, value in zip(
-        game["owner"][district], game["floors"][district], game["value"][district], strict=True
-    ):
-        if 0 <= owner < len(points):
-            points[owner] += int(floors) * int(value)
-    return points
-
-
-def _scoring(game: Any, district: int) -> str:
-    gains = [
-        f"{seat_name(seat)} +{vp}" for seat, vp in enumerate(district_points(game, district)) if vp
-    ]
-    return f"option D: score {DISTRICTS[district]} ({', '.join(gains) or 'nobody gets VP'})"
-
-
-def _moving(game: Any, commissioner: int, place: int) -> str:
-    text = f"move the {COMMISSIONERS[commissioner]} commissioner to {PLACE_NAMES[place]}"
-    if place != CITY_HALL:
-        return text
-    visited = [
-        PLACE_NAMES[district] for district in game["visited"][commissioner] if district != NONE
-    ]
-    return f"{text}: {listed([*visited, 'the park area'])} will be auctioned"
-
-
-def _bidding(game: Any, action: int) -> str:
-    place = (
-        _auctioned(PLACES[game["auction_place"]])
-        if game["auction_place"] != NONE
-        else "the next place"
-    )
-    if action == PASS:
-        return f"pass: leave the auction of {place}"
-    seat = int(game["seat"])
-    total = int(game["bid_total"][seat]) if seat != NONE else 0
-    if action == BID_DONE:
-        return f"bid {total} for {place}"
-    colour, rank = divmod(action - BID, NUM_RANKS)
-    return f"lay down {card_name(colour, rank)} (total {total + rank + LOWEST_CARD})"
-
-
-def _winning(game: Any, action: int) -> str:
-    place, seat = int(game["auction_place"]), int(game["seat"])
-    if action == STOP:
-        floors = int(game["floors"][place].sum()) if 0 <= place < NUM_DISTRICTS else 0
-        where = f" in {DISTRICTS[place]} ({floors} VP)" if 0 <= place < NUM_DISTRICTS else ""
-        return f"declare a building stop{where}"
-    where = ""
-    if place == CENTRAL_PARK:
-        where = " in the park area"
-    elif place != NONE and seat != NONE and game["bid_colour"][seat] != NONE:
-        where = f" on {plot_name(place, int(game['bid_colour'][seat]))}"
-    return (
-        f"build {counted(action - BUILD, 'skyscraper')}{where}"
-        if action > BUILD
-        else f"build nothing{where}"
-    )
+    is_over = game["phase"] == PHASE_OVER
+    parts = [counted(int(game["turns"]), "turn") if is_over else f"turn {game['turns'] + 1}"]
+    if game["option"] != NONE and not is_over:
+        parts.append(f"option {'ABCD'[game['option']]}, {_ORDINALS[game['step']]} action")
+    placed = f"businesses {game['placed']} of {BUSINESSES_TO_PLACE}"
+    return [*parts, placed, f"building stops {game['stops']} of 2"]

@@ -5,9 +5,51 @@ const COLOURS = ["green", "violet", "brown", "orange", "gray", "black"], BLACK =
 const actionOf = (colour, value) => BID + 3 * colour + value - 4;
 let current = null;  // one decision has one tray
 
-/** The cards that are to be laid down, and what they come to. */
-export class BidTray {
-  laid = new Map();
+/** The cards that are laid down for a bid, and what they come to. */
+export class Bid {
+  laid = new Map();  // how many cards, by their actions
+
+  /** `bid`: what the server told of the decision (`decision.bid`). */
+  constructor(bid) { this.bid = bid; }
+
+  count(colour, value) { return this.laid.get(actionOf(colour, value)) ?? 0; }
+
+  /** The colour of the coloured cards in the tray; null if there is none. */
+  get colour() { return this.bid.cards.find(([colour, value]) => colour !== BLACK && this.count(colour, value))?.[0] ?? null; }
+
+  /** Why a card can't be laid down beside the others; "" if it can. */
+  why(colour, value) {
+    const card = this.bid.cards.find((one) => one[0] === colour && one[1] === value);
+    if (!card) return colour === BLACK || this.bid.colours.includes(colour) ? "there is no such card in your hand"
+      : `only ${this.bid.colours.map((one) => COLOURS[one]).join(" or ") || "no colour"} can be bid here`;
+    if (colour !== BLACK && this.colour !== null && this.colour !== colour) return `all coloured cards of a bid have one colour; yours is in ${COLOURS[this.colour]}`;
+    return this.count(colour, value) < card[2] ? "" : "all of these lie on the table already";
+  }
+
+  /** The cards as actions, in the order of the encoding: coloured 4, 5, 6, black 4, 5, 6. */
+  get actions() {
+    return [...this.laid].sort(([a], [b]) => a - b).flatMap(([action, number]) => Array(number).fill(action));
+  }
+
+  get sum() { return this.actions.reduce((sum, action) => sum + (action - BID) % 3 + 4, 0); }
+
+  /** Why the tray is no bid yet; "" if it is one. */
+  get missing() {
+    const { highest, laid, is_open } = this.bid;
+    if (!this.actions.length) return "no card laid down yet";
+    if (is_open && this.colour === null) return "the first card must be a coloured one";
+    return laid + this.sum > highest ? "" : `more than ${highest} is needed`;
+  }
+
+  /** Skyscrapers that the bid would allow (COM-10): by the highest card. */
+  get allows() {
+    const limits = this.actions.map((action) => this.bid.limits[(action - BID) % 3 + 4]);
+    return Math.min(...limits, this.bid.laid ? this.bid.allows : Infinity);
+  }
+}
+
+/** The tray that a bid is laid together in. */
+export class BidTray extends Bid {
   changed = () => {};
   play = (_actions) => {};
 
@@ -20,7 +62,7 @@ export class BidTray {
   }
 
   constructor(bid, key, step) {
-    this.bid = bid;
+    super(bid);
     this.key = key;
     this.step = step;
     this.stored = `bid ${location.pathname} ${step}`;
@@ -46,45 +88,10 @@ export class BidTray {
     return { colour, value, number, less, more, count, element };
   }
 
-  count(colour, value) { return this.laid.get(actionOf(colour, value)) ?? 0; }
-
-  /** The colour of the coloured cards in the tray; null if there is none. */
-  get colour() { return this.bid.cards.find(([colour, value]) => colour !== BLACK && this.count(colour, value))?.[0] ?? null; }
-
-  /** Why a card can't be laid down beside the others; "" if it can. */
-  why(colour, value) {
-    const card = this.bid.cards.find((one) => one[0] === colour && one[1] === value);
-    if (!card) return colour === BLACK || this.bid.colours.includes(colour) ? "there is no such card in your hand"
-      : `only ${this.bid.colours.map((one) => COLOURS[one]).join(" or ") || "no colour"} can be bid here`;
-    if (colour !== BLACK && this.colour !== null && this.colour !== colour) return `all coloured cards of a bid have one colour; yours is in ${COLOURS[this.colour]}`;
-    return this.count(colour, value) < card[2] ? "" : "all of these lie on the table already";
-  }
-
   add(colour, value, by = 1) {
     if (by > 0 && this.why(colour, value)) return;
     this.laid.set(actionOf(colour, value), Math.max(0, this.count(colour, value) + by));
     this.show();
-  }
-
-  /** The cards as actions, in the order of the encoding: coloured 4, 5, 6, black 4, 5, 6. */
-  get actions() {
-    return [...this.laid].sort(([a], [b]) => a - b).flatMap(([action, number]) => Array(number).fill(action));
-  }
-
-  get sum() { return this.actions.reduce((sum, action) => sum + (action - BID) % 3 + 4, 0); }
-
-  /** Why the tray is no bid yet; "" if it is one. */
-  get missing() {
-    const { highest, laid, is_open } = this.bid;
-    if (!this.actions.length) return "no card laid down yet";
-    if (is_open && this.colour === null) return "the first card must be a coloured one";
-    return laid + this.sum > highest ? "" : `more than ${highest} is needed`;
-  }
-
-  /** Skyscrapers that the bid would allow (COM-10): by the highest card. */
-  get allows() {
-    const limits = this.actions.map((action) => this.bid.limits[(action - BID) % 3 + 4]);
-    return Math.min(...limits, this.bid.laid ? this.bid.allows : Infinity);
   }
 
   done() {

@@ -5,14 +5,20 @@ import { $ } from "./seat.js";
 
 const others = new Map([["?", () => $("keys").showModal()], ["n", next], [" ", togglePause]]);
 
-/** Listen to keys, but for those meant for a field or a button. */
+/** Whether a key is meant for something else: the browser, a field, or a button. */
+function isMeantElsewhere(event) {
+  const inside = (selector) => event.target.closest?.(selector);
+  return event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented || inside("input, select, textarea, dialog")
+    || (event.key === " " && inside("button, summary, a, [role=button]"));
+}
+
+/** Listen to keys. */
 export function setUpKeys() {
   $("keys-open").onclick = () => $("keys").showModal();
   $("keys-close").onclick = () => $("keys").close();
   addEventListener("keydown", (event) => {
-    const { key, target } = event;
-    if (event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented || $("table").hidden) return;
-    if (target.closest?.("input, select, textarea, dialog") || (key === " " && target.closest?.("button, summary, a, [role=button]"))) return;
+    const { key } = event;
+    if (isMeantElsewhere(event) || $("table").hidden) return;
     if (others.has(key)) others.get(key)();
     else if (!/^[a-z]$/.test(key) || !choiceKey(key)) return;
     event.preventDefault();

@@ -168,7 +168,7 @@ def _move(commissioner: int, place: int) -> str:
 
 
 def _does(action: int) -> str:
-    """What an action does, of which nothing is known but its number: ``take the top green card``."""
+    """What an action does, of which nothing but its number is known: ``choose W34 green``."""
     first, _, phrase = next(kind for kind in reversed(_KINDS) if kind[0] <= action)
     return phrase(action - first)
 
@@ -305,7 +305,7 @@ _SCORED: Final = {
     "final": "final scoring of {}",
     "park": "scoring of the park area",
 }
-_ENDS: Final = {
+_ENDS: Final[dict[Any, str]] = {
     "businesses": "the last business has been placed",
     "stops": "the second building stop",
     "truncated": "truncated, as there were too many turns",

@@ -328,12 +328,15 @@ def table(**fields: Any) -> Game:
     return game
 
 
-BIDDING = {"phase": PHASE_BID, "auction_place": TSQ, "auction_commissioner": 0, "laid": NONE}
-BIDDING |= {"hand__0_0": (1, 0, 0), "hand__0_1": (1, 0, 0), "hand__0_4": (1, 0, 0)}
-BIDDING |= {"hand__0_5": (1, 0, 0)}
+BIDDING: dict[str, Any] = {
+    **{"phase": PHASE_BID, "auction_place": TSQ, "auction_commissioner": 0, "laid": NONE},
+    **{f"hand__0_{colour}": (1, 0, 0) for colour in range(6)},
+}
 BEYOND = BIDDING | {"highest": 12, "highest_bidder": 1}
-BUILDING = {"phase": PHASE_BUILD, "auction_place": TSQ, "highest_bidder": 0, "supply__0": 1}
-BUILDING |= {"bid_colour__0": 0, "bid_cards__0_0_1": 1}
+BUILDING: dict[str, Any] = {
+    **{"phase": PHASE_BUILD, "auction_place": TSQ, "highest_bidder": 0, "supply__0": 1},
+    **{"bid_colour__0": 0, "bid_cards__0_0_1": 1},
+}
 LAID = BIDDING | {"hand__0_0": (1, 1, 0), "laid": 1, "bid_colour__0": 0, "bid_total__0": 5}
 IN_PARK = {"auction_place": CENTRAL_PARK}
 

@@ -27,22 +27,28 @@ export function readiness(agent) {
   return agent.state === "failed" ? `can't play: ${agent.error}` : agent.state === "preparing" ? "getting ready" : "ready soon";
 }
 
+/** The sentence of the panel, and what gets ready now. */
+function words(isSmall) {
+  if (told.error) return [told.error, ""];
+  const now = told.agents.find((one) => one.state === "preparing");
+  if (isSmall) return ["", now ? `${now.name}: ${readiness(now)}` : ""];
+  return ["The game is getting ready, once, after an installation. This page goes on by itself.",
+    `compiling ${told.about}, ${told.done} of ${told.total} functions`];
+}
+
 function show() {
-  const compiling = told.total > 0;
+  const failed = Boolean(told.error), compiling = told.total > 0;
   // The rules keep everything waiting. Agents don't: a line in the header tells of them, which moves nothing else.
-  const isSmall = told.rules && !told.error;
+  const isSmall = told.rules && !failed;
   if (isSmall && panel.parentElement !== header) header.firstElementChild.after(panel);
-  panel.hidden = told.ready || !(compiling || told.error);  // code that is there is loaded at once
+  panel.hidden = told.ready || !(compiling || failed);  // code that is there is loaded at once
   if (panel.classList.toggle("small", isSmall) !== wasSmall) bar.removeAttribute("value");
   wasSmall = isSmall;
-  const now = told.agents.find((one) => one.state === "preparing");
-  what.textContent = told.error || (isSmall ? "" : "The game is getting ready, once, after an installation. This page goes on by itself.");
-  meanwhile.hidden = isSmall || Boolean(told.error) || location.pathname.endsWith("/rules");
-  bar.hidden = Boolean(told.error);
+  [what.textContent, details.textContent] = words(isSmall);
+  meanwhile.hidden = isSmall || failed || location.pathname.endsWith("/rules");
+  bar.hidden = failed;
   // It doesn't go back when more functions turn out to be needed.
   if (compiling) bar.value = Math.max(bar.hasAttribute("value") ? bar.value : 0, told.done / told.total);
-  details.textContent = told.error ? "" : isSmall ? (now ? `${now.name}: ${readiness(now)}` : "")
-    : `compiling ${told.about}, ${told.done} of ${told.total} functions`;
   for (const one of followers) one(told);
 }
 

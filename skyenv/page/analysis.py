@@ -26,6 +26,7 @@ from skyenv.page.chart import SHARE, Rows
 from skyenv.page.hints import as_decisions, worth_of
 from skyenv.page.kept_analyses import Judgement, KeptAnalyses, Opinion
 from skyenv.page.payloads import Payload
+from skyenv.page.playouts import batch_of
 from skyenv.page.replays import Replay
 from skyenv.page.workers import Priority, Report, Workers
 from skyenv.render import words
@@ -86,23 +87,6 @@ def assess(
             else number
         )
     return kind, entry.agent.version
-
-
-def batch_of(states: npt.NDArray[np.void]) -> Games:
-    """Positions of a game as a batch that can be played on."""
-    first = states[0]
-    side = "back" if first["side"] else "front"
-    games = Games(
-        len(states),
-        int(first["num_players"]),
-        side,
-        0,
-        max_turns=int(first["max_turns"]),
-        autoreset=False,
-    )
-    games.state[:] = states
-    games.refresh()
-    return games
 
 
 def _opinions(

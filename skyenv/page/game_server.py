@@ -23,7 +23,8 @@ from skyenv.page.browsers import new_token
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.errors import ConflictError, PageError, StorageError
 from skyenv.page.game_requests import AGENT, ME, GameRequest
-from skyenv.page.jobs import advise, move
+from skyenv.page.hints import advise
+from skyenv.page.jobs import move
 from skyenv.page.kept_replays import KeptReplays
 from skyenv.page.payloads import Payload
 from skyenv.page.preparing import Preparation
@@ -32,6 +33,7 @@ from skyenv.page.storage import ANYBODY, HUMAN, NOBODY, Link, Storage, StoredGam
 from skyenv.page.stored import withdrawn
 from skyenv.page.teaching import tutorial
 from skyenv.page.variations import Variation
+from skyenv.page.win_chance import ESTIMATOR
 from skyenv.page.workers import Priority, Report, Workers
 from skyenv.seeds import fresh_seed
 
@@ -595,8 +597,19 @@ class GameServer:
             AgentError: its answer is none, or it fails.
         """
         entry = await self._agent(name)
-        job = partial(advise, entry, game)
+        job = partial(advise, entry, await self.estimator(), game)
         return await self.workers.ask(job, Priority.HINT, on_progress)
+
+    async def estimator(self) -> CatalogueEntry | None:
+        """The agent that estimates chances to win, ready; None: it isn't offered.
+
+        Raises:
+            PageError: it can't be had.
+        """
+        if ESTIMATOR not in self.catalogue.names:
+            return None
+        await self.preparation.agent(ESTIMATOR)
+        return self.catalogue[ESTIMATOR]
 
     def thinking(self, session: Session) -> Payload:
         """Who is to move, if it is an agent: its name, and for how many seconds it has been its

@@ -1,132 +1,150 @@
-"""What an agent would do in a position, and how sure it is."""
+"""Hints: what an agent would do in a position, how sure it is of each whole choice, and the chance
+to win after it.
+"""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from skyenv.agents import Agent, Decisions, SearchProgress, first_evaluation
+from skyenv.agents import SearchProgress, checked_actions, first_evaluation
 from skyenv.engine.game import Game
-from skyenv.engine.games import Games
-from skyenv.engine.knowledge import view
-from skyenv.errors import AgentError
+from skyenv.page import choices
 from skyenv.page.catalogue import CatalogueEntry
+from skyenv.page.choices import Choice, Path, same
 from skyenv.page.errors import PageError
-from skyenv.rules.actions import NUM_ACTIONS
+from skyenv.page.payloads import Payload
+from skyenv.page.playouts import batch_of
+from skyenv.page.win_chance import win_chances
+from skyenv.page.workers import Report
 
-Vector = npt.NDArray[np.float64]
+MOST_HINTED: Final = 6
+"""Choices that a hint tells of."""
 
 
-@dataclass(frozen=True)
-class Hint:
-    """An agent's hint of one decision.
+class Hint(NamedTuple):
+    """What an agent holds of a decision.
 
     Attributes:
-        action: what it would do.
-        probabilities: float64 (103,), 0 for illegal actions; None if the agent can't tell.
-        worth: float64 (103,), VP that each legal action should bring, less those of the best one;
-            None if it can't tell.
-        value: the outcome that it expects for the seat, from −1 to 1; None if it can't tell.
-        visits: float64 (103,), how often it has tried each action; None if it doesn't.
-        tries: how often all together.
-        most: how often it will, unless time decides.
+        own: the whole choice that it would make.
+        kind: what it tells of its choices: "probability", "vp" or "none".
+        choices: those that it thinks of, the best ones first.
+        tries: of a search how many there have been, and how many there will be (None: time
+            decides); None: it doesn't search.
     """
 
-    action: int
-    probabilities: Vector | None = None
-    worth: Vector | None = None
-    value: float | None = None
-    visits: Vector | None = None
-    tries: int = 0
-    most: int | None = None
-
-    @classmethod
-    def of(cls, thought: SearchProgress) -> Hint:
-        """What an agent that tries actions out has come to."""
-        evaluation = thought.evaluation
-        numbers = np.asarray(evaluation.probabilities, np.float64), None, evaluation.value
-        return cls(thought.action, *numbers, thought.visits, thought.tries, thought.most)
+    own: Path
+    kind: str
+    choices: list[Choice]
+    tries: tuple[int, int | None] | None = None
 
 
-def hint(
-    entry: CatalogueEntry, game: Game, tell: Callable[[Hint], None] = lambda hint: None
-) -> Hint:
-    """How an agent evaluates the decision that is open in a game, from what the seat to act sees,
-    and nothing else.
-
-    Even the agent's chance is made of that view: a hint tells nothing of the game's seed.
+def advise(
+    entry: CatalogueEntry, estimator: CatalogueEntry | None, game: Game, report: Report
+) -> Payload:
+    """An agent's hint of the decision that is open in a game, as a browser is told it.
 
     Args:
         entry: the agent.
+        estimator: the one that estimates chances to win (:mod:`skyenv.page.win_chance`); None:
+            they aren't told.
         game: it goes on.
-        tell: told now and then how far an agent is that tries actions out.
+        report: told what there is so far, now and then while an agent searches, and before chances
+            are estimated.
+
+    Returns:
+        ``agent`` and ``seat``; ``actions`` and ``text`` of the choice that it would make; ``kind``
+        and ``tries`` as of :class:`Hint`; ``best``: its best choices, ``{"actions", "text", "sure",
+        "visits", "win"}`` each, ``win`` being the seat's chance to win after it; ``win``: every
+        seat's chance to win now; ``by``: the estimator. Without one ``win`` and ``by`` are null.
 
     Raises:
         PageError: the game is over.
         AgentError: the agent's answer is none.
     """
-    if game.is_over:
+    if game.seat is None:
         raise PageError("the game is over; there is nothing to decide", 409)
-    decisions = as_decisions(game.games, entry.agent)
-    if (
-        thought := entry.agent.search_with_progress(decisions, lambda so_far: tell(Hint.of(so_far)))
-    ) is not None:
-        _check_legal(entry, thought.action, decisions)
-        return Hint.of(thought)
-    evaluation = first_evaluation(entry.agent.evaluate(decisions))
-    all_worth = worth_of(entry.agent, decisions) if evaluation is None else None
-    action = int(np.asarray(entry.agent.act(decisions))[0])
-    _check_legal(entry, action, decisions)
-    if evaluation is None:
-        return Hint(action, worth=None if all_worth is None else all_worth[0])
-    return Hint(action, np.asarray(evaluation.probabilities, np.float64), value=evaluation.value)
+    position, seat = game.games.state[0], game.seat
+
+    def told(found: Hint) -> Payload:
+        return _payload(found, position, seat) | {"agent": entry.name, "win": None, "by": None}
+
+    answer = told(hint(entry, game, lambda so_far: report(told(so_far))))
+    if estimator is None:
+        return answer
+    report(answer)
+    paths = [(), *(tuple(one["actions"]) for one in answer["best"])]
+    asks = [(position, seat, path) for path in paths]
+    now, *after = win_chances(estimator.agent, asks).round(4).tolist()
+    for one, chances in zip(answer["best"], after, strict=True):
+        one["win"] = chances[seat]
+    return answer | {"win": now, "by": estimator.name}
 
 
-def _check_legal(entry: CatalogueEntry, action: int, decisions: Decisions) -> None:
-    if not (0 <= action < NUM_ACTIONS and decisions.mask[0, action]):
-        raise AgentError(f"agent {entry.name} chose action {action}, which is not legal")
+def hint(
+    entry: CatalogueEntry, game: Game, tell: Callable[[Hint], None] = lambda so_far: None
+) -> Hint:
+    """How an agent evaluates the decision that is open in a game, from what the seat to act sees,
+    and nothing else: not even the game's seed.
 
+    Args:
+        entry: the agent.
+        game: it goes on.
+        tell: told now and then how far an agent is that searches.
 
-def sure_of_all(told: Hint, game: Game) -> dict[int, float]:
-    """How sure an agent is of every legal action, by number: its probability, or the VP that it is
-    worse than the best.
+    Raises:
+        AgentError: the agent's answer is none.
     """
-    sure = told.probabilities if told.probabilities is not None else told.worth
-    return (
-        {}
-        if sure is None
-        else {action: round(float(sure[action]), 4) for action in game.legal_actions}
-    )
+    agent, position = entry.agent, game.games.state[0]
+    state = choices.imagined(position, int(position["seat"]))
+    decisions = choices.as_decisions(batch_of(state), agent)
+    thought = agent.search_with_progress(decisions, lambda so_far: tell(_so_far(so_far)))
+    if thought is not None:
+        own = choices.completed(agent, state, [(thought.action,)])[0]
+        first, tries = thought.evaluation, (thought.tries, thought.most)
+        found = choices.probable(agent, state, first.probabilities, choices.LEAST_SEARCHED)
+        return Hint(own, "probability", found, tries)
+    action = int(checked_actions(agent, decisions)[0])
+    own = choices.completed(agent, state, [(action,)])[0]
+    if (evaluation := first_evaluation(agent.evaluate(decisions))) is not None:
+        found = choices.probable(agent, state, evaluation.probabilities, choices.LEAST)
+        return Hint(own, "probability", found)
+    worth = choices.worth_of(agent, decisions)
+    if worth is None:
+        return Hint(own, "none", [])
+    return Hint(own, "vp", choices.valued(agent, state, worth[0]))
 
 
-def as_decisions(games: Games, agent: Agent) -> Decisions:
-    """The decisions that are open in all rows of a batch, from what each seat to act sees, and
-    nothing else.
-    """
-    known = view(games.state, games.seat)
-    digests = [hashlib.blake2b(np.asarray(one).tobytes(), digest_size=6).digest() for one in known]
-    return Decisions(
-        mask=games.mask.copy(),
-        seat=games.seat.copy(),
-        num_players=games.num_players,
-        uniform=np.array([int.from_bytes(digest) / 2**48 for digest in digests]),
-        observation=games.observe(games.seat) if agent.uses_observation else None,
-        view=known if agent.uses_view else None,
-    ).as_trusted()
+def _so_far(thought: SearchProgress) -> Hint:
+    """What a search has come to: choices by their first actions."""
+    shares = thought.visits / thought.visits.sum()
+    order = np.argsort(-thought.visits, kind="stable").tolist()
+    found = [Choice((action,), float(shares[action])) for action in order if shares[action]]
+    return Hint((thought.action,), "probability", found, (thought.tries, thought.most))
 
 
-def worth_of(agent: Any, decisions: Decisions) -> Vector | None:
-    """VP that each legal action should bring, less those of the best one, of agents that judge them
-    so; float64 (k, 103).
-    """
-    if not callable(getattr(agent, "scores", None)):
-        return None
-    scores = np.asarray(agent.scores(decisions), np.float64)
-    legal = decisions.mask != 0
-    best = np.where(legal, scores, -np.inf).max(axis=1, keepdims=True)
-    return np.where(legal, scores - best, 0.0)
+def _payload(found: Hint, position: Any, seat: int) -> Payload:
+    """A hint without agent and chances to win."""
+    mine = same(position, found.own)
+    others = [one for one in found.choices if same(position, one.actions) != mine]
+    own = [one for one in found.choices if same(position, one.actions) == mine]
+    best = [*(own or [Choice(found.own, None)]), *others[: MOST_HINTED - 1]]
+    best.sort(key=lambda one: -np.inf if one.sure is None else -one.sure)
+    return {
+        "seat": seat,
+        "actions": list(found.own),
+        "text": choices.text(position, found.own),
+        "kind": found.kind,
+        "tries": found.tries,
+        "best": [
+            {
+                "actions": list(one.actions),
+                "text": choices.text(position, one.actions),
+                "sure": None if one.sure is None else round(one.sure, 4),
+                "win": None,
+            }
+            for one in best
+        ],
+    }

@@ -14,7 +14,6 @@ from skyenv.engine.events import Event, seen_by
 from skyenv.engine.game import Game
 from skyenv.engine.knowledge import PUBLIC
 from skyenv.page import guidance, recent
-from skyenv.page.hints import Hint
 from skyenv.render import words
 from skyenv.render.parts import Drawing
 from skyenv.render.reasons import reason
@@ -29,8 +28,6 @@ THEMES: Final = ("light", "dark")
 WIDE: Final = 1200
 NARROW: Final = 640
 """Widths of drawings for wide screens and for phones; they have different layouts."""
-MOST_HINTED: Final = 6
-"""Actions that a hint tells of."""
 Payload = dict[str, Any]
 """What goes to a browser, as JSON."""
 
@@ -187,44 +184,3 @@ def final_scoring(game: Game, names: Sequence[str]) -> list[Payload]:
             what = what.partition(":")[0]  # who gets how much stands beside it
         payload.append({"text": what, "vp": event.get("vp"), "scores": scores.tolist()})
     return payload
-
-
-def hint_payload(hint: Hint, game: Game, name: str) -> Payload:
-    """An agent's hint in words: what it would do, and its best actions, that one among them, with
-    how sure it is of each.
-
-    Of an agent that tries actions out also how often it has tried each; ``tries``: how often all,
-    and how often it will.
-    """
-    position = game.view()
-    sure = hint.probabilities if hint.probabilities is not None else hint.worth
-    best: list[int] = [hint.action]
-    if sure is not None:
-        others = sorted(
-            (a for a in game.legal_actions if a != hint.action),
-            key=lambda action: -float(sure[action]),
-        )
-        best = sorted(
-            [hint.action, *others[: MOST_HINTED - 1]], key=lambda action: -float(sure[action])
-        )
-    return {
-        "agent": name,
-        "action": hint.action,
-        "text": words.action_text(position, hint.action),
-        "value": None if hint.value is None else round(hint.value, 3),
-        "kind": "probability"
-        if hint.probabilities is not None
-        else "vp"
-        if hint.worth is not None
-        else "none",
-        "tries": None if hint.visits is None else [hint.tries, hint.most],
-        "best": [
-            {
-                "action": action,
-                "text": words.action_text(position, action),
-                "sure": None if sure is None else round(float(sure[action]), 4),
-                "visits": None if hint.visits is None else int(hint.visits[action]),
-            }
-            for action in best
-        ],
-    }

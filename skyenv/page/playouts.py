@@ -15,7 +15,6 @@ from skyenv.arena.matches import SALT
 from skyenv.engine.games import Games, results
 from skyenv.engine.knowledge import resample
 from skyenv.engine.knowledge import view as view_of
-from skyenv.page.analysis import batch_of
 from skyenv.page.background import Work
 from skyenv.page.catalogue import CatalogueEntry
 from skyenv.page.payloads import Payload
@@ -31,6 +30,23 @@ BIN: Final = 10
 """VP of a bar of the histogram."""
 FARTHEST: Final = 60
 """VP at which the histogram's last bars begin."""
+
+
+def batch_of(states: npt.NDArray[np.void]) -> Games:
+    """Positions of a game as a batch that can be played on."""
+    first = states[0]
+    side = "back" if first["side"] else "front"
+    games = Games(
+        len(states),
+        int(first["num_players"]),
+        side,
+        0,
+        max_turns=int(first["max_turns"]),
+        autoreset=False,
+    )
+    games.state[:] = states
+    games.refresh()
+    return games
 
 
 def fresh_stream(seed: int) -> npt.NDArray[np.uint32]:

@@ -16,8 +16,10 @@ from skyenv.engine.game import Game
 from skyenv.errors import SkyenvError, cause
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.errors import PageError
-from skyenv.page.jobs import advise, move
+from skyenv.page.hints import advise
+from skyenv.page.jobs import move
 from skyenv.page.payloads import Look
+from skyenv.page.win_chance import ESTIMATOR
 from skyenv.page.workers import Report, Workers
 from skyenv.rules.compiling import progress_to
 
@@ -76,7 +78,7 @@ def compile_agent(entry: CatalogueEntry, report: Report) -> tuple[str, str]:
     """
     with progress_to(lambda about, number, total: report(Step(about, number - 1, total))):
         game = Game(2, seed=1)
-        advise(entry, game, lambda so_far: None)
+        advise(entry, entry if entry.name == ESTIMATOR else None, game, lambda so_far: None)
         move(entry, game, lambda so_far: None)
     return entry.agent.description, entry.agent.version
 

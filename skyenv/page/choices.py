@@ -1,0 +1,210 @@
+"""Whole choices: a bid with all its cards, two cards taken, or any other action alone.
+
+The game's actions lay bids down card by card and take cards one by one. Here the actions of one
+choice belong together: their probabilities are multiplied along the path, and paths that come to
+the same are one choice: bids of one total, and two cards in either order.
+
+What is asked here is a position as a seat may imagine it (:func:`imagined`), so nothing hidden is
+told.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.agents import Agent, Decisions, checked_actions
+from skyenv.engine.games import Games
+from skyenv.engine.knowledge import view
+from skyenv.page.playouts import batch_of, starts
+from skyenv.page.win_chance import digest, played
+from skyenv.render import words
+from skyenv.rules.actions import BID, BID_DONE, MOVE, NUM_ACTIONS, TAKE
+from skyenv.rules.components import CARD_COLOURS, LOWEST_CARD, NUM_RANKS
+from skyenv.rules.state import NONE, PHASE_BID, PHASE_TAKE
+
+LEAST: Final = 0.005
+"""Probability below which a path isn't followed."""
+LEAST_SEARCHED: Final = 0.1
+"""The same of agents that search, for which every step takes its time."""
+OUT_OF_THE_QUESTION: Final = -1e6
+"""VP below which an agent doesn't think of an action at all."""
+MOST_PATHS: Final = 200
+"""Paths of one length that are followed, the most probable ones."""
+
+Vector = npt.NDArray[np.float64]
+Path = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A whole choice, and what an agent holds of it.
+
+    Attributes:
+        actions: its actions; of several that come to the same, the most probable ones.
+        sure: its probability, or the VP that it brings less than the best one; None: the agent
+            can't tell.
+    """
+
+    actions: Path
+    sure: float | None
+
+
+def in_midst(states: Any) -> npt.NDArray[np.bool_]:
+    """Whether positions lie within a whole choice: some cards of it have been laid down or taken."""
+    bidding = (states["phase"] == PHASE_BID) & (states["laid"] != NONE)
+    taking = (states["phase"] == PHASE_TAKE) & (states["first_colour"] != NONE)
+    return np.asarray(bidding | taking)
+
+
+def imagined(position: np.void, seat: int) -> npt.NDArray[np.void]:
+    """The position as a seat may imagine it, GAME_DTYPE (1,): what it can't see is drawn anew; the
+    same view is imagined the same.
+    """
+    return starts(position, [int.from_bytes(digest(position, seat)[:4])], seat)
+
+
+def as_decisions(games: Games, agent: Agent) -> Decisions:
+    """The decisions that are open in all rows of a batch, from what each seat to act sees, and
+    nothing else: even the agent's random number is made of that view.
+    """
+    known = view(games.state, games.seat)
+    digests = [hashlib.blake2b(np.asarray(one).tobytes(), digest_size=6).digest() for one in known]
+    return Decisions(
+        mask=games.mask.copy(),
+        seat=games.seat.copy(),
+        num_players=games.num_players,
+        uniform=np.array([int.from_bytes(one) / 2**48 for one in digests]),
+        observation=games.observe(games.seat) if agent.uses_observation else None,
+        view=known if agent.uses_view else None,
+    ).as_trusted()
+
+
+def completed(agent: Agent, states: npt.NDArray[np.void], paths: Sequence[Path]) -> list[Path]:
+    """Paths from positions, GAME_DTYPE (k,), with what the agent plays until each choice is whole.
+
+    Args:
+        agent: it goes on by :meth:`~skyenv.agents.Agent.act`.
+        states: imagined positions.
+        paths: what has been chosen already in each; an empty path: nothing.
+    """
+    whole = list(paths)
+    states = played(states, whole)
+    is_open = [not path for path in whole] | in_midst(states)
+    while (rows := np.flatnonzero(is_open)).size:
+        games = batch_of(states[rows])
+        actions = checked_actions(agent, as_decisions(games, agent))
+        games.step(actions)
+        states[rows] = games.state
+        for row, action in zip(rows, actions.tolist(), strict=True):
+            whole[row] = (*whole[row], action)
+        is_open[rows] = in_midst(games.state)
+    return whole
+
+
+def probable(
+    agent: Agent, state: npt.NDArray[np.void], first: Vector, least: float
+) -> list[Choice]:
+    """The choices that an agent holds probable, the most probable ones first.
+
+    Args:
+        agent: one that tells probabilities.
+        state: the imagined position, GAME_DTYPE (1,).
+        first: float64 (103,), its probabilities there.
+        least: less probable paths aren't followed.
+    """
+    found: dict[Hashable, list[tuple[float, Path]]] = {}
+    level: list[tuple[float, Path]] = [(1.0, ())]
+    probabilities = first[None]
+    while level:
+        further = [
+            (chance * row[action], (*path, int(action)))
+            for (chance, path), row in zip(level, probabilities, strict=True)
+            for action in np.flatnonzero(chance * row >= min(least, chance * row.max()))
+        ]
+        further = sorted(further, reverse=True)[:MOST_PATHS]
+        after = played(np.repeat(state, len(further)), [path for _, path in further])
+        midst = in_midst(after)
+        for one, is_open in zip(further, midst, strict=True):
+            if not is_open:
+                found.setdefault(same(state[0], one[1]), []).append(one)
+        level = [one for one, is_open in zip(further, midst, strict=True) if is_open]
+        if level:
+            told = agent.evaluate(as_decisions(batch_of(after[midst]), agent))
+            probabilities = np.asarray(told[0], np.float64) if told else np.zeros((0, NUM_ACTIONS))
+    choices = [Choice(max(same)[1], sum(chance for chance, _ in same)) for same in found.values()]
+    return sorted(choices, key=lambda one: -(one.sure or 0.0))
+
+
+def worth_of(agent: Any, decisions: Decisions) -> Vector | None:
+    """VP that each legal action should bring, less those of the best one, of agents that judge them
+    so; float64 (k, 103).
+    """
+    if not callable(getattr(agent, "scores", None)):
+        return None
+    scores = np.asarray(agent.scores(decisions), np.float64)
+    legal = decisions.mask != 0
+    best = np.where(legal, scores, -np.inf).max(axis=1, keepdims=True)
+    return np.where(legal, scores - best, 0.0)
+
+
+def valued(agent: Agent, state: npt.NDArray[np.void], worth: Vector) -> list[Choice]:
+    """The choices of an agent that tells the VP of each action, which are those of the best choice
+    that begins with it; the best ones first.
+
+    Args:
+        agent: it completes the choices.
+        state: the imagined position, GAME_DTYPE (1,).
+        worth: float64 (103,), VP less those of the best action, 0 where nothing is legal.
+    """
+    legal = np.flatnonzero(batch_of(state).mask[0]).tolist()
+    begun = [action for action in legal if worth[action] > OUT_OF_THE_QUESTION]
+    paths = completed(agent, np.repeat(state, len(begun)), [(action,) for action in begun])
+    best: dict[Hashable, Choice] = {}
+    for path in sorted(paths, key=lambda path: -worth[path[0]]):
+        best.setdefault(same(state[0], path), Choice(path, float(worth[path[0]])))
+    return list(best.values())
+
+
+def same(position: Any, path: Path) -> Hashable:
+    """What choices of one position have in common that count as one."""
+    if path[-1] == BID_DONE:
+        return total(position, path)
+    return frozenset(path)
+
+
+def total(position: Any, path: Path) -> int:
+    """The total of a bid, with what the seat has laid down in this auction before."""
+    laid = sum((action - BID) % NUM_RANKS + LOWEST_CARD for action in path[:-1])
+    return int(position["bid_total"][position["seat"]]) + laid
+
+
+def text(position: Any, path: Path) -> str:
+    """A whole choice in words: ``bid 15: gray 6 + black 5, 4``, ``take green 4 and brown 5``.
+
+    Args:
+        position: a record of GAME_DTYPE, before the choice.
+        path: its actions.
+    """
+    if BID <= path[-1] < BID_DONE:
+        return f"bid with {_cards(path)} …"
+    if path[-1] == BID_DONE:
+        return f"bid {total(position, path)}{': ' if path[1:] else ''}{_cards(path[:-1])}"
+    if len(path) > 1 and TAKE <= path[0] < MOVE:
+        first, second = (words.action_text(position, action) for action in path)
+        return f"{first} and {second.removeprefix('take ')}"
+    return words.action_text(position, path[0])
+
+
+def _cards(actions: Path) -> str:
+    by_colour: dict[int, list[str]] = {}
+    for colour, rank in sorted(divmod(action - BID, NUM_RANKS) for action in actions):
+        by_colour.setdefault(colour, []).insert(0, str(rank + LOWEST_CARD))
+    return " + ".join(
+        f"{CARD_COLOURS[colour]} {', '.join(cards)}" for colour, cards in by_colour.items()
+    )

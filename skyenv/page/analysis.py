@@ -1,47 +1,81 @@
-"""What an agent thinks of a whole game: the share of the win that it expects at each decision,
-swings, and mistakes.
+"""The analysis of a whole game: every seat's chance to win at each decision, and the mistakes, by
+what they cost.
 
-An agent is asked about each decision with a choice, from the view of the seat that was to act
-there, as hints are. So a seat's line changes where it decides itself, and the lines of a step
-needn't sum to 1.
+Chances are those of the page's one estimator (:mod:`skyenv.page.win_chance`), as the seat to act
+can know them. An agent tells what it would have done; what was played instead costs the seat the
+chance to win after the agent's choice less that after its own. Where the estimates aren't sure
+which is better, both are played out.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, Final
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from skyenv.agents import Agent
-from skyenv.engine.games import Games, results
-from skyenv.engine.kernels import share_of
+from skyenv.engine.games import results
 from skyenv.page.background import Work
 from skyenv.page.catalogue import CatalogueEntry
-from skyenv.page.chart import SHARE, Rows
-from skyenv.page.hints import as_decisions, worth_of
-from skyenv.page.kept_analyses import Judgement, KeptAnalyses, Opinion
+from skyenv.page.chart import WIN, Rows
+from skyenv.page.choices import Path, completed, imagined, same, text
 from skyenv.page.payloads import Payload
-from skyenv.page.playouts import batch_of
+from skyenv.page.playouts import SURE, batch_of, shares_of
 from skyenv.page.replays import Replay
+from skyenv.page.win_chance import POWER, WORLDS, Ask, in_worlds, sharpened
 from skyenv.page.workers import Priority, Report, Workers
-from skyenv.render import words
-from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.state import NONE
 
 MOST_MISTAKES: Final = 12
 MOST_SWINGS: Final = 8
-SMALLEST_SWING: Final = 0.05
-"""Of the share of the win; less is noise."""
-SHORT: Final = 0.2
-LONG: Final = 0.8
+SMALLEST_SWING: Final = 0.1
+"""Of the chance to win; less is noise."""
+GAMES: Final = 100
+"""Games that are played out for each of two choices of which the estimates aren't sure."""
+SHORT: Final = 0.4
+LONG: Final = 1.6
 """Seconds that a bunch of decisions should take: shorter ones are made larger, longer ones smaller.
 """
-LARGEST: Final = 128
+LARGEST: Final = 32
+
+
+class Decision(NamedTuple):
+    """A decision of a game in which its seat has a choice.
+
+    Attributes:
+        step: actions played before it.
+        position: GAME_DTYPE.
+        played: the whole choice that was made; empty: none has been made yet.
+    """
+
+    step: int
+    position: Any
+    played: Path
+
+
+class Opinion(NamedTuple):
+    """What is held of one decision.
+
+    Attributes:
+        decision: it.
+        best: the agent's choice.
+        chances: every seat's chance to win before it.
+        cost: the seat's chance after the agent's choice less that after the one played; None: they
+            are the same, or nothing has been played.
+        error: half the width of the cost's 95 % interval.
+        games: played out for each of the two; 0: the cost is estimated.
+    """
+
+    decision: Decision
+    best: Path
+    chances: list[float]
+    cost: float | None = None
+    error: float = 0.0
+    games: int = 0
 
 
 # ---- in a worker ----
@@ -49,81 +83,86 @@ LARGEST: Final = 128
 
 def assess(
     entry: CatalogueEntry,
-    states: npt.NDArray[np.void],
-    steps: npt.NDArray[np.int64],
-    played: npt.NDArray[np.int64],
+    estimator: CatalogueEntry,
+    decisions: Sequence[Decision],
     report: Report,
-) -> tuple[str, str]:
-    """Have an agent judge decisions, and report them bunch by bunch: what it tells, and a list of
-    :class:`Opinion`.
+) -> None:
+    """Judge the decisions of a game, and report lists of :class:`Opinion`, bunch by bunch; those
+    that are played out are reported once more.
 
     Args:
         entry: the agent.
-        states: the positions, GAME_DTYPE (k,), in which somebody has a choice; in the order in
-            which they are wanted.
-        steps: int64 (k,), where they stand in the game.
-        played: int64 (k,), what was played there; NONE: nothing yet.
+        estimator: the one that estimates chances, and plays out.
+        decisions: in the order in which they are wanted.
         report: told each bunch.
 
-    Returns:
-        What it said: "probability", "vp" or "none", as in hints; and the agent's version.
-
     Raises:
-        AgentError: the agent's answer is none.
+        AgentError: an agent's answer is none.
     """
-    kind, first, number = "none", 0, 1
-    while first < len(states):
+    found: list[Opinion] = []
+    number = 1
+    while len(found) < len(decisions):
         began = time.monotonic()
-        bunch = slice(first, first + number)
-        kind, opinions = _opinions(entry.agent, states[bunch], steps[bunch], played[bunch])
-        report((kind, opinions))
-        first += number
+        opinions = _opinions(entry, estimator, decisions[len(found) : len(found) + number])
+        report(opinions)
+        found += opinions
         took = time.monotonic() - began
-        number = (
-            min(2 * number, LARGEST)
-            if took < SHORT
-            else max(number // 2, 1)
-            if took > LONG
-            else number
-        )
-    return kind, entry.agent.version
+        number = number // 2 if took > LONG else 2 * number if took < SHORT else number
+        number = min(max(number, 1), LARGEST)
+    for opinion in worst(found):
+        if opinion.error >= (opinion.cost or 0.0):
+            report([_played_out(estimator, opinion)])
+
+
+def worst(opinions: Sequence[Opinion]) -> list[Opinion]:
+    """The choices that have cost something, the dearest first."""
+    dear = [opinion for opinion in opinions if (opinion.cost or 0.0) > 0]
+    return sorted(dear, key=lambda one: (-(one.cost or 0.0), one.decision.step))[:MOST_MISTAKES]
 
 
 def _opinions(
-    agent: Agent,
-    states: npt.NDArray[np.void],
-    steps: npt.NDArray[np.int64],
-    played: npt.NDArray[np.int64],
-) -> tuple[str, list[Opinion]]:
-    games = batch_of(states)
-    decisions = as_decisions(games, agent)
-    evaluations = agent.evaluate(decisions)
-    shares = None
-    if evaluations is not None:
-        kind, sure = "probability", np.asarray(evaluations[0], np.float64)
-        if evaluations[1] is not None:
-            shares = np.clip(
-                share_of(np.asarray(evaluations[1], np.float64), games.num_players), 0.0, 1.0
-            )
-    else:
-        worth = worth_of(agent, decisions)
-        if worth is None:
-            best = np.asarray(agent.act(decisions)).astype(np.int64)
-            return "none", [
-                Opinion(int(step), int(action), None, None)
-                for step, action in zip(steps, best, strict=True)
-            ]
-        kind, sure = "vp", worth
+    entry: CatalogueEntry, estimator: CatalogueEntry, decisions: Sequence[Decision]
+) -> list[Opinion]:
+    seats = [int(decision.position["seat"]) for decision in decisions]
+    states = [imagined(one.position, seat) for one, seat in zip(decisions, seats, strict=True)]
+    own = completed(entry.agent, np.concatenate(states), [()] * len(states))
+    asks: list[Ask] = []
+    for decision, seat, best in zip(decisions, seats, own, strict=True):
+        asks += [(decision.position, seat, path) for path in _paths(decision, best)]
+    worlds = iter(in_worlds(estimator.agent, asks))
     opinions = []
-    for row, step in enumerate(steps):
-        legal = np.flatnonzero(decisions.mask[row])
-        best_action = int(legal[np.argmax(sure[row, legal])])
-        done = best_action if played[row] == NONE else int(played[row])
-        both = float(sure[row, best_action]), float(sure[row, done])
-        opinions.append(
-            Opinion(int(step), best_action, both, None if shares is None else float(shares[row]))
-        )
-    return kind, opinions
+    for decision, seat, best in zip(decisions, seats, own, strict=True):
+        told = np.stack([next(worlds) for _ in _paths(decision, best)])
+        chances = sharpened(told.mean(axis=1))
+        opinion = Opinion(decision, best, chances[0].round(4).tolist())
+        if len(told) > 1:
+            shares = told[1:, :, seat] / told[1:].sum(axis=2)
+            error = SURE * POWER * (shares[0] - shares[1]).std() / np.sqrt(WORLDS)
+            cost = float(chances[1, seat] - chances[2, seat])
+            opinion = opinion._replace(cost=cost, error=float(error))
+        opinions.append(opinion)
+    return opinions
+
+
+def _paths(decision: Decision, best: Path) -> list[Path]:
+    """The paths to estimate: none; the agent's, and the one played if it is another."""
+    position, played = decision.position, decision.played
+    if not played or same(position, played) == same(position, best):
+        return [()]
+    return [(), best, played]
+
+
+def _played_out(estimator: CatalogueEntry, opinion: Opinion) -> Opinion:
+    """The same opinion, its cost by games of equal chance."""
+    decision = opinion.decision
+    seat = int(decision.position["seat"])
+    entries = [estimator] * int(decision.position["num_players"])
+    best, played = (
+        shares_of(entries, decision.position, range(GAMES), seat, path)[0][:, seat]
+        for path in (opinion.best, decision.played)
+    )
+    error = SURE * (best - played).std() / np.sqrt(GAMES)
+    return opinion._replace(cost=float((best - played).mean()), error=float(error), games=GAMES)
 
 
 def coarse_to_fine(number: int) -> Iterator[int]:
@@ -141,162 +180,103 @@ def coarse_to_fine(number: int) -> Iterator[int]:
 
 
 class Analysis(Work):
-    """An agent's judgement of a game, as far as it has come.
+    """The analysis of a game, as far as it has come.
 
     Args:
         replay: the game.
-        entry: the agent.
-        known: those that are kept; None: none are.
+        entry: the agent that tells what it would have done.
+        estimator: the one that estimates chances.
 
     Attributes:
         wanted: how many decisions there are with a choice; 0 until it is known.
-        kind: what the agent tells, as in hints; "" until it is known.
-        version: the agent's; "" until the analysis is done.
         opinions: by step.
     """
 
-    def __init__(
-        self,
-        replay: Replay,
-        entry: CatalogueEntry,
-        known: KeptAnalyses | None = None,
-    ) -> None:
+    def __init__(self, replay: Replay, entry: CatalogueEntry, estimator: CatalogueEntry) -> None:
         super().__init__()
         self.replay = replay
-        self.entry = entry
+        self.entry, self.estimator = entry, estimator
         self.wanted = 0
-        self.kind = self.version = ""
-        self._known = known
         self.opinions: dict[int, Opinion] = {}
 
     async def run(self, workers: Workers) -> None:
         """See :class:`~skyenv.page.background.Work`."""
-        positions = await asyncio.to_thread(choices_of, self.replay)
-        self.wanted, game = len(positions[1]), (self.replay, self.entry.name)
-        if self._known is not None and (kept := await self._known.find(*game, positions[1])):
-            self.kind, self.version, self.opinions = kept
-            return
-        job = partial(assess, self.entry, *positions)
-        told = await workers.ask(job, Priority.ANALYSIS, self.add)
-        self.kind, self.version = told
-        if self._known is not None:
-            await self._known.keep(*game, Judgement(self.kind, self.version, self.opinions))
+        decisions = await asyncio.to_thread(decisions_of, self.replay)
+        self.wanted = len(decisions)
+        job = partial(assess, self.entry, self.estimator, decisions)
+        await workers.ask(job, Priority.ANALYSIS, self.add)
 
-    def add(self, bunch: tuple[str, list[Opinion]]) -> None:
+    def add(self, bunch: list[Opinion]) -> None:
         """Note what is reported, in a new dict: what is found may be told by another thread
         meanwhile.
         """
-        self.kind, opinions = bunch
-        self.opinions = self.opinions | {opinion.step: opinion for opinion in opinions}
+        self.opinions = self.opinions | {opinion.decision.step: opinion for opinion in bunch}
 
     def rows(self) -> Rows:
-        """``[step][seat]``: the share of the win that the agent saw for the seat when it last
-        decided; at the end, what came.
-        """
-        now: list[float | None] = [None] * self.replay.players
+        """``[step][seat]``: the chance to win at the latest decision; at the end, what came."""
         rows: list[list[float | None]] = []
+        now: list[float | None] = [None] * self.replay.players
         opinions = self.opinions
-        for step, seat in enumerate(self.replay.states["seat"].tolist()):
-            opinion = opinions.get(step)
-            if opinion is not None and opinion.share is not None:
-                now[seat] = opinion.share
-            rows.append(list(now))
-        if self.replay.game.is_over and any(share is not None for share in now):
+        for step in range(self.replay.steps + 1):
+            now = list(opinions[step].chances) if step in opinions else now
+            rows.append(now)
+        if self.replay.game.is_over:
             rows[-1] = results(self.replay.states[-1:])[0][0, : self.replay.players].tolist()
         return rows
 
-    def mistakes(self) -> list[Payload]:
-        """Decisions that the agent would have taken otherwise, by how much surer it is of its own
-        choice, the worst first.
-        """
-        played = self.replay.actions()
-        found = []
-        for opinion in self.opinions.values():
-            if (
-                opinion.sure is None
-                or opinion.step >= len(played)
-                or opinion.best == played[opinion.step]
-            ):
-                continue
-            loss = opinion.sure[0] - opinion.sure[1]
-            if loss > 0:
-                found.append((loss, opinion))
-        found.sort(key=lambda one: (-one[0], one[1].step))
-        return [
-            self._mistake(loss, opinion, played[opinion.step])
-            for loss, opinion in found[:MOST_MISTAKES]
-        ]
-
-    def _mistake(self, loss: float, opinion: Opinion, played: int) -> Payload:
-        position: Any = self.replay.states.view(np.recarray)[opinion.step]
-        assert opinion.sure is not None
+    def _mistake(self, opinion: Opinion) -> Payload:
+        step, position, played = opinion.decision
         return {
-            "step": opinion.step,
+            "step": step,
             "seat": int(position["seat"]),
-            "played": words.action_text(position, played),
-            "best": words.action_text(position, opinion.best),
-            "sure": [round(number, 4) for number in opinion.sure],
-            "loss": round(loss, 4),
+            "played": text(position, played),
+            "best": text(position, opinion.best),
+            "actions": list(opinion.best),
+            "cost": round(opinion.cost or 0.0, 4),
+            "error": round(opinion.error, 4),
+            "games": opinion.games,
         }
 
     def swings(self) -> list[Payload]:
-        """Where the share that a seat could expect changed most from one decision of its own to the
-        next, or to the end.
+        """Where a seat's chance to win changed most from one decision to the next, or to the
+        end.
         """
         rows = self.rows()
-        found: list[tuple[float, Payload]] = []
-        for seat in range(self.replay.players):
-            before: tuple[int, float] | None = None
-            for step, row in enumerate(rows):
-                share = row[seat]
-                if share is None or (before is not None and share == before[1]):
-                    continue
-                if before is not None and abs(share - before[1]) >= SMALLEST_SWING:
-                    change = {
-                        "step": step,
-                        "since": before[0],
-                        "seat": seat,
-                        "before": round(before[1], 4),
-                        "after": round(share, 4),
-                    }
-                    found.append((abs(share - before[1]), change))
-                before = step, share
-        found.sort(key=lambda one: (-one[0], one[1]["step"]))
-        return [change for _, change in found[:MOST_SWINGS]]
+        steps = [*sorted(self.opinions), self.replay.steps]
+        found = []
+        for since, step in pairwise(steps):
+            before, after = np.array(rows[since], np.float64), np.array(rows[step], np.float64)
+            seat = int(np.argmax(np.abs(after - before)))
+            change = {"step": step, "since": since, "seat": seat}
+            found.append(change | {"before": float(before[seat]), "after": float(after[seat])})
+        large = [one for one in found if abs(one["after"] - one["before"]) >= SMALLEST_SWING]
+        return sorted(large, key=lambda one: -abs(one["after"] - one["before"]))[:MOST_SWINGS]
 
     def found(self) -> Payload:
         """See :class:`~skyenv.page.background.Work`."""
-        rows = self.rows()
-        has_shares = any(share is not None for share in rows[-1])
-        mistakes = self.mistakes()
-        marks = [
-            (one["step"], one["seat"])
-            for one in mistakes
-            if rows[one["step"]][one["seat"]] is not None
-        ]
+        opinions = self.opinions
+        mistakes = [self._mistake(opinion) for opinion in worst(list(opinions.values()))]
+        marks = [(one["step"], one["seat"]) for one in mistakes]
         return {
             "agent": self.entry.name,
-            "version": self.version,
-            "kind": self.kind,
-            "done": len(self.opinions),
+            "by": self.estimator.name,
+            "done": len(opinions),
             "of": self.wanted,
-            "chart": self.replay.charts(rows, SHARE, marks) if has_shares else None,
+            "chart": self.replay.charts(self.rows(), WIN, marks) if opinions else None,
             "mistakes": mistakes,
-            "swings": self.swings() if has_shares else [],
+            "swings": self.swings() if opinions else [],
         }
 
 
-def choices_of(
-    replay: Replay,
-) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """What :func:`assess` wants: the positions in which somebody has a choice, where they stand,
-    and what was played.
-    """
-    steps = np.flatnonzero(replay.states["seat"] != NONE)
-    masks = (
-        batch_of(replay.states[steps]).mask if len(steps) else np.zeros((0, NUM_ACTIONS), np.int8)
-    )
-    choices = steps[masks.sum(axis=1) > 1]
-    order = choices[list(coarse_to_fine(len(choices)))].astype(np.int64)
-    actions = np.array([*replay.actions(), NONE], np.int64)
-    return replay.states[order], order, actions[order]
+def decisions_of(replay: Replay) -> list[Decision]:
+    """The decisions of a game in which its seat has a choice, the first few far apart."""
+    begun = [(step, path) for step, path in replay.choices() if replay.states[step]["seat"] != NONE]
+    if not begun:
+        return []
+    masks = batch_of(replay.states[[step for step, _ in begun]]).mask
+    with_choice = [
+        Decision(step, replay.states[step], path)
+        for (step, path), number in zip(begun, masks.sum(axis=1), strict=True)
+        if number > 1
+    ]
+    return [with_choice[number] for number in coarse_to_fine(len(with_choice))]

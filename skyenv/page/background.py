@@ -108,6 +108,10 @@ class Background:
             raise PageError("no such job, or it has expired", 404)
         return self._works[name]
 
+    def named(self, *beginning: str | int | None) -> list[Name]:
+        """The names of works that begin so, the newest first."""
+        return [name for name in reversed(self._kept) if name[: len(beginning)] == beginning]
+
     async def stop(self, name: Name) -> Work:
         """End a work under way; what has come out stays.
 

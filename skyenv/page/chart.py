@@ -54,7 +54,7 @@ class Kind:
 
 VP: Final = Kind("VP")
 NOW: Final = Kind("VP if all districts were scored now")
-SHARE: Final = Kind("Expected share of the win", 1.0, True)
+WIN: Final = Kind("Chance to win", 1.0, True)
 
 
 def chart(

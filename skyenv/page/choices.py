@@ -56,7 +56,7 @@ class Choice:
 
 
 def in_midst(states: Any) -> npt.NDArray[np.bool_]:
-    """Whether positions lie within a whole choice: some cards of it have been laid down or taken."""
+    """Whether positions lie within a whole choice: cards of it have been laid down or taken."""
     bidding = (states["phase"] == PHASE_BID) & (states["laid"] != NONE)
     taking = (states["phase"] == PHASE_TAKE) & (states["first_colour"] != NONE)
     return np.asarray(bidding | taking)

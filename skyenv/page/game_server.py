@@ -597,19 +597,13 @@ class GameServer:
             AgentError: its answer is none, or it fails.
         """
         entry = await self._agent(name)
-        job = partial(advise, entry, await self.estimator(), game)
+        job = partial(advise, entry, self.estimator(), game)
         return await self.workers.ask(job, Priority.HINT, on_progress)
 
-    async def estimator(self) -> CatalogueEntry | None:
-        """The agent that estimates chances to win, ready; None: it isn't offered.
-
-        Raises:
-            PageError: it can't be had.
-        """
-        if ESTIMATOR not in self.catalogue.names:
-            return None
-        await self.preparation.agent(ESTIMATOR)
-        return self.catalogue[ESTIMATOR]
+    def estimator(self) -> CatalogueEntry | None:
+        """The agent that estimates chances to win; None: it isn't offered, or isn't ready yet."""
+        about = self.catalogue.readiness.get(ESTIMATOR)
+        return self.catalogue[ESTIMATOR] if about is not None and about.state == "ready" else None
 
     def thinking(self, session: Session) -> Payload:
         """Who is to move, if it is an agent: its name, and for how many seconds it has been its

@@ -142,7 +142,7 @@ def _payload(found: Hint, position: Any, seat: int) -> Payload:
             {
                 "actions": list(one.actions),
                 "text": choices.text(position, one.actions),
-                "sure": None if one.sure is None else round(one.sure, 4),
+                "sure": None if one.sure is None else round(float(one.sure), 4),
                 "win": None,
             }
             for one in best

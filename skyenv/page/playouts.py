@@ -26,6 +26,8 @@ MOST: Final = 1000
 USUAL: Final = 100
 AT_ONCE: Final = 25
 """Games that are played together; after each such bunch it is told how they went."""
+SURE: Final = 1.96
+"""Standard errors on each side of a 95 % interval."""
 BIN: Final = 10
 """VP of a bar of the histogram."""
 FARTHEST: Final = 60
@@ -89,8 +91,7 @@ def play_out(
     seat: int | None,
     report: Report,
 ) -> None:
-    """Have agents play a position out, and report shares of the win and VP, each float64 (k,
-    players), bunch by bunch.
+    """Have agents play a position out, and report what :func:`shares_of` returns, bunch by bunch.
 
     The seeds are 0, 1, 2 …, whoever plays: the games of other agents from the same position have
     the same chance (paired seeds), as far as they ask for it in the same order.
@@ -106,16 +107,35 @@ def play_out(
         AgentError: an agent's answer is none.
     """
     for first in range(0, number, AT_ONCE):
-        games = batch_of(starts(position, range(first, min(first + AT_ONCE, number)), seat))
-        while (rows := np.flatnonzero(games.seat >= 0)).size:
-            games.step(_actions(games, entries, rows), rows)
-        players = games.num_players
-        report(
-            (
-                results(games.state)[0][:, :players],
-                games.state["score"][:, :players].astype(np.float64),
-            )
-        )
+        seeds = range(first, min(first + AT_ONCE, number))
+        report(shares_of(entries, position, seeds, seat))
+
+
+def shares_of(
+    entries: Sequence[CatalogueEntry],
+    position: np.void,
+    seeds: Sequence[int],
+    seat: int | None,
+    actions: Sequence[int] = (),
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Play a position out once for each seed.
+
+    Args:
+        entries, position, seat: as for :func:`play_out`.
+        seeds: as for :func:`starts`.
+        actions: played first.
+
+    Returns:
+        Shares of the win and VP, each float64 (k, players).
+    """
+    games = batch_of(starts(position, seeds, seat))
+    for action in actions:
+        games.step([action] * games.num_games)
+    while (rows := np.flatnonzero(games.seat >= 0)).size:
+        games.step(_actions(games, entries, rows), rows)
+    players = games.num_players
+    scores = games.state["score"][:, :players].astype(np.float64)
+    return results(games.state)[0][:, :players], scores
 
 
 def _actions(
@@ -178,18 +198,26 @@ class PlayOut(Work):
         }
 
 
+def wilson(share: float, number: int) -> tuple[float, float]:
+    """Return the 95 % interval (Wilson's) of a share that was seen in `number` games."""
+    middle = share + SURE**2 / (2 * number)
+    half = SURE * np.sqrt(share * (1 - share) / number + SURE**2 / (4 * number**2))
+    whole = 1 + SURE**2 / number
+    return max(0.0, float((middle - half) / whole)), min(1.0, float((middle + half) / whole))
+
+
 def _seat_found(
     shares: npt.NDArray[np.float64], scores: npt.NDArray[np.float64], seat: int
 ) -> Payload:
-    """Share of the win, VP, margin to the best other seat, and how often the margin was in each
-    bin.
+    """Share of the win with its 95 % interval, VP, margin to the best other seat, and how often the
+    margin was in each bin.
     """
     margins = scores[:, seat] - np.delete(scores, seat, axis=1).max(axis=1)
     edges = [-np.inf, *range(-FARTHEST + BIN, FARTHEST, BIN), np.inf]
     counts = np.histogram(margins, edges)[0]
     return {
         "share": round(float(shares[:, seat].mean()), 4),
-        "error": round(float(shares[:, seat].std() / np.sqrt(len(shares))), 4),
+        "interval": [round(end, 4) for end in wilson(float(shares[:, seat].mean()), len(shares))],
         "vp": round(float(scores[:, seat].mean()), 1),
         "margin": round(float(margins.mean()), 1),
         "bins": [

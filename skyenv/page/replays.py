@@ -18,6 +18,7 @@ from skyenv.engine.game import Game
 from skyenv.errors import OptionError
 from skyenv.page.chart import NARROW as NARROW_CHART
 from skyenv.page.chart import NOW, VP, Kind, Rows, chart
+from skyenv.page.choices import Path, in_midst
 from skyenv.page.errors import PageError
 from skyenv.page.payloads import NARROW, WIDE, Payload
 from skyenv.records import GameLines, iter_games, nth_game
@@ -153,6 +154,15 @@ class Replay:
         """What was played, by step."""
         return [int(events[0]["action"]) for events in self.events[1:]]
 
+    def choices(self) -> list[tuple[int, Path]]:
+        """The whole choices (:mod:`skyenv.page.choices`): the step at which each begins, and its
+        actions; one that hasn't been made yet has none.
+        """
+        played = self.actions()
+        begin = np.flatnonzero(~in_midst(self.states)).tolist()
+        ends = [*begin[1:], self.steps]
+        return [(step, tuple(played[step:end])) for step, end in zip(begin, ends, strict=True)]
+
     def at(self, step: int) -> Game:
         """The game after so many actions; only for looking at it and for asking agents.
 
@@ -270,6 +280,7 @@ class Replay:
             "players": self.players,
             "side": self.game.side,
             "steps": self.steps,
+            "choices": [step for step, _ in self.choices()],
             "over": self.game.is_over,
             "lines": self.lines(),
             "situations": [self.situation(step) for step in range(self.steps + 1)],

@@ -26,12 +26,10 @@ from skyenv.rules.state import GAME_DTYPE
 
 ESTIMATOR: Final = "trained"
 """The agent that plays on and judges."""
-WORLDS: Final = 32
-DECISIONS: Final = 24
-POWER: Final = 1.3
+WORLDS: Final = 24
+DECISIONS: Final = 16
+POWER: Final = 1.5
 """Measured against play-outs by the same agent."""
-SURE: Final = 1.96
-"""Standard errors on each side of a 95 % interval."""
 
 Shares = npt.NDArray[np.float64]
 Ask = tuple[np.void, int | None, tuple[int, ...]]

@@ -116,24 +116,24 @@ def spectators(game: Game, seat: int) -> str:
 
 
 def hints(game: Game, seat: int) -> list[str]:
-    """What the page's agents advise."""
+    """What the page's agents advise, and the chances to win that it tells with that."""
     from skyenv.page.catalogue import CatalogueEntry
-    from skyenv.page.hints import hint
-    from skyenv.page.payloads import hint_payload
+    from skyenv.page.hints import advise
 
     entries = [CatalogueEntry(name, made(name)) for name in ("greedy", "trained", "ismcts-20")]
-    return [json.dumps(hint_payload(hint(one, game), game, one.name)) for one in entries]
+    told = [json.dumps(advise(one, None, game, lambda so_far: None)) for one in entries]
+    return [*told, json.dumps(advise(entries[0], entries[1], game, lambda so_far: None))]
 
 
-def analysis(game: Game, seat: int) -> list[Any]:
-    """What an agent thinks of the seat's decision."""
-    from skyenv.page.analysis import assess
+def analysis(game: Game, seat: int) -> str:
+    """What an agent thinks of the seat's decision, and the chances to win there."""
+    from skyenv.page.analysis import Decision, assess
     from skyenv.page.catalogue import CatalogueEntry
 
     told: list[Any] = []
     entry = CatalogueEntry("trained", made("trained"))
-    number = np.array([0])
-    return [assess(entry, np.array([game.state]), number, number, told.append), repr(told)]
+    assess(entry, entry, [Decision(0, game.games.state[0], ())], told.append)
+    return repr([(one.best, one.chances) for bunch in told for one in bunch])
 
 
 def draw_odds(game: Game, seat: int) -> Any:

@@ -11,13 +11,15 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from processes import wait_until
 from skyenv import Game
-from skyenv.agents import CrowdAgent, RandomAgent, decide_game
+from skyenv.agents import CrowdAgent, Decisions, RandomAgent, decide_game
+from skyenv.agents.interface import Evaluations
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.replays import Replay
 from skyenv.page.storage import MEMORY, Storage
@@ -43,6 +45,20 @@ def quick_catalogue() -> Catalogue:
             CatalogueEntry("crowd", CrowdAgent()),
         ]
     )
+
+
+class Judge(RandomAgent):
+    """Estimates the chance to win by the VP that a seat is ahead."""
+
+    name = "trained"
+    uses_view = True
+
+    def evaluate(self, decisions: Decisions) -> Evaluations:
+        """See :class:`skyenv.agents.Agent`."""
+        scores = decisions.trusted_view().game.score[:, : decisions.num_players]
+        own = scores[np.arange(len(decisions)), decisions.seat]
+        ahead = np.tanh((own - scores.mean(axis=1)) / 20)
+        return decisions.mask / decisions.mask.sum(axis=1, keepdims=True), ahead
 
 
 def make_app(path: str | Path = MEMORY) -> Starlette:

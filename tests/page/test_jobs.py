@@ -10,7 +10,8 @@ from pages import played
 from skyenv import Game
 from skyenv.agents import decide_game, make_agent
 from skyenv.page.catalogue import CatalogueEntry
-from skyenv.page.jobs import advise, move
+from skyenv.page.hints import advise
+from skyenv.page.jobs import move
 from skyenv.page.workers import Workers
 from skyenv.work import Processes
 
@@ -31,8 +32,8 @@ def test_a_worker_decides_as_the_agent_would_here() -> None:
                         here.play(action)
                         there.play(action)
                 game = played(2, seed=seed, actions=20)
-                hint = await workers.ask(partial(advise, entry, game))
-                assert hint == advise(entry, game, print)
+                hint = await workers.ask(partial(advise, entry, None, game))
+                assert hint == advise(entry, None, game, print)
         finally:
             await workers.close()
 

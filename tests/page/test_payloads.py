@@ -11,12 +11,9 @@ from pages import drawn, played
 
 from skyenv import Game
 from skyenv.engine.knowledge import PUBLIC, resample
-from skyenv.page.errors import PageError
-from skyenv.page.hints import Hint, hint
-from skyenv.page.payloads import Look, final_scoring, hint_payload
+from skyenv.page.payloads import Look, final_scoring
 from skyenv.rules.actions import NUM_ACTIONS
 
-from pages import quick_catalogue  # isort: skip
 from test_rule_ids import rule_ids  # isort: skip
 
 IDS = set(rule_ids())
@@ -58,7 +55,6 @@ def falsified(event: dict[str, Any], seat: int) -> dict[str, Any]:
 @pytest.mark.rule("INF-2", "INF-3")
 def test_games_that_a_seat_cannot_tell_apart_are_told_alike(players: int) -> None:
     """So nothing that goes to a browser depends on what its seat can't know."""
-    catalogue = quick_catalogue()
     different = 0
     for actions in (9, 40, 77, 120):
         game = played(players, seed=actions, actions=actions)
@@ -68,13 +64,6 @@ def test_games_that_a_seat_cannot_tell_apart_are_told_alike(players: int) -> Non
             first, second = (Look(each, seat, ["a"] * players) for each in (game, other))
             assert json.dumps(first.payload()) == json.dumps(second.payload())
             assert first.in_words() == second.in_words()
-            if seat == game.seat:
-                for name in catalogue.names:
-                    thoughts = [
-                        hint_payload(hint(catalogue[name], each), each, name)
-                        for each in (game, other)
-                    ]
-                    assert thoughts[0] == thoughts[1]
     assert different >= 3 * players  # the test can fail
 
 
@@ -162,59 +151,3 @@ def test_the_final_scoring_leads_to_the_scores(seed: int) -> None:
     gains = sum(np.array(step["vp"]) for step in steps if step["vp"])
     assert (before + gains).tolist() == game.scores
     assert "wins" in steps[-1]["text"] or "share" in steps[-1]["text"]
-
-
-def test_hints_tell_how_sure_agents_are() -> None:
-    game = played(2, seed=3, actions=12)
-    catalogue = quick_catalogue()
-    random = hint(catalogue["random"], game)
-    assert random.probabilities is not None
-    assert random.probabilities.sum() == pytest.approx(1)
-    assert (random.probabilities > 0).tolist() == (game.mask == 1).tolist()
-    crowd = hint(catalogue["crowd"], game)
-    assert crowd.probabilities is not None
-    assert crowd.probabilities.sum() == pytest.approx(1)
-    greedy = hint(catalogue["greedy"], game)
-    assert greedy.probabilities is None
-    assert greedy.worth is not None
-    assert greedy.worth[greedy.action] == 0 == greedy.worth[game.mask == 1].max()
-    payload = hint_payload(greedy, game, "greedy")
-    assert payload["kind"] == "vp"
-    assert payload["best"][0]["action"] == greedy.action
-    assert len(payload["best"]) == min(6, len(game.legal_actions))
-
-
-@pytest.mark.parametrize("chosen", range(4))
-def test_a_hint_lists_what_the_agent_would_do_also_among_equals(chosen: int) -> None:
-    """Drawn among many equals, or an unlikely one: the page marks it in the list."""
-    game = Game(2, "front", 3)
-    action = sorted(game.legal_actions)[-1 - chosen]
-    for worth in (np.zeros(103), np.where(np.arange(103) == action, -1.0, 0.0)):
-        payload = hint_payload(Hint(action, worth=worth), game, "greedy")
-        told = [one["action"] for one in payload["best"]]
-        assert told.count(action) == 1
-        assert len(set(told)) == len(told) == 6
-        assert told[0 if worth[action] == 0 else -1] == action
-
-
-def test_an_agent_that_evaluates_tells_probabilities_and_a_value() -> None:
-    from skyenv.agents import Decisions, RandomAgent
-    from skyenv.page.catalogue import CatalogueEntry
-
-    class Thinker(RandomAgent):
-        uses_observation = True
-
-        def evaluate(self, decisions: Decisions) -> tuple[Any, Any]:
-            assert decisions.observation is not None
-            return decisions.mask / decisions.mask.sum(axis=1, keepdims=True), np.array([0.25])
-
-    class Plain(RandomAgent):
-        pass
-
-    payload = hint_payload(
-        hint(CatalogueEntry("t", Thinker()), game := played(2, seed=3, actions=12)), game, "t"
-    )
-    assert payload["kind"] == "probability"
-    finished = played(2, seed=3)
-    with pytest.raises(PageError, match="over"):
-        hint(CatalogueEntry("t", Plain()), finished)

@@ -17,7 +17,7 @@ from pages import played
 
 from skyenv import Game
 from skyenv.page import export, replays
-from skyenv.page.chart import HEIGHT, NOW, SHARE, chart
+from skyenv.page.chart import HEIGHT, NOW, WIN, chart
 from skyenv.page.errors import PageError
 from skyenv.page.frames import Frames, text
 from skyenv.page.replays import Replay, summaries
@@ -124,7 +124,7 @@ def test_a_chart_of_nothing_much(scores: list[list[int]]) -> None:
 
 def test_a_chart_of_shares_begins_where_they_are_known_and_marks_what_stands_out() -> None:
     root = ElementTree.fromstring(
-        chart([[None, None], [0.5, None], [0.25, 0.75]], ["ann", ""], SHARE, marks=[(2, 1)])
+        chart([[None, None], [0.5, None], [0.25, 0.75]], ["ann", ""], WIN, marks=[(2, 1)])
     )
     texts = [str(node.text) for node in root.iter() if node.get("class") == "axis" and node.text]
     assert texts[:5] == ["0 %", "25 %", "50 %", "75 %", "100 %"]

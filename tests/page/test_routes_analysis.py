@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from pages import another, played
-from starlette.applications import Starlette
+from pages import Judge, another, client_of, played, quick_catalogue
 from starlette.testclient import TestClient
 
 from processes import wait_until
 from skyenv import Game
-from skyenv.page import background, playouts
-from skyenv.page.analysis import Analysis
-from skyenv.page.catalogue import CatalogueEntry
-from skyenv.page.kept_analyses import Opinion
+from skyenv.page import background, choices, playouts
+from skyenv.page.analysis import Analysis, Decision, Opinion, assess, decisions_of
+from skyenv.page.catalogue import Catalogue, CatalogueEntry
+from skyenv.page.hints import advise
+from skyenv.page.replays import Replay
+from skyenv.page.storage import MEMORY, Storage
+from skyenv.page.web import application
 from skyenv.rules.state import GAME_DTYPE
 
 
@@ -34,36 +37,70 @@ def done(client: TestClient, address: str) -> Any:
     return client.get(address).json()
 
 
-@pytest.mark.parametrize(("agent", "kind"), [("crowd", "probability"), ("greedy", "vp")])
-def test_an_analysis_judges_every_choice_of_a_game(ann: TestClient, agent: str, kind: str) -> None:
+@pytest.fixture
+def ann() -> Iterator[TestClient]:
+    """A browser of an application that has an estimator."""
+    quick = quick_catalogue()
+    entries = [*(quick[name] for name in quick.names), CatalogueEntry("trained", Judge())]
+    app = application(Storage(MEMORY), Catalogue(entries), ["localhost"])
+    with client_of(app) as client:
+        yield client
+
+
+def test_an_analysis_judges_every_whole_choice_of_a_game(ann: TestClient) -> None:
     game = played(2, seed=3, turns=12)
     api = opened(ann, game)
-    assert ann.get(f"{api}/analysis?agent={agent}").status_code == 404
-    answer = done(ann, f"{api}/analysis?agent={agent}")
-    assert (answer["state"], answer["kind"], answer["done"]) == ("done", kind, answer["of"])
-    again, choices = Game.from_record(game.to_record(), step=0), 0
-    for event in [event for event in game.events if event["event"] == "action"]:
-        choices += len(again.legal_actions) > 1
-        again.play(event["action"])
-    assert answer["of"] == choices
-    assert answer["mistakes"]
-    assert [one["loss"] for one in answer["mistakes"]] == sorted(
-        (one["loss"] for one in answer["mistakes"]), reverse=True
-    )
+    assert ann.get(f"{api}/analysis?agent=greedy").status_code == 404
+    assert ann.get(f"{api}/analyses").json() == {"analyses": []}
+    answer = done(ann, f"{api}/analysis?agent=greedy")
+    assert (answer["state"], answer["by"], answer["done"]) == ("done", "trained", answer["of"])
+    assert ann.get(f"{api}/analyses").json() == {"analyses": [{"agent": "greedy"}]}
+    replay = Replay.of(game.to_record().encode(), 1)
+    decisions = {one.step: one for one in decisions_of(replay)}
+    assert answer["of"] == len(decisions) < sum(len(path) > 0 for _, path in replay.choices())
+    costs = [one["cost"] for one in answer["mistakes"]]
+    assert costs == sorted(costs, reverse=True)
+    assert min(costs) > 0
     for one in answer["mistakes"]:
-        told = ann.get(f"{api}/{one['step']}/hint?agent={agent}").json()["sure"]
-        assert one["sure"][0] == pytest.approx(max(told.values()), abs=2e-4)
-        assert one["loss"] == pytest.approx(one["sure"][0] - one["sure"][1], abs=2e-4)
-        assert one["played"] != one["best"]
+        position, played_there = decisions[one["step"]].position, decisions[one["step"]].played
+        assert one["played"] == choices.text(position, played_there) != one["best"]
+        assert one["games"] or one["error"] < one["cost"]
+        hint = ann.get(f"{api}/{one['step']}/hint?agent=greedy").json()
+        assert one["best"] == hint["text"]
+
+
+def test_chances_of_all_seats_sum_to_one_and_are_those_of_hints(ann: TestClient) -> None:
+    """At every step of the chart, once each seat's chance is known."""
+    game = played(3, seed=4, turns=4)
+    replay = Replay.of(game.to_record().encode(), 1)
+    judge = CatalogueEntry("trained", Judge())
+    analysis = Analysis(replay, quick_catalogue()["random"], judge)
+    decisions = decisions_of(replay)
+    assess(analysis.entry, judge, decisions, analysis.add)
+    rows = analysis.rows()
+    assert all(sum(share or 0 for share in row) == pytest.approx(1, abs=1e-3) for row in rows[1:])
+    step = decisions[1].step
+    hint = advise(judge, judge, replay.at(step), lambda so_far: None)
+    assert rows[step] == hint["win"]
+
+
+@pytest.mark.parametrize(("share", "number"), [(0.0, 10), (0.5, 40), (1.0, 100)])
+def test_intervals_are_wilsons(share: float, number: int) -> None:
+    low, high = playouts.wilson(share, number)
+    for end in {low, high} - {0.0, 1.0}:
+        error = np.sqrt(end * (1 - end) / number)
+        assert abs(share - end) == pytest.approx(1.96 * error, abs=1e-6)
+    assert low <= share <= high
 
 
 def test_a_work_is_its_browsers_alone_and_can_be_stopped(
-    app: Starlette, ann: TestClient, monkeypatch: pytest.MonkeyPatch
+    ann: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(background, "MOST_RUNNING", 1)
     api = opened(ann, played(2, seed=3))
     long = f"{api}/0/playouts?agent=random&agent=random&number=1000"
     assert ann.post(long).json()["state"] == "running"
+    app: Any = ann.app
     assert another(app).get(long).status_code == 404
     assert ann.post(f"{api}/analysis?agent=greedy").status_code == 429
     assert ann.delete(long).json()["state"] == "stopped"
@@ -116,11 +153,15 @@ def test_what_is_found_may_be_told_while_more_comes() -> None:
     """Another thread tells it."""
     game, entry = played(2, actions=20), CatalogueEntry("greedy", "greedy")
     replay: Any = None  # what comes doesn't depend on it
-    analysis = Analysis(replay, entry)
-    analysis.add(("probability", [Opinion(step, 0, (1.0, 0.0), None) for step in range(3)]))
-    for opinion in analysis.opinions.values():
-        analysis.add(("probability", [Opinion(10 + opinion.step, 0, (1.0, 0.0), None)]))
-    assert sorted(analysis.opinions) == [0, 1, 2, 10, 11, 12]
+    analysis = Analysis(replay, entry, entry)
+
+    def opinion(step: int) -> list[Opinion]:
+        return [Opinion(Decision(step, None, ()), (0,), [0.5, 0.5])]
+
+    analysis.add(opinion(0))
+    for one in analysis.opinions.values():
+        analysis.add(opinion(10 + one.decision.step))
+    assert sorted(analysis.opinions) == [0, 10]
     work = playouts.PlayOut(game.state, [entry] * 2, 4, None)
     before = work.so_far
     work._add((np.full((2, 2), 0.5), np.full((2, 2), 60.0)))

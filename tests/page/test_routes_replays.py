@@ -62,7 +62,7 @@ def test_a_record_is_replayed_step_by_step(ann: TestClient) -> None:
         assert cards == {tuple(card) for card in np.argwhere(seen[:3]).tolist()}
     for agent in ("greedy", "random"):
         hint = ann.get(f"/api/replays/{key}/1/40/hint?agent={agent}").json()
-        assert hint["action"] in Game.from_record(game.to_record(), 1, 40).legal_actions
+        assert hint["actions"][0] in Game.from_record(game.to_record(), 1, 40).legal_actions
     end = ann.get(f"/api/replays/{key}/1/{replay['steps']}/hint?agent=greedy")
     assert end.status_code == 409
     for path in (

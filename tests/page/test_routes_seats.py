@@ -465,12 +465,12 @@ def test_hints_are_for_the_seat_to_act_and_tell_how_sure_the_agent_is(ann: TestC
     for name, kind in (("greedy", "vp"), ("random", "probability")):
         hint = ann.get(f"{seat}/hint?agent={name}").json()
         state = payload(ann, seat)
-        assert hint["action"] in [choice["action"] for choice in state["legal"]]
+        assert hint["actions"][0] in [choice["action"] for choice in state["legal"]]
         assert hint["kind"] == kind
         assert hint["step"] == state["step"]
         assert ann.get(f"{seat}/hint?agent={name}").json() == hint
     ann.post(f"{seat}/pause", json={"seconds": 10})
-    act(ann, seat, state, hint["action"])
+    act(ann, seat, state, hint["actions"][0])
     assert ann.get(f"{seat}/hint?agent=greedy").status_code == 409
 
 

@@ -17,13 +17,13 @@ from skyenv.page.background import Name, Work
 from skyenv.page.chances import what_can_come
 from skyenv.page.errors import PageError
 from skyenv.page.game_requests import ME, GameRequest
-from skyenv.page.kept_analyses import KeptAnalyses
 from skyenv.page.payloads import Payload
 from skyenv.page.playouts import MOST, USUAL, PlayOut
 from skyenv.page.requests import browser_of, json_object, number, server_of
 from skyenv.page.routes.replays import GAME, found, seat_of_replay, step_of
-from skyenv.page.routes.works import METHODS, work
+from skyenv.page.routes.works import METHODS, background_of, work
 from skyenv.page.variations import Variation
+from skyenv.page.win_chance import ESTIMATOR
 from skyenv.seeds import HIGHEST_SEED, fresh_seed
 
 MOST_LISTED: Final = 20
@@ -32,24 +32,24 @@ MOST_LISTED: Final = 20
 
 async def _analysis(request: Request) -> tuple[Name, Work]:
     """An agent's analysis of a game: ``?agent=NAME``."""
-    replay = await found(request)
-    entry = await server_of(request).catalogue.look_up(request.query_params.get("agent", ""))
-    key, known = request.path_params["key"], _kept(request)
-    return ("analysis", key, request.path_params["game"], entry.name), Analysis(
-        replay, entry, known
-    )
+    replay, server = await found(request), server_of(request)
+    name = request.query_params.get("agent", "")
+    entry = await server.catalogue.look_up(name)
+    estimator = server.estimator()
+    if estimator is None:
+        raise PageError(f"analyses need the agent {ESTIMATOR}, which isn't ready here", 409)
+    return (*_analysed(request), entry.name), Analysis(replay, entry, estimator)
 
 
-def _kept(request: Request) -> KeptAnalyses:
-    server = server_of(request)
-    return KeptAnalyses(server.storage, server.catalogue, server.preparation, browser_of(request))
+def _analysed(request: Request) -> tuple[str, str, str]:
+    """What the names of a game's analyses begin with, behind the browser."""
+    return "analysis", request.path_params["key"], request.path_params["game"]
 
 
 async def _analyses(request: Request) -> Response:
-    """Which analyses of a game are kept, the newest first."""
-    kept = await _kept(request).all_of(await found(request))
-    told = [{"agent": one.agent, "version": one.version} for one in kept]
-    return JSONResponse({"analyses": told})
+    """Which agents' analyses of a game this browser has begun, the newest first."""
+    names = background_of(request).named(browser_of(request), *_analysed(request))
+    return JSONResponse({"analyses": [{"agent": name[-1]} for name in names]})
 
 
 async def _play_out(request: Request) -> tuple[Name, Work]:

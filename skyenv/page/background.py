@@ -110,7 +110,7 @@ class Background:
 
     def named(self, *beginning: str | int | None) -> list[Name]:
         """The names of works that begin so, the newest first."""
-        return [name for name in reversed(self._kept) if name[: len(beginning)] == beginning]
+        return [name for name in reversed(self._works) if name[: len(beginning)] == beginning]
 
     async def stop(self, name: Name) -> Work:
         """End a work under way; what has come out stays.

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
+from skyenv.page.worth import worth
 from skyenv.render.reasons import (
     allowed_colours,
     build_limit,
@@ -193,18 +194,19 @@ def decision(position: Any, table: Table, names: Sequence[str], legal: Sequence[
         legal: what the seat may do now.
 
     Returns:
-        `sentence`; `auction`; and, if the seat is to act, `options`, `take` (colours of the stacks
-        that have cards, when two are to be taken) or `bid`, else None; `ends`: whether what may be
-        played ends the game.
+        `sentence`; `auction`, with `worth` (:func:`skyenv.page.worth.worth`); and, if the seat is
+        to act, `options`, `take` (colours of the stacks that have cards, when two are to be taken)
+        or `bid`, else None; `ends`: whether what may be played ends the game.
     """
     game = table.game
     phase = int(game["phase"]) if legal else PHASE_OVER
     stacks = [colour for colour in range(NUM_COLOURS) if game["top"][colour] != NONE]
+    on = auction(table, names)
     pair = phase == PHASE_TAKE and game["first_colour"] == NONE and len(stacks) > 1
     last = phase == PHASE_PLOT and game["placed"] == BUSINESSES_TO_PLACE - 1
     return {
         "sentence": sentence(table, names, legal),
-        "auction": auction(table, names),
+        "auction": on | {"worth": worth(position) if legal else None} if on else None,
         "options": options(position, table) if phase == PHASE_OPTION else None,
         "take": [
             [colour, COLOURS[colour], int(game["top"][colour]) + LOWEST_CARD] for colour in stacks

@@ -90,7 +90,7 @@ def test_intervals_are_wilsons(share: float, number: int) -> None:
     for end in {low, high} - {0.0, 1.0}:
         error = np.sqrt(end * (1 - end) / number)
         assert abs(share - end) == pytest.approx(1.96 * error, abs=1e-6)
-    assert low <= share <= high
+    assert low - 1e-9 <= share <= high + 1e-9
 
 
 def test_a_work_is_its_browsers_alone_and_can_be_stopped(

@@ -132,25 +132,9 @@ export const seatNames = (names) => names.map((name, seat) => (name ? `${seat + 
 export const ruleLink = (rules) => (rules?.length
   ? el("a", { class: "rule", href: `/rules#${rules[0]}`, "data-rule": rules[0], title: `the rule: ${rules.join(", ")}` }, "rule") : null);
 
-/** An agent's hint: its best actions, each with a bar. */
-export function hintList(hint) {
-  const worst = Math.min(-1, ...hint.best.map((one) => one.sure ?? 0));
-  const rows = hint.best.map((one) => {
-    const share = hint.kind === "probability" ? one.sure : hint.kind === "vp" ? 1 - one.sure / worst : 1;
-    const sure = hint.kind === "probability" ? `${(100 * one.sure).toFixed(one.sure < 0.1 ? 1 : 0)} %`
-      : hint.kind === "vp" ? (one.sure < -1e6 ? "never" : `${one.sure.toFixed(1)} VP`.replace("-", "−")) : "";
-    return el("li", { class: one.action === hint.action ? "choice" : null, "data-hint": one.action, "data-visits": one.visits },
-      el("span", { class: "bar", style: `width:${Math.max(2, 100 * Math.max(0, share))}%` }),
-      el("span", {}, one.text), el("b", {}, one.visits === null ? sure : `${one.visits} × · ${sure}`));
-  });
-  const [tries, most] = hint.tries ?? [];
-  const kinds = {
-    probability: hint.tries ? `How often it has tried each choice, in ${tries}${most > tries ? ` of ${most}` : ""} tries:` : "How probable each choice is to it:", vp: "VP that it expects of each choice, compared with the best:",
-    none: "It can't tell how sure it is.",
-  };
-  const value = hint.value === null ? null
-    : el("p", {}, `It expects an outcome of ${hint.value.toFixed(2)} (−1 lost, 1 won).`.replace("-", "−"));
-  return el("div", { class: "hint" },
-    el("p", {}, el("b", {}, hint.agent), ` would: ${hint.text}`), el("p", { class: "small" }, kinds[hint.kind]),
-    hint.kind === "none" ? null : el("ol", {}, ...rows), value);
+/** A share of 1 as a per cent that never says more than is known. */
+export function percent(share) {
+  if (share > 0.999 && share < 1) return "> 99.9 %";
+  if (share < 0.001 && share > 0) return "< 0.1 %";
+  return `${(100 * share).toFixed(share > 0 && (share < 0.095 || share > 0.99) && share < 1 ? 1 : 0)} %`;
 }

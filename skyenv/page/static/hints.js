@@ -1,7 +1,7 @@
 // An agent is asked what it would do on this seat.
-import { ask, el, hintList } from "./dom.js";
+import { ask, el } from "./dom.js";
 import { $, api, attempt, note, onConnect, onState, seat } from "./seat.js";
-import { think } from "./thinking.js";
+import { hintTable, think } from "./thinking.js";
 
 let asked = null;  // the agent that is thinking: its name, what stops it, a promise of its end
 
@@ -34,9 +34,9 @@ async function hint() {
     try {
       const hint = await think($("hint"), name, `${api}/hint?agent=${encodeURIComponent(name)}`, stop.signal);
       if (hint?.step !== seat.state.step) return;
-      $("hint").replaceChildren(hintList(hint));
-      for (const part of $("board").querySelectorAll(".hinted")) part.classList.remove("hinted");
-      for (const part of $("board").querySelectorAll(`[data-action="${hint.action}"]`)) part.classList.add("hinted");
+      $("hint").replaceChildren(hintTable([hint]));
+      const chosen = new Set(hint.actions.map(String));
+      for (const part of $("board").querySelectorAll("[data-action]")) part.classList.toggle("hinted", chosen.has(part.dataset.action));
     } catch (error) {
       $("hint").replaceChildren();
       throw error;

@@ -2,7 +2,7 @@
 import { isUpright, showBoard } from "./board.js";
 import { el, ruleLink, seatNames, theme } from "./dom.js";
 
-const CHARTS = { now: "if scored now", vp: "VP", share: "share of the win" };
+const CHARTS = { now: "if scored now", vp: "VP", win: "chance to win" };
 
 /** One of several, side by side: radio buttons; `changed(value)`. */
 export function segments(name, legend, choices, chosen, changed) {
@@ -71,17 +71,20 @@ export function view(root, game, draw, options = {}) {
     el("section", { class: "play" }, situation, over,
       el("div", { class: "transport" },
         el("div", { class: "row" },
-          button("first", "|◀", "to the beginning", () => go(0, true)), button("back", "‹", "one step back", () => go(step - 1)), play,
-          button("next", "›", "one step on", () => go(step + 1)), button("last", "▶|", "to the end", () => go(game.steps, true)), speed, count,
+          button("first", "|◀", "to the beginning", () => go(0, true)), button("back", "‹", "one choice back", () => go(before())), play,
+          button("next", "›", "one choice on", () => go(after())), button("last", "▶|", "to the end", () => go(game.steps, true)), speed, count,
           jump("auction-back", "‹ auction", "previous auction", game.auctions, false), jump("auction-next", "auction ›", "next auction", game.auctions, true),
           jump("scoring-back", "‹ scoring", "previous scoring", game.scorings, false), jump("scoring-next", "scoring ›", "next scoring", game.scorings, true),
           el("label", {}, "show ", whose)),
         slider),
       el("div", { class: "chart-box" }, choice, chart),
-      tools ? el("aside", { class: "below", "aria-label": "the whole game" }, ...tools.below, happened) : null),
-    el("aside", { "aria-label": tools ? "this step" : "the whole game" }, ...(tools?.beside ?? [happened])));
+      tools ? el("aside", { class: "below", "aria-label": "the whole game" }, happened) : null),
+    el("aside", { "aria-label": tools ? "tools" : "the whole game" }, ...(tools ?? [happened])));
 
-  // ---- moving ----
+  // ---- moving: by whole choices, as all cards of a bid are one ----
+  const after = () => game.choices.find((at) => at > step) ?? game.steps;
+  const before = () => game.choices.findLast((at) => at < step) ?? 0;
+
   function go(wanted, jumped = false) {
     step = Math.max(0, Math.min(game.steps, wanted));
     show(jumped);
@@ -143,7 +146,7 @@ export function view(root, game, draw, options = {}) {
   // ---- playing by itself ----
   function start() {
     if (step === game.steps) go(0);
-    timer = setInterval(() => (step < game.steps ? go(step + 1) : stop()), 1000 / Number(speed.value));
+    timer = setInterval(() => (step < game.steps ? go(after()) : stop()), 1000 / Number(speed.value));
     showPlay("❚❚ pause", "pause");
   }
 

@@ -1,0 +1,122 @@
+"""What winning an auction is worth to a seat, from what it knows: what it can build and what that
+scores, how likely Alea bids more, and what the other seats could bid at most.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any, Final
+
+import numpy as np
+
+from skyenv.page.chances import Stacks
+from skyenv.render.reasons import allowed_colours
+from skyenv.rules.components import (
+    BLACK,
+    BUILD_LIMIT,
+    CARD_VALUES,
+    CENTRAL_PARK,
+    COLOURS,
+    PLOT_VALUE,
+)
+from skyenv.rules.state import ALEA_WAITS, PHASE_BID
+
+PARK_TILES: Final = 3
+"""END-3: so many tiles are turned up."""
+PARK_VP: Final = (1, 2, 3, 5)
+"""… and each skyscraper earns so many VP by the number of types among them from 0."""
+DISTRICT: Final = (
+    "VP are those of one scoring with today's businesses. Every district that isn't stopped is "
+    "scored once at the end; each time that it is scored before brings as much again."
+)
+PARK: Final = (
+    "VP are what a skyscraper brings on average at the end, with the businesses that lie there now."
+)
+
+
+def worth(seen: Any) -> dict[str, Any] | None:
+    """What the seat to act should know before it bids.
+
+    Args:
+        seen: its view, a record of VIEW_DTYPE.
+
+    Returns:
+        ``colours``: for each colour in which it may bid ``{"name", "vp", "builds"}``: VP of a
+            skyscraper there when it is scored, and how many can be built by the value of the
+            highest card (``{"4": 3, "5": 2, "6": 1}``, never more than its supply);
+        ``assumes``: what the VP rest on, a sentence;
+        ``stop``: VP that a building stop would bring instead, or null;
+        ``alea``: ``[total, chance that Alea bids more]`` for every total that a bid of Alea can
+            exceed, exact for what the seat knows; null where Alea bids no more;
+        ``others``: ``{"seat", "most"}`` of the other seats that are still in: the highest total
+            that each could bid by what this seat knows;
+        null if no bid is open.
+    """
+    game, seat = seen["game"], int(seen["seat"])
+    if game["phase"] != PHASE_BID or game["seat"] != seat:
+        return None
+    place, supply = int(game["auction_place"]), int(game["supply"][seat])
+    builds = {
+        str(value): min(int(limit), supply)
+        for value, limit in zip(CARD_VALUES, BUILD_LIMIT, strict=True)
+    }
+    in_park = place == CENTRAL_PARK
+    colours = [
+        {
+            "name": COLOURS[colour],
+            "vp": park_vp(game) if in_park else int(game["value"][place, colour]),
+            "builds": builds,
+        }
+        for colour in allowed_colours(game, seat)
+    ]
+    others = [other for other in range(int(game["num_players"])) if other != seat]
+    has_alea = game["num_players"] == 2 and game["alea"] == ALEA_WAITS
+    return {
+        "colours": colours,
+        "assumes": PARK if in_park else DISTRICT,
+        "stop": None if in_park else _stop(game, place),
+        "alea": _exceeding(Stacks.of_view(seen).alea()) if has_alea else None,
+        "others": [
+            {"seat": other, "most": most_bid(seen, other)}
+            for other in others
+            if not game["out"][other]
+        ],
+    }
+
+
+def park_vp(game: Any) -> float:
+    """END-3: VP that a skyscraper in the park area brings on average, with the tiles there."""
+    tiles = np.repeat(np.arange(len(game["park_tiles"])), game["park_tiles"]).tolist()
+    sets = list(combinations(tiles, min(PARK_TILES, len(tiles))))
+    return round(sum(int(PLOT_VALUE[len(set(one))]) for one in sets) / len(sets), 2)
+
+
+def _stop(game: Any, place: int) -> int | None:
+    """STOP-1, STOP-2: VP of a building stop, if every plot is occupied."""
+    is_free = (game["floors"][place] == 0) & (game["tiles"][place, :BLACK].sum(axis=1) == 0)
+    return None if is_free.any() else int(game["floors"][place].sum())
+
+
+def _exceeding(totals: dict[int, float]) -> list[list[float]]:
+    highest = max(totals)
+    return [
+        [total, round(sum(chance for other, chance in totals.items() if other > total), 4)]
+        for total in range(highest)
+    ]
+
+
+def most_bid(seen: Any, seat: int) -> int:
+    """AUC-4, AUC-5: the highest total that another seat could bid in the auction under way, with
+    the best cards that it may have.
+    """
+    game = seen["game"]
+
+    def most(colour: int) -> int:
+        known = int(game["hand"][seat, colour] @ np.array(CARD_VALUES))
+        best = np.repeat(CARD_VALUES[::-1], seen["unseen"][colour][::-1])
+        return known + int(best[: int(seen["unknown"][seat, colour])].sum())
+
+    coloured = [most(colour) for colour in allowed_colours(game, seat)]
+    laid = int(game["bid_total"][seat])
+    best = max(coloured, default=0)
+    return laid + best + most(BLACK) if best or laid else 0

@@ -335,7 +335,7 @@ function exporting(viewer, { api, record }) {
   const page = job("make-page", "make one page of it (HTML)", () => `${api}/made`, (answer) => {
     ready.replaceChildren(answer.state !== "done" ? "" : el("a", { class: "button", id: "made-page", download: true, href: `${api}/made/file` }, `the page is ready: ${(answer.bytes / 1e6).toFixed(1)} MB`));
   });
-  return el("div", { id: "export" }, el("p", { class: "row" }, picture("svg"), picture("png"), el("a", { class: "button", download: true, href: `${record}/record` }, "the record")),
+  return el("div", { id: "export" }, el("p", { class: "row" }, picture("svg"), picture("png"), el("a", { class: "button", download: true, href: record }, "the record")),
     el("p", { class: "row" }, page.begin), page.line, ready,
     el("p", { class: "small" }, "Pictures show what is shown here: all hands, or one seat's view. The page has all views of all steps and needs no server."));
 }

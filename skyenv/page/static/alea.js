@@ -32,6 +32,7 @@ function pause(seconds) {
   });
 }
 
+/** @param {State} state */
 async function show(state) {
   if (!state.alea.length || !seat.state) return;
   const atOnce = calm.matches || state.pause === 0;

@@ -5,7 +5,9 @@ import { linked } from "./terms.js";
 
 const LAST_TURNS = "The last turns";
 
-/** List the turns since this seat's last one, and mark what they changed. */
+/** List the turns since this seat's last one, and mark what they changed.
+ * @param {State} state
+ */
 export function showRecent(state) {
   if (state.watching) {  // who looks on has no turn
     $("recent").querySelector("h2").textContent = LAST_TURNS;
@@ -29,7 +31,9 @@ function mark(parts) {
   }
 }
 
-/** Who leads: VP, what they would be if all districts were scored now. */
+/** Who leads: VP, what they would be if all districts were scored now.
+ * @param {State} state
+ */
 export function showLeads(state) {
   const shown = JSON.stringify([state.scores, state.standing, state.names]);
   if ($("leads-body").dataset.shown === shown) return;

@@ -2,7 +2,9 @@
 import { at, copy, el } from "./dom.js";
 import { $, note } from "./seat.js";
 
-/** Show the addresses of free seats. */
+/** Show the addresses of free seats.
+ * @param {State} state
+ */
 export function showInvitations(state) {
   const address = (one) => new URL(at(one.page), location.href).href;
   const shown = JSON.stringify(state.invitations);

@@ -4,7 +4,9 @@ import { $ } from "./seat.js";
 
 let lines = 0;  // that the server has told
 
-/** Show the lines that are new. */
+/** Show the lines that are new.
+ * @param {State} state
+ */
 export function showLog(state) {
   const list = $("log-lines");
   for (const line of list.querySelectorAll(".new")) line.classList.remove("new");

@@ -7,7 +7,9 @@ import { storedName, storeName } from "./settings.js";
 export const api = `/api/seats/${location.pathname.split("/").pop()}`;
 export const $ = (name) => document.getElementById(name);
 
-/** What the server told last: `seat.state`, null before it has told anything; its `drawing` is the whole one. */
+/** What the server told last: `seat.state`, null before it has told anything; its `drawing` is the whole one.
+ * @type {{ state: State | null }}
+ */
 export const seat = { state: null };
 
 /** Tells the positions of a game apart; a step can come again after something was taken back. */
@@ -28,10 +30,14 @@ let arriving = false; // whether it is
 const hears = {};     // what is done with other news than that anything has changed
 const connects = [];  // what is done whenever the connection is there
 
-/** Have `show(state)` called whenever the server has told something, in the order of these calls. */
+/** Have `show(state)` called whenever the server has told something, in the order of these calls.
+ * @param {(state: State) => void} show
+ */
 export const onState = (show) => { shows.push(show); };
 
-/** Have `arrive(state)` called, and waited for, before a state is shown; nothing can be played meanwhile. */
+/** Have `arrive(state)` called, and waited for, before a state is shown; nothing can be played meanwhile.
+ * @param {(state: State) => Promise<void> | void} arrive
+ */
 export const onArrival = (arrive) => { arrivals.push(arrive); };
 
 /** Have `begin()` called whenever the connection is there (again). */

@@ -38,3 +38,59 @@ interface EventTarget {
   value?: any;
   closest(selectors: string): Control | null;
 }
+
+// What the server tells of a table; tests/page/test_payload_types.py holds it to these names.
+
+interface Choice {
+  action: number;
+  text: string;
+  place: boolean;
+}
+
+interface Decision {
+  sentence: string;
+  auction: any;
+  options: any[] | null;
+  take: [number, string, number][] | null;
+  ends: boolean;
+  bid: any;
+}
+
+interface Log {
+  from: number;
+  lines: string[];
+  rules: string[][];
+}
+
+interface State {
+  seat: number | null;
+  names: string[];
+  over: boolean;
+  yours: boolean;
+  phase: string;
+  situation: string;
+  progress: string[];
+  scores: number[];
+  standing: number[];
+  decision: Decision;
+  recent: any[];
+  drawing: Record<string, [string, string]>;
+  legal: Choice[];
+  why: Record<string, number[]>;
+  why_rules: Record<string, string[]>;
+  log: Log;
+  final: any;
+  step: number;
+  behind: number;
+  alea: number[][];
+  undo: boolean;
+  undone: number;
+  paused: boolean;
+  pause: number;
+  trouble: string | null;
+  lesson: any;
+  watching: boolean;
+  owner: boolean;
+  people: any;
+  invitations: { seat: number; page: string }[];
+}

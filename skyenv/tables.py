@@ -17,7 +17,7 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
-def columns(rows: Rows, left: int = 1, width: int | None = None) -> str:
+def columns(rows: Rows, left: int = 1, width: int = WIDTH) -> str:
     """A table in columns.
 
     Args:
@@ -30,9 +30,7 @@ def columns(rows: Rows, left: int = 1, width: int | None = None) -> str:
     head = list(range(left))
     blocks: list[list[int]] = []
     for column in range(left, len(widths)):
-        if not blocks or (
-            width is not None and sum(widths[one] + 2 for one in [*blocks[-1], column]) - 2 > width
-        ):
+        if not blocks or sum(widths[one] + 2 for one in [*blocks[-1], column]) - 2 > width:
             blocks.append(list(head))
         blocks[-1].append(column)
     return "\n\n".join(

@@ -162,7 +162,7 @@ WRONG_COMMANDS = [
     ("tournament random crowd --paired-seeds 5 --minutes 5", "both say how long"),
     ("tournament random crowd --ladder x", "--ladder goes with --add"),
     ("tournament --add random crowd", "the ladder names, []:"),
-    ("dataset random", "-o FOLDER says where to write"),
+    ("dataset random", "-o/--out is required: where it is written"),
     ("dataset -o out", PLAYED_OR_RECORDED),
     ("dataset random --records y -o out", PLAYED_OR_RECORDED),
     ("dataset --records y -o out --players 3 --max-turns 9", "go with --players, --max-turns\n"),

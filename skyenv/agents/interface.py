@@ -186,7 +186,4 @@ def sample(
     number (k,).
     """
     sums = np.cumsum(weights, axis=1)
-    chosen: npt.NDArray[np.int64] = np.argmax(
-        sums > (uniform * sums[:, -1])[:, None], axis=1
-    ).astype(np.int64)
-    return chosen
+    return np.asarray(np.argmax(sums > (uniform * sums[:, -1])[:, None], axis=1), np.int64)

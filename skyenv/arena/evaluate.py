@@ -25,7 +25,7 @@ from skyenv.engine.options import GameKeywords, GameOptions, options_of
 from skyenv.errors import OptionError, shown
 from skyenv.progress import progress as progress_bar
 from skyenv.seeds import HIGHEST_SEED
-from skyenv.tables import WIDTH, columns
+from skyenv.tables import columns
 from skyenv.work import Interrupt, open_pool
 
 # Tasks for each worker, against each opponent at least: so none is idle for long in the end.
@@ -280,7 +280,7 @@ def table(results: Sequence[Result]) -> str:
         for result in results
     ]
     head = ["agent", "against", "players", "seeds", "wins, %", "VP", "ahead"]
-    text = columns([head, *rows], 3, WIDTH)
+    text = columns([head, *rows], 3)
     if any(result.interrupted for result in results):
         text += "\n* interrupted; paired seeds are missing, long ones above all"
     return text

@@ -11,7 +11,7 @@ import numpy as np
 
 from skyenv import tables
 from skyenv.arena.estimates import RESAMPLES, interval, numbers_of, percent
-from skyenv.arena.ratings import ANCHOR_POINTS, SEPARATED, Duel, Ratings
+from skyenv.arena.ratings import ANCHOR_POINTS, SEPARATED, Ratings
 from skyenv.arena.schedule import Settings
 from skyenv.engine.options import table_name
 from skyenv.errors import CheckpointError, shown
@@ -63,7 +63,14 @@ def as_dict(ratings: Ratings, settings: Settings, command: str) -> Ladder:
         "better": np.round(ratings.better[square], 4).tolist(),
         "pairs": [[_rounded(ratings, one, other) for other in order] for one in order],
         "predicted": np.round(ratings.predicted[square], 4).tolist(),
-        "duels": [_duel(duel, names) for duel in ratings.duels],
+        "duels": [
+            {
+                "one": names[duel.one],
+                "other": names[duel.other],
+                **{name: getattr(duel, name).rounded(4) for name in SHARES},
+            }
+            for duel in ratings.duels
+        ],
         "samples": np.round(ratings.samples[:SAMPLES, order], 1).tolist(),
     }
 
@@ -80,11 +87,6 @@ def _means(ratings: Ratings, index: int) -> dict[str, dict[str, float]]:
 def _rounded(ratings: Ratings, one: int, other: int) -> dict[str, float] | None:
     share = ratings.pairs[one][other]
     return None if share is None else share.rounded(4)
-
-
-def _duel(duel: Duel, names: list[str]) -> dict[str, Any]:
-    shares = {name: getattr(duel, name).rounded(4) for name in SHARES}
-    return {"one": names[duel.one], "other": names[duel.other], **shares}
 
 
 def newcomer_as_dict(
@@ -207,13 +209,13 @@ def table(ladder: Ladder) -> str:
     head = ["", "agent", "rating", "wins", "VP", "margin", "paired seeds"]
     parts = [
         tables.wrapped(headline),
-        tables.columns([head, *means], 2, tables.WIDTH),
+        tables.columns([head, *means], 2),
         "\n".join(["Probabilities of the order:", *map(tables.wrapped, order)]),
         tables.wrapped(
             f"{games} of the row's agent against the column's, in percent, as played | as the "
             "ratings predict (* where that lies outside of the interval):"
         ),
-        tables.columns([["", "", *map(str, range(1, len(names) + 1))], *pairs], 2, tables.WIDTH),
+        tables.columns([["", "", *map(str, range(1, len(names) + 1))], *pairs], 2),
     ]
     if ladder["duels"]:
         parts += [
@@ -231,7 +233,6 @@ def table(ladder: Ladder) -> str:
                     ),
                 ],
                 2,
-                tables.WIDTH,
             ),
         ]
     return "\n\n".join([*parts, f"The same games again: {ladder['command']}"])
@@ -266,7 +267,7 @@ def newcomer_table(newcomer: dict[str, Any]) -> str:
     return "\n\n".join(
         [
             tables.wrapped(head),
-            tables.columns(ranked, 2, tables.WIDTH),
+            tables.columns(ranked, 2),
             f"The same games again: {newcomer['command']}",
         ]
     )

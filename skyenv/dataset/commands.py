@@ -11,7 +11,7 @@ Exit codes: 0 all right, 1 a file is bad, 2 the command or an agent is, 130 inte
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass
 from pathlib import Path
 from typing import Final
 
@@ -34,11 +34,11 @@ PLAYED: Final = ("players", "side", "games", "seed", "max_turns")
 class DatasetOptions(Options):
     """What the command takes."""
 
+    out: Path = option(
+        MISSING, "where it is written, gone on with if it is there", short="-o", metavar="FOLDER"
+    )
     agents: tuple[str, ...] = argument(
         f"who plays, seats drawn for every game: {agents_help()}", default=(), metavar="AGENT"
-    )
-    out: Path | None = option(
-        None, "where it is written, gone on with if it is there", short="-o", metavar="FOLDER"
     )
     records: tuple[str, ...] = option(
         (),
@@ -58,17 +58,14 @@ class DatasetOptions(Options):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.out is None:
-            raise OptionError("-o FOLDER says where to write")
         if bool(self.agents) == bool(self.records):
             raise OptionError(
                 "name the agents that play, or the games to take by --records; one of the two"
             )
-        defaults = {entry.name: entry.default for entry in fields(self)}
         given = [
             f"--{name.replace('_', '-')}"
             for name in PLAYED
-            if getattr(self, name) != defaults[name]
+            if getattr(self, name) != getattr(type(self), name)
         ]
         if self.records and given:
             raise OptionError(
@@ -81,7 +78,6 @@ class DatasetOptions(Options):
 def write_dataset(options: DatasetOptions) -> int:
     """Run the command; returns the exit code."""
     out = options.out
-    assert out is not None
     modules = [module for name in options.formats for module in MODULES[name]]
     check_installed(*modules, extra="dataset", error=DatasetError)
     played = {name: getattr(options, name) for name in PLAYED}

@@ -21,8 +21,6 @@ from skyenv.errors import IllegalActionError, OptionError
 
 Observations = Any
 """float32, or int16 with ``observation="codes"``; or a dict of it and the masks."""
-Float64 = npt.NDArray[np.float64]
-StepResult = tuple[Observations, Float64, Bool, Bool, dict[str, Any]]
 
 
 class FifthAvenueVectorEnv(
@@ -126,7 +124,9 @@ class FifthAvenueVectorEnv(
         self.core.reset(seed, np.flatnonzero(marked))
         return self._told()
 
-    def step(self, actions: npt.ArrayLike) -> StepResult:
+    def step(
+        self, actions: npt.ArrayLike
+    ) -> tuple[Observations, npt.NDArray[np.float64], Bool, Bool, dict[str, Any]]:
         """Take every row's decision; what then happens to finished rows is the autoreset mode's
         choice (see the class).
 

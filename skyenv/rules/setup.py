@@ -79,14 +79,19 @@ def arrangements(district: int, unused: int) -> int:
     return first_uses + used_once * arrangements(district + 1, unused)
 
 
-COLOUR_WEIGHTS: Final = np.zeros((NUM_DISTRICTS, NUM_COLOURS + 1, 3), dtype=np.int64)
+COLOUR_WEIGHTS: Final = np.array(
+    [
+        [
+            [arrangements(district + 1, unused - 1), arrangements(district + 1, unused), 0]
+            for unused in range(NUM_COLOURS + 1)
+        ]
+        for district in range(NUM_DISTRICTS)
+    ],
+    dtype=np.int64,
+)
 """SET-1: [district, colours unused, uses of this colour so far] → arrangements that go on with this
 colour here.
 """
-for _district in range(NUM_DISTRICTS):
-    for _unused in range(NUM_COLOURS + 1):
-        COLOUR_WEIGHTS[_district, _unused, 0] = arrangements(_district + 1, _unused - 1)
-        COLOUR_WEIGHTS[_district, _unused, 1] = arrangements(_district + 1, _unused)
 
 
 @rule

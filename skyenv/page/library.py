@@ -28,8 +28,8 @@ MOST_AGENTS: Final = 500
 """Agents that are offered as filters, the most frequent ones."""
 MOST_COMPLAINTS: Final = 50
 """Damaged files that are told."""
-MOST_WORDS: Final = 8
-"""Words that are looked for in the names of files and agents."""
+MOST_FILTERS: Final = 50
+"""Filters that count at the same time."""
 APART: Final = 5.0
 """Seconds between looks at the folders."""
 SORTS: Final = {
@@ -113,8 +113,8 @@ class Library:
         """
         where, values = ["TRUE"], list[object]()
         given = dict(asked)
-        words = [("word", word) for word in given.get("text", "").split()[:MOST_WORDS]]
-        for name, value in dict.fromkeys([*asked, *words]):
+        words = [("word", word) for word in given.get("text", "").split()]
+        for name, value in [*dict.fromkeys([*asked, *words])][:MOST_FILTERS]:
             if not value:
                 continue
             if name in _NUMBERS:

@@ -3,7 +3,8 @@
 
 Makes small mistakes in functions of ``skyenv/rules``, one at a time: another operator, constant or
 condition, a call left out. SUITES judge each, in a fork of a process that has run them once on the
-rules as they are: the golden records, then the tests of the rules and new games with the referee.
+rules as they are: the golden records, then the tests of the rules and new games with the referee,
+then what the engine shows of them.
 All of it plays in plain Python, which gives the same games bit for bit.
 
 Results stand in FOLDER/mutants.jsonl, a line each; the same command goes on where it was stopped.
@@ -44,6 +45,14 @@ SUITES: Final = {
     "tests": (
         *("tests/rules", "tests/test_referee_fuzz.py"),
         *("-k", UNFIT, "-m", "not long and not compiled"),
+    ),
+    "engine": (
+        *(
+            "tests/test_game.py",
+            "tests/records/test_replay.py",
+            "tests/knowledge/test_knowledge.py",
+        ),
+        *("-m", "not long and not compiled and not programs"),
     ),
 }
 """Arguments of pytest, by name."""

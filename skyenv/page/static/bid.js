@@ -1,5 +1,5 @@
 // A bid is laid together from the hand in any order, and then played as the one sequence of actions that the rules' encoding has.
-import { el } from "./dom.js";
+import { el, percent } from "./dom.js";
 
 const COLOURS = ["green", "violet", "brown", "orange", "gray", "black"], BLACK = 5, BID = 79, DONE = 97;
 const actionOf = (colour, value) => BID + 3 * colour + value - 4;
@@ -48,16 +48,34 @@ export class Bid {
   }
 }
 
+/**
+ * What winning is worth, in a line, and what that rests on; `worth` as skyenv/page/worth.py tells it.
+ *
+ * `colour` of the bid, undefined if none is laid down yet: then that of most VP; its `total`, how many skyscrapers it `builds` at most, how many `cards` it costs.
+ */
+export function worthText(worth, { colour, total, builds, cards }) {
+  const chosen = worth.colours.find((one) => one.name === colour) ?? worth.colours.reduce((best, one) => (one.vp > best.vp ? one : best));
+  const most = Math.min(builds, Math.max(...Object.values(chosen.builds)));
+  const alea = worth.alea && (worth.alea.find(([than]) => than === total)?.[1] ?? 0);
+  const brings = `${most} × ${chosen.vp} = ${Math.round(100 * most * chosen.vp) / 100} VP in ${chosen.name}`;
+  const others = worth.others.map(({ seat, most: highest }) => `seat ${seat + 1} could bid ${highest} at most`);
+  const rest = [worth.assumes, worth.stop === null ? "" : `A building stop would bring ${worth.stop} VP instead.`,
+    cards ? `The bid costs ${cards} ${cards === 1 ? "card" : "cards"}; a turn brings two.` : "", others.length ? `By what you know, ${others.join(", ")}.` : ""];
+  return [`Winning is worth ${brings}${alea === null ? "" : `; Alea bids more than ${total}: ${percent(alea)}`}`, rest.filter(Boolean).join(" ")];
+}
+
 /** The tray that a bid is laid together in. */
 export class BidTray extends Bid {
   changed = () => {};
   play = (_actions) => {};
 
-  /** The tray of a decision: what the server told of it (`decision.bid`). */
-  static of(bid, { step = 0, changed = null, play = null } = {}) {
+  worth = null;
+
+  /** The tray of a decision: what the server told of it (`decision.bid`), and of what winning is worth (`decision.auction.worth`). */
+  static of(bid, { step = 0, changed = null, play = null, worth = null } = {}) {
     const key = JSON.stringify(bid);
     if (current?.key !== key || (play && current.step !== step)) current = new BidTray(bid, key, step);
-    if (play) Object.assign(current, { changed, play });
+    if (play) Object.assign(current, { changed, play, worth });
     return current;
   }
 
@@ -74,7 +92,9 @@ export class BidTray extends Bid {
     this.button = el("button", { type: "button", class: "primary", id: "bid-done", onclick: () => this.done() });
     this.empty = el("button", { type: "button", id: "bid-empty", onclick: () => { this.laid.clear(); this.show(); } }, "take all back");
     this.element = el("ul", { class: "tray cards", "aria-label": "Your cards for a bid" }, ...this.rows.map((row) => row.element));
-    this.foot = el("div", { class: "bid" }, this.total, this.button, this.empty);
+    this.value = el("summary", {});
+    this.rest = el("p", { class: "small" });
+    this.foot = el("div", { class: "bid" }, this.total, el("details", { class: "worth" }, this.value, this.rest), this.button, this.empty);
     this.show();
   }
 
@@ -116,6 +136,9 @@ export class BidTray extends Bid {
     this.button.textContent = `bid ${sum}`;
     this.button.disabled = this.missing !== "";
     this.empty.disabled = !this.actions.length;
+    const told = this.worth && worthText(this.worth, { colour: COLOURS[this.colour], total: sum, builds: this.actions.length ? Math.min(this.allows, supply) : Infinity, cards: this.actions.length });
+    this.value.parentElement.hidden = !told;
+    if (told) [this.value.textContent, this.rest.textContent] = told;
     this.changed();
   }
 }

@@ -172,7 +172,8 @@ export function showChoices(state) {
   else if (options) $("buttons").replaceChildren(...optionCards(options));
   else if (stacks) $("buttons").replaceChildren(...stackButtons(stacks));
   else if (canBid(state)) {
-    tray = BidTray.of(bid, { step: state.step, changed: mark, play: act });
+    tray = BidTray.of(bid, { step: state.step, changed: mark, play: act, worth: auction?.worth });
+    tray.show();
     $("buttons").replaceChildren(tray.element);
   } else $("buttons").replaceChildren(...plain.map(button));
   const few = others.length <= LISTED;

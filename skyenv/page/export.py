@@ -15,7 +15,6 @@ from html import escape
 from importlib.resources import files
 from typing import Final
 
-from skyenv.page.frames import Frames
 from skyenv.page.payloads import THEMES
 from skyenv.page.replays import Replay
 from skyenv.render.colours import VARIABLES, theme_named, variables
@@ -34,8 +33,8 @@ def exported(
 ) -> str:
     """The page as HTML.
 
-    It has all hands and every seat's view, for wide screens and for phones. Drawings share their
-    parts and are drawn once for all themes: colours are variables of the style sheet.
+    It has all hands and every seat's view, for wide screens and for phones. A part of the drawings
+    that doesn't change is stored once, for all themes: colours are variables of the style sheet.
 
     Args:
         replay: the game.
@@ -68,33 +67,36 @@ def _data(
     """The game and its drawings: JSON, packed, as base64."""
     views = [(seat, narrow) for seat in (None, *range(replay.players)) for narrow in (False, True)]
     total = len(views) * (replay.steps + 1)
-    frames, numbers, names = Frames(), dict[str, int](), dict[str, int]()
-    by_view: dict[str, list[list[int]]] = {}
+    texts: dict[str, tuple[str, str]] = {}  # of parts, by their digests, behind their names
+    by_view: dict[str, list[list[tuple[str, str]]]] = {}
     done = 0
     for seat, narrow in views:
         steps = by_view[f"{'all' if seat is None else seat}/{'narrow' if narrow else 'wide'}"] = []
-        shown: dict[str, int] = {}
+        shown: dict[str, str] = {}
         for step in range(replay.steps + 1):
-            changed: list[int] = []
-            for name, part in replay.drawing(step, seat, VARIABLES, narrow).parts.items():
-                if part.digest not in numbers:
-                    numbers[part.digest] = len(frames.frames)
-                    frames.add(part.text)
-                if shown.get(name) != numbers[part.digest]:
-                    shown[name] = numbers[part.digest]
-                    changed += [names.setdefault(name, len(names)), shown[name]]
-            steps.append(changed)
+            parts = replay.drawing(step, seat, VARIABLES, narrow).parts
+            texts |= {part.digest: (name, part.text) for name, part in parts.items()}
+            digests = {name: part.digest for name, part in parts.items()}
+            steps.append([pair for pair in digests.items() if shown.get(pair[0]) != pair[1]])
+            shown |= digests
             done += 1
             if progress is not None:
                 progress(done, total)
-    packed_parts = frames.payload()
+    order = sorted(texts, key=texts.__getitem__)  # what is alike stands together: it packs better
+    numbers = {digest: number for number, digest in enumerate(order)}
+    names = {name: number for number, name in enumerate(dict(texts.values()))}
     content = {
         "game": replay.payload(),
         "themes": list(themes),
-        "texts": packed_parts["parts"],
-        "parts": packed_parts["frames"],
+        "parts": [texts[digest][1] for digest in order],
         "names": list(names),
-        "views": by_view,
+        "views": {
+            view: [
+                [number for name, digest in step for number in (names[name], numbers[digest])]
+                for step in steps
+            ]
+            for view, steps in by_view.items()
+        },
     }
     packed = gzip.compress(
         json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode(), 9, mtime=0

@@ -1,6 +1,4 @@
-"""Recorded games, step by step, and their charts; drawings that share their parts; the exported
-page.
-"""
+"""Recorded games, step by step, and their charts; the exported page."""
 
 from __future__ import annotations
 
@@ -19,7 +17,6 @@ from skyenv import Game
 from skyenv.page import export, replays
 from skyenv.page.chart import HEIGHT, NOW, WIN, chart
 from skyenv.page.errors import PageError
-from skyenv.page.frames import Frames, text
 from skyenv.page.replays import Replay, summaries
 from skyenv.render import words
 from skyenv.render.colours import VARIABLES
@@ -155,41 +152,6 @@ def test_the_chart_of_if_scored_now_ends_at_the_scores() -> None:
     assert NOW.name in charts["now"]["wide"]
 
 
-# ---- frames ----
-
-
-def test_frames_are_what_was_added_and_alike_parts_are_stored_once() -> None:
-    replay = replay_of(played(2, seed=5, actions=40))
-    drawings = [replay.drawing(step, None, "light").text() for step in range(0, 41, 4)]
-    frames = Frames()
-    for drawing in [*drawings, drawings[0]]:
-        frames.add(drawing)
-    payload = json.loads(json.dumps(frames.payload()))
-    assert [text(payload["parts"], number) for number in payload["frames"]] == [
-        *drawings,
-        drawings[0],
-    ]
-    assert payload["frames"][-1] == payload["frames"][0]
-    assert len(json.dumps(payload)) < sum(map(len, drawings)) / 2
-    assert len({json.dumps(part) for part in payload["parts"]}) == len(payload["parts"])
-
-
-@pytest.mark.parametrize("wrong", ["<a>", "</a>", "<a></a></b>"])
-def test_drawings_that_are_not_closed_are_refused(wrong: str) -> None:
-    with pytest.raises(ValueError, match="close"):
-        Frames().add(wrong)
-
-
-def test_frames_keep_what_looks_like_a_tag_in_an_attribute() -> None:
-    frames = Frames()
-    frames.add('<?xml version="1.0"?><a t="x > y"><b/>1 &lt; 2</a>')
-    payload = frames.payload()
-    assert (
-        text(payload["parts"], payload["frames"][0])
-        == '<?xml version="1.0"?><a t="x > y"><b/>1 &lt; 2</a>'
-    )
-
-
 # ---- the exported page ----
 
 
@@ -211,10 +173,7 @@ def test_an_export_carries_every_view_of_every_step_and_nothing_from_outside() -
         shown: dict[str, str] = {}
         for step, changed in enumerate(steps):
             numbers = zip(changed[::2], changed[1::2], strict=True)
-            shown |= {
-                data["names"][name]: text(data["texts"], data["parts"][part])
-                for name, part in numbers
-            }
+            shown |= {data["names"][name]: data["parts"][part] for name, part in numbers}
             drawn = replay.drawing(step, seat, VARIABLES, narrow)
             assert {name: shown[name] for name in drawn.parts} == {
                 name: part.text for name, part in drawn.parts.items()

@@ -9,15 +9,8 @@ async function unpacked() {
   return JSON.parse(await new Response(stream).text());
 }
 
-const { game, themes, texts, parts, names, views } = await unpacked();
-const text = (number) => (typeof texts[number] === "string" ? texts[number] : texts[number].map(text).join(""));
-const written = new Map();  // parts as board.js wants them, by their numbers
+const { game, themes, parts, names, views } = await unpacked();
 const drawings = new Map();  // of every step, by view
-
-function part(number) {
-  if (!written.has(number)) written.set(number, [number, text(parts[number])]);
-  return written.get(number);
-}
 
 /** The drawings of a view: of each step only what has changed is kept. */
 function drawingsOf(view) {
@@ -25,7 +18,7 @@ function drawingsOf(view) {
     let drawing = {};
     drawings.set(view, views[view].map((changed) => {
       const changes = {};
-      for (let i = 0; i < changed.length; i += 2) changes[names[changed[i]]] = part(changed[i + 1]);
+      for (let i = 0; i < changed.length; i += 2) changes[names[changed[i]]] = [changed[i + 1], parts[changed[i + 1]]];
       return (drawing = merged(drawing, changes));
     }));
   }

@@ -1,0 +1,87 @@
+"""The tools beside a replay's board, in a real browser: asking, analysing, simulating."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from accessibility import check_accessible
+from pages import Judge, RunningServer, few, played, quick_catalogue
+
+from experiments.tools.chromium import Browser, browser
+from skyenv.page.catalogue import Catalogue, CatalogueEntry
+from skyenv.page.storage import Storage
+from skyenv.page.web import application
+
+SMALL = """
+    return [...document.querySelectorAll("main :is(button:not(.line), select, summary, a.button, input[type=number])")]
+        .filter((one) => one.offsetParent && one.getBoundingClientRect().height < 43.5)
+        .map((one) => one.id || one.textContent);
+"""
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[RunningServer]:
+    """A page with an agent that estimates chances to win."""
+    quick = quick_catalogue()
+    entries = [*(quick[name] for name in quick.names), CatalogueEntry("trained", Judge())]
+    storage = Storage(tmp_path / "bench.db")
+    running = RunningServer(application(storage, Catalogue(entries), ["127.0.0.1"]))
+    yield running
+    running.stop()
+
+
+def tool(page: Browser, name: str) -> None:
+    """Open a tab beside a replay's board."""
+    page.run("document.querySelector(`#tools [value=${arguments[0]}]`).click()", name)
+
+
+@pytest.mark.parametrize("phone", few([False, True], False))
+def test_a_game_is_asked_about_analysed_and_simulated(
+    bench: RunningServer, tmp_path: Path, phone: bool
+) -> None:
+    """All tabs are accessible, and large enough to touch."""
+    path = tmp_path / "game.jsonl"
+    path.write_text(played(2, seed=12, turns=8).to_record(["greedy", "greedy"]), encoding="utf-8")
+    with browser(dark=phone, phone=phone) as page:
+        page.open(f"{bench.address}/")
+        page.wait("#strengths input")
+        page.driver.find_element("id", "file").send_keys(str(path))
+        page.wait("#board svg")
+        assert page.run("return document.getElementById('adviser').value") == "trained"
+        page.run("document.getElementById('adviser-1').value = 'greedy'")
+        page.click("#ask")
+        columns = "return document.querySelectorAll('#hint thead th').length"
+        page.wait_until(lambda: page.run(columns) == 4, "both agents, and the chance to win")
+        assert "Chance to win now: seat 1" in page.text("#hint .wins")
+        assert page.run("return document.querySelectorAll('.badge').length") > 0
+        check_accessible(page)
+        tool(page, "analyse")
+        page.run("document.getElementById('analyst').value = 'greedy'")
+        page.click("#analyse")
+        page.wait_until(lambda: page.wait("#analyse").is_enabled(), "the end of the analysis")
+        mistake = page.wait("#mistakes button")
+        assert " — better: " in mistake.text
+        step = mistake.get_attribute("data-step")
+        page.click("#mistakes button")
+        page.wait_until(lambda: page.text("#count").startswith(f"{step} /"), "the mistake's step")
+        check_accessible(page)
+        tool(page, "simulate")
+        page.run("document.getElementById('out-number').value = 26")
+        page.click("#play-out")
+        page.wait_until(lambda: page.wait("#play-out").is_enabled(), "the end of the simulation")
+        assert "95 % interval" in page.text("#out-results")
+        page.run("document.getElementById('chances').open = true")
+        page.wait("#chances table")
+        check_accessible(page)
+        assert not phone or page.run(SMALL) == []
+        page.run("document.getElementById('on-hidden').value = 'anew'")
+        page.run("document.getElementById('first').click()")
+        page.click("#play-myself")
+        page.wait_until(lambda: "/seat/" in page.driver.current_url, "the table")
+        page.driver.back()
+        page.wait("#mistakes button")  # what was begun goes on being shown
+        tool(page, "simulate")
+        page.wait("#variations li")
+        assert page.complaints() == []

@@ -200,7 +200,7 @@ def state(page: Browser) -> dict[str, Any]:
         const busy = document.querySelector("[data-take], .tray");
         return {over: !document.getElementById("finished").hidden, yours: document.body.classList.contains("yours"),
                 step: document.getElementById("hint").dataset.step,
-                table: busy ? [] : numbers("#board [role=button][data-action]", "action"),
+                table: busy ? [] : numbers("#board [role=button][data-action]:not([data-commissioner])", "action"),
                 buttons: numbers("#buttons [data-choice], #foot [data-choice]", "choice"),
                 listed: numbers("#places [data-choice]", "choice"), stacks: numbers("#buttons [data-take]", "take"),
                 cards: [...document.querySelectorAll("[data-more]:enabled")].map((one) => one.dataset.more)};

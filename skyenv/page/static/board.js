@@ -21,20 +21,17 @@ export const isUpright = matchMedia("(max-width: 1262px)");
 
 // ---- what can be clicked ----
 
-/** The number of the action that a thing of the drawing stands for, whoever sits where; null if there is none. */
-function meaning({ dataset: data }) {
-  const numbers = (text) => text.split(":").map(Number);
-  if (data.plot) { const [district, plot] = numbers(data.plot); return 13 + 6 * district + plot; }
-  if (data.district) return 6 + Number(data.district);
-  if (data.stack) return Number(data.stack) < 5 ? 55 + Number(data.stack) : null;
-  if (data.place) { const [who, place] = numbers(data.place); return 60 + 9 * who + place; }
-  if (data.card) { const [, colour, rank] = numbers(data.card); return 79 + 3 * colour + rank; }
-  if (data.rowType) return 1 + Number(data.rowType);
-  return null;
+/** The numbers of the actions that choosing an element of the drawing means, legal or not: a commissioner's are its moves. */
+export function actionsOf({ dataset: data }, seat) {
+  if (!data.action || (data.card && Number(data.card[0]) !== seat)) return [];
+  return data.action.split(" ").map(Number);
 }
 
-/** The number of the action that an element of the drawing stands for, legal or not; null if there is none. */
-export const actionOf = (part, seat) => (part.dataset.card && Number(part.dataset.card[0]) !== seat ? null : meaning(part));
+/** The number of the one action that an element of the drawing stands for; null if there is none, or there are several. */
+export function actionOf(part, seat) {
+  const actions = actionsOf(part, seat);
+  return actions.length === 1 ? actions[0] : null;
+}
 
 // ---- showing it ----
 
@@ -129,8 +126,7 @@ function setUp(svg, play) {
 /** Make a part a button, or none; returns whether it has become another thing. */
 function mark(part, can) {
   if (can === (part.getAttribute("role") === "button")) return false;
-  const action = can && part.dataset.commissioner === undefined ? meaning(part) : null;
-  const attributes = { role: can ? "button" : "group", tabindex: can ? "0" : null, "data-action": action };
+  const attributes = { role: can ? "button" : "group", tabindex: can ? "0" : null };
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null) part.removeAttribute(name);
     else part.setAttribute(name, value);

@@ -1,5 +1,5 @@
 // What the seat may choose: on the drawing, and as buttons. Two cards, and the cards of a bid, are chosen in any order.
-import { actionOf } from "./board.js";
+import { actionOf, actionsOf } from "./board.js";
 import { asked } from "./asking.js";
 import { BidTray } from "./bid.js";
 import { el } from "./dom.js";
@@ -15,7 +15,8 @@ let opened = [null, false];  // in which phase the list of choices was set up, a
 let first = null;     // the stack that was chosen, where two cards are taken
 let tray = null;      // the bid that is laid together
 
-const movesOf = (who) => seat.state.legal.map((choice) => choice.action).filter((a) => Math.floor((a - 60) / 9) === Number(who) && a >= 60 && a < 78);
+/** Those of a part's actions that are legal. */
+const legalOf = (part) => actionsOf(part, seat.state.seat).filter((action) => seat.state.legal.some((choice) => choice.action === action));
 const taking = (part) => (seat.state?.decision.take && part.dataset.stack !== undefined ? Number(part.dataset.stack) : null);
 
 /** The card of this seat's hand that a part of the drawing is: [colour, value]; null if it is none. */
@@ -31,10 +32,9 @@ const canBid = (state) => state.decision.bid !== null && state.legal.some((choic
 export function isLegal(part) {
   const { state } = seat;
   if (!state?.yours || isForced(state)) return false;
-  if (part.dataset.commissioner !== undefined) return movesOf(part.dataset.commissioner).length > 0;
   if (state.decision.take && part.dataset.stack !== undefined) return state.decision.take.some(([colour]) => colour === taking(part));
   if (canBid(state) && cardOf(part)) return !BidTray.of(state.decision.bid).why(...cardOf(part));
-  return state.legal.some((choice) => choice.action === actionOf(part, state.seat));
+  return legalOf(part).length > 0;
 }
 
 /** Why a part of the drawing can't be chosen, in words; "" if it can, or nothing is known. */
@@ -43,8 +43,7 @@ export function whyNot(part) {
   if (!state || state.seat === null || isLegal(part)) return "";
   if (state.over) return "the game is over";
   if (state.behind) return "this is an earlier position";
-  const who = part.dataset.commissioner;
-  const action = who === undefined ? actionOf(part, state.seat) : 60 + 9 * Number(who);  // its moves have one reason
+  const [action = null] = actionsOf(part, state.seat);  // moves of a commissioner that can't move have one reason
   if (action === null) {
     if (!state.yours) return Object.keys(state.why)[0] ?? "";
     if (part.dataset.stack) return "black cards come with options C and D; they can't be chosen";
@@ -76,13 +75,13 @@ export function click(part) {
   } else if (part.dataset.commissioner === undefined) {
     choose(actionOf(part, state.seat));
   } else {
-    aim(part.dataset.commissioner);
+    aim(part);
   }
 }
 
 /** Choose a commissioner: its next places stay bright. With one of them it goes there. */
-function aim(who) {
-  const moves = movesOf(who);
+function aim(commissioner) {
+  const moves = legalOf(commissioner), who = commissioner.dataset.commissioner;
   if (moves.length === 1) {
     act(moves);
     return;

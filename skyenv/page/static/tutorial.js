@@ -1,11 +1,11 @@
 // The lesson: what it says, what is to be clicked, going back, and leaving it.
-import { actionOf } from "./board.js";
+import { actionsOf } from "./board.js";
 import { ask, at, el, ruleLink, send } from "./dom.js";
 import { $, api, attempt, onState, seat } from "./seat.js";
 import { linked } from "./terms.js";
 
 const USUAL = "greedy";  // who is played on against, if it is there
-const TAKE = 55, MOVE = 60, PASS = 78, BID = 79, DONE = 97;
+const TAKE = 55, BID = 79, DONE = 97;
 let parts = null;        // of the page, once this is a lesson
 let shown = "";          // the step that is told
 
@@ -38,8 +38,7 @@ const leave = () => attempt(async () => {
 function mark() {
   const lesson = seat.state?.lesson;
   const wanted = seat.state?.yours && lesson ? lesson.wanted : [];
-  const isWanted = (part) => wanted.includes(actionOf(part, seat.state.seat))
-    || (part.dataset.commissioner !== undefined && wanted.some((action) => action >= MOVE && action < PASS && Math.floor((action - MOVE) / 9) === Number(part.dataset.commissioner)));
+  const isWanted = (part) => actionsOf(part, seat.state.seat).some((action) => wanted.includes(action));
   for (const part of $("table").querySelectorAll("#board g, button")) {
     const { choice, take, more } = part.dataset;
     const [colour, value] = (more ?? "").split(":").map(Number);

@@ -4,38 +4,12 @@ plots.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from skyenv.errors import OptionError, shown
 
 
-@dataclass(frozen=True, eq=False)
-class Theme:
-    """Colours, each by what it is for.
-
-    Attributes:
-        table: behind everything.
-        board: the board, and `street` and `lane` on it.
-        block: a district's ground; `block_edge` its kerb; `stopped` the ground of a stopped
-            district.
-        panel: what lies beside the board; `panel_edge` around it.
-        ink: text and outlines; `faint` less important text; `paper` text on ink.
-        plots: green, violet, brown, orange, gray, and the sixth plot; `suits` the same colours
-            where they are small, and black.
-        suit_ink: outlines of cards and plots.
-        card: the front of a card.
-        seats: of the four seats and Alea; `badge` behind their signs in their own panels;
-            `on_seats` text on them; `seat_lines` where they are thin lines or text on a panel.
-        window: windows of skyscrapers.
-        tile: a business.
-        water, grass, tree: of the park.
-        gold: auctions, winners and VP; `on_gold` text on it.
-        legal: around what may be chosen.
-        white, beige: the commissioners.
-        skyline: silhouettes behind the title.
-    """
-
+class _Colours(NamedTuple):
     name: str
     table: str
     board: str
@@ -68,6 +42,34 @@ class Theme:
     white: str
     beige: str
     skyline: str
+
+
+class Theme(_Colours):
+    """Colours, each by what it is for.
+
+    Attributes:
+        table: behind everything.
+        board: the board, and `street` and `lane` on it.
+        block: a district's ground; `block_edge` its kerb; `stopped` the ground of a stopped
+            district.
+        panel: what lies beside the board; `panel_edge` around it.
+        ink: text and outlines; `faint` less important text; `paper` text on ink.
+        plots: green, violet, brown, orange, gray, and the sixth plot; `suits` the same colours
+            where they are small, and black.
+        suit_ink: outlines of cards and plots.
+        card: the front of a card.
+        seats: of the four seats and Alea; `badge` behind their signs in their own panels;
+            `on_seats` text on them; `seat_lines` where they are thin lines or text on a panel.
+        window: windows of skyscrapers.
+        tile: a business.
+        water, grass, tree: of the park.
+        gold: auctions, winners and VP; `on_gold` text on it.
+        legal: around what may be chosen.
+        white, beige: the commissioners.
+        skyline: silhouettes behind the title.
+    """
+
+    __slots__ = ()
 
 
 LIGHT: Final = Theme(
@@ -143,41 +145,34 @@ DARK: Final = Theme(
 THEMES: Final = {theme.name: theme for theme in (LIGHT, DARK)}
 
 
-def _flat(theme: Theme) -> dict[str, str]:
-    """Every colour by the name of its variable."""
-    colours: dict[str, str] = {}
-    for name, value in vars(theme).items():
-        if isinstance(value, tuple):
-            colours |= {
-                f"--table-{name}-{i}".replace("_", "-"): colour for i, colour in enumerate(value)
-            }
-        elif name != "name":
-            colours[f"--table-{name}".replace("_", "-")] = value
-    return colours
-
-
 def _variable(name: str, value: str | tuple[str, ...]) -> Any:
     if isinstance(value, tuple):
-        return tuple(f"var(--table-{name}-{i})".replace("_", "-") for i in range(len(value)))
+        return tuple(_variable(f"{name}-{i}", colour) for i, colour in enumerate(value))
     return f"var(--table-{name})".replace("_", "-")
 
 
-_variables: Final[dict[str, Any]] = {
-    name: _variable(name, value) for name, value in vars(LIGHT).items()
+_NAMED: Final[dict[str, Any]] = {
+    name: _variable(name, value) for name, value in LIGHT._asdict().items()
 }
-VARIABLES: Final = Theme(**_variables | {"name": "any"})
+VARIABLES: Final = Theme(**_NAMED | {"name": "any"})
 """Colours by name, for pages that bring the colours themselves: what :func:`variables` gives."""
 
 
 def variables(theme: Theme) -> str:
     """The colours that VARIABLES names, as declarations of a style sheet."""
-    return ";".join(f"{name}:{colour}" for name, colour in _flat(theme).items())
+    pairs = zip(_flat(VARIABLES), _flat(theme), strict=True)
+    return ";".join(f"{variable[4:-1]}:{colour}" for variable, colour in pairs)
 
 
+def _flat(theme: Theme) -> list[str]:
+    values = (value if isinstance(value, tuple) else (value,) for value in theme[1:])
+    return [colour for value in values for colour in value]
+
+
+# Lines and marks of plots: Okabe and Ito's colours, which colour-blind people tell apart.
 SERIES: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000")
-"""Lines and marks of plots: Okabe and Ito's colours, which colour-blind people tell apart."""
+# Lines of plots that the others are compared with, and what is said of them.
 REFERENCE: Final = "#666666"
-"""Lines of plots that the others are compared with, and what is said of them."""
 GRID: Final = "#DDDDDD"
 
 

@@ -1,8 +1,5 @@
 """The picture: valid, pure, complete, legible, drawn of parts, and everything that can be chosen
 marked.
-
-This file is also a program that draws the golden pictures anew:
-``PYTHONPATH=.:agents:tests python tests/render/test_render_svg.py``.
 """
 
 from __future__ import annotations
@@ -22,7 +19,6 @@ import pytest
 from scenario import built_up
 from skyenv import Game, OptionError, make_agent
 from skyenv.agents import decide_game
-from skyenv.records import nth_game
 from skyenv.render import city, panels, svg
 from skyenv.render.colours import THEMES, VARIABLES, variables
 from skyenv.render.marks import width_of
@@ -33,7 +29,6 @@ from skyenv.rules.actions import BID, BID_DONE, OPTION_B, OPTION_C, OPTION_D, PA
 from skyenv.rules.components import BUSINESSES, COLOURS, DISTRICTS, PLACES
 from skyenv.rules.state import NONE
 
-GOLDEN = Path(__file__).parents[1] / "golden"
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 TEXT = f"{NAMESPACE}text"
 TABLES = [(2, "front"), (3, "back"), (4, "front")]
@@ -408,43 +403,3 @@ def test_names_and_titles_are_escaped(name: str) -> None:
 def test_wrong_arguments_are_named(options: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=re.escape(message)):
         svg(**({"position": Game(2, seed=1).state} | options))
-
-
-# ---- golden pictures ----
-
-GOLDEN_PICTURES: dict[str, tuple[str, int | None, dict[str, Any]]] = {
-    "auction.svg": ("two_players_alea.jsonl", 34, {"seat": 1}),
-    "late.svg": ("four_players_crowd.jsonl", 540, {"theme": "dark"}),
-    "end_upright.svg": ("three_players_back.jsonl", None, {"width": 640, "seat": 2}),
-}
-"""Record, step and options of every golden picture."""
-
-
-def golden(name: str) -> str:
-    source, step, options = GOLDEN_PICTURES[name]
-    game = Game.replay(nth_game(GOLDEN / source), step)
-    names = ["ann", "bob", "cid", "dee"][: game.num_players]
-    return svg(game.state, events=game.events, legal=game.mask, agents=names, **options)
-
-
-def structure(element: Element) -> list[Any]:
-    """What is in an element and where it stands in the tree, without coordinates and colours."""
-    kept = {
-        key: value
-        for key, value in element.attrib.items()
-        if key.startswith("data-") or key == "class"
-    }
-    inside = [structure(child) for child in element]
-    return [element.tag.removeprefix(NAMESPACE), kept, (element.text or "").strip(), inside]
-
-
-@pytest.mark.parametrize("name", GOLDEN_PICTURES)
-def test_golden_pictures_are_drawn_again(name: str) -> None:
-    """The same things, marks, titles and texts in the same order, however they are drawn."""
-    kept = parsed((GOLDEN / name).read_text(encoding="utf-8"))
-    assert structure(parsed(golden(name))) == structure(kept)
-
-
-if __name__ == "__main__":
-    for picture_name in GOLDEN_PICTURES:
-        (GOLDEN / picture_name).write_text(golden(picture_name), encoding="utf-8")

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,10 +21,10 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 
-from skyenv.engine.options import DEFAULT_MAX_TURNS
 from skyenv.errors import OptionError
 from skyenv.page.browsers import COOKIE, new_token
-from skyenv.page.storage import HUMAN, Link, Storage, StoredGame
+from skyenv.page.game_server import new_game
+from skyenv.page.storage import HUMAN, Link, Storage
 
 FLAGS: Final = (
     "--headless=new",
@@ -218,11 +219,8 @@ def sit_down(
     page.wait("#strengths input")
     name = str((page.driver.get_cookie(COOKIE) or {})["value"]).partition(".")[0]
     agents = (HUMAN, *["greedy"] * (players - 1))
-    game = StoredGame(
-        new_token(), name, time.time(), players, "front", DEFAULT_MAX_TURNS, seed, agents, 0.5
-    )
+    game = replace(new_game(name, seed, agents, pause=0.5), actions=tuple(actions))
     link = Link(new_token(), game.id, 0, name)
     storage.add_game(game, [link])
-    storage.append(game.id, 0, actions)
     page.open(f"{address}/seat/{link.token}")
     page.wait("#board svg")

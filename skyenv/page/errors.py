@@ -20,21 +20,15 @@ class PageError(SkyenvError, ValueError):
         self.status = status
 
 
-class ConflictError(PageError):
-    """A game has been changed by somebody else meanwhile, in the same database."""
-
-
 class StorageError(PageError):
     """The page's database can't do that now. Nothing has changed.
 
     Args:
         why: what keeps it from that.
         until: when it will be able to.
-        is_busy: whether another program has locked it.
     """
 
-    def __init__(self, why: str, until: str = "later", is_busy: bool = False) -> None:
+    def __init__(self, why: str, until: str = "later") -> None:
         super().__init__(f"{why}: nothing has changed; try again {until}", 503)
         self.why = why
         self.until = until
-        self.is_busy = is_busy

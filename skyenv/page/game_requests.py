@@ -16,10 +16,9 @@ from skyenv.page.storage import HUMAN
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 from skyenv.seeds import HIGHEST_SEED
 
+# A seat for the browser that makes the game; the other seats are HUMAN or have an agent's name
+# behind AGENT.
 ME: Final = "me"
-"""A seat for the browser that makes the game; the other seats are HUMAN or have an agent's name
-behind AGENT.
-"""
 AGENT: Final = "agent:"
 _KEY: Final = re.compile(r"[A-Za-z0-9-]{8,64}")
 
@@ -52,40 +51,43 @@ class GameRequest:
         Raises:
             PageError: it isn't what the form sends.
         """
-        players, side, seed, seats = (
-            value.get(name) for name in ("players", "side", "seed", "seats")
+        players = check_integer(
+            "players", value.get("players"), MIN_PLAYERS, MAX_PLAYERS, PageError
         )
-        players = check_integer("players", players, MIN_PLAYERS, MAX_PLAYERS, PageError)
-        side = check_choice("side", side, SIDES, PageError)
-        if (
-            not isinstance(seats, list)
-            or len(seats) != players
-            or not all(isinstance(seat, str) for seat in seats)
-        ):
-            raise PageError(f"seats must be a list of {players} texts, not {shown(seats)}")
+        side = check_choice("side", value.get("side"), SIDES, PageError)
+        seats = _texts("seats", value.get("seats"), players)
         for seat in seats:
             if seat.startswith(AGENT):
                 await catalogue.look_up(seat.removeprefix(AGENT))
             elif seat not in (ME, HUMAN):
                 raise PageError(f"a seat is '{ME}', '{HUMAN}' or '{AGENT}NAME', not {shown(seat)}")
-        names = value.get("names", [""] * players)
-        if not isinstance(names, list) or len(names) != players:
-            raise PageError(f"names must be a list of {players} texts, not {shown(names)}")
+        names = _texts("names", value.get("names", [""] * players), players)
         called = tuple(
             checked_name(name, catalogue.names) if seat == ME else ""
             for name, seat in zip(names, seats, strict=True)
         )
-        return cls(players, side, _seed(seed), tuple(seats), checked_key(value), called)
+        # The seed comes as text: a browser's numbers have 53 bits.
+        text = value.get("seed") or ""
+        seed = parse_integer(text, 0, HIGHEST_SEED) if isinstance(text, str) else None
+        if seed is None and text != "":
+            whole = f"a whole number from 0 to {HIGHEST_SEED}"
+            raise PageError(f"the seed must be {whole}, not {shown(text)}")
+        return cls(players, side, seed, tuple(seats), checked_key(value), called)
 
 
-def _seed(value: object) -> int | None:
-    if value is None or value == "":
-        return None
-    # As text: a browser's numbers have 53 bits.
-    seed = parse_integer(value, 0, HIGHEST_SEED) if isinstance(value, str) else None
-    if seed is not None:
-        return seed
-    raise PageError(f"the seed must be a whole number from 0 to {HIGHEST_SEED}, not {shown(value)}")
+def _texts(name: str, value: object, number: int) -> list[str]:
+    """Return a list of so many texts.
+
+    Raises:
+        PageError: it isn't one; `name`: what it is called.
+    """
+    if (
+        isinstance(value, list)
+        and len(value) == number
+        and all(isinstance(each, str) for each in value)
+    ):
+        return value
+    raise PageError(f"{name} must be a list of {number} texts, not {shown(value)}")
 
 
 def checked_key(request: Mapping[str, Any]) -> str | None:

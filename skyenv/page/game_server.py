@@ -1,6 +1,4 @@
-"""All games of a server: who may do what, agents' moves, who is told of changes, and what is
-stored.
-"""
+"""All games of a server: who may do what, agents' moves, news to pages, and what is stored."""
 
 from __future__ import annotations
 
@@ -9,53 +7,44 @@ import contextlib
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
-from skyenv.checks import check_number
 from skyenv.engine.game import Game
 from skyenv.engine.options import DEFAULT_MAX_TURNS
-from skyenv.errors import shown
 from skyenv.page.browsers import new_token
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
-from skyenv.page.errors import ConflictError, PageError, StorageError
+from skyenv.page.errors import PageError, StorageError
 from skyenv.page.game_requests import AGENT, ME, GameRequest
 from skyenv.page.hints import advise
 from skyenv.page.jobs import move
 from skyenv.page.kept_replays import KeptReplays
 from skyenv.page.payloads import Payload
 from skyenv.page.preparing import Preparation
-from skyenv.page.session import Session
-from skyenv.page.storage import ANYBODY, HUMAN, NOBODY, Link, Storage, StoredGame
-from skyenv.page.stored import withdrawn
+from skyenv.page.session import Position, Session
+from skyenv.page.storage import ANYBODY, HUMAN, Link, Storage, StoredGame
 from skyenv.page.teaching import tutorial
 from skyenv.page.variations import Variation
 from skyenv.page.win_chance import ESTIMATOR
 from skyenv.page.workers import Priority, Report, Workers
 from skyenv.seeds import fresh_seed
 
-LONGEST_PAUSE: Final = 10.0
 DEFAULT_PAUSE: Final = 0.8
+# Games that one browser can have in the database, and all of them, as browsers are as many as
+# somebody likes.
 MOST_GAMES: Final = 500
-"""Games that one browser can have in the database."""
 MOST_GAMES_IN_ALL: Final = 100_000
-"""Games in the database; browsers are as many as somebody likes.
-
-Of those in which nobody has played the oldest make room.
-"""
-SESSIONS: Final = 200
-"""Games that are kept in memory though nobody looks at them."""
+SESSIONS: Final = 200  # games that are kept in memory though nobody looks at them
+# Seconds until a move that couldn't be stored is tried again, at first and at most.
 FIRST_RETRY, LONGEST_RETRY = 0.5, 30.0
-"""Seconds until a move that couldn't be stored is tried again, at first and at most."""
+# What pages are told of: anything; who is there.
 CHANGED: Final = "changed"
 PEOPLE: Final = "people"
-"""What pages are told of: anything; who is there."""
-
+# The idempotency key of a lesson, of which each browser has one; browsers' own are longer.
 LESSON: Final = "lesson"
-"""The idempotency key of a lesson, of which each browser has one; browsers' own are longer."""
 _log = logging.getLogger("skyenv.page")
 
 
@@ -84,8 +73,8 @@ class GameServer:
         self.workers = workers or Workers()
         self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._runners: dict[str, asyncio.Task[None]] = {}
+        # Since when it is an agent's turn, by the game's key.
         self._asked: dict[str, float] = {}
-        """Since when it is an agent's turn, by the game's key."""
         self._watchers: dict[str, set[Watcher]] = {}
         self.replays = KeptReplays(storage, self.preparation.require_rules)
 
@@ -120,33 +109,25 @@ class GameServer:
             PageError: the browser has too many games, or one of the agents can't be had, or others
                 have all seats meanwhile.
         """
-        for seat in request.seats:
-            if seat.startswith(AGENT):
-                self.preparation.require_hope(seat.removeprefix(AGENT))
-        seed = fresh_seed() if request.seed is None else request.seed
         agents = tuple(
             seat.removeprefix(AGENT) if seat.startswith(AGENT) else HUMAN for seat in request.seats
         )
-        options = (
-            request.players,
-            request.side,
-            DEFAULT_MAX_TURNS,
-            seed,
-            agents,
-            DEFAULT_PAUSE,
-            request.idempotency_key,
+        for agent in set(agents) - {HUMAN}:
+            self.preparation.require_hope(agent)
+        seed = fresh_seed() if request.seed is None else request.seed
+        game = new_game(
+            browser, seed, agents, request.side, idempotency_key=request.idempotency_key
         )
-        game = StoredGame(new_token(), browser, time.time(), *options)
-        actions: Sequence[int] = ()
         if variation is not None:
-            actions = variation.actions
             game = replace(
                 game,
                 max_turns=variation.max_turns,
                 beginning=variation.beginning,
                 origin=variation.origin,
+                origin_step=len(variation.actions),
+                drawn_for=variation.drawn_for,
+                actions=tuple(variation.actions),
             )
-            game = replace(game, origin_step=len(actions), drawn_for=variation.drawn_for)
         screen = new_token() if request.seats.count(ME) > 1 else None
         names = request.names or ("",) * request.players
         links = [
@@ -156,108 +137,32 @@ class GameServer:
             for seat, kind in enumerate(request.seats)
             if not kind.startswith(AGENT)
         ] or [Link(new_token(), game.id, None, browser)]
-        links = await self.store(game, links, actions)
-        ways = [link for link in links if link.browser == browser] or [
-            link for link in links if link.browser is None
-        ]
+        links = await self.store(game, links)
+        ways = sorted(
+            (link for link in links if link.browser in (browser, None)),
+            key=lambda link: link.browser is None,
+        )
         if not ways:  # the key has led to a game before, whose seats others have now
             raise PageError("others have all seats of this game now", 403)
         return ways[0]
 
-    async def lesson(self, browser: str) -> Link:
-        """The way to the browser's lesson, which is made if there is none, and begun anew if it is
-        over.
-        """
-        options = (
-            tutorial.PLAYERS,
-            tutorial.SIDE,
-            DEFAULT_MAX_TURNS,
-            tutorial.SEED,
-            tutorial.AGENTS,
-            DEFAULT_PAUSE,
-            LESSON,
-        )
-        link = await self._add(StoredGame(new_token(), browser, time.time(), *options), browser)
-        if link.browser is None:  # it was given up; nobody else knows its address
-            await self.claim(link.token, browser)
-        if _lesson_of(await self.session(link)).is_over:
-            await self.repeat(link, anew=True)
-        return link
-
-    async def _add(self, game: StoredGame, browser: str, actions: Sequence[int] = ()) -> Link:
-        """Store a game with one person, in which `actions` have been played; the way to his
-        seat.
-        """
-        link = Link(new_token(), game.id, game.agents.index(HUMAN), browser)
-        (link,) = await self.storage.write(
-            self.storage.add_game, game, [link], MOST_GAMES, MOST_GAMES_IN_ALL, actions
-        )
-        return link
-
-    async def repeat(self, link: Link, anew: bool = False) -> None:
-        """Go back in a lesson: to where its last step began, or if nothing has been done since, the
-        one before; or all of it.
-
-        Raises:
-            PageError: this is no lesson.
-            ConflictError: as for :meth:`storing`.
-        """
-        session = await self.session(link)
-        async with session.changing:
-            lesson = _lesson_of(session)
-            stay = 0 if anew else lesson.begin_of_last()
-            with self.storing(session):
-                await self.storage.write(self.storage.take_back, link.game, session.step, stay)
-            session.go_back_to(lesson.played[:stay])
-        self.tell(link.game)
-
-    async def leave_lesson(self, link: Link, agent: str) -> Link:
-        """Play on freely from where a lesson stands, against an agent, in a game of its own.
-
-        Raises:
-            PageError: this is no lesson, or there is no such agent.
-        """
-        session = await self.session(link)
-        _lesson_of(session)
-        agents = HUMAN, (await self.catalogue.look_up(agent)).name
-        options = (
-            tutorial.PLAYERS,
-            tutorial.SIDE,
-            DEFAULT_MAX_TURNS,
-            tutorial.SEED,
-            agents,
-            DEFAULT_PAUSE,
-        )
-        game = StoredGame(
-            new_token(),
-            str(link.browser),
-            time.time(),
-            *options,
-            origin=link.game,
-            origin_step=session.step,
-        )
-        actions = [event["action"] for event in session.game.events if event["event"] == "action"]
-        return await self._add(game, str(link.browser), actions)
-
     async def store(
-        self,
-        game: StoredGame,
-        links: Sequence[Link],
-        actions: Sequence[int] = (),
-        after: str | None = None,
+        self, game: StoredGame, links: Sequence[Link], origin: Mapping[str, object] | None = None
     ) -> list[Link]:
         """Store a new game, as :meth:`Storage.add_game` does, if its owner hasn't too many.
 
         Raises:
-            PageError: he has.
+            PageError: the owner has.
         """
-        return await self.storage.write(
-            self.storage.add_game, game, links, MOST_GAMES, MOST_GAMES_IN_ALL, actions, after
-        )
+        if game.actions:
+            session = await asyncio.to_thread(Session, game)
+            game = replace(game, **session.position.columns())
+        limits = MOST_GAMES, MOST_GAMES_IN_ALL
+        return await self.storage.ask(self.storage.add_game, game, links, *limits, origin)
 
-    def loaded(self, key: str) -> Session | None:
-        """A game, if it is in memory."""
-        return self._sessions.get(key)
+    def loaded(self) -> list[str]:
+        """The keys of the games that are in memory."""
+        return list(self._sessions)
 
     async def session(self, link: Link) -> Session:
         """The game of a link, from memory or from the database; its agents play on.
@@ -268,32 +173,23 @@ class GameServer:
         self.preparation.require_rules()
         key = link.game
         if key not in self._sessions:
-            stored = await self.storage.read(self._stored, key)
-            session = await asyncio.to_thread(Session, *stored)  # plays the whole game
-            if (
-                key not in self._sessions
-            ):  # else another request has been faster, and may have changed its own
+            stored, links = await self.storage.ask(self._stored, key)
+            # The whole game is played. Another request may have been faster, and have changed it.
+            session = await asyncio.to_thread(Session, stored, links)
+            if key not in self._sessions:
                 self._forget_some()  # first, lest the new one is the only one that can go
                 self._sessions[key] = session
         session = self._sessions[key]
         self._sessions.move_to_end(key)
         self.run(session)
-        if link.seat not in (None, *range(session.stored.players)):
-            raise PageError("this seat is damaged in the database", 409)
         return session
 
-    def _stored(self, key: str) -> tuple[StoredGame, list[int], list[int], list[Link]]:
-        """What the database has of a game."""
-        return (
-            self.storage.game(key),
-            self.storage.actions(key),
-            self.storage.draft(key),
-            self.storage.links(key),
-        )
+    def _stored(self, key: str) -> tuple[StoredGame, list[Link]]:
+        return self.storage.game(key), self.storage.links(key)
 
     async def read_links(self, key: str) -> None:
         """Know the ways to a game's seats, when they have changed."""
-        links = await self.storage.read(self.storage.links, key)
+        links = await self.storage.ask(self.storage.links, key)
         if session := self._sessions.get(key):
             session.links = links
 
@@ -311,13 +207,64 @@ class GameServer:
         Raises:
             PageError: it is another browser's.
         """
-        if await self.storage.read(self.storage.owner, link.game) != browser:
-            raise PageError("only who made the game can delete it", 403)
-        await self.storage.write(self.storage.delete_game, link.game)
+        if await self.storage.ask(self.storage.owner, link.game) != browser:
+            raise PageError("only the browser that made the game can delete it", 403)
+        await self.storage.ask(self.storage.delete_game, link.game)
         if runner := self._runners.pop(link.game, None):
             runner.cancel()
         self._sessions.pop(link.game, None)
         self.tell(link.game)
+
+    # ---- lessons ----
+
+    async def lesson(self, browser: str) -> Link:
+        """The way to the browser's lesson, which is made if there is none, and begun anew if it is
+        over.
+        """
+        game = new_game(browser, tutorial.SEED, tutorial.AGENTS, tutorial.SIDE)
+        link = await self._add(replace(game, idempotency_key=LESSON))
+        if link.browser is None:  # it was given up; nobody else knows its address
+            await self.claim(link.token, browser)
+        if _lesson_of(await self.session(link)).is_over:
+            await self.repeat(link, anew=True)
+        return link
+
+    async def _add(self, game: StoredGame) -> Link:
+        """Store a game with one person; the way to that seat."""
+        seat = game.agents.index(HUMAN)
+        return (await self.store(game, [Link(new_token(), game.id, seat, game.owner)]))[0]
+
+    async def repeat(self, link: Link, anew: bool = False) -> None:
+        """Go back in a lesson: to where its last step began, or if nothing has been done since, the
+        one before; or all of it.
+
+        Raises:
+            PageError: this is no lesson.
+        """
+        session = await self.session(link)
+        async with session.changing:
+            step = 0 if anew else _lesson_of(session).begin_of_last()
+            await self.change(session, session.back_to(step))
+        self.tell(link.game)
+
+    async def leave_lesson(self, link: Link, agent: str) -> Link:
+        """Play on freely from where a lesson stands, against an agent, in a game of its own.
+
+        Raises:
+            PageError: this is no lesson, or there is no such agent.
+        """
+        session = await self.session(link)
+        _lesson_of(session)
+        agents = HUMAN, (await self.catalogue.look_up(agent)).name
+        game = new_game(str(link.browser), tutorial.SEED, agents, tutorial.SIDE)
+        return await self._add(
+            replace(
+                game,
+                actions=session.position.actions,
+                origin=link.game,
+                origin_step=session.step,
+            )
+        )
 
     # ---- who may do what ----
 
@@ -327,206 +274,153 @@ class GameServer:
         Raises:
             PageError: there is none, or it isn't this browser's.
         """
-        link = await self.storage.read(self.storage.link, token)
+        link = await self.storage.ask(self.storage.link, token)
         if link.browser == ANYBODY:
             return replace(link, browser=browser)
-        if link.browser == NOBODY:
-            raise withdrawn()
         if link.browser is None:
             raise PageError("nobody has taken this seat yet", 403)
         if link.browser != browser:
-            raise PageError("this seat belongs to another browser, which can give it up", 403)
+            raise PageError("this seat is taken by another browser", 403)
         return link
 
     async def claim(self, token: str, browser: str, name: str = "") -> None:
-        """Take a seat that nobody has; `name`: of who takes it.
+        """Take a seat that nobody has, or change the name of the player who has it.
 
         Raises:
-            PageError: there is no such seat, somebody has it, or it was a link to look on that was
-                withdrawn.
+            PageError: there is no such seat, or another browser has it.
         """
-        link = await self.storage.read(self.storage.link, token)
-        if link.browser == NOBODY:
-            raise withdrawn()
-        if not await self.storage.write(self.storage.claim, token, browser, name):
-            raise PageError("this seat belongs to another browser, which can give it up", 403)
+        link = await self.storage.ask(self.storage.link, token)
+        if not await self.storage.ask(self.storage.claim, token, browser, name):
+            raise PageError("this seat is taken by another browser", 403)
         await self.read_links(link.game)
         self.tell(link.game)
 
     async def release(self, link: Link) -> None:
-        """Give a seat up; the next browser that opens its link can have it.
+        """Give a seat up; the next browser that opens its link can have it, and pages that show it
+        are told nothing more.
 
-        Who watched on it hears of nothing any more.
+        Raises:
+            PageError: it is no seat.
         """
         if link.seat is None:
             raise PageError("only a seat can be given up", 409)
-        await self.storage.write(self.storage.release, link.token)
+        free: dict[str, Any] = {"browser": None, "name": "", "screen": None, "seen": 0.0}
+        await self.storage.ask(self.storage.change_link, link.token, **free)
         await self.read_links(link.game)
-        self.dismiss(link)
-        self.tell(link.game)
-
-    def dismiss(self, link: Link) -> None:
-        """Tell nothing more to who watches by a link."""
-        for watcher in self._watchers.get(link.game, ()):
+        for watcher in self.watchers(link.game):
             if watcher.token == link.token:
                 watcher.is_dismissed = True
                 watcher.changed.set()
-
-    async def invitations(self, session: Session, browser: str) -> list[Link]:
-        """The seats that nobody has taken, told to who made the game alone."""
-        if session.stored.owner != browser:
-            return []
-        links = await self.storage.read(self.storage.links, session.stored.id)
-        return [link for link in links if link.browser is None]
+        self.tell(link.game)
 
     # ---- playing ----
 
-    async def act(self, link: Link, actions: Sequence[int], step: int) -> None:
-        """Play a choice of a seat.
+    async def change(
+        self,
+        session: Session,
+        position: Position | None = None,
+        link: Link | None = None,
+        **values: Any,
+    ) -> None:
+        """Store what changes of a game, then make it so.
+
+        Args:
+            session: the game; ``session.changing`` is held if its position changes.
+            position: where it stands then.
+            link: one more way to it.
+            values: other options, as :class:`~skyenv.page.stored.StoredGame` names them.
 
         Raises:
-            PageError, IllegalActionError: as for :meth:`Session.act`.
+            StorageError: it can't be stored. Nothing has changed.
+            PageError: the game is gone.
+        """
+        if position is not None:
+            values |= position.columns()
+        await self.storage.ask(self.storage.change_game, session.stored.id, link, **values)
+        session.stored = replace(session.stored, **values)
+        if position is not None:
+            session.become(position)
+
+    async def act(self, link: Link, actions: Sequence[int], step: int, tab: str = "") -> None:
+        """Play a choice of a seat; `tab`: as for :meth:`tell`.
+
+        Raises:
+            PageError, IllegalActionError: as for :meth:`Session.chosen`.
         """
         session = await self.session(link)
         session.check_uncovered(link)
         async with session.changing:
-            played, draft = session.act(link.seat, actions, step)
-            if played:
-                await self._commit(session, played)
-            else:
-                await self._lay_down(session, link, draft)
+            await self._become(session, session.chosen(link.seat, actions, step), tab)
 
-    async def undo(self, link: Link) -> None:
-        """Take back the last card of a seat's unfinished bid, or what it did last.
+    async def undo(self, link: Link, tab: str = "") -> None:
+        """Take back the last card of a seat's unfinished bid, or its last choice; `tab`: as for
+        :meth:`tell`.
 
         Raises:
             PageError: there is nothing to take back.
-            ConflictError: as for :meth:`storing`.
         """
         session = await self.session(link)
         session.check_uncovered(link)
         async with session.changing:
-            stay, draft = session.undo(link.seat)
-            if stay == session.step:
-                await self._lay_down(session, link, draft)
-                return
-            with self.storing(session):
-                await self.storage.write(self.storage.take_back, link.game, session.step, stay)
-            session.go_back(stay)
-        self.tell(link.game)
+            position = await asyncio.to_thread(session.undo, link.seat)
+            await self._become(session, position, tab)
 
-    async def _lay_down(self, session: Session, link: Link, draft: Sequence[int]) -> None:
-        """Store an unfinished bid, then lay it down, then tell its own seat."""
-        with self.storing(session):
-            await self.storage.write(self.storage.set_draft, link.game, session.step, draft)
-        session.lay_down(draft)
-        self.tell(link.game, only=link.seat)
+    async def _become(self, session: Session, position: Position, tab: str = "") -> None:
+        """Store a position, make it the current one, and tell the seats that see it."""
+        seat = session.game.seat if position.game is session.game else None
+        await self.change(session, position)
+        self.tell(session.stored.id, only=seat, without=tab)
+        self.run(session)
 
-    async def set_pause(self, link: Link, pause: object) -> None:
-        """Change how long agents' moves take, in seconds.
+    async def pace(
+        self,
+        link: Link,
+        paused: bool | None = None,
+        seconds: float | None = None,
+        granted: bool = False,
+    ) -> None:
+        """Say when agents move.
 
-        Raises:
-            PageError: that is no such time, or who looks on asks.
-        """
-        seconds = check_number("the pause, in seconds,", pause, 0.0, LONGEST_PAUSE, PageError)
-        session = await self._paced(link)
-        await self.storage.write(self.storage.set_pause, link.game, seconds)
-        session.stored = replace(session.stored, pause=seconds)
-        self.tell(link.game)
-
-    async def hold(self, link: Link, paused: object) -> None:
-        """Let agents wait, or go on.
+        Args:
+            link: the way to the game.
+            paused: whether they wait; None: as before.
+            seconds: how long their moves take; None: as before.
+            granted: whether agents that wait may make one move.
 
         Raises:
-            PageError: that is neither, or who looks on asks.
-        """
-        if not isinstance(paused, bool):
-            raise PageError(f"paused is true or false, not {shown(paused)}")
-        session = await self._paced(link)
-        session.paused, session.granted = paused, False
-        self.tell(link.game)
-
-    async def grant(self, link: Link) -> None:
-        """Let agents that wait make one move.
-
-        Raises:
-            PageError: who looks on asks.
-        """
-        (await self._paced(link)).granted = True
-
-    async def _paced(self, link: Link) -> Session:
-        """The game of a link whose browser may say when agents move.
-
-        Raises:
-            PageError: it looks on, and hasn't made the game.
+            PageError: the browser only watches, and hasn't made the game.
         """
         session = await self.session(link)
         if link.seat is None and session.stored.owner != link.browser:
-            raise PageError("only who plays can change the pace", 403)
-        return session
-
-    async def _commit(self, session: Session, actions: Sequence[int]) -> None:
-        """Store actions, then play them, then tell everybody; for who holds ``session.changing``.
-
-        Raises:
-            ConflictError: as for :meth:`storing`.
-            StorageError: the actions can't be stored. Nothing has changed.
-        """
-        with self.storing(session):
-            await self.storage.write(self.storage.append, session.stored.id, session.step, actions)
-        session.commit(actions)
-        self.tell(session.stored.id)
-        self.run(session)
-
-    @contextlib.contextmanager
-    def storing(self, session: Session) -> Iterator[None]:
-        """While a change of a game is stored; one that isn't as it was is read anew when it is next
-        asked for.
-
-        Raises:
-            ConflictError: another server has gone on with the game.
-        """
-        try:
-            yield
-        except ConflictError:
-            if self._sessions.get(session.stored.id) is session:
-                del self._sessions[session.stored.id]
-            self.tell(session.stored.id)
-            raise
+            raise PageError("only players can change the pace", 403)
+        if seconds is not None:
+            await self.change(session, pause=seconds)
+        if paused is not None:
+            session.paused = paused
+        session.granted = granted
+        if not granted:
+            self.tell(link.game)
 
     def run(self, session: Session) -> None:
-        """Let agents play on, if one is to move and somebody cares."""
+        """Let agents play on, if one is to move and a person plays or watches."""
         key = session.stored.id
-        wanted = (
-            session.agent_to_move is not None
-            and session.trouble is None
-            and (session.has_humans or key in self._watchers)
-        )
-        if wanted and key not in self._runners:
+        if key not in self._runners and session.trouble is None and self._is_agents_turn(session):
             self._runners[key] = asyncio.create_task(self._play_agents(session))
+
+    def _is_agents_turn(self, session: Session) -> bool:
+        is_wanted = session.has_humans or session.stored.id in self._watchers
+        return is_wanted and session.agent_to_move is not None
 
     async def _play_agents(self, session: Session) -> None:
         key = session.stored.id
+        name = ""
         try:
-            while (name := session.agent_to_move) is not None and (
-                session.has_humans or key in self._watchers
-            ):
+            while self._is_agents_turn(session):
+                name = str(session.agent_to_move)
                 self._asked[key] = time.monotonic()
-                try:
-                    entry = None if session.lesson is not None else await self._agent(name)
-                except PageError as error:
-                    session.trouble = str(error)
-                    break
-                began, position = time.monotonic(), (session.game, session.step)
-                if entry is None:
-                    actions = _lesson_of(session).answer
-                else:
-                    job = partial(move, entry, session.game.copy())
-                    actions = await self.workers.ask(job)
-                await self._wait(session, began)
-                await self._commit_agents(session, actions, position, name)
-        except ConflictError:
-            pass  # whoever looks at the game next reads it anew
+                await self._play_agent(session, name)
+        except PageError as error:
+            session.trouble = str(error)
         except Exception:  # an agent's code can fail anyhow; the others' games go on
             _log.exception("agent %s failed", name)
             # No more than that: an error could tell what its seat may do, and so of its hand.
@@ -536,6 +430,37 @@ class GameServer:
             self._asked.pop(key, None)
         if session.trouble:
             self.tell(key)
+
+    async def _play_agent(self, session: Session, name: str) -> None:
+        """Have an agent make a choice, if it is still to after it has thought; try until the choice
+        can be stored.
+
+        Raises:
+            PageError: there is no such agent, it can't be had, or the game is gone.
+        """
+        began, position = time.monotonic(), session.position
+        if session.lesson is not None:
+            actions = session.lesson.answer
+        else:
+            entry = await self._agent(name)
+            began = time.monotonic()
+            actions = await self.workers.ask(partial(move, entry, position.game.copy()))
+        await self._wait(session, began)
+        pause = FIRST_RETRY
+        while True:
+            try:
+                async with session.changing:
+                    if session.position is position and session.agent_to_move == name:
+                        await self.change(session, session.played(actions))
+                session.trouble = None
+                self.tell(session.stored.id)
+                return
+            except StorageError as error:
+                _log.warning("a move can't be stored: %s", error.why)
+                session.trouble = f"{error.why}: the game goes on {error.until}"
+            self.tell(session.stored.id)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_RETRY)
 
     async def _agent(self, name: str) -> CatalogueEntry:
         """An agent, when it can play.
@@ -547,44 +472,19 @@ class GameServer:
         await self.preparation.agent(name)
         return entry
 
-    async def _commit_agents(
-        self, session: Session, actions: Sequence[int], position: tuple[Game, int], name: str
-    ) -> None:
-        """Commit what an agent has decided in a position (a game, its step), if it still sits
-        there; try until there is space.
-        """
-        pause = FIRST_RETRY
-        while True:
-            try:
-                async with session.changing:
-                    is_same = session.game is position[0] and session.step == position[1]
-                    if (
-                        is_same and session.agent_to_move == name
-                    ):  # else something has changed while it thought
-                        session.trouble = None
-                        await self._commit(session, actions)
-                return
-            except StorageError as error:
-                _log.warning("a move can't be stored: %s", error.why)
-                session.trouble = f"{error.why}: the game goes on {error.until}"
-            self.tell(session.stored.id)
-            await asyncio.sleep(pause)
-            pause = min(2 * pause, LONGEST_RETRY)
-
     async def _wait(self, session: Session, began: float) -> None:
         """Wait before an agent's move: as long as a move takes, and until agents may go on."""
         while not session.granted:
             left = began + session.stored.pause - time.monotonic()
             if left <= 0 and not session.paused:
                 break
-            await asyncio.sleep(
-                0.05 if session.paused else min(left, 0.2)
-            )  # it may be made shorter meanwhile
+            # It may be made shorter meanwhile.
+            await asyncio.sleep(0.05 if session.paused else min(left, 0.2))
         session.granted = False
 
     async def hint(self, name: str, game: Game, on_progress: Report | None = None) -> Payload:
         """What an agent would do in a game, as a browser is told it; waits until the agent is
-        ready. Who cancels it ends it.
+        ready. Cancelling this ends it.
 
         Args:
             name: the agent's.
@@ -596,8 +496,7 @@ class GameServer:
             PageError: there is no such agent, it can't be had, or the game is over.
             AgentError: its answer is none, or it fails.
         """
-        entry = await self._agent(name)
-        job = partial(advise, entry, self.estimator(), game)
+        job = partial(advise, await self._agent(name), self.estimator(), game)
         return await self.workers.ask(job, Priority.HINT, on_progress)
 
     def estimator(self) -> CatalogueEntry | None:
@@ -606,78 +505,94 @@ class GameServer:
         return self.catalogue[ESTIMATOR] if about is not None and about.state == "ready" else None
 
     def thinking(self, session: Session) -> Payload:
-        """Who is to move, if it is an agent: its name, and for how many seconds it has been its
-        turn.
-        """
-        name = session.agent_to_move
-        began = self._asked.get(session.stored.id)
-        return {
-            "agent": name,
-            "seconds": None
-            if name is None or began is None
-            else round(time.monotonic() - began, 1),
-        }
+        """The agent to move, if it is one's turn, and for how many seconds it has been that."""
+        name, began = session.agent_to_move, self._asked.get(session.stored.id)
+        is_asked = name is not None and began is not None
+        seconds = round(time.monotonic() - (began or 0.0), 1) if is_asked else None
+        return {"agent": name, "seconds": seconds}
 
-    # ---- who is told of changes ----
+    # ---- news ----
 
     @asynccontextmanager
-    async def watching(self, link: Link) -> AsyncIterator[Watcher]:
-        """Be told of changes to a game, until the seat is given up.
+    async def watching(self, link: Link, tab: str = "") -> AsyncIterator[Watcher]:
+        """Be told of changes to a game, until the seat is given up; `tab`: as for :meth:`tell`.
 
         Raises:
             PageError: the seat isn't that browser's any more, or the game is gone.
         """
-        watcher = Watcher(link)
+        watcher = Watcher(link, tab)
         self._watchers.setdefault(link.game, set()).add(watcher)
         try:
-            await self.link(
-                link.token, str(link.browser)
-            )  # it may have been given up before there was anybody to dismiss
+            # It may have been given up before there was anybody to dismiss.
+            await self.link(link.token, str(link.browser))
             session = await self.session(link)
             if any(each.token == link.token and each.browser == ANYBODY for each in session.links):
-                await self.storage.write(self.storage.spectate, link.token, str(link.browser))
-            self.tell(link.game, PEOPLE, without=watcher)
+                await self.storage.ask(self.storage.spectate, link.token, str(link.browser))
+            self.tell(link.game, PEOPLE, without=watcher.tab)
             yield watcher
         finally:
-            watchers = self._watchers[link.game]
-            watchers.remove(watcher)
-            if not watchers:
+            self._watchers[link.game].remove(watcher)
+            if not self._watchers[link.game]:
                 del self._watchers[link.game]
             await self._has_left(link)
 
     async def _has_left(self, link: Link) -> None:
         """One page less shows a seat: remember when, and tell the others."""
         now = time.time()
-        if session := self.loaded(link.game):
+        if session := self._sessions.get(link.game):
             session.links = [
                 replace(each, seen=now) if each.token == link.token else each
                 for each in session.links
             ]
         self.tell(link.game, PEOPLE)
-        with contextlib.suppress(
-            StorageError, RuntimeError
-        ):  # not known after a restart, then; the second: the server ends
-            await self.storage.write(self.storage.set_seen, link.token, now)
+        # Not known after a restart, then: the game is gone, the disk full, or the server ends.
+        with contextlib.suppress(PageError, RuntimeError):
+            await self.storage.ask(self.storage.change_link, link.token, seen=now)
 
     def watchers(self, key: str) -> Collection[Watcher]:
-        """Who is told of changes to a game now."""
+        """The pages that are told of changes to a game now."""
         return self._watchers.get(key, ())
 
     def tell(
-        self, key: str, what: str = CHANGED, only: int | None = None, without: Watcher | None = None
+        self, key: str, what: str = CHANGED, only: int | None = None, without: str = ""
     ) -> None:
-        """Wake who watches a game.
+        """Wake the pages that watch a game.
 
         Args:
             key: the game's.
             what: has changed: CHANGED, anything; or PEOPLE, only who is there.
             only: this seat, as the others can't see what has changed.
-            without: this one, who knows it.
+            without: a page's own name, which learns it from the answer to its request; "": none.
         """
-        for watcher in self._watchers.get(key, ()):
-            if (only is None or watcher.seat == only) and watcher is not without:
+        for watcher in self.watchers(key):
+            if (only is None or watcher.seat == only) and watcher.tab != without:
                 watcher.news.add(what)
                 watcher.changed.set()
+
+
+def new_game(
+    owner: str,
+    seed: int,
+    agents: tuple[str, ...],
+    side: str = "front",
+    pause: float = DEFAULT_PAUSE,
+    idempotency_key: str | None = None,
+) -> StoredGame:
+    """A game that begins now; the arguments as for :class:`~skyenv.page.stored.StoredGame`."""
+    players = len(agents)
+    return StoredGame(
+        id=new_token(),
+        owner=owner,
+        created=time.time(),
+        players=players,
+        side=side,
+        max_turns=DEFAULT_MAX_TURNS,
+        seed=seed,
+        agents=agents,
+        pause=pause,
+        idempotency_key=idempotency_key,
+        scores=(0,) * players,
+    )
 
 
 def _lesson_of(session: Session) -> tutorial.Lesson:
@@ -687,24 +602,23 @@ def _lesson_of(session: Session) -> tutorial.Lesson:
 
 
 class Watcher:
-    """Somebody who is told of changes to a game.
+    """A page that is told of changes to a game.
 
     Args:
-        link: as whom.
+        link: the way to it.
+        tab: the page's own name; "": another one's.
 
     Attributes:
-        token: the link's.
-        seat: on which seat; None: watching.
-        browser: whose.
+        token, seat, browser: the link's; a seat of None watches.
+        tab: see above.
         changed: set when something has changed that this seat can see.
         news: what it is, as for :meth:`GameServer.tell`.
         is_dismissed: whether the seat has been given up.
     """
 
-    def __init__(self, link: Link) -> None:
-        self.token = link.token
-        self.seat = link.seat
-        self.browser = link.browser
+    def __init__(self, link: Link, tab: str) -> None:
+        self.token, self.seat, self.browser = link.token, link.seat, link.browser
+        self.tab = tab or new_token()
         self.changed = asyncio.Event()
         self.news: set[str] = set()
         self.is_dismissed = False

@@ -11,8 +11,8 @@ from skyenv.errors import shown
 from skyenv.page.errors import PageError
 
 LONGEST_NAME: Final = 24
+# What nobody may be called, as the page calls others so.
 _RESERVED: Final = re.compile(r"you|me|nobody|alea|human|agent|free|((seat|player)\W*\d*)")
-"""What nobody may be called, as the page calls others so."""
 
 
 def checked_name(value: object, agents: Iterable[str]) -> str:

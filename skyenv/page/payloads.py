@@ -26,10 +26,9 @@ from skyenv.rules.actions import BID_DONE, NUM_ACTIONS, OPTION_A, OPTION_C, PASS
 
 THEMES: Final = ("light", "dark")
 WIDE: Final = 1200
+# Widths of drawings for wide screens and for phones; they have different layouts.
 NARROW: Final = 640
-"""Widths of drawings for wide screens and for phones; they have different layouts."""
-Payload = dict[str, Any]
-"""What goes to a browser, as JSON."""
+Payload = dict[str, Any]  # what goes to a browser, as JSON
 
 
 def has_place(action: int) -> bool:

@@ -9,7 +9,8 @@ import contextlib
 import hashlib
 from collections import deque
 from collections.abc import Iterable, Sequence
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from skyenv.engine.events import Event
 from skyenv.engine.game import Game
@@ -19,21 +20,20 @@ from skyenv.page.errors import PageError
 from skyenv.page.storage import HUMAN, Link, StoredGame
 from skyenv.page.teaching import tutorial
 from skyenv.page.variations import played_on
-from skyenv.render.words import counted, seat_label, seat_name
+from skyenv.render.words import counted, seat_name
 from skyenv.rules.actions import ACTION_NAMES, BID, BID_DONE, BUILD, MOVE, PASS, STOP, TAKE
 from skyenv.seeds import HIGHEST_SEED
 
-POSITIONS: Final = 64
-"""Positions that are kept for pages that show one after the other."""
+POSITIONS: Final = 64  # positions that are kept for pages that show one after the other
+# Events that draw on no chance and show nobody anything that was hidden.
 _REVEALS_NOTHING: Final = {"action", "tile to park", "vp"}
-"""Events that draw on no chance and show nobody anything that was hidden."""
 
 
 def can_be_taken_back(action: int, events: Iterable[Event]) -> bool:
     """Whether an action may be taken back as long as nobody has acted since: nothing was drawn or
     turned up, no auction began.
 
-    Cards that were bid have been seen, and who has passed or stopped has been heard: these stand.
+    Cards that were bid have been seen, and passing or stopping has been heard: these stand.
 
     Args:
         action: its number.
@@ -44,6 +44,34 @@ def can_be_taken_back(action: int, events: Iterable[Event]) -> bool:
     )
 
 
+Choices = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where a game stands; not to be changed.
+
+    Attributes:
+        game: the game, without any draft.
+        actions: what has been played.
+        choices: step and seat of the choices that the seat may make again that has acted last.
+        draft: the cards of an unfinished bid, by the actions that lay them down.
+        laid: the game with the draft, for the seat to act; `game` if there is no draft.
+    """
+
+    game: Game
+    actions: tuple[int, ...]
+    choices: Choices
+    draft: tuple[int, ...]
+    laid: Game
+
+    def columns(self) -> dict[str, Any]:
+        """What is stored of it, see :class:`skyenv.page.stored.StoredGame`."""
+        game = self.game
+        told = {"to_act": game.seat, "turn": game.turn, "scores": tuple(game.scores)}
+        return {"actions": self.actions, "draft": self.draft, **told}
+
+
 class Session:
     """A game at which people and agents sit.
 
@@ -52,94 +80,88 @@ class Session:
     may follow depends on the seat's own hand and on what all know, so nothing is learned from a
     draft. When the bid is done its cards are played in the game itself; only then others see them.
 
+    What changes a game is made of it first, as a :class:`Position`, then stored, and then made the
+    current one by :meth:`become`.
+
     Args:
-        stored: the game's options.
-        actions: what has been played so far.
-        draft: the cards of an unfinished bid, by the actions that lay them down.
+        stored: the game.
         links: the ways to its seats.
 
     Attributes:
-        stored: the options.
+        stored: the game's options; `position` alone tells what has been played.
         links: the ways to the seats, and to watching.
+        position: where the game stands.
         lifted: for a screen at which several people play, the seat whose cards are shown there now.
-        game: the game, without any draft.
         trouble: what keeps agents from playing on, in a line; or None.
         paused: whether agents wait.
         granted: whether agents may make one move though they are to wait.
         undone: how often something was taken back that others have seen; the log is another one
             then.
-        changing: held by who changes the game, from looking at it until the change is stored and
-            made.
+        changing: held while the game is changed, until the change is stored and made.
 
     Raises:
         PageError: the actions aren't legal: another version of the rules has played them.
     """
 
-    def __init__(
-        self,
-        stored: StoredGame,
-        actions: Sequence[int] = (),
-        draft: Sequence[int] = (),
-        links: Iterable[Link] = (),
-    ) -> None:
+    def __init__(self, stored: StoredGame, links: Iterable[Link] = ()) -> None:
         self.stored = stored
         self.links = list(links)
         self.lifted: dict[str, int] = {}
         self.trouble: str | None = None
         self.paused = self.granted = False
         self.undone = 0
-        self._before: list[
-            Game
-        ] = []  # the positions before each action that can be taken back, oldest first
-        self._positions: deque[tuple[int, int, Game]] = deque(
-            maxlen=POSITIONS
-        )  # step, number of events, game without them
         self.changing = asyncio.Lock()
-        self._draft: list[int] = []
-        self._draft_game: Game | None = None
+        # step, number of events, game without them
+        self._positions: deque[tuple[int, int, Game]] = deque(maxlen=POSITIONS)
+        self.position = self._replayed(stored.actions)
+        with contextlib.suppress(SkyenvError):  # a draft that isn't legal is none
+            self.position = self.with_draft(stored.draft)
+
+    def _replayed(self, actions: Sequence[int]) -> Position:
+        """The position after some actions."""
+        stored = self.stored
         # The key is nowhere to be seen: agents' random numbers are of use to nobody who guesses the
         # seed.
         chance = hashlib.blake2b((stored.chance or stored.id).encode(), digest_size=8)
         agent_seed = int.from_bytes(chance.digest()) & HIGHEST_SEED
+        choices: Choices = ()
         try:
             if stored.beginning is None:
-                self.game = Game(
-                    stored.players,
-                    stored.side,
-                    stored.seed,
-                    max_turns=stored.max_turns,
-                    agent_seed=agent_seed,
-                )
+                options = stored.players, stored.side, stored.seed
+                game = Game(*options, max_turns=stored.max_turns, agent_seed=agent_seed)
             else:
-                self.game = played_on(
-                    stored.beginning, actions[: stored.origin_step], stored.seed, agent_seed
-                )
-            last = stored.changes[-1].step if stored.changes else 0
-            for number, action in enumerate(actions[self.step :], self.step):
-                if number == last:  # others may have sat there until then
-                    self._before = []
-                self._play(action)
-            if self.step == last:
-                self._before = []
-        except SkyenvError as error:
+                begun = actions[: stored.origin_step]
+                game = played_on(stored.beginning, begun, stored.seed, agent_seed)
+            for action in actions[int(game.state["decisions"]) :]:
+                choices = self._play(game, action, choices)
+        except (SkyenvError, OverflowError) as error:
             # No more than that: the error could tell what a seat may do, and so of its hand.
             raise PageError(
                 "this game can't be replayed; another version of skyenv has stored it", 409
             ) from error
-        with contextlib.suppress(
-            SkyenvError
-        ):  # a damaged draft is none: its cards can be laid down again
-            self.lay_down(draft)
+        since = stored.changes[-1].step if stored.changes else 0  # other players may have sat there
+        choices = tuple(choice for choice in choices if choice[0] >= since)
+        return Position(game, tuple(actions), choices, (), game)
+
+    def _play(self, game: Game, action: int, choices: Choices) -> Choices:
+        """Play an action; return the choices that can be made again then."""
+        seat, step, is_choice = game.seat, int(game.state["decisions"]), game.mask.sum() > 1
+        events = game.play(action)
+        if seat is None or not self.is_human(seat) or not can_be_taken_back(action, events):
+            return ()
+        if choices and choices[-1][1] != seat:
+            choices = ()
+        return (*choices, (step, seat)) if is_choice else choices
 
     @property
-    def draft(self) -> list[int]:
-        """The actions of the unfinished bid."""
-        return list(self._draft)
+    def game(self) -> Game:
+        """The game, without any draft."""
+        return self.position.game
 
     @property
     def step(self) -> int:
         """Actions played so far, without any draft."""
-        return int(self.game.state["decisions"])
+        return len(self.position.actions)
 
     def is_human(self, seat: int | None) -> bool:
         """Whether a person plays a seat now."""
@@ -202,45 +224,19 @@ class Session:
         Raises:
             PageError: another one at that screen is to act.
         """
-        if self.game.seat != link.seat and self.game.seat in self.seats_at(link.screen):
+        seats = self.seats_at(link.screen)
+        if self.game.seat != link.seat and self.game.seat in seats:
             raise PageError("somebody else at this screen is to act", 409)
-        self.lifted[str(link.screen)] = int(str(link.seat))
-
-    def _lower(self) -> None:
-        """Let the curtain down where somebody else at the screen is to act now."""
-        for screen, seat in list(self.lifted.items()):
-            if self.game.seat != seat and self.game.seat in self.seats_at(screen):
-                del self.lifted[screen]
-
-    # ---- playing ----
-
-    @property
-    def lesson(self) -> tutorial.Lesson | None:
-        """Where the lesson stands; None: this is an ordinary game."""
-        if self.stored.agents != tutorial.AGENTS:
-            return None
-        played = (event["action"] for event in self.game.events if event["event"] == "action")
-        return tutorial.Lesson((*played, *self._draft))
+        if link.seat in seats:
+            self.lifted[str(link.screen)] = int(str(link.seat))
 
     def as_seen_by(self, seat: int | None) -> Game:
         """The game with the draft of that seat, if it has one; not to be changed."""
-        return (
-            self._draft_game
-            if self._draft_game is not None and seat == self.game.seat
-            else self.game
-        )
+        return self.position.laid if seat == self.game.seat else self.game
 
     def step_of(self, seat: int | None) -> int:
         """Actions that the seat sees as played, its draft included."""
         return int(self.as_seen_by(seat).state["decisions"])
-
-    def can_undo(self, seat: int | None) -> bool:
-        """Whether the seat can take something back: a card of its draft, or what it did last."""
-        if self._draft:
-            return seat == self.game.seat
-        return (
-            bool(self._before) and seat == self._before[-1].seat and self.lesson is None
-        )  # which goes back by itself
 
     def after(self, step: int) -> tuple[Game, int]:
         """The position that came after `step` actions and what belonged to them, and how many came
@@ -258,26 +254,17 @@ class Session:
         game.events = self.game.events[:events]
         return game, len(later) - 1
 
-    def position(self, step: int) -> Game:
-        """The position after `step` actions, cards of a draft among them or not; without any draft,
-        not to be changed.
+    # ---- playing ----
 
-        Raises:
-            PageError: it isn't kept any more.
-        """
-        found = (
-            self.game
-            if step >= self.step
-            else next((game for at, _, game in self._positions if at == step), None)
-        )
-        if found is None:
-            raise PageError("that position isn't kept any more", 409)
-        return found
+    @property
+    def lesson(self) -> tutorial.Lesson | None:
+        """Where the lesson stands; None: this is an ordinary game."""
+        if self.stored.agents != tutorial.AGENTS:
+            return None
+        return tutorial.Lesson((*self.position.actions, *self.position.draft))
 
-    def act(
-        self, seat: int | None, actions: Sequence[int], step: int
-    ) -> tuple[list[int], list[int]]:
-        """What a choice of a person leads to. Nothing has changed yet: first it has to be stored.
+    def chosen(self, seat: int | None, actions: Sequence[int], step: int) -> Position:
+        """What a choice of a person leads to.
 
         Args:
             seat: whose.
@@ -287,10 +274,6 @@ class Session:
             step: actions that had been played, as the person saw it, so that a click that comes
                 late or twice does nothing.
 
-        Returns:
-            The actions that the game is to be changed by with :meth:`commit`, none if only the
-            draft changes; and the draft to be laid down.
-
         Raises:
             PageError: it isn't this seat's turn, or something has happened since `step`, or these
                 actions are no one choice, or a lesson wants something else.
@@ -298,7 +281,7 @@ class Session:
         """
         if self.game.seat is None:
             raise PageError("the game is over", 409)
-        if seat is None or seat != self.game.seat or not self.is_human(seat):
+        if seat != self.game.seat or not self.is_human(seat):
             raise PageError(f"it is not your turn; {seat_name(self.game.seat)} is to act", 409)
         if step != self.step_of(seat):
             raise PageError("that was meant for an earlier position", 409)
@@ -320,19 +303,41 @@ class Session:
             if number < len(actions) - 1:
                 position = position.copy()
                 position.play(action)
-        played = [*self._draft, *actions]
-        return ([], played) if BID <= actions[-1] < BID_DONE else (played, [])
+        every = *self.position.draft, *actions
+        return self.with_draft(every) if BID <= actions[-1] < BID_DONE else self.played(every)
 
-    def undo(self, seat: int | None) -> tuple[int, list[int]]:
-        """What it leads to if the seat takes back the last card of its draft, or what it did last.
+    def played(self, actions: Sequence[int]) -> Position:
+        """What actions lead to; the draft is gone then.
 
-        Nothing has changed yet.
+        Raises:
+            IllegalActionError: one of them isn't legal.
+        """
+        game, choices = self.game.copy(), self.position.choices
+        for action in actions:
+            choices = self._play(game, action, choices)
+        return Position(game, (*self.position.actions, *actions), choices, (), game)
 
-        What it did last is its last choice: actions that were the only ones left go with it.
+    def with_draft(self, draft: Sequence[int]) -> Position:
+        """The cards of a draft laid down, instead of those that lie there.
 
-        Returns:
-            How many of the game's actions stay; with fewer than there are :meth:`go_back` is to be
-            called. And the draft that is to be laid down.
+        Raises:
+            IllegalActionError: one of them can't be.
+        """
+        laid = self.game.copy() if draft else self.game
+        for action in draft:
+            laid.play(action)
+        return replace(self.position, draft=tuple(draft), laid=laid)
+
+    def can_undo(self, seat: int | None) -> bool:
+        """Whether the seat can take something back: a card of its draft, or what it did last."""
+        if self.position.draft:
+            return seat == self.game.seat
+        choices = self.position.choices
+        return bool(choices) and seat == choices[-1][1] and self.lesson is None
+
+    def undo(self, seat: int | None) -> Position:
+        """What it leads to if the seat takes back the last card of its draft, or its last choice;
+        actions that were the only ones left go with that.
 
         Raises:
             PageError: there is nothing to take back.
@@ -343,101 +348,50 @@ class Session:
                 "card",
                 409,
             )
-        if self._draft:
-            return self.step, self._draft[:-1]
-        last = next(game for game in reversed(self._before) if len(game.legal_actions) > 1)
-        return int(last.state["decisions"]), []
+        if self.position.draft:
+            return self.with_draft(self.position.draft[:-1])
+        return self.back_to(self.position.choices[-1][0])
 
-    def go_back(self, step: int) -> None:
-        """Go back to the position after `step` actions, as :meth:`undo` told."""
-        while self.step > step:
-            self.game = self._before.pop()
-        while self._positions and self._positions[-1][0] > step:
-            self._positions.pop()
-        self.undone += 1
+    def back_to(self, step: int) -> Position:
+        """The position after the first `step` actions."""
+        return self._replayed(self.position.actions[:step])
 
-    def stand(self) -> None:
-        """Nothing that was done can be taken back any more, and no draft is left: somebody else
-        sits there.
-        """
-        self._before = []
-        self.lay_down([])
+    def stands(self) -> Position:
+        """The position in which nothing can be taken back any more, and no draft is left."""
+        return replace(self.position, choices=(), draft=(), laid=self.game)
 
-    def lay_down(self, actions: Sequence[int]) -> None:
-        """Lay down the cards of a draft, instead of those that lie there."""
-        game = self.game.copy() if actions else None
-        if game is not None:
-            for action in actions:
-                game.play(action)
-        self._draft, self._draft_game = list(actions), game
+    def become(self, position: Position) -> None:
+        """Make a position the current one, of which others see what isn't a draft."""
+        before, self.position = self.step, position
+        if self.step < before:
+            self._positions = deque(
+                (entry for entry in self._positions if entry[0] <= self.step), POSITIONS
+            )
+            self.undone += 1
+        elif self.step > before:
+            game = self.game.copy()
+            game.events = []  # they are the game's own: their number is enough
+            self._positions.append((self.step, len(self.game.events), game))
+        for screen, seat in list(self.lifted.items()):  # the curtain before another seat to act
+            if self.game.seat != seat and self.game.seat in self.seats_at(screen):
+                del self.lifted[screen]
 
-    def commit(self, actions: Sequence[int]) -> list[Event]:
-        """Play actions in the game itself; the draft is gone then.
-
-        Raises:
-            IllegalActionError: one of them isn't legal.
-        """
-        self.lay_down([])
-        events = [event for action in actions for event in self._play(action)]
-        position = self.game.copy()
-        position.events = []  # they are the game's own: their number is enough
-        self._positions.append((self.step, len(self.game.events), position))
-        self._lower()
-        return events
-
-    def _play(self, action: int) -> list[Event]:
-        before = self.game.copy() if self.is_human(self.game.seat) else None
-        events = self.game.play(action)
-        if before is None or not can_be_taken_back(action, events):
-            self._before = []
-            return events
-        if self._before and self._before[-1].seat != before.seat:
-            self._before = []
-        if (
-            self._before or len(before.legal_actions) > 1
-        ):  # there is nothing to choose again before a forced move
-            self._before.append(before)
-        return events
-
-    def go_back_to(self, actions: Sequence[int]) -> None:
-        """Be as after these actions, which the game has begun with; the draft is gone then."""
-        again = Session(self.stored, actions)
-        self.game, self._before = again.game, again._before
-        self._positions.clear()
-        self.lay_down([])
-        self.undone += 1
+    # ---- names and records ----
 
     def names(self, seat: int | None = None) -> list[str]:
-        """Who sits where, in words, for somebody on `seat`: people by their names, agents by
-        theirs.
-        """
-        called = {link.seat: link.name for link in self.links}
-        return [
-            "you"
-            if number == seat
-            else (called.get(number) or f"Player {seat_label(number)}")
-            if who == HUMAN
-            else who
-            for number, who in enumerate(self.stored.sitters)
-        ]
+        """The players' names, as a seat is told them."""
+        return self.stored.names(self.links, seat)
 
     def names_in_record(self) -> list[str]:
-        """What the record says of every seat: people's names only if they want it, who took over,
+        """What the record says of every seat: agents by name, other players of the seat since, and
         what was taken back.
         """
-        told = {link.seat: link.name for link in self.links if link.in_record}
-        names = [
-            told.get(seat) or HUMAN if who == HUMAN else who
-            for seat, who in enumerate(self.stored.agents)
-        ]
-        for change in self.stored.changes:
-            who = told.get(change.seat) or HUMAN if change.who == HUMAN else change.who
-            names[change.seat] += f", {who} from action {change.step}"
-        if taken_back := self.stored.taken_back:
-            back = f" ({counted(taken_back, 'decision')} taken back)"
-            names = [
-                name + back * (self.stored.agents[seat] == HUMAN) for seat, name in enumerate(names)
-            ]
+        stored = self.stored
+        taken_back = stored.taken_back
+        back = f" ({counted(taken_back, 'decision')} taken back)" if taken_back else ""
+        names = [name + back * (name == HUMAN) for name in stored.agents]
+        for change in stored.changes:
+            names[change.seat] += f", {change.player} from action {change.step}"
         return names
 
     def record(self) -> str:

@@ -1,46 +1,43 @@
-"""What outlives the server: games, links and replays in one SQLite file.
+"""What outlives the server: games, links, replays and analyses in one SQLite file.
 
 A game is stored as its options, its seed and its actions, which decide it bit for bit. Every action
-is in the file before any browser hears of it.
+is in the file before any browser is told of it. One process at a time has the file.
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import logging
+import os
+import secrets
 import sqlite3
+import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Final
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, ParamSpec, TypeVar
 
 from skyenv.errors import shown
-from skyenv.page.database import MEMORY, Database, insert
-from skyenv.page.errors import ConflictError, PageError
+from skyenv.page.errors import PageError, StorageError
 from skyenv.page.stored import (
     ANYBODY,
     HUMAN,
-    NOBODY,
     Change,
     Link,
     StoredAnalysis,
     StoredGame,
     StoredReplay,
-    changes_text,
-    damaged,
-    game_of,
-    link_of,
-    parsed,
-    replay_of,
-    withdrawn,
 )
 
 __all__ = [
     "ANYBODY",
     "HUMAN",
     "MEMORY",
-    "NOBODY",
     "Change",
     "Link",
     "Storage",
@@ -48,49 +45,170 @@ __all__ = [
     "StoredGame",
     "StoredReplay",
 ]
-MANY: Final = 1 << 62
-"""No limit."""
+MEMORY: Final = ":memory:"
+PATIENCE: Final = 2.0  # seconds to wait for another program to release the file
+MANY: Final = 1 << 62  # no limit
+APPLICATION: Final = int.from_bytes(b"5Ave")
+VERSION: Final = 1  # what marks the file as ours, and the version of its tables
+# Columns of a game that hold JSON.
+_LISTS: Final = ("agents", "changes", "actions", "draft", "scores")
 _LINKS: Final = "SELECT link.* FROM link JOIN game ON game.id = link.game"
+_Values = ParamSpec("_Values")
+_Answer = TypeVar("_Answer")
 _log = logging.getLogger("skyenv.page")
 
+_TABLES: Final = f"""
+BEGIN;
+CREATE TABLE game (
+    id TEXT PRIMARY KEY, owner TEXT NOT NULL, created REAL NOT NULL, players INTEGER NOT NULL,
+    side TEXT NOT NULL, max_turns INTEGER NOT NULL, seed INTEGER NOT NULL, agents TEXT NOT NULL,
+    pause REAL NOT NULL, idempotency_key TEXT, origin TEXT, origin_step INTEGER, beginning TEXT,
+    drawn_for INTEGER, chance TEXT, taken_back INTEGER NOT NULL, changes TEXT NOT NULL,
+    rematch TEXT, copied INTEGER NOT NULL, actions TEXT NOT NULL, draft TEXT NOT NULL,
+    to_act INTEGER, turn INTEGER NOT NULL, scores TEXT NOT NULL,
+    CHECK (json_array_length(agents) = players AND side IN ('front', 'back') AND seed >= 0)
+) STRICT;
+CREATE UNIQUE INDEX game_key ON game (owner, idempotency_key);
+CREATE INDEX game_origin ON game (owner, origin);
+CREATE TABLE link (
+    token TEXT PRIMARY KEY, game TEXT NOT NULL REFERENCES game ON DELETE CASCADE, seat INTEGER,
+    browser TEXT, name TEXT NOT NULL, seen REAL NOT NULL, screen TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX link_browser ON link (browser);
+CREATE INDEX link_game ON link (game);
+CREATE TABLE spectator (
+    token TEXT NOT NULL REFERENCES link ON DELETE CASCADE, browser TEXT NOT NULL,
+    PRIMARY KEY (browser, token)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE replay (
+    id TEXT PRIMARY KEY, browser TEXT NOT NULL, created REAL NOT NULL, record BLOB NOT NULL,
+    names TEXT NOT NULL, games INTEGER NOT NULL
+) STRICT;
+CREATE INDEX replay_browser ON replay (browser);
+CREATE TABLE analysis (
+    game TEXT NOT NULL, agent TEXT NOT NULL, version TEXT NOT NULL, kind TEXT NOT NULL,
+    opinions TEXT NOT NULL, made REAL NOT NULL, client TEXT NOT NULL, PRIMARY KEY (game, agent)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX analysis_made ON analysis (made);
+CREATE TABLE setting (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID;
+PRAGMA application_id = {APPLICATION};
+PRAGMA user_version = {VERSION};
+COMMIT;
+"""
 
-class Storage(Database):
-    """Games, links, replays and analyses in the page's database; made like a
-    :class:`~skyenv.page.database.Database`.
+
+class Storage:
+    """The database. Event loops ask it by :meth:`ask`, other threads directly.
+
+    Args:
+        path: its file, made if it isn't there, readable by this user alone; MEMORY: forget
+            everything at the end.
+
+    Raises:
+        PageError: the file is in use, or something else, or another version's; it stays as it is.
+        StorageError: of every method: the database can't do that now. Nothing has changed.
+        OSError: the file can't be made.
     """
 
+    def __init__(self, path: str | Path) -> None:
+        if path != MEMORY:
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            with contextlib.suppress(FileExistsError):  # closing an open one would end its locks
+                os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        self._lock = threading.Lock()
+        self._connection = sqlite3.connect(
+            path, timeout=PATIENCE, check_same_thread=False, isolation_level=None
+        )
+        self._connection.row_factory = sqlite3.Row
+        try:
+            self._prepare()
+        except (sqlite3.DatabaseError, PageError) as error:
+            self._connection.close()
+            why = error if isinstance(error, PageError) else _trouble(error).why
+            raise PageError(f"{path} can't be used as the page's database: {why}") from error
+        self._thread = ThreadPoolExecutor(1, "storage")
+
+    def _prepare(self) -> None:
+        """Keep the file for this process; make its tables, or check that they are ours."""
+        execute = self._connection.execute
+        execute("PRAGMA locking_mode = EXCLUSIVE")
+        facts = (
+            "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)"
+            " FROM pragma_application_id, pragma_user_version"
+        )
+        application, version, tables = execute(facts).fetchone()
+        if tables and (application, version) != (APPLICATION, VERSION):
+            raise PageError(
+                "it is of another version of skyenv, or of another program, and stays as it is; "
+                "choose another file with --database, or move this one away"
+            )
+        for setting in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"):
+            execute(f"PRAGMA {setting}")
+        if not tables:
+            self._connection.executescript(_TABLES)
+        with self.transaction():  # in use by another process? Reading an empty file doesn't tell
+            pass
+
+    async def ask(
+        self, question: Callable[_Values, _Answer], *values: _Values.args, **more: _Values.kwargs
+    ) -> _Answer:
+        """What a method gives or does, in the storage's own thread, where one is done after the
+        other: ``await storage.ask(storage.links, key)``.
+        """
+        return await asyncio.get_running_loop().run_in_executor(
+            self._thread, partial(question, *values, **more)
+        )
+
+    read = write = ask
+
+    def close(self) -> None:
+        """Close the file, when all that was asked is done."""
+        self._thread.shutdown()
+        with self._lock:
+            self._connection.close()
+
     @contextlib.contextmanager
-    def _transaction_about_a_game(self) -> Iterator[sqlite3.Connection]:
-        """A transaction that adds something to a game.
+    def _using(self) -> Iterator[sqlite3.Connection]:
+        """The connection for this thread alone.
 
         Raises:
-            PageError: the game is gone.
+            StorageError: instead of SQLite's errors, but for broken constraints.
         """
-        try:
-            with self.transaction() as connection:
-                yield connection
-        except sqlite3.IntegrityError as error:
-            raise PageError("there is no such game; it may have been deleted", 404) from error
+        with self._lock:
+            try:
+                yield self._connection
+            except sqlite3.IntegrityError:
+                raise
+            except sqlite3.DatabaseError as error:
+                raise _trouble(error) from error
 
     @contextlib.contextmanager
-    def _transaction_after(self, key: str, number: int) -> Iterator[sqlite3.Connection]:
-        """A transaction about a game of which `number` actions are stored.
-
-        Raises:
-            ConflictError: it isn't so, or the game is gone.
-        """
-        try:
-            with self.transaction() as connection:
-                (stored,) = connection.execute(
-                    "SELECT count(*) FROM action WHERE game = ?", (key,)
-                ).fetchone()
-                if stored != number:  # more, or fewer as some were taken back
-                    raise sqlite3.IntegrityError
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """All or nothing."""
+        with self._using() as connection:
+            if connection.in_transaction:  # even taking back has failed
+                connection.execute("ROLLBACK")
+            connection.execute("BEGIN IMMEDIATE")
+            try:
                 yield connection
-        except sqlite3.IntegrityError as error:
-            raise ConflictError(
-                "another server plays this game with the same database; look at it again", 409
-            ) from error
+                connection.execute("COMMIT")
+            finally:
+                if connection.in_transaction:  # a full disk may have ended it already
+                    connection.execute("ROLLBACK")
+
+    def rows(self, query: str, *values: object) -> list[sqlite3.Row]:
+        """What a query gives that changes nothing."""
+        with self._using() as connection:
+            return connection.execute(query, values).fetchall()
+
+    def key(self) -> bytes:
+        """This database's own random key, made when it is first asked for."""
+        with self.transaction() as connection:
+            made = "INSERT OR IGNORE INTO setting VALUES ('key', ?)"
+            connection.execute(made, (secrets.token_bytes(32),))
+            (value,) = connection.execute("SELECT value FROM setting WHERE name = 'key'").fetchone()
+        assert isinstance(value, bytes)
+        return value
 
     # ---- games ----
 
@@ -100,78 +218,46 @@ class Storage(Database):
         links: Iterable[Link],
         most: int = MANY,
         most_in_all: int = MANY,
-        actions: Sequence[int] = (),
-        after: str | None = None,
+        origin: Mapping[str, object] | None = None,
     ) -> list[Link]:
         """Store a new game and the ways to its seats.
 
         Args:
             game, links: them.
             most: games that its owner can have.
-            most_in_all: games that there can be; of those in which nobody has played the oldest
-                make room.
-            actions: what has been played in it already.
-            after: the game that it is the rematch of.
+            most_in_all: games that there can be; the oldest without any action make room.
+            origin: what changes of the game that it comes from, its ``id`` among it.
 
         Returns:
-            The links; if the browser has had a game for the same key, or `after` a rematch, those
-            of that game, and nothing is stored.
+            The links; those of an earlier game if the browser has had one for the same key.
 
         Raises:
-            PageError: the browser has too many games, or there are too many in which somebody has
-                played.
-            ConflictError: another process has let somebody sit down in the game whose chance this
-                one has, or deleted it.
+            PageError: the browser has too many games, or the server has.
         """
         links = list(links)
         with self.transaction() as connection:
             same = f"{_LINKS} WHERE owner = ? AND idempotency_key = ? ORDER BY seat"
             if earlier := connection.execute(same, (game.owner, game.idempotency_key)).fetchall():
-                return [link_of(row) for row in earlier]
-            (number,) = connection.execute(
-                "SELECT count(*) FROM game WHERE owner = ?", (game.owner,)
-            ).fetchone()
-            if number >= most:
+                return [Link(**row) for row in earlier]
+            count = "SELECT count(*), count(*) FILTER (WHERE owner = ?) FROM game"
+            in_all, own = connection.execute(count, (game.owner,)).fetchone()
+            if own >= most:
                 raise PageError(f"this browser has {most} games; delete some", 429)
-            if after is not None:
-                first = (
-                    "UPDATE game SET rematch = ? WHERE id = ? "
-                    "AND (rematch IS NULL OR rematch NOT IN (SELECT id FROM game))"
-                )
-                if not connection.execute(first, (game.id, after)).rowcount:
-                    rows = (
-                        "SELECT link.* FROM link JOIN game ON game.rematch = link.game "
-                        "WHERE game.id = ? ORDER BY seat"
-                    )
-                    return [link_of(row) for row in connection.execute(rows, (after,))]
-            (number,) = connection.execute("SELECT count(*) FROM game").fetchone()
-            if number >= most_in_all:
-                unplayed = (
-                    "SELECT id FROM game WHERE NOT EXISTS "
-                    "(SELECT 1 FROM action WHERE game = game.id) ORDER BY created LIMIT ?"
-                )
-                gone = connection.execute(
-                    f"DELETE FROM game WHERE id IN ({unplayed})", (number + 1 - most_in_all,)
-                ).rowcount
-                if number - gone >= most_in_all:
-                    raise PageError(
-                        f"there are {most_in_all} games; whoever runs this server can delete some",
-                        503,
-                    )
-            if game.chance is not None:
-                mark = "UPDATE game SET copied = 1 WHERE id = ? AND changes = '[]'"
-                if not connection.execute(mark, (game.origin,)).rowcount:
-                    raise ConflictError("the game has changed meanwhile; look at it again", 409)
-            lists = {"agents": json.dumps(game.agents), "changes": changes_text(game.changes)}
-            insert(connection, "game", vars(game) | lists)
-            numbered = [(game.id, number, action) for number, action in enumerate(actions)]
-            connection.executemany("INSERT INTO action VALUES (?, ?, ?)", numbered)
+            unplayed = "SELECT id FROM game WHERE actions = '[]' ORDER BY created LIMIT ?"
+            gone = connection.execute(
+                f"DELETE FROM game WHERE id IN ({unplayed})", (max(0, in_all + 1 - most_in_all),)
+            ).rowcount
+            if in_all - gone >= most_in_all:
+                raise PageError(f"there are {most_in_all} games already; some must be deleted", 503)
+            _insert(connection, "game", _columns(vars(game)))
             for link in links:
-                insert(connection, "link", vars(link))
+                _insert(connection, "link", vars(link))
+            if origin:
+                _update(connection, "game", "id", origin)
         return links
 
     def game(self, key: str) -> StoredGame:
-        """A game's options.
+        """A game.
 
         Raises:
             PageError: there is no such game, or its row is damaged.
@@ -179,107 +265,41 @@ class Storage(Database):
         rows = self.rows("SELECT * FROM game WHERE id = ?", key)
         if not rows:
             raise PageError("there is no such game", 404)
-        return game_of(rows[0])
+        try:
+            values = dict(rows[0])
+            lists = {name: tuple(json.loads(values[name])) for name in _LISTS}
+            changes = tuple(Change(*change) for change in lists["changes"])
+            values |= lists | {"changes": changes, "copied": bool(values["copied"])}
+            return StoredGame(**values)
+        except (TypeError, ValueError, RecursionError) as error:
+            _log.warning("game %s… in the database is damaged: %s", key[:8], error)
+            raise PageError("this game is damaged in the database", 409) from error
 
     def owner(self, key: str) -> str:
-        """Who has made a game, whatever is damaged of it; nobody is called ``""``."""
+        """The browser that made a game, whatever is damaged of it; ``""``: there is no game."""
         rows = self.rows("SELECT owner FROM game WHERE id = ?", key)
         return str(rows[0]["owner"]) if rows else ""
 
-    def actions(self, key: str) -> list[int]:
-        """A game's actions so far.
+    def change_game(self, key: str, link: Link | None = None, **values: object) -> None:
+        """Store other values of a game, and one more way to it if there is one.
 
         Raises:
-            PageError: some are missing.
+            PageError: the game is gone.
         """
-        rows = self.rows("SELECT number, action FROM action WHERE game = ? ORDER BY number", key)
-        if [row["number"] for row in rows] != list(range(len(rows))):
-            raise damaged(key, "actions are missing")
-        return [row["action"] for row in rows]
-
-    def append(self, key: str, number: int, actions: Sequence[int]) -> None:
-        """Store further actions of a game, whose draft is gone then; `number`: how many actions
-        there are already.
-
-        Raises:
-            ConflictError: another process has gone on with the game, or deleted it.
-        """
-        rows = [(key, number + i, action) for i, action in enumerate(actions)]
-        with self._transaction_after(key, number) as connection:
-            connection.executemany("INSERT INTO action VALUES (?, ?, ?)", rows)
-            connection.execute("DELETE FROM draft WHERE game = ?", (key,))
-
-    def take_back(self, key: str, number: int, stay: int) -> None:
-        """Forget a game's actions behind the first `stay`, and its draft; `number`: how many
-        actions there are.
-
-        Raises:
-            ConflictError: another process has gone on with the game, or deleted it.
-        """
-        with self._transaction_after(key, number) as connection:
-            connection.execute("DELETE FROM action WHERE game = ? AND number >= ?", (key, stay))
-            connection.execute("DELETE FROM draft WHERE game = ?", (key,))
-
-    def draft(self, key: str) -> list[int]:
-        """The actions of a game's unfinished bid; a damaged one is none, as its cards can be laid
-        down again.
-        """
-        rows = self.rows("SELECT actions FROM draft WHERE game = ?", key)
-        actions = parsed(rows[0]["actions"]) if rows else []
-        if isinstance(actions, list) and all(type(action) is int for action in actions):
-            return actions
-        _log.warning("the unfinished bid of game %s… is damaged; it is forgotten", key[:8])
-        return []
-
-    def set_draft(self, key: str, number: int, actions: Sequence[int]) -> None:
-        """Store the actions of a game's unfinished bid; `number`: how many actions there are
-        without it.
-
-        Raises:
-            ConflictError: another process has gone on with the game, or deleted it.
-        """
-        with self._transaction_after(key, number) as connection:
-            connection.execute(
-                "INSERT OR REPLACE INTO draft VALUES (?, ?)", (key, json.dumps(list(actions)))
-            )
-
-    def set_pause(self, key: str, pause: float) -> None:
-        """Change how long agents' moves take."""
         with self.transaction() as connection:
-            connection.execute("UPDATE game SET pause = ? WHERE id = ?", (pause, key))
-
-    def set_changes(
-        self, key: str, number: int, changes: Sequence[Change], link: Link | None = None
-    ) -> None:
-        """Store who has sat down on which seats, the last of them now; the unfinished bid is gone
-        then.
-
-        Args:
-            key: the game's.
-            number: how many actions there are.
-            changes: all of them.
-            link: the way to a seat that had none.
-
-        Raises:
-            ConflictError: another process has gone on with the game, changed who sits there, or
-                deleted it.
-        """
-        with self._transaction_after(key, number) as connection:
-            values = changes_text(changes), key, changes_text(changes[:-1])
-            if not connection.execute(
-                "UPDATE game SET changes = ? WHERE id = ? AND changes = ?", values
-            ).rowcount:
-                raise sqlite3.IntegrityError
-            connection.execute("DELETE FROM draft WHERE game = ?", (key,))
+            _update(connection, "game", "id", values | {"id": key})
             if link is not None:
-                insert(connection, "link", vars(link))
+                _insert(connection, "link", vars(link))
 
     def delete_game(self, key: str) -> None:
-        """Forget a game, its actions and links."""
+        """Forget a game and its links."""
         with self.transaction() as connection:
             connection.execute("DELETE FROM game WHERE id = ?", (key,))
 
     # ---- links ----
+
+    def _links(self, query: str, *values: object) -> list[Link]:
+        return [Link(**row) for row in self.rows(f"{_LINKS} {query}", *values)]
 
     def link(self, token: str) -> Link:
         """The link with that token.
@@ -287,106 +307,55 @@ class Storage(Database):
         Raises:
             PageError: there is none.
         """
-        rows = self.rows("SELECT * FROM link WHERE token = ?", token)
-        if not rows:
-            raise PageError("there is no such seat; the link may be incomplete", 404)
-        return link_of(rows[0])
+        if links := self._links("WHERE token = ?", token):
+            return links[0]
+        raise PageError("there is no such seat; the link may be incomplete", 404)
 
     def links(self, key: str) -> list[Link]:
-        """All links of a game but those that were withdrawn, by seat."""
-        return [
-            link_of(row)
-            for row in self.rows(
-                "SELECT * FROM link WHERE game = ? AND browser IS NOT ? ORDER BY seat", key, NOBODY
-            )
-        ]
+        """All links of a game, by seat."""
+        return self._links("WHERE game = ? ORDER BY seat", key)
 
     def links_of(self, browser: str, most: int = -1) -> list[Link]:
-        """The links that a browser has taken, the newest game first; `most`: so many of them."""
-        query = f"{_LINKS} WHERE browser = ? ORDER BY created DESC, seat LIMIT ?"
-        return [link_of(row) for row in self.rows(query, browser, most)]
+        """The links of a browser, those by which it has watched among them, the newest game first;
+        `most`: so many of them.
+        """
+        own = (
+            "WHERE browser = ? OR token IN (SELECT token FROM spectator WHERE browser = ?)"
+            " ORDER BY created DESC, seat LIMIT ?"
+        )
+        return [replace(link, browser=browser) for link in self._links(own, browser, browser, most)]
 
     def variations(self, owner: str, origin: str) -> list[Link]:
         """The ways to a browser's games that go on from a game, the newest first."""
-        query = f"{_LINKS} WHERE owner = ? AND origin = ? AND browser = owner"
-        return [
-            link_of(row) for row in self.rows(f"{query} ORDER BY created DESC, seat", owner, origin)
-        ]
+        own = "WHERE owner = ? AND origin = ? AND browser = owner ORDER BY created DESC, seat"
+        return self._links(own, owner, origin)
 
-    def add_link(self, link: Link) -> None:
-        """Store one more way to a game.
+    def claim(self, token: str, browser: str, name: str = "") -> bool:
+        """Give a link to a browser, or its player another name; whether the browser has it."""
+        given = (
+            "UPDATE link SET browser = ?1, name = ?2"
+            " WHERE token = ?3 AND (browser IS NULL OR browser = ?1)"
+        )
+        with self.transaction() as connection:
+            return bool(connection.execute(given, (browser, name, token)).rowcount)
+
+    def change_link(self, token: str, **values: object) -> None:
+        """Store other values of a link.
 
         Raises:
-            PageError: the game is gone.
+            PageError: it is gone.
         """
-        with self._transaction_about_a_game() as connection:
-            insert(connection, "link", vars(link))
-
-    def withdraw(self, token: str) -> None:
-        """Let a link that is for anybody lead nowhere from now on."""
         with self.transaction() as connection:
-            connection.execute(
-                "UPDATE link SET browser = ? WHERE token = ? AND browser = ?",
-                (NOBODY, token, ANYBODY),
-            )
-            connection.execute("DELETE FROM spectator WHERE token = ?", (token,))
+            _update(connection, "link", "token", values | {"token": token})
 
     def spectate(self, token: str, browser: str) -> None:
         """Remember that a browser has used a link that is for anybody.
 
         Raises:
-            PageError: the game is gone, or the link was withdrawn.
+            PageError: the game is gone.
         """
-        with self._transaction_about_a_game() as connection:
-            connection.execute(
-                "INSERT OR IGNORE INTO spectator (token, browser) VALUES (?, ?)", (token, browser)
-            )
-            if (
-                connection.execute("SELECT browser FROM link WHERE token = ?", (token,)).fetchone()[
-                    "browser"
-                ]
-                != ANYBODY
-            ):
-                raise withdrawn()
-
-    def watched_by(self, browser: str, most: int) -> list[Link]:
-        """The links for anybody that a browser has used, of the newest `most` games."""
-        query = (
-            "SELECT link.* FROM spectator JOIN link USING (token) JOIN game ON game.id = link.game"
-            " WHERE spectator.browser = ? AND link.browser = ? ORDER BY created DESC LIMIT ?"
-        )
-        return [
-            replace(link_of(row), browser=browser)
-            for row in self.rows(query, browser, ANYBODY, most)
-        ]
-
-    def rename(self, token: str, name: str, in_record: bool) -> None:
-        """Store what who has taken a link is called, and whether records may tell it."""
-        with self.transaction() as connection:
-            connection.execute(
-                "UPDATE link SET name = ?, in_record = ? WHERE token = ?", (name, in_record, token)
-            )
-
-    def set_seen(self, token: str, seen: float) -> None:
-        """Store when who has taken a link was last there."""
-        with self.transaction() as connection:
-            connection.execute("UPDATE link SET seen = ? WHERE token = ?", (seen, token))
-
-    def claim(self, token: str, browser: str, name: str = "") -> bool:
-        """Give a link to a browser; whether it has it now. Who comes first has it."""
-        with self.transaction() as connection:
-            given = "UPDATE link SET browser = ?, name = ? WHERE token = ? AND browser IS NULL"
-            connection.execute(given, (browser, name, token))
-            row = connection.execute(
-                "SELECT browser FROM link WHERE token = ?", (token,)
-            ).fetchone()
-        return row is not None and bool(row["browser"] == browser)
-
-    def release(self, token: str) -> None:
-        """Take a link from its browser, so that another one can have it."""
-        with self.transaction() as connection:
-            nobody = "browser = NULL, name = '', in_record = 0, screen = NULL, seen = 0"
-            connection.execute(f"UPDATE link SET {nobody} WHERE token = ?", (token,))
+        with self.transaction() as connection, _existing():
+            connection.execute("INSERT OR IGNORE INTO spectator VALUES (?, ?)", (token, browser))
 
     # ---- replays ----
 
@@ -409,26 +378,17 @@ class Storage(Database):
             Its key; if the browser has sent the same before, that of then.
         """
         with self.transaction() as connection:
-            same = "SELECT id FROM replay WHERE browser = ? AND length(record) = ? AND record = ?"
-            if earlier := connection.execute(same, (browser, len(record), record)).fetchone():
+            same = "SELECT id FROM replay WHERE browser = ? AND record = ?"
+            if earlier := connection.execute(same, (browser, record)).fetchone():
                 key = str(earlier["id"])
-                told = (time.time(), json.dumps(list(names)), games, key)
-                connection.execute(
-                    "UPDATE replay SET created = ?, names = ?, games = ? WHERE id = ?", told
-                )
-                return key
+                connection.execute("DELETE FROM replay WHERE id = ?", (key,))
             row = {"id": key, "browser": browser, "created": time.time(), "record": record}
-            insert(connection, "replay", row | {"names": json.dumps(list(names)), "games": games})
-            connection.execute(
-                "DELETE FROM replay WHERE browser = ? AND id NOT IN"
-                " (SELECT id FROM replay WHERE browser = ? ORDER BY created DESC LIMIT ?)",
-                (browser, browser, most),
-            )
-            connection.execute(
-                "DELETE FROM replay WHERE id IN (SELECT id FROM replay ORDER BY created DESC LIMIT "
-                "-1 OFFSET ?)",
-                (most_in_all,),
-            )
+            row |= {"names": json.dumps(list(names)), "games": games}
+            _insert(connection, "replay", row)
+            oldest = "DELETE FROM replay WHERE id IN (SELECT id FROM replay {} ORDER BY created"
+            oldest += " DESC LIMIT -1 OFFSET ?)"
+            connection.execute(oldest.format("WHERE browser = ?"), (browser, most))
+            connection.execute(oldest.format(""), (most_in_all,))
         return key
 
     def replay(self, key: str, browser: str) -> bytes:
@@ -447,11 +407,11 @@ class Storage(Database):
 
     def replays(self, browser: str) -> list[StoredReplay]:
         """The records kept for a browser, those opened last first."""
-        rows = self.rows(
-            "SELECT id, created, names, games FROM replay WHERE browser = ? ORDER BY created DESC",
-            browser,
-        )
-        return [replay_of(row) for row in rows]
+        told = "SELECT id, created, names, games FROM replay WHERE browser = ?"
+        return [
+            StoredReplay(row["id"], row["created"], tuple(json.loads(row["names"])), row["games"])
+            for row in self.rows(f"{told} ORDER BY created DESC", browser)
+        ]
 
     def delete_replay(self, key: str, browser: str) -> None:
         """Forget a stored record.
@@ -460,9 +420,8 @@ class Storage(Database):
             PageError: there is none of that browser.
         """
         with self.transaction() as connection:
-            if not connection.execute(
-                "DELETE FROM replay WHERE id = ? AND browser = ?", (key, browser)
-            ).rowcount:
+            gone = "DELETE FROM replay WHERE id = ? AND browser = ?"
+            if not connection.execute(gone, (key, browser)).rowcount:
                 raise PageError(f"there is no replay {shown(key, 20)} of this browser", 404)
 
     # ---- analyses ----
@@ -471,7 +430,7 @@ class Storage(Database):
         """Those of a game, by its digest, the newest first."""
         columns = "game, agent, version, kind, opinions"
         rows = self.rows(f"SELECT {columns} FROM analysis WHERE game = ? ORDER BY made DESC", game)
-        return [StoredAnalysis(**dict(row)) for row in rows]
+        return [StoredAnalysis(**row) for row in rows]
 
     def keep_analysis(self, analysis: StoredAnalysis, client: str, most: int) -> None:
         """Store one in the place of that agent's earlier one of the same.
@@ -479,20 +438,73 @@ class Storage(Database):
         Args:
             analysis: it.
             client: for whom it was made.
-            most: so many are kept in all: the oldest of the client that has most goes.
+            most: so many are kept in all: the oldest of the client that has most goes, as in
+                :class:`skyenv.page.kept.Kept`.
         """
-        values = vars(analysis) | {"made": time.time(), "client": client}
         with self.transaction() as connection:
-            connection.execute(
-                "DELETE FROM analysis WHERE game = ? AND agent = ?", (analysis.game, analysis.agent)
-            )
-            insert(connection, "analysis", values)
-            whose = (
-                "SELECT client FROM analysis GROUP BY client "
-                "ORDER BY count(*) DESC, min(made) LIMIT 1"
+            values = vars(analysis) | {"made": time.time(), "client": client}
+            _insert(connection, "analysis", values, "INSERT OR REPLACE")
+            heaviest = (
+                "SELECT client FROM analysis GROUP BY client"
+                " ORDER BY count(*) DESC, min(made) LIMIT 1"
             )
             oldest = (
-                f"SELECT game, agent FROM analysis WHERE client = ({whose}) ORDER BY made LIMIT 1"
+                f"SELECT game, agent FROM analysis WHERE client = ({heaviest}) ORDER BY made LIMIT"
             )
             while connection.execute("SELECT count(*) FROM analysis").fetchone()[0] > most:
-                connection.execute(f"DELETE FROM analysis WHERE (game, agent) IN ({oldest})")
+                connection.execute(f"DELETE FROM analysis WHERE (game, agent) IN ({oldest} 1)")
+
+
+def _columns(values: Mapping[str, Any]) -> dict[str, object]:
+    """Values of a game as they are stored."""
+    return {name: json.dumps(each) if name in _LISTS else each for name, each in values.items()}
+
+
+@contextlib.contextmanager
+def _existing() -> Iterator[None]:
+    """While something is added to a game.
+
+    Raises:
+        PageError: the game is gone.
+    """
+    try:
+        yield
+    except sqlite3.IntegrityError as error:
+        raise PageError("there is no such game; it may have been deleted", 404) from error
+
+
+def _insert(
+    connection: sqlite3.Connection, table: str, values: Mapping[str, object], how: str = "INSERT"
+) -> None:
+    """Add a row; `values`: by the columns' names."""
+    places = ", ".join("?" * len(values))
+    row = f"{how} INTO {table} ({', '.join(values)}) VALUES ({places})"
+    with _existing():
+        connection.execute(row, tuple(values.values()))
+
+
+def _update(
+    connection: sqlite3.Connection, table: str, key: str, values: Mapping[str, object]
+) -> None:
+    """Change a row; `values`: by the columns' names, the key's among them.
+
+    Raises:
+        PageError: there is no such row.
+    """
+    changes = ", ".join(f"{name} = :{name}" for name in values)
+    query = f"UPDATE {table} SET {changes} WHERE {key} = :{key}"
+    if not connection.execute(query, _columns(values)).rowcount:
+        raise PageError("there is no such game; it may have been deleted", 404)
+
+
+def _trouble(error: sqlite3.DatabaseError) -> StorageError:
+    """SQLite's error in words of ours."""
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF  # the rest is detail
+    disk = sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return StorageError("another process has it", "when it is free")
+    if code == sqlite3.SQLITE_FULL:
+        return StorageError("the disk is full", "when there is space")
+    if code in (*disk, sqlite3.SQLITE_PERM):
+        return StorageError(f"the disk doesn't take what is written ({error})", "when it does")
+    return StorageError(f"the database is damaged ({error})", "when it is mended")

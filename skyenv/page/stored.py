@@ -1,47 +1,34 @@
-"""What the page's database keeps of games, seats and replays, and reading it from rows, damaged
-ones included.
-"""
+"""What the page's database holds: games, the ways to their seats, replays and analyses."""
 
 from __future__ import annotations
 
-import json
-import logging
-import math
-import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
-from skyenv.page.errors import PageError
-from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
+from skyenv.render.words import seat_label
 
-HUMAN: Final = "human"
-"""Who sits on a seat that people play; other seats have an agent's name."""
-ANYBODY: Final = "*"
-"""Instead of a browser: whoever has the link may use it, as spectators do."""
-NOBODY: Final = "-"
-"""The same where it was withdrawn."""
-_log = logging.getLogger("skyenv.page")
+HUMAN: Final = "human"  # instead of an agent's name: people play this seat
+ANYBODY: Final = "*"  # instead of a browser: every browser may use the link, as spectators do
 
 
-@dataclass(frozen=True)
-class Change:
-    """Somebody else sits down on a seat.
+class Change(NamedTuple):
+    """Another player takes over a seat.
 
     Attributes:
         step: how many actions had been played.
         seat: 0 … N−1.
-        who: HUMAN or an agent's name.
+        player: HUMAN or an agent's name.
     """
 
     step: int
     seat: int
-    who: str
+    player: str
 
 
 @dataclass(frozen=True)
 class StoredGame:
-    """A game's options.
+    """A game: its options, what has been played, and what lists tell of it.
 
     Attributes:
         id: its key; it is in no link.
@@ -59,10 +46,13 @@ class StoredGame:
             are those of the origin.
         chance: the key of the game whose agents' chance this one has; None: its own.
         taken_back: how many decisions its person has taken back on the way to it.
-        changes: who has sat down on which seat since the beginning, the first change first.
+        changes: other players of seats since the beginning, the first change first.
         rematch: the game that was made to play it once more.
-        copied: whether there has ever been a game with its chance that goes on from it, whose
-            record tells its hidden cards.
+        copied: whether a game with its chance has gone on from it, whose record tells its hidden
+            cards.
+        actions: what has been played, by numbers.
+        draft: the cards of an unfinished bid, by the actions that lay them down.
+        to_act, turn, scores: the seat to act (None: the game is over), turns completed, and VP.
     """
 
     id: str
@@ -78,20 +68,34 @@ class StoredGame:
     origin: str | None = None
     origin_step: int | None = None
     beginning: str | None = None
+    drawn_for: int | None = None
     chance: str | None = None
     taken_back: int = 0
     changes: tuple[Change, ...] = ()
     rematch: str | None = None
     copied: bool = False
-    drawn_for: int | None = None
+    actions: tuple[int, ...] = ()
+    draft: tuple[int, ...] = ()
+    to_act: int | None = 0
+    turn: int = 0
+    scores: tuple[int, ...] = ()
 
     @property
     def sitters(self) -> tuple[str, ...]:
         """For every seat HUMAN or an agent's name, now."""
         sitters = list(self.agents)
         for change in self.changes:
-            sitters[change.seat] = change.who
+            sitters[change.seat] = change.player
         return tuple(sitters)
+
+    def names(self, links: Iterable[Link], seat: int | None = None) -> list[str]:
+        """The players' names as a seat is told them: people's from the links, and agents'."""
+        called = {link.seat: link.name for link in links}
+        people = [called.get(each) or f"Player {seat_label(each)}" for each in range(self.players)]
+        return [
+            "you" if each == seat else people[each] if player == HUMAN else player
+            for each, player in enumerate(self.sitters)
+        ]
 
 
 @dataclass(frozen=True)
@@ -102,12 +106,10 @@ class Link:
         token: the unguessable part of its address.
         game: the game's key.
         seat: 0 … N−1; None: watching.
-        browser: who has taken it; None: nobody yet; ANYBODY: it is for all who have it; NOBODY: it
-            was, and was withdrawn.
-        name: what who has taken it wants to be called.
-        seen: when he was last there, seconds since 1970; 0: never.
+        browser: the browser that has taken it; None: none has yet; ANYBODY: all may use it.
+        name: what that browser's player wants to be called.
+        seen: when the player was last there, seconds since 1970; 0: never.
         screen: seats with the same one are played at one screen.
-        in_record: whether records may tell that name.
     """
 
     token: str
@@ -117,30 +119,28 @@ class Link:
     name: str = ""
     seen: float = 0.0
     screen: str | None = None
-    in_record: bool = False
 
 
 @dataclass(frozen=True)
 class StoredReplay:
-    """What a list tells of a kept record.
+    """What a list tells of a stored record.
 
     Attributes:
         id: its key.
         created: when it was opened last, seconds since 1970.
-        names: who sat where in its first game; none if it was kept by a version that didn't store
-            them.
-        games: how many it has; 0: as for `names`.
+        names: the players of its first game.
+        games: how many it has.
     """
 
     id: str
     created: float
-    names: tuple[str, ...]
+    names: Sequence[str]
     games: int
 
 
 @dataclass(frozen=True)
 class StoredAnalysis:
-    """An agent's analysis of a game that is done.
+    """An agent's analysis of a game.
 
     Attributes:
         game: a digest of all that has happened in it.
@@ -154,81 +154,3 @@ class StoredAnalysis:
     version: str
     kind: str
     opinions: str
-
-
-def damaged(key: str, what: str) -> PageError:
-    """The error of a game of which something is damaged, which the log tells, too."""
-    _log.warning("game %s… in the database is damaged: %s", key[:8], what)
-    return PageError(f"this game is damaged in the database: {what}", 409)
-
-
-def withdrawn() -> PageError:
-    """The error of a link to look on that leads nowhere any more."""
-    return PageError("this link to look on was withdrawn; ask who sent it for the new one", 404)
-
-
-def parsed(text: str) -> object:
-    """JSON; None if it isn't."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def game_of(row: sqlite3.Row) -> StoredGame:
-    """A game's options, if they can be.
-
-    Raises:
-        PageError: they are damaged.
-    """
-    values = dict(row)
-    agents = parsed(values["agents"])
-    if not (isinstance(agents, list) and all(isinstance(name, str) for name in agents)):
-        raise damaged(values["id"], "who sits where")
-    if not (MIN_PLAYERS <= values["players"] <= MAX_PLAYERS and len(agents) == values["players"]):
-        raise damaged(values["id"], "the number of players")
-    if values["side"] not in SIDES or values["max_turns"] < 1 or values["seed"] < 0:
-        raise damaged(values["id"], "side, seed or number of turns")
-    for name in ("created", "pause"):  # of no weight
-        values[name] = values[name] if math.isfinite(values[name]) and values[name] >= 0 else 0.0
-    changes = _changes(values["changes"], values["players"])
-    if changes is None:
-        raise damaged(values["id"], "who sits where")
-    return StoredGame(
-        **values | {"agents": tuple(agents), "changes": changes, "copied": bool(values["copied"])}
-    )
-
-
-def changes_text(changes: Iterable[Change]) -> str:
-    """Who has sat down where, as it is stored."""
-    return json.dumps([[change.step, change.seat, change.who] for change in changes])
-
-
-def _changes(text: str, players: int) -> tuple[Change, ...] | None:
-    """What :func:`changes_text` has written; None if it hasn't."""
-    rows = parsed(text)
-    if not isinstance(rows, list) or not all(
-        isinstance(row, list) and [*map(type, row)] == [int, int, str] for row in rows
-    ):
-        return None
-    return (
-        tuple(Change(*row) for row in rows) if all(0 <= row[1] < players for row in rows) else None
-    )
-
-
-def replay_of(row: sqlite3.Row) -> StoredReplay:
-    """What a list tells of a kept record; of damaged names nothing."""
-    names = parsed(row["names"])
-    known = isinstance(names, list) and all(isinstance(name, str) for name in names)
-    return StoredReplay(
-        row["id"],
-        row["created"],
-        tuple(names) if known and isinstance(names, list) else (),
-        row["games"],
-    )
-
-
-def link_of(row: sqlite3.Row) -> Link:
-    """A link."""
-    values = dict(row)
-    return Link(**values | {"in_record": bool(values["in_record"])})

@@ -8,6 +8,7 @@ import json
 import re
 import threading
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,12 @@ from processes import wait_until
 from skyenv import Game
 from skyenv.agents import CrowdAgent, Decisions, RandomAgent, decide_game
 from skyenv.agents.interface import Evaluations
+from skyenv.page.browsers import COOKIE, new_token
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
+from skyenv.page.game_server import new_game
 from skyenv.page.replays import Replay
-from skyenv.page.storage import MEMORY, Storage
+from skyenv.page.session import Session
+from skyenv.page.storage import HUMAN, MEMORY, Link, Storage
 from skyenv.page.web import application
 from skyenv.rules.components import CARD_COLOURS
 from skyenv_agents import GreedyAgent
@@ -151,6 +155,49 @@ def played(
     while not game.is_over and (actions is None or int(game.state["decisions"]) < actions):
         game.play(decide_game(game, agent))
     return game
+
+
+def seated(
+    *players: TestClient | str | None, game: Game | None = None, **options: Any
+) -> list[str]:
+    """Store a game and give the ways to its seats in the interface, "" for agents.
+
+    Args:
+        players: for every seat a browser, an agent's name, or None, which leaves it free; the first
+            browser has made the game.
+        game: what has been played; None: nothing yet.
+        options: other values of the stored game.
+    """
+    browsers = [each for each in players if isinstance(each, TestClient)]
+    for browser in browsers:
+        browser.get("/")
+    game = game or Game(len(players), seed=1)
+    agents = tuple(each if isinstance(each, str) else HUMAN for each in players)
+    assert game.seed is not None
+    stored = new_game(name_of(browsers[0]), game.seed, agents, game.side, pause=0.0)
+    actions = tuple(event["action"] for event in game.events if event["event"] == "action")
+    stored = replace(stored, actions=actions, max_turns=game.max_turns, **options)
+    stored = replace(stored, **Session(stored).position.columns())
+    links = [
+        Link(new_token(), stored.id, seat, name_of(each) if isinstance(each, TestClient) else None)
+        for seat, each in enumerate(players)
+        if not isinstance(each, str)
+    ]
+    storage_of(browsers[0]).add_game(stored, links)
+    ways = {link.seat: f"/api/seats/{link.token}" for link in links}
+    return [ways.get(seat, "") for seat in range(len(players))]
+
+
+def name_of(client: TestClient) -> str:
+    """A browser's own name, which the server has given it."""
+    return client.cookies[COOKIE].partition(".")[0]
+
+
+def storage_of(client: TestClient) -> Storage:
+    """The database behind a browser's server."""
+    app: Any = client.app
+    storage: Storage = app.state.server.storage
+    return storage
 
 
 class RunningServer:

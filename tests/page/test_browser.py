@@ -588,12 +588,12 @@ def test_people_meet_at_a_table_and_see_no_hidden_card(
     storage = storage_of(listener)
     stored = storage.game(storage.links_of(names[0].partition(".")[0])[0].game)
     game = Game(stored.players, seed=stored.seed)
-    for action in storage.actions(stored.id):
+    for action in stored.actions:
         game.play(action)
     replay = Replay.of(game.to_record().encode(), 1)
     parts: dict[str, Any] = {name: {} for name in names}  # of the drawing that each browser has
     for name, path, content in listener.heard:
-        if re.fullmatch(r"/api/seats/[\w-]+", path) and content.startswith(b'{"seat"'):
+        if re.fullmatch(r"/api/seats/[\w-]+(/act|/undo)?", path) and content.startswith(b'{"seat"'):
             told = json.loads(content)
             told["drawing"] = parts[name] = parts[name] | told["drawing"]
             assert told["seat"] == {names[0]: 0, names[1]: 2}.get(name)
@@ -656,10 +656,11 @@ def test_addresses_that_lead_nowhere_say_why(
     mine, storage = str(ann.driver.current_url), storage_of(listener)
     ann.forget()
     ann.open(mine)
-    assert "belongs to another browser" in ann.wait("#take-text").text
+    assert "is taken by another browser" in ann.wait("#take-text").text
     check_accessible(ann)
     begin(ann, server, "me", "human")
-    storage.append(storage.link(ann.driver.current_url.rpartition("/")[2]).game, 0, [0])
+    key = storage.link(ann.driver.current_url.rpartition("/")[2]).game
+    storage.change_game(key, actions=[0])
     application: Any = listener.app
     application.state.server._sessions.clear()
     for address, why in (

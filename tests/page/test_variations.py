@@ -5,6 +5,7 @@ are read.
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pytest
 from pages import act, another, payload, play_to_end, played
@@ -13,9 +14,9 @@ from starlette.testclient import TestClient
 
 from skyenv import Game
 from skyenv.page.errors import PageError
+from skyenv.page.game_server import new_game
 from skyenv.page.replays import Replay
 from skyenv.page.session import Session
-from skyenv.page.storage import StoredGame
 from skyenv.page.variations import Variation, played_on
 from skyenv.records.replay import verify
 from skyenv.rules.actions import OPTION_A
@@ -113,22 +114,16 @@ def test_a_session_that_is_read_again_is_the_same_and_takes_back_what_it_could()
     )
     variation = Variation.of(replay, step, "key/1")
     seat, people = int(replay.states[step]["seat"]), ("human", "human")
-    stored = StoredGame(
-        "id",
-        "ann",
-        0.0,
-        2,
-        "front",
-        500,
-        9,
-        people,
-        0.0,
+    stored = new_game("ann", 9, people)
+    stored = replace(
+        stored,
         origin_step=step,
         beginning=variation.beginning,
+        actions=tuple(variation.actions),
     )
-    first = Session(stored, variation.actions)
-    first.commit([OPTION_A])
-    again = Session(stored, [*variation.actions, OPTION_A])
+    first = Session(stored)
+    first.become(first.played([OPTION_A]))
+    again = Session(replace(stored, actions=first.position.actions))
     assert again.game.events == first.game.events
     assert again.game == first.game
     assert again.can_undo(seat)

@@ -18,11 +18,10 @@ from skyenv.page.payloads import Payload
 from skyenv.page.requests import number, unless_gone
 from skyenv.page.workers import Report
 
-STREAM: Final = "text/event-stream"
-"""Which is sent line by line, and not packed."""
+STREAM: Final = "text/event-stream"  # which is sent line by line, and not packed
 
+# What is asked; it may report what there is so far, payloads as well.
 Question = Callable[[Report], Awaitable[Payload]]
-"""What is asked; it may report what there is so far, payloads as well."""
 
 
 async def answered(request: Request, question: Question) -> Response:

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from skyenv.page.errors import PageError, StorageError
+from skyenv.page.errors import PageError
 from skyenv.page.game_requests import GameRequest
 from skyenv.page.payloads import Payload
 from skyenv.page.requests import browser_of, json_object, page, server_of
+from skyenv.page.storage import HUMAN, Storage
 from skyenv.page.strengths import strengths
 from skyenv.render.words import seat_name
 
+# Where the lobby leads to, as far as the server has it.
 PAGES: Final = ("/tutorial", "/rules", "/ladder", "/library", "/runs")
-"""Where the lobby leads to, as far as the server has it."""
-MOST_LISTED: Final = 40
-"""Games in the lobby's list, the newest ones."""
+MOST_LISTED: Final = 40  # games in the lobby's list, the newest ones
 
 
 async def _options(request: Request) -> Response:
@@ -54,46 +53,40 @@ async def _preparing(request: Request) -> Response:
 
 
 async def _list_games(request: Request) -> Response:
-    """The games in which this browser has a seat, or that it watches."""
-    server = server_of(request)
-    server.preparation.require_rules()
+    """The games in which this browser has a seat, or that it watches; none of them is played."""
+    storage = server_of(request).storage
+    games = await storage.ask(_listed, storage, browser_of(request))
+    return JSONResponse({"games": games})
+
+
+def _listed(storage: Storage, browser: str) -> list[Payload]:
+    """What a browser's list tells of its games, as they are stored."""
     payload: list[Payload] = []
-    browser = browser_of(request)
-    links = await server.storage.read(server.storage.links_of, browser, MOST_LISTED)
-    links += await server.storage.read(server.storage.watched_by, browser, MOST_LISTED)
-    for link in links:
+    for link in storage.links_of(browser, MOST_LISTED):
+        about = {"page": f"/seat/{link.token}", "owner": storage.owner(link.game) == browser}
         try:
-            session = await server.session(link)
-        except PageError as error:  # another version's game, or a damaged one
-            owner = False
-            with contextlib.suppress(StorageError):
-                owner = await server.storage.read(server.storage.owner, link.game) == link.browser
-            payload.append({"page": f"/seat/{link.token}", "error": str(error), "owner": owner})
+            game = storage.game(link.game)
+        except PageError as error:
+            payload.append(about | {"error": str(error)})
             continue
-        game = session.game
+        seat = game.to_act
+        is_own = seat == link.seat
         state = (
-            "over"
-            if game.seat is None
-            else "your turn"
-            if game.seat == link.seat
-            else f"{seat_name(game.seat)} is to act"
+            "over" if seat is None else "your turn" if is_own else f"{seat_name(seat)} is to act"
         )
-        payload.append(
-            {
-                "page": f"/seat/{link.token}",
-                "seat": link.seat,
-                "names": session.names(link.seat),
-                "side": game.side,
-                "owner": session.stored.owner == link.browser,
-                "created": session.stored.created,
-                "turn": game.turn,
-                "scores": game.scores,
-                "state": state,
-                "taken_back": session.stored.taken_back,
-                "agents": [not session.is_human(seat) for seat in range(game.num_players)],
-            }
-        )
-    return JSONResponse({"games": payload})
+        about |= {
+            "seat": link.seat,
+            "names": game.names(storage.links(link.game), link.seat),
+            "side": game.side,
+            "created": game.created,
+            "turn": game.turn,
+            "scores": game.scores,
+            "state": state,
+            "taken_back": game.taken_back,
+            "agents": [player != HUMAN for player in game.sitters],
+        }
+        payload.append(about)
+    return payload
 
 
 ROUTES: Final[list[BaseRoute]] = [

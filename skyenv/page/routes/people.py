@@ -1,6 +1,4 @@
-"""The people at a table: names, who is there, who takes over a seat, spectators, rematch, takeback,
-one screen for several.
-"""
+"""The people at a table: who is there, who plays which seat, spectators, rematch, takeback."""
 
 from __future__ import annotations
 
@@ -10,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from skyenv.page.errors import PageError
 from skyenv.page.game_requests import checked_key
 from skyenv.page.requests import json_object, people_of, seat_of, whole
 
@@ -19,35 +18,20 @@ async def _people(request: Request) -> Response:
     return JSONResponse(await people_of(request).payload(link, session))
 
 
-async def _rename(request: Request) -> Response:
-    value = await json_object(request)
+async def _change_player(request: Request) -> Response:
+    """``{"agent": NAME}``: an agent is to play a seat; ``{"agent": null}``: a person."""
+    agent = (await json_object(request)).get("agent")
+    if agent is not None and not isinstance(agent, str):
+        raise PageError("agent must be an agent's name, or null for a person")
     _, link, _ = await seat_of(request)
-    await people_of(request).rename(link, value.get("name"), value.get("in_record"))
-    return JSONResponse({})
-
-
-async def _take_over(request: Request) -> Response:
-    """An agent, by its name, or a person is to play a seat from now on."""
-    value = await json_object(request)
-    _, link, _ = await seat_of(request)
-    seat = whole(request.path_params["seat"], "seat")
-    if value.get("agent") is None:
-        await people_of(request).let_person_play(link, seat)
-    else:
-        await people_of(request).let_agent_play(link, seat, str(value["agent"]))
-    return JSONResponse({})
+    await people_of(request).change_player(link, whole(request.path_params["seat"], "seat"), agent)
+    return await _people(request)
 
 
 async def _spectators(request: Request) -> Response:
     _, link, _ = await seat_of(request)
     made = await people_of(request).spectators_link(link)
     return JSONResponse({"page": f"/seat/{made.token}"}, 201)
-
-
-async def _withdraw(request: Request) -> Response:
-    _, link, _ = await seat_of(request)
-    await people_of(request).withdraw(link)
-    return JSONResponse({})
 
 
 async def _rematch(request: Request) -> Response:
@@ -57,27 +41,17 @@ async def _rematch(request: Request) -> Response:
 
 
 async def _take_back(request: Request) -> Response:
-    value = await json_object(request)
-    _, link, session = await seat_of(request)
-    session.check_uncovered(link)
-    made = await people_of(request).take_back(link, checked_key(value))
-    return JSONResponse({"page": f"/seat/{made.token}"}, 201)
-
-
-async def _lift(request: Request) -> Response:
+    key = checked_key(await json_object(request))
     _, link, _ = await seat_of(request)
-    await people_of(request).lift(link)
-    return JSONResponse({})
+    made = await people_of(request).take_back(link, key)
+    return JSONResponse({"page": f"/seat/{made.token}"}, 201)
 
 
 _SEAT: Final = "/api/seats/{token}"
 ROUTES: Final[list[BaseRoute]] = [
     Route(f"{_SEAT}/people", _people, methods=["GET"]),
-    Route(f"{_SEAT}/people/{{seat}}", _take_over, methods=["POST"]),
-    Route(f"{_SEAT}/name", _rename, methods=["POST"]),
+    Route(f"{_SEAT}/people/{{seat}}", _change_player, methods=["POST"]),
     Route(f"{_SEAT}/spectators", _spectators, methods=["POST"]),
-    Route(f"{_SEAT}/spectators", _withdraw, methods=["DELETE"]),
     Route(f"{_SEAT}/rematch", _rematch, methods=["POST"]),
     Route(f"{_SEAT}/takeback", _take_back, methods=["POST"]),
-    Route(f"{_SEAT}/lift", _lift, methods=["POST"]),
 ]

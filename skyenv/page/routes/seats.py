@@ -11,7 +11,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from skyenv.errors import SkyenvError
+from skyenv.checks import check_number
+from skyenv.errors import SkyenvError, shown
 from skyenv.page.errors import PageError
 from skyenv.page.game_server import Watcher, snapshot
 from skyenv.page.names import checked_name
@@ -33,24 +34,32 @@ from skyenv.page.requests import (
 from skyenv.page.routes.live import answered
 from skyenv.page.workers import Report
 
+# Actions that one choice can have: as many cards as there can be in a bid, and its end.
 MOST_AT_ONCE: Final = 64
-"""Actions that one choice can have: as many cards as there can be in a bid, and its end."""
+LONGEST_PAUSE: Final = 10.0
+
+
+def tab_of(connection: Request | WebSocket) -> str:
+    """The name that a page has made up for itself, as for :meth:`GameServer.tell`."""
+    return connection.query_params.get("tab", "")
+
+
+async def told(request: Request) -> Response:
+    """The answer to what a seat has done: with ``?page=1`` all that it is told now."""
+    return await _table(request) if number(request, "page") else JSONResponse({})
 
 
 async def _table(request: Request) -> Response:
     """All that a seat is told."""
     try:
-        server, link, session = await seat_of(request)
+        _, link, session = await seat_of(request)
     except PageError as error:
         if error.status != 403 or not number(request, "page"):
             raise
-        storage = server_of(
-            request
-        ).storage  # a page that shows the answer doesn't need an error for it
-        other = await storage.read(storage.link, request.path_params["token"])
+        # A page that shows the answer doesn't need an error for it.
+        storage = server_of(request).storage
+        other = await storage.ask(storage.link, request.path_params["token"])
         return JSONResponse({"refused": str(error), "free": other.browser is None})
-    narrow = bool(number(request, "narrow"))
-    invitations = await server.invitations(session, str(link.browser))
     people = await people_of(request).payload(link, session)
     if curtain := people_of(request).curtain(link, session):
         return JSONResponse({"curtain": curtain})
@@ -61,10 +70,13 @@ async def _table(request: Request) -> Response:
         position, behind = session.after(after)
         game = position if behind else game
     can_act = session.is_human(link.seat) and not behind
+    narrow = bool(number(request, "narrow"))
     look = Look(game, viewer, session.names(link.seat), theme(request), narrow, can_act=can_act)
     known = number(request, "lines") or 0
     if (number(request, "undone") or 0) != session.undone:
         known = 0  # what was taken back stands in them
+    is_owner = session.stored.owner == link.browser
+    free = [each for each in session.links if each.browser is None and is_owner]
     about: Payload = {  # of the same moment as the look: nothing is waited for in between
         "step": int(game.state["decisions"]),
         "behind": behind,
@@ -76,17 +88,16 @@ async def _table(request: Request) -> Response:
         "trouble": session.trouble,
         "lesson": None if session.lesson is None else session.lesson.payload(),
         "watching": link.seat is None,
-        "owner": session.stored.owner == link.browser,
+        "owner": is_owner,
         "people": people,
-        "invitations": [
-            {"seat": other.seat, "page": f"/seat/{other.token}"} for other in invitations
-        ],
+        "invitations": [{"seat": each.seat, "page": f"/seat/{each.token}"} for each in free],
     }
     parts = drawn(request)
     return await asyncio.to_thread(lambda: packed(request, look.payload(known, parts) | about))
 
 
 async def _claim(request: Request) -> Response:
+    """Take a seat, or change the name on it."""
     server, name = server_of(request), ""
     if request.headers.get("content-type", "").startswith("application/json"):
         name = checked_name((await json_object(request)).get("name", ""), server.catalogue.names)
@@ -113,33 +124,43 @@ async def _act(request: Request) -> Response:
     several = value.get("actions", [value.get("action")])
     if not isinstance(several, list) or len(several) > MOST_AT_ONCE:
         raise PageError(f"actions must be a list of at most {MOST_AT_ONCE} numbers")
-    await server.act(
-        link, [integer(action, "action") for action in several], integer(value.get("step"), "step")
-    )
-    return JSONResponse({})
+    actions = [integer(action, "action") for action in several]
+    await server.act(link, actions, integer(value.get("step"), "step"), tab_of(request))
+    return await told(request)
 
 
 async def _undo(request: Request) -> Response:
     server, link, _ = await seat_of(request)
-    await server.undo(link)
-    return JSONResponse({})
+    await server.undo(link, tab_of(request))
+    return await told(request)
 
 
 async def _pause(request: Request) -> Response:
+    """``{"paused": …}``: let agents wait, or go on; ``{"seconds": …}``: how long moves take."""
     value = await json_object(request)
     server, link, _ = await seat_of(request)
-    if "paused" in value:
-        await server.hold(link, value["paused"])
-    if "seconds" in value or "paused" not in value:
-        await server.set_pause(link, value.get("seconds"))
+    paused, seconds = value.get("paused"), value.get("seconds")
+    if paused is None or seconds is not None:
+        what = "the pause, in seconds,"
+        seconds = check_number(what, seconds, 0.0, LONGEST_PAUSE, PageError)
+    if paused is not None and not isinstance(paused, bool):
+        raise PageError(f"paused must be true or false, not {shown(paused)}")
+    await server.pace(link, paused, seconds)
     return JSONResponse({})
 
 
 async def _next(request: Request) -> Response:
     """Let agents that wait make one move."""
     server, link, _ = await seat_of(request)
-    await server.grant(link)
+    await server.pace(link, granted=True)
     return JSONResponse({})
+
+
+async def _lift(request: Request) -> Response:
+    """Lift the curtain."""
+    _, link, _ = await seat_of(request)
+    await people_of(request).lift(link, tab_of(request))
+    return await told(request)
 
 
 async def _hint(request: Request) -> Response:
@@ -192,7 +213,7 @@ async def _changes(socket: WebSocket) -> None:
     """Sends a line whenever this seat sees something new; the page then asks for it."""
     try:
         server, link, _ = await seat_of(socket)
-        async with server.watching(link) as watcher:
+        async with server.watching(link, tab_of(socket)) as watcher:
             await socket.accept()
             with contextlib.suppress(WebSocketDisconnect, asyncio.CancelledError):
                 await _tell_changes(socket, watcher)
@@ -231,6 +252,7 @@ ROUTES: Final[list[BaseRoute]] = [
     Route(f"{_SEAT}/undo", _undo, methods=["POST"]),
     Route(f"{_SEAT}/pause", _pause, methods=["POST"]),
     Route(f"{_SEAT}/next", _next, methods=["POST"]),
+    Route(f"{_SEAT}/lift", _lift, methods=["POST"]),
     Route(f"{_SEAT}/hint", _hint, methods=["GET"]),
     Route(f"{_SEAT}/thinking", _thinking, methods=["GET"]),
     Route(f"{_SEAT}/words", _words, methods=["GET"]),

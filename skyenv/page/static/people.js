@@ -1,16 +1,14 @@
-// The people at a table: who is there, names, invitations to look on, who takes over a seat, rematch, takeback, one screen for several.
-import { confirmed } from "./asking.js";
+// The people at a table: presence, names, spectators, who plays which seat, rematch, takeback, one screen for several.
 import { ask, at, copy, el, keys, send } from "./dom.js";
-import { $, api, attempt, load, note, onNews, onState, seat } from "./seat.js";
+import { $, api, attempt, load, note, onCurtain, onNews, onState, seat } from "./seat.js";
 import { storedName, storeName } from "./settings.js";
 
 const LONGEST_WAIT = 60;  // seconds until who is there is looked at again
 let timer = null;
-let agents = null;   // who can take over
+let agents = null;   // that can play a seat
 let shown = null;    // what the list of people was made of
 
 const when = (seconds) => new Date(1000 * seconds).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
-const post = (path, value) => attempt(() => send(`${api}/${path}`, value).then(refresh));
 const go = (path, value) => attempt(async () => { location.href = at((await send(`${api}/${path}`, value)).page); });
 
 /** Show the people from now on. */
@@ -25,17 +23,13 @@ export function setUpPeople() {
     await refresh();
     await copy(new URL(at(page), location.href).href, $("invite-spectators"), note);
   });
-  $("withdraw").onclick = () => attempt(async () => {
-    if (!await confirmed("Withdraw the link? Spectators who have it see nothing more.", "withdraw")) return;
-    await ask(`${api}/spectators`, { method: "DELETE" });
-    await refresh();
-  });
   $("name-form").onsubmit = (event) => {
     event.preventDefault();
     storeName($("my-name").value);
-    post("name", { name: $("my-name").value.trim(), in_record: $("in-record").checked });
+    attempt(() => send(`${api}/claim`, { name: storedName() }));
     $("name-card").open = false;
   };
+  onCurtain(cover);
 }
 
 async function refresh() {
@@ -57,7 +51,6 @@ function show(people) {
   $("lookers").textContent = others ? `${others} ${others === 1 ? "person looks" : "people look"} on; they see no hidden cards.` : "";
   $("invite-spectators").hidden = !people.can_invite;
   $("watch-link").replaceChildren(...(people.watch ? ["to look on: ", el("a", { href: people.watch }, new URL(at(people.watch), location.href).href)] : []));
-  $("withdraw").hidden = !people.watch;
   $("take-back").hidden = !people.can_take_back;
   $("taken-back").textContent = people.taken_back
     ? `A copy: ${people.taken_back} ${people.taken_back === 1 ? "decision was" : "decisions were"} taken back on the way to it. Its record says so.` : "";
@@ -66,10 +59,7 @@ function show(people) {
   $("rematch-link").hidden = people.rematch === null;
   if (people.rematch) $("rematch-link").href = at(people.rematch);
   $("name-card").hidden = persons < 2;
-  if (!$("name-card").open) {
-    $("my-name").value = people.name || storedName();
-    $("in-record").checked = people.in_record;
-  }
+  if (!$("name-card").open) $("my-name").value = people.name || storedName();
   clearTimeout(timer);
   const now = Date.now() / 1000;
   const next = Math.min(...people.seats.filter((seat) => people.owner && !seat.is_here && seat.replaceable_at > now).map((seat) => seat.replaceable_at - now));
@@ -79,26 +69,23 @@ function show(people) {
 function describe(seat, number) {
   const state = seat.is_agent ? (seat.person ? `plays for ${seat.person}${seat.is_here ? ", who is here" : ""}` : "")
     : seat.is_free ? "free: nobody has taken it" : seat.is_here ? "here" : seat.seen ? `away since ${when(seat.seen)}` : "not here yet";
-  const buttons = [];
-  if (seat.can_be_replaced) buttons.push(replacing(number));
-  if (seat.can_be_opened) {
-    buttons.push(el("button", { type: "button", class: "quiet", onclick: () => post(`people/${number}`, {}) },
-      seat.person ? `give the seat back to ${seat.person}` : "let a person play this seat"));
-  }
   return el("li", { class: seat.is_here ? "here" : null }, el("span", { class: `dot seat-${number}`, "aria-hidden": "true" }),
     el("span", {}, `seat ${number + 1} `, el("b", {}, seat.is_free ? "" : seat.name), " ", seat.is_agent ? el("span", { class: "mark" }, "agent") : null,
-      " ", el("span", { class: "small" }, state)), ...buttons);
+      " ", el("span", { class: "small" }, state)), seat.can_be_agents || seat.can_be_persons ? changing(seat, number) : null);
 }
 
-function replacing(number) {
-  const select = el("select", { "aria-label": `agent for seat ${number + 1}` });
+/** The menu that changes who plays a seat: an agent, or a person. */
+function changing(seat, number) {
+  const select = el("select", {
+    "aria-label": `change who plays seat ${number + 1}`, onchange: () => attempt(async () => show(await send(`${api}/people/${number}`, { agent: select.value || null }))),
+  }, el("option", { disabled: true, selected: true }, "change who plays"));
+  if (seat.can_be_persons) select.append(el("option", { value: "" }, seat.person ? `give it back to ${seat.person}` : "a person, by a link"));
   const fill = async () => {
     agents ??= (await ask("/api/options")).agents;
-    select.replaceChildren(...agents.map((one) => el("option", { value: one.name, selected: one.name === "greedy" }, one.name)));
+    select.append(...agents.filter((one) => one.name !== seat.name).map((one) => el("option", { value: one.name }, one.name)));
   };
-  fill().catch((error) => note(error.message));
-  return el("span", { class: "row" }, select,
-    el("button", { type: "button", onclick: () => post(`people/${number}`, { agent: select.value }) }, "let it play on"));
+  if (seat.can_be_agents) fill().catch((error) => note(error.message));
+  return select;
 }
 
 // ---- one screen for several ----

@@ -1,7 +1,6 @@
 // The seat that a table's page shows: what the server told last, what is sent to it, and staying up to date.
 import { digestsOf, isUpright, merged } from "./board.js";
 import { ask, at, send, theme } from "./dom.js";
-import { cover } from "./people.js";
 import { storedName, storeName } from "./settings.js";
 
 export const api = `/api/seats/${location.pathname.split("/").pop()}`;
@@ -16,7 +15,7 @@ export const seat = { state: null };
 export const positionOf = (state) => `${state.undone}:${state.step}`;
 
 let lines = 0;        // lines of the log that the page has
-let busy = null;      // the load under way
+let busy = null;      // ends with the request under way whose answer is to be shown
 let again = false;    // whether something has changed meanwhile
 let wait = 500;       // milliseconds until the next try to connect
 let socket = null;    // tells of changes
@@ -24,6 +23,8 @@ let gone = false;     // whether there is nothing to wait for: no such seat, or 
 let trouble = null;   // what the server told of troubles last
 let closed = false;   // whether the seat isn't this browser's: nothing is asked until somebody takes it
 let noted = null;     // the step to which a message belongs
+let cover = null;     // shows the curtain
+const tab = Math.random().toString(36).slice(2);  // this page's name: it isn't told what its own requests are answered
 const shows = [];     // what is done with every state
 const arrivals = [];  // what is waited for before a state is shown
 let arriving = false; // whether it is
@@ -42,6 +43,9 @@ export const onArrival = (arrive) => { arrivals.push(arrive); };
 
 /** Have `begin()` called whenever the connection is there (again). */
 export const onConnect = (begin) => { connects.push(begin); };
+
+/** Have `show(curtain)` called when somebody else at this screen is to act. */
+export const onCurtain = (show) => { cover = show; };
 
 /** Have `hear()` called when the server tells that news. */
 export const onNews = (what, hear) => { hears[what] = hear; };
@@ -68,11 +72,12 @@ export async function attempt(doing) {
   }
 }
 
+/** Do something on this seat and show what the answer tells. */
+const change = async (path, value) => arriving || attempt(() => update((known) => send(`${api}/${path}?${known}`, value)));
 /** Play actions of this seat, one after the other. */
-export const act = async (actions) => arriving || attempt(() => send(`${api}/act`, { actions, step: seat.state.step }).then(unlessTold));
+export const act = (actions) => change("act", { actions, step: seat.state.step });
 /** Take back what this seat did last. */
-export const undo = async () => arriving || attempt(() => send(`${api}/undo`).then(unlessTold));
-const unlessTold = () => { if (socket?.readyState !== WebSocket.OPEN) load(); };
+export const undo = () => change("undo");
 
 /** Take the seat for this browser. */
 export async function take() {
@@ -93,40 +98,54 @@ export const now = () => load(true);
 /** Ask the server for the table and show it: the position after the one that is shown, so that none is skipped; `singly`: at any pace. */
 export async function load(skip = false, singly = false) {
   if (busy) { again = true; return; }
-  busy = true;
+  await update((known) => ask(`${api}?${known}`), skip, singly).catch(fail);
+}
+
+/** What the page has, and what comes after it, for the address of a request. */
+function known(skip, singly) {
+  const last = seat.state;
+  const after = last && (last.pause > 0 || singly) && skip !== true ? `&after=${last.step}` : "";
+  const log = last ? `&lines=${lines}&undone=${last.undone}` : "";
+  return `page=1&tab=${tab}&theme=${theme()}${isUpright.matches ? "&narrow=1" : ""}${log}${after}&drawn=${digestsOf(last?.drawing ?? null)}`;
+}
+
+/** Show what `asking(known)` is answered, when the request before it is done. */
+async function update(asking, skip = false, singly = false) {
+  while (busy) await busy;
+  let done;
+  busy = new Promise((resolve) => { done = resolve; });
   try {
-    const last = seat.state;
-    const after = last && (last.pause > 0 || singly) && skip !== true ? `&after=${last.step}` : "";
-    const shown = last?.drawing ?? null;
-    const known = last ? `&lines=${lines}&undone=${last.undone}` : "";
-    const state = await ask(`${api}?page=1&theme=${theme()}${isUpright.matches ? "&narrow=1" : ""}${known}${after}&drawn=${digestsOf(shown)}`);
-    if (state.refused) throw Object.assign(new Error(state.refused), { status: 403, free: state.free });
-    closed = false;
-    if (state.curtain) {
-      if (last !== null) location.reload();  // so that nothing of the hand that was shown stays in the page
-      reveal("curtain");
-      cover(state.curtain);
-      return;
-    }
-    arriving = true;
-    for (const arrive of arrivals) await arrive(state);
-    arriving = false;
-    state.drawing = merged(shown, state.drawing);
-    seat.state = state;
-    lines = state.log.from + state.log.lines.length;
-    reveal("table");
-    $("offline").hidden = true;
-    // Other messages stay until they are no longer true: until somebody does something.
-    if (state.trouble !== trouble || (noted !== state.step && !$("note").hidden)) note(state.trouble ?? "");
-    trouble = state.trouble;
-    for (const show of shows) show(state);
-  } catch (error) {
-    fail(error);
+    await arrive(await asking(known(skip, singly)));
   } finally {
     busy = null;
     arriving = false;
+    done();
     if (again) { again = false; load(); }
   }
+}
+
+/** Show what the server has told. */
+async function arrive(state) {
+  if (state.refused) throw Object.assign(new Error(state.refused), { status: 403, free: state.free });
+  closed = false;
+  if (state.curtain) {
+    if (seat.state !== null) location.reload();  // so that nothing of the hand that was shown stays in the page
+    reveal("curtain");
+    cover(state.curtain);
+    return;
+  }
+  arriving = true;
+  for (const wait of arrivals) await wait(state);
+  arriving = false;
+  state.drawing = merged(seat.state?.drawing ?? null, state.drawing);
+  seat.state = state;
+  lines = state.log.from + state.log.lines.length;
+  reveal("table");
+  $("offline").hidden = true;
+  // Other messages stay until they are no longer true: until somebody does something.
+  if (state.trouble !== trouble || (noted !== state.step && !$("note").hidden)) note(state.trouble ?? "");
+  trouble = state.trouble;
+  for (const show of shows) show(state);
 }
 
 /** Show one of the page's parts: "take", "gone", "curtain" or "table". */
@@ -157,7 +176,7 @@ async function retry() {
 }
 
 function connect() {
-  socket = new WebSocket(`${location.protocol.replace("http", "ws")}//${location.host}${at(`${api}/changes`)}`);
+  socket = new WebSocket(`${location.protocol.replace("http", "ws")}//${location.host}${at(`${api}/changes?tab=${tab}`)}`);
   socket.onopen = () => {
     wait = 500;
     note(seat.state?.trouble ?? "");

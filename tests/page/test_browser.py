@@ -419,7 +419,7 @@ def tabbed(page: Browser) -> list[dict[str, Any]]:
             const a = document.activeElement, where = ["#board", "#choices"].find((each) => a.closest(each)) ?? "";
             if (a === document.body || window.reached.has(a)) return null;
             window.reached.add(a);
-            return {where, action: Number(a.dataset.action ?? a.dataset.choice ?? -1)};
+            return {where, action: Number((a.dataset.commissioner ? null : a.dataset.action) ?? a.dataset.choice ?? -1)};
         """)
         if one is None:
             return elements
@@ -462,7 +462,7 @@ def test_agents_are_paused_and_stepped_and_every_position_is_shown(
         new MutationObserver(() => window.steps.push(document.getElementById("hint").dataset.step))
           .observe(document.getElementById("hint"), {attributes: true});
     """)
-    ann.click("#hold")
+    press(ann, " ")
     ann.wait_until(lambda: ann.text("#hold") == "go on", "the pause")
     play(ann, state(ann), state(ann)["listed"][0])
     assert "Seat 2 (greedy) places" in ann.text("#situation")
@@ -721,7 +721,8 @@ def look_through(page: Browser, game: Game) -> None:
     page.wait_until(lambda: "bids for" in page.text("#situation"), "an auction")
     page.click("#last")
     page.wait_until(lambda: "win" in page.text("#situation"), "the end")
-    assert all(f"{score} VP" in page.text("#board svg") for score in game.scores)
+    points = {f"{score} VP" for score in game.scores}
+    page.wait_until(lambda: all(vp in page.text("#board svg") for vp in points), "the drawing")
     page.click("#first")
     page.click("#play")
     page.wait_until(lambda: int(page.text("#count").split(" /")[0]) >= 3, "playing by itself")

@@ -59,7 +59,7 @@ def test_the_whole_lesson() -> None:
         assert state["lesson"]["over"]
         assert state["lesson"]["wanted"] == []
         assert state["step"] == len(line())
-        assert state["scores"] == [5, 3]
+        assert state["scores"] == [11, 3]
         answer = act(client, seat, state, state["legal"][0]["action"])
         assert (answer.status_code, answer.json()["error"][:18]) == (400, "the lesson is over")
 

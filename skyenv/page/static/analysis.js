@@ -1,5 +1,5 @@
 // What stands beside a replay's board, in tabs: agents that are asked, the analysis of the game, playing on from here, files.
-import { PARTS, actionOf } from "./board.js";
+import { PARTS, actionsOf } from "./board.js";
 import { ask, at, el, leaveBy, onReturn, percent, send, theme } from "./dom.js";
 import { hintTable, sureText, think } from "./thinking.js";
 import { segments } from "./viewer.js";
@@ -33,8 +33,8 @@ const strongestOf = (agents) => STRONGEST.find((name) => agents.includes(name)) 
 function elementOf(board, seat) {
   const parts = new Map();
   for (const part of board.querySelectorAll(PARTS)) {
-    const action = actionOf(part, seat);
-    if (action !== null && !parts.has(action)) parts.set(action, { part, word: "" });
+    const [action] = part.dataset.commissioner ? [] : actionsOf(part, seat);
+    if (action !== undefined && !parts.has(action)) parts.set(action, { part, word: "" });
   }
   return (action) => {
     const found = parts.get(action);

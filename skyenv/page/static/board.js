@@ -21,17 +21,9 @@ export const isUpright = matchMedia("(max-width: 1262px)");
 
 // ---- what can be clicked ----
 
-/** The numbers of the actions that choosing an element of the drawing means, legal or not: a commissioner's are its moves. */
-export function actionsOf({ dataset: data }, seat) {
-  if (!data.action || (data.card && Number(data.card[0]) !== seat)) return [];
-  return data.action.split(" ").map(Number);
-}
-
-/** The number of the one action that an element of the drawing stands for; null if there is none, or there are several. */
-export function actionOf(part, seat) {
-  const actions = actionsOf(part, seat);
-  return actions.length === 1 ? actions[0] : null;
-}
+/** The numbers of the actions that choosing an element of the drawing can mean, legal or not; a card's are its owner's. */
+export const actionsOf = ({ dataset }, seat) => (!dataset.action || (dataset.card && Number(dataset.card[0]) !== seat) ? []
+  : dataset.action.split(" ").map(Number));
 
 // ---- showing it ----
 
@@ -65,9 +57,7 @@ export function showBoard(holder, drawing, play = null, legal = (_part) => false
     holder.querySelector("svg").setAttribute("aria-label", board.slots.get("title").place.textContent);
     if (before) move(board, holder, before);
   }
-  let remarked = changed;
-  for (const part of holder.querySelectorAll(PARTS)) remarked = mark(part, play !== null && legal(part)) || remarked;
-  if (remarked) for (const part of holder.querySelectorAll(".faded, .hinted")) part.classList.remove("faded", "hinted");
+  if (markLegal(holder) || changed) for (const part of holder.querySelectorAll(".faded, .hinted")) part.classList.remove("faded", "hinted");
   if (focused !== null && document.activeElement !== active) {
     const part = [...holder.querySelectorAll('[role="button"]')].find((one) => keyOf(one) === focused);
     part?.focus({ preventScroll: true });
@@ -120,20 +110,36 @@ function label(root) {
 function setUp(svg, play) {
   svg.removeAttribute("width");
   svg.removeAttribute("height");
+  crop(svg);
   if (play) svg.setAttribute("role", "group");  // an image's parts can't be reached by screen readers
 }
 
-/** Make a part a button, or none; returns whether it has become another thing. */
-function mark(part, can) {
-  if (can === (part.getAttribute("role") === "button")) return false;
-  const attributes = { role: can ? "button" : "group", tabindex: can ? "0" : null };
-  for (const [name, value] of Object.entries(attributes)) {
-    if (value === null) part.removeAttribute(name);
-    else part.setAttribute(name, value);
+const MARGIN = 12;  // user units that are cut off at each side: the page has its own margins
+
+/** Leave the headline out, which the page says beside the drawing, and tell style sheets the shape of the rest. */
+function crop(svg) {
+  const { width, height } = svg.viewBox.baseVal;
+  const top = svg.querySelector('[data-part="city"]').closest("svg > g").transform.baseVal.consolidate().matrix.f - 6;
+  const left = width - 2 * MARGIN, high = height - top - MARGIN;
+  svg.setAttribute("viewBox", `${MARGIN} ${top} ${left} ${high}`);
+  document.documentElement.style.setProperty("--ratio", `${left / high}`);  // style sheets keep it in the window
+}
+
+/** Make what can be chosen now buttons; whether any part has become another thing. */
+export function markLegal(holder) {
+  const { play, legal } = boards.get(holder);
+  let changed = false;
+  for (const part of holder.querySelectorAll(PARTS)) {
+    const can = play !== null && legal(part);
+    if (can === (part.getAttribute("role") === "button")) continue;
+    changed = true;
+    part.setAttribute("role", can ? "button" : "group");
+    if (can) part.setAttribute("tabindex", "0");
+    else part.removeAttribute("tabindex");
+    part.classList.toggle("legal", can);
+    if (!part.classList.length) part.removeAttribute("class");
   }
-  part.classList.toggle("legal", can);
-  if (!part.classList.length) part.removeAttribute("class");
-  return true;
+  return changed;
 }
 
 /** A plot lies in its district: the innermost part that is legal is meant, or else the innermost. */

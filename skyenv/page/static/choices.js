@@ -1,22 +1,26 @@
 // What the seat may choose: on the drawing, and as buttons. Two cards, and the cards of a bid, are chosen in any order.
-import { actionOf, actionsOf } from "./board.js";
+import { actionsOf, markLegal } from "./board.js";
 import { asked } from "./asking.js";
 import { BidTray } from "./bid.js";
+import { showDraft } from "./draft.js";
 import { el } from "./dom.js";
 import { $, act, positionOf, seat, undo } from "./seat.js";
 import { isForced } from "./settings.js";
-import { linked } from "./terms.js";
+import { linked, worded } from "./terms.js";
 
-const PASS = 78, TAKE = 55, STOP = 102;
+const PASS = 78, TAKE = 55, STOP = 102, BID = 79;
 const LISTED = 8;     // so many choices on the table stand as buttons at once; more are a list that can be opened
 
-let holding = false;  // whether the keyboard was among the choices when they went
+let place = null;     // "board" or "choices": where the keyboard is, and goes on after others have moved
 let opened = [null, false];  // in which phase the list of choices was set up, and whether it was open then
 let first = null;     // the stack that was chosen, where two cards are taken
 let tray = null;      // the bid that is laid together
 
-/** Those of a part's actions that are legal. */
-const legalOf = (part) => actionsOf(part, seat.state.seat).filter((action) => seat.state.legal.some((choice) => choice.action === action));
+addEventListener("focusin", ({ target }) => { place = target.closest(":focus-visible")?.closest("#board, #choices")?.id ?? null; });
+addEventListener("pointerdown", () => { place = null; });
+
+/** The legal actions that a part of the drawing stands for. */
+const movesOf = (part) => actionsOf(part, seat.state.seat).filter((action) => seat.state.legal.some((choice) => choice.action === action));
 const taking = (part) => (seat.state?.decision.take && part.dataset.stack !== undefined ? Number(part.dataset.stack) : null);
 
 /** The card of this seat's hand that a part of the drawing is: [colour, value]; null if it is none. */
@@ -24,6 +28,9 @@ function cardOf(part) {
   const [whose, colour, rank] = (part.dataset.card ?? "").split(":").map(Number);
   return part.dataset.card && whose === seat.state.seat ? [colour, rank + 4] : null;
 }
+
+/** What has been chosen of a choice of several actions, in the order in which they will be played. */
+export const begun = () => tray?.actions ?? (first === null ? [] : [TAKE + first]);
 
 /** Whether any bid is left: of cards that come to too little, passing is the only choice. */
 const canBid = (state) => state.decision.bid !== null && state.legal.some((choice) => choice.action !== PASS);
@@ -34,7 +41,7 @@ export function isLegal(part) {
   if (!state?.yours || isForced(state)) return false;
   if (state.decision.take && part.dataset.stack !== undefined) return state.decision.take.some(([colour]) => colour === taking(part));
   if (canBid(state) && cardOf(part)) return !BidTray.of(state.decision.bid).why(...cardOf(part));
-  return legalOf(part).length > 0;
+  return movesOf(part).length > 0;
 }
 
 /** Why a part of the drawing can't be chosen, in words; "" if it can, or nothing is known. */
@@ -43,11 +50,10 @@ export function whyNot(part) {
   if (!state || state.seat === null || isLegal(part)) return "";
   if (state.over) return "the game is over";
   if (state.behind) return "this is an earlier position";
-  const [action = null] = actionsOf(part, state.seat);  // moves of a commissioner that can't move have one reason
-  if (action === null) {
+  const [action] = actionsOf(part, state.seat);  // all moves of a commissioner have one reason
+  if (action === undefined) {
     if (!state.yours) return Object.keys(state.why)[0] ?? "";
-    if (part.dataset.stack) return "black cards come with options C and D; they can't be chosen";
-    return "";
+    return part.dataset.stack ? "black cards come with options C and D; they can't be chosen" : "";
   }
   if (canBid(state) && cardOf(part)) return BidTray.of(state.decision.bid).why(...cardOf(part));
   return Object.entries(state.why).find(([, actions]) => actions.includes(action))?.[0] ?? "";
@@ -57,48 +63,46 @@ export function whyNot(part) {
 export function say(part) {
   const { state } = seat;
   const what = part.getAttribute("aria-label") ?? "";
-  if (isLegal(part) && taking(part) !== null) return `${what} — click: ${first === taking(part) ? "put it back" : "take its top card"}`;
-  if (isLegal(part) && canBid(state) && cardOf(part)) return `${what} — click: lay it down`;
-  const choice = state?.legal.find((one) => one.action === actionOf(part, state.seat));
-  const why = choice ? `click: ${choice.text}` : whyNot(part);
-  return [what, why].filter(Boolean).join(" — ");
+  const choice = state && part.dataset.commissioner === undefined ? state.legal.find((one) => one.action === movesOf(part)[0]) : null;
+  let click = choice?.text;
+  if (!isLegal(part)) click = null;
+  else if (taking(part) !== null) click = first === taking(part) ? "put it back" : "take its top card";
+  else if (canBid(state) && cardOf(part)) click = "lay it down";
+  return [what, click ? worded(`click: ${click}`) : whyNot(part)].filter(Boolean).join(" — ");
 }
 
 /** A part of the drawing was clicked. A commissioner is chosen first, and then its next place. */
 export function click(part) {
   if (!isLegal(part)) return;
-  const { state } = seat;
-  if (taking(part) !== null) {
-    take(taking(part));
-  } else if (canBid(state) && cardOf(part)) {
-    tray.add(...cardOf(part));
-  } else if (part.dataset.commissioner === undefined) {
-    choose(actionOf(part, state.seat));
-  } else {
-    aim(part);
-  }
+  const moves = movesOf(part);
+  if (taking(part) !== null) take(taking(part));
+  else if (canBid(seat.state) && cardOf(part)) tray.add(...cardOf(part));
+  else if (part.dataset.commissioner === undefined) choose(moves[0]);
+  else if (moves.length === 1) act(moves);
+  else aim(part.dataset.commissioner);
 }
 
-/** Choose a commissioner: its next places stay bright. With one of them it goes there. */
-function aim(commissioner) {
-  const moves = legalOf(commissioner), who = commissioner.dataset.commissioner;
-  if (moves.length === 1) {
-    act(moves);
-    return;
-  }
-  for (const place of $("board").querySelectorAll("[data-place]")) {
-    place.classList.toggle("faded", !place.dataset.place.startsWith(`${who}:`));
-  }
+/** Choose a commissioner: its next places stay bright. */
+function aim(who) {
+  for (const one of $("board").querySelectorAll("[data-place]")) one.classList.toggle("faded", !one.dataset.place.startsWith(`${who}:`));
   $("board").querySelector(`.legal[data-place^="${who}:"]`)?.focus();
+}
+
+/** What is asked before an action that can't be taken back: the question, yes and no; null if nothing is. */
+function questionOf(action, { legal, decision, lesson }) {
+  if (lesson) return null;
+  if (action === PASS && legal.length > 1) return ["Leave this auction for good?", "pass", "keep bidding"];
+  const ends = decision.ends && action >= 13 && action < TAKE;
+  if (ends) return ["The 12th business ends the game. Place it?", "place it", "not yet"];
+  if (action !== STOP) return null;
+  return [decision.ends ? "The second building stop ends the game. Declare it?" : "Declare a building stop? The district leaves the game.", "declare it", "not yet"];
 }
 
 /** Play an action; what can't be taken back is asked for first. */
 export async function choose(action) {
   const { state } = seat;
-  const question = action === PASS && state.legal.length > 1 ? ["Leave this auction for good?", "pass", "keep bidding"]
-    : action === STOP ? [state.decision.ends ? "The second building stop ends the game. Declare it?" : "Declare a building stop? The district leaves the game.", "declare it", "not yet"]
-    : state.decision.ends && action >= 13 && action < TAKE ? ["The 12th business ends the game. Place it?", "place it", "not yet"] : null;
-  if (question && !state.lesson && !await asked(...question)) return;
+  const question = questionOf(action, state);
+  if (question && !await asked(question[0], question[1], question[2])) return;
   if (positionOf(seat.state) === positionOf(state)) act([action]);  // it may have been told again meanwhile
 }
 
@@ -114,15 +118,12 @@ function take(colour) {
   act(pair.map((one) => TAKE + one));
 }
 
-/** Mark what is chosen so far, on the drawing and among the buttons. */
+/** Mark what is chosen so far, on the drawing and among the buttons, and what can be added to it. */
 function mark() {
-  for (const stack of $("board").querySelectorAll("[data-stack]")) {
-    stack.classList.toggle("chosen", Boolean(seat.state?.decision.take) && Number(stack.dataset.stack) === first);
-  }
+  for (const stack of $("board").querySelectorAll("[data-stack]")) stack.classList.toggle("chosen", first !== null && taking(stack) === first);
   for (const button of $("choices").querySelectorAll("[data-take]")) button.setAttribute("aria-pressed", `${Number(button.dataset.take) === first}`);
-  for (const card of $("board").querySelectorAll("[data-card]")) {
-    card.classList.toggle("chosen", tray !== null && cardOf(card) !== null && tray.count(...cardOf(card)) > 0);
-  }
+  markLegal($("board"));
+  showDraft($("board"), seat.state.seat, tray);
 }
 
 // ---- the choices as buttons ----
@@ -162,7 +163,7 @@ export function showChoices(state) {
   const forced = isForced(state);
   const legal = forced || !state.yours ? [] : state.legal;
   const others = options || stacks || bid ? [] : legal.filter((choice) => choice.place);
-  const plain = legal.filter((choice) => !choice.place && !(bid && choice.action >= 79) && choice.action !== PASS);
+  const plain = legal.filter((choice) => !choice.place && !(bid && choice.action >= BID) && choice.action !== PASS);
   if ($("all")) opened[1] = $("all").open;
   $("choices").replaceChildren(...parts());
   $("auction").replaceChildren(...linked(auction ? `${auction.text} Still in: ${auction.still.join(", ")}.` : ""));
@@ -189,17 +190,15 @@ export function showChoices(state) {
   keepFocus(focused);
 }
 
-/** The keyboard stays among the choices, also over the moves of others: who has chosen by key goes on where it was. */
+/** The keyboard stays where it was, on the drawing or among the choices, also over the moves of others. */
 function keepFocus(focused) {
-  if (focused) holding = true;
-  else if (document.activeElement !== document.body) holding = false;
-  if (!holding || $("choices").classList.contains("idle")) return;
+  const { activeElement: active } = document;
+  const stays = active !== document.body && !(active.closest("#board") && active.getAttribute("role") !== "button");
+  if (!place || stays || $("choices").classList.contains("idle")) return;
   const same = focused?.dataset.choice ? `[data-choice="${focused.dataset.choice}"]` : focused?.id ? `[id="${focused.id}"]` : null;
-  const kept = (same && $("choices").querySelector(same)) ?? null;
-  const visible = (part) => part?.checkVisibility();
-  const next = [kept, $("buttons").querySelector("button:enabled"), $("places").querySelector("button"), $("all-title"), $("foot").querySelector("button")].find(visible);
-  next?.focus({ preventScroll: true });
-  holding = !next;
+  const found = [place === "board" ? $("board").querySelector('[role="button"]') : null, same && $("choices").querySelector(same),
+    $("buttons").querySelector("button:enabled"), $("places").querySelector("button"), $("all-title"), $("foot").querySelector("button")];
+  found.find((part) => part?.checkVisibility())?.focus({ preventScroll: true });
 }
 
 /** Keys: an option by its letter, pass, take back. Whether the key was one of these. */

@@ -64,7 +64,7 @@ function showPace(state) {
   clearTimeout(timer);
   const paused = state.paused || held;
   if (state.behind && !paused) timer = setTimeout(load, 1000 * state.pause);
-  $("pace").hidden = state.over && !state.behind;
+  $("pace").hidden = (state.over || state.yours) && !state.behind && !missed && !paused;
   showHold(state, isForAll(state) ? state.paused : held);
   $("next").disabled = !state.behind && !missed && !(isForAll(state) && state.paused && !state.yours && !state.over);
   $("skip").disabled = !state.behind && !missed;

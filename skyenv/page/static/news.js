@@ -15,6 +15,9 @@ export const NEWS = {
   "ALEA-7": ["Alea stops a district", "Alea won a district that was full: it leaves the game, and both players get half of what it would have scored."],
   "END-2": ["The end", "The game is over. Every district is scored once more, then the park area. Most VP wins; with equal VP more cards in hand do."],
 };
+/** What is explained before the first decision of a phase. */
+const AHEAD = { move: "MOVE-1", bid: "AUC-1" };
+const STOP = 102;
 const waiting = [];
 let known = false;  // whether the page has been told of the game before
 let card = null;
@@ -42,8 +45,10 @@ export function newsSwitch() {
 export function showNews(state) {
   const isFirst = !known;
   known = true;
-  if (isFirst || state.watching || state.lesson) return;
-  for (const [rule] of state.log.rules) {
+  if (state.watching || state.lesson) return;
+  const happened = isFirst ? [] : state.log.rules.map(([rule]) => rule);
+  const ahead = state.yours ? [AHEAD[state.phase], state.legal.some(({ action }) => action === STOP) ? "STOP-4" : ""] : [];
+  for (const rule of [...happened, ...ahead]) {
     const { seen, off } = stored();
     if (off || !(rule in NEWS) || seen.includes(rule)) continue;
     store({ seen: [...seen, rule], off });
@@ -59,8 +64,9 @@ function next() {
   if (!rule) return;
   const [title, text] = NEWS[rule];
   const off = () => { store({ ...stored(), off: true }); waiting.length = 0; next(); };
-  card = document.body.appendChild(el("section", { class: "news", id: "news", role: "status", "aria-label": "This is new" },
-    el("h2", {}, el("span", { class: "small" }, "This is new: "), title), el("p", {}, ...linked(text), " ", ruleLink([rule])),
+  card = el("section", { class: "news", id: "news", role: "status", "aria-label": "This is new", onclick: () => card?.classList.add("open") },
+    el("p", {}, el("b", {}, `New: ${title}. `), ...linked(text), " ", ruleLink([rule])),
     el("p", { class: "row" }, el("button", { type: "button", class: "primary", onclick: next }, "got it"),
-      el("button", { type: "button", onclick: off }, "no more of these"))));
+      el("button", { type: "button", onclick: off }, "no more of these")));
+  document.getElementById("beside").prepend(card);
 }

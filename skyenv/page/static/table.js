@@ -5,7 +5,8 @@ import { explainBoard, isUpright, showBoard } from "./board.js";
 import { showLeads, showRecent } from "./changes.js";
 import { click, isLegal, say, showChoices } from "./choices.js";
 import { ask, at, send, themeButton } from "./dom.js";
-import { showFinal } from "./final.js";
+import { isTold, showFinal, whenTold } from "./final.js";
+import { setUpFit } from "./fit.js";
 import { setUpPace } from "./follow.js";
 import { playForced, setUpForced } from "./forced.js";
 import { setUpHints } from "./hints.js";
@@ -28,7 +29,9 @@ let worded = null;  // the drawing whose text was fetched
 function showTable(state) {
   const yours = state.yours && !isForced(state);
   document.title = `${yours ? "● " : ""}Fifth Avenue`;
-  if ($("situation").textContent !== state.decision.sentence) $("situation").replaceChildren(...linked(state.decision.sentence));
+  const sentence = state.over && !isTold() ? "The game is over. This is its final scoring, step by step." : state.decision.sentence;
+  if ($("situation").dataset.told !== sentence) $("situation").replaceChildren(...linked(sentence));
+  $("situation").dataset.told = sentence;
   document.body.classList.toggle("yours", yours);
   showBoard($("board"), state.drawing, click, isLegal);
   $("release").hidden = state.watching || state.over;
@@ -51,6 +54,8 @@ document.querySelector("header .row").append(rulesButton(), themeButton(() => lo
 explainBoard($("board"), say, isLegal);
 isUpright.addEventListener("change", () => load());
 for (const show of [showTable, showChoices, showRecent, showLeads, showLog, showInvitations, showFinal, showWords]) onState(show);
+setUpFit();
+whenTold(() => showTable(seat.state));
 setUpPace();
 setUpAlea();
 setUpZoom();

@@ -11,9 +11,14 @@ export const TERMS = {
 const ANY = new RegExp(`\\b(${Object.keys(TERMS).join("|")})(?:e?s)?\\b`, "gi");
 const ruleOf = Object.fromEntries(Object.entries(TERMS).map(([term, rule]) => [term.toLowerCase(), rule]));
 
+const touched = matchMedia("(pointer: coarse)");
+
+/** A text in the words of the device: fingers tap. */
+export const worded = (text) => (touched.matches ? text.replace(/\b([Cc])lick/g, (_, first) => (first === "C" ? "Tap" : "tap")) : text);
+
 /** A text as nodes: each of the game's words is a link to its rule, where it first stands. */
-export function linked(text) {
-  const nodes = [], seen = new Set();
+export function linked(told) {
+  const text = worded(told), nodes = [], seen = new Set();
   let from = 0;
   for (const match of text.matchAll(ANY)) {
     const term = match[1].toLowerCase();

@@ -31,7 +31,7 @@ export function view(root, game, draw, options = {}) {
   const names = seatNames(game.names);
 
   // ---- the parts of the page ----
-  const situation = el("h1", { id: "situation", class: "unseen" });
+  const situation = el("h1", { id: "situation" });
   const board = el("div", { class: "board", id: "board" });
   const over = el("div", { class: "over-board" }, board);
   const slider = el("input", { type: "range", id: "step", min: 0, max: game.steps, value: 0, "aria-label": "step", oninput: () => go(Number(slider.value)) });
@@ -68,8 +68,8 @@ export function view(root, game, draw, options = {}) {
   const tools = options.tools?.(viewer);
   const happened = el("section", {}, el("h2", {}, "What happened"), log);
   root.replaceChildren(
-    el("section", { class: "play" }, situation, over,
-      el("div", { class: "transport" },
+    el("section", { class: "play" }, over,
+      el("div", { class: "transport" }, situation,
         el("div", { class: "row" },
           button("first", "|◀", "to the beginning", () => go(0, true)), button("back", "‹", "one choice back", () => go(before())), play,
           button("next", "›", "one choice on", () => go(after())), button("last", "▶|", "to the end", () => go(game.steps, true)), speed, count,

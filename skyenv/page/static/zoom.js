@@ -2,8 +2,6 @@
 import { $, onState } from "./seat.js";
 import { isOn, setOn } from "./settings.js";
 
-let isFirst = true;
-
 function show(isLarge) {
   document.body.classList.toggle("large", isLarge);
   $("zoom").textContent = isLarge ? "fit" : "zoom";
@@ -17,14 +15,6 @@ function showScrolling() {
   else board.removeAttribute("tabindex");
 }
 
-/** Begin at the city: what stands above it the dock says too, and there is little room. */
-function begin(state) {
-  const isSmall = isFirst && $("zoom").checkVisibility();
-  isFirst = false;
-  if (!isSmall || state.lesson || scrollY) return;
-  scrollTo({ top: $("board").querySelector('[data-part="city"]').getBoundingClientRect().top - 4, behavior: "instant" });
-}
-
 /** Set the button up; style sheets tell which screens have it. */
 export function setUpZoom() {
   show(isOn("large"));
@@ -34,7 +24,6 @@ export function setUpZoom() {
     show(isLarge);
     showScrolling();
   };
-  onState(begin);
   onState(() => requestAnimationFrame(showScrolling));  // the page is laid out then, once for all
   new ResizeObserver(showScrolling).observe($("board"));
 }

@@ -1,0 +1,64 @@
+// The table's layout as far as style sheets can't tell it: where the drawing is empty, how high the dock is, and on small
+// screens what is to be seen of the drawing, and the cards in a line.
+import { el } from "./dom.js";
+import { $, onState, positionOf, seat } from "./seat.js";
+
+/** Whether the whole drawing can't be read on this screen at once. */
+export const isSmall = matchMedia("(max-width: 860px) and (orientation: landscape), (max-width: 699px) and (orientation: portrait)");
+
+const GAP = 0.012;  // of the drawing's height, between what is drawn and what stands beside it
+const root = document.documentElement.style;
+const boxOf = (part) => part.getBoundingClientRect();
+const percent = (length, of) => `${100 * Math.max(0, length / of)}%`;
+let brought = "";
+
+/** Put the turns since one's own last one where the drawing is empty. */
+function fit() {
+  const svg = $("board").querySelector("svg");
+  const whole = boxOf(svg), city = boxOf(svg.querySelector('[data-part="city"]'));
+  const beside = [...svg.querySelectorAll(":scope > g:not(.flying)")].map(boxOf).filter(({ left, top }) => left >= city.right && top < city.bottom);
+  Object.assign($("recent").style, {
+    left: percent(city.right - whole.left + GAP * whole.height, whole.width),
+    right: percent(whole.right - Math.max(...beside.map(({ right }) => right)), whole.width),
+    top: percent(Math.max(...beside.map(({ bottom }) => bottom)) - whole.top + GAP * whole.height, whole.height),
+    bottom: percent(whole.bottom - city.bottom, whole.height),
+  });
+}
+
+/** The cards of a seat's hand or of the stacks, in a line. */
+function cards(selector, name) {
+  const chips = [...$("board").querySelectorAll(selector)].map((pile) => {
+    const [, colour] = (pile.dataset.card ?? `:${pile.dataset.stack}`).split(":");
+    const texts = [...pile.querySelectorAll("text")].map((text) => text.textContent);
+    const value = texts.find((text) => /^[456]$/.test(text)) ?? "?", many = pile.dataset.card && texts.find((text) => text.startsWith("×"));
+    return el("span", { class: `suit suit-${colour}` }, `${value}${many ?? ""}`);
+  });
+  return chips.length ? [el("b", {}, name), ...chips] : [];
+}
+
+function showCards(state) {
+  if (!isSmall.matches) return;
+  $("strip").replaceChildren(...(state.decision.bid ? [] : cards(`[data-card^="${state.seat}:"]`, "hand")), ...(state.decision.take ? [] : cards("[data-stack]", "stacks")));
+}
+
+/** On small screens, bring what is to be chosen next on the drawing into view, once in each position. */
+export function bring() {
+  const { state } = seat;
+  if (!isSmall.matches || !state.yours || state.decision.options || state.decision.take || state.decision.bid) return;  // the dock has it
+  const taught = [...$("board").querySelectorAll(".taught[role=button]")], all = taught.length ? taught : [...$("board").querySelectorAll("[role=button]")];
+  const position = `${positionOf(state)} ${taught.length > 0}`;
+  if (!all.length || brought === position || (state.lesson && !taught.length)) return;
+  brought = position;
+  const low = boxOf($("dock")), bottom = low.left < 9 ? low.top : innerHeight, right = low.left < 9 ? innerWidth : low.left;
+  const top = $("lesson") ? boxOf($("lesson")).bottom : 0;
+  const isSeen = (part) => { const box = boxOf(part); return box.top >= top && box.left >= 0 && box.bottom <= bottom && box.right <= right; };
+  if (!all.some(isSeen)) all[0].scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+}
+
+/** Keep all of it up to date. */
+export function setUpFit() {
+  onState(fit);
+  onState(showCards);
+  onState(() => requestAnimationFrame(bring));  // the page is laid out then, once for all
+  new ResizeObserver(() => root.setProperty("--sheet", `${$("dock").offsetHeight}px`)).observe($("dock"));
+}

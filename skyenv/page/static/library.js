@@ -124,10 +124,10 @@ async function look() {
   try {
     const state = await ask("/api/library/state");
     $("content").hidden = false;
-    $("reading").hidden = state.done;
+    $("reading").hidden = state.done || !state.left;
     $("reading").textContent = `reading the folders, ${(state.left / 1e6).toFixed(0)} MB are left …`;
     $("complaints").hidden = !state.damaged;
-    $("damaged").textContent = `${state.damaged} files have damaged parts, which are left out`;
+    $("damaged").textContent = `Files with damaged parts, which are left out: ${state.damaged}`;
     $("complaints").querySelector("ul").replaceChildren(...state.complaints.map((one) => el("li", {}, one)));
     $("agents").replaceChildren(...state.agents.map((name) => el("option", { value: name })));
     if (state.games !== known) await load();

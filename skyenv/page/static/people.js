@@ -60,6 +60,11 @@ function show(people) {
   if (people.rematch) $("rematch-link").href = at(people.rematch);
   $("name-card").hidden = persons < 2;
   if (!$("name-card").open) $("my-name").value = people.name || storedName();
+  lookAgain(people);
+}
+
+/** Ask again once a seat's player has been away for so long that an agent may play for them. */
+function lookAgain(people) {
   clearTimeout(timer);
   const now = Date.now() / 1000;
   const next = Math.min(...people.seats.filter((seat) => people.owner && !seat.is_here && seat.replaceable_at > now).map((seat) => seat.replaceable_at - now));

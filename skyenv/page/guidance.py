@@ -19,6 +19,8 @@ from skyenv.render.table import Table
 from skyenv.render.words import (
     LONG_NAMES,
     PLACE_NAMES,
+    auctioned,
+    capital,
     gains_text,
     seat_name,
     sentence,
@@ -126,7 +128,9 @@ def auction(table: Table, names: Sequence[str]) -> Json | None:
     game, me = table.game, table.seat
     if game["phase"] not in (PHASE_BID, PHASE_BUILD) or game["auction_place"] == NONE:
         return None
-    bidder, highest = int(game["highest_bidder"]), int(game["highest"])
+    bidder, highest, place = (
+        int(game[name]) for name in ("highest_bidder", "highest", "auction_place")
+    )
     mine = int(game["bid_total"][me]) if me is not None and me >= 0 else 0
     still = [who(names, me, seat) for seat in range(table.players) if not game["out"][seat]]
     still += ["Alea"] if table.players == 2 and game["alea"] == ALEA_WAITS else []
@@ -141,14 +145,12 @@ def auction(table: Table, names: Sequence[str]) -> Json | None:
             parts.append(f"yours is {mine} and builds up to {build_limit(game, me)}")
     text = "; ".join(parts)
     return {
-        "place": LONG_NAMES[int(game["auction_place"])]
-        if game["auction_place"] != CENTRAL_PARK
-        else "the park area",
+        "place": LONG_NAMES[place] if place != CENTRAL_PARK else auctioned(place),
         "highest": highest,
         "by": None if bidder == NONE else who(names, me, bidder),
         "allows": allows,
         "mine": mine,
-        "text": f"{text[:1].upper()}{text[1:]}.",
+        "text": f"{capital(text)}.",
         "still": still,
     }
 

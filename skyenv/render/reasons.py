@@ -26,6 +26,7 @@ from skyenv.rules.actions import (
     BID_DONE,
     BUILD,
     MOVE,
+    NUM_ACTIONS,
     OPTION_A,
     OPTION_B,
     OPTION_C,
@@ -92,45 +93,34 @@ def reason(position: np.void | Table, action: int) -> Sentence | None:
     Raises:
         IllegalActionError: there is no such action.
     """
-    table, action = (
-        position if isinstance(position, Table) else look(position),
-        checked_action(action),
-    )
-    game = table.game
-    phase = int(game["phase"])
+    table = position if isinstance(position, Table) else look(position)
+    game, action, phase = table.game, checked_action(action), int(table.game["phase"])
     if phase == PHASE_OVER:
         return _because("the game is over", "END-1", "END-4")
     if table.seat is not None and table.seat != game["seat"]:
-        rule = (
-            "AUC-2"
-            if phase in (PHASE_BID, PHASE_BUILD)
-            else "SET-7"
-            if phase == PHASE_START
-            else "TURN-1"
-        )
+        rule = {PHASE_BID: "AUC-2", PHASE_BUILD: "AUC-2", PHASE_START: "SET-7"}.get(phase, "TURN-1")
         return _because(f"not your turn: {seat_name(game['seat'])} is to act", rule)
-    if phase not in _phases_of(action):
+    if phase not in next(phases for end, phases in _PHASES if action < end):
         return _because(*_WRONG_PHASE[phase])
     return _REASONS[phase](game, action)
 
 
-def _phases_of(action: int) -> tuple[int, ...]:
-    """The phases in which an action can be legal."""
-    if action < PLOT:
-        return (PHASE_OPTION,)
-    if action < TAKE:
-        return (PHASE_START, PHASE_PLOT)
-    if action < MOVE:
-        return (PHASE_TAKE,)
-    if action < PASS:
-        return (PHASE_MOVE,)
-    return (PHASE_BID,) if action < BUILD else (PHASE_BUILD,)
+# By the number of the first action behind them: the phases in which actions can be legal.
+_PHASES: Final = (
+    (PLOT, (PHASE_OPTION,)),
+    (TAKE, (PHASE_START, PHASE_PLOT)),
+    (MOVE, (PHASE_TAKE,)),
+    (PASS, (PHASE_MOVE,)),
+    (BUILD, (PHASE_BID,)),
+    (NUM_ACTIONS, (PHASE_BUILD,)),
+)
 
 
 def _because(text: str, *rules: str) -> Sentence:
     return Sentence(text, rules)
 
 
+# What is to be decided instead, and its rules.
 _WRONG_PHASE: Final = {
     PHASE_START: ("place a starting skyscraper first", "SET-7"),
     PHASE_OPTION: ("choose an option first: A, B, C or D", "TURN-1"),
@@ -144,7 +134,6 @@ _WRONG_PHASE: Final = {
         "STOP-1",
     ),
 }
-"""What is to be decided instead, and its rules."""
 
 
 def _plots_of(game: Any, district: int, seat: int) -> list[int]:
@@ -207,11 +196,10 @@ def current_set(game: Any) -> int:
 
 def types_in_set(game: Any) -> list[int]:
     """BUS-1: the business types in the current set, ascending."""
-    index = current_set(game)
     if game["placed"] >= BUSINESSES_TO_PLACE:
         return []
-    spaces = game["row"][SET_START[index] : SET_START[index + 1]]
-    return sorted({int(space) for space in spaces if space != NONE})
+    begin, end = SET_START[current_set(game) : current_set(game) + 2]
+    return sorted({int(space) for space in game["row"][begin:end] if space != NONE})
 
 
 def _why_no_option(game: Any, action: int) -> Sentence | None:
@@ -246,9 +234,9 @@ def _why_no_option(game: Any, action: int) -> Sentence | None:
 
 def _why_no_card(game: Any, action: int) -> Sentence | None:
     """TURN-4."""
-    colour = action - TAKE
     stacks = [other for other in range(NUM_COLOURS) if game["top"][other] != NONE]
-    first, name, text = int(game["first_colour"]), COLOURS[colour], ""
+    colour, first, text = action - TAKE, int(game["first_colour"]), ""
+    name = COLOURS[colour]
     if colour not in stacks:
         text = f"the {name} stack is empty"
     elif first == colour:
@@ -362,13 +350,9 @@ def build_limit(game: Any, seat: int) -> int:
     """AUC-10: skyscrapers that the highest card of a seat's bid allows, whatever is in the supply;
     0 without a bid.
     """
-    ranks = [
-        rank
-        for kind in range(2)
-        for rank in range(NUM_RANKS)
-        if game["bid_cards"][seat][kind][rank] > 0
-    ]
-    return int(BUILD_LIMIT[max(ranks)]) if ranks else 0
+    piles = zip(*game["bid_cards"][seat], strict=True)
+    limits = [int(limit) for limit, pile in zip(BUILD_LIMIT, piles, strict=True) if sum(pile) > 0]
+    return limits[-1] if limits else 0
 
 
 def _is_full(game: Any, district: int) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 
 from skyenv.engine.knowledge import PUBLIC
 from skyenv.render.table import Table, look
-from skyenv.render.words import progress, seat_label, seat_name, situation
+from skyenv.render.words import capital, progress, seat_label, seat_name, situation
 from skyenv.rules.components import (
     BACK,
     BLACK,
@@ -35,8 +35,8 @@ from skyenv.tables import WIDTH, wrapped
 Lines: TypeAlias = list[str]
 
 _BUSINESS_LETTERS: Final = tuple(business[0] for business in BUSINESSES)
+# COM-4: the districts in columns from City Hall to Central Park.
 _COLUMNS: Final = ((0, 1), (2, 3, 4), (5, 6))
-"""COM-4: the districts in columns from City Hall to Central Park."""
 _DISTRICT_WIDTH: Final = 19
 _PARK_WIDTH: Final = 18
 _LEGEND: Final = (
@@ -70,20 +70,15 @@ def text(position: np.void, seat: int | None = None) -> str:
     return "\n".join(line.rstrip() for block in blocks for line in [*block, ""]).rstrip("\n")
 
 
-def _sentence(words: str) -> Lines:
-    return wrapped(words, WIDTH).splitlines()
-
-
 # ---- what is going on ----
 
 
 def _situation(table: Table) -> Lines:
     """What the game waits for, and how far it has come."""
-    headline = situation(table)
-    onlooker = "everybody" if table.seat == PUBLIC else seat_name(int(table.seat or 0))
-    whose = [] if table.seat is None else [f"as {onlooker} sees it"]
-    first, rest = headline[:1].upper(), headline[1:]
-    return [*_sentence(f"{first}{rest}"), *_wrapped(progress(table), WIDTH), *whose]
+    reader = "everybody" if table.seat == PUBLIC else seat_name(int(table.seat or 0))
+    whose = [] if table.seat is None else [f"as {reader} sees it"]
+    headline = wrapped(capital(situation(table)), WIDTH).splitlines()
+    return [*headline, *_wrapped(progress(table), WIDTH), *whose]
 
 
 # ---- the city ----
@@ -174,9 +169,9 @@ def _business_letters(counts: Any) -> str:
 
 def _park(table: Table) -> Lines:
     game = table.game
-    tiles = _business_letters(game["park_tiles"])
     seats = [f"{seat_name(seat)} ×{game['park'][seat]}" for seat in range(table.players)]
-    return [_badge(table, CENTRAL_PARK), "", *seats, "", f"tiles {tiles or '·'}"]
+    tiles = _business_letters(game["park_tiles"]) or "·"
+    return [_badge(table, CENTRAL_PARK), "", *seats, "", f"tiles {tiles}"]
 
 
 # ---- beside the board ----
@@ -239,7 +234,10 @@ def _auction(table: Table) -> Lines:
     after = f"; then {', '.join(later)}" if later else ""
     place, starter = PLACES[game["auction_place"]], seat_name(int(game["turn_seat"]))
     title = f"auction of {place}, started by {starter}: {best}{after}"
-    lines = [*_sentence(title), *(_bid(game, seat) for seat in range(table.players))]
+    lines = [
+        *wrapped(title, WIDTH).splitlines(),
+        *(_bid(game, seat) for seat in range(table.players)),
+    ]
     if table.players == 2:
         lines.append(_alea_bid(game))
     return lines
@@ -247,33 +245,18 @@ def _auction(table: Table) -> Lines:
 
 def _bid(game: Any, seat: int) -> str:
     mark = ">" if game["seat"] == seat else " "
-    colour = int(game["bid_colour"][seat])
-    cards = [
-        f"{CARD_COLOURS[index]} {_counted(counts, 0)}"
-        for index, counts in (
-            (colour, game["bid_cards"][seat][0]),
-            (BLACK, game["bid_cards"][seat][1]),
-        )
-        if counts.any()
-    ]
-    if game["out"][seat]:
-        bid = "out"
-    elif cards:
-        bid = f"{' · '.join(cards)} = {game['bid_total'][seat]}"
-    else:
-        bid = "no bid"
-    return f"{mark} {seat_name(seat)}    {bid}"
+    piles = zip((int(game["bid_colour"][seat]), BLACK), game["bid_cards"][seat], strict=True)
+    cards = [f"{CARD_COLOURS[i]} {_counted(counts, 0)}" for i, counts in piles if counts.any()]
+    bid = f"{' · '.join(cards)} = {game['bid_total'][seat]}" if cards else "no bid"
+    return f"{mark} {seat_name(seat)}    {'out' if game['out'][seat] else bid}"
 
 
 def _alea_bid(game: Any) -> str:
     """ALEA-2, ALEA-3: the cards that Alea has turned up."""
     total = int((game["alea_cards"] * CARD_VALUES).sum())
     parts = [f"black {_counted(game['alea_cards'], 0)} = {total}"] if total else []
-    if game["alea"] == ALEA_WAITS:
-        parts.append("has not bid yet")
-    elif game["alea"] == ALEA_OUT:
-        parts.append("out")
-    return f"  Alea      {', '.join(parts)}"
+    state = {ALEA_WAITS: ["has not bid yet"], ALEA_OUT: ["out"]}.get(int(game["alea"]), [])
+    return f"  Alea      {', '.join([*parts, *state])}"
 
 
 def _players(table: Table) -> Lines:

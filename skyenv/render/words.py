@@ -517,14 +517,15 @@ def sentence(table: Table, agents: Names, legal: Sequence[int]) -> str:
         legal: what the reader may do; nothing: others are to act, or the game is over.
     """
     if not legal:
-        return f"{_capital(situation(table, agents))}."
+        return f"{capital(situation(table, agents))}."
     game = table.game
     what = _decision(game)
     you = "You " if what.startswith("have ") else ""
-    return f"{_capital(you + what)}: {_how(game, legal)}."
+    return f"{capital(you + what)}: {_how(game, legal)}."
 
 
-def _capital(text: str) -> str:
+def capital(text: str) -> str:
+    """A sentence's beginning in capitals."""
     return f"{text[:1].upper()}{text[1:]}"
 
 

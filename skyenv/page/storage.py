@@ -502,7 +502,9 @@ def _trouble(error: sqlite3.DatabaseError) -> StorageError:
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF  # the rest is detail
     disk = sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return StorageError("another process has it", "when it is free")
+        return StorageError(
+            "another process has it; end that, or choose another file with --database"
+        )
     if code == sqlite3.SQLITE_FULL:
         return StorageError("the disk is full", "when there is space")
     if code in (*disk, sqlite3.SQLITE_PERM):

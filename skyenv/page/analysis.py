@@ -10,10 +10,8 @@ which is better, both are played out.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -31,16 +29,10 @@ from skyenv.page.workers import Priority, Report, Workers
 from skyenv.rules.state import NONE
 
 MOST_MISTAKES: Final = 12
-MOST_SWINGS: Final = 8
-SMALLEST_SWING: Final = 0.1
-"""Of the chance to win; less is noise."""
 GAMES: Final = 100
 """Games that are played out for each of two choices of which the estimates aren't sure."""
-SHORT: Final = 0.4
-LONG: Final = 1.6
-"""Seconds that a bunch of decisions should take: shorter ones are made larger, longer ones smaller.
-"""
-LARGEST: Final = 32
+BUNCH: Final = 4
+"""Decisions that are judged, and reported, together."""
 
 
 class Decision(NamedTuple):
@@ -100,15 +92,10 @@ def assess(
         AgentError: an agent's answer is none.
     """
     found: list[Opinion] = []
-    number = 1
-    while len(found) < len(decisions):
-        began = time.monotonic()
-        opinions = _opinions(entry, estimator, decisions[len(found) : len(found) + number])
+    for first in range(0, len(decisions), BUNCH):
+        opinions = _opinions(entry, estimator, decisions[first : first + BUNCH])
         report(opinions)
         found += opinions
-        took = time.monotonic() - began
-        number = number // 2 if took > LONG else 2 * number if took < SHORT else number
-        number = min(max(number, 1), LARGEST)
     for opinion in worst(found):
         if opinion.error >= (opinion.cost or 0.0):
             report([_played_out(estimator, opinion)])
@@ -237,21 +224,6 @@ class Analysis(Work):
             "games": opinion.games,
         }
 
-    def swings(self) -> list[Payload]:
-        """Where a seat's chance to win changed most from one decision to the next, or to the
-        end.
-        """
-        rows = self.rows()
-        steps = [*sorted(self.opinions), self.replay.steps]
-        found = []
-        for since, step in pairwise(steps):
-            before, after = np.array(rows[since], np.float64), np.array(rows[step], np.float64)
-            seat = int(np.argmax(np.abs(after - before)))
-            change = {"step": step, "since": since, "seat": seat}
-            found.append(change | {"before": float(before[seat]), "after": float(after[seat])})
-        large = [one for one in found if abs(one["after"] - one["before"]) >= SMALLEST_SWING]
-        return sorted(large, key=lambda one: -abs(one["after"] - one["before"]))[:MOST_SWINGS]
-
     def found(self) -> Payload:
         """See :class:`~skyenv.page.background.Work`."""
         opinions = self.opinions
@@ -264,7 +236,6 @@ class Analysis(Work):
             "of": self.wanted,
             "chart": self.replay.charts(self.rows(), WIN, marks) if opinions else None,
             "mistakes": mistakes,
-            "swings": self.swings() if opinions else [],
         }
 
 

@@ -43,7 +43,7 @@ def test_a_game_is_asked_about_analysed_and_simulated(
 ) -> None:
     """All tabs are accessible, and large enough to touch."""
     path = tmp_path / "game.jsonl"
-    path.write_text(played(2, seed=12, turns=8).to_record(["greedy", "greedy"]), encoding="utf-8")
+    path.write_text(played(2, seed=3, turns=12).to_record(["greedy", "greedy"]), encoding="utf-8")
     with browser(dark=phone, phone=phone) as page:
         page.open(f"{bench.address}/")
         page.wait("#strengths input")
@@ -81,6 +81,7 @@ def test_a_game_is_asked_about_analysed_and_simulated(
         page.click("#play-myself")
         page.wait_until(lambda: "/seat/" in page.driver.current_url, "the table")
         page.driver.back()
+        tool(page, "analyse")
         page.wait("#mistakes button")  # what was begun goes on being shown
         tool(page, "simulate")
         page.wait("#variations li")

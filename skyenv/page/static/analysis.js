@@ -183,8 +183,8 @@ function analysis(viewer, { api, agents, agent, marks }) {
   let better = null;  // the mistake whose better choice is shown
   viewer.follow((step) => { if (better?.step === step) marks.show(better.seat, [{ actions: better.actions, text: "better", isBest: true }]); });
 
-  function line(one, text, more, chosen = null) {
-    const go = () => { better = chosen; viewer.go(one.step, true); };
+  function line(one, text, more) {
+    const go = () => { better = one; viewer.go(one.step, true); };
     return el("li", {}, el("button", { type: "button", class: "line", "data-step": one.step, onclick: go },
       el("b", {}, `step ${one.step}, ${viewer.names[one.seat]}: `), text, el("span", { class: "small" }, more)));
   }
@@ -192,10 +192,9 @@ function analysis(viewer, { api, agents, agent, marks }) {
   function show(answer) {
     if (answer.chart) viewer.setChart("win", answer.chart);
     const mistakes = (answer.mistakes ?? []).map((one) => line(one, `${one.played} — better: ${one.best}`,
-      ` · costs ${percent(one.cost)} ± ${percent(one.error)} of the chance to win${one.games ? `, by ${one.games} games each` : ""}`, one));
-    const swings = (answer.swings ?? []).map((one) => line(one, `${percent(one.before)} → ${percent(one.after)}`, ` · since step ${one.since}`));
-    const list = (id, name, items) => (items.length ? [el("h3", {}, name), el("ol", { class: "finds", id, tabindex: 0, "aria-label": name }, ...items)] : []);
-    lists.replaceChildren(...list("mistakes", "Mistakes, by what they cost", mistakes), ...list("swings", "Biggest swings", swings),
+      ` · costs ${percent(one.cost)} ± ${percent(one.error)} of the chance to win${one.games ? `, by ${one.games} games each` : ""}`));
+    const name = "Mistakes, by what they cost";
+    lists.replaceChildren(...(mistakes.length ? [el("h3", {}, name), el("ol", { class: "finds", id: "mistakes", tabindex: 0, "aria-label": name }, ...mistakes)] : []),
       answer.state === "done" && !mistakes.length ? el("p", {}, `${answer.agent} knows nothing better than what was played.`) : "");
   }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gzip
 import json
 from collections.abc import Awaitable, Callable, Coroutine
 from html import escape
@@ -14,7 +13,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from skyenv.checks import parse_integer
+from skyenv.checks import check_choice, check_integer, parse_integer
 from skyenv.errors import shown
 from skyenv.page.browsers import COOKIE, Browsers, new_token
 from skyenv.page.errors import PageError
@@ -29,9 +28,9 @@ COOKIE_SECONDS: Final = 365 * 24 * 3600
 MOST_JSON: Final = 4096
 """Bytes of a request that isn't a record."""
 PATIENCE: Final = 5.0
-"""Seconds that what a request carries may take to come in …"""
+"""Seconds that a request's body may take to come in …"""
 RATE: Final = 65_536
-"""… and bytes of it that give it a second more; connections as such are held to less."""
+"""… and bytes of its limit that give it a second more."""
 SHORT: Final = 1000
 """Answers of fewer bytes aren't compressed."""
 LEVEL: Final = 1
@@ -70,20 +69,6 @@ def refusal(request: HTTPConnection, message: str, status: int, **told: object) 
     title = "Getting ready" if "preparing" in told else "This page can't be shown"
     waits = "rules" if "preparing" in told else ""
     return html(request, "refused.html", status, title=title, message=message, waits=waits)
-
-
-def packed(request: Request, payload: object) -> Response:
-    """An answer as JSON, compressed if the browser takes that.
-
-    Both take their time: for threads, not for the event loop.
-    """
-    answer = JSONResponse(payload)
-    if len(answer.body) < SHORT or "gzip" not in request.headers.get("accept-encoding", ""):
-        return answer
-    headers = {"content-encoding": "gzip", "vary": "Accept-Encoding"}
-    return Response(
-        gzip.compress(answer.body, LEVEL, mtime=0), media_type=answer.media_type, headers=headers
-    )
 
 
 def browser_of(connection: HTTPConnection) -> str:
@@ -148,15 +133,12 @@ async def body(request: Request, limit: int) -> bytes:
     if request.headers.get("content-encoding", "identity") != "identity":
         raise PageError("a request must not be compressed", 415)
     content = bytearray()
-    loop = asyncio.get_running_loop()
     try:
-        async with asyncio.timeout(PATIENCE) as patience:
-            began = loop.time()
+        async with asyncio.timeout(PATIENCE + limit / RATE):
             async for part in request.stream():
                 content += part
                 if len(content) > limit:
                     raise PageError(f"that is too large; at most {limit} bytes are taken", 413)
-                patience.reschedule(began + PATIENCE + len(content) / RATE)
     except TimeoutError as error:
         raise PageError("the request comes in too slowly", 408) from error
     return bytes(content)
@@ -175,11 +157,9 @@ async def json_object(request: Request) -> dict[str, Any]:
         value = json.loads(content)
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:  # "\ud800" can be written, but neither stored nor told
-        raise PageError(
-            "the request has text with characters that don't exist (half of a pair)"
-        ) from error
+        raise PageError("unpaired surrogate in a JSON string") from error
     except (ValueError, RecursionError) as error:
-        raise PageError("the request is no JSON") from error
+        raise PageError("a request must be JSON") from error
     if not isinstance(value, dict):
         raise PageError(f"a request must be one JSON object, not {shown(value)}")
     return value
@@ -231,9 +211,7 @@ def integer(value: object, name: str) -> int:
     Raises:
         PageError: it is no whole number, or far too large.
     """
-    if type(value) is not int or abs(value) > 1 << 31:
-        raise PageError(f"{name} must be a whole number, not {shown(value)}")
-    return value
+    return check_integer(name, value, -(1 << 31), 1 << 31, PageError)
 
 
 def theme(request: Request) -> str:
@@ -242,10 +220,7 @@ def theme(request: Request) -> str:
     Raises:
         PageError: there is no such theme.
     """
-    theme = request.query_params.get("theme", THEMES[0])
-    if theme not in THEMES:
-        raise PageError(f"theme must be one of {', '.join(THEMES)}, not {shown(theme)}")
-    return theme
+    return check_choice("theme", request.query_params.get("theme", THEMES[0]), THEMES, PageError)
 
 
 def number(request: Request, name: str) -> int | None:

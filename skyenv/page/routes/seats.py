@@ -24,7 +24,6 @@ from skyenv.page.requests import (
     integer,
     json_object,
     number,
-    packed,
     page,
     people_of,
     seat_of,
@@ -93,7 +92,7 @@ async def _table(request: Request) -> Response:
         "invitations": [{"seat": each.seat, "page": f"/seat/{each.token}"} for each in free],
     }
     parts = drawn(request)
-    return await asyncio.to_thread(lambda: packed(request, look.payload(known, parts) | about))
+    return await asyncio.to_thread(lambda: JSONResponse(look.payload(known, parts) | about))
 
 
 async def _claim(request: Request) -> Response:

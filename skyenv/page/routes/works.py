@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from skyenv.page.background import Background, Name, Work
-from skyenv.page.requests import Handler, browser_of, packed
+from skyenv.page.requests import Handler, browser_of
 
 METHODS: Final = ["GET", "POST", "DELETE"]
 
@@ -36,6 +36,6 @@ def work(make: Callable[[Request], Awaitable[tuple[Name, Work]]]) -> Handler:
         if request.method == "POST":
             return JSONResponse(background.start(name, made).payload(), 202)
         there = background.get(name) if request.method == "GET" else await background.stop(name)
-        return await asyncio.to_thread(lambda: packed(request, there.payload()))
+        return await asyncio.to_thread(lambda: JSONResponse(there.payload()))
 
     return handle

@@ -147,7 +147,7 @@ def test_whatever_goes_wrong_has_them_too(app: Starlette, monkeypatch: pytest.Mo
 
     with TestClient(app, base_url="http://localhost", raise_server_exceptions=False) as ann:
         seat = begin(ann, ["me", "agent:random"])
-        monkeypatch.setattr(GameServer, "set_pause", fail)
+        monkeypatch.setattr(GameServer, "pace", fail)
         answers = {
             500: ann.post(f"{seat}/pause", json={"seconds": 1}),
             403: ann.post(

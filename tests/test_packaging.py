@@ -132,6 +132,7 @@ def test_the_wheel_holds_skyenv_and_its_agents(wheel: Path) -> None:
         "static/*",
         "static/rules/*",
         "teaching/rules.html",
+        "teaching/*.toml",
         "ladders/*.json",
         "trained/*.npz",
         "trained/*.json",

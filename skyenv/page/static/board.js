@@ -45,23 +45,31 @@ export function showBoard(holder, drawing, play = null, legal = (_part) => false
   const isFirst = board.slots.size === 0;
   const changed = Object.keys(drawing).some((name) => drawing[name][0] !== board.slots.get(name)?.digest);
   Object.assign(board, { play, legal });
-  const active = document.activeElement;
-  const focused = holder.contains(active) ? keyOf(active) : null;
-  if (changed) {
-    land(board);
-    const before = isFirst ? null : board.placed ?? pieces(holder);  // to measure them costs a layout
-    const { table } = drawing;
-    const isNew = board.slots.get("table")?.digest !== table[0];
-    fill(board, drawing, holder, "table");
-    if (isNew) setUp(holder.querySelector("svg"), play);
-    holder.querySelector("svg").setAttribute("aria-label", board.slots.get("title").place.textContent);
-    if (before) move(board, holder, before);
-  }
+  const refocus = focused(holder);
+  if (changed) redraw(board, drawing, holder, isFirst);
   if (markLegal(holder) || changed) for (const part of holder.querySelectorAll(".faded, .hinted")) part.classList.remove("faded", "hinted");
-  if (focused !== null && document.activeElement !== active) {
-    const part = [...holder.querySelectorAll('[role="button"]')].find((one) => keyOf(one) === focused);
-    part?.focus({ preventScroll: true });
-  }
+  refocus();
+}
+
+/** What gives the keyboard back to the part that it is on, if that is drawn anew. */
+function focused(holder) {
+  const active = document.activeElement;
+  const key = holder.contains(active) ? keyOf(active) : null;
+  return () => {
+    if (key === null || document.activeElement === active) return;
+    [...holder.querySelectorAll('[role="button"]')].find((one) => keyOf(one) === key)?.focus({ preventScroll: true });
+  };
+}
+
+/** Draw what has changed, and have pieces move. */
+function redraw(board, drawing, holder, isFirst) {
+  land(board);
+  const before = isFirst ? null : board.placed ?? pieces(holder);  // to measure them costs a layout
+  const isNew = board.slots.get("table")?.digest !== drawing.table[0];
+  fill(board, drawing, holder, "table");
+  if (isNew) setUp(holder.querySelector("svg"), board.play);
+  holder.querySelector("svg").setAttribute("aria-label", board.slots.get("title").place.textContent);
+  if (before) move(board, holder, before);
 }
 
 function begun(holder) {

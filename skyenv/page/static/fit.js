@@ -41,17 +41,24 @@ function showCards(state) {
   $("strip").replaceChildren(...(state.decision.bid ? [] : cards(`[data-card^="${state.seat}:"]`, "hand")), ...(state.decision.take ? [] : cards("[data-stack]", "stacks")));
 }
 
+/** Whether a part of the drawing is in the window, above or beside the dock and below the lesson. */
+function isSeen(part) {
+  const box = boxOf(part), dock = boxOf($("dock")), isBelow = dock.left < 9;
+  const top = $("lesson") ? boxOf($("lesson")).bottom : 0;
+  return box.top >= top && box.left >= 0 && box.bottom <= (isBelow ? dock.top : innerHeight) && box.right <= (isBelow ? innerWidth : dock.left);
+}
+
+/** Whether the dock has all that can be chosen now. */
+const isInDock = ({ decision }) => Boolean(decision.options || decision.take || decision.bid);
+
 /** On small screens, bring what is to be chosen next on the drawing into view, once in each position. */
 export function bring() {
   const { state } = seat;
-  if (!isSmall.matches || !state.yours || state.decision.options || state.decision.take || state.decision.bid) return;  // the dock has it
+  if (!isSmall.matches || !state.yours || isInDock(state)) return;
   const taught = [...$("board").querySelectorAll(".taught[role=button]")], all = taught.length ? taught : [...$("board").querySelectorAll("[role=button]")];
   const position = `${positionOf(state)} ${taught.length > 0}`;
   if (!all.length || brought === position || (state.lesson && !taught.length)) return;
   brought = position;
-  const low = boxOf($("dock")), bottom = low.left < 9 ? low.top : innerHeight, right = low.left < 9 ? innerWidth : low.left;
-  const top = $("lesson") ? boxOf($("lesson")).bottom : 0;
-  const isSeen = (part) => { const box = boxOf(part); return box.top >= top && box.left >= 0 && box.bottom <= bottom && box.right <= right; };
   if (!all.some(isSeen)) all[0].scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
 }
 

@@ -60,15 +60,21 @@ function hear() {
   showPace(seat.state);
 }
 
+/** Show what can be gone on with by hand, and how much there is of it. */
+function showSteps(state, paused) {
+  const isMore = state.behind > 0 || missed, isOwn = state.over || state.yours;
+  $("pace").hidden = isOwn && !isMore && !paused;
+  $("next").disabled = !isMore && !(isForAll(state) && state.paused && !isOwn);
+  $("skip").disabled = !isMore;
+  $("behind").textContent = state.behind ? `${state.behind} more to come` : missed ? "more has happened" : paused ? "paused" : "";
+}
+
 function showPace(state) {
   clearTimeout(timer);
   const paused = state.paused || held;
   if (state.behind && !paused) timer = setTimeout(load, 1000 * state.pause);
-  $("pace").hidden = (state.over || state.yours) && !state.behind && !missed && !paused;
   showHold(state, isForAll(state) ? state.paused : held);
-  $("next").disabled = !state.behind && !missed && !(isForAll(state) && state.paused && !state.yours && !state.over);
-  $("skip").disabled = !state.behind && !missed;
-  $("behind").textContent = state.behind ? `${state.behind} more to come` : missed ? "more has happened" : paused ? "paused" : "";
+  showSteps(state, paused);
   $("how").hidden = !isForAll(state);
   for (const own of $("how").querySelectorAll(".own")) own.hidden = state.watching;
   if (document.activeElement !== $("pause")) $("pause").value = state.pause;

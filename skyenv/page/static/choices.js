@@ -44,6 +44,13 @@ export function isLegal(part) {
   return movesOf(part).length > 0;
 }
 
+/** The server's reason against an action; without one, that of the whole position. */
+function reasonOf(state, action) {
+  const reasons = Object.entries(state.why);
+  const found = action === undefined ? reasons[0] : reasons.find(([, actions]) => actions.includes(action));
+  return found?.[0] ?? "";
+}
+
 /** Why a part of the drawing can't be chosen, in words; "" if it can, or nothing is known. */
 export function whyNot(part) {
   const { state } = seat;
@@ -51,12 +58,9 @@ export function whyNot(part) {
   if (state.over) return "the game is over";
   if (state.behind) return "this is an earlier position";
   const [action] = actionsOf(part, state.seat);  // all moves of a commissioner have one reason
-  if (action === undefined) {
-    if (!state.yours) return Object.keys(state.why)[0] ?? "";
-    return part.dataset.stack ? "black cards come with options C and D; they can't be chosen" : "";
-  }
+  if (action === undefined && state.yours) return part.dataset.stack ? "black cards come with options C and D; they can't be chosen" : "";
   if (canBid(state) && cardOf(part)) return BidTray.of(state.decision.bid).why(...cardOf(part));
-  return Object.entries(state.why).find(([, actions]) => actions.includes(action))?.[0] ?? "";
+  return reasonOf(state, action);
 }
 
 /** What is said about a part of the drawing under the pointer. */
@@ -150,44 +154,63 @@ const parts = () => [
   el("div", { id: "foot" }),
 ];
 
+/** The buttons of a decision, or the tray of its bid. */
+function buttons({ options, take, bid }, legal) {
+  if (!legal.length) return [];
+  if (options) return optionCards(options);
+  if (take) return stackButtons(take);
+  if (tray) return [tray.element];
+  return legal.filter((choice) => !choice.place && !(bid && choice.action >= BID) && choice.action !== PASS).map(button);
+}
+
+/** List what can be chosen on the drawing. */
+function showPlaces(phase, places) {
+  $("all").hidden = places.length === 0;
+  $("all").open = opened[0] === phase ? opened[1] : places.length <= LISTED;
+  opened = [phase, $("all").open];
+  $("all-title").textContent = `${places.length} choices on the table, as a list`;
+  $("places").replaceChildren(...places.map((choice) => el("li", {}, button(choice))));
+}
+
+/** Show what ends a bid, and passing. */
+function showFoot(legal) {
+  const passing = legal.some((choice) => choice.action === PASS)
+    ? [el("button", { type: "button", class: "apart", "data-choice": PASS, onclick: () => choose(PASS) }, "pass")] : [];
+  $("foot").replaceChildren(...(tray ? [tray.foot] : []), ...passing);
+}
+
 /** Show the choices. */
 export function showChoices(state) {
   const shown = JSON.stringify([state.legal, state.decision, state.undo, state.step, isForced(state)]);
   if ($("choices").dataset.shown === shown) { mark(); return; }
   $("choices").dataset.shown = shown;
-  const active = document.activeElement;
-  const focused = $("choices").contains(active) && active.matches(":focus-visible") ? active : null;  // not for clicks
+  const focused = $("choices").querySelector(":focus-visible");  // not for clicks
   const { options, take: stacks, bid, auction } = state.decision;
   first = null;
   tray = null;
-  const forced = isForced(state);
-  const legal = forced || !state.yours ? [] : state.legal;
+  const legal = isForced(state) || !state.yours ? [] : state.legal;
   const others = options || stacks || bid ? [] : legal.filter((choice) => choice.place);
-  const plain = legal.filter((choice) => !choice.place && !(bid && choice.action >= BID) && choice.action !== PASS);
   if ($("all")) opened[1] = $("all").open;
   $("choices").replaceChildren(...parts());
   $("auction").replaceChildren(...linked(auction ? `${auction.text} Still in: ${auction.still.join(", ")}.` : ""));
   $("buttons").className = options ? "options" : "buttons";
-  if (!legal.length) $("buttons").replaceChildren();
-  else if (options) $("buttons").replaceChildren(...optionCards(options));
-  else if (stacks) $("buttons").replaceChildren(...stackButtons(stacks));
-  else if (canBid(state)) {
-    tray = BidTray.of(bid, { step: state.step, changed: mark, play: act, worth: auction?.worth });
+  if (legal.length && canBid(state)) {
+    tray = BidTray.of(bid, { step: state.step, changed: mark, play: act, worth: auction.worth });
     tray.show();
-    $("buttons").replaceChildren(tray.element);
-  } else $("buttons").replaceChildren(...plain.map(button));
-  const few = others.length <= LISTED;
-  $("all").hidden = others.length === 0;
-  $("all").open = opened[0] === state.phase ? opened[1] : few;
-  opened = [state.phase, $("all").open];
-  $("all-title").textContent = `${others.length} choices on the table, as a list`;
-  $("places").replaceChildren(...others.map((choice) => el("li", {}, button(choice))));
-  const passing = legal.find((choice) => choice.action === PASS);
-  $("foot").replaceChildren(...(tray ? [tray.foot] : []), ...(passing ? [el("button", { type: "button", class: "apart", "data-choice": PASS, onclick: () => choose(PASS) }, "pass")] : []));
+  }
+  $("buttons").replaceChildren(...buttons(state.decision, legal));
+  showPlaces(state.phase, others);
+  showFoot(legal);
   $("undo").hidden = !state.undo;
   $("choices").classList.toggle("idle", legal.length === 0);
   mark();
   keepFocus(focused);
+}
+
+/** The choice that stands where an earlier one stood. */
+function sameAs(earlier) {
+  const selector = earlier?.dataset.choice ? `[data-choice="${earlier.dataset.choice}"]` : `[id="${earlier?.id}"]`;
+  return earlier && $("choices").querySelector(selector);
 }
 
 /** The keyboard stays where it was, on the drawing or among the choices, also over the moves of others. */
@@ -195,8 +218,7 @@ function keepFocus(focused) {
   const { activeElement: active } = document;
   const stays = active !== document.body && !(active.closest("#board") && active.getAttribute("role") !== "button");
   if (!place || stays || $("choices").classList.contains("idle")) return;
-  const same = focused?.dataset.choice ? `[data-choice="${focused.dataset.choice}"]` : focused?.id ? `[id="${focused.id}"]` : null;
-  const found = [place === "board" ? $("board").querySelector('[role="button"]') : null, same && $("choices").querySelector(same),
+  const found = [place === "board" ? $("board").querySelector('[role="button"]') : null, sameAs(focused),
     $("buttons").querySelector("button:enabled"), $("places").querySelector("button"), $("all-title"), $("foot").querySelector("button")];
   found.find((part) => part?.checkVisibility())?.focus({ preventScroll: true });
 }

@@ -104,7 +104,7 @@ def test_everything_is_told_and_answered_while_the_rules_are_compiled(
 ) -> None:
     wait_until(lambda: told(ann)["done"] == 1)
     seat, record = make(ann, "crowd"), played(2, actions=3).to_record()
-    for path in (seat, "/api/games", f"{seat}/words", "/api/replays/x/1", "/tutorial"):
+    for path in (seat, f"{seat}/words", "/api/replays/x/1", "/tutorial"):
         answer = ann.get(path)
         assert (answer.status_code, answer.json()["preparing"]["rules"]) == (503, False)
     lesson = ann.get("/tutorial", headers={"accept": "text/html"})
@@ -168,7 +168,7 @@ def test_rules_that_cannot_be_had_are_told(
     compiler.may["rules"].set()
     wait_until(lambda: told(ann)["error"])
     assert told(ann)["error"] == "The rules can't be compiled: OSError: no space"
-    refused = ann.get("/api/games")
+    refused = ann.get("/api/replays/x/1")
     assert (refused.status_code, refused.json()["error"]) == (503, told(ann)["error"])
 
 

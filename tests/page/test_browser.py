@@ -317,7 +317,7 @@ def test_a_whole_game_by_clicks(ann: Browser, server: RunningServer) -> None:
         assert places >= set(shown["table"]), "all that can be clicked on the table is a button"
         play(ann, shown, quick(choices(shown)))
     assert set(KINDS[:4]) <= looked
-    assert ann.run("return window.shift") < 0.1, ann.run("return window.moved")
+    assert ann.run("return window.shift") < 0.02, ann.run("return window.moved")
     assert "forced" in ann.text("#log")
     check_accessible(ann)
     ann.click("#final-all")

@@ -114,16 +114,18 @@ def offer(client: TestClient, seconds: object = None, key: str = FIRST) -> Any:
     return client.post(f"/api/runs/{key}/networks", json={"seconds": seconds})
 
 
-def test_a_network_of_a_run_is_played_against(client: TestClient, folder: Path) -> None:
-    told = client.get("/api/runs").json()
-    assert str(folder.parent) not in json.dumps(told)
-    assert client.get(f"/api/runs/{told['runs'][0]['key']}/curves.png").content == PICTURE
-    name = offer(client, 240).json()["name"]
-    game = {"players": 2, "side": "front", "seats": ["me", f"agent:{name}"]}
-    page = client.post("/api/games", json=game).json()["page"]
-    assert payload(client, page.replace("/seat/", "/api/seats/"))["names"][1] == name
-    shutil.rmtree(folder / "first")
-    assert client.get(f"/api/runs/{FIRST}/curves.png").status_code == 404
+def test_a_network_of_a_run_is_played_against(folder: Path) -> None:
+    with client_of(made(folder)) as client:
+        client.get("/runs")
+        told = client.get("/api/runs").json()
+        assert str(folder.parent) not in json.dumps(told)
+        assert client.get(f"/api/runs/{told['runs'][0]['key']}/curves.png").content == PICTURE
+        name = offer(client, 240).json()["name"]
+        game = {"players": 2, "side": "front", "seats": ["me", f"agent:{name}"]}
+        page = client.post("/api/games", json=game).json()["page"]
+        assert payload(client, page.replace("/seat/", "/api/seats/"))["names"][1] == name
+        shutil.rmtree(folder / "first")
+        assert client.get(f"/api/runs/{FIRST}/curves.png").status_code == 404
     with client_of(made(folder)) as later:  # the page was started again, and the run is gone
         later.cookies = client.cookies
         assert later.post("/api/games", json=game).status_code == 201

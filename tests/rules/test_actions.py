@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import pytest
 import referee
 from scenario import bare_game, bids, cards, district, hand, start_auction
 from skyenv import ACTION_NAMES, NUM_ACTIONS, Game
+from skyenv.rules.compiling import entry_point
 from skyenv.rules.components import CARD_COLOURS
 from skyenv.rules.play import refresh_mask
 from skyenv.rules.state import GAME_DTYPE, PHASES, as_records
@@ -39,9 +41,10 @@ def test_the_mask_is_1_for_legal_actions_and_they_are_counted(players: int) -> N
     inside loops relies on; none once the game is over.
     """
     game, mask = Game(players, seed=4, max_turns=25), np.zeros(NUM_ACTIONS, np.int8)
+    count: Any = entry_point("the legal actions")(lambda state, mask: refresh_mask(state[0], mask))
     phases: list[str] = []
     while phases[-1:] != ["over"]:
-        counted = refresh_mask(as_records(game.state.reshape(1), GAME_DTYPE)[0], mask)
+        counted = count(as_records(game.state.reshape(1), GAME_DTYPE), mask)
         assert counted == len(game.legal_actions) == mask.sum()
         assert game.legal_names == [ACTION_NAMES[number] for number in np.flatnonzero(mask)]
         phases.append(game.phase)

@@ -330,6 +330,26 @@ def test_a_position_is_taken_back() -> None:
     assert [game.play(game.legal_actions[0]) for _ in range(20)] == first
 
 
+NUMBERS = {
+    **{"shuffle": 0, "tile to park": 1, "end": 1, "top": 2, "black": 2, "auction": 2, "won": 2},
+    **{"alea builds": 2, "stop": 2, "park": 4, "alea": 5, "vp": 6},
+}
+"""How many numbers of a row an event has, behind its kind."""
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_rows_of_events_are_0_behind_their_numbers(players: int) -> None:
+    """The vector of an information state promises it."""
+    for seed in range(3):
+        game = Game(players, seed=seed)
+        while not game.is_over:
+            legal = game.legal_actions
+            told = game.play(legal[game.games.state["decisions"][0] * 5 % len(legal)])
+            kinds = [event["event"] for event in told if event["event"] != "action"]
+            for kind, row in zip(kinds, game.event_rows(), strict=True):
+                assert not any(row[1 + NUMBERS[kind] :]), (kind, row)
+
+
 @pytest.mark.compiled
 def test_the_batchs_own_steps_have_no_events_and_the_same_rewards() -> None:
     """They would run over the log's end otherwise: it has room for the events of one action."""

@@ -57,7 +57,7 @@ class KeptReplays:
         self._require_rules()
         games = await asyncio.to_thread(summaries, content)
         told = MOST_REPLAYS, MOST_REPLAYS_IN_ALL, games[0].names if games else [], len(games)
-        return await self.storage.write(
+        return await self.storage.ask(
             self.storage.add_replay, new_token(), browser, content, *told
         ), games
 
@@ -67,7 +67,7 @@ class KeptReplays:
         Raises:
             PageError: it isn't there, or another browser's.
         """
-        await self.storage.write(self.storage.delete_replay, key, browser)
+        await self.storage.ask(self.storage.delete_replay, key, browser)
         for place in [place for place in self._replays if (place[0], place[2]) == (key, browser)]:
             del self._replays[place]
 
@@ -78,7 +78,7 @@ class KeptReplays:
             PageError: it isn't there, or another browser's.
         """
         self._require_rules()
-        content = await self.storage.read(self.storage.replay, key, browser)
+        content = await self.storage.ask(self.storage.replay, key, browser)
         return await asyncio.to_thread(summaries, content)
 
     async def replay(
@@ -93,7 +93,7 @@ class KeptReplays:
         place = key, number, browser
         if place not in self._replays:
             if fetch is None:
-                record = await self.storage.read(self.storage.replay, key, browser), number
+                record = await self.storage.ask(self.storage.replay, key, browser), number
             else:
                 record = await fetch(), 1
             self._replays[place] = await asyncio.to_thread(Replay.of, *record)

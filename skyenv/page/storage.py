@@ -29,7 +29,6 @@ from skyenv.page.stored import (
     HUMAN,
     Change,
     Link,
-    StoredAnalysis,
     StoredGame,
     StoredReplay,
 )
@@ -41,7 +40,6 @@ __all__ = [
     "Change",
     "Link",
     "Storage",
-    "StoredAnalysis",
     "StoredGame",
     "StoredReplay",
 ]
@@ -85,11 +83,6 @@ CREATE TABLE replay (
     names TEXT NOT NULL, games INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX replay_browser ON replay (browser);
-CREATE TABLE analysis (
-    game TEXT NOT NULL, agent TEXT NOT NULL, version TEXT NOT NULL, kind TEXT NOT NULL,
-    opinions TEXT NOT NULL, made REAL NOT NULL, client TEXT NOT NULL, PRIMARY KEY (game, agent)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX analysis_made ON analysis (made);
 CREATE TABLE setting (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID;
 PRAGMA application_id = {APPLICATION};
 PRAGMA user_version = {VERSION};
@@ -158,8 +151,6 @@ class Storage:
         return await asyncio.get_running_loop().run_in_executor(
             self._thread, partial(question, *values, **more)
         )
-
-    read = write = ask
 
     def close(self) -> None:
         """Close the file, when all that was asked is done."""
@@ -424,36 +415,6 @@ class Storage:
             if not connection.execute(gone, (key, browser)).rowcount:
                 raise PageError(f"there is no replay {shown(key, 20)} of this browser", 404)
 
-    # ---- analyses ----
-
-    def analyses(self, game: str) -> list[StoredAnalysis]:
-        """Those of a game, by its digest, the newest first."""
-        columns = "game, agent, version, kind, opinions"
-        rows = self.rows(f"SELECT {columns} FROM analysis WHERE game = ? ORDER BY made DESC", game)
-        return [StoredAnalysis(**row) for row in rows]
-
-    def keep_analysis(self, analysis: StoredAnalysis, client: str, most: int) -> None:
-        """Store one in the place of that agent's earlier one of the same.
-
-        Args:
-            analysis: it.
-            client: for whom it was made.
-            most: so many are kept in all: the oldest of the client that has most goes, as in
-                :class:`skyenv.page.kept.Kept`.
-        """
-        with self.transaction() as connection:
-            values = vars(analysis) | {"made": time.time(), "client": client}
-            _insert(connection, "analysis", values, "INSERT OR REPLACE")
-            heaviest = (
-                "SELECT client FROM analysis GROUP BY client"
-                " ORDER BY count(*) DESC, min(made) LIMIT 1"
-            )
-            oldest = (
-                f"SELECT game, agent FROM analysis WHERE client = ({heaviest}) ORDER BY made LIMIT"
-            )
-            while connection.execute("SELECT count(*) FROM analysis").fetchone()[0] > most:
-                connection.execute(f"DELETE FROM analysis WHERE (game, agent) IN ({oldest} 1)")
-
 
 def _columns(values: Mapping[str, Any]) -> dict[str, object]:
     """Values of a game as they are stored."""
@@ -473,12 +434,10 @@ def _existing() -> Iterator[None]:
         raise PageError("there is no such game; it may have been deleted", 404) from error
 
 
-def _insert(
-    connection: sqlite3.Connection, table: str, values: Mapping[str, object], how: str = "INSERT"
-) -> None:
+def _insert(connection: sqlite3.Connection, table: str, values: Mapping[str, object]) -> None:
     """Add a row; `values`: by the columns' names."""
     places = ", ".join("?" * len(values))
-    row = f"{how} INTO {table} ({', '.join(values)}) VALUES ({places})"
+    row = f"INSERT INTO {table} ({', '.join(values)}) VALUES ({places})"
     with _existing():
         connection.execute(row, tuple(values.values()))
 

@@ -136,21 +136,3 @@ class StoredReplay:
     created: float
     names: Sequence[str]
     games: int
-
-
-@dataclass(frozen=True)
-class StoredAnalysis:
-    """An agent's analysis of a game.
-
-    Attributes:
-        game: a digest of all that has happened in it.
-        agent, version: whose it is.
-        kind: what it tells, as in hints.
-        opinions: JSON, as :mod:`skyenv.page.kept_analyses` writes it.
-    """
-
-    game: str
-    agent: str
-    version: str
-    kind: str
-    opinions: str

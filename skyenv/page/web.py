@@ -105,7 +105,7 @@ def application(
         app.state.server = GameServer(storage, catalogue, workers)
         app.state.people = People(app.state.server)
         app.state.background = Background(app.state.server.workers)
-        app.state.browsers = Browsers(await storage.write(storage.key))
+        app.state.browsers = Browsers(await storage.ask(storage.key))
         app.state.public = public
         app.state.library, app.state.runs = library, runs
         if runs is not None:

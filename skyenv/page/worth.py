@@ -18,13 +18,10 @@ from skyenv.rules.components import (
     CENTRAL_PARK,
     COLOURS,
     PLOT_VALUE,
+    TILES_TURNED_UP,
 )
 from skyenv.rules.state import ALEA_WAITS, PHASE_BID
 
-PARK_TILES: Final = 3
-"""END-3: so many tiles are turned up."""
-PARK_VP: Final = (1, 2, 3, 5)
-"""… and each skyscraper earns so many VP by the number of types among them from 0."""
 DISTRICT: Final = (
     "VP are those of one scoring with today's businesses. Every district that isn't stopped is "
     "scored once at the end; each time that it is scored before brings as much again."
@@ -87,7 +84,7 @@ def worth(seen: Any) -> dict[str, Any] | None:
 def park_vp(game: Any) -> float:
     """END-3: VP that a skyscraper in the park area brings on average, with the tiles there."""
     tiles = np.repeat(np.arange(len(game["park_tiles"])), game["park_tiles"]).tolist()
-    sets = list(combinations(tiles, min(PARK_TILES, len(tiles))))
+    sets = list(combinations(tiles, min(TILES_TURNED_UP, len(tiles))))
     return round(sum(int(PLOT_VALUE[len(set(one))]) for one in sets) / len(sets), 2)
 
 

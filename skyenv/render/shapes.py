@@ -206,6 +206,20 @@ def coin(theme: Theme, text: str, r: float = 9.0) -> str:
     return disc + words(0, size * 0.34, text, size, middle=True, bold=True, fill=theme.on_gold)
 
 
+_LETTERS: Final = (
+    '<path d="M0 0V-20H11M0-10.5H8" transform="translate(0 0)"/>'
+    '<path d="M0 0V-20" transform="translate(14 0)"/>'
+    '<path d="M0 0V-20H11M0-10.5H8" transform="translate(18.5 0)"/>'
+    '<path d="M-1-20H13M6 0V-20" transform="translate(32.5 0)"/>'
+    '<path d="M0 0V-20M12 0V-20M0-8H12" transform="translate(48.5 0)"/>'
+    '<path d="M0 0L7-20L14 0M3-6.5H11" transform="translate(74.5 0)"/>'
+    '<path d="M0-20L7 0L14-20" transform="translate(92.5 0)"/>'
+    '<path d="M11 0H0V-20H11M0-10.5H8" transform="translate(110.5 0)"/>'
+    '<path d="M0 0V-20L12 0V-20" transform="translate(125.5 0)"/>'
+    '<path d="M0-20V-6Q0 0 6 0Q12 0 12-6V-20" transform="translate(142.5 0)"/>'
+    '<path d="M11 0H0V-20H11M0-10.5H8" transform="translate(159.5 0)"/>'
+)
+"""FIFTH AVENUE, in strokes."""
 _PICTURES: Final = {
     "crown": (
         '<path d="M-9 0L-9-9L-4-4.5L0-11L4-4.5L9-9L9 0Z" fill="{t.gold}" stroke="{t.on_gold}" '
@@ -290,29 +304,9 @@ _PICTURES: Final = {
     ),
     "lettering": (
         '<g stroke="{t.ink}" stroke-width="3.6" fill="none" stroke-linecap="square" '
-        'stroke-linejoin="miter"><path d="M0 0V-20H11M0-10.5H8" transform="translate(0 0)"/>'
-        '<path d="M0 0V-20" transform="translate(14 0)"/>'
-        '<path d="M0 0V-20H11M0-10.5H8" transform="translate(18.5 0)"/>'
-        '<path d="M-1-20H13M6 0V-20" transform="translate(32.5 0)"/>'
-        '<path d="M0 0V-20M12 0V-20M0-8H12" transform="translate(48.5 0)"/>'
-        '<path d="M0 0L7-20L14 0M3-6.5H11" transform="translate(74.5 0)"/>'
-        '<path d="M0-20L7 0L14-20" transform="translate(92.5 0)"/>'
-        '<path d="M11 0H0V-20H11M0-10.5H8" transform="translate(110.5 0)"/>'
-        '<path d="M0 0V-20L12 0V-20" transform="translate(125.5 0)"/>'
-        '<path d="M0-20V-6Q0 0 6 0Q12 0 12-6V-20" transform="translate(142.5 0)"/>'
-        '<path d="M11 0H0V-20H11M0-10.5H8" transform="translate(159.5 0)"/></g>'
+        f'stroke-linejoin="miter">{_LETTERS}</g>'
         '<g stroke="{t.gold}" stroke-width="1.1" fill="none" stroke-linecap="square" '
-        'stroke-linejoin="miter"><path d="M0 0V-20H11M0-10.5H8" transform="translate(0 0)"/>'
-        '<path d="M0 0V-20" transform="translate(14 0)"/>'
-        '<path d="M0 0V-20H11M0-10.5H8" transform="translate(18.5 0)"/>'
-        '<path d="M-1-20H13M6 0V-20" transform="translate(32.5 0)"/>'
-        '<path d="M0 0V-20M12 0V-20M0-8H12" transform="translate(48.5 0)"/>'
-        '<path d="M0 0L7-20L14 0M3-6.5H11" transform="translate(74.5 0)"/>'
-        '<path d="M0-20L7 0L14-20" transform="translate(92.5 0)"/>'
-        '<path d="M11 0H0V-20H11M0-10.5H8" transform="translate(110.5 0)"/>'
-        '<path d="M0 0V-20L12 0V-20" transform="translate(125.5 0)"/>'
-        '<path d="M0-20V-6Q0 0 6 0Q12 0 12-6V-20" transform="translate(142.5 0)"/>'
-        '<path d="M11 0H0V-20H11M0-10.5H8" transform="translate(159.5 0)"/></g>'
+        f'stroke-linejoin="miter">{_LETTERS}</g>'
     ),
     "commissioner 0": (
         '<path d="M-8 0Q-8.4-13-3.2-15.5H3.2Q8.4-13 8 0Z" fill="{t.white}" stroke="{t.ink}" '

@@ -121,7 +121,7 @@ async def _variations(request: Request) -> Response:
     await found(request)
     server = server_of(request)
     payload: list[Payload] = []
-    links = await server.storage.read(
+    links = await server.storage.ask(
         server.storage.variations, browser_of(request), _origin(request)
     )
     for link in links[:MOST_LISTED]:

@@ -51,7 +51,7 @@ async def _open_record(request: Request) -> Response:
 async def _list_replays(request: Request) -> Response:
     """The records that are kept for this browser."""
     storage = server_of(request).storage
-    kept = await storage.read(storage.replays, browser_of(request))
+    kept = await storage.ask(storage.replays, browser_of(request))
     replays = [
         {
             "page": f"/replay/{one.id}",
@@ -149,7 +149,7 @@ async def _picture(request: Request) -> Response:
 async def _record(request: Request) -> Response:
     """The record as it was opened."""
     server = server_of(request)
-    content = await server.storage.read(
+    content = await server.storage.ask(
         server.storage.replay, request.path_params["key"], browser_of(request)
     )
     return _file(content, "application/jsonl; charset=utf-8", "record.jsonl")

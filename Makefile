@@ -15,6 +15,7 @@ PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 SCRIPTS := tests/page/js
 NODE_READY := $(SCRIPTS)/node_modules/.ready
+PRETTIER := $(SCRIPTS)/node_modules/.bin/prettier --config $(SCRIPTS)/package.json 'skyenv/page/static/*.js' '$(SCRIPTS)/*.js'
 
 .DEFAULT_GOAL := help
 .PHONY: help setup quick test tests test-long test-uncompiled test-lowest test-ray test-libraries lint style types scripts format train play speed peers docs site clean
@@ -53,6 +54,7 @@ scripts format: export PATH := $(PATH):$(CURDIR)/$(BIN)
 scripts: $(READY)  ## types, style and unit tests of the page's JavaScript
 	@if $(MAKE) --no-print-directory $(NODE_READY) > $(VENV)/npm.log 2>&1; then \
 		set -ex; \
+		$(PRETTIER) --check --log-level warn; \
 		$(SCRIPTS)/node_modules/.bin/tsc --project $(SCRIPTS); \
 		$(SCRIPTS)/node_modules/.bin/eslint --config $(SCRIPTS)/eslint.config.js skyenv/page/static $(SCRIPTS); \
 		node --disable-warning=MODULE_TYPELESS_PACKAGE_JSON --test --test-reporter=dot $(SCRIPTS)/*.test.js; \
@@ -151,7 +153,8 @@ peers: .venv-peers/.ready  ## measure speed beside other libraries, which get an
 format: $(READY)  ## put the code into the house style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	if command -v node > /dev/null; then node $(SCRIPTS)/preloads.js; fi
+	if $(MAKE) --no-print-directory $(NODE_READY) > $(VENV)/npm.log 2>&1; then \
+		$(PRETTIER) --write --log-level warn && node $(SCRIPTS)/preloads.js; fi
 
 docs: $(READY)  ## write the generated tables and drawings of the docs anew
 	$(BIN)/python -m experiments.tools.document

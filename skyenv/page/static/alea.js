@@ -2,12 +2,13 @@
 import { el } from "./dom.js";
 import { $, onArrival, onState, seat } from "./seat.js";
 
-const LONGEST = 1500, LINGER = 2500;  // milliseconds: for a card; until they are taken away
+const LONGEST = 1500,
+  LINGER = 2500; // milliseconds: for a card; until they are taken away
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
-let waiting = null;  // what turns up the next card, while there is one
-let all = false;     // whether the rest comes at once
+let waiting = null; // what turns up the next card, while there is one
+let all = false; // whether the rest comes at once
 let paused = false;
-let timer = null;    // takes the cards away
+let timer = null; // takes the cards away
 
 /** Whether cards are being turned up. */
 export const isTurning = () => waiting !== null;
@@ -27,8 +28,17 @@ export function holdCards(on) {
 /** Wait for a card's time, or for whoever turns it up earlier. */
 function pause(seconds) {
   return new Promise((resolve) => {
-    const due = setTimeout(() => { if (!paused) waiting?.(); }, Math.min(1000 * seconds, LONGEST));
-    waiting = () => { clearTimeout(due); waiting = null; resolve(null); };
+    const due = setTimeout(
+      () => {
+        if (!paused) waiting?.();
+      },
+      Math.min(1000 * seconds, LONGEST),
+    );
+    waiting = () => {
+      clearTimeout(due);
+      waiting = null;
+      resolve(null);
+    };
   });
 }
 
@@ -40,7 +50,8 @@ async function show(state) {
   document.body.classList.toggle("turning", !atOnce);
   clearTimeout(timer);
   for (const cards of state.alea) {
-    const place = el("span", { class: "up" }), total = el("span", { class: "sum" });
+    const place = el("span", { class: "up" }),
+      total = el("span", { class: "sum" });
     $("alea").replaceChildren(el("b", {}, "Alea turns up"), place, total);
     $("alea").hidden = false;
     for (const [number, value] of cards.entries()) {
@@ -59,6 +70,8 @@ export function setUpAlea() {
   onState((state) => {
     if (!state.alea.length) return;
     clearTimeout(timer);
-    timer = setTimeout(() => { $("alea").hidden = true; }, LINGER);
+    timer = setTimeout(() => {
+      $("alea").hidden = true;
+    }, LINGER);
   });
 }

@@ -1,6 +1,8 @@
-// The drawing of the table, put into the page part by part: what can be clicked, what is said about the rest, what moves.
+// The drawing of the table, put into the page part by part: what can be clicked, what is said about
+// the rest, what moves.
 
-export const PARTS = "[data-district],[data-plot],[data-stack],[data-place],[data-commissioner],[data-card],[data-row-type]";
+export const PARTS =
+  "[data-district],[data-plot],[data-stack],[data-place],[data-commissioner],[data-card],[data-row-type]";
 const SVG = "http://www.w3.org/2000/svg";
 
 // ---- what is drawn ----
@@ -8,33 +10,51 @@ const SVG = "http://www.w3.org/2000/svg";
 /**
  * A drawing with the parts that have changed.
  *
- * A drawing is an object of parts by their names, each [digest, SVG text]; the text names other parts by elements with
- * `data-part`, and "table" holds all others (skyenv/render/parts.py). `drawing`: null at the beginning.
+ * A drawing is an object of parts by their names, each [digest, SVG text]; the text names other
+ * parts by elements with `data-part`, and "table" holds all others (skyenv/render/parts.py).
+ * `drawing`: null at the beginning.
  */
 export const merged = (drawing, changes) => ({ ...drawing, ...changes });
 
 /** What tells the server which parts needn't be sent. */
-export const digestsOf = (drawing) => Object.values(drawing ?? {}).map(([digest]) => digest).join("");
+export const digestsOf = (drawing) =>
+  Object.values(drawing ?? {})
+    .map(([digest]) => digest)
+    .join("");
 
-/** Whether drawings stand upright: there is no room for wide ones, whose text would be too small, beside the page's column. */
+/**
+ * Whether drawings stand upright: there is no room for wide ones, whose text would be too small,
+ * beside the page's column.
+ */
 export const isUpright = matchMedia("(max-width: 1262px)");
 
 // ---- what can be clicked ----
 
-/** The numbers of the actions that choosing an element of the drawing can mean, legal or not; a card's are its owner's. */
-export const actionsOf = ({ dataset }, seat) => (!dataset.action || (dataset.card && Number(dataset.card[0]) !== seat) ? []
-  : dataset.action.split(" ").map(Number));
+/**
+ * The numbers of the actions that choosing an element of the drawing can mean, legal or not; a
+ * card's are its owner's.
+ */
+export const actionsOf = ({ dataset }, seat) =>
+  !dataset.action || (dataset.card && Number(dataset.card[0]) !== seat)
+    ? []
+    : dataset.action.split(" ").map(Number);
 
 // ---- showing it ----
 
-const boards = new WeakMap();  // by their holders
-const keyOf = (part) => part.getAttributeNames().filter((name) => name.startsWith("data-") && name !== "data-action")
-  .map((name) => `${name}=${part.getAttribute(name)}`).join();
+const boards = new WeakMap(); // by their holders
+const keyOf = (part) =>
+  part
+    .getAttributeNames()
+    .filter((name) => name.startsWith("data-") && name !== "data-action")
+    .map((name) => `${name}=${part.getAttribute(name)}`)
+    .join();
 
 /**
- * Show a drawing in `holder`: parts that are there already stay as they are; pieces that have another place move there.
+ * Show a drawing in `holder`: parts that are there already stay as they are; pieces that have
+ * another place move there.
  *
- * Without `play` nothing can be clicked. `play(part)` is called for clicks on any part; `legal(part)` tells which react.
+ * Without `play` nothing can be clicked. `play(part)` is called for clicks on any part;
+ * `legal(part)` tells which react.
  */
 export function showBoard(holder, drawing, play = null, legal = (_part) => false) {
   const board = boards.get(holder) ?? begun(holder);
@@ -43,11 +63,15 @@ export function showBoard(holder, drawing, play = null, legal = (_part) => false
     board.placed = null;
   }
   const isFirst = board.slots.size === 0;
-  const changed = Object.keys(drawing).some((name) => drawing[name][0] !== board.slots.get(name)?.digest);
+  const changed = Object.keys(drawing).some(
+    (name) => drawing[name][0] !== board.slots.get(name)?.digest,
+  );
   Object.assign(board, { play, legal });
   const refocus = focused(holder);
   if (changed) redraw(board, drawing, holder, isFirst);
-  if (markLegal(holder) || changed) for (const part of holder.querySelectorAll(".faded, .hinted")) part.classList.remove("faded", "hinted");
+  if (markLegal(holder) || changed)
+    for (const part of holder.querySelectorAll(".faded, .hinted"))
+      part.classList.remove("faded", "hinted");
   refocus();
 }
 
@@ -57,18 +81,23 @@ function focused(holder) {
   const key = holder.contains(active) ? keyOf(active) : null;
   return () => {
     if (key === null || document.activeElement === active) return;
-    [...holder.querySelectorAll('[role="button"]')].find((one) => keyOf(one) === key)?.focus({ preventScroll: true });
+    [...holder.querySelectorAll('[role="button"]')]
+      .find((one) => keyOf(one) === key)
+      ?.focus({ preventScroll: true });
   };
 }
 
 /** Draw what has changed, and have pieces move. */
 function redraw(board, drawing, holder, isFirst) {
   land(board);
-  const before = isFirst ? null : board.placed ?? pieces(holder);  // to measure them costs a layout
+  // to measure them costs a layout
+  const before = isFirst ? null : (board.placed ?? pieces(holder));
   const isNew = board.slots.get("table")?.digest !== drawing.table[0];
   fill(board, drawing, holder, "table");
   if (isNew) setUp(holder.querySelector("svg"), board.play);
-  holder.querySelector("svg").setAttribute("aria-label", board.slots.get("title").place.textContent);
+  holder
+    .querySelector("svg")
+    .setAttribute("aria-label", board.slots.get("title").place.textContent);
   if (before) move(board, holder, before);
 }
 
@@ -88,14 +117,17 @@ function begun(holder) {
   return board;
 }
 
-/** Bring a part into its place, an element; the parts in it into theirs. What hasn't changed keeps its elements. */
+/**
+ * Bring a part into its place, an element; the parts in it into theirs. What hasn't changed keeps
+ * its elements.
+ */
 function fill(board, drawing, place, name) {
   const [digest, text] = drawing[name];
   const old = board.slots.get(name);
   let inner = old?.inner;
   if (old?.digest !== digest) {
     const made = document.createElementNS(SVG, "g");
-    made.innerHTML = text;  // made by the drawing's own code, which escapes all names
+    made.innerHTML = text; // made by the drawing's own code, which escapes all names
     inner = [...made.querySelectorAll("[data-part]")];
     label(made);
     place.replaceChildren(...made.childNodes);
@@ -109,7 +141,7 @@ function label(root) {
   for (const part of root.querySelectorAll(PARTS)) {
     const title = part.querySelector(":scope > title");
     if (!title) continue;
-    part.setAttribute("role", "group");  // without a role nothing can have a label
+    part.setAttribute("role", "group"); // without a role nothing can have a label
     part.setAttribute("aria-label", title.textContent);
     title.remove();
   }
@@ -119,18 +151,26 @@ function setUp(svg, play) {
   svg.removeAttribute("width");
   svg.removeAttribute("height");
   crop(svg);
-  if (play) svg.setAttribute("role", "group");  // an image's parts can't be reached by screen readers
+  // an image's parts can't be reached by screen readers
+  if (play) svg.setAttribute("role", "group");
 }
 
-const MARGIN = 12;  // user units that are cut off at each side: the page has its own margins
+const MARGIN = 12; // user units that are cut off at each side: the page has its own margins
 
-/** Leave the headline out, which the page says beside the drawing, and tell style sheets the shape of the rest. */
+/**
+ * Leave the headline out, which the page says beside the drawing, and tell style sheets the shape
+ * of the rest.
+ */
 function crop(svg) {
   const { width, height } = svg.viewBox.baseVal;
-  const top = svg.querySelector('[data-part="city"]').closest("svg > g").transform.baseVal.consolidate().matrix.f - 6;
-  const left = width - 2 * MARGIN, high = height - top - MARGIN;
+  const top =
+    svg.querySelector('[data-part="city"]').closest("svg > g").transform.baseVal.consolidate()
+      .matrix.f - 6;
+  const left = width - 2 * MARGIN,
+    high = height - top - MARGIN;
   svg.setAttribute("viewBox", `${MARGIN} ${top} ${left} ${high}`);
-  document.documentElement.style.setProperty("--ratio", `${left / high}`);  // style sheets keep it in the window
+  // style sheets keep it in the window
+  document.documentElement.style.setProperty("--ratio", `${left / high}`);
 }
 
 /** Make what can be chosen now buttons; whether any part has become another thing. */
@@ -150,9 +190,12 @@ export function markLegal(holder) {
   return changed;
 }
 
-/** A plot lies in its district: the innermost part that is legal is meant, or else the innermost. */
+/**
+ * A plot lies in its district: the innermost part that is legal is meant, or else the innermost.
+ */
 function meant(part, legal) {
-  for (let outer = part; outer; outer = outer.parentElement?.closest(PARTS)) if (legal(outer)) return outer;
+  for (let outer = part; outer; outer = outer.parentElement?.closest(PARTS))
+    if (legal(outer)) return outer;
   return part;
 }
 
@@ -168,27 +211,40 @@ export function explainBoard(holder, say, legal) {
     tip.hidden = !text;
     if (!text) return;
     tip.textContent = text;
-    const width = tip.offsetWidth, height = tip.offsetHeight;
+    const width = tip.offsetWidth,
+      height = tip.offsetHeight;
     const above = event.clientY - height - 14;
     tip.style.left = `${Math.max(4, Math.min(event.clientX - width / 2, innerWidth - width - 4))}px`;
     tip.style.top = `${above < 4 ? event.clientY + 18 : above}px`;
   };
   holder.addEventListener("pointermove", show);
-  holder.addEventListener("click", (event) => {  // a finger doesn't hover
+  holder.addEventListener("click", (event) => {
+    // a finger doesn't hover
     const part = event.target.closest?.(PARTS);
     if (part && !legal(meant(part, legal))) show(event);
     else tip.hidden = true;
   });
-  holder.addEventListener("pointerleave", () => { tip.hidden = true; });
-  addEventListener("scroll", () => { tip.hidden = true; }, { passive: true });
+  holder.addEventListener("pointerleave", () => {
+    tip.hidden = true;
+  });
+  addEventListener(
+    "scroll",
+    () => {
+      tip.hidden = true;
+    },
+    { passive: true },
+  );
 }
 
 // ---- what moves ----
 
-const MOVING = 380;  // milliseconds
-const SMALL = 0.5;   // user units: less is no move
+const MOVING = 380; // milliseconds
+const SMALL = 0.5; // user units: less is no move
 
-/** Where the pieces are: by place and kind how many, and the box of each element in the drawing's own units. */
+/**
+ * Where the pieces are: by place and kind how many, and the box of each element in the drawing's
+ * own units.
+ */
 function pieces(holder) {
   const svg = holder.querySelector("svg");
   const found = new Map();
@@ -197,9 +253,19 @@ function pieces(holder) {
   for (const element of svg.querySelectorAll("[data-piece]")) {
     const key = `${element.closest("[data-part]")?.dataset.part}|${element.dataset.piece}`;
     const box = element.getBoundingClientRect();
-    const corner = new DOMPoint(box.left, box.top).matrixTransform(toUnits), far = new DOMPoint(box.right, box.bottom).matrixTransform(toUnits);
-    const one = { element, x: (corner.x + far.x) / 2, y: (corner.y + far.y) / 2, height: far.y - corner.y };
-    const group = found.get(key) ?? { kind: element.dataset.piece.split(":")[0], count: 0, elements: [] };
+    const corner = new DOMPoint(box.left, box.top).matrixTransform(toUnits),
+      far = new DOMPoint(box.right, box.bottom).matrixTransform(toUnits);
+    const one = {
+      element,
+      x: (corner.x + far.x) / 2,
+      y: (corner.y + far.y) / 2,
+      height: far.y - corner.y,
+    };
+    const group = found.get(key) ?? {
+      kind: element.dataset.piece.split(":")[0],
+      count: 0,
+      elements: [],
+    };
     group.count += Number(element.dataset.count ?? 1);
     group.elements.push(one);
     found.set(key, group);
@@ -207,10 +273,13 @@ function pieces(holder) {
   return found;
 }
 
-/** Let pieces fly from where there are fewer now to where there are more. It delays nothing: all is in its place already. */
+/**
+ * Let pieces fly from where there are fewer now to where there are more. It delays nothing: all is
+ * in its place already.
+ */
 function move(board, holder, before) {
-  const after = board.placed = pieces(holder);
-  const lost = new Map();  // by kind: boxes from which pieces have gone
+  const after = (board.placed = pieces(holder));
+  const lost = new Map(); // by kind: boxes from which pieces have gone
   for (const [key, { kind, count, elements }] of before) {
     for (let i = after.get(key)?.count ?? 0; i < count; i++) {
       if (!lost.has(kind)) lost.set(kind, []);
@@ -226,24 +295,35 @@ function move(board, holder, before) {
   }
 }
 
-/** A likeness of a piece goes from one box to its own, on top of everything; until then the piece itself isn't seen. */
+/**
+ * A likeness of a piece goes from one box to its own, on top of everything; until then the piece
+ * itself isn't seen.
+ */
 function fly(board, holder, from, to) {
   if (Math.hypot(from.x - to.x, from.y - to.y) < SMALL) return;
   const svg = holder.querySelector("svg");
-  const flying = document.createElementNS(SVG, "g"), likeness = to.element.cloneNode(true);
+  const flying = document.createElementNS(SVG, "g"),
+    likeness = to.element.cloneNode(true);
   const matrix = svg.getScreenCTM().inverse().multiply(to.element.parentNode.getScreenCTM());
   flying.setAttribute("class", "flying");
   flying.setAttribute("aria-hidden", "true");
   likeness.removeAttribute("data-piece");
   const set = document.createElementNS(SVG, "g");
-  set.setAttribute("transform", `matrix(${matrix.a} ${matrix.b} ${matrix.c} ${matrix.d} ${matrix.e} ${matrix.f})`);
+  set.setAttribute(
+    "transform",
+    `matrix(${matrix.a} ${matrix.b} ${matrix.c} ${matrix.d} ${matrix.e} ${matrix.f})`,
+  );
   set.append(likeness);
   flying.append(set);
-  for (const part of flying.querySelectorAll(PARTS)) for (const name of Object.keys(part.dataset)) delete part.dataset[name];
+  for (const part of flying.querySelectorAll(PARTS))
+    for (const name of Object.keys(part.dataset)) delete part.dataset[name];
   svg.append(flying);
   const scale = from.height / (to.height || 1);
   flying.style.transformOrigin = `${to.x}px ${to.y}px`;
-  const way = [{ transform: `translate(${from.x - to.x}px, ${from.y - to.y}px) scale(${scale})` }, { transform: "none" }];
+  const way = [
+    { transform: `translate(${from.x - to.x}px, ${from.y - to.y}px) scale(${scale})` },
+    { transform: "none" },
+  ];
   const flight = flying.animate(way, { duration: MOVING, easing: "ease-in-out" });
   const veil = to.element.animate([{ opacity: 0 }, { opacity: 0 }], { duration: MOVING });
   flight.onfinish = () => flying.remove();

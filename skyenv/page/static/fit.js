@@ -1,12 +1,14 @@
-// The table's layout as far as style sheets can't tell it: where the drawing is empty, how high the dock is, and on small
-// screens what is to be seen of the drawing, and the cards in a line.
+// The table's layout as far as style sheets can't tell it: where the drawing is empty, how high the
+// dock is, and on small screens what is to be seen of the drawing, and the cards in a line.
 import { el } from "./dom.js";
 import { $, onState, positionOf, seat } from "./seat.js";
 
 /** Whether the whole drawing can't be read on this screen at once. */
-export const isSmall = matchMedia("(max-width: 860px) and (orientation: landscape), (max-width: 699px) and (orientation: portrait)");
+export const isSmall = matchMedia(
+  "(max-width: 860px) and (orientation: landscape), (max-width: 699px) and (orientation: portrait)",
+);
 
-const GAP = 0.012;  // of the drawing's height, between what is drawn and what stands beside it
+const GAP = 0.012; // of the drawing's height, between what is drawn and what stands beside it
 const root = document.documentElement.style;
 const boxOf = (part) => part.getBoundingClientRect();
 const percent = (length, of) => `${100 * Math.max(0, length / of)}%`;
@@ -15,12 +17,18 @@ let brought = "";
 /** Put the turns since one's own last one where the drawing is empty. */
 function fit() {
   const svg = $("board").querySelector("svg");
-  const whole = boxOf(svg), city = boxOf(svg.querySelector('[data-part="city"]'));
-  const beside = [...svg.querySelectorAll(":scope > g:not(.flying)")].map(boxOf).filter(({ left, top }) => left >= city.right && top < city.bottom);
+  const whole = boxOf(svg),
+    city = boxOf(svg.querySelector('[data-part="city"]'));
+  const beside = [...svg.querySelectorAll(":scope > g:not(.flying)")]
+    .map(boxOf)
+    .filter(({ left, top }) => left >= city.right && top < city.bottom);
   Object.assign($("recent").style, {
     left: percent(city.right - whole.left + GAP * whole.height, whole.width),
     right: percent(whole.right - Math.max(...beside.map(({ right }) => right)), whole.width),
-    top: percent(Math.max(...beside.map(({ bottom }) => bottom)) - whole.top + GAP * whole.height, whole.height),
+    top: percent(
+      Math.max(...beside.map(({ bottom }) => bottom)) - whole.top + GAP * whole.height,
+      whole.height,
+    ),
     bottom: percent(whole.bottom - city.bottom, whole.height),
   });
 }
@@ -30,7 +38,8 @@ function cards(selector, name) {
   const chips = [...$("board").querySelectorAll(selector)].map((pile) => {
     const [, colour] = (pile.dataset.card ?? `:${pile.dataset.stack}`).split(":");
     const texts = [...pile.querySelectorAll("text")].map((text) => text.textContent);
-    const value = texts.find((text) => /^[456]$/.test(text)) ?? "?", many = pile.dataset.card && texts.find((text) => text.startsWith("×"));
+    const value = texts.find((text) => /^[456]$/.test(text)) ?? "?",
+      many = pile.dataset.card && texts.find((text) => text.startsWith("×"));
     return el("span", { class: `suit suit-${colour}` }, `${value}${many ?? ""}`);
   });
   return chips.length ? [el("b", {}, name), ...chips] : [];
@@ -38,34 +47,53 @@ function cards(selector, name) {
 
 function showCards(state) {
   if (!isSmall.matches) return;
-  $("strip").replaceChildren(...(state.decision.bid ? [] : cards(`[data-card^="${state.seat}:"]`, "hand")), ...(state.decision.take ? [] : cards("[data-stack]", "stacks")));
+  $("strip").replaceChildren(
+    ...(state.decision.bid ? [] : cards(`[data-card^="${state.seat}:"]`, "hand")),
+    ...(state.decision.take ? [] : cards("[data-stack]", "stacks")),
+  );
 }
 
-/** Whether a part of the drawing is in the window, above or beside the dock and below the lesson. */
+/**
+ * Whether a part of the drawing is in the window, above or beside the dock and below the lesson.
+ */
 function isSeen(part) {
-  const box = boxOf(part), dock = boxOf($("dock")), isBelow = dock.left < 9;
+  const box = boxOf(part),
+    dock = boxOf($("dock")),
+    isBelow = dock.left < 9;
   const top = $("lesson") ? boxOf($("lesson")).bottom : 0;
-  return box.top >= top && box.left >= 0 && box.bottom <= (isBelow ? dock.top : innerHeight) && box.right <= (isBelow ? innerWidth : dock.left);
+  return (
+    box.top >= top &&
+    box.left >= 0 &&
+    box.bottom <= (isBelow ? dock.top : innerHeight) &&
+    box.right <= (isBelow ? innerWidth : dock.left)
+  );
 }
 
 /** Whether the dock has all that can be chosen now. */
 const isInDock = ({ decision }) => Boolean(decision.options || decision.take || decision.bid);
 
-/** On small screens, bring what is to be chosen next on the drawing into view, once in each position. */
+/**
+ * On small screens, bring what is to be chosen next on the drawing into view, once in each
+ * position.
+ */
 export function bring() {
   const { state } = seat;
   if (!isSmall.matches || !state.yours || isInDock(state)) return;
-  const taught = [...$("board").querySelectorAll(".taught[role=button]")], all = taught.length ? taught : [...$("board").querySelectorAll("[role=button]")];
+  const taught = [...$("board").querySelectorAll(".taught[role=button]")],
+    all = taught.length ? taught : [...$("board").querySelectorAll("[role=button]")];
   const position = `${positionOf(state)} ${taught.length > 0}`;
   if (!all.length || brought === position || (state.lesson && !taught.length)) return;
   brought = position;
-  if (!all.some(isSeen)) all[0].scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+  if (!all.some(isSeen))
+    all[0].scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
 }
 
 /** Keep all of it up to date. */
 export function setUpFit() {
   onState(fit);
   onState(showCards);
-  onState(() => requestAnimationFrame(bring));  // the page is laid out then, once for all
-  new ResizeObserver(() => root.setProperty("--sheet", `${$("dock").offsetHeight}px`)).observe($("dock"));
+  onState(() => requestAnimationFrame(bring)); // the page is laid out then, once for all
+  new ResizeObserver(() => root.setProperty("--sheet", `${$("dock").offsetHeight}px`)).observe(
+    $("dock"),
+  );
 }

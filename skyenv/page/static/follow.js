@@ -4,10 +4,13 @@ import { send } from "./dom.js";
 import { $, api, attempt, load, now, onArrival, onNews, onState, seat } from "./seat.js";
 
 let timer = null;
-let held = false;    // whether who only looks on has paused his own view; the game goes on
-let missed = false;  // whether something has happened since
+let held = false; // whether who only looks on has paused his own view; the game goes on
+let missed = false; // whether something has happened since
 
-/** Whether this page says when agents move; who looks on at a game of others paces what he sees of it. */
+/**
+ * Whether this page says when agents move; who looks on at a game of others paces what he sees of
+ * it.
+ */
 const isForAll = (state) => !state.watching || state.owner;
 
 /** Go on to the next position that hasn't been shown, or have the next move played. */
@@ -23,11 +26,14 @@ function show() {
   load(false, held);
 }
 
-/** Stop agents and what is shown of them, or let them go on; for who looks on, only what is shown. */
+/**
+ * Stop agents and what is shown of them, or let them go on; for who looks on, only what is shown.
+ */
 export function togglePause() {
   const { state } = seat;
   if (!state || (state.over && !state.behind)) return;
-  if (isTurning()) {  // the table's own news wait for the cards
+  if (isTurning()) {
+    // the table's own news wait for the cards
     toggleCards(state);
     return;
   }
@@ -55,18 +61,28 @@ function showHold(state, paused) {
 }
 
 function hear() {
-  if (!held) { load(); return; }
+  if (!held) {
+    load();
+    return;
+  }
   missed = true;
   showPace(seat.state);
 }
 
 /** Show what can be gone on with by hand, and how much there is of it. */
 function showSteps(state, paused) {
-  const isMore = state.behind > 0 || missed, isOwn = state.over || state.yours;
+  const isMore = state.behind > 0 || missed,
+    isOwn = state.over || state.yours;
   $("pace").hidden = isOwn && !isMore && !paused;
   $("next").disabled = !isMore && !(isForAll(state) && state.paused && !isOwn);
   $("skip").disabled = !isMore;
-  $("behind").textContent = state.behind ? `${state.behind} more to come` : missed ? "more has happened" : paused ? "paused" : "";
+  $("behind").textContent = state.behind
+    ? `${state.behind} more to come`
+    : missed
+      ? "more has happened"
+      : paused
+        ? "paused"
+        : "";
 }
 
 function showPace(state) {
@@ -85,9 +101,16 @@ function showPace(state) {
 export function setUpPace() {
   $("hold").onclick = togglePause;
   $("next").onclick = next;
-  $("skip").onclick = () => { missed = false; turnUp(true); now(); };
-  $("pause").oninput = (event) => { $("pause-seconds").textContent = `${event.target.value} s`; };
-  $("pause").onchange = (event) => attempt(() => send(`${api}/pause`, { seconds: Number(event.target.value) }));
+  $("skip").onclick = () => {
+    missed = false;
+    turnUp(true);
+    now();
+  };
+  $("pause").oninput = (event) => {
+    $("pause-seconds").textContent = `${event.target.value} s`;
+  };
+  $("pause").onchange = (event) =>
+    attempt(() => send(`${api}/pause`, { seconds: Number(event.target.value) }));
   onState(showPace);
   onArrival((state) => {
     if (!state.alea.length) return;

@@ -3,7 +3,7 @@ import { tell } from "./log.js";
 import { $, act, positionOf } from "./seat.js";
 import { bindSetting, isForced } from "./settings.js";
 
-let played = null;  // the position whose action was played, or is on its way
+let played = null; // the position whose action was played, or is on its way
 let told = null;
 
 /** Play a forced move; again if the server couldn't be reached, once it tells something. */
@@ -13,7 +13,7 @@ export async function playForced(state) {
   played = position;
   if (told !== position) tell(`forced, the only choice: ${state.legal[0].text}`);
   told = position;
-  if (!await act([state.legal[0].action]) && played === position) played = null;
+  if (!(await act([state.legal[0].action])) && played === position) played = null;
 }
 
 /** Set the switch up; `changed()` is called when it was used. */

@@ -3,19 +3,22 @@ import { ask, el } from "./dom.js";
 import { $, api, attempt, note, onConnect, onState, seat } from "./seat.js";
 import { hintTable, think } from "./thinking.js";
 
-let asked = null;  // the agent that is thinking: its name, what stops it, a promise of its end
+let asked = null; // the agent that is thinking: its name, what stops it, a promise of its end
 
 async function loadAdvisers() {
   if ($("adviser").options.length) return;
   const { agents } = await ask("/api/options");
-  $("adviser").replaceChildren(...agents.map((one) => el("option", { value: one.name, title: one.description }, one.name)));
+  $("adviser").replaceChildren(
+    ...agents.map((one) => el("option", { value: one.name, title: one.description }, one.name)),
+  );
   if (seat.state) showHints(seat.state);
 }
 
 function showHints(state) {
   $("hints").hidden = state.watching || state.over;
   $("ask-hint").disabled = !state.yours || !$("adviser").value;
-  if ($("hint").dataset.step !== String(state.step)) {  // it was for another position
+  if ($("hint").dataset.step !== String(state.step)) {
+    // it was for another position
     asked?.stop.abort();
     $("hint").replaceChildren();
   }
@@ -24,19 +27,25 @@ function showHints(state) {
 
 async function hint() {
   const name = $("adviser").value;
-  if (asked?.name === name) return;  // that it thinks is shown
+  if (asked?.name === name) return; // that it thinks is shown
   asked?.stop.abort();
   await asked?.done;
-  if (asked) return;  // clicked once more meanwhile
+  if (asked) return; // clicked once more meanwhile
   const stop = new AbortController();
   asked = { name, stop };
   asked.done = attempt(async () => {
     try {
-      const hint = await think($("hint"), name, `${api}/hint?agent=${encodeURIComponent(name)}`, stop.signal);
+      const hint = await think(
+        $("hint"),
+        name,
+        `${api}/hint?agent=${encodeURIComponent(name)}`,
+        stop.signal,
+      );
       if (hint?.step !== seat.state.step) return;
       $("hint").replaceChildren(hintTable([hint]));
       const chosen = new Set(hint.actions.map(String));
-      for (const part of $("board").querySelectorAll("[data-action]")) part.classList.toggle("hinted", chosen.has(part.dataset.action));
+      for (const part of $("board").querySelectorAll("[data-action]"))
+        part.classList.toggle("hinted", chosen.has(part.dataset.action));
     } catch (error) {
       $("hint").replaceChildren();
       throw error;

@@ -3,13 +3,23 @@ import { choiceKey } from "./choices.js";
 import { next, togglePause } from "./follow.js";
 import { $ } from "./seat.js";
 
-const others = new Map([["?", () => $("keys").showModal()], ["n", next], [" ", togglePause]]);
+const others = new Map([
+  ["?", () => $("keys").showModal()],
+  ["n", next],
+  [" ", togglePause],
+]);
 
 /** Whether a key is meant for something else: the browser, a field, or a button. */
 function isMeantElsewhere(event) {
   const inside = (selector) => event.target.closest?.(selector);
-  return event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented || inside("input, select, textarea, dialog")
-    || (event.key === " " && inside("button, summary, a, [role=button]"));
+  return (
+    event.ctrlKey ||
+    event.altKey ||
+    event.metaKey ||
+    event.defaultPrevented ||
+    inside("input, select, textarea, dialog") ||
+    (event.key === " " && inside("button, summary, a, [role=button]"))
+  );
 }
 
 /** Listen to keys. */

@@ -7,12 +7,23 @@ const form = $("filters");
 const fields = [...form.elements].filter((field) => field.name);
 const ENDINGS = { businesses: "12th business", stops: "second stop", unfinished: "not over" };
 const COLUMNS = [
-  ["agents by seat"], ["VP"], ["margin", "margin"], ["players", "players"], ["actions", "length"],
-  ["ended"], ["swing", "swing"], ["date", "date"], ["file"]];
-let asked = 0;  // tells late answers apart
-let known = -1;  // how many games there were when the table was filled
+  ["agents by seat"],
+  ["VP"],
+  ["margin", "margin"],
+  ["players", "players"],
+  ["actions", "length"],
+  ["ended"],
+  ["swing", "swing"],
+  ["date", "date"],
+  ["file"],
+];
+let asked = 0; // tells late answers apart
+let known = -1; // how many games there were when the table was filled
 
-const note = (text) => { $("note").textContent = text; $("note").hidden = !text; };
+const note = (text) => {
+  $("note").textContent = text;
+  $("note").hidden = !text;
+};
 const address = () => new URLSearchParams(location.search);
 
 /** The address with something else in it. */
@@ -50,8 +61,11 @@ function showHead() {
     const current = by === sort;
     const to = here({ sort: by, order: current && !rising ? "rising" : null, page: null });
     const sign = rising ? " ▴" : " ▾";
-    return el("th", { scope: "col", "aria-sort": current && (rising ? "ascending" : "descending") },
-      by ? el("a", { href: to, onclick: follow }, text + (current ? sign : "")) : text);
+    return el(
+      "th",
+      { scope: "col", "aria-sort": current && (rising ? "ascending" : "descending") },
+      by ? el("a", { href: to, onclick: follow }, text + (current ? sign : "")) : text,
+    );
   };
   $("games").tHead.replaceChildren(el("tr", {}, ...COLUMNS.map(head)));
 }
@@ -60,30 +74,54 @@ function row(game) {
   const page = `/library/${game.file}/${game.number}`;
   const name = (text, seat) => {
     const won = game.winners.includes(seat);
-    return el("span", { class: won && "won" }, text || `seat ${seat + 1}`,
-      won ? el("span", { class: "unseen" }, " (won)") : null);
+    return el(
+      "span",
+      { class: won && "won" },
+      text || `seat ${seat + 1}`,
+      won ? el("span", { class: "unseen" }, " (won)") : null,
+    );
   };
   const cell = (label, value, kind = null) => el("td", { "data-name": label, class: kind }, value);
-  const swing = game.swing_step === null ? ""
-    : el("a", { href: `${page}?step=${game.swing_step}`, title: "Look at it" }, `${game.swing}`);
-  const date = new Date(1000 * game.date).toLocaleString([], { dateStyle: "short", timeStyle: "short" });
-  return el("tr", {},
-    el("td", { class: "wrap" },
-      el("a", { href: page }, el("span", { class: "agents" }, ...game.names.map(name)))),
-    cell("VP", game.scores.join(" : ")), cell("margin", `${game.margin}`, "number"),
-    cell("players", `${game.players}, ${game.side}`), cell("actions", `${game.actions}`, "number"),
-    cell("ended", ENDINGS[game.ending] ?? game.ending), cell("swing", swing, "number"),
+  const swing =
+    game.swing_step === null
+      ? ""
+      : el("a", { href: `${page}?step=${game.swing_step}`, title: "Look at it" }, `${game.swing}`);
+  const date = new Date(1000 * game.date).toLocaleString([], {
+    dateStyle: "short",
+    timeStyle: "short",
+  });
+  return el(
+    "tr",
+    {},
+    el(
+      "td",
+      { class: "wrap" },
+      el("a", { href: page }, el("span", { class: "agents" }, ...game.names.map(name))),
+    ),
+    cell("VP", game.scores.join(" : ")),
+    cell("margin", `${game.margin}`, "number"),
+    cell("players", `${game.players}, ${game.side}`),
+    cell("actions", `${game.actions}`, "number"),
+    cell("ended", ENDINGS[game.ending] ?? game.ending),
+    cell("swing", swing, "number"),
     cell("", date),
-    el("td", { class: "path", title: `${game.label}, game ${game.number}` },
-      el("bdi", {}, game.label), ` · ${game.number}`));
+    el(
+      "td",
+      { class: "path", title: `${game.label}, game ${game.number}` },
+      el("bdi", {}, game.label),
+      ` · ${game.number}`,
+    ),
+  );
 }
 
 function pager({ page, pages }) {
-  const link = (text, to) => el("a", { href: here({ page: to > 1 ? to : null }), onclick: follow }, text);
+  const link = (text, to) =>
+    el("a", { href: here({ page: to > 1 ? to : null }), onclick: follow }, text);
   const shown = [
     page > 1 ? link("‹ back", page - 1) : "",
     el("span", {}, `page ${page.toLocaleString()} of ${pages.toLocaleString()}`),
-    page < pages ? link("next ›", page + 1) : ""];
+    page < pages ? link("next ›", page + 1) : "",
+  ];
   $("pager").replaceChildren(...shown);
 }
 
@@ -125,10 +163,13 @@ async function look() {
     const state = await ask("/api/library/state");
     $("content").hidden = false;
     $("reading").hidden = state.done || !state.left;
-    $("reading").textContent = `reading the folders, ${(state.left / 1e6).toFixed(0)} MB are left …`;
+    $("reading").textContent =
+      `reading the folders, ${(state.left / 1e6).toFixed(0)} MB are left …`;
     $("complaints").hidden = !state.damaged;
     $("damaged").textContent = `Files with damaged parts, which are left out: ${state.damaged}`;
-    $("complaints").querySelector("ul").replaceChildren(...state.complaints.map((one) => el("li", {}, one)));
+    $("complaints")
+      .querySelector("ul")
+      .replaceChildren(...state.complaints.map((one) => el("li", {}, one)));
     $("agents").replaceChildren(...state.agents.map((name) => el("option", { value: name })));
     if (state.games !== known) await load();
     known = state.games;
@@ -139,10 +180,21 @@ async function look() {
   }
 }
 
-form.addEventListener("change", () => { if (form.checkValidity()) go(wanted()); });
-form.addEventListener("submit", (event) => { event.preventDefault(); go(wanted()); });
+form.addEventListener("change", () => {
+  if (form.checkValidity()) go(wanted());
+});
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  go(wanted());
+});
 for (const link of [$("clear"), $("all-files")]) link.onclick = follow;
-addEventListener("popstate", () => { fill(); load(); });
-document.querySelector("header").append(rulesButton(), themeButton(() => {}));
+addEventListener("popstate", () => {
+  fill();
+  load();
+});
+document.querySelector("header").append(
+  rulesButton(),
+  themeButton(() => {}),
+);
 fill();
 look();

@@ -2,17 +2,23 @@
 import { el, ruleLink } from "./dom.js";
 import { $ } from "./seat.js";
 
-let lines = 0;  // that the server has told
+let lines = 0; // that the server has told
 
-/** Show the lines that are new.
+/**
+ * Show the lines that are new.
  * @param {State} state
  */
 export function showLog(state) {
   const list = $("log-lines");
   for (const line of list.querySelectorAll(".new")) line.classList.remove("new");
   if (state.log.from < lines) list.replaceChildren();
-  list.append(...state.log.lines.map((line, i) => el("li", { class: lines ? "new" : null }, `${line} `, ruleLink(state.log.rules[i]))));
-  if (state.log.lines.length) requestAnimationFrame(scroll);  // the page is laid out then, once for all
+  list.append(
+    ...state.log.lines.map((line, i) =>
+      el("li", { class: lines ? "new" : null }, `${line} `, ruleLink(state.log.rules[i])),
+    ),
+  );
+  // the page is laid out then, once for all
+  if (state.log.lines.length) requestAnimationFrame(scroll);
   lines = state.log.from + state.log.lines.length;
 }
 

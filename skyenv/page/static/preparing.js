@@ -1,21 +1,32 @@
-// How far a server is that is getting ready: every page shows it, and asks again by itself what came too early.
+// How far a server is that is getting ready: every page shows it, and asks again by itself what
+// came too early.
 import { ask, el, setPatience } from "./dom.js";
 
-const OFTEN = 700;  // milliseconds
+const OFTEN = 700; // milliseconds
 const followers = [];
-let told = null;     // what the server said last
+let told = null; // what the server said last
 let wasSmall = false;
-let watching = null;  // the watch under way, a promise that ends when everything is ready
+let watching = null; // the watch under way, a promise that ends when everything is ready
 
 const bar = el("progress", { "aria-label": "getting ready" });
 const what = el("span", { class: "what" });
 const meanwhile = el("a", { href: "/rules", target: "_blank" }, "Read the rules meanwhile");
 const details = el("span", { class: "small" });
-const panel = el("section", { id: "preparing", class: "preparing", hidden: true, "aria-label": "Getting ready" }, what, meanwhile, bar, details);
+const panel = el(
+  "section",
+  { id: "preparing", class: "preparing", hidden: true, "aria-label": "Getting ready" },
+  what,
+  meanwhile,
+  bar,
+  details,
+);
 const header = document.querySelector("header");
 header.after(panel);
 
-/** Have `show(told)` called whenever there is news of what gets ready (Preparation.payload() of the server). */
+/**
+ * Have `show(told)` called whenever there is news of what gets ready (Preparation.payload() of the
+ * server).
+ */
 export function follow(show) {
   followers.push(show);
   if (told) show(told);
@@ -24,7 +35,11 @@ export function follow(show) {
 /** How ready an agent is, in words: "" if it is. */
 export function readiness(agent) {
   if (agent.ready !== false) return "";
-  return agent.state === "failed" ? `can't play: ${agent.error}` : agent.state === "preparing" ? "getting ready" : "ready soon";
+  return agent.state === "failed"
+    ? `can't play: ${agent.error}`
+    : agent.state === "preparing"
+      ? "getting ready"
+      : "ready soon";
 }
 
 /** The sentence of the panel, and what gets ready now. */
@@ -32,41 +47,53 @@ function words(isSmall) {
   if (told.error) return [told.error, ""];
   const now = told.agents.find((one) => one.state === "preparing");
   if (isSmall) return ["", now ? `${now.name}: ${readiness(now)}` : ""];
-  return ["The game is getting ready, once, after an installation. This page goes on by itself.",
-    `compiling ${told.about}, ${told.done} of ${told.total} functions`];
+  return [
+    "The game is getting ready, once, after an installation. This page goes on by itself.",
+    `compiling ${told.about}, ${told.done} of ${told.total} functions`,
+  ];
 }
 
 function show() {
-  const failed = Boolean(told.error), compiling = told.total > 0;
-  // The rules keep everything waiting. Agents don't: a line in the header tells of them, which moves nothing else.
+  const failed = Boolean(told.error),
+    compiling = told.total > 0;
+  // The rules keep everything waiting. Agents don't: a line in the header tells of them, which
+  // moves nothing else.
   const isSmall = told.rules && !failed;
   if (isSmall && panel.parentElement !== header) header.firstElementChild.after(panel);
-  panel.hidden = told.ready || !(compiling || failed);  // code that is there is loaded at once
+  panel.hidden = told.ready || !(compiling || failed); // code that is there is loaded at once
   if (panel.classList.toggle("small", isSmall) !== wasSmall) bar.removeAttribute("value");
   wasSmall = isSmall;
   [what.textContent, details.textContent] = words(isSmall);
   meanwhile.hidden = isSmall || failed || location.pathname.endsWith("/rules");
   bar.hidden = failed;
   // It doesn't go back when more functions turn out to be needed.
-  if (compiling) bar.value = Math.max(bar.hasAttribute("value") ? bar.value : 0, told.done / told.total);
+  if (compiling)
+    bar.value = Math.max(bar.hasAttribute("value") ? bar.value : 0, told.done / told.total);
   for (const one of followers) one(told);
 }
 
-const nap = (milliseconds) => new Promise((wake) => { setTimeout(wake, milliseconds); });
+const nap = (milliseconds) =>
+  new Promise((wake) => {
+    setTimeout(wake, milliseconds);
+  });
 
 async function watch() {
   while (!told?.ready && !told?.error) {
     try {
       told = await ask("/api/preparing");
       show();
-    } catch { /* the page says so that asked for something */ }
+    } catch {
+      /* the page says so that asked for something */
+    }
     if (!told?.ready) await nap(OFTEN);
   }
 }
 
 /** Show how far it is until everything is ready. */
 function begin() {
-  watching ??= watch().finally(() => { watching = null; });
+  watching ??= watch().finally(() => {
+    watching = null;
+  });
 }
 
 setPatience(async (preparing) => {

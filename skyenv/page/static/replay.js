@@ -1,11 +1,12 @@
-// Replays that the server keeps: which game of the record, its drawings, and the address of what is shown.
+// Replays that the server keeps: which game of the record, its drawings, and the address of what is
+// shown.
 import { tools } from "./analysis.js";
 import { digestsOf, merged } from "./board.js";
 import { ask, el, seatNames, themeButton } from "./dom.js";
 import { rulesButton } from "./rules.js";
 import { view } from "./viewer.js";
 
-const path = location.pathname.split("/");  // …/replay/KEY, or …/library/FILE/GAME
+const path = location.pathname.split("/"); // …/replay/KEY, or …/library/FILE/GAME
 const inLibrary = path.at(-2) !== "replay";
 const key = path.at(inLibrary ? -2 : -1);
 const its = path.at(-1);
@@ -13,8 +14,11 @@ const api = `/api/replays/${key}`;
 const main = document.querySelector("main");
 let redraw = () => {};
 let viewer = null;
-let opened = null;  // the number of the game that is shown
-document.querySelector("header").append(rulesButton(), themeButton(() => redraw()));
+let opened = null; // the number of the game that is shown
+document.querySelector("header").append(
+  rulesButton(),
+  themeButton(() => redraw()),
+);
 
 // ---- addresses: /replay/KEY?game=2&step=87&seat=1&agent=trained ----
 
@@ -22,10 +26,18 @@ document.querySelector("header").append(rulesButton(), themeButton(() => redraw(
 function place() {
   const said = new URLSearchParams(location.search);
   const whole = (name) => (/^\d{1,9}$/.test(said.get(name) ?? "") ? Number(said.get(name)) : null);
-  return { game: whole("game"), step: whole("step") ?? 0, seat: whole("seat"), agent: said.get("agent") };
+  return {
+    game: whole("game"),
+    step: whole("step") ?? 0,
+    seat: whole("seat"),
+    agent: said.get("agent"),
+  };
 }
 
-/** Make the address say something else; `jumped`: as a place of its own, to which the browser's back button leads. */
+/**
+ * Make the address say something else; `jumped`: as a place of its own, to which the browser's back
+ * button leads.
+ */
 function note(changes, jumped = false) {
   const said = new URLSearchParams(location.search);
   for (const [name, value] of Object.entries(changes)) {
@@ -33,10 +45,14 @@ function note(changes, jumped = false) {
     else said.set(name, value);
   }
   const address = `${location.pathname}${said.size ? `?${said}` : ""}`;
-  if (address !== location.pathname + location.search) history[jumped ? "pushState" : "replaceState"](null, "", address);
+  if (address !== location.pathname + location.search)
+    history[jumped ? "pushState" : "replaceState"](null, "", address);
 }
 
-/** Browsers refuse more than some changes of the address in a few seconds: while a game plays by itself, the last one will do. */
+/**
+ * Browsers refuse more than some changes of the address in a few seconds: while a game plays by
+ * itself, the last one will do.
+ */
 let late = null;
 function moved(where, jumped) {
   clearTimeout(late);
@@ -49,28 +65,45 @@ function moved(where, jumped) {
 async function open(number, agents) {
   const game = await ask(`${api}/${number}`);
   const kept = new Map();
-  let last = null;  // the drawing that came last: only what differs from it is sent
+  let last = null; // the drawing that came last: only what differs from it is sent
   const fetchDrawing = (step, seat, theme, narrow) => {
     const key = `${step}?theme=${theme}${seat === null ? "" : `&seat=${seat}`}${narrow ? "&narrow=1" : ""}`;
     if (!kept.has(key)) {
       if (kept.size > 200) kept.clear();
       const known = last;
       const position = ask(`${api}/${number}/${key}&drawn=${digestsOf(known)}`);
-      kept.set(key, position.then(({ drawing }) => (last = merged(known, drawing))));
+      kept.set(
+        key,
+        position.then(({ drawing }) => (last = merged(known, drawing))),
+      );
     }
     return kept.get(key);
   };
   const draw = (step, seat, theme, narrow) => {
     const wanted = fetchDrawing(step, seat, theme, narrow);
-    wanted.then(() => { if (step < game.steps) fetchDrawing(step + 1, seat, theme, narrow).catch(() => {}); }, () => kept.clear());
+    wanted.then(
+      () => {
+        if (step < game.steps) fetchDrawing(step + 1, seat, theme, narrow).catch(() => {});
+      },
+      () => kept.clear(),
+    );
     return wanted;
   };
   const { step, seat, agent } = place();
   main.className = "wide";
   opened = number;
   viewer = view(main, game, draw, {
-    step, seat: seat !== null && seat < game.players ? seat : null, moved,
-    tools: (made) => tools(made, { api: `${api}/${number}`, record: inLibrary ? `/api/library/${key}/${its}` : `${api}/record`, agents, agent, noted: note }),
+    step,
+    seat: seat !== null && seat < game.players ? seat : null,
+    moved,
+    tools: (made) =>
+      tools(made, {
+        api: `${api}/${number}`,
+        record: inLibrary ? `/api/library/${key}/${its}` : `${api}/record`,
+        agents,
+        agent,
+        noted: note,
+      }),
   });
   redraw = () => viewer.show(false, true);
 }
@@ -78,16 +111,38 @@ async function open(number, agents) {
 // ---- the games of a record ----
 
 function choose(games, agents) {
-  const enter = (game) => { note({ game: game.number, step: null, seat: null }, true); return open(game.number, agents); };
-  const row = (game) => el("tr", {}, el("td", {}, el("button", { type: "button", onclick: () => enter(game) }, `game ${game.number}`)),
-    el("td", {}, seatNames(game.names).join(", ")), el("td", {}, game.side), el("td", {}, `${game.actions}`),
-    el("td", {}, game.scores.join(" : ") + (game.is_over ? "" : " (not over)")));
-  const heads = ["game", "seats", "side", "actions", "VP"].map((text) => el("th", { scope: "col" }, text));
+  const enter = (game) => {
+    note({ game: game.number, step: null, seat: null }, true);
+    return open(game.number, agents);
+  };
+  const row = (game) =>
+    el(
+      "tr",
+      {},
+      el(
+        "td",
+        {},
+        el("button", { type: "button", onclick: () => enter(game) }, `game ${game.number}`),
+      ),
+      el("td", {}, seatNames(game.names).join(", ")),
+      el("td", {}, game.side),
+      el("td", {}, `${game.actions}`),
+      el("td", {}, game.scores.join(" : ") + (game.is_over ? "" : " (not over)")),
+    );
+  const heads = ["game", "seats", "side", "actions", "VP"].map((text) =>
+    el("th", { scope: "col" }, text),
+  );
   opened = viewer = null;
   redraw = () => {};
   main.className = "";
-  main.replaceChildren(el("section", { class: "card" }, el("h1", {}, `${games.length} games`),
-    el("table", {}, el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...games.map(row)))));
+  main.replaceChildren(
+    el(
+      "section",
+      { class: "card" },
+      el("h1", {}, `${games.length} games`),
+      el("table", {}, el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...games.map(row))),
+    ),
+  );
 }
 
 /** What the address names: one game, or which there are. */
@@ -101,7 +156,9 @@ async function showPlace(record) {
 }
 
 try {
-  const record = inLibrary ? { games: [{ number: Number(its) }], agents: (await ask("/api/options")).agents } : await ask(api);
+  const record = inLibrary
+    ? { games: [{ number: Number(its) }], agents: (await ask("/api/options")).agents }
+    : await ask(api);
   await showPlace(record);
   addEventListener("popstate", () => showPlace(record));
 } catch (error) {

@@ -1,9 +1,10 @@
-// The rules beside the game: a panel on every page, opened by a button, by the key R, and by every link to a rule.
+// The rules beside the game: a panel on every page, opened by a button, by the key R, and by every
+// link to a rule.
 import { at, el } from "./dom.js";
 import { newsSwitch } from "./news.js";
 
-let panel = null;   // made when it is first opened
-let before = null;  // what had the keyboard then
+let panel = null; // made when it is first opened
+let before = null; // what had the keyboard then
 
 /** Mark what a rule's sign stands behind, and go there. */
 export function show(root, id) {
@@ -16,11 +17,29 @@ export function show(root, id) {
 }
 
 async function make() {
-  const close = el("button", { type: "button", class: "quiet", onclick: hide, "aria-label": "close the rules" }, "✕");
+  const close = el(
+    "button",
+    { type: "button", class: "quiet", onclick: hide, "aria-label": "close the rules" },
+    "✕",
+  );
   const text = el("div", { class: "rules-text", tabindex: -1 }, "…");
-  panel = document.body.appendChild(el("dialog", { class: "rules-panel", "aria-label": "The rules" },
-    el("div", { class: "rules-head" }, el("h1", {}, "The rules"), el("a", { href: "/rules" }, "as a page"), close), text));
-  panel.addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
+  panel = document.body.appendChild(
+    el(
+      "dialog",
+      { class: "rules-panel", "aria-label": "The rules" },
+      el(
+        "div",
+        { class: "rules-head" },
+        el("h1", {}, "The rules"),
+        el("a", { href: "/rules" }, "as a page"),
+        close,
+      ),
+      text,
+    ),
+  );
+  panel.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") hide();
+  });
   panel.addEventListener("click", (event) => {
     const link = event.target.closest("a[href^='#']");
     if (!link) return;
@@ -34,7 +53,14 @@ async function make() {
     text.replaceChildren(newsSwitch(), ...page.getElementById("rules-text").childNodes);
   } catch {
     text.textContent = "The rules can't be loaded now.";
-    panel.addEventListener("close", () => { panel.remove(); panel = null; }, { once: true });
+    panel.addEventListener(
+      "close",
+      () => {
+        panel.remove();
+        panel = null;
+      },
+      { once: true },
+    );
   }
 }
 
@@ -73,5 +99,16 @@ export function rulesButton() {
     event.preventDefault();
     toggle();
   });
-  return el("button", { type: "button", class: "quiet", id: "rules", "aria-keyshortcuts": "R", title: "the rules (R)", onclick: toggle }, "Rules");
+  return el(
+    "button",
+    {
+      type: "button",
+      class: "quiet",
+      id: "rules",
+      "aria-keyshortcuts": "R",
+      title: "the rules (R)",
+      onclick: toggle,
+    },
+    "Rules",
+  );
 }

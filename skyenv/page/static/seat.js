@@ -1,4 +1,5 @@
-// The seat that a table's page shows: what the server told last, what is sent to it, and staying up to date.
+// The seat that a table's page shows: what the server told last, what is sent to it, and staying up
+// to date.
 import { digestsOf, isUpright, merged } from "./board.js";
 import { ask, at, send, theme } from "./dom.js";
 import { storedName, storeName } from "./settings.js";
@@ -6,7 +7,9 @@ import { storedName, storeName } from "./settings.js";
 export const api = `/api/seats/${location.pathname.split("/").pop()}`;
 export const $ = (name) => document.getElementById(name);
 
-/** What the server told last: `seat.state`, null before it has told anything; its `drawing` is the whole one.
+/**
+ * What the server told last: `seat.state`, null before it has told anything; its `drawing` is the
+ * whole one.
  * @type {{ state: State | null }}
  */
 export const seat = { state: null };
@@ -14,41 +17,57 @@ export const seat = { state: null };
 /** Tells the positions of a game apart; a step can come again after something was taken back. */
 export const positionOf = (state) => `${state.undone}:${state.step}`;
 
-let lines = 0;        // lines of the log that the page has
-let busy = null;      // ends with the request under way whose answer is to be shown
-let again = false;    // whether something has changed meanwhile
-let wait = 500;       // milliseconds until the next try to connect
-let socket = null;    // tells of changes
-let gone = false;     // whether there is nothing to wait for: no such seat, or a game that can't be played any more
-let trouble = null;   // what the server told of troubles last
-let closed = false;   // whether the seat isn't this browser's: nothing is asked until somebody takes it
-let noted = null;     // the step to which a message belongs
-let cover = null;     // shows the curtain
-const tab = Math.random().toString(36).slice(2);  // this page's name: it isn't told what its own requests are answered
-const shows = [];     // what is done with every state
-const arrivals = [];  // what is waited for before a state is shown
+let lines = 0; // lines of the log that the page has
+let busy = null; // ends with the request under way whose answer is to be shown
+let again = false; // whether something has changed meanwhile
+let wait = 500; // milliseconds until the next try to connect
+let socket = null; // tells of changes
+// whether there is nothing to wait for: no such seat, or a game that can't be played any more
+let gone = false;
+let trouble = null; // what the server told of troubles last
+// whether the seat isn't this browser's: nothing is asked until somebody takes it
+let closed = false;
+let noted = null; // the step to which a message belongs
+let cover = null; // shows the curtain
+// this page's name: it isn't told what its own requests are answered
+const tab = Math.random().toString(36).slice(2);
+const shows = []; // what is done with every state
+const arrivals = []; // what is waited for before a state is shown
 let arriving = false; // whether it is
-const hears = {};     // what is done with other news than that anything has changed
-const connects = [];  // what is done whenever the connection is there
+const hears = {}; // what is done with other news than that anything has changed
+const connects = []; // what is done whenever the connection is there
 
-/** Have `show(state)` called whenever the server has told something, in the order of these calls.
+/**
+ * Have `show(state)` called whenever the server has told something, in the order of these calls.
  * @param {(state: State) => void} show
  */
-export const onState = (show) => { shows.push(show); };
+export const onState = (show) => {
+  shows.push(show);
+};
 
-/** Have `arrive(state)` called, and waited for, before a state is shown; nothing can be played meanwhile.
+/**
+ * Have `arrive(state)` called, and waited for, before a state is shown; nothing can be played
+ * meanwhile.
  * @param {(state: State) => Promise<void> | void} arrive
  */
-export const onArrival = (arrive) => { arrivals.push(arrive); };
+export const onArrival = (arrive) => {
+  arrivals.push(arrive);
+};
 
 /** Have `begin()` called whenever the connection is there (again). */
-export const onConnect = (begin) => { connects.push(begin); };
+export const onConnect = (begin) => {
+  connects.push(begin);
+};
 
 /** Have `show(curtain)` called when somebody else at this screen is to act. */
-export const onCurtain = (show) => { cover = show; };
+export const onCurtain = (show) => {
+  cover = show;
+};
 
 /** Have `hear()` called when the server tells that news. */
-export const onNews = (what, hear) => { hears[what] = hear; };
+export const onNews = (what, hear) => {
+  hears[what] = hear;
+};
 
 /** Show a message; "" takes it away. */
 export function note(text) {
@@ -66,14 +85,15 @@ export async function attempt(doing) {
     await doing();
     return true;
   } catch (error) {
-    if (error.status === 409) await load();  // shown too late
+    if (error.status === 409) await load(); // shown too late
     note(error.message);
     return false;
   }
 }
 
 /** Do something on this seat and show what the answer tells. */
-const change = async (path, value) => arriving || attempt(() => update((known) => send(`${api}/${path}?${known}`, value)));
+const change = async (path, value) =>
+  arriving || attempt(() => update((known) => send(`${api}/${path}?${known}`, value)));
 /** Play actions of this seat, one after the other. */
 export const act = (actions) => change("act", { actions, step: seat.state.step });
 /** Take back what this seat did last. */
@@ -95,9 +115,15 @@ export async function take() {
 /** Show the position as it is now, whatever lies between. */
 export const now = () => load(true);
 
-/** Ask the server for the table and show it: the position after the one that is shown, so that none is skipped; `singly`: at any pace. */
+/**
+ * Ask the server for the table and show it: the position after the one that is shown, so that none
+ * is skipped; `singly`: at any pace.
+ */
 export async function load(skip = false, singly = false) {
-  if (busy) { again = true; return; }
+  if (busy) {
+    again = true;
+    return;
+  }
   await update((known) => ask(`${api}?${known}`), skip, singly).catch(fail);
 }
 
@@ -113,23 +139,30 @@ function known(skip, singly) {
 async function update(asking, skip = false, singly = false) {
   while (busy) await busy;
   let done;
-  busy = new Promise((resolve) => { done = resolve; });
+  busy = new Promise((resolve) => {
+    done = resolve;
+  });
   try {
     await arrive(await asking(known(skip, singly)));
   } finally {
     busy = null;
     arriving = false;
     done();
-    if (again) { again = false; load(); }
+    if (again) {
+      again = false;
+      load();
+    }
   }
 }
 
 /** Show what the server has told. */
 async function arrive(state) {
-  if (state.refused) throw Object.assign(new Error(state.refused), { status: 403, free: state.free });
+  if (state.refused)
+    throw Object.assign(new Error(state.refused), { status: 403, free: state.free });
   closed = false;
   if (state.curtain) {
-    if (seat.state !== null) location.reload();  // so that nothing of the hand that was shown stays in the page
+    // so that nothing of the hand that was shown stays in the page
+    if (seat.state !== null) location.reload();
     reveal("curtain");
     cover(state.curtain);
     return;
@@ -143,7 +176,8 @@ async function arrive(state) {
   reveal("table");
   $("offline").hidden = true;
   // Other messages stay until they are no longer true: until somebody does something.
-  if (state.trouble !== trouble || (noted !== state.step && !$("note").hidden)) note(state.trouble ?? "");
+  if (state.trouble !== trouble || (noted !== state.step && !$("note").hidden))
+    note(state.trouble ?? "");
   trouble = state.trouble;
   for (const show of shows) show(state);
 }
@@ -157,7 +191,9 @@ function fail(error) {
   if (error.status === 403) {
     reveal("take");
     closed = true;
-    $("take-text").textContent = error.free ? `${error.message}. Take it to play here.` : `${error.message}. Ask for the address of another seat, or make a table of your own.`;
+    $("take-text").textContent = error.free
+      ? `${error.message}. Take it to play here.`
+      : `${error.message}. Ask for the address of another seat, or make a table of your own.`;
     $("take-button").hidden = $("take-as").hidden = !error.free;
     $("take-name").value = storedName();
     document.title = "Fifth Avenue";
@@ -167,16 +203,18 @@ function fail(error) {
     $("gone-text").textContent = error.status ? error.message : `${error.message} Trying again …`;
     if (gone) socket?.close();
   } else if (error.status) note(error.message);
-  else $("offline").hidden = $("table").hidden;  // a seat that isn't taken has no connection
+  else $("offline").hidden = $("table").hidden; // a seat that isn't taken has no connection
 }
 
 async function retry() {
-  await load();  // a socket doesn't tell why it was refused, and some networks let none through
+  await load(); // a socket doesn't tell why it was refused, and some networks let none through
   if (!gone && !closed) connect();
 }
 
 function connect() {
-  socket = new WebSocket(`${location.protocol.replace("http", "ws")}//${location.host}${at(`${api}/changes?tab=${tab}`)}`);
+  socket = new WebSocket(
+    `${location.protocol.replace("http", "ws")}//${location.host}${at(`${api}/changes?tab=${tab}`)}`,
+  );
   socket.onopen = () => {
     wait = 500;
     note(seat.state?.trouble ?? "");
@@ -191,8 +229,13 @@ function connect() {
   };
 }
 
-addEventListener("pagehide", () => { gone = true; socket?.close(); });  // a page that is kept for "back" would hold its seat
-addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+addEventListener("pagehide", () => {
+  gone = true;
+  socket?.close();
+}); // a page that is kept for "back" would hold its seat
+addEventListener("pageshow", (event) => {
+  if (event.persisted) location.reload();
+});
 
 /** Show the table and keep it up to date. */
 export async function begin() {

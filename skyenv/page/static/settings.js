@@ -1,11 +1,19 @@
 // What this browser remembers of how its person likes to play.
 
 const kept = (name) => {
-  try { return localStorage.getItem(name); } catch { return null; }  // a page may have no storage
+  try {
+    return localStorage.getItem(name);
+  } catch {
+    return null;
+  } // a page may have no storage
 };
 
 const keep = (name, value) => {
-  try { localStorage.setItem(name, value); } catch { /* then it lasts as long as the page */ }
+  try {
+    localStorage.setItem(name, value);
+  } catch {
+    /* then it lasts as long as the page */
+  }
 };
 
 /** What the person at this browser is called. */
@@ -27,5 +35,9 @@ export function bindSetting(box, name, otherwise = true, changed = () => {}) {
   };
 }
 
-/** Whether the decision has one legal action, which the page plays by itself; not in a lesson, which explains it. */
-export const isForced = (state) => state.yours && state.legal.length === 1 && !state.lesson && isOn("forced");
+/**
+ * Whether the decision has one legal action, which the page plays by itself; not in a lesson, which
+ * explains it.
+ */
+export const isForced = (state) =>
+  state.yours && state.legal.length === 1 && !state.lesson && isOn("forced");

@@ -24,12 +24,15 @@ import { setUpTurns } from "./turns.js";
 import { setUpLesson } from "./tutorial.js";
 import { setUpZoom } from "./zoom.js";
 
-let worded = null;  // the drawing whose text was fetched
+let worded = null; // the drawing whose text was fetched
 
 function showTable(state) {
   const yours = state.yours && !isForced(state);
   document.title = `${yours ? "● " : ""}Fifth Avenue`;
-  const sentence = state.over && !isTold() ? "The game is over. This is its final scoring, step by step." : state.decision.sentence;
+  const sentence =
+    state.over && !isTold()
+      ? "The game is over. This is its final scoring, step by step."
+      : state.decision.sentence;
   if ($("situation").dataset.told !== sentence) $("situation").replaceChildren(...linked(sentence));
   $("situation").dataset.told = sentence;
   document.body.classList.toggle("yours", yours);
@@ -40,7 +43,7 @@ function showTable(state) {
 async function showWords() {
   const { state } = seat;
   if (!$("words").open || !state || worded === state.drawing) return;
-  const wanted = worded = state.drawing;
+  const wanted = (worded = state.drawing);
   try {
     const words = await ask(`${api}/words`);
     if (worded === wanted) $("words-text").textContent = words.text;
@@ -50,10 +53,23 @@ async function showWords() {
   }
 }
 
-document.querySelector("header .row").append(rulesButton(), themeButton(() => load()));
+document.querySelector("header .row").append(
+  rulesButton(),
+  themeButton(() => load()),
+);
 explainBoard($("board"), say, isLegal);
 isUpright.addEventListener("change", () => load());
-for (const show of [showTable, showChoices, showRecent, showLeads, showLog, showInvitations, showFinal, showWords]) onState(show);
+for (const show of [
+  showTable,
+  showChoices,
+  showRecent,
+  showLeads,
+  showLog,
+  showInvitations,
+  showFinal,
+  showWords,
+])
+  onState(show);
 setUpFit();
 whenTold(() => showTable(seat.state));
 setUpPace();
@@ -71,12 +87,22 @@ bindSetting($("ask-first"), "ask");
 setUpKeys();
 $("undo").onclick = undo;
 $("take-button").onclick = take;
-$("release").onclick = () => attempt(async () => {
-  if (!await confirmed("Give this seat up, so that another browser can take it with this address?", "give it up")) return;
-  await send(`${api}/release`);
-  await load();
-});
+$("release").onclick = () =>
+  attempt(async () => {
+    if (
+      !(await confirmed(
+        "Give this seat up, so that another browser can take it with this address?",
+        "give it up",
+      ))
+    )
+      return;
+    await send(`${api}/release`);
+    await load();
+  });
 $("record").href = at(`${api}/record`);
-$("replay").onclick = () => attempt(async () => { location.href = at((await send(`${api}/replay`)).page); });
+$("replay").onclick = () =>
+  attempt(async () => {
+    location.href = at((await send(`${api}/replay`)).page);
+  });
 $("words").ontoggle = showWords;
 await begin();

@@ -3,8 +3,15 @@ import { ask, el } from "./dom.js";
 import { $, api, onState, seat } from "./seat.js";
 import { doing } from "./thinking.js";
 
-const PATIENCE = 2000, OFTEN = 1000;  // milliseconds
-const line = el("p", { id: "thinking", class: "card", role: "timer", "aria-live": "off", hidden: true });
+const PATIENCE = 2000,
+  OFTEN = 1000; // milliseconds
+const line = el("p", {
+  id: "thinking",
+  class: "card",
+  role: "timer",
+  "aria-live": "off",
+  hidden: true,
+});
 let timer = null;
 
 async function look() {
@@ -14,7 +21,9 @@ async function look() {
     if (seat.state.step !== step || seat.state.yours) return;
     line.hidden = !agent || seconds === null;
     if (!line.hidden) line.textContent = doing(agent, Math.round(seconds));
-  } catch { /* the table says what is wrong */ }
+  } catch {
+    /* the table says what is wrong */
+  }
   clearTimeout(timer);
   timer = setTimeout(look, OFTEN);
 }
@@ -24,7 +33,7 @@ export function setUpTurns() {
   $("choices").before(line);
   let shown = null;
   onState((state) => {
-    if (state.step === shown && !state.over) return;  // drawn anew
+    if (state.step === shown && !state.over) return; // drawn anew
     shown = state.step;
     clearTimeout(timer);
     line.hidden = true;

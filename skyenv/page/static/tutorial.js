@@ -6,27 +6,52 @@ import { bring, isSmall } from "./fit.js";
 import { $, api, attempt, onState, seat } from "./seat.js";
 import { linked, worded } from "./terms.js";
 
-const USUAL = "greedy";  // who is played on against, if it is there
-const TAKE = 55, BID = 79, DONE = 97;
-let parts = null;        // of the page, once this is a lesson
-let shown = "";          // the step that is told
+const USUAL = "greedy"; // who is played on against, if it is there
+const TAKE = 55,
+  BID = 79,
+  DONE = 97;
+let parts = null; // of the page, once this is a lesson
+let shown = ""; // the step that is told
 
 function make() {
   const button = (id, text, onclick) => el("button", { type: "button", id, onclick }, text);
   parts = {
-    title: el("h2", {}), text: el("p", { id: "lesson-text" }), todo: el("p", { id: "lesson-todo", class: "todo", role: "status" }),
-    back: button("lesson-back", "back a step", () => repeat({})), anew: button("lesson-anew", "from the beginning", () => repeat({ anew: true })),
-    leave: button("lesson-leave", "", leave), game: el("a", { class: "button", id: "lesson-game", href: at("/") }, "begin a real game"),
-    more: el("button", { type: "button", id: "lesson-more", "aria-expanded": "false", onclick: () => open(parts.more.textContent === "more") }, "more"),
+    title: el("h2", {}),
+    text: el("p", { id: "lesson-text" }),
+    todo: el("p", { id: "lesson-todo", class: "todo", role: "status" }),
+    back: button("lesson-back", "back a step", () => repeat({})),
+    anew: button("lesson-anew", "from the beginning", () => repeat({ anew: true })),
+    leave: button("lesson-leave", "", leave),
+    game: el("a", { class: "button", id: "lesson-game", href: at("/") }, "begin a real game"),
+    more: el(
+      "button",
+      {
+        type: "button",
+        id: "lesson-more",
+        "aria-expanded": "false",
+        onclick: () => open(parts.more.textContent === "more"),
+      },
+      "more",
+    ),
   };
-  parts.whole = el("section", { id: "lesson", class: "lesson", "aria-label": "The lesson" }, parts.title, parts.text, parts.todo,
-    parts.more, el("p", { class: "row" }, parts.back, parts.anew, parts.leave, parts.game));
+  parts.whole = el(
+    "section",
+    { id: "lesson", class: "lesson", "aria-label": "The lesson" },
+    parts.title,
+    parts.text,
+    parts.todo,
+    parts.more,
+    el("p", { class: "row" }, parts.back, parts.anew, parts.leave, parts.game),
+  );
   document.body.classList.add("learning");
-  const put = () => (isSmall.matches ? $("table").before(parts.whole) : $("dock").before(parts.whole));
+  const put = () =>
+    isSmall.matches ? $("table").before(parts.whole) : $("dock").before(parts.whole);
   put();
   isSmall.addEventListener("change", put);
   new MutationObserver(mark).observe($("table"), { childList: true, subtree: true });
-  new ResizeObserver(() => document.documentElement.style.setProperty("--told", `${parts.whole.offsetHeight}px`)).observe(parts.whole);
+  new ResizeObserver(() =>
+    document.documentElement.style.setProperty("--told", `${parts.whole.offsetHeight}px`),
+  ).observe(parts.whole);
 }
 
 /** Small screens show two lines, until more is asked for. */
@@ -36,16 +61,18 @@ function open(is) {
   parts.more.setAttribute("aria-expanded", `${is}`);
 }
 
-const repeat = (value) => attempt(async () => {
-  await send(`${api}/lesson/back`, value);
-  location.reload();  // the log is shorter now
-});
+const repeat = (value) =>
+  attempt(async () => {
+    await send(`${api}/lesson/back`, value);
+    location.reload(); // the log is shorter now
+  });
 
-const leave = () => attempt(async () => {
-  const { agents } = await ask("/api/options");
-  const agent = agents.find((one) => one.name === USUAL) ?? agents[0];
-  location.href = at((await send(`${api}/lesson/leave`, { agent: agent.name })).page);
-});
+const leave = () =>
+  attempt(async () => {
+    const { agents } = await ask("/api/options");
+    const agent = agents.find((one) => one.name === USUAL) ?? agents[0];
+    location.href = at((await send(`${api}/lesson/leave`, { agent: agent.name })).page);
+  });
 
 /** The action of a button among the choices. */
 function meant({ id, dataset }) {
@@ -83,8 +110,12 @@ function show({ lesson }) {
   const told = JSON.stringify([lesson.number, lesson.waits, lesson.over]);
   if (told === shown) return;
   shown = told;
-  parts.title.textContent = lesson.over ? lesson.title : `Lesson, step ${lesson.number + 1} of ${lesson.steps}: ${lesson.title}`;
-  parts.text.replaceChildren(...(lesson.waits ? [] : [...linked(lesson.text), " ", ruleLink([lesson.rule])]));
+  parts.title.textContent = lesson.over
+    ? lesson.title
+    : `Lesson, step ${lesson.number + 1} of ${lesson.steps}: ${lesson.title}`;
+  parts.text.replaceChildren(
+    ...(lesson.waits ? [] : [...linked(lesson.text), " ", ruleLink([lesson.rule])]),
+  );
   parts.todo.textContent = lesson.waits ? "The teacher moves …" : worded(lesson.todo);
   parts.todo.hidden = lesson.over;
   parts.back.disabled = lesson.number === 0;
@@ -95,5 +126,7 @@ function show({ lesson }) {
   bring();
 }
 
-/** Show the lesson if this is one; to be called when all that is shown of a state has been set up. */
+/**
+ * Show the lesson if this is one; to be called when all that is shown of a state has been set up.
+ */
 export const setUpLesson = () => onState(show);

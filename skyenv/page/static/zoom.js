@@ -24,6 +24,6 @@ export function setUpZoom() {
     show(isLarge);
     showScrolling();
   };
-  onState(() => requestAnimationFrame(showScrolling));  // the page is laid out then, once for all
+  onState(() => requestAnimationFrame(showScrolling)); // the page is laid out then, once for all
   new ResizeObserver(showScrolling).observe($("board"));
 }

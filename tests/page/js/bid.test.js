@@ -3,10 +3,24 @@ import { test } from "node:test";
 
 import { Bid } from "../../../skyenv/page/static/bid.js";
 
-const GREEN = 0, VIOLET = 1, GRAY = 4, BLACK = 5;
+const GREEN = 0,
+  VIOLET = 1,
+  GRAY = 4,
+  BLACK = 5;
 const DECISION = {
-  cards: [[GREEN, 4, 2], [VIOLET, 6, 1], [GRAY, 5, 1], [BLACK, 5, 1]], colours: [GREEN, VIOLET],
-  laid: 0, highest: 0, is_open: true, limits: { 4: 3, 5: 2, 6: 1 }, allows: 0, supply: 9,
+  cards: [
+    [GREEN, 4, 2],
+    [VIOLET, 6, 1],
+    [GRAY, 5, 1],
+    [BLACK, 5, 1],
+  ],
+  colours: [GREEN, VIOLET],
+  laid: 0,
+  highest: 0,
+  is_open: true,
+  limits: { 4: 3, 5: 2, 6: 1 },
+  allows: 0,
+  supply: 9,
 };
 
 /** A bid of these cards (colour, value, number). */
@@ -19,7 +33,15 @@ function bidOf(cards, decision = {}) {
 for (const [cards, decision, missing, sum] of [
   [[], {}, "no card laid down yet", 0],
   [[[BLACK, 5, 1]], {}, "the first card must be a coloured one", 5],
-  [[[GREEN, 4, 2], [BLACK, 5, 1]], {}, "", 13],
+  [
+    [
+      [GREEN, 4, 2],
+      [BLACK, 5, 1],
+    ],
+    {},
+    "",
+    13,
+  ],
   [[[GREEN, 4, 2]], { highest: 8 }, "more than 8 is needed", 8],
   [[[BLACK, 5, 1]], { highest: 8, laid: 4, is_open: false }, "", 5],
 ]) {
@@ -31,12 +53,24 @@ for (const [cards, decision, missing, sum] of [
 }
 
 test("cards are played in the order of the encoding, whatever the order of laying", () => {
-  assert.deepEqual(bidOf([[BLACK, 5, 1], [GREEN, 4, 2]]).actions, [79, 79, 95]);
+  assert.deepEqual(
+    bidOf([
+      [BLACK, 5, 1],
+      [GREEN, 4, 2],
+    ]).actions,
+    [79, 79, 95],
+  );
 });
 
 test("the highest card limits what can be built (COM-10)", () => {
   assert.equal(bidOf([[GREEN, 4, 2]]).allows, 3);
-  assert.equal(bidOf([[GREEN, 4, 1], [BLACK, 5, 1]]).allows, 2);
+  assert.equal(
+    bidOf([
+      [GREEN, 4, 1],
+      [BLACK, 5, 1],
+    ]).allows,
+    2,
+  );
   assert.equal(bidOf([[GREEN, 4, 1]], { laid: 6, allows: 1 }).allows, 1);
 });
 

@@ -9,7 +9,7 @@ export default [
     rules: {
       complexity: ["error", 12],
       eqeqeq: "error",
-      "no-alert": "error",  // the page has dialogs of its own
+      "no-alert": "error", // the page has dialogs of its own
       "no-undef": "error",
       "no-unused-vars": ["error", { argsIgnorePattern: "^_" }],
       "no-var": "error",

@@ -25,14 +25,18 @@ function withPreloads(text) {
   const found = new Set();
   for (const [, name] of scripts) collect(name, found);
   for (const [, name] of scripts) found.delete(name);
-  const links = [...found].sort().map((name) => `<link rel="modulepreload" href="/static/${name}">\n`);
+  const links = [...found]
+    .sort()
+    .map((name) => `<link rel="modulepreload" href="/static/${name}">\n`);
   const last = scripts.at(-1)[0];
   return text.replace(LINK, "").replace(last, last + links.join(""));
 }
 
 /** The pages: name, text, and the text that it should have. */
-export const pages = () => readdirSync(STATIC).filter((name) => name.endsWith(".html"))
-  .map((name) => [name, read(name), withPreloads(read(name))]);
+export const pages = () =>
+  readdirSync(STATIC)
+    .filter((name) => name.endsWith(".html"))
+    .map((name) => [name, read(name), withPreloads(read(name))]);
 
 if (process.argv[1] === import.meta.filename) {
   for (const [name, text, wanted] of pages()) {

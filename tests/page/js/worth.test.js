@@ -4,8 +4,17 @@ import test from "node:test";
 import { worthText } from "../../../skyenv/page/static/bid.js";
 
 const worth = {
-  colours: [{ name: "green", vp: 2, builds: { 4: 3, 5: 2, 6: 1 } }, { name: "gray", vp: 5, builds: { 4: 3, 5: 2, 6: 1 } }],
-  assumes: "Scored once.", stop: null, alea: [[14, 0.4], [15, 0.25]], others: [{ seat: 1, most: 31 }],
+  colours: [
+    { name: "green", vp: 2, builds: { 4: 3, 5: 2, 6: 1 } },
+    { name: "gray", vp: 5, builds: { 4: 3, 5: 2, 6: 1 } },
+  ],
+  assumes: "Scored once.",
+  stop: null,
+  alea: [
+    [14, 0.4],
+    [15, 0.25],
+  ],
+  others: [{ seat: 1, most: 31 }],
 };
 
 test("what a bid builds is worth its VP, and Alea's chance is that of its total", () => {
@@ -15,6 +24,9 @@ test("what a bid builds is worth its VP, and Alea's chance is that of its total"
 });
 
 test("before a card is laid down the best colour counts, and without Alea there is no word of her", () => {
-  const [line] = worthText({ ...worth, alea: null }, { colour: undefined, total: 0, builds: Infinity, cards: 0 });
+  const [line] = worthText(
+    { ...worth, alea: null },
+    { colour: undefined, total: 0, builds: Infinity, cards: 0 },
+  );
   assert.equal(line, "Winning is worth 3 × 5 = 15 VP in gray");
 });

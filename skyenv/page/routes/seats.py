@@ -87,6 +87,7 @@ async def _table(request: Request) -> Response:
         "trouble": session.trouble,
         "lesson": None if session.lesson is None else session.lesson.payload(),
         "watching": link.seat is None,
+        "open_hands": viewer is None,
         "owner": is_owner,
         "people": people,
         "invitations": [{"seat": each.seat, "page": f"/seat/{each.token}"} for each in free],
@@ -163,12 +164,20 @@ async def _lift(request: Request) -> Response:
 
 
 async def _hint(request: Request) -> Response:
-    """What an agent would do on this seat now."""
+    """What an agent would do on this seat now; for a spectator who sees all hands, on the seat that
+    is to act at the step that is shown.
+
+    Spectators of people's games get none: a hint depends on the hand of the seat to act.
+    """
     server, link, session = await seat_of(request)
     session.check_uncovered(link)
-    if link.seat is None or session.game.seat != link.seat:
-        raise PageError("hints are for the seat that is to act", 409)
-    game, step = snapshot(session, link.seat), session.step_of(link.seat)
+    viewer, shown = session.viewer(link), number(request, "step")
+    if viewer not in (None, session.game.seat):
+        raise PageError("hints are for the seat that is to act, and for games without people", 409)
+    game = snapshot(session, viewer)
+    if viewer is None and shown is not None:
+        game, _ = session.after(shown - 1)
+    step = int(game.state["decisions"])
     agent = request.query_params.get("agent", "")
 
     async def ask(report: Report) -> Payload:

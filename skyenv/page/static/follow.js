@@ -37,14 +37,14 @@ export function togglePause() {
     toggleCards(state);
     return;
   }
-  if (isForAll(state)) {
-    attempt(() => send(`${api}/pause`, { paused: !state.paused }));
-    return;
-  }
+  if (isForAll(state)) return attempt(() => send(`${api}/pause`, { paused: !state.paused }));
   held = !held;
   if (missed && !held) show();
   showPace(state);
 }
+
+/** Let moves wait, so that what is shown stays; the promise of it. */
+export const hold = () => (seat.state.paused || held ? null : togglePause());
 
 function toggleCards(state) {
   const paused = $("hold").getAttribute("aria-pressed") !== "true";

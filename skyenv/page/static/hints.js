@@ -1,5 +1,6 @@
-// An agent is asked what it would do on this seat.
+// An agent is asked what it would do on this seat, or in a game between agents.
 import { ask, el } from "./dom.js";
+import { hold } from "./follow.js";
 import { $, api, attempt, note, onConnect, onState, seat } from "./seat.js";
 import { hintTable, think } from "./thinking.js";
 
@@ -15,10 +16,11 @@ async function loadAdvisers() {
 }
 
 function showHints(state) {
-  $("hints").hidden = state.watching || state.over;
-  $("ask-hint").disabled = !state.yours || !$("adviser").value;
+  $("hints").hidden = state.over || (state.watching && !state.open_hands);
+  $("ask-hint").disabled = !(state.yours || state.open_hands) || !$("adviser").value;
   if ($("hint").dataset.step !== String(state.step)) {
-    // it was for another position
+    // it was for another position: a move may have come before the agents paused
+    if (state.watching && state.paused) asked?.done.then(hint);
     asked?.stop.abort();
     $("hint").replaceChildren();
   }
@@ -26,6 +28,7 @@ function showHints(state) {
 }
 
 async function hint() {
+  if (seat.state.watching) await hold();
   const name = $("adviser").value;
   if (asked?.name === name) return; // that it thinks is shown
   asked?.stop.abort();
@@ -35,12 +38,8 @@ async function hint() {
   asked = { name, stop };
   asked.done = attempt(async () => {
     try {
-      const hint = await think(
-        $("hint"),
-        name,
-        `${api}/hint?agent=${encodeURIComponent(name)}`,
-        stop.signal,
-      );
+      const question = `agent=${encodeURIComponent(name)}&step=${seat.state.step}`;
+      const hint = await think($("hint"), name, `${api}/hint?${question}`, stop.signal);
       if (hint?.step !== seat.state.step) return;
       $("hint").replaceChildren(hintTable([hint]));
       const chosen = new Set(hint.actions.map(String));

@@ -90,6 +90,7 @@ interface State {
   trouble: string | null;
   lesson: any;
   watching: boolean;
+  open_hands: boolean;
   owner: boolean;
   people: any;
   invitations: { seat: number; page: string }[];

@@ -164,7 +164,7 @@ def test_wrong_chance_deep_inside_an_action() -> None:
         (lambda game: game.chance_ahead("pass"), IllegalActionError, "pass"),
         (lambda game: game.chance_ahead("option A", [4]), ChanceError, "only 0 were needed"),
         (lambda game: game.play("option A", None), ChanceError, "not None"),
-        (lambda game: game.observation("0"), OptionError, "seats must be a whole number"),
+        (lambda game: game.observation("0"), OptionError, "seat must be a whole number"),
         (lambda game: game.view(3), OptionError, "seats must be from 0 to 2"),
         (lambda game: Game(seed=2**63), OptionError, "seed must be"),
         (lambda game: Game(seed=True), OptionError, "seed must be"),

@@ -24,10 +24,15 @@ def open_spiel(scale: Scale) -> Iterator[Figure]:
     there. One thread, processor time; medians of repeats after a warm-up.
     """
     game = pyspiel.load_game(SHORT_NAME, {"events": 2048})
-    for name, column in (("decisions of seats", 0), ("all nodes", 1)):
+    for name, column, observed in (
+        ("decisions of seats", 0, False),
+        ("decisions with observations", 0, True),
+        ("all nodes", 1, False),
+    ):
 
-        def pace(column: int = column) -> float:
-            played = play_on(game.new_initial_state(), np.random.RandomState(1))
+        def pace(column: int = column, observed: bool = observed) -> float:
+            state = game.new_initial_state()
+            played = play_on(state, np.random.RandomState(1), observed=observed)
             return float(played[column] / played[2])
 
         yield scale.measure(f"random play, {name}", "/s", pace)
@@ -68,9 +73,10 @@ def microseconds(call: Callable[[], Any], number: int = 1) -> float:
 
 
 def play_on(
-    state: Any, rng: np.random.RandomState, decisions: int | None = None
+    state: Any, rng: np.random.RandomState, decisions: int | None = None, observed: bool = False
 ) -> tuple[int, int, float]:
-    """Play at random, up to so many decisions and the chance after them.
+    """Play at random, up to so many decisions and the chance after them; `observed`: reading the
+    observation's vector at each.
 
     Returns:
         Decisions, nodes, and the processor's seconds without choosing.
@@ -81,6 +87,8 @@ def play_on(
         started = time.process_time()
         chance = state.is_chance_node()
         options = state.chance_outcomes() if chance else state.legal_actions()
+        if observed and not chance:
+            state.observation_tensor(state.current_player())
         spent += time.process_time() - started
         if chance:
             outcomes, chances = zip(*options, strict=True)

@@ -361,20 +361,45 @@ def information_tensor(
         OptionError: there is no such seat, or more has happened than there is room for.
     """
     setup, *happened = seen_by(game.events, check_seat(seat, game.num_players))
-    if len(happened) > events:
-        raise OptionError(f"{len(happened)} events have happened, but there is room for {events}")
+    header = information_header(game, seat, setup, scaled)
+    return in_one_vector([header, information_rows(happened, scaled)], events)
+
+
+def in_one_vector(parts: Sequence[npt.NDArray[np.float32]], events: int) -> npt.NDArray[np.float32]:
+    """Return an information state's vector: its header, the rows of its events, and zeros.
+
+    Raises:
+        OptionError: there are more than so many events.
+    """
+    told = np.concatenate(parts)
+    happened = (told.size - HEADER_SIZE) // EVENT_SIZE
+    if happened > events:
+        raise OptionError(f"{happened} events have happened, but there is room for {events}")
     vector = np.zeros(information_size(events), np.float32)
-    vector[:HEADER_SIZE] = _header(game, seat, setup)
-    rows = vector[HEADER_SIZE:].reshape(events, EVENT_SIZE)
-    for row, event in zip(rows, happened, strict=False):
+    vector[: told.size] = told
+    return vector
+
+
+def information_rows(events: Sequence[Event], scaled: bool) -> npt.NDArray[np.float32]:
+    """Return the numbers of events that a seat has seen, float32 (EVENT_SIZE · k,)."""
+    rows = np.zeros((len(events), EVENT_SIZE), np.float32)
+    for row, event in zip(rows, events, strict=True):
         numbers = _NUMBERS[event["event"]](event)
         kind = KINDS.index(event["event"])
         row[: 1 + len(numbers)] = [1 + kind, *numbers]
         if scaled:
             row *= _EVENT_SCALES[kind]
-    if scaled:
-        vector[:HEADER_SIZE] *= _HEADER_SCALE
-    return vector
+    return rows.reshape(-1)
+
+
+def information_header(
+    game: Game, seat: int, setup: Event, scaled: bool
+) -> npt.NDArray[np.float32]:
+    """Return the numbers before the events, float32 (HEADER_SIZE,); `setup` as the seat has seen
+    it.
+    """
+    numbers = np.array(_header(game, seat, setup), np.float32)
+    return numbers * _HEADER_SCALE if scaled else numbers
 
 
 def _header(game: Game, seat: int, setup: Event) -> list[int]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Self, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.checks import check_integer
+from skyenv.checks import check_integer, check_seat
 from skyenv.engine import kernels
 from skyenv.engine.events import (
     ChanceOutcome,
@@ -51,9 +51,7 @@ SETUP: Final = -1  # instead of an action: the setup (SET-1 to SET-5)
 _NUMBERS: Final = {outcome: number for number, outcome in enumerate(OUTCOMES)}
 _KINDS: Final = {FORCED_CARD: range(3), FORCED_BUSINESS: range(3, 7), FORCED_COLOUR: range(7, 12)}
 """The numbers of each kind of outcome, by compiled code's name of the kind."""
-_FORCED: Final = np.array(
-    [kind + i for kind, numbers in _KINDS.items() for i in range(len(numbers))], np.int8
-)
+_FORCED: Final = bytes(kind + i for kind, numbers in _KINDS.items() for i in range(len(numbers)))
 """Compiled code's name of each outcome."""
 _ROW: Final = np.zeros(1, np.int64)  # the rows of a batch of one game
 
@@ -209,7 +207,7 @@ class Game(Copyable):
     @property
     def legal_actions(self) -> list[int]:
         """Numbers of the legal actions, ascending; empty once the game is over."""
-        return np.flatnonzero(self.games.mask[0]).tolist()
+        return self.games.mask[0].nonzero()[0].tolist()
 
     @property
     def legal_names(self) -> list[str]:
@@ -336,7 +334,7 @@ class Game(Copyable):
                 is in the new position.
         """
         with self.games.lock:
-            self._arrays.state.view(np.uint8)[:] = np.frombuffer(state, np.uint8)
+            self._bytes[:] = state
             self._force(numbers)
             if action == SETUP:
                 self._deal(NONE)
@@ -352,7 +350,7 @@ class Game(Copyable):
         return rows
 
     def _put(self, state: bytes) -> None:
-        self._arrays.state.view(np.uint8)[:] = np.frombuffer(state, np.uint8)
+        self._bytes[:] = state
         self._force(())
         self._deal(kernels.REFRESH)
 
@@ -366,12 +364,10 @@ class Game(Copyable):
 
     def _force(self, numbers: Sequence[int]) -> None:
         """Give outcomes for what is played next."""
-        log = self._log
         if numbers:
-            log["forced"][0, : len(numbers)] = _FORCED[list(numbers)]
-        log["num_forced"] = len(numbers)
-        log["next_forced"] = log["num_events"] = 0
-        log["refused"] = log["asked"] = NONE
+            self._forced[: len(numbers)] = bytes([_FORCED[number] for number in numbers])
+        for field, number in zip(self._log_start, (len(numbers), 0, 0, NONE, NONE), strict=True):
+            field[0] = number
 
     def _check_forced(self, numbers: Sequence[int]) -> None:
         """Raise ChanceError unless all outcomes that were given were possible and used."""
@@ -390,7 +386,10 @@ class Game(Copyable):
         """Return what chance had to decide itself first in what was played last: numbers and
         probabilities; empty: nothing.
         """
-        numbers = _KINDS.get(int(self._log["asked"][0]), range(0))
+        asked = int(self._log["asked"][0])
+        if asked == NONE:
+            return []
+        numbers = _KINDS[asked]
         ways: list[int] = self._log["ways"][0, : len(numbers)].tolist()
         total = sum(ways)
         return [(number, way / total) for number, way in zip(numbers, ways, strict=True) if way > 0]
@@ -404,7 +403,19 @@ class Game(Copyable):
         Returns:
             A new array, float32 (OBSERVATION_SIZE,); see :mod:`skyenv.engine.observation`.
         """
-        return self.games.observe((self.seat or 0) if seat is None else seat)[0]
+        whose = (self.seat or 0) if seat is None else check_seat(seat, self.num_players)
+        return self.games.observe_unchecked(np.array([whose]), _ROW)[0]
+
+    def observation_in(self, state: bytes, seat: int) -> npt.NDArray[np.float32]:
+        """The observation of a seat in another position, for loops over positions; the game is left
+        there, without what follows from it (:meth:`rewind` does that).
+
+        Args:
+            state: a position of such a game, GAME_DTYPE as bytes; it is not checked.
+            seat: 0 … N−1.
+        """
+        self._bytes[:] = state
+        return self.observation(seat)
 
     def view(self, seat: int | None = None) -> np.record:
         """What a seat sees (by default the seat to act): a record of
@@ -437,6 +448,13 @@ class Game(Copyable):
         self._log = new_records(1, LOG_DTYPE)
         self._log["recording"] = self._log["asking"] = 1
         self._arrays = self.games.batch._replace(log=self._log)
+        # Looking up a field by its name takes longer than writing it.
+        self._log_start = [
+            self._log[name]
+            for name in ("num_forced", "next_forced", "num_events", "refused", "asked")
+        ]
+        self._forced = memoryview(self._log["forced"][0].view(np.uint8))
+        self._bytes = memoryview(self._arrays.state.view(np.uint8))
 
     def __eq__(self, other: object) -> bool:
         """Whether two games are in the same position, hidden cards and stream of chance

@@ -367,7 +367,7 @@ class Games(GameBatch):
         """
         chosen = self._check_rows(rows)
         whose = check_each("seats", seats, self.num_players - 1, len(chosen))
-        games = self.batch.state
+        games = None
         if state is not None:
             games = as_games(state)
             if len(games) != self.num_games:
@@ -375,9 +375,22 @@ class Games(GameBatch):
                     f"state must hold {self.num_games} games, as this batch does, not {len(games)}"
                 )
             check_positions(games, self.num_players, view_only=True)
-        out = np.empty((len(chosen), OBSERVATION_SIZE), np.float32)
+        return self.observe_unchecked(whose, chosen, games)
+
+    def observe_unchecked(
+        self, seats: Int64, rows: Int64, state: npt.NDArray[np.void] | None = None
+    ) -> npt.NDArray[np.float32]:
+        """Observations as :meth:`observe` returns them, for loops over positions; nothing is
+        checked.
+
+        Args:
+            seats, rows: int64 (k,), each in range.
+            state: as :func:`skyenv.engine.validation.as_games` returns it; None: the present games.
+        """
+        out = np.empty((len(rows), OBSERVATION_SIZE), np.float32)
+        games = self.batch.state if state is None else state
         with self.lock:
-            kernels.observe_rows(games, new_records(1, CODES_DTYPE), chosen, whose, out)
+            kernels.observe_rows(games, new_records(1, CODES_DTYPE), rows, seats, out)
         return out
 
     def uniforms(

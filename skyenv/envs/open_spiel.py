@@ -14,6 +14,7 @@ from __future__ import annotations
 import base64
 import pickle
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Final, cast
 
 import numpy as np
@@ -56,6 +57,8 @@ of bids, passes, and one decision to build or stop.
 CHANCES_PER_TURN: Final = 2 + MAX_PLAYERS + 2 + 8 * 4
 """Black cards of option D (two, and one for every seat), two tops, and Alea's cards."""
 CHANCES_OF_SETUP_AND_END: Final = 7 * 2 + 20 + MAX_PLAYERS * 9 + 5 + 3
+REMEMBERED: Final = 2 * MAX_PLAYERS
+"""Vectors that an observer remembers: those of all seats, and of the start."""
 
 
 def _game_type(information_state: bool) -> pyspiel.GameType:
@@ -171,6 +174,9 @@ def _load(parameters: str) -> FifthAvenueGame:
 class Observer:
     """OpenSpiel's observer: a seat's vector and text of a state.
 
+    It remembers the latest vectors: OpenSpiel asks for that of the start, whose shape it wants,
+    with every other one, and learners ask for one more than once.
+
     Attributes:
         tensor: float32, as :meth:`set_from` wrote it last.
         dict: the tensor by its only name.
@@ -185,7 +191,7 @@ class Observer:
     ) -> None:
         self.tensor = np.zeros(size, np.float32)
         self.dict = {name: self.tensor}
-        self._vector, self._text = vector, text
+        self._vector, self._text = lru_cache(REMEMBERED)(vector), text
 
     def set_from(self, state: FifthAvenueState, player: int) -> None:
         """Write what a seat sees into the tensor."""

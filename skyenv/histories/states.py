@@ -17,14 +17,17 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from skyenv.checks import check_seat
 from skyenv.engine.events import (
     Event,
     action_event,
     event_line,
     events_of,
     first_line,
+    in_one_vector,
+    information_header,
+    information_rows,
     information_size,
-    information_tensor,
     seen_by,
     setup_event,
 )
@@ -113,6 +116,7 @@ class Step:
     rows: list[list[int]]
     record: bytes
     _lines: dict[int, str] = field(default_factory=dict, init=False)
+    _numbers: dict[int, npt.NDArray[np.float32]] = field(default_factory=dict, init=False)
 
     @cached_property
     def events(self) -> list[Event]:
@@ -125,12 +129,29 @@ class Step:
 
     def lines(self, seat: int) -> str:
         """Return the lines for it in a seat's information state."""
-        # All seats see the same, but for first hands and black cards.
-        is_private = self.action == SETUP or any(row[0] == EVENT_BLACK for row in self.rows)
-        viewer = seat if is_private else NONE
+        viewer = seat if self._is_private else NONE
         if viewer not in self._lines:
             self._lines[viewer] = "\n".join(map(event_line, seen_by(self.events, seat)))
         return self._lines[viewer]
+
+    def numbers(self, seat: int, game: Game) -> npt.NDArray[np.float32]:
+        """Return the scaled numbers for it in the vector of a seat's information state; `game`: of
+        such a kind.
+        """
+        viewer = seat if self._is_private else NONE
+        if viewer not in self._numbers:
+            seen = seen_by(self.events, seat)
+            self._numbers[viewer] = (
+                information_header(game, seat, seen[0], scaled=True)
+                if self.action == SETUP
+                else information_rows(seen, scaled=True)
+            )
+        return self._numbers[viewer]
+
+    @cached_property
+    def _is_private(self) -> bool:
+        """Whether seats see different things: first hands and black cards."""
+        return self.action == SETUP or any(row[0] == EVENT_BLACK for row in self.rows)
 
 
 def game_of(record: bytes) -> npt.NDArray[np.void]:
@@ -138,9 +159,11 @@ def game_of(record: bytes) -> npt.NDArray[np.void]:
     return np.frombuffer(record, GAME_DTYPE)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class State:
     """A game between two decisions of chance or players; it never changes.
+
+    The class is not frozen: that would triple the time of making one.
 
     Attributes:
         table: what all such games share.
@@ -169,7 +192,7 @@ class State:
     @staticmethod
     def settled(table: Table, game: Game, steps: tuple[Step, ...]) -> State:
         """Return the state of a game in which a seat is to act, or which is over."""
-        seat = NONE if game.seat is None else game.seat
+        seat = int(game.games.seat[0])
         return State(table, game.position(), steps, seat, game.legal_actions)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> State:
@@ -239,25 +262,24 @@ class State:
         return "\n".join([*lines, *map(event_line, self._under_way())])
 
     def information_vector(self, seat: int, events: int) -> npt.NDArray[np.float32]:
-        """:func:`skyenv.engine.events.information_tensor`, scaled; zeros before the
-        setup is done.
+        """:func:`skyenv.engine.events.information_tensor`, scaled, of which most was encoded for
+        earlier positions; zeros before the setup is done.
 
         Raises:
             OptionError: more has happened than there is room for.
         """
         if not self.steps:
             return np.zeros(information_size(events), np.float32)
-        game = self.table.game
-        game.events = self.events
-        return information_tensor(game, seat, events, scaled=True)
+        seat, game = check_seat(seat, self.table.num_players), self.table.game
+        parts = [step.numbers(seat, game) for step in self.steps]
+        return in_one_vector([*parts, information_rows(self._under_way(), scaled=True)], events)
 
     def observation(self, seat: int) -> npt.NDArray[np.float32]:
         """A seat's observation, float32 (OBSERVATION_SIZE,); while chance decides, that of the
         decision before.
         """
         game = self.table.game
-        game.games.state.view(np.uint8)[:] = np.frombuffer(self.record, np.uint8)
-        return game.observation(seat)
+        return game.observation_in(self.record, seat)
 
     def observation_text(self, seat: int) -> str:
         """The observation's entries that aren't 0, a line each: name and whole number."""

@@ -149,6 +149,10 @@ def test_same_play_same_record(players: int, side: str) -> None:
         action = int(rng.choice(game.legal_actions))
         assert state.action_to_string(action) == ACTION_NAMES[action]
         assert state.returns() == [0] * players
+        tensor = information_tensor(game, state.current_player(), scaled=True)
+        for other in (state, state.clone()):
+            told = other.information_state_tensor(other.current_player())
+            assert np.array_equal(told, tensor)
         state.apply_action(action)
         chance = decided(lambda chance, action=action: game.chance_ahead(action, chance))  # type: ignore[misc]
         game.play(action, chance)
@@ -331,6 +335,12 @@ def test_information_set_search(players: int, observations: bool) -> None:
 # ---- mistakes ----
 
 
+def observed(state: Any, seat: int, recall: bool) -> None:
+    """Ask an observer from Python, past OpenSpiel's own checks."""
+    kind = pyspiel.IIGObservationType(perfect_recall=recall)
+    state.get_game().make_py_observer(kind).set_from(state, seat)
+
+
 @pytest.mark.parametrize(
     ("decisions", "call", "error", "message"),
     [
@@ -339,6 +349,10 @@ def test_information_set_search(players: int, observations: bool) -> None:
         (None, lambda s: s.to_game(), OptionError, "not while chance decides"),
         (3, lambda s: s.apply_action(78), IllegalActionError, r"78 \(pass\)"),
         (3, lambda s: s.resample_from_infostate(2, float), OptionError, "player"),
+        *(
+            (3, lambda s, recall=recall: observed(s, 2, recall), OptionError, "seat must be")
+            for recall in (False, True)
+        ),
         (10**9, lambda s: s.position.after(0), IllegalActionError, "the game is over"),
     ],
 )

@@ -6,7 +6,8 @@ import json
 import pickle
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -55,20 +56,18 @@ def test_a_run_is_told_without_its_path(tmp_path: Path) -> None:
     }
 
 
-def test_runs_are_found_in_folders_of_folders_and_links_are_not_followed(tmp_path: Path) -> None:
-    for name in ("a", "b/c", "b/e/f/g/h", ".hidden"):
-        make_run(tmp_path / "runs" / name)
-    (tmp_path / "runs" / "d").mkdir()
-    (tmp_path / "runs" / "d" / "model.npz").symlink_to(NETWORK)
-    (tmp_path / "runs" / "link").symlink_to(tmp_path / "runs" / "b")
-    assert {run["name"] for run in runs_of(tmp_path / "runs").overview()} == {"runs/a", "runs/b/c"}
-
-
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"players": 7, "side": [], "x": {}}'])
-def test_of_broken_options_the_usual_table_is_left(content: str, tmp_path: Path) -> None:
-    (make_run(tmp_path / "first") / "config.json").write_text(content)
-    (told,) = runs_of(tmp_path / "first").overview()
-    assert (told["players"], told["side"]) == (2, "front")
+def test_runs_are_found_in_folders_of_folders_without_links_and_whatever_their_options_say(
+    content: str, tmp_path: Path
+) -> None:
+    runs = tmp_path / "runs"
+    for name in ("a", "b/c", "b/e/f/g/h", ".hidden"):
+        (make_run(runs / name) / "config.json").write_text(content)
+    (runs / "d").mkdir()
+    (runs / "d" / "model.npz").symlink_to(NETWORK)
+    (runs / "link").symlink_to(runs / "b")
+    told = {(run["name"], run["players"], run["side"]) for run in runs_of(runs).overview()}
+    assert told == {("runs/a", 2, "front"), ("runs/b/c", 2, "front")}
 
 
 def test_a_network_keeps_its_name_whatever_becomes_of_the_run(
@@ -103,15 +102,14 @@ def made(folder: Path, host: str = "localhost") -> Starlette:
     return application(storage, quick_catalogue(), [host], runs=runs)
 
 
-@pytest.fixture
-def client(folder: Path) -> Iterator[TestClient]:
-    with client_of(made(folder)) as client:
-        client.get("/runs")
-        yield client
-
-
 def offer(client: TestClient, seconds: object = None, key: str = FIRST) -> Any:
     return client.post(f"/api/runs/{key}/networks", json={"seconds": seconds})
+
+
+def begin(client: TestClient, agent: str) -> Any:
+    """The answer to a wish for a game with an agent."""
+    game = {"players": 2, "side": "front", "seats": ["me", f"agent:{agent}"]}
+    return client.post("/api/games", json=game)
 
 
 def test_a_network_of_a_run_is_played_against(folder: Path) -> None:
@@ -121,14 +119,13 @@ def test_a_network_of_a_run_is_played_against(folder: Path) -> None:
         assert str(folder.parent) not in json.dumps(told)
         assert client.get(f"/api/runs/{told['runs'][0]['key']}/curves.png").content == PICTURE
         name = offer(client, 240).json()["name"]
-        game = {"players": 2, "side": "front", "seats": ["me", f"agent:{name}"]}
-        page = client.post("/api/games", json=game).json()["page"]
+        page = begin(client, name).json()["page"]
         assert payload(client, page.replace("/seat/", "/api/seats/"))["names"][1] == name
         shutil.rmtree(folder / "first")
         assert client.get(f"/api/runs/{FIRST}/curves.png").status_code == 404
     with client_of(made(folder)) as later:  # the page was started again, and the run is gone
         later.cookies = client.cookies
-        assert later.post("/api/games", json=game).status_code == 201
+        assert begin(later, name).status_code == 201
 
 
 class Hostile:
@@ -142,71 +139,53 @@ class Hostile:
 
 
 @pytest.mark.parametrize("name", ["model.zip", "model.npz", "milestones/000240.npz"])
-@pytest.mark.parametrize("kind", ["pickle", "arrays"])
-def test_nothing_of_a_run_is_unpickled(name: str, kind: str, folder: Path) -> None:
-    run, mark = folder / "first", folder / "unpickled"
+@pytest.mark.parametrize("is_pickle", [True, False])
+def test_nothing_of_a_run_is_unpickled(name: str, is_pickle: bool, folder: Path) -> None:
+    """Neither a run's file nor its copy, which the page finds when it is started again."""
+    run, mark, copies = folder / "first", folder / "unpickled", folder.parent / "networks"
     for model in (run / "model.npz", run / "milestones" / "000240.npz"):
         model.unlink()
     with open(run / name, "wb") as stream:
-        if kind == "pickle":
+        if is_pickle:
             pickle.dump(Hostile(mark), stream)
         else:
             np.savez(stream, network=np.array([Hostile(mark)], object), allow_pickle=True)
-    copies = folder.parent / "networks"
-    for _ in range(2):  # the page is started again
-        with client_of(made(folder)) as client:
-            client.get("/runs")
-            assert {offer(client, seconds).status_code for seconds in (None, 240)} <= {400, 404}
-            named = [f"first @ {age} (01234567)" for age in ("newest", "4 min")]
-            for agent in named:
-                copies.mkdir(exist_ok=True)
-                shutil.copy(run / name, copies / f"{key_of(agent)}{Path(name).suffix}")
-                game = {"players": 2, "side": "front", "seats": ["me", f"agent:{agent}"]}
-                assert client.post("/api/games", json=game).status_code in (400, 404)
+    copies.mkdir()
+    with client_of(made(folder)) as client:
+        client.get("/runs")
+        assert {offer(client, seconds).status_code for seconds in (None, 240)} <= {400, 404}
+        for agent in ("first @ newest (01234567)", "first @ 4 min (01234567)"):
+            shutil.copy(run / name, copies / f"{key_of(agent)}{Path(name).suffix}")
+            assert begin(client, agent).status_code in (400, 404)
     assert not mark.exists()
     with open(run / name, "rb") as stream:  # so this test can fail
-        if kind == "pickle":
-            pickle.load(stream)
-        else:
-            np.load(stream, allow_pickle=True)["network"]
+        pickle.load(stream) if is_pickle else np.load(stream, allow_pickle=True)["network"]
     assert mark.exists()
 
 
-@pytest.mark.parametrize(
-    ("key", "seconds", "status"),
-    [("x", None, 404), (FIRST, 7, 404), (FIRST, "240", 400), (FIRST, -1, 404), (FIRST, 1e12, 400)],
-)
-def test_no_other_network_can_be_named(
-    key: str, seconds: object, status: int, client: TestClient
-) -> None:
-    answer = offer(client, seconds, key)
-    assert (answer.status_code, bool(answer.json()["error"])) == (status, True)
-
-
-def test_strangers_make_no_copies(folder: Path) -> None:
-    with client_of(made(folder)) as stranger:
-        assert offer(stranger, 240).status_code == 403
+def test_no_other_network_can_be_named_and_strangers_make_no_copies(folder: Path) -> None:
+    with client_of(made(folder)) as client:
+        assert offer(client, 240).status_code == 403
+        client.get("/runs")
+        for key, seconds, status in (
+            *(("x", None, 404), (FIRST, 7, 404), (FIRST, -1, 404)),
+            *((FIRST, "240", 400), (FIRST, 1e12, 400)),
+        ):
+            answer = offer(client, seconds, key)
+            assert (answer.status_code, {*answer.json()}) == (status, {"error"})
     assert not (folder.parent / "networks").exists()
-
-
-def test_without_folders_the_page_says_what_to_do(ann: TestClient) -> None:
-    assert ann.get("/runs").status_code == 200
-    for path in ("/api/runs", f"/api/runs/{FIRST}/curves.png"):
-        answer = ann.get(path)
-        assert (answer.status_code, "--runs FOLDER" in answer.json()["error"]) == (404, True)
 
 
 def test_playing_against_a_milestone(folder: Path) -> None:
     server = RunningServer(made(folder, "127.0.0.1"))
-    try:
-        with browser() as page:
-            page.open(f"{server.address}/runs")
-            page.wait("#runs details[open] img")
-            check_accessible(page)
-            page.run("document.querySelector('#runs select').value = 2")
-            page.click("#runs button.primary")
-            page.wait("#board svg")
-            page.wait_until(lambda: "first @ 4 min" in page.text("body"), "the network's name")
-            assert page.complaints() == []
-    finally:
-        server.stop()
+    with ExitStack() as stack:
+        stack.callback(server.stop)
+        page = stack.enter_context(browser())
+        page.open(f"{server.address}/runs")
+        page.wait("#runs details[open] img")
+        check_accessible(page)
+        page.run("document.querySelector('#runs select').value = 2")
+        page.click("#runs button.primary")
+        page.wait("#board svg")
+        page.wait_until(lambda: "first @ 4 min" in page.text("body"), "the network's name")
+        assert page.complaints() == []

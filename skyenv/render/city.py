@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Final
 
 from skyenv.render import shapes
@@ -22,10 +23,8 @@ from skyenv.rules.components import (
     BUSINESSES,
     CENTRAL_PARK,
     CITY_HALL,
-    COLOURS,
     COMMISSIONERS,
     DISTRICTS,
-    LOWEST_CARD,
     MARKERS,
     NUM_BUSINESSES,
     NUM_COLOURS,
@@ -33,12 +32,10 @@ from skyenv.rules.components import (
     NUM_DISTRICTS,
     NUM_PLACES,
     NUM_PLOTS,
-    NUM_RANKS,
     PLACES,
     PLOT_VALUE,
     PLOTS,
     SIXTH,
-    STREETS,
 )
 from skyenv.rules.state import ALEA, NONE
 
@@ -46,44 +43,12 @@ BLOCK: Final = 184.0  # a district is a square of this size
 _RIM: Final = 87.0
 _HUB: Final = 37.0
 _MIDDLE: Final = (_RIM + _HUB) / 2
-_ALONG: Final = 26.0  # width of the streets between the columns
-_ACROSS: Final = 14.0  # and of those across them
-_PAD: Final = 12.0
-_HALL: Final = 90.0
-_PARK: Final = 116.0
-_GAP: Final = 18.0
-_COLUMNS: Final = ((0, 1), (2, 3, 4), (5, 6))
-# Size of the board from City Hall to Central Park, and across.
-LENGTH: Final = _PAD * 2 + _HALL + _PARK + _GAP * 2 + 3 * BLOCK + 2 * _ALONG
-BREADTH: Final = _PAD * 2 + 3 * BLOCK + 2 * _ACROSS
+SIZES: Final = {False: (870.0, 604.0), True: (604.0, 870.0)}
+"""Width and height of the board, by whether it stands upright and leads from top to bottom."""
+
+_SMALL: Final = {False: shapes.SMALL, True: 13.0}  # upright, the units are larger
 
 Point = tuple[float, float]
-
-
-def size(upright: bool) -> Point:
-    """Width and height of the board; upright it leads from top to bottom."""
-    return _turned(upright, LENGTH, BREADTH)
-
-
-def _turned(upright: bool, along: float, across: float) -> Point:
-    """A point by its way from City Hall and across, as x and y."""
-    return (across, along) if upright else (along, across)
-
-
-def _spot(place: int) -> Point:
-    """The middle of a place: how far along, and across."""
-    if place == CITY_HALL:
-        return _PAD + _HALL / 2, BREADTH / 2
-    if place == CENTRAL_PARK:
-        return LENGTH - _PAD - _PARK / 2, BREADTH / 2
-    number_of = next(i for i, column in enumerate(_COLUMNS) if place in column)
-    column = _COLUMNS[number_of]
-    along = _PAD + _HALL + _GAP + BLOCK / 2 + number_of * (BLOCK + _ALONG)
-    return along, BREADTH / 2 + (column.index(place) - (len(column) - 1) / 2) * (BLOCK + _ACROSS)
-
-
-def _centre(upright: bool, place: int) -> Point:
-    return _turned(upright, *_spot(place))
 
 
 def board(scene: Scene) -> str:
@@ -107,7 +72,6 @@ def board(scene: Scene) -> str:
         add(_visitors(theme, strip, _shown_at(scene, strip), 1.5, 0))
     upright, seats = scene.upright, game.park[: game.num_players]
     add(_marker_tray(theme, upright, game.markers))
-    add(_city_hall(theme, upright))
     add(_park_area(theme, upright, seats, game.park_tiles, agents))
     add(_park(theme, upright, game.auction_place == CENTRAL_PARK))
     return add(_city(theme, upright))
@@ -115,54 +79,18 @@ def board(scene: Scene) -> str:
 
 @lru_cache(maxsize=8)
 def _city(theme: Theme, upright: bool) -> Part:
-    """The ground, the streets, and the places on it."""
-    edge = {"fill": theme.board, "stroke": theme.block_edge, "stroke_width": 1.5}
-    ground = rectangle(0, 0, *size(upright), 16, **edge)
-    districts = [
-        at(*_centre(upright, district), slot(DISTRICTS[district]))
-        for district in range(NUM_DISTRICTS)
-    ]
-    strips = [slot(PLACES[strip]) for strip in (CITY_HALL, CENTRAL_PARK)]
-    drawn = [ground, _streets(theme, upright), _aids(theme, upright), *districts, *strips]
-    return Part("city", "".join(drawn))
-
-
-# ---- streets ----
-
-
-def _streets(theme: Theme, upright: bool) -> str:
-    """COM-5: roads with arrows that show where they lead."""
-    way, arrows = "", ""
-    for start, targets in enumerate(STREETS):
-        for target in [place for place in targets if place != CITY_HALL]:
-            first, last, share = _street(start, target)
-            begin, end = (complex(*_turned(upright, *spot)) for spot in (first, last))
-            way += f"M{_xy(begin)}L{_xy(end)}"
-            step = (end - begin) / abs(end - begin) * 4.5
-            middle = begin + (end - begin) * share
-            chevron = (middle - step + 1j * step, middle + step, middle - step - 1j * step)
-            arrows += "M" + "L".join(map(_xy, chevron))
-    road = path(way, stroke=theme.street, stroke_width=26, stroke_linecap="round", fill="none")
-    lane = path(way, stroke=theme.lane, stroke_width=1.4, stroke_dasharray="6 5", fill="none")
-    heads = {"stroke": theme.ink, "stroke_width": 3.2, "fill": "none"}
-    return road + lane + path(arrows, **heads, stroke_linecap="round", stroke_linejoin="round")
-
-
-def _xy(point: complex) -> str:
-    return f"{number(point.real)} {number(point.imag)}"
-
-
-def _street(start: int, target: int) -> tuple[Point, Point, float]:
-    """Where a street begins and ends (those of City Hall and Central Park run straight), and at
-    which share of it the gap that it crosses has its middle.
+    """The ground, the streets, City Hall, what is printed in the corners to help, and the places of
+    all other parts: a drawing in a file, in which ``{t.ink}`` is a colour and ``{p[coin 5]}`` a
+    piece.
     """
-    first, last = _spot(start), _spot(target)
-    gap = first[0] + (BLOCK + _ALONG) / 2
-    if start == CITY_HALL:
-        first, gap = (first[0], last[1]), _PAD + _HALL + _GAP / 2
-    if target == CENTRAL_PARK:
-        last, gap = (last[0], first[1]), gap - (_ALONG - _GAP) / 2
-    return first, last, (gap - first[0]) / (last[0] - first[0])
+    coins = {f"coin {vp}": shapes.coin(theme, str(vp), 10) for vp in PLOT_VALUE}
+    limits = {f"limit {n}": shapes.tower(theme, ALEA, n, 13, 24) for n in BUILD_LIMIT}
+    tiles = {f"business {kind}": shapes.business(theme, kind, 10) for kind in range(NUM_BUSINESSES)}
+    suits = {f"suit {colour}": shapes.suit(theme, colour, 7) for colour in range(NUM_COLOURS)}
+    pieces = coins | limits | tiles | suits | {"facade": shapes.picture(theme, "facade")}
+    name = "board-upright.svg" if upright else "board-wide.svg"
+    lines = Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines()
+    return Part("city", "".join(lines).format(t=theme, p=pieces))
 
 
 # ---- a district ----
@@ -228,7 +156,7 @@ def _wedge(position: int, plots: int) -> str:
     step, outer, inner = 2 * math.pi / plots, 2.0 / _RIM, 2.0 / _HUB
     low, high = (position - 0.5) * step, (position + 0.5) * step
     corners = (low + outer, _RIM), (high - outer, _RIM), (high - inner, _HUB), (low + inner, _HUB)
-    a, b, c, d = (_xy(complex(*_polar(*corner))) for corner in corners)
+    a, b, c, d = ("{} {}".format(*map(number, _polar(*corner))) for corner in corners)
     rim, hub = number(_RIM), number(_HUB)
     return f"M{a}A{rim} {rim} 0 0 1 {b}L{c}A{hub} {hub} 0 0 0 {d}Z"
 
@@ -392,57 +320,17 @@ def _visitors(theme: Theme, place: int, shown: _Visitors, scale: float, down: fl
 # ---- City Hall and Central Park ----
 
 
-def _strip(upright: bool, place: int, breadth: float) -> tuple[float, float, float, float]:
-    """The box of City Hall or Central Park: x, y, width, height."""
-    x, y = _centre(upright, place)
-    width, height = _turned(upright, breadth, BREADTH - 2 * _PAD)
-    return x - width / 2, y - height / 2, width, height
-
-
-def _small(upright: bool) -> float:
-    """The smallest text of the board, whose units are larger upright."""
-    return 13.0 if upright else shapes.SMALL
-
-
-@lru_cache(maxsize=8)
-def _city_hall(theme: Theme, upright: bool) -> Part:
-    """SET-6: the building, the commissioners that are here, and the markers that aren't on the
-    board.
-    """
-    box, (x, y) = _strip(upright, CITY_HALL, _HALL), _centre(upright, CITY_HALL)
-    edge = {"stroke": theme.block_edge, "stroke_width": 1.4}
-    if upright:
-        house, plaza, tray = (x - 205, y + 2), (x - 20, y), (x + 195, y)
-        lines, size, radii = ["CITY HALL"], 14.0, {"rx": 86, "ry": 40}
-    else:
-        house, plaza, tray = (x, y - 215), (x, y - 20), (x, y + 180)
-        lines, size, radii = ["CITY", "HALL"], shapes.SMALL, {"rx": 40, "ry": 62}
-    name = [
-        words(0, 32 + 16 * i, line, size, middle=True, bold=True, fill=theme.ink)
-        for i, line in enumerate(lines)
-    ]
-    paving = {"stroke": theme.block_edge, "stroke_width": 1, "stroke_dasharray": "4 3"}
-    return Part(
-        PLACES[CITY_HALL],
-        title("City Hall, where commissioners return to start auctions")
-        + rectangle(*box, 12, fill=theme.block, **edge)
-        + at(*house, shapes.picture(theme, "facade"), *name)
-        + element("ellipse", cx=plaza[0], cy=plaza[1], **radii, fill=theme.street, **paving)
-        + at(*plaza, slot(f"{PLACES[CITY_HALL]}.visitors"))
-        + at(*tray, slot("markers")),
-    )
-
-
 @lru_cache(maxsize=64)
 def _marker_tray(theme: Theme, upright: bool, away: tuple[int, ...]) -> Part:
     """The markers that aren't on the board (`away`: how many of each commissioner's are): places
     for three of each.
     """
     faint = {"middle": True, "bold": True, "fill": theme.faint}
-    pieces = [words(0, -29 if upright else -42, "markers", _small(upright), **faint)]
+    pieces = [words(0, -29 if upright else -42, "markers", _SMALL[upright], **faint)]
     for which in range(NUM_COMMISSIONERS):
         for i in range(MARKERS):
-            x, y = _turned(not upright, (i - 1) * 25.0, (2 * which - 1) * 14.0)
+            along, across = (i - 1) * 25.0, (2 * which - 1) * 14.0
+            x, y = (along, across) if upright else (across, along)
             empty = {"fill": "none", "stroke": theme.block_edge, "stroke_dasharray": "2 2"}
             marker = shapes.picture(theme, f"marker {which}")
             pieces.append(
@@ -453,17 +341,22 @@ def _marker_tray(theme: Theme, upright: bool, away: tuple[int, ...]) -> Part:
     return Part("markers", "".join(pieces))
 
 
+# By whether the board is upright: the park's x, y, width and height, and in it the places of the
+# garden, the visitors and the park area.
+_PARKS: Final = {
+    False: ((742, 12, 116, 580), ((800, 87), (800, 202), (800, 420))),
+    True: ((12, 742, 580, 116), ((67, 800), (184, 800), (418, 800))),
+}
+
+
 @lru_cache(maxsize=8)
 def _park(theme: Theme, upright: bool, is_auctioned: bool) -> Part:
     """The park with its visitors, and below it the park area: skyscrapers of all seats and the
     tiles (AUC-12, BUS-3).
     """
-    box, (x, y) = _strip(upright, CENTRAL_PARK, _PARK), _centre(upright, CENTRAL_PARK)
+    (box, spots), name = _PARKS[upright], PLACES[CENTRAL_PARK]
     edge, width = (theme.gold, 5) if is_auctioned else (theme.tree, 1.4)
-    apart = (-235.0, -118.0, 116.0) if upright else (-215.0, -100.0, 118.0)
-    spots = [(x + way, y) if upright else (x, y + way) for way in apart]
-    garden, name = shapes.picture(theme, "garden"), PLACES[CENTRAL_PARK]
-    inside = (garden, slot(f"{name}.visitors"), slot("park area"))
+    inside = (shapes.picture(theme, "garden"), slot(f"{name}.visitors"), slot("park area"))
     what = "Central Park, and the park area under auction" if is_auctioned else "Central Park"
     parts = [title(what), rectangle(*box, 12, fill=theme.grass, stroke=edge, stroke_width=width)]
     parts += [at(*spot, drawn) for spot, drawn in zip(spots, inside, strict=True)]
@@ -480,7 +373,7 @@ def _park_area(
     width, height = (322.0, 100.0) if upright else (102.0, 322.0)
     lawn = rectangle(-width / 2, -height / 2, width, height, 9, fill=theme.panel, fill_opacity=0.8)
     faint = {"middle": True, "bold": True, "fill": theme.faint}
-    parts = [lawn, words(0, -height / 2 + 16, "PARK AREA", _small(upright), **faint)]
+    parts = [lawn, words(0, -height / 2 + 16, "PARK AREA", _SMALL[upright], **faint)]
     for owner, built in enumerate(floors):
         spot = (
             (-136.0 + 46 * owner, 24.0)
@@ -509,92 +402,3 @@ def _park_houses(theme: Theme, owner: int, floors: int, agents: Names) -> str:
     tower = shapes.tower(theme, owner, floors, 23, 50, 10)
     house = at(0, 0, tower, **piece(f"tower-{owner}", floors))
     return what + house + sign + _count(theme, 20, 18, floors)
-
-
-# ---- what is printed in the corners, to help ----
-
-
-def _aids(theme: Theme, upright: bool) -> str:
-    """The businesses, what a skyscraper scores, what a card allows, and the shapes of the
-    colours.
-    """
-    near = (BREADTH - 2 * BLOCK - _ACROSS) / 4 + _PAD / 2
-    tiles = [(shapes.business(theme, kind, 10), name) for kind, name in enumerate(BUSINESSES)]
-    suits = [(shapes.suit(theme, colour, 7), name) for colour, name in enumerate(COLOURS)]
-    scores = ("VP by types", "next to it") if upright else ("VP by types next to it",)
-    limits = ("highest card",) if upright else ("card: skyscrapers",)
-    captions = ("businesses",), scores, limits, ("colours",)
-    columns = ((-31,), (-22,)) if upright else ((-84.3, 11.4), (-62.6, 11.1))
-    cells = (
-        _named(theme, upright, tiles, 15.6, columns[0]),
-        _score_aid(theme, upright),
-        _limit_aid(theme, upright),
-        _named(theme, upright, suits, 13.4, columns[1]),
-    )
-    corners = []
-    for i, (lines, drawn) in enumerate(zip(captions, cells, strict=True)):
-        last = (-74 if upright else -28) - 14 * (len(lines) - 1)
-        faint = {"middle": True, "fill": theme.faint, "bold": True}
-        caption = [
-            words(0, last + 14 * j, line, _small(upright), **faint) for j, line in enumerate(lines)
-        ]
-        across = BREADTH - near if i % 2 else near
-        spot = _turned(upright, _spot(0 if i < 2 else NUM_DISTRICTS - 1)[0], across)
-        corners.append(at(*spot, *caption, drawn))
-    return "".join(corners)
-
-
-def _cells(upright: bool, number_of: int) -> list[Point]:
-    """The middles of some cells in a corner of the board, which lies or stands."""
-    steps = [i - (number_of - 1) / 2 for i in range(number_of)]
-    if upright:
-        return [(-22.0, step * 150 / number_of + 10) for step in steps]
-    return [(step * 172 / number_of, 8.0) for step in steps]
-
-
-def _named(
-    theme: Theme,
-    upright: bool,
-    signs: Sequence[tuple[str, str]],
-    beside: float,
-    columns: Sequence[float],
-) -> str:
-    """Signs with their names beside them, in columns."""
-    rows = -(-len(signs) // len(columns))
-    ys = [y - 2 for _, y in _cells(True, rows)]
-    if not upright:
-        ys = [11 + 66 / rows * (i - (rows - 1) / 2) for i in range(rows)]
-    return "".join(
-        at(
-            columns[i % len(columns)],
-            ys[i // len(columns)],
-            sign,
-            words(beside, 5, name, _small(upright), fill=theme.faint),
-        )
-        for i, (sign, name) in enumerate(signs)
-    )
-
-
-def _score_aid(theme: Theme, upright: bool) -> str:
-    cells, size = "", _small(upright)
-    for types, (x, y) in enumerate(_cells(upright, len(PLOT_VALUE))):
-        cells += at(x, y - 3, shapes.coin(theme, str(PLOT_VALUE[types]), 10))
-        cells += (
-            words(x + 16, y + 2, counted(types, "type"), size, fill=theme.faint)
-            if upright
-            else words(x, y + 26, str(types), size, middle=True, fill=theme.faint)
-        )
-    return cells
-
-
-def _limit_aid(theme: Theme, upright: bool) -> str:
-    cells = ""
-    for rank, (left, y) in enumerate(_cells(upright, NUM_RANKS)):
-        x, value, limit = left + (24 if upright else 0), rank + LOWEST_CARD, int(BUILD_LIMIT[rank])
-        cells += title(f"{value} as the highest card: {counted(limit, 'skyscraper')}")
-        edge = {"fill": theme.card, "stroke": theme.ink, "stroke_width": 1}
-        cells += rectangle(x - 20, y - 12, 17, 23, 3, **edge)
-        on = {"middle": True, "bold": True, "fill": theme.ink}
-        cells += words(x - 11.5, y + 5, str(value), shapes.SMALL, **on)
-        cells += at(x + 12, y + 12, shapes.tower(theme, ALEA, limit, 13, 24))
-    return cells

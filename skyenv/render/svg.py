@@ -209,7 +209,7 @@ _Layout = tuple[tuple[_Place, ...], float, float]
 
 def _wide(scene: Scene, events: Sequence[Event], name: str | None) -> _Layout:
     """The board on the left, panels on its right, the supply row and the players below."""
-    inner, (length, breadth) = WIDE - 2 * _MARGIN, city.size(False)
+    inner, (length, breadth) = WIDE - 2 * _MARGIN, city.SIZES[False]
     head, top = panels.headline(scene, inner, name)
     top, x = top + 14, _MARGIN + length + GAP
     side, y = _stacked(_side(scene, WIDE - _MARGIN - x), x, top)
@@ -224,7 +224,7 @@ def _wide(scene: Scene, events: Sequence[Event], name: str | None) -> _Layout:
 
 def _upright(scene: Scene, events: Sequence[Event], name: str | None) -> _Layout:
     """Everything one below the other, what is beside the board enlarged."""
-    inner, (breadth, length) = UPRIGHT - 2 * _MARGIN, city.size(True)
+    inner, (breadth, length) = UPRIGHT - 2 * _MARGIN, city.SIZES[True]
     small = inner / _ENLARGED
     head, top = panels.headline(scene, small, name)
     stacks, *others = _side(scene, small)

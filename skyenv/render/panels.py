@@ -7,9 +7,8 @@ functions draw a part each, from what it shows and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from itertools import groupby
 from typing import Any, Final
 
 from skyenv.engine.events import Event
@@ -598,11 +597,7 @@ def events_log(scene: Scene, events: Sequence[Event], width: float, height: floa
     """The last events, as many as there is room for, the newest below."""
     last = _recent(events)
     tops, seat = tops_told(events[: len(events) - len(last)]), scene.table.seat
-    entries = (
-        _open_log(scene, last, tops)
-        if seat is None
-        else log(last, scene.agents, seat=seat, tops=tops)
-    )
+    entries = log(last, scene.agents, seat=seat, tops=tops, is_open=seat is None)
     newest = tuple(entries[-max(int((height - 34) / _LINE), 1) :])
     return scene.drawing.add(_log(scene.theme, newest, width, height))
 
@@ -639,17 +634,3 @@ def _recent(events: Sequence[Event]) -> Sequence[Event]:
         if events[i].get("event") in ("auction", "won"):
             return events[i if events[i]["event"] == "auction" else start :]
     return events[start:]
-
-
-def _open_log(scene: Scene, events: Sequence[Event], tops: Mapping[str, int | None]) -> list[str]:
-    """The log for readers who see everything; `tops`: those of the stacks before these events."""
-    lines: list[str] = []
-    for is_black, grouped in groupby(events, lambda event: event.get("event") == "black"):
-        batch = list(grouped)
-        if is_black:
-            for event in batch:
-                lines += log([event], scene.agents, seat=event["seat"])
-        else:
-            lines += log(batch, scene.agents, tops=tops)
-            tops = tops_told(batch, tops)
-    return lines

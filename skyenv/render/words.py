@@ -145,32 +145,37 @@ def card_name(colour: int, rank: int) -> str:
 
 # ---- actions ----
 
-# By the number of its first action: the rules of a kind of action, and what an action of it does,
-# of which nothing is known but its place in its kind.
-_KINDS: Final[tuple[tuple[int, tuple[str, ...], Callable[[int], str]], ...]] = (
-    (OPTION_A, ("TURN-2",), lambda _: f"take {SKYSCRAPERS_PER_OPTION} skyscrapers into the supply"),
-    (OPTION_B, ("BUS-2", "BUS-1"), lambda kind: f"place a {BUSINESSES[kind]}"),
-    (OPTION_C, ("TURN-1",), lambda _: "take a black card and an extra move"),
-    (OPTION_D, ("SCO-1", "SCO-2"), lambda district: f"score {DISTRICTS[district]}"),
-    (PLOT, ("SET-8",), lambda spot: f"choose {plot_name(*divmod(spot, NUM_PLOTS))}"),
-    (TAKE, ("TURN-4", "TURN-5"), lambda colour: f"take the top {COLOURS[colour]} card"),
-    (MOVE, ("MOVE-1", "MOVE-2"), lambda move: _move(*divmod(move, NUM_PLACES))),
-    (PASS, ("AUC-7", "AUC-2"), lambda _: "pass"),
-    (BID, ("AUC-3", "AUC-4"), lambda card: f"lay down {card_name(*divmod(card, NUM_RANKS))}"),
-    (BID_DONE, ("AUC-3", "AUC-4"), lambda _: "end the bid"),
-    (BUILD, ("AUC-10",), lambda n: f"build {counted(n, 'skyscraper') if n else 'nothing'}"),
-    (STOP, ("STOP-1",), lambda _: "declare a building stop"),
+_DOES: Final = (
+    f"take {SKYSCRAPERS_PER_OPTION} skyscrapers into the supply",
+    *(f"place a {business}" for business in BUSINESSES),
+    "take a black card and an extra move",
+    *(f"score {district}" for district in DISTRICTS),
+    *(f"choose {plot_name(*divmod(spot, NUM_PLOTS))}" for spot in range(TAKE - PLOT)),
+    *(f"take the top {colour} card" for colour in COLOURS),
+    *(f"move the {who} commissioner to {place}" for who in COMMISSIONERS for place in PLACE_NAMES),
+    "pass",
+    *(f"lay down {card_name(*divmod(card, NUM_RANKS))}" for card in range(BID_DONE - BID)),
+    "end the bid",
+    "build nothing",
+    *(f"build {counted(number, 'skyscraper')}" for number in range(1, STOP - BUILD)),
+    "declare a building stop",
 )
+"""What an action does, of which nothing but its number is known."""
 
-
-def _move(commissioner: int, place: int) -> str:
-    return f"move the {COMMISSIONERS[commissioner]} commissioner to {PLACE_NAMES[place]}"
-
-
-def _does(action: int) -> str:
-    """What an action does, of which nothing but its number is known: ``choose W34 green``."""
-    first, _, phrase = next(kind for kind in reversed(_KINDS) if kind[0] <= action)
-    return phrase(action - first)
+# By the number of the first action of a kind.
+_ACTION_RULES: Final = {
+    OPTION_A: "TURN-2",
+    OPTION_B: "BUS-2 BUS-1",
+    OPTION_C: "TURN-1",
+    OPTION_D: "SCO-1 SCO-2",
+    PLOT: "SET-8",
+    TAKE: "TURN-4 TURN-5",
+    MOVE: "MOVE-1 MOVE-2",
+    PASS: "AUC-7 AUC-2",
+    BID: "AUC-3 AUC-4",
+    BUILD: "AUC-10",
+    STOP: "STOP-1",
+}
 
 
 def _third(phrase: str) -> str:
@@ -185,7 +190,8 @@ _IRREGULAR: Final = {"pass": "passes", "have": "has"}
 def _action_rules(action: int) -> tuple[str, ...]:
     if MOVE <= action < PASS and (action - MOVE) % NUM_PLACES == CITY_HALL:
         return ("MOVE-4", "AUC-1")
-    return next(kind[1] for kind in reversed(_KINDS) if kind[0] <= action)
+    first = max(kind for kind in _ACTION_RULES if kind <= action)
+    return tuple(_ACTION_RULES[first].split())
 
 
 def checked_action(action: int) -> int:
@@ -207,7 +213,7 @@ def action_text(position: np.void, action: int) -> str:
         IllegalActionError: there is no such action.
     """
     game, action = look(position).game, checked_action(action)
-    does, place, seat = _does(action), int(game["auction_place"]), int(game["seat"])
+    does, place, seat = _DOES[action], int(game["auction_place"]), int(game["seat"])
     where = "the next place" if place == NONE else auctioned(place)
     if action < OPTION_D:
         letter = "A" if action < OPTION_B else "B" if action < OPTION_C else "C"
@@ -248,73 +254,94 @@ def gains_text(game: Any, district: int, name: Callable[[int], str] = seat_name)
     fields = (game["owner"], game["floors"], game["value"])
     for owner, floors, value in zip(*(field[district] for field in fields), strict=True):
         points[int(owner)] = points.get(int(owner), 0) + int(floors) * int(value)
-    gains = [f"{name(seat)} +{vp}" for seat, vp in points.items() if vp and 0 <= seat < ALEA]
-    return ", ".join(gains) or "nobody gets VP"
+    return _gains(((seat, points[seat]) for seat in range(int(game["num_players"]))), name)
 
 
 # ---- what happened ----
 
-_EVENTS: Final[dict[Any, Callable[[Event, Callable[[int], str]], str]]] = {
-    "setup": lambda event, name: (
-        f"a new game for {len(event['hands'])} players; "
-        "everybody has a card of each colour and four black ones"
-    ),
-    "action": lambda event, name: f"{name(event['seat'])} {_third(_does(int(event['action'])))}",
-    "top": lambda event, name: (
-        f"the {event['color']} stack is empty now"
-        if event["card"] is None
-        else f"{event['color']} {event['card']} is the new top of its stack"
-    ),
-    "shuffle": lambda event, name: "the black stack is shuffled",
-    "black": lambda event, name: f"{name(event['seat'])} draws a black {event['card'] or 'card'}",
-    "alea": lambda event, name: (
-        f"Alea bids {sum(event['cards'])} with black {', '.join(map(str, event['cards']))}"
-        if event["cards"]
-        else "Alea finds no black card and is out"
-    ),
-    "alea builds": lambda event, name: (
-        f"Alea builds in {event['district']}, on {listed(event['plots'])}"
-    ),
-    "tile to park": lambda event, name: (
-        f"the last tile of the set, a {event['business']}, goes to the park area"
-    ),
-    "auction": lambda event, name: (
-        f"{auctioned(PLACES.index(event['place']))} is auctioned; {name(event['starter'])} begins"
-    ),
-    "won": lambda event, name: (
-        "nobody has bid"
-        if event["seat"] is None
-        else f"{name(event['seat'])} wins the auction with {event['total']}"
-    ),
-    "stop": lambda event, name: f"building stop in {event['district']}, by {name(event['seat'])}",
-    "vp": lambda event, name: _vp_text(event, name),
-    "park": lambda event, name: (
-        f"in the park area {listed(event['tiles'])} count"
-        if event["tiles"]
-        else "the park area has no businesses"
-    ),
-    "end": lambda event, name: (
-        f"the game is over ({_ENDS[event['reason']]}): "
-        f"{_win([name(seat) for seat in event['winners']], max(event['scores']))}"
-    ),
-}
-_SCORED: Final = {
-    "district": "{} is scored",
-    "stop": "VP for the building stop in {}",
-    "bonus": "special points for standing in many districts",
-    "final": "final scoring of {}",
-    "park": "scoring of the park area",
-}
-_ENDS: Final[dict[Any, str]] = {
+_ENDS: Final = {
     "businesses": "the last business has been placed",
     "stops": "the second building stop",
     "truncated": "truncated, as there were too many turns",
 }
+_TELLING: Final = {
+    **{"top": "card", "alea": "cards", "auction": "place", "won": "seat", "stop": "seat"},
+    **{"vp": "why", "park": "tiles", "end": "reason"},
+}
+# Of a kind of event, or of a kind with some value of the field that _TELLING names: its text and
+# its rules.
+_EVENTS: Final[dict[Any, tuple[str, str]]] = {
+    "setup": (
+        "a new game for {players} players; everybody has a card of each colour and four black ones",
+        "SET-4 SET-5",
+    ),
+    "action": ("{seat} {does}", ""),
+    "top": ("{color} {card} is the new top of its stack", "TURN-5"),
+    ("top", None): ("the {color} stack is empty now", "TURN-5"),
+    "shuffle": ("the black stack is shuffled", "AUC-9"),
+    "black": ("{seat} draws a black {card}", "TURN-5 INF-2"),
+    "alea": ("Alea bids {bid} with black {cards}", "ALEA-2"),
+    ("alea", ()): ("Alea finds no black card and is out", "ALEA-2"),
+    "alea builds": ("Alea builds in {district}, on {plots}", "ALEA-6"),
+    "tile to park": ("the last tile of the set, a {business}, goes to the park area", "BUS-3"),
+    "auction": ("{place} is auctioned; {starter} begins", "AUC-1 AUC-2"),
+    ("auction", "CENTRAL_PARK"): ("{place} is auctioned; {starter} begins", "AUC-12 AUC-1"),
+    "won": ("{seat} wins the auction with {total}", "AUC-8 AUC-2"),
+    ("won", -1): ("{seat} wins the auction with {total}", "ALEA-3"),
+    ("won", None): ("nobody has bid", "AUC-2"),
+    "stop": ("building stop in {district}, by {seat}", "STOP-4 STOP-1"),
+    ("stop", -1): ("building stop in {district}, by {seat}", "ALEA-7 STOP-4"),
+    "vp": ("{place} is scored: {gains}", "SCO-2 SCO-1"),
+    ("vp", "stop"): ("VP for the building stop in {place}: {gains}", "STOP-2 STOP-3"),
+    ("vp", "bonus"): ("special points for standing in many districts: {gains}", "BUS-4"),
+    ("vp", "final"): ("final scoring of {place}: {gains}", "END-2 SCO-2"),
+    ("vp", "park"): ("scoring of the park area: {gains}", "END-3"),
+    "park": ("in the park area {tiles} count", "END-3"),
+    ("park", ()): ("the park area has no businesses", "END-3"),
+    "end": ("the game is over ({why}): {win}", "END-5 END-4"),
+    ("end", "businesses"): ("the game is over ({why}): {win}", "BUS-5 END-4"),
+    ("end", "stops"): ("the game is over ({why}): {win}", "STOP-6 END-4"),
+}
 
 
-def _vp_text(event: Event, name: Callable[[int], str]) -> str:
-    gains = [f"{name(seat)} +{vp}" for seat, vp in enumerate(event["vp"]) if vp]
-    return f"{_SCORED[event['why']].format(event['place'])}: {', '.join(gains) or 'nobody gets VP'}"
+def _told(event: Event) -> tuple[str, str]:
+    """The text of an event, with its fields in braces, and its rules."""
+    kind = event["event"]
+    value = event.get(_TELLING.get(kind, ""))
+    special = kind, tuple(value) if isinstance(value, list) else value
+    return _EVENTS.get(special) or _EVENTS[kind]
+
+
+def _in_words(event: Event, name: Callable[[int], str]) -> dict[str, Any]:
+    """The fields of an event's text."""
+    fields = dict(event)
+    for role in ("seat", "starter"):
+        if event.get(role) is not None:
+            fields[role] = name(event[role])
+    match event["event"]:
+        case "setup":
+            fields["players"] = len(event["hands"])
+        case "action":
+            fields["does"] = _third(_DOES[int(event["action"])])
+        case "alea":
+            fields |= {"bid": sum(event["cards"]), "cards": ", ".join(map(str, event["cards"]))}
+        case "alea builds":
+            fields["plots"] = listed(event["plots"])
+        case "auction":
+            fields["place"] = auctioned(PLACES.index(event["place"]))
+        case "vp":
+            fields["gains"] = _gains(enumerate(event["vp"]), name)
+        case "park":
+            fields["tiles"] = listed(event["tiles"] or [""])
+        case "end":
+            winners = [name(seat) for seat in event["winners"]]
+            fields |= {"why": _ENDS[event["reason"]], "win": _win(winners, max(event["scores"]))}
+    return fields
+
+
+def _gains(points: Iterable[tuple[int, int]], name: Callable[[int], str]) -> str:
+    gains = [f"{name(seat)} +{vp}" for seat, vp in points if vp]
+    return ", ".join(gains) or "nobody gets VP"
 
 
 def _win(names: Sequence[str], score: int) -> str:
@@ -322,7 +349,9 @@ def _win(names: Sequence[str], score: int) -> str:
     return f"{who} with {score} VP"
 
 
-def event_text(event: Event, agents: Names = None, *, seat: int | None = None) -> str:
+def event_text(
+    event: Event, agents: Names = None, *, seat: int | None = None, is_open: bool = False
+) -> str:
     """One event in a line.
 
     Args:
@@ -330,54 +359,27 @@ def event_text(event: Event, agents: Names = None, *, seat: int | None = None) -
         agents: who sits where.
         seat: who reads it: only the seat itself is told the value of a black card that it has
             drawn.
+        is_open: tell the values of all black cards.
 
     Raises:
         OptionError: there is no such event.
     """
     kind = event.get("event")
     if kind not in _EVENTS:
-        raise OptionError(f"there is no event {shown(kind)}; the events are {', '.join(_EVENTS)}")
-    if kind == "black" and seat != event["seat"]:
-        event = {**event, "card": None}
-    return _EVENTS[kind](event, lambda seat: seat_name(seat, agents))
+        raise OptionError(f"there is no event {shown(kind)}; the events are {', '.join(_KINDS)}")
+    if kind == "black" and not is_open and seat != event["seat"]:
+        event = {**event, "card": "card"}
+    return _told(event)[0].format(**_in_words(event, lambda seat: seat_name(seat, agents)))
 
 
-# The rules of events: of a kind, or of a kind with some value of a field.
-_EVENT_RULES: Final[dict[Any, tuple[str, ...]]] = {
-    "setup": ("SET-4", "SET-5"),
-    "top": ("TURN-5",),
-    "shuffle": ("AUC-9",),
-    "black": ("TURN-5", "INF-2"),
-    "alea": ("ALEA-2",),
-    "alea builds": ("ALEA-6",),
-    "tile to park": ("BUS-3",),
-    "auction": ("AUC-1", "AUC-2"),
-    ("auction", "CENTRAL_PARK"): ("AUC-12", "AUC-1"),
-    "won": ("AUC-8", "AUC-2"),
-    ("won", -1): ("ALEA-3",),
-    ("won", None): ("AUC-2",),
-    "stop": ("STOP-4", "STOP-1"),
-    ("stop", -1): ("ALEA-7", "STOP-4"),
-    ("vp", "district"): ("SCO-2", "SCO-1"),
-    ("vp", "stop"): ("STOP-2", "STOP-3"),
-    ("vp", "bonus"): ("BUS-4",),
-    ("vp", "final"): ("END-2", "SCO-2"),
-    ("vp", "park"): ("END-3",),
-    "park": ("END-3",),
-    "end": ("END-5", "END-4"),
-    ("end", "businesses"): ("BUS-5", "END-4"),
-    ("end", "stops"): ("STOP-6", "END-4"),
-}
-_TELLING: Final = {"auction": "place", "won": "seat", "stop": "seat", "vp": "why", "end": "reason"}
+_KINDS: Final = tuple(kind for kind in _EVENTS if isinstance(kind, str))
 
 
 def event_rules(event: Event) -> tuple[str, ...]:
     """The ids of the rules that an event comes from, the most telling one first."""
-    kind = event["event"]
-    if kind == "action":
+    if event["event"] == "action":
         return _action_rules(int(event["action"]))
-    special = kind, event.get(_TELLING.get(kind, ""))
-    return _EVENT_RULES.get(special) or _EVENT_RULES[kind]
+    return tuple(_told(event)[1].split())
 
 
 def tops_of(game: Any) -> dict[str, int | None]:
@@ -407,9 +409,10 @@ def log(
     *,
     seat: int | None = None,
     tops: Mapping[str, int | None] = NO_TOPS,
+    is_open: bool = False,
 ) -> list[str]:
-    """The texts of :func:`log_lines`."""
-    return [line.text for line in log_lines(events, agents, seat=seat, tops=tops)]
+    """The texts of :func:`log_lines`; `is_open`: with the values of all black cards."""
+    return [line.text for line in Narrator(agents, seat, tops, is_open).lines(events)]
 
 
 def log_lines(
@@ -444,8 +447,9 @@ class Narrator:
         agents: Names = None,
         seat: int | None = None,
         tops: Mapping[str, int | None] = NO_TOPS,
+        is_open: bool = False,
     ) -> None:
-        self._agents, self._seat, self._tops = agents, seat, tops
+        self._agents, self._seat, self._tops, self._is_open = agents, seat, tops, is_open
         self._laid: dict[int, list[int]] = {}  # per seat: its cards in this auction, as actions
         self._business = ""
 
@@ -455,7 +459,8 @@ class Narrator:
 
     def _line(self, event: Event) -> tuple[str, tuple[str, ...]]:
         """What is told of an event, perhaps nothing yet, and its rules."""
-        kind, text = event.get("event"), event_text(event, self._agents, seat=self._seat)
+        text = event_text(event, self._agents, seat=self._seat, is_open=self._is_open)
+        kind = event["event"]
         if kind == "action":
             does, rules = self._action(int(event["seat"]), int(event["action"]))
             return does and f"{seat_name(int(event['seat']), self._agents)} {does}", rules
@@ -466,7 +471,7 @@ class Narrator:
         return "" if is_known else text, event_rules(event)
 
     def _action(self, seat: int, action: int) -> tuple[str, tuple[str, ...]]:
-        does, rules = _third(_does(action)), _action_rules(action)
+        does, rules = _third(_DOES[action]), _action_rules(action)
         if BID <= action < BID_DONE:
             self._laid.setdefault(seat, []).append(action)
             return "", rules

@@ -13,7 +13,6 @@ from scenario import stages
 from skyenv import ACTION_NAMES, Game, IllegalActionError, OptionError, make_agent
 from skyenv.agents import decide_game
 from skyenv.engine.events import action_event
-from skyenv.engine.game import PHASES
 from skyenv.render.reasons import reason, why_illegal
 from skyenv.render.table import look
 from skyenv.render.words import (
@@ -30,6 +29,7 @@ from skyenv.render.words import (
 )
 from skyenv.rules.actions import ACTION_NUMBERS, NUM_ACTIONS
 from skyenv.rules.components import DISTRICTS
+from skyenv.rules.state import PHASES
 from test_rule_ids import rule_ids
 
 AGENTS = ["greedy", None, "you"]
@@ -320,7 +320,8 @@ def table(fields: str) -> Game:
         name, text = field.split("=")
         name, *place = name.split(".")
         values = np.array([number(word) for word in text.split(",")])
-        game.games.state[name][(0, *map(number, place), ...)] = values
+        where: Any = (0, *map(number, place), ...)
+        game.games.state[name][where] = values
     game.refresh()
     return game
 

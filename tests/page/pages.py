@@ -24,7 +24,7 @@ from skyenv.agents import CrowdAgent, Decisions, RandomAgent, decide_game
 from skyenv.agents.interface import Evaluations
 from skyenv.page.browsers import COOKIE, new_token
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
-from skyenv.page.game_server import new_game
+from skyenv.page.game_server import GameServer, new_game
 from skyenv.page.replays import Replay
 from skyenv.page.session import Session
 from skyenv.page.storage import HUMAN, MEMORY, Link, Storage
@@ -122,6 +122,13 @@ def act(client: TestClient, seat: str, state: Json, action: int) -> Any:
     return client.post(f"{seat}/act", json={"action": action, "step": state["step"]})
 
 
+def first_choice(client: TestClient, seat: str) -> Json:
+    """Play the first of the choices once it is the seat's turn; what was told before."""
+    state = wait_for_turn(client, seat)
+    assert act(client, seat, state, state["legal"][0]["action"]).status_code == 200
+    return state
+
+
 def play_to_end(client: TestClient, seat: str, most: int = 2000) -> Json:
     """Play on, always the first choice but bids."""
     for _ in range(most):
@@ -184,7 +191,7 @@ def seated(
         for seat, each in enumerate(players)
         if not isinstance(each, str)
     ]
-    storage_of(browsers[0]).add_game(stored, links)
+    server_of(browsers[0]).storage.add_game(stored, links)
     ways = {link.seat: f"/api/seats/{link.token}" for link in links}
     return [ways.get(seat, "") for seat in range(len(players))]
 
@@ -194,11 +201,11 @@ def name_of(client: TestClient) -> str:
     return client.cookies[COOKIE].partition(".")[0]
 
 
-def storage_of(client: TestClient) -> Storage:
-    """The database behind a browser's server."""
+def server_of(client: TestClient) -> GameServer:
+    """The games of the server that a browser speaks with."""
     app: Any = client.app
-    storage: Storage = app.state.server.storage
-    return storage
+    server: GameServer = app.state.server
+    return server
 
 
 def address_of(server: subprocess.Popen[str]) -> str:

@@ -17,7 +17,7 @@ from skyenv.page.errors import PageError
 from skyenv.page.storage import MEMORY, Change, Link, Storage, StoredGame, StoredReplay
 
 GAME = StoredGame("g", "ann", 1.5, 2, "back", 500, 2**63 - 1, ("human", "greedy"), 0.25)
-LINKS = [Link("t0", "g", 0, None), Link("w", "g", None, "ann")]
+LINKS = [Link("w", "g", None, "ann"), Link("t0", "g", 0, None)]
 LATER: dict[str, Any] = {
     "actions": (13, 20, 30),
     "draft": (79,),
@@ -30,18 +30,14 @@ LATER: dict[str, Any] = {
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "folder" / "games.sqlite3"
-
-
-@pytest.fixture
 def storage() -> Storage:
     storage = Storage(MEMORY)
     storage.add_game(GAME, LINKS)
     return storage
 
 
-def test_a_killed_process_loses_nothing_and_two_cannot_have_the_file(path: Path) -> None:
+def test_a_killed_process_loses_nothing_and_two_cannot_have_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "folder" / "games.sqlite3"
     with closing(Storage(path)) as storage:
         storage.add_game(GAME, LINKS)
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -54,24 +50,32 @@ def test_a_killed_process_loses_nothing_and_two_cannot_have_the_file(path: Path)
     assert python("-c", opening + changing).returncode == -9
     with closing(Storage(path)) as storage:
         assert (storage.game("g"), storage.key()) == (replace(GAME, actions=(13, 20)), key)
-        assert storage.links("g") == LINKS[::-1]
+        assert storage.links("g") == LINKS
 
 
-@pytest.mark.parametrize("version", [0, 12])
-def test_files_of_others_and_of_earlier_versions_stay_as_they_are(
-    tmp_path: Path, version: int
-) -> None:
-    other, text = tmp_path / "other.sqlite3", tmp_path / "text"
-    with closing(sqlite3.connect(other)) as connection:
+def database(path: Path, version: int) -> None:
+    """Write a database of another program, or of another version of ours."""
+    with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE game (id)")
         connection.execute(f"PRAGMA user_version = {version}")
-    text.write_text("no database, but long enough to be looked at " * 10, encoding="utf-8")
-    for file, why in ((other, "another version of skyenv.*--database"), (text, "not a database")):
-        before = file.read_bytes()
-        with pytest.raises(PageError, match=f"{file.name} can't be used.*{why}") as caught:
-            Storage(file)
-        assert "\n" not in str(caught.value)
-        assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("write", "why"),
+    [
+        (lambda path: database(path, 0), "another version of skyenv.*--database"),
+        (lambda path: database(path, 12), "another version of skyenv.*--database"),
+        (lambda path: path.write_text("long enough to be looked at " * 20), "not a database"),
+    ],
+)
+def test_files_of_others_and_of_other_versions_stay_as_they_are(
+    tmp_path: Path, write: Callable[[Path], object], why: str
+) -> None:
+    write(path := tmp_path / "file")
+    before = path.read_bytes()
+    with pytest.raises(PageError, match=f"file can't be used.*{why}"):
+        Storage(path)
+    assert path.read_bytes() == before
 
 
 def test_games_change_whole_and_are_forgotten_whole(storage: Storage) -> None:
@@ -91,58 +95,31 @@ def test_games_change_whole_and_are_forgotten_whole(storage: Storage) -> None:
         lambda: storage.spectate("w", "bob"),
     ]
     for ask in gone:
-        with pytest.raises(PageError, match="no such") as caught:
+        with pytest.raises(PageError, match="no such"):
             ask()
-        assert caught.value.status == 404
     assert storage.links_of("bob") == []
 
 
-def test_a_seat_belongs_to_the_first_browser_until_it_is_given_up(storage: Storage) -> None:
-    assert storage.claim("t0", "bob", "Bob")
-    assert storage.claim("t0", "bob", "Rob")
-    assert not storage.claim("t0", "eve", "Eve")
-    assert storage.link("t0") == replace(LINKS[0], browser="bob", name="Rob")
-    storage.change_link("t0", browser=None, name="")
-    assert storage.claim("t0", "eve")
-    storage.add_game(replace(GAME, id="h", owner="eve", created=2.0), [Link("v", "h", None, "*")])
-    storage.spectate("v", "eve")
-    assert [(link.token, link.browser) for link in storage.links_of("eve")] == [
-        ("v", "eve"),
-        ("t0", "eve"),
-    ]
-    assert [link.token for link in storage.links_of("eve", 1)] == ["v"]
-
-
 def test_games_have_limits_and_idempotency_keys(storage: Storage) -> None:
-    with pytest.raises(PageError, match="has 1 games") as caught:
-        storage.add_game(replace(GAME, id="h"), [], most=1)
-    assert caught.value.status == 429
     keyed = replace(GAME, id="k", owner="bob", idempotency_key="12345678")
-    for _ in range(2):
-        assert storage.add_game(keyed, [Link("k0", "k", 0, None)])[0].game == "k"
-        keyed = replace(keyed, id="another")
+    for each in (keyed, replace(keyed, id="another")):
+        assert storage.add_game(each, [Link("k0", "k", 0, None)])[0].game == "k"
     storage.change_game("k", actions=(1,))
     storage.add_game(replace(GAME, id="new", owner="eve"), [], most_in_all=2)
     assert [storage.owner(key) for key in ("g", "k", "new")] == ["", "bob", "eve"], "g is unplayed"
     storage.change_game("new", actions=(1,))
-    with pytest.raises(PageError, match="2 games already") as caught:
-        storage.add_game(replace(GAME, id="h", owner="eve"), [], most_in_all=2)
-    assert caught.value.status == 503
+    for limits, status in (((1, 9), 429), ((9, 2), 503)):
+        with pytest.raises(PageError, match=r"[12] games") as caught:
+            storage.add_game(replace(GAME, id="h", owner="eve"), [], *limits)
+        assert caught.value.status == status
 
 
-def test_replays_belong_to_their_browser_and_the_newest_are_kept(storage: Storage) -> None:
-    for number in range(4):
-        storage.add_replay(f"a{number}", "ann", b"%d" % number, 3, 5, ["x", "y"], 1)
-    assert storage.add_replay("again", "ann", b"1", 3, 5, ["x"], 2) == "a1"
-    (first, *_) = storage.replays("ann")
-    assert first == StoredReplay("a1", first.created, ("x",), 2)
-    assert [replay.id for replay in storage.replays("ann")] == ["a1", "a3", "a2"]
-    for number in range(3):
-        storage.add_replay(f"b{number}", "bob", b"%d" % number, 3, 5)
-    assert [replay.id for replay in storage.replays("ann")] == ["a1", "a3"], "five in all"
-    assert storage.replay("b0", "bob") == b"0"
-    for refused in (storage.replay, storage.delete_replay):
-        with pytest.raises(PageError, match="no replay"):
-            refused("b0", "ann")
-    storage.delete_replay("b0", "bob")
-    assert len(storage.replays("bob")) == 2
+def test_the_newest_replays_of_a_browser_are_kept_once(storage: Storage) -> None:
+    for browser in ("ann", "bob"):
+        for number in range(3):
+            storage.add_replay(f"{browser}{number}", browser, b"%d" % number, 3, 5)
+    assert [replay.id for replay in storage.replays("ann")] == ["ann2", "ann1"], "five in all"
+    assert storage.add_replay("again", "ann", b"1", 2, 5, ["x"], 2) == "ann1"
+    storage.add_replay("ann3", "ann", b"3", 2, 5)
+    newest, same = storage.replays("ann")
+    assert (newest.id, same) == ("ann3", StoredReplay("ann1", same.created, ("x",), 2))

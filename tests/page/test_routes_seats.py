@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import http.client
 import json
-import re
-from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 from pages import (
-    RunningServer,
     act,
     another,
     begin,
     check_is_known,
     client_of,
-    make_app,
+    first_choice,
     payload,
     seated,
     wait_for_turn,
@@ -26,13 +21,12 @@ from pages import (
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
-from test_game_server import Gate
 
-from processes import Threads, wait_until
+from processes import wait_until
 from skyenv import Game
-from skyenv.page import game_server, requests
-from skyenv.page.browsers import COOKIE
+from skyenv.page import game_server
 from skyenv.page.replays import Replay
+from skyenv.page.requests import MOST_JSON
 
 
 @pytest.mark.usefixtures("short_games")
@@ -40,20 +34,17 @@ def test_a_whole_game_and_its_record(ann: TestClient) -> None:
     """No answer on the way tells what the seat can't know."""
     seat = begin(ann, ["me", "agent:random", "agent:crowd"], side="back", seed="4242424242424242")
     assert ann.get(f"{seat}/record").status_code == 403
-    heard = [wait_for_turn(ann, seat) for _ in range(1)]
-    while not heard[-1]["over"]:
-        last = heard[-1]["legal"][-1]["action"]
-        assert act(ann, seat, heard[-1], last).status_code == 200
-        heard.append(wait_for_turn(ann, seat))
+    heard = []
+    while not (state := wait_for_turn(ann, seat))["over"]:
+        heard.append(state)
+        assert act(ann, seat, state, state["legal"][-1]["action"]).status_code == 200
     answer = ann.get(f"{seat}/record")
-    assert "attachment" in answer.headers["content-disposition"]
     game = Game.from_record(answer.text)
     assert (game.is_over, game.seed) == (True, 4242424242424242)
-    assert game.scores == heard[-1]["scores"] == heard[-1]["final"][-1]["scores"]
-    header = json.loads(answer.text.splitlines()[0])
-    assert header["agents"] == ["human", "random", "crowd"]
+    assert game.scores == state["scores"] == state["final"][-1]["scores"]
+    assert json.loads(answer.text.splitlines()[0])["agents"] == ["human", "random", "crowd"]
     replay = Replay.of(answer.content, 1)
-    for state in heard[:-1]:
+    for state in heard:
         check_is_known(replay, 0, state)
     page = ann.post(f"{seat}/replay").json()["page"]
     assert ann.get(page.replace("/replay/", "/api/replays/")).status_code == 200
@@ -62,58 +53,39 @@ def test_a_whole_game_and_its_record(ann: TestClient) -> None:
 @pytest.mark.usefixtures("short_games")
 def test_agents_alone_play_while_they_are_watched(ann: TestClient) -> None:
     seat = begin(ann, ["agent:random", "agent:crowd"])
-    assert payload(ann, seat)["watching"]
-    assert payload(ann, seat)["step"] == payload(ann, seat)["step"] == 0
+    assert [payload(ann, seat)[name] for name in ("watching", "step")] == [True, 0]
     with watch(ann, seat) as socket:
         while not payload(ann, seat)["over"]:
             assert socket.receive_text() == "changed"
-    assert ann.get(f"{seat}/record").status_code == 200
     assert act(ann, seat, payload(ann, seat), 0).status_code == 409
 
 
 def test_agents_wait_and_move_one_by_one(ann: TestClient) -> None:
     seat = seated(ann, "random", "crowd")[0]
-    assert ann.post(f"{seat}/pause", json={"paused": True}).status_code == 200
-    state = payload(ann, seat)
-    assert act(ann, seat, state, state["legal"][0]["action"]).status_code == 200
-    for step in (2, 3):
-        assert payload(ann, seat)["step"] == step - 1
+    for pace in ({"paused": True}, {"seconds": 2.5}):
+        assert ann.post(f"{seat}/pause", json=pace).status_code == 200
+    first_choice(ann, seat)
+    for step in (1, 2):
+        state = payload(ann, seat)
+        assert (state["step"], state["paused"], state["pause"]) == (step, True, 2.5)
         assert ann.post(f"{seat}/next").status_code == 200
-        wait_until(lambda step=step: payload(ann, seat)["step"] == step)  # type: ignore[misc]
-    ann.post(f"{seat}/pause", json={"seconds": 2.5})
-    assert [payload(ann, seat)[name] for name in ("paused", "pause")] == [True, 2.5]
+        wait_until(lambda step=step: payload(ann, seat)["step"] > step)  # type: ignore[misc]
 
 
-def test_hints_are_for_the_seat_to_act_and_tell_how_sure_the_agent_is(ann: TestClient) -> None:
+def test_hints_are_for_the_seat_to_act(ann: TestClient) -> None:
     seat = seated(ann, None)[0]
-    state = payload(ann, seat)
-    for name, kind in (("greedy", "vp"), ("random", "probability")):
-        hint = ann.get(f"{seat}/hint?agent={name}").json()
-        assert hint["actions"][0] in [choice["action"] for choice in state["legal"]]
-        assert (hint["kind"], hint["step"]) == (kind, 0)
-        assert ann.get(f"{seat}/hint?agent={name}").json() == hint
-    act(ann, seat, state, hint["actions"][0])
-    assert ann.get(f"{seat}/hint?agent=greedy").status_code == 409
+    hint = ann.get(f"{seat}/hint?agent=random").json()
+    assert (hint["kind"], hint["step"]) == ("probability", 0)
+    assert act(ann, seat, payload(ann, seat), hint["actions"][0]).status_code == 200
+    assert ann.get(f"{seat}/hint?agent=random").status_code == 409
 
 
-def test_a_hint_ends_when_its_browser_has_gone(tmp_path: Path) -> None:
-    gate, app = Gate(), make_app(tmp_path / "games.sqlite3")
-    server = RunningServer(app)
-    try:
-        browser: Any = httpx2.Client(base_url=server.address, timeout=None)
-        seat = begin(browser, ["me", "agent:crowd"])
-        object.__setattr__(app.state.server.catalogue["random"], "source", gate)
-        leaving = http.client.HTTPConnection("127.0.0.1", server.port)
-        cookies = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
-        leaving.request("GET", f"{seat}/hint?agent=random", headers={"Cookie": cookies})
-        gate.asked.wait()
-        leaving.close()
-        wait_until(lambda: not Threads.busy)  # its thread is left to itself
-        assert browser.get(f"{seat}/hint?agent=greedy").status_code == 200
-        browser.close()
-    finally:
-        gate.go.set()
-        server.stop()
+PATHS = [
+    *(("GET", path) for path in ("", "/hint?agent=random", "/words", "/record", "/people")),
+    *(("POST", f"/{path}") for path in ("act", "undo", "release", "pause", "claim", "lift")),
+    ("POST", "/replay"),
+    ("DELETE", ""),
+]
 
 
 def test_a_seat_belongs_to_its_browser_until_it_is_given_up(
@@ -122,59 +94,83 @@ def test_a_seat_belongs_to_its_browser_until_it_is_given_up(
     seat, _ = seated(ann, "random")
     eve, state = another(app), payload(ann, seat)
     action = {"action": state["legal"][0]["action"], "step": 0}
-    asked = [("GET", path) for path in ("", "/hint?agent=greedy", "/words", "/record", "/people")]
-    asked += [("POST", f"/{path}") for path in ("act", "undo", "release", "pause", "claim", "lift")]
-    for method, path in [*asked, ("POST", "/replay"), ("DELETE", "")]:
+    for method, path in PATHS:
         answer = eve.request(method, seat + path, json=action if method == "POST" else None)
         assert (answer.status_code, "drawing" in answer.text) == (403, False), path
     with pytest.raises(WebSocketDisconnect), watch(eve, seat):
         pass
     assert (payload(ann, seat), eve.get("/api/games").json()) == (state, {"games": []})
     assert client_of(app).get(seat).status_code == 403, "without a name"
+    assert (
+        "; HttpOnly; Max-Age=31536000; Path=/; SameSite=lax" in ann.get("/").headers["set-cookie"]
+    )
     with watch(ann, seat) as socket:
         assert ann.post(f"{seat}/release").status_code == 200
-        with pytest.raises(WebSocketDisconnect) as closed:
+        with pytest.raises(WebSocketDisconnect):
             list(iter(socket.receive_text, "never"))
-        assert closed.value.code == 1008
     assert ann.get(seat).status_code == 403
     assert ann.get(f"{seat}?page=1").json()["free"]
     assert eve.post(f"{seat}/claim", json={"name": "Eve"}).status_code == 200
     assert ann.post(f"{seat}/claim").status_code == 403
     assert payload(eve, seat)["drawing"] == state["drawing"]
-    assert payload(eve, seat)["owner"] is False
-    assert eve.delete(seat).status_code == 403  # the game isn't hers
+    assert eve.delete(seat).status_code == 403, "the game isn't hers"
 
 
-def test_names_are_unguessable_and_all_different(app: Starlette, ann: TestClient) -> None:
-    seats = {begin(ann, ["me", "agent:random"]) for _ in range(5)}
-    assert (len(seats), {len(seat.rpartition("/")[2]) for seat in seats}) == (5, {32})
-    cookie = client_of(app).get("/").headers["set-cookie"]
-    signed = rf"{COOKIE}=[\w-]{{32}}\.[\w-]{{32}}"
-    assert re.match(f"{signed}; HttpOnly; Max-Age=31536000; Path=/; SameSite=lax$", cookie)
-    assert another(app).cookies[COOKIE] != another(app).cookies[COOKIE]
+# ---- what is refused ----
 
-
-WRONG = [
+BODIES = [
     *(b"", b"[]", b"1", b"{", b"\xff", b"[" * 4000, b'{"action": 1}', b'{"actions": 7, "step": 0}'),
     *(b'{"action": %s, "step": 0}' % each for each in (b'"13"', b"13.0", b"1e999", b"-1")),
     b'{"action": 13, "step": null}',
 ]
+PACES = [
+    *({"seconds": each} for each in (11, -1, 1e300, "1", None, True)),
+    *({"paused": each} for each in (1, "yes", None)),
+]
+KEYS = ["", "short", "x" * 65, "ä" * 10, 7, ["12345678"]]
+GAME = {"players": 2, "side": "front", "seats": ["me", "agent:random"]}
+GAMES: list[dict[str, Any]] = [
+    *({"seats": each} for each in (None, ["me"], ["me", 1], ["me", "you"], ["me", "agent:"])),
+    *(
+        {"seats": ["me", f"agent:{each}"]}
+        for each in ("os:system", "/etc/passwd", "runs/model.zip", "odd_agents:Odd")
+    ),
+    *({"players": each} for each in (5, True, "2")),
+    *({"side": each} for each in ("left", ["front"])),
+    *({"seed": each} for each in (1, "-1", "1e3", "9223372036854775808", "²")),
+    *({"idempotency_key": each} for each in KEYS),
+]
+WRONG: list[tuple[str, str, bytes]] = [
+    *(("POST", "SEAT/act", each) for each in BODIES),
+    *(("POST", "SEAT/pause", json.dumps(each).encode()) for each in PACES),
+    *(("POST", "/api/games", json.dumps(GAME | each).encode()) for each in GAMES),
+    *(("GET", f"SEAT?{each}", b"") for each in ("theme=blue", "lines=x", "narrow=99999999999")),
+]
 
 
 def test_wrong_requests_get_a_message(ann: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is imported and no file is looked for: agents are found by name in the list that the
+    server was given.
+    """
     seat = seated(ann, None)[0]
-    sent = {"headers": {"content-type": "application/json"}}
-    for content in WRONG:
-        answer = ann.post(f"{seat}/act", content=content, **sent)  # type: ignore[arg-type]
-        assert (answer.status_code, set(answer.json())) == (400, {"error"}), content
-    large = json.dumps({"action": 13, "step": 0, "more": "x" * requests.MOST_JSON})
-    assert ann.post(f"{seat}/act", content=large, **sent).status_code == 413  # type: ignore[arg-type]
-    wrong: list[dict[str, Any]] = [{"seconds": each} for each in (11, -1, 1e300, "1", None, True)]
-    for pause in [*wrong, {"paused": 1}, {"paused": "yes"}, {}]:
-        assert ann.post(f"{seat}/pause", json=pause).status_code == 400, pause
-    for query in ("theme=blue", "lines=-1", "lines=x", "narrow=99999999999"):
-        assert ann.get(f"{seat}?{query}").status_code == 400
-    assert payload(ann, seat)["step"] == 0
+    state, sent = payload(ann, seat), {"content-type": "application/json"}
+    for method, path, content in WRONG:
+        path = path.replace("SEAT", seat)
+        answer = ann.request(method, path, content=content, headers=sent)
+        assert (answer.status_code in (400, 404), set(answer.json())) == (True, {"error"}), content
+    large = json.dumps({"action": 13, "step": 0, "more": "x" * MOST_JSON})
+    assert ann.post(f"{seat}/act", content=large, headers=sent).status_code == 413
+    assert payload(ann, seat) == state
     monkeypatch.setattr(game_server, "MOST_GAMES", 1)
-    game = {"players": 2, "side": "front", "seats": ["me", "me"]}
-    assert ann.post("/api/games", json=game).status_code == 429
+    assert ann.post("/api/games", json=GAME).status_code == 429
+    assert len(ann.get("/api/games").json()["games"]) == 1
+
+
+def test_what_is_on_offer(ann: TestClient) -> None:
+    """Agents, recommended ones among them, and pages: only those that are there."""
+    ann.get("/")
+    offer = ann.get("/api/options").json()
+    assert {"greedy", "random", "crowd"} == {agent["name"] for agent in offer["agents"]}
+    assert [one["agent"] for one in offer["strengths"]] == ["crowd", "greedy"]
+    for path in ("/tutorial", "/rules", "/ladder"):
+        assert (path in offer["pages"]) == (ann.get(path).status_code == 200)

@@ -39,7 +39,7 @@ interface EventTarget {
   closest(selectors: string): Control | null;
 }
 
-// What the server tells of a table; tests/page/test_payload_types.py holds it to these names.
+// What the server tells of a table; tests/page/test_payloads.py holds it to these names.
 
 interface Choice {
   action: number;

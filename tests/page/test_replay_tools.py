@@ -33,8 +33,20 @@ def bench(tmp_path: Path) -> Iterator[RunningServer]:
 
 
 def tool(page: Browser, name: str) -> None:
-    """Open a tab beside a replay's board."""
+    """Open a tab beside a replay's board, which is accessible."""
     page.run("document.querySelector(`#tools [value=${arguments[0]}]`).click()", name)
+    check_accessible(page)
+
+
+def set_value(page: Browser, name: str, value: str) -> None:
+    """Choose in a control."""
+    page.run("document.getElementById(arguments[0]).value = arguments[1]", name, value)
+
+
+def run(page: Browser, button: str) -> None:
+    """Begin a work by its button, and wait for its end."""
+    page.click(button)
+    page.wait_until(lambda: page.wait(button).is_enabled(), "the end")
 
 
 @pytest.mark.parametrize("phone", few([False, True], False))
@@ -50,34 +62,29 @@ def test_a_game_is_asked_about_analysed_and_simulated(
         page.driver.find_element("id", "file").send_keys(str(path))
         page.wait("#board svg")
         assert page.run("return document.getElementById('adviser').value") == "trained"
-        page.run("document.getElementById('adviser-1').value = 'greedy'")
+        set_value(page, "adviser-1", "greedy")
         page.click("#ask")
         columns = "return document.querySelectorAll('#hint thead th').length"
         page.wait_until(lambda: page.run(columns) == 4, "both agents, and the chance to win")
         assert "Chance to win now: seat 1" in page.text("#hint .wins")
         assert page.run("return document.querySelectorAll('.badge').length") > 0
-        check_accessible(page)
         tool(page, "analyse")
-        page.run("document.getElementById('analyst').value = 'greedy'")
-        page.click("#analyse")
-        page.wait_until(lambda: page.wait("#analyse").is_enabled(), "the end of the analysis")
+        set_value(page, "analyst", "greedy")
+        run(page, "#analyse")
         mistake = page.wait("#mistakes button")
         assert " — better: " in mistake.text
         step = mistake.get_attribute("data-step")
         page.click("#mistakes button")
         page.wait_until(lambda: page.text("#count").startswith(f"{step} /"), "the mistake's step")
-        check_accessible(page)
         tool(page, "simulate")
-        page.run("document.getElementById('out-number').value = 26")
-        page.click("#play-out")
-        page.wait_until(lambda: page.wait("#play-out").is_enabled(), "the end of the simulation")
+        set_value(page, "out-number", "26")
+        run(page, "#play-out")
         assert "95 % interval" in page.text("#out-results")
         page.run("document.getElementById('chances').open = true")
         page.wait("#chances table")
         check_accessible(page)
         assert not phone or page.run(SMALL) == []
-        page.run("document.getElementById('on-hidden').value = 'anew'")
-        page.run("document.getElementById('first').click()")
+        set_value(page, "on-hidden", "anew")
         page.click("#play-myself")
         page.wait_until(lambda: "/seat/" in page.driver.current_url, "the table")
         page.driver.back()

@@ -1,34 +1,25 @@
-"""Recorded games by the page's interface."""
+"""Recorded games by the page's interface: every step of them, and files made of them."""
 
 from __future__ import annotations
 
-import asyncio
+import io
 import json
 import re
-from collections.abc import AsyncIterator
-from pathlib import Path
+import xml.etree.ElementTree as ElementTree
 from typing import Any
 
 import numpy as np
 import pytest
-from pages import (
-    another,
-    drawn,
-    played,
-)
+from damage import damaged
+from pages import another, drawn, played
+from PIL import Image
 from starlette.applications import Starlette
-from starlette.requests import Request
 from starlette.testclient import TestClient
 
+from processes import wait_until
 from skyenv import Game
-from skyenv.page import requests, routes
-from skyenv.page.errors import PageError
-from skyenv.page.storage import Storage
-
-DAMAGED = Path(__file__).parent.parent / "golden"
-
-
-# ---- replays ----
+from skyenv.page import making, replays, routes
+from skyenv.render.svg import svg
 
 
 def upload(client: TestClient, content: bytes | str) -> Any:
@@ -37,178 +28,127 @@ def upload(client: TestClient, content: bytes | str) -> Any:
     return client.post("/api/replays", content=content)
 
 
+def opened(client: TestClient, game: Game, names: list[str] | None = None) -> str:
+    """The address of a game's record in the interface."""
+    page: str = upload(client, game.to_record(names)).json()["page"]
+    return page.replace("/replay/", "/api/replays/")
+
+
 def test_a_record_is_replayed_step_by_step(ann: TestClient) -> None:
     game = played(3, seed=6)
-    key = (
-        upload(ann, game.to_record(["ann", "<b>bob</b>", "c\u0000\n" + "long" * 20]))
-        .json()["page"]
-        .rpartition("/")[2]
-    )
-    (summary,) = ann.get(f"/api/replays/{key}").json()["games"]
-    assert summary["scores"] == game.scores
-    replay = ann.get(f"/api/replays/{key}/1").json()
+    api = opened(ann, game, ["ann", "<b>bob</b>", "c\u0000\n" + "long" * 20])
+    (summary,) = ann.get(api).json()["games"]
+    replay = ann.get(f"{api}/1").json()
+    assert replay["scores"][-1] == summary["scores"] == game.scores
     assert replay["steps"] == int(game.state["decisions"])
     assert replay["names"] == ["ann", "<b>bob</b>", "clonglonglonglonglonglonglong"[:24]]
-    assert replay["scores"][-1] == game.scores
-    opened = drawn(ann.get(f"/api/replays/{key}/1/40").json())
-    assert "<b>" not in opened + json.dumps(replay["charts"])
-    closed = drawn(ann.get(f"/api/replays/{key}/1/40?seat=1&theme=dark&narrow=1").json())
-    state = Game.from_record(game.to_record(), 1, 40).state
-    for text, seen in (
-        (opened, state["hand"]),
-        (closed, np.where(np.arange(4)[:, None, None] == 1, state["hand"], 0)),
-    ):
+    step = Game.from_record(game.to_record(), 1, 40)
+    for query, seats in (("", [0, 1, 2]), ("?seat=1&theme=dark&narrow=1", [1])):
+        text = drawn(ann.get(f"{api}/1/40{query}").json())
         cards = {tuple(map(int, card)) for card in re.findall(r'data-card="(\d):(\d):(\d)"', text)}
-        assert cards == {tuple(card) for card in np.argwhere(seen[:3]).tolist()}
+        hands = np.argwhere(step.state["hand"]).tolist()
+        assert cards == {tuple(card) for card in hands if card[0] in seats}
+        assert "<b>" not in text + json.dumps(replay["charts"])
     for agent in ("greedy", "random"):
-        hint = ann.get(f"/api/replays/{key}/1/40/hint?agent={agent}").json()
-        assert hint["actions"][0] in Game.from_record(game.to_record(), 1, 40).legal_actions
-    end = ann.get(f"/api/replays/{key}/1/{replay['steps']}/hint?agent=greedy")
-    assert end.status_code == 409
-    for path in (
-        f"1/{replay['steps'] + 1}",
-        "2",
-        "1/3?seat=3",
-        "1/3?seat=x",
-        "1/3?theme=x",
-        "1/3/hint?agent=no",
-    ):
-        assert ann.get(f"/api/replays/{key}/{path}").status_code in (400, 404)
-
-
-def test_a_record_that_is_sent_twice_is_kept_once(app: Starlette, ann: TestClient) -> None:
-    record = played(2, actions=5).to_record()
-    first = upload(ann, record).json()
-    assert upload(ann, record).json() == first
-    assert upload(ann, played(2, actions=6).to_record()).json() != first
-    assert upload(another(app), record).json() != first
-
-
-def test_kept_replays_are_listed_and_deleted(app: Starlette, ann: TestClient) -> None:
-    ann.get("/")
-    assert ann.get("/api/replays").json() == {"replays": []}
-    text = played(2, actions=5).to_record(["x", "greedy"])
-    first = upload(ann, text + played(3, actions=6).to_record()).json()["page"]
-    second = upload(ann, played(2, actions=7).to_record()).json()["page"]
-    kept = ann.get("/api/replays").json()["replays"]
-    assert [(one["page"], one["names"], one["games"]) for one in kept] == [
-        (second, ["", ""], 1),
-        (first, ["x", "greedy"], 2),
-    ]
-    assert (
-        ann.get(f"/api{first}".replace("/replay/", "/replays/") + "/1/3").status_code == 200
-    )  # in memory now
-    eve = another(app)
-    assert eve.get("/api/replays").json() == {"replays": []}
-    address = f"/api/replays/{first.rpartition('/')[2]}"
-    assert eve.delete(address).status_code == 404
-    assert ann.delete(address).status_code == 200
-    assert (
-        ann.delete(address).status_code
-        == ann.get(address).status_code
-        == ann.get(f"{address}/1/3").status_code
-        == 404
-    )
-    assert [one["page"] for one in ann.get("/api/replays").json()["replays"]] == [second]
-
-
-def test_a_replay_belongs_to_its_browser(app: Starlette, ann: TestClient) -> None:
-    key = upload(ann, played(2).to_record()).json()["page"].rpartition("/")[2]
-    eve = another(app)
-    for path in ("", "/1", "/1/3"):
-        assert ann.get(f"/api/replays/{key}{path}").status_code == 200
-        assert eve.get(f"/api/replays/{key}{path}").status_code == 404
-
-
-def test_a_replay_that_is_in_memory_is_not_read_again(
-    app: Starlette, ann: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    key = upload(ann, played(2, actions=5).to_record()).json()["page"].rpartition("/")[2]
-    assert ann.get(f"/api/replays/{key}/1/3").status_code == 200
-
-    def read(*arguments: object) -> bytes:
-        raise PageError("read", 418)
-
-    monkeypatch.setattr(Storage, "replay", read)
-    assert ann.get(f"/api/replays/{key}/1/4").status_code == 200
-    assert (
-        another(app).get(f"/api/replays/{key}/1/4").status_code == 418
-    )  # not out of another browser's memory
+        hint = ann.get(f"{api}/1/40/hint?agent={agent}").json()
+        assert hint["actions"][0] in step.legal_actions
+    assert ann.get(f"{api}/1/{replay['steps']}/hint?agent=greedy").status_code == 409
+    wrong = ["2", f"1/{replay['steps'] + 1}", "1/3?seat=3", "1/3?theme=x", "1/3/hint?agent=no"]
+    for path in [*wrong, "1/40/picture.bmp", "1/40/picture.png?seat=3"]:
+        assert ann.get(f"{api}/{path}").status_code in (400, 404), path
 
 
 @pytest.mark.parametrize("number", ["9" * 5000, "9" * 10, "-1", "x", "1.0", "²", "%20"])
 def test_a_wrong_number_in_an_address_gets_a_message(ann: TestClient, number: str) -> None:
-    key = upload(ann, played(2, actions=5).to_record()).json()["page"].rpartition("/")[2]
-    for path in (
-        number,
-        f"{number}/1",
-        f"1/{number}",
-        f"1/{number}/hint?agent=random",
-        f"{number}/1/hint?agent=random",
-    ):
-        answer = ann.get(f"/api/replays/{key}/{path}")
-        assert answer.status_code == 400
+    api = opened(ann, played(2, actions=5))
+    for path in (number, f"{number}/1", f"1/{number}/hint?agent=random", f"1/3?seat={number}"):
+        answer = ann.get(f"{api}/{path}")
+        assert (answer.status_code, len(answer.text) < 1000) == (400, True)
         assert "must be a whole number" in answer.json()["error"]
-        assert len(answer.text) < 1000
 
 
-def test_a_record_that_comes_too_slowly_is_refused(
-    ann: TestClient, monkeypatch: pytest.MonkeyPatch
+def test_kept_replays_are_their_browsers_alone_and_listed_until_deleted(
+    app: Starlette, ann: TestClient
 ) -> None:
-    """Else a few slow browsers would keep all others from sending theirs."""
-    ann.get("/")
-    monkeypatch.setattr(requests, "PATIENCE", 0.05)
-    monkeypatch.setattr(Request, "stream", slowly)
-    assert ann.post("/api/replays", content=b"x").status_code == 408
-    monkeypatch.undo()
-    assert upload(ann, played(2, actions=5).to_record()).status_code == 201
+    games = [played(2, actions=5), played(2, actions=7)]
+    first, second = (opened(ann, game, ["x", "greedy"]) for game in games)
+    assert opened(ann, games[1], ["x", "greedy"]) == second, "it is kept once"
+    kept = ann.get("/api/replays").json()["replays"]
+    pages = [address.replace("/api/replays/", "/replay/") for address in (second, first)]
+    assert [(one["page"], one["games"]) for one in kept] == [(page, 1) for page in pages]
+    assert kept[0]["names"] == ["x", "greedy"]
+    bob, paths = another(app), ("", "/1", "/1/3", "/record")
+    assert [ann.get(first + path).status_code for path in paths] == [200] * 4
+    assert [bob.get(first + path).status_code for path in paths] == [404] * 4
+    assert bob.get("/api/replays").json() == {"replays": []}
+    assert opened(bob, games[0]) != first
+    assert ann.get(f"{first}/record").text == games[0].to_record(["x", "greedy"])
+    assert (bob.delete(first).status_code, ann.delete(first).status_code) == (404, 200)
+    assert [ann.get(first + path).status_code for path in paths] == [404] * 4
+    assert len(ann.get("/api/replays").json()["replays"]) == 1
 
 
-def test_a_record_that_waits_to_be_read_counts_as_being_sent(
-    app: Starlette, ann: TestClient, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("module", "limit", "most"),
+    [
+        (routes.replays, "MOST_RECORD", 1000),
+        (replays, "MOST_ACTIONS", 14),
+        (replays, "MOST_GAMES", 2),
+    ],
+)
+def test_records_are_bounded(
+    ann: TestClient, monkeypatch: pytest.MonkeyPatch, module: Any, limit: str, most: int
 ) -> None:
-    """Else any number of them could lie in memory."""
-    replays = app.state.server.replays
-    under_way = []
-
-    async def add(content: bytes, browser: str) -> Any:
-        under_way.append(list(replays.uploads._under_way.values()))
-        return "key", []
-
-    monkeypatch.setattr(replays, "add", add)
-    assert upload(ann, played(2, actions=5).to_record()).status_code == 201
-    assert [len(browsers) for browsers in under_way] == [1]
-
-
-async def slowly(request: Request) -> AsyncIterator[bytes]:
-    """A body that doesn't come."""
-    await asyncio.sleep(10**6)
-    yield b""
-
-
-def test_records_are_bounded(ann: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    from skyenv.page import replays
-
-    monkeypatch.setattr(routes.replays, "MOST_RECORD", 1000)
-    answer = upload(ann, played(2).to_record())
-    assert (answer.status_code, answer.json()) == (
-        413,
-        {"error": "that is too large; at most 1000 bytes are taken"},
-    )
-    monkeypatch.setattr(routes.replays, "MOST_RECORD", 1 << 20)
-    monkeypatch.setattr(replays, "MOST_ACTIONS", 20)
-    assert upload(ann, played(2).to_record()).status_code == 413
-    monkeypatch.setattr(replays, "MOST_GAMES", 2)
-    monkeypatch.setattr(replays, "MOST_ACTIONS", 20000)
-    assert upload(ann, played(2, actions=5).to_record() * 3).status_code == 413
+    record = played(2, actions=5).to_record() * 3
+    assert upload(ann, record).status_code == 201
+    monkeypatch.setattr(module, limit, most)
+    answer = upload(ann, record)
+    assert (answer.status_code, str(most) in answer.json()["error"]) == (413, True)
 
 
 @pytest.mark.parametrize("number", range(24))
 def test_a_damaged_record_gets_a_message(ann: TestClient, number: int) -> None:
-    from damage import damaged
-
     answer = upload(ann, damaged()[number])
     assert 400 <= answer.status_code < 500
-    assert set(answer.json()) == {"error"}
     assert re.match(r"line \d+: ", answer.json()["error"])
     assert len(answer.text) < 1000
+
+
+# ---- files ----
+
+
+def test_a_step_as_a_picture(ann: TestClient) -> None:
+    api = f"{opened(ann, played(2, seed=3, actions=9))}/1/5"
+    drawing = ann.get(f"{api}/picture.svg?theme=dark&seat=1")
+    assert 'filename="fifth-avenue-step-5.svg"' in drawing.headers["content-disposition"]
+    state = played(2, seed=3, actions=5).state
+    assert drawing.text == svg(state, 1, theme="dark", agents=["", ""])
+    assert ElementTree.fromstring(drawing.text).tag.endswith("svg")
+    picture = Image.open(io.BytesIO(ann.get(f"{api}/picture.png").content))
+    assert (picture.format, picture.width) == ("PNG", 1200)
+
+
+def made(client: TestClient, address: str) -> bytes:
+    """The page that a browser has had made."""
+    assert client.post(f"{address}/made").status_code == 202
+    wait_until(lambda: client.get(f"{address}/made").json()["state"] != "running")
+    told, content = client.get(f"{address}/made").json(), client.get(f"{address}/made/file").content
+    assert (told["state"], told["done"], told["bytes"]) == ("done", told["of"], len(content))
+    return content
+
+
+def test_a_page_is_made_once_and_stays_its_browsers(
+    app: Starlette, ann: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api, bob = f"{opened(ann, played(2, seed=3, actions=9))}/1", another(app, "10.0.0.9")
+    assert ann.get(f"{api}/made/file").status_code == 404
+    page = made(ann, api)
+    for query in ("theme=dark", "seat=0", "seat=1&theme=light"):
+        assert ann.post(f"{api}/made?{query}").json()["state"] == "done"
+    monkeypatch.setattr(making, "make_page", lambda record, report: record.encode())
+    for actions in range(1, 6):
+        made(bob, f"{opened(bob, played(2, actions=actions))}/1")
+    assert ann.get(f"{api}/made/file").content == page
+    assert bob.get(f"{api}/made/file").status_code == 404
+    monkeypatch.setattr(making, "MOST_STEPS", 8)
+    assert "at most 8 actions, not 9" in ann.post(f"{api}/made").json()["error"]

@@ -50,7 +50,7 @@ def decisions_in(
         mask=games.mask[chosen],
         seat=seats,
         num_players=games.num_players,
-        uniform=games.uniforms(chosen, salt) if uniform is None else uniform,
+        uniform=games.uniforms(rows, salt) if uniform is None else uniform,
         observation=observation,
         view=view(games.state, seats, chosen) if agent.uses_view else None,
     ).as_trusted()
@@ -108,6 +108,8 @@ def checked_actions(agent: Agent, decisions: Decisions) -> Int64:
             f"shape {decisions.seat.shape},"
             f" not {actions.dtype} {actions.shape}"
         )
+    if len(actions) == 1 and 0 <= actions[0] < NUM_ACTIONS and decisions.mask[0, actions[0]]:
+        return actions.astype(np.int64)  # what follows would take longer than most agents
     within = (actions >= 0) & (actions < NUM_ACTIONS)
     legal = within & (decisions.mask[np.arange(len(actions)), np.where(within, actions, 0)] != 0)
     if not legal.all():

@@ -185,5 +185,6 @@ def sample(
     """An index for each row of `weights`, (k, n) and ≥ 0, drawn in proportion with the row's random
     number (k,).
     """
-    sums = np.cumsum(weights, axis=1)
-    return np.asarray(np.argmax(sums > (uniform * sums[:, -1])[:, None], axis=1), np.int64)
+    sums = weights.cumsum(axis=1)
+    chosen: npt.NDArray[np.int64] = (sums > (uniform * sums[:, -1])[:, None]).argmax(axis=1)
+    return chosen

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import Agent, decide_each, make_agent
+from skyenv.agents import Agent, decide, decide_each, make_agent
 from skyenv.checks import Int64, check_choice, check_flag, check_number, check_seat
 from skyenv.engine.games import SCALED, Games, whole_numbers
 from skyenv.engine.observation import codes_of
@@ -25,6 +25,7 @@ from skyenv.envs.spaces import Mask, MaskPlace, observation_space
 from skyenv.errors import GameOverError, IllegalActionError, OptionError
 from skyenv.render.raster import RGB
 from skyenv.rules.actions import NUM_ACTIONS
+from skyenv.rules.state import NONE
 
 Bool = npt.NDArray[np.bool_]
 AgentSpec: TypeAlias = Agent | Callable[..., Any] | str
@@ -316,6 +317,44 @@ class LearnerGames:
         return episode_infos(self.games.state[rows], self.learner[rows], names, illegal)
 
 
+class LearnerGame(LearnerGames):
+    """A single game: the same as a batch of one, played in a fraction of the time.
+
+    Args:
+        num_players, side, options: as for :class:`LearnerGames`.
+    """
+
+    def __init__(
+        self, num_players: int = 2, side: str = "front", **options: Unpack[LearnerKeywords]
+    ) -> None:
+        super().__init__(1, num_players, side, **options)
+
+    def step(self, actions: npt.ArrayLike, rows: Int64 | None = None) -> None:
+        """As in a batch."""
+        numbers = whole_numbers("actions", actions, (1,), IllegalActionError)
+        number = int(numbers[0])
+        if self.done[0] or not (0 <= number < NUM_ACTIONS and self.games.mask[0, number]):
+            super().step(numbers)
+            return
+        self.games.step(numbers)
+        self._advance(self.all_rows)
+        self.reward[0], self._unpaid[0] = self._unpaid[0], 0
+        self.total[0] += self.reward[0]
+        self.length[0] += 1
+        self.done[0] = self.games.seat[0] < 0
+        self.truncated[0] = self.games.truncated[0]
+
+    def _advance(self, rows: Int64) -> None:
+        """As in a batch."""
+        games, learner = self.games, int(self.learner[0])
+        while rows.size:
+            self._unpaid[0] += games.reward[0, learner]
+            seat = int(games.seat[0])
+            if seat in (NONE, learner):
+                return
+            games.step(decide(games, self._opponent[0, seat]))
+
+
 class LearnerEnv:
     """The common part of the environments of one learner.
 
@@ -348,11 +387,14 @@ class LearnerEnv:
 
     def _row(self, row: int) -> tuple[Any, dict[str, Any]]:
         """Return a row's observation and info, as the single environment has them."""
-        core, rows = self.core, np.array([row])
-        mask = self._masks.shown(core.mask(rows)[0])
+        core, games, seat = self.core, self.core.games, self.core.learner[row]
+        rows = core.all_rows[row : row + 1]
+        mask = self._masks.shown(games.mask[row] * np.int8(not core.done[row]))
+        is_shown = games.seat[row] == seat
+        vector = games.observation[row].copy() if is_shown else core.observation(rows)[0]
         episode = core.episode_infos(rows)[0] if core.done[row] else {}
-        observation = self._masks.observation(core.observation(rows)[0], mask)
-        return observation, {**self._masks.info(mask), "seat": core.learner[row], **episode}
+        observation = self._masks.observation(vector, mask)
+        return observation, {**self._masks.info(mask), "seat": seat, **episode}
 
     def _picture(self, row: int) -> RGB | str | None:
         return self._renderer.render(self.core.games, row, int(self.core.learner[row]))

@@ -10,7 +10,7 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.envs.learner import LearnerEnv, LearnerGames, LearnerKeywords
+from skyenv.envs.learner import LearnerEnv, LearnerGame, LearnerKeywords
 from skyenv.envs.rendering import RENDER_MODES
 from skyenv.envs.spaces import action_space
 
@@ -60,7 +60,7 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
 
     Attributes:
         core: the game, the learner's seat and the opponents, a
-            :class:`skyenv.envs.learner.LearnerGames` of one row.
+            :class:`skyenv.envs.learner.LearnerGame`.
 
     Raises:
         OptionError: an option has a wrong value.
@@ -79,7 +79,7 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
         render_mode: str | None = None,
         **options: Unpack[LearnerKeywords],
     ) -> None:
-        self._build(LearnerGames(1, num_players, side, **options), render_mode, mask, noop)
+        self._build(LearnerGame(num_players, side, **options), render_mode, mask, noop)
         self.observation_space = self._masks.space(self.core.space)
         self.action_space = action_space()
 

@@ -129,11 +129,15 @@ def test_what_decisions_hold(kept: Any, observation: bool, view: bool) -> None:
     ],
 )
 def test_wrong_answers(answer: Any, message: str) -> None:
-    """The error names the agent and what was wrong."""
+    """The error names the agent and what was wrong, also where it plays a single game."""
     agent = CallableAgent(lambda decisions: answer)
     agent.name = "culprit"
     with pytest.raises(AgentError, match=f"agent culprit .*{message}"):
         decide(Games(2, seed=1), agent)
+    if np.shape(answer) == (2,):
+        agent.function = lambda decisions: np.asarray(answer)[1:]
+        with pytest.raises(AgentError, match="agent culprit"):
+            decide_game(Game(seed=1), agent)
 
 
 # ---- chance ----

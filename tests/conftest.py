@@ -83,6 +83,34 @@ def ann(app: Any) -> Iterator[Any]:
         yield client
 
 
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """A browser for all tests that need just any: it takes seconds to start."""
+    from experiments.tools.chromium import browser
+
+    with browser() as opened:
+        yield opened
+
+
+@pytest.fixture
+def page(chromium: Any) -> Iterator[Any]:
+    """A browser that knows of nothing; scripts of the pages that it shows may not fail."""
+    yield chromium
+    complaints = chromium.complaints()
+    chromium.forget()
+    assert complaints == []
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Any]:
+    """The page on a real port."""
+    from clicks import Site
+
+    running = Site(tmp_path)
+    yield running
+    running.stop()
+
+
 @pytest.fixture
 def ticking(monkeypatch: pytest.MonkeyPatch) -> None:
     """The clock goes on by a millisecond whenever it is looked at: what budgets in time give

@@ -173,8 +173,8 @@ class Browser:
         ]
 
     def forget(self) -> None:
-        """Leave the page and lose cookies and what pages have stored, as a new browser would have
-        none.
+        """Leave the page and lose cookies, what pages have stored, and emulated screens, as a new
+        browser would have none.
         """
         with contextlib.suppress(NoAlertPresentException):
             self.driver.switch_to.alert.dismiss()
@@ -183,6 +183,9 @@ class Browser:
         ):  # pages without an origin can't store anything
             self.run("localStorage.clear(); sessionStorage.clear()")
         self.driver.execute_cdp_cmd("Network.clearBrowserCookies", {})
+        self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        self.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": False})
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
         self.open("about:blank")
         self.complaints()
 

@@ -1,494 +1,326 @@
-"""The page in a real browser: a dozen flows, most of which begin at stored positions.
+"""The page in a real browser: flows that begin at stored positions, and a whole game by clicks.
 
 Sizes are measured in test_fits.py; the lesson is played in test_teaching_browser.py.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
-from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from accessibility import check_accessible, violations
-from pages import RunningServer, check_is_known, few, played, quick, quick_catalogue
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from clicks import (
+    GONE,
+    HERE,
+    PASS,
+    Site,
+    Step,
+    begin,
+    click,
+    follow,
+    set_value,
+    sit_at,
+)
+from pages import check_is_known, few, played, quick
 
-from experiments.tools.chromium import Browser, browser, sit_down
+from experiments.tools.chromium import Browser, browser
 from skyenv import Game
-from skyenv.agents import CrowdAgent, decide_game
 from skyenv.page import people
 from skyenv.page.browsers import COOKIE
 from skyenv.page.export import exported
 from skyenv.page.replays import Replay
-from skyenv.page.storage import Storage
-from skyenv.page.web import application
-
-HOSTS = ["127.0.0.1"]
-PASS = 78
-NO_NEWS = """localStorage.setItem("news", '{"off": true, "seen": []}')"""
-"""Cards about what is new lie over the page until they are read."""
 
 
-class Listener:
-    """Writes down all that is asked for and all that goes to the browsers, by their names.
-
-    Attributes:
-        held: paths whose answers wait.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-        self.asked: list[str] = []
-        self.held: set[str] = set()
-        self.heard: list[tuple[str, str, bytes]] = []
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """See ASGI."""
-        path, headers = scope.get("path", ""), dict(scope.get("headers", ()))
-        headers.pop(b"accept-encoding", None)  # nothing is packed
-        match = re.search(rf"{COOKIE}=([\w.-]+)", headers.get(b"cookie", b"").decode())
-        content = bytearray()
-
-        async def listen(message: Message) -> None:
-            content.extend(message.get("body", b"") or (message.get("text") or "").encode())
-            if content and not message.get("more_body"):
-                self.heard.append((match[1] if match else "", path, bytes(content)))
-                content.clear()
-            await send(message)
-
-        self.asked.append(path)
-        while path in self.held:
-            await asyncio.sleep(0.01)
-        await self.app({**scope, "headers": [*headers.items()]}, receive, listen)
-
-
-@pytest.fixture
-def listener(tmp_path: Path) -> Listener:
-    return Listener(application(Storage(tmp_path / "games.sqlite3"), quick_catalogue(), HOSTS))
-
-
-@pytest.fixture
-def server(listener: Listener) -> Iterator[RunningServer]:
-    running = RunningServer(listener)
-    yield running
-    running.stop()
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Browser]:
-    """One for all tests that need just any browser: it takes seconds to start."""
-    with browser() as opened:
-        yield opened
-
-
-@pytest.fixture
-def ann(shared: Browser) -> Iterator[Browser]:
-    """A browser that knows of nothing."""
-    assert shared.driver.get_cookies() == []
-    yield shared
-    try:
-        assert shared.complaints() == []
-    finally:
-        shared.forget()
-
-
-def test_what_nobody_can_use_is_found(ann: Browser, server: RunningServer) -> None:
+def test_what_nobody_can_use_is_found(page: Browser, site: Site) -> None:
     """The check itself, in a page with the strict policy."""
-    ann.open(f"{server.address}/rules")
-    ann.run("""
+    page.open(f"{site.address}/rules")
+    page.run("""
         const [icon, pale] = ["img", "p"].map((name) => document.createElement(name));
         Object.assign(icon, {id: "unnamed", src: "/static/icon.svg"});
         Object.assign(pale, {id: "pale", textContent: "hard to read", style: "color: #ccc; background: #fff"});
         document.querySelector("main").append(icon, pale);
     """)
-    found = violations(ann, "#unnamed") + violations(ann, "#pale")
+    found = violations(page, "#unnamed") + violations(page, "#pale")
     assert {one.split(" (")[0] for one in found} == {"image-alt", "color-contrast"}
 
 
-# ---- at the table ----
+# ---- flows ----
 
-
-def set_value(page: Browser, name: str, value: object) -> None:
-    """Give a field a value, as a person would."""
-    page.run(
-        """
-        const field = document.getElementById(arguments[0]);
-        field.value = arguments[1];
-        for (const kind of ["input", "change"]) field.dispatchEvent(new Event(kind, {bubbles: true}));
-        """,
-        name,
-        value,
-    )
-
-
-def press(page: Browser, key: str) -> None:
-    """Press a key, wherever the keyboard is."""
-    page.driver.switch_to.active_element.send_keys(key)
-
-
-def begin(
-    page: Browser, server: RunningServer, *seats: str, seed: str = "", name: str = ""
-) -> None:
-    """Begin a game and play without pauses."""
-    page.open(f"{server.address}/rules")
-    page.run(NO_NEWS)
-    names = [name, *[""] * (len(seats) - 1)]
-    game = {"players": len(seats), "side": "front", "seats": seats, "names": names, "seed": seed}
-    page.run(
-        "const body = JSON.stringify(arguments[0]), headers = {'Content-Type': 'application/json'};"
-        "return fetch('/api/games', {method: 'POST', body, headers}).then((answer) => answer.json())"
-        ".then(({page}) => { location.href = page; })",
-        {key: value for key, value in game.items() if value},
-    )
-    page.wait("#board svg")
-    set_value(page, "pause", 0)
-
-
-def storage_of(listener: Listener) -> Storage:
-    """The server's storage."""
-    application: Any = listener.app
-    storage: Storage = application.state.server.storage
-    return storage
-
-
-POSITIONS: dict[str, Callable[[Game], bool]] = {
-    "place": lambda game: True,
-    "option": lambda game: game.phase == "option",
-    "take": lambda game: set(range(55, 59)) <= set(game.legal_actions),
-    "move": lambda game: sum(69 <= action < 78 for action in game.legal_actions) > 1,
-    "bid": lambda game: len(game.legal_actions) > 6 and game.phase == "bid",
-    "alea": lambda game: (
-        PASS in game.legal_actions and any(one["event"] == "alea" for one in game.copy().play(PASS))
+FLOWS: Final[dict[str, tuple[str, list[Step]]]] = {
+    "a bid is laid together in any order, explained, and can be taken back": (
+        "bid",
+        [
+            ("", "#bid-done:disabled", HERE),
+            ("click [data-more='5:4']", "#foot", "Total 4.*the first card must be a coloured one"),
+            ("click [data-more='1:5']", "#foot", "Total 9"),
+            ("", "[data-more='2:4']:disabled", HERE),
+            ("reload", "#foot", "Total 9"),
+            ("click #board [data-card='0:1:1']", "#foot", "Total 14, builds up to 2"),
+            ("click #board .draft.suit-5", "#foot", "Total 10"),
+            ("click [data-less='1:5']", "#foot", "Total 5"),
+            ("click #bid-empty", "#foot", "Total 0"),
+            ("", "#board .draft", GONE),
+        ],
+    ),
+    "a hint tells whole bids; passing is asked for first": (
+        "bid",
+        [
+            ("set #adviser crowd", "#ask-hint:enabled", HERE),
+            ("click #ask-hint", "#hint table", r"bid \d+: \w+ \d \+ black \d"),
+            ("check", "#hint", "crowd would"),
+            ("click #foot [data-choice='78']", "#asked-text", "Leave this auction for good"),
+            ("click #asked-no", "#foot", "pass"),
+            ("click #foot [data-choice='78']", "#asked-yes", "pass"),
+            ("click #asked-yes", "#log", r"you\) passes"),
+            ("", "#hint *", GONE),
+        ],
+    ),
+    "an option is chosen by its key, taken back, and tried from a copy of the game": (
+        "option",
+        [
+            ("press a", "[data-take]", "green"),
+            ("click #undo", ".option", "Skyscrapers"),
+            ("", "#log li:last-child", "builds on W34"),
+            ("click #take-back", "#taken-back", "1 decision was taken back"),
+            ("", "#situation", "Place the 2nd starting skyscraper"),
+        ],
+    ),
+    "two cards are taken in any order": (
+        "take",
+        [
+            ("click #board [data-stack='4']", "[data-take][aria-pressed=true]", "gray"),
+            ("click #board [data-stack='4']", "[data-take][aria-pressed=true]", GONE),
+            ("click #board [data-stack='3']", "[data-take][aria-pressed=true]", "orange"),
+            ("click #board [data-stack='0']", "#log", r"takes green 4.*you\) takes orange 4"),
+            ("", "#undo", GONE),  # a card was turned up
+        ],
+    ),
+    "a commissioner is chosen, and then its next place": (
+        "move",
+        [
+            ("click #board [data-commissioner='1']", "#board [data-place^='1:']:focus", HERE),
+            ("", "#board [data-place^='0:']:not(.faded)", GONE),
+            ("press ENTER", "#log", r"you\) moves the beige commissioner"),
+        ],
+    ),
+    "agents are paused and stepped; a page shows every position": (
+        "place",
+        [
+            ("press SPACE", "#hold", "go on"),
+            ("click #board [data-plot='0:0']", "#situation", r"Seat 2 \(greedy\) places"),
+            ("point #board [data-commissioner='1']", ".tip", "not your turn"),
+            ("point #board svg", ".tip", GONE),
+            ("press n", "#hint[data-step='2'], #recent-list", HERE),
+            ("", "#situation", r"Seat 2 \(greedy\) places"),
+            ("press SPACE", "#situation", "Place the 2nd starting skyscraper"),
+            ("", "#recent-list", r"seat 2 \(greedy\)"),
+        ],
+    ),
+    "rules are read beside the game; the keyboard returns to where it was": (
+        "option",
+        [
+            ("focus #log a.rule", "#log a.rule:focus", HERE),
+            ("press ENTER", ".rules-panel .here", "SET-"),
+            ("check", ".rules-panel", HERE),
+            ("press ESCAPE", ".rules-panel", GONE),
+            ("", "#log a.rule:focus", HERE),
+            ("click .option[data-option=C] .brings a.term", ".rules-panel .here", "AUC-4"),
+            ("click .option[data-option=A] button", "[data-take]", HERE),  # not covered
+            ("click .rules-head button", ".rules-panel", GONE),
+            ("press r", ".rules-panel", HERE),
+        ],
+    ),
+    "what can't be chosen says why, and leads to its rule": (
+        "place",
+        [
+            ("click #board [data-stack='1']", "#refusal", "place a starting skyscraper first"),
+            ("check", "#refusal", HERE),
+            ("click #refusal a.rule", ".rules-panel .here", "SET-7"),
+            ("", "#refusal", HERE),
+            ("click .rules-head button", ".rules-panel", GONE),
+        ],
+    ),
+    "what is new is explained once": (
+        "bid",
+        [
+            ("", "#news b", "New: Auctions"),
+            ("click #news a.rule", ".rules-panel .here", "AUC-1"),
+            ("click .rules-head button", ".rules-panel", GONE),
+            ("click #news .primary", "#news", GONE),
+            ("reload", "#situation", "Bid for E34"),
+            ("", "#news", GONE),
+            ("click #rules", ".news-switch", HERE),
+            ("click .news-switch input", ".news-switch input:not(:checked)", HERE),
+            ("click .news-switch input", ".news-switch input:checked", HERE),
+            ("reload", "#news b", "New: Auctions"),
+        ],
+    ),
+    "the final scoring comes before the winner's name, and then what can be done": (
+        "over",
+        [
+            ("", "#situation", "final scoring, step by step"),
+            ("click #final-next", "#situation", "final scoring, step by step"),
+            ("click #final-all", "#situation", "wins with 14 VP"),
+            ("", "#finished #rematch", "play again"),
+            ("click #replay", "#count", "^ 0 / 251"),
+            ("back", "#final-next", HERE),
+            ("click #rematch", "#log li:first-child", "a new game for 2 players"),
+            ("", "#finished", GONE),
+        ],
     ),
 }
 
 
-@cache
-def moves_before(position: str) -> list[int]:
-    """What crowd agents play until seat 0 is to decide that."""
-    game, agent, actions = Game(2, seed=2), CrowdAgent(), list[int]()
-    while not game.is_over and (game.seat != 0 or not POSITIONS[position](game)):
-        actions.append(decide_game(game, agent))
-        game.play(actions[-1])
-    return actions
+@pytest.mark.parametrize("name", FLOWS)
+def test_flow(page: Browser, site: Site, name: str) -> None:
+    """In the end everybody can use what there is."""
+    position, steps = FLOWS[name]
+    sit_at(page, site, position)
+    follow(page, steps)
+    check_accessible(page)
 
 
-def sit_at(
-    page: Browser, server: RunningServer, listener: Listener, position: str, pause: float = 0
-) -> None:
-    """Sit down at a stored position, on seat 0 beside a greedy player."""
-    page.open(f"{server.address}/rules")
-    page.run(NO_NEWS)
-    sit_down(page, server.address, storage_of(listener), 2, 2, moves_before(position))
-    set_value(page, "pause", pause)
+# ---- a whole game ----
+
+KINDS: Final = [".option", "[data-take]", ".tray", "#places li", "#buttons button"]
+WATCH_SHIFTS: Final = """
+    window.shifts = [];
+    new PerformanceObserver((list) => {
+      for (const one of list.getEntries().filter((each) => !each.hadRecentInput)) {
+        const names = one.sources.map(({node}) => node?.id || node?.className || node?.nodeName);
+        window.shifts.push([one.value, names.join()]);
+      }
+    }).observe({type: "layout-shift", buffered: true});
+"""
 
 
-def state(page: Browser) -> dict[str, Any]:
+def offered(page: Browser) -> dict[str, Any]:
     """What can be chosen now, and whether the game is over.
 
-    `table`: actions that a click on the drawing is; `buttons` and `listed`: actions of buttons;
-    `stacks`: colours of which two can be taken; `cards`: "colour:value" of those that can be laid
-    down.
+    `table`: actions that a click on the drawing is; `buttons`: actions of buttons; `stacks`:
+    colours of which two can be taken; `cards`: "colour:value" of those that can be laid down.
     """
     content: dict[str, Any] = page.run("""
-        const numbers = (all, name) => [...document.querySelectorAll(all)].map((one) => Number(one.dataset[name]));
+        const all = (selector, name) => [...document.querySelectorAll(selector)].map((one) => one.dataset[name]);
         const busy = document.querySelector("[data-take], .tray");
         return {over: !document.getElementById("finished").hidden, yours: document.body.classList.contains("yours"),
                 step: document.getElementById("hint").dataset.step,
-                table: busy ? [] : numbers("#board [role=button][data-action]:not([data-commissioner])", "action"),
-                buttons: numbers("#buttons [data-choice], #foot [data-choice]", "choice"),
-                listed: numbers("#places [data-choice]", "choice"), stacks: numbers("#buttons [data-take]", "take"),
-                cards: [...document.querySelectorAll("[data-more]:enabled")].map((one) => one.dataset.more)};
+                table: busy ? [] : all("#board [role=button][data-action]:not([data-commissioner])", "action").map(Number),
+                buttons: all("#choices [data-choice]", "choice").map(Number),
+                stacks: all("#buttons [data-take]", "take").map(Number), cards: all("[data-more]:enabled", "more")};
     """)
     return content
 
 
-def choices(shown: dict[str, Any]) -> list[int]:
-    """Actions that one of the choices begins with."""
-    cards = [
-        79 + 3 * int(colour) + int(value) - 4
-        for colour, value in (card.split(":") for card in shown["cards"])
-    ]
-    stacks = [55 + colour for colour in shown["stacks"]]
-    return [*shown["table"], *shown["buttons"], *stacks, *cards]
+def your_turn(page: Browser) -> dict[str, Any]:
+    """What can be chosen, once it is this seat's turn or the game is over."""
+    page.wait_until(lambda: offered(page)["over"] or offered(page)["yours"], "a turn")
+    return offered(page)
 
 
-def click_shape(page: Browser, selector: str) -> None:
-    """Click a point at which the part itself is on top, as a person would: its middle may be
-    covered or empty.
+def play(page: Browser, shown: dict[str, Any]) -> None:
+    """Choose something, on the drawing if it stands there; questions get a yes.
+
+    Wait for what follows.
     """
-    point = page.run(
-        """
-        const part = document.querySelector(arguments[0]);
-        part.scrollIntoView({block: "center", behavior: "instant"});
-        const box = part.getBoundingClientRect(), on = (x, y) => document.elementFromPoint(x, y);
-        for (let n = 1; n < 40; n++) for (let k = 1; k <= n; k++) {
-          const x = box.left + box.width * k / (n + 1), y = box.top + box.height * (n + 1 - k) / (n + 1);
-          if (part.contains(on(x, y)) && on(x, y).closest("[role=button]") === part) return [x, y];
-        }
-        return null;
-    """,
-        selector,
-    )
-    assert point is not None, f"{selector} can't be clicked anywhere"
-    for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
-        button = {} if kind == "mouseMoved" else {"button": "left", "clickCount": 1}
-        event = {"type": kind, "x": round(point[0]), "y": round(point[1]), **button}
-        page.driver.execute_cdp_cmd("Input.dispatchMouseEvent", event)
-
-
-def goes_on(page: Browser, shown: dict[str, Any]) -> None:
-    """Wait for what follows a choice; questions before what can't be taken back get a yes."""
+    action = quick([*shown["table"], *shown["buttons"]]) if shown["buttons"] else None
+    if action in shown["table"]:
+        click(page, f'#board [role=button][data-action="{action}"]')
+    elif shown["stacks"]:
+        for colour in shown["stacks"][-2:]:
+            page.click(f'[data-take="{colour}"]')
+    elif shown["cards"]:
+        bid(page)
+    else:
+        page.click(f'#choices [data-choice="{action}"]')
 
     def has_gone_on() -> bool:
         page.run("document.getElementById('asked-yes')?.click()")
-        return bool(state(page)["step"] != shown["step"])
+        return bool(offered(page)["step"] != shown["step"])
 
     page.wait_until(has_gone_on, "what follows")
 
 
-def play(page: Browser, shown: dict[str, Any], action: int) -> None:
-    """Click what begins with an action: on the table if it stands there, else a button.
-
-    Wait for what follows.
-    """
-    page.run("for (let n = 0; n < 20; n++) document.querySelector('#news button')?.click()")
-    if action in shown["table"]:
-        click_shape(page, f'#board [role=button][data-action="{action}"]')
-    elif 55 <= action < 60:
-        other = next(colour for colour in reversed(shown["stacks"]) if colour != action - 55)
-        for colour in (other, action - 55):  # in any order
-            page.click(f'#buttons [data-take="{colour}"]')
-    elif 79 <= action < 97:
-        bid(page, action)
-    else:
-        page.click(f'#choices [data-choice="{action}"]')
-    goes_on(page, shown)
-
-
-def bid(page: Browser, action: int) -> None:
-    """Lay down a card, and others until it is a bid; pass if it can't be one."""
-    colour, rank = divmod(action - 79, 3)
-    page.click(f'[data-more="{colour}:{rank + 4}"]')
-    while not page.wait("#bid-done").is_enabled():
+def bid(page: Browser) -> None:
+    """Lay down cards until they are a bid; pass if they can't be one."""
+    while page.find("#bid-done:enabled") is None:
         if page.find("[data-more]:enabled") is None:
-            page.click('#choices [data-choice="78"]')
+            page.click(f'#choices [data-choice="{PASS}"]')
             return
         page.click("[data-more]:enabled")
     page.click("#bid-done")
 
 
-def your_turn(page: Browser) -> dict[str, Any]:
-    """What can be chosen, once it is this seat's turn or the game is over."""
-    page.wait_until(lambda: state(page)["over"] or state(page)["yours"], "a turn")
-    return state(page)
-
-
-WATCH_SHIFTS = """
-    window.shift = 0;
-    window.moved = [];
-    new PerformanceObserver((list) => {
-      for (const one of list.getEntries().filter((each) => !each.hadRecentInput)) {
-        window.shift += one.value;
-        const names = one.sources.map(({node}) => node?.id || node?.className || node?.nodeName);
-        window.moved.push(`${one.value.toFixed(4)} ${names}`);
-      }
-    }).observe({type: "layout-shift", buffered: true});
-"""
-KINDS = [".option", "[data-take]", ".tray", "#places li", "#buttons button"]
-
-
-def test_a_whole_game_by_clicks(ann: Browser, server: RunningServer) -> None:
+def test_a_whole_game_by_clicks(page: Browser, site: Site) -> None:
     """Everybody can use each kind of choice, nothing jumps, and the record is whole."""
-    begin(ann, server, "me", "agent:greedy", seed="11")
-    ann.run(WATCH_SHIFTS)
+    begin(page, site, "me", "agent:greedy", seed="11")
+    page.run("localStorage.setItem('news', '{\"off\": true}')")  # its lines come and go
+    page.run(WATCH_SHIFTS)
     looked: set[str] = set()
-    while not (shown := your_turn(ann))["over"]:
-        kind = ann.run("return arguments[0].find((one) => document.querySelector(one))", KINDS)
+    while not (shown := your_turn(page))["over"]:
+        kind = page.run("return arguments[0].find((one) => document.querySelector(one))", KINDS)
         if kind not in looked:
             looked.add(kind)
-            check_accessible(ann)
-        places = {*shown["listed"], *shown["buttons"]}
-        assert places >= set(shown["table"]), "all that can be clicked on the table is a button"
-        play(ann, shown, quick(choices(shown)))
+            check_accessible(page)
+        assert shown["stacks"] or shown["cards"] or {*shown["buttons"]} >= {*shown["table"]}
+        play(page, shown)
     assert set(KINDS[:4]) <= looked
-    assert ann.run("return window.shift") < 0.02, ann.run("return window.moved")
-    assert "forced" in ann.text("#log")
-    check_accessible(ann)
-    ann.click("#final-all")
-    address = ann.wait("#record").get_attribute("href")
-    record = ann.run("return fetch(arguments[0]).then((answer) => answer.text())", address)
+    shifts = page.run("return window.shifts")
+    assert sum(size for size, _ in shifts) < 0.02, shifts
+    assert "forced" in page.text("#log")
+    page.click("#final-all")
+    address = page.wait("#record").get_attribute("href")
+    record = page.run("return fetch(arguments[0]).then((answer) => answer.text())", address)
     game = Game.from_record(record)
     assert (game.is_over, game.seed) == (True, 11)
-    assert all(str(score) in ann.text("#final tbody:last-of-type") for score in game.scores)
-    table = ann.driver.current_url
-    ann.click("#rematch")
-    ann.wait_until(
-        lambda: ann.driver.current_url != table and ann.find("#board svg"), "the rematch"
-    )
-    ann.open(table)
-    ann.click("#replay")
-    ann.wait("#step")
-    assert ann.text("#count") == f"0 / {int(game.state['decisions'])}"
+    assert all(str(score) in page.text("#final tbody:last-of-type") for score in game.scores)
 
 
-def test_a_bid_is_laid_together_in_any_order_and_explained(
-    ann: Browser, server: RunningServer, listener: Listener
-) -> None:
-    sit_at(ann, server, listener, "bid")
-    assert not ann.wait("#bid-done").is_enabled()
-    black, colour = (
-        ann.run("return document.querySelector(arguments[0])?.dataset.more", f"[data-more]{rest}")
-        for rest in ('[data-more^="5:"]', ':enabled:not([data-more^="5:"])')
-    )
-    ann.click(f'[data-more="{black}"]')  # the black card first
-    assert "must be a coloured one" in ann.text("#foot")
-    ann.click(f'[data-more="{colour}"]')
-    others = ann.run(
-        "return [...document.querySelectorAll('[data-more]')].map((one) => [one.dataset.more[0], one.disabled])"
-    )
-    assert all(off for which, off in others if which not in ("5", colour[0])), "one colour"
-    total = sum(int(card[-1]) for card in (black, colour))
-    ann.driver.refresh()  # nothing is lost
-    ann.wait_until(lambda: f"Total {total}" in ann.text("#foot"), "the cards that were laid down")
-    ann.click(f'[data-less="{black}"]')
-    assert f"Total {colour[-1]}" in ann.text("#foot")
-    ann.click("#bid-empty")
-    assert ann.run("return document.querySelectorAll('#board .chosen').length") == 0
-    shown = state(ann)
-    ann.click('#foot [data-choice="78"]')
-    ann.click("#asked-no")
-    assert state(ann)["step"] == shown["step"], "passing is asked for first"
-    play(ann, shown, PASS)
-    assert "you) passes" in ann.text("#log")
+# ---- what flows can't say ----
 
 
-def test_two_cards_are_taken_in_any_order_and_a_choice_is_taken_back(
-    ann: Browser, server: RunningServer, listener: Listener
-) -> None:
-    sit_at(ann, server, listener, "option")
-    before, log = your_turn(ann), ann.text("#log-lines")
-    press(ann, "a")
-    ann.wait_until(lambda: state(ann)["stacks"], "the cards")
-    ann.click("#undo")
-    ann.wait_until(lambda: state(ann) == before, "the position before")
-    assert ann.text("#log-lines") == log
-    sit_at(ann, server, listener, "take")
-    shown = your_turn(ann)
-    for stack in (4, 4, 3):  # chosen, put back, another one
-        click_shape(ann, f'#board [data-stack="{stack}"]')
-    for chosen, name in ((".chosen", "stack"), ("[aria-pressed=true][data-take]", "take")):
-        found = "return [...document.querySelectorAll(arguments[0])].map((one) => one.dataset[arguments[1]])"
-        assert ann.run(found, chosen, name) == ["3"]
-    click_shape(ann, '#board [data-stack="0"]')
-    goes_on(ann, shown)
-    assert re.findall(r"you\) takes (\w+) [456]", ann.text("#log"))[-2:] == ["green", "orange"]
-    assert ann.find("#undo") is None, "a card was turned up"
-
-
-def test_a_commissioner_and_then_its_next_place(
-    ann: Browser, server: RunningServer, listener: Listener
-) -> None:
-    sit_at(ann, server, listener, "move")
-    shown = your_turn(ann)
-    number = "return document.querySelectorAll(arguments[0]).length"
-    places, own = (ann.run(number, f"#board [data-place{which}]") for which in ("", '^="1:"'))
-    assert places > own > 1
-    click_shape(ann, '#board [data-commissioner="1"]')
-    assert ann.run(number, "#board [data-place].faded") == places - own
-    assert ann.run("return document.activeElement.dataset.place[0]") == "1"
-    play(ann, shown, next(action for action in shown["table"] if 69 <= action < 78))
-    assert "you) moves the beige commissioner" in ann.text("#log")
-
-
-TAB, ENTER = "\ue004", "\ue007"
-
-
-def tabbed(page: Browser) -> list[dict[str, Any]]:
-    """All that is reached with Tab, from the page's first link to its end."""
+def tabbed(page: Browser) -> list[tuple[str, int]]:
+    """All that is reached with Tab, from the page's first link to its end: whether it lies on the
+    board or among the choices, and its action (-1: none).
+    """
     page.run("window.reached = new Set(); document.querySelector('.home').focus()")
-    elements: list[dict[str, Any]] = []
+    elements: list[tuple[str, int]] = []
     while len(elements) < 300:
-        press(page, TAB)
+        follow(page, [("press TAB", "body", HERE)])
         one = page.run("""
             const a = document.activeElement, where = ["#board", "#choices"].find((each) => a.closest(each)) ?? "";
             if (a === document.body || window.reached.has(a)) return null;
             window.reached.add(a);
-            return {where, action: Number((a.dataset.commissioner ? null : a.dataset.action) ?? a.dataset.choice ?? -1)};
+            return [where, Number((a.dataset.commissioner ? null : a.dataset.action) ?? a.dataset.choice ?? -1)];
         """)
         if one is None:
             return elements
-        elements.append(one)
+        elements.append((one[0], one[1]))
     raise AssertionError("Tab finds no end")
 
 
-@pytest.mark.parametrize("position", few(["place", "option"], "place"))
-def test_every_choice_and_no_other_is_reached_by_keyboard(
-    ann: Browser, server: RunningServer, listener: Listener, position: str
-) -> None:
-    sit_at(ann, server, listener, position)
-    shown = your_turn(ann)
-    ann.run("document.getElementById('all').open = true")
-    reached = tabbed(ann)
-    there = {
-        place: {one["action"] for one in reached if one["where"] == place} - {-1}
-        for place in ("#board", "#choices")
-    }
-    assert there["#choices"] == {*shown["buttons"], *shown["listed"]}
-    assert there["#board"] == set(shown["table"])
-    ann.run("document.querySelector('#choices button').focus()")
-    press(ann, ENTER)
-    goes_on(ann, shown)
-    your_turn(ann)
-    assert ann.run("return document.activeElement.closest('#choices') !== null")
-    ann.run("document.activeElement.blur()")
-    press(ann, "?")
-    ann.wait("#keys[open]")
-    check_accessible(ann, "#keys")
-    ann.click("#keys-close")
+def test_every_choice_and_no_other_is_reached_by_keyboard(page: Browser, site: Site) -> None:
+    """And the keyboard stays on the board, or among the choices, over the moves of others."""
+    sit_at(page, site, "place")
+    shown = your_turn(page)
+    page.run("document.getElementById('all').open = true")
+    reached = tabbed(page)
+    for where, expected in (("#board", shown["table"]), ("#choices", shown["buttons"])):
+        assert {action for place, action in reached if place == where} - {-1} == {*expected}
+    for where, then in (("#board", "Place the 2nd"), ("#choices", "Choose an option")):
+        first = f"{where} [role=button], {where} li button"
+        follow(
+            page, [(f"focus {first}", f"{where} :focus", HERE), ("press ENTER", "#situation", then)]
+        )
+        follow(page, [("", f"{where} :focus", HERE)])
+    follow(page, [("blur", "body", HERE), ("press ?", "#keys[open]", "reach and take")])
+    check_accessible(page, "#keys")
 
 
-def test_agents_are_paused_and_stepped_and_every_position_is_shown(
-    ann: Browser, server: RunningServer, listener: Listener
-) -> None:
-    sit_at(ann, server, listener, "place")
-    ann.run("""
-        window.steps = [];
-        new MutationObserver(() => window.steps.push(document.getElementById("hint").dataset.step))
-          .observe(document.getElementById("hint"), {attributes: true});
-    """)
-    press(ann, " ")
-    ann.wait_until(lambda: ann.text("#hold") == "go on", "the pause")
-    play(ann, state(ann), state(ann)["listed"][0])
-    assert "Seat 2 (greedy) places" in ann.text("#situation")
-    assert "not your turn" in explained(ann, '#board [data-commissioner="1"]')
-    ann.run("document.activeElement.blur()")
-    press(ann, "n")
-    ann.wait_until(lambda: state(ann)["step"] == "2", "one move")
-    assert "Seat 2 (greedy) places" in ann.text("#situation")
-    press(ann, " ")
-    your_turn(ann)
-    steps = [int(step) for step in dict.fromkeys(ann.run("return window.steps")) if step]
-    assert steps[-3:] == [1, 2, 3]
-    assert "seat 2 (greedy)" in ann.text("#recent-list")
-
-
-def explained(page: Browser, selector: str) -> str:
-    """What is said about a part of the table under the pointer."""
-    page.run(
-        "document.querySelector(arguments[0]).dispatchEvent("
-        "new PointerEvent('pointermove', {bubbles: true, clientX: 300, clientY: 300}))",
-        selector,
-    )
-    return page.text(".tip")
-
-
-WATCH_ALEA = """
+WATCH_ALEA: Final = """
     window.turned = [];
     const lines = () => document.getElementById("log-lines").children.length, before = lines();
     const watch = () => {
@@ -500,273 +332,244 @@ WATCH_ALEA = """
 
 
 @pytest.mark.parametrize("motion", few(["no-preference", "reduce"], "no-preference"))
-def test_aleas_cards_turn_up_one_by_one(
-    ann: Browser, server: RunningServer, listener: Listener, motion: str
-) -> None:
+def test_aleas_cards_turn_up_one_by_one(page: Browser, site: Site, motion: str) -> None:
     """Before the table shows what came of them; at once where less motion is wanted (ALEA-2)."""
     features = {"features": [{"name": "prefers-reduced-motion", "value": motion}]}
-    ann.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", features)
-    sit_at(ann, server, listener, "alea", pause=0.5)
-    ann.run(WATCH_ALEA)
-    known = ann.text("#log").count("Alea bids")
-    play(ann, your_turn(ann), PASS)
-    ann.wait_until(lambda: ann.text("#log").count("Alea bids") > known, "what came of them")
-    turned = [cards for cards, is_told in ann.run("return window.turned") if cards and not is_told]
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", features)
+    sit_at(page, site, "alea", pause=0.5)
+    page.run(WATCH_ALEA)
+    known = page.text("#log").count("Alea bids")
+    page.click(f'#choices [data-choice="{PASS}"]')
+    page.click("#asked-yes")
+    page.wait_until(lambda: page.text("#log").count("Alea bids") > known, "what came of them")
+    turned = [cards for cards, is_told in page.run("return window.turned") if cards and not is_told]
     steps = [turned[-1][:number] for number in range(1, len(turned[-1]) + 1)]
     expected = steps if motion == "no-preference" else steps[-1:]
     assert [step for step in steps if step in turned] == expected
-    ann.wait_until(lambda: ann.find("#alea") is None, "their end")
-    ann.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    page.wait_until(lambda: page.find("#alea") is None, "their end")
 
 
-def test_a_hint_is_waited_for_stopped_and_given(
-    ann: Browser, server: RunningServer, listener: Listener
-) -> None:
-    sit_at(ann, server, listener, "place")
-    path = f"/api/seats/{ann.driver.current_url.rpartition('/')[2]}/hint"
-    listener.held.add(path)
-    set_value(ann, "adviser", "random")
-    ann.click("#ask-hint")
-    ann.wait_until(lambda: "random is thinking" in ann.text("#hint"), "that it thinks")
-    ann.click("#hint .stop")
-    ann.wait_until(lambda: ann.text("#hint") == "", "its end")
-    listener.held.clear()
-    set_value(ann, "adviser", "greedy")
-    ann.click("#ask-hint")
-    ann.wait_until(lambda: "greedy would" in ann.text("#hint"), "the answer")
-    check_accessible(ann, "#hints")
-    play(ann, state(ann), state(ann)["listed"][0])
-    assert ann.text("#hint") == ""
-
-
-def test_a_server_that_is_started_again_is_found(ann: Browser, tmp_path: Path) -> None:
-    listener = Listener(application(Storage(tmp_path / "a"), quick_catalogue(), HOSTS))
-    server = RunningServer(listener)
-    sit_at(ann, server, listener, "bid")
-    before = ann.text("#board svg"), ann.text("#log")
-    server.stop()
-    ann.wait("#offline")
-    server = RunningServer(
-        application(Storage(tmp_path / "a"), quick_catalogue(), HOSTS), server.port
+def test_an_agent_that_thinks_is_stopped(page: Browser, site: Site) -> None:
+    sit_at(page, site, "place")
+    site.listener.held.add(f"/api/seats/{page.driver.current_url.rpartition('/')[2]}/hint")
+    follow(page, [("set #adviser random", "#ask-hint:enabled", HERE)])
+    follow(
+        page, [("click #ask-hint", "#hint", "random is thinking"), ("click .stop", "#hint *", GONE)]
     )
-    ann.wait_until(lambda: ann.find("#offline") is None, "the connection")
-    assert (ann.text("#board svg"), ann.text("#log")) == before
-    play(ann, state(ann), PASS)
-    server.stop()
+    site.listener.held.clear()
+
+
+def test_a_server_that_is_started_again_is_found(page: Browser, tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    sit_at(page, site, "bid")
+    before = page.text("#board svg"), page.text("#log")
+    site.stop()
+    page.wait("#offline")
+    site = Site(tmp_path, site.port)
+    page.wait_until(lambda: page.find("#offline") is None, "the connection")
+    assert (page.text("#board svg"), page.text("#log")) == before
+    play(page, your_turn(page))
+    site.stop()
 
 
 # ---- several people ----
 
 
 def test_people_meet_at_a_table_and_see_no_hidden_card(
-    ann: Browser, server: RunningServer, listener: Listener, monkeypatch: pytest.MonkeyPatch
+    page: Browser, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ann, Bob with a link to a seat, and Eve with a spectator's: all that goes to them is read."""
+    """Ann, Bob with a link to a seat, and Eve with a spectator's: all that goes to them is read.
+
+    An agent plays for Bob once he has left, and gives his seat back.
+    """
     monkeypatch.setattr(people, "AWAY", 0.0)
-    begin(ann, server, "me", "agent:random", "human", seed="4242424242424242", name="Ann")
-    link = str(ann.wait("#invitation-list a").get_attribute("href"))
-    ann.click("#invite-spectators")
-    watching = str(ann.wait("#watch-link a").get_attribute("href"))
+    seed = "4242424242424242"
+    begin(page, site, "me", "agent:random", "human", seed=seed, names=["Ann", "", ""])
+    link = str(page.wait("#invitation-list a").get_attribute("href"))
+    page.click("#invite-spectators")
+    watching = str(page.wait("#watch-link a").get_attribute("href"))
     with browser() as bob, browser() as eve:
         bob.open(link)
-        bob.wait("#take-name").send_keys("Bob")
-        bob.click("#take-button")
+        follow(bob, [("", "#take-button", HERE), ("set #take-name Bob", "#take-button", HERE)])
+        follow(bob, [("click #take-button", "#board svg", HERE)])
         eve.open(watching)
-        for page in (bob, eve):
-            page.wait("#board svg")
-        ann.wait_until(lambda: "Bob" in ann.text("#people-list .here:nth-child(3)"), "Bob")
-        ann.wait_until(lambda: "1 person looks on" in ann.text("#lookers"), "the spectator")
-        check_accessible(ann, "#people")
-        names = [page.driver.get_cookie(COOKIE)["value"] for page in (ann, bob, eve)]  # type: ignore[index]
+        eve.wait("#board svg")
+        follow(page, [("", "#people-list .here:nth-child(3)", "Bob")])
+        follow(page, [("", "#lookers", "1 person looks on")])
+        check_accessible(page, "#people")
+        names = [str((one.driver.get_cookie(COOKIE) or {})["value"]) for one in (page, bob, eve)]
         for _ in range(16):
-            ann.wait_until(lambda: state(ann)["yours"] or state(bob)["yours"], "a turn")
-            page = ann if state(ann)["yours"] else bob
-            play(page, state(page), quick(choices(state(page))))
+            page.wait_until(lambda: offered(page)["yours"] or offered(bob)["yours"], "a turn")
+            player = page if offered(page)["yours"] else bob
+            play(player, offered(player))
         assert eve.run("return document.querySelectorAll('#board [role=button]').length") == 0
         assert bob.complaints() == eve.complaints() == []
-    ann.wait_until(lambda: "away since" in ann.text("#people-list"), "Bob's going")
-    storage = storage_of(listener)
-    stored = storage.game(storage.links_of(names[0].partition(".")[0])[0].game)
+    seat, menu = "#people-list li:nth-child(3)", "#people-list li:nth-child(3) select"
+    follow(
+        page,
+        [
+            ("", seat, "Bob.*away since"),
+            ("", menu, "greedy"),
+            (f"set {menu} greedy", seat, "plays for Bob"),
+            (f"set {menu} ", seat, "Bob.*away since"),
+        ],
+    )
+    _check_what_was_told(site, dict(zip(names, (0, 2, None), strict=True)), seed.encode())
+
+
+def _check_what_was_told(site: Site, seats: dict[str, int | None], seed: bytes) -> None:
+    """Fail if a browser was told what its seat can't know; `seats` by their names."""
+    owner = next(iter(seats)).partition(".")[0]
+    stored = site.storage.game(site.storage.links_of(owner)[0].game)
     game = Game(stored.players, seed=stored.seed)
     for action in stored.actions:
         game.play(action)
     replay = Replay.of(game.to_record().encode(), 1)
-    parts: dict[str, Any] = {name: {} for name in names}  # of the drawing that each browser has
-    for name, path, content in listener.heard:
+    parts: dict[str, Any] = {name: {} for name in seats}  # of the drawing that each browser has
+    for name, path, content in site.listener.heard:
         if re.fullmatch(r"/api/seats/[\w-]+(/act|/undo)?", path) and content.startswith(b'{"seat"'):
             told = json.loads(content)
             told["drawing"] = parts[name] = parts[name] | told["drawing"]
-            assert told["seat"] == {names[0]: 0, names[1]: 2}.get(name)
+            assert told["seat"] == seats[name]
             check_is_known(replay, -1 if told["seat"] is None else told["seat"], told)
         else:
-            assert b"4242424242424242" not in content, path
+            assert seed not in content, path
     assert all(parts.values())
-
-
-@pytest.mark.long
-def test_two_at_one_screen_pass_the_device(
-    ann: Browser, server: RunningServer, listener: Listener
-) -> None:
-    """Behind the curtain nothing of a table is in the page, nor sent to it."""
-    ann.open(f"{server.address}/#custom")
-    ann.wait("#seat-1")
-    set_value(ann, "seat-1", "me")
-    ann.click("#new button.primary")
-    assert ann.wait("#curtain-title").text == "Pass the device to Player 1"
-    check_accessible(ann)
-    table = "#board svg, #log li, #words-text:not(:empty)"
-    assert ann.run("return document.querySelectorAll(arguments[0]).length", table) == 0
-    told = [content for _, path, content in listener.heard if path.startswith("/api/seats/")]
-    assert told
-    assert not any(b"<g " in content for content in told)
-    ann.click("#curtain-lift")
-    your_turn(ann)
 
 
 # ---- the lobby, and addresses ----
 
 
-def test_the_lobby_greets_and_games_are_begun_and_deleted_there(
-    ann: Browser, server: RunningServer, listener: Listener
-) -> None:
-    ann.open(f"{server.address}/")
-    ann.wait("#strengths input:checked")
-    check_accessible(ann)
-    set_value(ann, "name", "Ann")
-    ann.run("for (let n = 0; n < 2; n++) document.getElementById('play-now').click()")
-    ann.wait("#board svg")
-    assert listener.asked.count("/api/games") == 2, "the lobby's list, and one game"
-    ann.open(f"{server.address}/")
-    ann.wait("#games li")
-    assert ann.wait("#name").get_attribute("value") == "Ann"
-    ann.click("#games button")
-    check_accessible(ann)
-    ann.click("#asked-yes")
-    ann.wait_until(lambda: ann.find("#games li") is None, "the game's end")
-    ann.click("#watch button")
-    ann.wait("#board svg")
-    assert ann.text("#recent h2") == "The last turns"
+def test_games_are_begun_and_deleted_in_the_lobby(page: Browser, site: Site) -> None:
+    page.open(f"{site.address}/")
+    page.wait("#strengths input:checked")
+    check_accessible(page)
+    set_value(page, "#name Ann")
+    page.run("for (let n = 0; n < 2; n++) document.getElementById('play-now').click()")
+    page.wait("#board svg")
+    assert site.listener.asked.count("/api/games") == 2, "the lobby's list, and one game"
+    page.open(f"{site.address}/")
+    page.wait("#games li")
+    assert page.wait("#name").get_attribute("value") == "Ann"
+    table = "#board svg, #log li, #words-text:not(:empty)"
+    follow(
+        page,
+        [
+            ("click #games button", "#asked-yes", HERE),
+            ("check", "#asked-yes", HERE),
+            ("click #asked-yes", "#games li", GONE),
+            ("click #watch button", "#recent h2", "The last turns"),
+        ],
+    )
+    page.open(f"{site.address}/#custom")
+    follow(
+        page,
+        [
+            ("", "#seat-1", HERE),
+            ("set #seat-1 me", "#new button.primary", HERE),
+            ("click #new button.primary", "#curtain-title", "Pass the device to Ann"),
+            ("check", table, GONE),
+            ("click #curtain-lift", table, HERE),
+        ],
+    )
 
 
-def test_addresses_that_lead_nowhere_say_why(
-    ann: Browser, server: RunningServer, listener: Listener
-) -> None:
+def test_addresses_that_lead_nowhere_say_why(page: Browser, site: Site) -> None:
     """And are not asked for again."""
-    begin(ann, server, "me", "human")
-    mine, storage = str(ann.driver.current_url), storage_of(listener)
-    ann.forget()
-    ann.open(mine)
-    assert "is taken by another browser" in ann.wait("#take-text").text
-    check_accessible(ann)
-    begin(ann, server, "me", "human")
-    key = storage.link(ann.driver.current_url.rpartition("/")[2]).game
-    storage.change_game(key, actions=[0])
-    application: Any = listener.app
-    application.state.server._sessions.clear()
-    for address, why in (
-        (ann.driver.current_url, "can't be replayed"),
-        (f"{server.address}/seat/wrong", "there is no such seat"),
-    ):
-        ann.open(address)
-        assert why in ann.wait("#gone-text").text
-    asked = len(listener.asked)
-    ann.driver.execute_async_script("setTimeout(arguments[0], 1500)")
-    assert not [path for path in listener.asked[asked:] if path.startswith("/api")]
+    begin(page, site, "me", "human")
+    mine = str(page.driver.current_url)
+    page.forget()
+    places = {
+        mine: ("#take-text", "is taken by another browser"),
+        f"{site.address}/nothing": ("h1", HERE),
+        f"{site.address}/library": ("main", "--games"),
+        f"{site.address}/runs": ("main", "--runs"),
+        f"{site.address}/seat/wrong": ("#gone-text", "there is no such seat"),
+    }
+    for address, (where, text) in places.items():
+        page.open(address)
+        follow(page, [("", where, text), ("check", where, text)])
+    asked = len(site.listener.asked)
+    page.driver.execute_async_script("setTimeout(arguments[0], 1500)")
+    assert not [path for path in site.listener.asked[asked:] if path.startswith("/api")]
 
 
-RULES = {"rules": True, "ready": False, "error": "", "about": "the rules", "done": 40, "total": 99}
-SEARCH = {"name": "ismcts", "ready": False, "state": "preparing", "error": ""}
-WAITING = {
-    "rules": {**RULES, "rules": False, "agents": []},
-    "agents": {**RULES, "agents": [SEARCH]},
-    "error": {**RULES, "rules": False, "error": "no compiler", "agents": []},
+RULES: Final = {
+    "rules": True,
+    "ready": False,
+    "error": "",
+    "about": "the rules",
+    "done": 40,
+    "total": 99,
 }
-"""What the server tells while it gets ready."""
+SEARCH: Final = {"name": "ismcts", "ready": False, "state": "preparing", "error": ""}
 
 
-@pytest.mark.parametrize("what", few(WAITING, "rules"))
-def test_pages_that_wait_are_accessible(server: RunningServer, what: str) -> None:
-    script = f"""
-        const real = window.fetch, told = {json.dumps(WAITING[what])};
-        window.fetch = (address, options) => String(address).endsWith("/api/preparing") ? Promise.resolve(Response.json(told))
-          : real(address, options);
-    """
-    with browser(dark=True) as page:
-        page.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": script})
-        page.open(f"{server.address}/")
-        page.wait("#preparing")
-        assert page.run("return document.documentElement.dataset.theme") == "dark"
-        check_accessible(page)
+@pytest.mark.parametrize(
+    "changed", [{"rules": False}, {"agents": [SEARCH]}, {"error": "no compiler"}]
+)
+def test_pages_that_wait_are_accessible(page: Browser, site: Site, changed: dict[str, Any]) -> None:
+    features = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", features)
+    site.listener.answers["/api/preparing"] = {**RULES, "agents": [], **changed}
+    page.open(f"{site.address}/")
+    page.wait("#preparing")
+    assert page.run("return document.documentElement.dataset.theme") == "dark"
+    check_accessible(page)
 
 
 # ---- replays ----
 
 
-def open_file(page: Browser, server: RunningServer, path: Path, *records: str) -> None:
-    """Choose a file with these records in the lobby."""
-    path.write_text("".join(records), encoding="utf-8")
-    page.open(f"{server.address}/")
-    page.wait("#strengths input")
-    page.driver.find_element("id", "file").send_keys(str(path))
-
-
-def look_through(page: Browser, game: Game) -> None:
+def steps_through(game: Game) -> list[Step]:
     """What a replay must be able to do."""
     steps = int(game.state["decisions"])
-    page.wait("#board svg")
-    assert page.text("#count") == f"0 / {steps}"
-    page.click("#next")
-    page.wait_until(lambda: page.text("#count") == f"1 / {steps}")
-    page.click("#auction-next")
-    page.wait_until(lambda: "bids for" in page.text("#situation"), "an auction")
-    page.click("#last")
-    page.wait_until(lambda: "win" in page.text("#situation"), "the end")
-    points = {f"{score} VP" for score in game.scores}
-    page.wait_until(lambda: all(vp in page.text("#board svg") for vp in points), "the drawing")
-    page.click("#first")
-    page.click("#play")
-    page.wait_until(lambda: int(page.text("#count").split(" /")[0]) >= 3, "playing by itself")
-    page.click("#play")
+    return [
+        ("", "#count", f"^ 0 / {steps}"),
+        ("click #next", "#count", f"^ 1 / {steps}"),
+        ("click #auction-next", "#situation", "bids for"),
+        ("click #last", "#situation", "win"),
+        *(("", "#board svg", f"{score} VP") for score in game.scores),
+        ("click #first", "#count", "^ 0 /"),
+        ("click #play", "#count", "^ [3-9] /"),
+        ("click #play", "#play", "play"),
+    ]
 
 
 def test_a_replay_is_looked_through_and_its_address_leads_back(
-    ann: Browser, server: RunningServer, tmp_path: Path
+    page: Browser, site: Site, tmp_path: Path
 ) -> None:
     game = played(3, seed=12)
     record = game.to_record(["ann", "bob", "<i>eve</i>"])
-    open_file(ann, server, tmp_path / "game.jsonl", record, record)
-    ann.wait("tbody tr:nth-child(2) button").click()
-    look_through(ann, game)
+    (tmp_path / "game.jsonl").write_text(record + record, encoding="utf-8")
+    page.open(f"{site.address}/")
+    page.wait("#strengths input")
+    page.driver.find_element("id", "file").send_keys(str(tmp_path / "game.jsonl"))
+    follow(page, [("click tbody tr:nth-child(2) button", "#board svg", HERE)])
+    follow(page, steps_through(game))
     cards = "return document.querySelectorAll('#board [data-card], i').length"
-    all_cards = ann.run(cards)
-    set_value(ann, "whose", 1)
-    ann.wait_until(lambda: ann.run(cards) < all_cards, "one seat's view")
-    ann.click("#auction-next")
-    ann.wait_until(lambda: "step=" in ann.driver.current_url, "the step in the address")
-    auction, count = ann.driver.current_url, ann.text("#count")
-    ann.click("#last")
-    ann.wait_until(lambda: ann.driver.current_url != auction, "the last step in the address")
-    ann.driver.back()
-    ann.wait_until(lambda: ann.text("#count") == count, "where it was before")
-    ann.open(auction)
-    ann.wait("#board svg")
-    assert ann.text("#count") == count
+    all_cards = page.run(cards)
+    set_value(page, "#whose 1")
+    page.wait_until(lambda: page.run(cards) < all_cards, "one seat's view")
+    page.click("#auction-next")
+    page.wait_until(lambda: "step=" in page.driver.current_url, "the step in the address")
+    auction, count = page.driver.current_url, page.text("#count")
+    page.click("#last")
+    page.wait_until(lambda: page.driver.current_url != auction, "the last step in the address")
+    follow(page, [("back", "#count", count)])
+    page.open(auction)
+    follow(page, [("", "#board svg", HERE), ("check", "#count", count)])
     assert ("game=2" in auction, "seat=1" in auction) == (True, True)
 
 
-def test_an_export_replays_from_disk_without_a_network(tmp_path: Path) -> None:
+def test_an_export_replays_from_disk_without_a_network(page: Browser, tmp_path: Path) -> None:
     game = played(2, seed=3, turns=20)
     record = game.to_record(["ann", "</script><i>"]).encode()
     (tmp_path / "game.html").write_text(exported(Replay.of(record, 1), "a </title> game"), "utf-8")
-    with browser() as page:
-        page.driver.execute_cdp_cmd("Network.enable", {})
-        offline = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
-        page.driver.execute_cdp_cmd("Network.emulateNetworkConditions", offline)
-        page.open((tmp_path / "game.html").as_uri())
-        look_through(page, game)
-        assert page.run("return document.querySelectorAll('i').length") == 0
-        assert page.run("return performance.getEntriesByType('resource').length") == 0
-        assert page.complaints() == []
+    page.open((tmp_path / "game.html").as_uri())
+    follow(page, steps_through(game))
+    assert page.run("return document.querySelectorAll('i').length") == 0
+    assert page.run("return performance.getEntriesByType('resource').length") == 0
 
 
 @pytest.mark.long

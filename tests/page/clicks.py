@@ -1,0 +1,229 @@
+"""What the page's tests in a real browser share: a site that writes down what is asked of it,
+stored positions, and steps of a flow: what a person does, and what is to be read then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from accessibility import check_accessible
+from pages import RunningServer, quick_catalogue
+from selenium.webdriver.common.keys import Keys
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from experiments.tools.chromium import Browser, sit_down
+from skyenv import Game
+from skyenv.agents import CrowdAgent, decide_game
+from skyenv.page.browsers import COOKIE
+from skyenv.page.storage import Storage
+from skyenv.page.web import application
+
+PASS: Final = 78
+HERE: Final = "."
+"""What is to be read of something that is there."""
+GONE: Final = "^$"
+"""What is to be read of something that isn't there, or can't be seen."""
+Step = tuple[str, str, str]
+"""What a person does: one of `VERBS` and its object, or nothing; a selector; a pattern that the
+first such element that can be seen has in its name or text then.
+"""
+
+
+class Listener:
+    """Writes down all that is asked for and all that goes to the browsers, by their names.
+
+    Attributes:
+        asked: paths.
+        heard: for every answer the browser's name, the path and the content.
+        held: paths whose answers wait.
+        answers: what is answered instead, by path.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        self.asked: list[str] = []
+        self.heard: list[tuple[str, str, bytes]] = []
+        self.held: set[str] = set()
+        self.answers: dict[str, Any] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See ASGI."""
+        path, headers = scope.get("path", ""), dict(scope.get("headers", ()))
+        headers.pop(b"accept-encoding", None)  # nothing is packed
+        cookie = re.search(rf"{COOKIE}=([\w.-]+)", headers.get(b"cookie", b"").decode())
+        content = bytearray()
+
+        async def listen(message: Message) -> None:
+            content.extend(message.get("body", b"") or (message.get("text") or "").encode())
+            if content and not message.get("more_body"):
+                self.heard.append((cookie[1] if cookie else "", path, bytes(content)))
+                content.clear()
+            await send(message)
+
+        self.asked.append(path)
+        while path in self.held:
+            await asyncio.sleep(0.01)
+        app = JSONResponse(self.answers[path]) if path in self.answers else self.app
+        await app({**scope, "headers": [*headers.items()]}, receive, listen)
+
+
+class Site(RunningServer):
+    """The page with quick agents, on a real port.
+
+    Args:
+        folder: where its games are kept.
+        port: 0: a free one.
+    """
+
+    def __init__(self, folder: Path, port: int = 0) -> None:
+        self.storage = Storage(folder / "games.sqlite3")
+        self.listener = Listener(application(self.storage, quick_catalogue(), ["127.0.0.1"]))
+        super().__init__(self.listener, port)
+
+
+# ---- stored positions ----
+
+POSITIONS: Final[dict[str, Callable[[Game], bool]]] = {
+    "place": lambda game: True,
+    "option": lambda game: game.phase == "option",
+    "take": lambda game: set(range(55, 59)) <= set(game.legal_actions),
+    "move": lambda game: sum(69 <= action < 78 for action in game.legal_actions) > 1,
+    "bid": lambda game: len(game.legal_actions) > 6 and game.phase == "bid",
+    "alea": lambda game: (
+        PASS in game.legal_actions and any(one["event"] == "alea" for one in game.copy().play(PASS))
+    ),
+    "over": lambda game: False,
+}
+
+
+@cache
+def moves_before(position: str) -> list[int]:
+    """What crowd agents play until seat 0 is to decide that, or to the end."""
+    game, agent, actions = Game(2, seed=2), CrowdAgent(), list[int]()
+    while not game.is_over and (game.seat != 0 or not POSITIONS[position](game)):
+        actions.append(decide_game(game, agent))
+        game.play(actions[-1])
+    return actions
+
+
+def sit_at(page: Browser, site: Site, position: str, pause: float = 0) -> None:
+    """Sit down at a stored position, on seat 0 beside a greedy player."""
+    sit_down(page, site.address, site.storage, 2, 2, moves_before(position))
+    set_value(page, f"#pause {pause}")
+
+
+def begin(page: Browser, site: Site, *seats: str, **options: Any) -> None:
+    """Begin a game and play without pauses."""
+    page.open(f"{site.address}/rules")
+    page.run(
+        "const body = JSON.stringify(arguments[0]), headers = {'Content-Type': 'application/json'};"
+        "return fetch('/api/games', {method: 'POST', body, headers}).then((answer) => answer.json())"
+        ".then(({page}) => { location.href = page; })",
+        {"players": len(seats), "side": "front", "seats": seats, **options},
+    )
+    page.wait("#board svg")
+    set_value(page, "#pause 0")
+
+
+# ---- what a person does ----
+
+
+def click(page: Browser, selector: str) -> None:
+    """Click an element; a part of the drawing at a point at which it is on top, as its middle may
+    be covered or empty.
+    """
+    if not selector.startswith("#board"):
+        page.click(selector)
+        return
+    page.wait(selector)
+    point = page.run(
+        """
+        const part = document.querySelector(arguments[0]), button = part.closest("[role=button]");
+        part.scrollIntoView({block: "center", behavior: "instant"});
+        const box = part.getBoundingClientRect(), on = (x, y) => document.elementFromPoint(x, y);
+        for (let n = 1; n < 40; n++) for (let k = 1; k <= n; k++) {
+          const x = box.left + box.width * k / (n + 1), y = box.top + box.height * (n + 1 - k) / (n + 1);
+          if (part.contains(on(x, y)) && on(x, y).closest("[role=button]") === button) return [x, y];
+        }
+        return null;
+    """,
+        selector,
+    )
+    assert point is not None, f"{selector} can't be clicked anywhere"
+    for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
+        button = {} if kind == "mouseMoved" else {"button": "left", "clickCount": 1}
+        event = {"type": kind, "x": round(point[0]), "y": round(point[1]), **button}
+        page.driver.execute_cdp_cmd("Input.dispatchMouseEvent", event)
+
+
+def press(page: Browser, key: str) -> None:
+    """Press a key, a letter or one of selenium's names, wherever the keyboard is."""
+    page.driver.switch_to.active_element.send_keys(getattr(Keys, key, key))
+
+
+def set_value(page: Browser, field_and_value: str) -> None:
+    """Give a field a value."""
+    page.run(
+        """
+        const field = document.querySelector(arguments[0]);
+        field.value = arguments[1];
+        for (const kind of ["input", "change"]) field.dispatchEvent(new Event(kind, {bubbles: true}));
+        """,
+        *field_and_value.rsplit(" ", 1),
+    )
+
+
+def point_at(page: Browser, selector: str) -> None:
+    """Bring the pointer over a part of the drawing."""
+    page.run(
+        "document.querySelector(arguments[0]).dispatchEvent("
+        "new PointerEvent('pointermove', {bubbles: true, clientX: 300, clientY: 300}))",
+        selector,
+    )
+
+
+VERBS: Final[dict[str, Callable[[Browser, str], object]]] = {
+    "click": click,
+    "press": press,
+    "set": set_value,
+    "point": point_at,
+    "blur": lambda page, _: page.run("document.activeElement.blur()"),
+    "focus": lambda page, selector: page.run(
+        "document.querySelector(arguments[0]).focus()", selector
+    ),
+    "reload": lambda page, _: page.driver.refresh(),
+    "back": lambda page, _: page.driver.back(),
+    "check": lambda page, _: check_accessible(page),
+}
+
+
+def read(page: Browser, selector: str) -> str:
+    """Name, a space and the text of the first such element that can be seen; "" if there is none."""
+    return str(
+        page.run(
+            """
+            const part = [...document.querySelectorAll(arguments[0])].find((one) => one.checkVisibility());
+            return part ? `${part.getAttribute("aria-label") ?? ""} ${part.textContent}` : "";
+            """,
+            selector,
+        )
+    )
+
+
+def follow(page: Browser, steps: Sequence[Step]) -> None:
+    """Do what the steps say, and wait for what is to be read behind each."""
+    for does, selector, pattern in steps:
+        verb, _, what = does.partition(" ")
+        if verb:
+            VERBS[verb](page, what)
+
+        def is_read(selector: str = selector, pattern: str = pattern) -> bool:
+            return re.search(pattern, read(page, selector)) is not None
+
+        page.wait_until(is_read, f"{pattern!r} in {selector} behind {does!r}")

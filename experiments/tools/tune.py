@@ -18,7 +18,7 @@ import json
 import math
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from functools import partial
@@ -28,7 +28,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import make_agent
+from skyenv.agents import make_agent, running_code
 from skyenv.arena.matches import play_games, rotations
 from skyenv.errors import AgentError, CheckpointError, OptionError
 from skyenv.files import read_json, write_atomically
@@ -178,8 +178,12 @@ def save(tuner: Tuner, path: Path) -> None:
     write_atomically(path, json.dumps(content, indent=1) + "\n")
 
 
-def load(path: Path) -> Tuner:
+def load(path: Path, named: Collection[str] = ()) -> Tuner:
     """Read a tuning to go on with.
+
+    Args:
+        path: its file.
+        named: agents that the command line names, too.
 
     Raises:
         CheckpointError: the file is missing, damaged or of another format.
@@ -190,6 +194,8 @@ def load(path: Path) -> Tuner:
         if content["format"] != FORMAT:
             raise ValueError(f"its format is {content['format']!r}")
         tuning = Tuning(**content["tuning"])
+        if code := running_code((tuning.agent, *tuning.against), path) - {*named}:
+            raise ValueError(f"the command must name {', '.join(sorted(code))}, too")
         if wrong := set(content["start"]) ^ set(weights_of(tuning)):
             raise ValueError(f"the agent's weights have other names: {sorted(wrong)}")
         return Tuner(tuning, content["start"], content["worths"])
@@ -207,7 +213,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: TuningRun) -> int:
     if options.resume:
-        tuner = load(options.out)
+        tuner = load(options.out, (options.agent, *options.against))
     elif options.out.exists():
         raise OptionError(f"{options.out} exists; go on with --resume, or choose another --out")
     else:

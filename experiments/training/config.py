@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -11,10 +12,10 @@ import numpy as np
 import torch
 
 from experiments.training.network import PolicyNetwork
-from skyenv.agents import Agent, make_agent
+from skyenv.agents import Agent, make_agent, running_code
 from skyenv.engine.kernels import REWARDS
 from skyenv.engine.options import GameOptions
-from skyenv.errors import AgentError, OptionError
+from skyenv.errors import AgentError, OptionError, shown
 from skyenv.files import read_json
 from skyenv.options import Options, as_text, common, option
 from skyenv.seeds import TRAINING
@@ -308,8 +309,11 @@ def agent_of(spec: str) -> Agent:
     Raises:
         AgentError, CheckpointError: as for :func:`skyenv.make_agent`.
     """
-    number = spec.removeprefix("perturbed-")
-    return perturbed(int(number)) if number != spec and number.isdecimal() else make_agent(spec)
+    return perturbed(int(spec.split("-")[1])) if _perturbed(spec) else make_agent(spec)
+
+
+def _perturbed(spec: str) -> bool:
+    return re.fullmatch("perturbed-[0-9]+", spec) is not None
 
 
 def earlier(given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -317,9 +321,20 @@ def earlier(given: Mapping[str, Any]) -> Mapping[str, Any]:
     :func:`skyenv.options.parse`.
 
     Raises:
-        CheckpointError: the run's configuration can't be read.
+        CheckpointError: the run's configuration can't be read. OptionError: it names agents that
+            the command must name, too.
     """
-    path = Path(str(given["run"])) / CONFIG
-    if not given["resume"] or "\0" in str(path) or not path.exists():
+    path = Path(str(given.get("run", Config.run))) / CONFIG
+    if not given.get("resume") or "\0" in str(path) or not path.exists():
         return {}
-    return read_json(path)
+    content = read_json(path)
+    unsaid = {"against", "fixed_opponents"} & content.keys() - given.keys()
+    told = Config(**{name: content[name] for name in unsaid})
+    for name in unsaid:
+        specs = [spec for spec in getattr(told, name) if not _perturbed(spec)]
+        if code := running_code(specs, path):
+            raise OptionError(
+                f"{path} names {shown(sorted(code), 200)}: such agents are loaded only if the "
+                f"command names them, too (--{name.replace('_', '-')})"
+            )
+    return content

@@ -30,6 +30,7 @@ from skyenv.agents.names import (
     checkpoint_in,
     checkpoint_suffixes,
     make_agent,
+    running_code,
 )
 from skyenv.agents.reporting import ReportingAgent
 from skyenv.agents.simple import CallableAgent, CrowdAgent, HoardAgent, RandomAgent, WeightedAgent
@@ -59,5 +60,6 @@ __all__ = [
     "evaluation_of",
     "first_evaluation",
     "make_agent",
+    "running_code",
     "sample",
 ]

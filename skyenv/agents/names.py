@@ -18,7 +18,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -37,6 +37,8 @@ CHECKPOINTS: Final = "skyenv.checkpoints"
 FOLDERS: Final = "skyenv.checkpoint_folders"
 MODULE: Final = "module"
 """Instead of a group: ``"module:Name"``."""
+NETWORK: Final = "npz"
+"""Suffix of the checkpoints that hold numbers alone: nothing in them is imported or unpickled."""
 
 
 class Parsed(NamedTuple):
@@ -60,9 +62,9 @@ def parse(spec: str | Path) -> Parsed:
     name in the working directory, which is written with a slash (``"./ismcts-100"``).
 
     Raises:
-        AgentError: it means nothing. CheckpointError: it is a folder without a checkpoint.
+        AgentError: it means nothing. CheckpointError: it is a folder without a network.
     """
-    text, suffixes = str(spec), checkpoint_suffixes()
+    text = str(spec)
     word, colon, rest = text.partition(":")
     if isinstance(spec, str):
         names = sorted(_declared(AGENTS), key=len, reverse=True)
@@ -72,13 +74,15 @@ def parse(spec: str | Path) -> Parsed:
         if colon and word in _declared(FOLDERS):
             return Parsed(FOLDERS, word, Path(rest))
     if text and os.path.isdir(spec):
-        files = [Path(spec, f"model{suffix}") for suffix in suffixes]
-        for file in filter(Path.is_file, files):
-            return Parsed(CHECKPOINTS, file.suffix[1:], file)
-        wanted = " or ".join(file.name for file in files)
-        raise CheckpointError(f"the folder {shown(text, 80)} has no {wanted}")
+        file = Path(spec, f"model.{NETWORK}")
+        if file.is_file():
+            return Parsed(CHECKPOINTS, NETWORK, file)
+        raise CheckpointError(
+            f"the folder {shown(text, 80)} has no {file.name}; a checkpoint of another kind is "
+            "named by its file"
+        )
     suffix = Path(spec).suffix
-    if suffix in suffixes:
+    if suffix in checkpoint_suffixes():
         return Parsed(CHECKPOINTS, suffix[1:], Path(spec))
     if word and rest and isinstance(spec, str):
         return Parsed(MODULE, word)
@@ -94,9 +98,9 @@ def make_agent(
         spec: an agent; a class of agents; a function from :class:`Decisions` to actions;
             ``"module:Name"`` of any of these; a name that an installed package declares (see the
             module's text; ``"ismcts-100"`` and ``"rollout-50ms"`` have another budget than the
-            plain names); or the path of a checkpoint (``"runs/first/model.npz"``) or of a folder
-            with one (``"runs/first"``), with the word of another library before a folder of that
-            one (``"rllib:runs/rllib/model"``).
+            plain names); or the path of a checkpoint (``"runs/maskable/model.zip"``), of a folder
+            with a ``model.npz`` (``"runs/first"``), or of a folder of another library after that
+            one's word (``"rllib:runs/rllib/model"``).
         deterministic: whether a checkpoint takes its most probable action instead of sampling one.
 
     Raises:
@@ -150,6 +154,25 @@ def checkpoint_in(spec: str | Path) -> Path | None:
         return None
 
 
+def running_code(specs: Iterable[str], file: Path) -> set[str]:
+    """Return those agents named in a file that the command line must name, too.
+
+    They import or unpickle what the author of the file has chosen. Agents of installed packages and
+    networks (``.npz``) in the folder of the file, or below it, do not.
+
+    Raises:
+        AgentError, CheckpointError: as for :func:`parse`.
+    """
+    folder = file.resolve().parent
+    parsed = {spec: parse(spec) for spec in specs}
+    return {
+        spec
+        for spec, (group, name, path) in parsed.items()
+        if group != AGENTS
+        and not (path and name == NETWORK and path.resolve().is_relative_to(folder))
+    }
+
+
 def check_specification(spec: str) -> None:
     """Refuse what :func:`make_agent` would refuse, as far as that can be seen without importing or
     reading anything.
@@ -177,7 +200,7 @@ def agents_help() -> str:
     folders = "".join(f", {name}:FOLDER" for name in sorted(_declared(FOLDERS)))
     return (
         f"{', '.join(agent_names())} (with a budget: ismcts-100, rollout-50ms), a checkpoint "
-        f"({suffixes}, or a folder with one){folders}, module:Name"
+        f"({suffixes}, or a folder with a model.npz){folders}, module:Name"
     )
 
 

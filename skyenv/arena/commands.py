@@ -33,8 +33,7 @@ from typing import Final
 
 import numpy as np
 
-from skyenv.agents import agents_help
-from skyenv.agents.names import AGENTS, parse
+from skyenv.agents import agents_help, running_code
 from skyenv.arena import ladder
 from skyenv.arena.evaluate import as_json, evaluate, table
 from skyenv.arena.folder import Folder, secret_of
@@ -232,14 +231,14 @@ def _report(folder: Folder, options: TournamentOptions, standing: ladder.Ladder 
 def _ladder_for(options: TournamentOptions) -> ladder.Ladder:
     """The ladder for a newcomer, which must be of the same kind of game.
 
-    Its modules and checkpoints run code: they are loaded only if the command names them, too.
+    Those of its agents that run code of its author are loaded only if the command names them, too.
     """
     path = options.ladder or ladder.path_of(options.players, options.side)
     wanted = {name: getattr(options, name) for name in ("players", "side", "max_turns")}
     standing = ladder.read(path, **wanted)
-    specs = (rung["spec"] for rung in standing["agents"])
-    code = {spec for spec in specs if parse(spec).group != AGENTS} - {options.add}
-    if code != set(options.agents):
+    specs = {rung["spec"] for rung in standing["agents"]}
+    code, named = running_code(specs, path) - {options.add}, set(options.agents)
+    if not code <= named <= specs:
         raise OptionError(
             "the agents beside --add must be the modules and checkpoints that the ladder names, "
             f"{shown(sorted(code), 200)}: they are loaded only if the command names them, too"

@@ -134,7 +134,7 @@ def test_checkpoints_by_what_they_end_in(tmp_path: Path) -> None:
         assert checkpoint_in(spec) == path
     path.unlink()
     for wrong, message in (
-        (path.parent, r"the folder '.*first' has no model\.npz or model\.zip"),
+        (path.parent, r"the folder '.*first' has no model\.npz;"),
         (path, r"there is no (network|such) file"),
         (f"rllib:{path}", r"there is no (such )?folder"),
     ):

@@ -1,0 +1,147 @@
+"""Files are data: what a file names is neither imported nor unpickled, unless the command line names
+it, too.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import pickle
+import shlex
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from experiments.tools import tune
+from experiments.training import train
+from processes import main_of
+from skyenv.arena import ladder
+from skyenv.arena.folder import FORMAT, line_of
+from skyenv.engine.game import Game
+
+MARK = Path("mark")
+"""It is there once code of the file's author has run."""
+
+
+class Hostile:
+    """Makes the mark when it is unpickled."""
+
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
+        return (Path.touch, (MARK,))
+
+
+def ladder_of(spec: str) -> None:
+    """A ladder, one of whose agents is the given one."""
+    content = json.loads(ladder.path_of(2, "front").read_text())
+    content["agents"][0]["spec"] = spec
+    Path("theirs/ladder.json").write_text(json.dumps(content))
+
+
+def run_with(option: str) -> Callable[[str], None]:
+    """A training's folder, one of whose options names an agent."""
+
+    def write(spec: str) -> None:
+        config = {"decisions": 1, "paired_seeds": 1, "processes": 1, option: ["random", spec]}
+        Path("theirs/config.json").write_text(json.dumps(config))
+
+    return write
+
+
+def tuning_of(spec: str) -> None:
+    """A tuning of an agent."""
+    content = {"format": tune.FORMAT, "tuning": {"agent": spec}, "start": {}, "worths": []}
+    Path("theirs/tuning.json").write_text(json.dumps(content))
+
+
+OUTLETS = {
+    "ladder": (
+        ladder_of,
+        main_of,
+        "tournament --add crowd --ladder theirs/ladder.json --paired-seeds 1",
+        " {spec}",
+    ),
+    "opponents of a training": (
+        run_with("fixed_opponents"),
+        lambda words: train.main(shlex.split(words)),
+        "--run theirs --resume",
+        " --fixed-opponents {spec}",
+    ),
+    "its evaluation": (
+        run_with("against"),
+        lambda words: train.main(shlex.split(words)),
+        "--run theirs --resume",
+        " --against {spec}",
+    ),
+    "tuning": (
+        tuning_of,
+        lambda words: tune.main(shlex.split(words)),
+        "--out theirs/tuning.json --resume --generations 0",
+        " {spec}",
+    ),
+}
+SPECS = [
+    "hostile:Agent",
+    "theirs/model.zip",
+    "theirs/inside/model.zip",
+    "rllib:theirs",
+    "outside.npz",
+    "random-,hostile:Agent",
+]
+
+
+@pytest.fixture
+def theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody's folder in the working directory, with a pickle in a checkpoint; and a module."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "hostile", raising=False)
+    Path("theirs/inside").mkdir(parents=True)
+    Path("hostile.py").write_text("import pathlib; pathlib.Path('mark').touch()\n")
+    hidden = base64.b64encode(pickle.dumps(Hostile())).decode()
+    for folder in ("theirs", "theirs/inside"):
+        with zipfile.ZipFile(f"{folder}/model.zip", "w") as file:
+            file.writestr("data", json.dumps({"policy": {":serialized:": hidden}}))
+    Path("theirs/class_and_ctor_args.pkl").write_bytes(pickle.dumps(Hostile()))
+
+
+@pytest.mark.usefixtures("theirs")
+@pytest.mark.parametrize("outlet", OUTLETS)
+@pytest.mark.parametrize("spec", SPECS)
+def test_what_a_file_names_runs_only_if_the_command_names_it(
+    outlet: str, spec: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write, run, words, naming = OUTLETS[outlet]
+    write(spec)
+    assert run(words) != 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert spec.rpartition(",")[2] in line
+    assert not MARK.exists()
+    if spec == SPECS[0]:  # so that this can fail
+        run(words + naming.format(spec=spec))
+        assert MARK.exists()
+
+
+@pytest.mark.usefixtures("theirs")
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ("verify theirs/games.jsonl", 0),
+        ("show theirs/games.jsonl --svg out.svg", 0),
+        ("export theirs/games.jsonl -o out.html", 0),
+        ("dataset --records theirs/games.jsonl -o out", 0),
+        ("dataset --records theirs -o out", 1),
+        ("tournament random crowd --out theirs", 1),
+    ],
+)
+def test_names_in_records_and_folders_are_text(words: str, code: int) -> None:
+    game = Game(2, seed=1, max_turns=1)
+    while game.seat is not None:
+        game.play(game.legal_actions[0])
+    Path("theirs/games.jsonl").write_text(game.to_record(["hostile:Agent", "theirs/model.zip"]))
+    config = {"format": FORMAT, "secret": 1, "agents": [{"spec": "hostile:Agent"}]}
+    Path("theirs/config.json").write_bytes(line_of(config))
+    assert main_of(words) == code
+    assert not MARK.exists()

@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 class RecordOptions(Options):
     """What ``record`` takes."""
 
-    output: Path = option(MISSING, "the file to write", short="-o", metavar="FILE")
+    output: Path = option(MISSING, "the file to write", short="-o", metavar="FILE", writes=True)
     players: int = common("players")
     side: str = common("side")
     games: int = option(1, "how many games", low=1, high=MAX_INT32, metavar="N")

@@ -28,6 +28,7 @@ LOCK: Final = ".lock"
 """The file in a folder that names the process at work there."""
 _HIDDEN: Final = re.compile(r"\..*\.[0-9a-f]{8}\.part(\..*)?")
 """Names of hidden files."""
+HALF_A_CHARACTER: Final = "it has an unpaired surrogate, which is half a character"
 _ONLY_WRITING: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
 """System errors of writing, which name no file."""
 
@@ -124,6 +125,16 @@ def check_writable(*paths: str | Path) -> None:
             raise _NothingWrittenError
 
 
+def check_new(path: str | Path) -> None:
+    """Check that writing to a path replaces no file. Pipes and devices are none.
+
+    Raises:
+        FileExistsError: it would.
+    """
+    if os.path.isfile(path):
+        raise FileExistsError(errno.EEXIST, "File exists; --replace replaces it", str(path))
+
+
 @contextmanager
 def _naming(path: str | Path, hidden: Path) -> Iterator[None]:
     """Make OSErrors of the block that name no file, or the hidden one, name `path`."""
@@ -147,12 +158,42 @@ def parse_json(text: str | bytes) -> Any:
     """Parse a JSON text.
 
     Raises:
-        ValueError: it is no JSON, or nested too deeply.
+        ValueError: it is no JSON, is nested too deeply, or has half a character in it.
     """
     try:
-        return json.loads(text)
+        content = json.loads(text)
+        check_characters(content)
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
+    except ValueError as error:
+        raise ValueError(fault_of(text) or str(error)) from error
+    return content
+
+
+def check_characters(content: Any) -> None:
+    """Check that JSON values have no unpaired surrogate, which no file can hold.
+
+    Raises:
+        ValueError: they have one.
+    """
+    try:
+        json.dumps(content, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(HALF_A_CHARACTER) from error
+
+
+def fault_of(text: str | bytes) -> str:
+    """Return the usual reason why a text can't be read as UTF-8 in lines; "" if it is another."""
+    content = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+    if content.startswith(b"\x1f\x8b"):
+        return "it is compressed with gzip; unpack it first"
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "it is UTF-16; save it as UTF-8"
+    if re.search(rb"\xed[\xa0-\xbf]", content):
+        return HALF_A_CHARACTER
+    if b"\r" in content.strip().replace(b"\r\n", b""):
+        return "its lines end in CR alone; they must end in LF, or CR LF"
+    return ""
 
 
 def read_json(path: Path) -> dict[str, Any]:

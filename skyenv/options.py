@@ -35,6 +35,7 @@ from skyenv.checks import check_choice, check_integer, check_number, parse_integ
 from skyenv.engine.options import DEFAULT_MAX_TURNS
 from skyenv.engine.thread_pool import DECISIONS_PER_THREAD, MOST_THREADS
 from skyenv.errors import AgentError, BoardError, CheckpointError, OptionError, SkyenvError, shown
+from skyenv.files import check_new
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 from skyenv.seeds import HIGHEST_SEED
 
@@ -58,6 +59,7 @@ def option(
     short: str = "",
     metavar: str = "",
     positional: bool = False,
+    writes: bool = False,
 ) -> Any:
     """A field of :class:`Options` that the command line calls ``--its-name``.
 
@@ -70,6 +72,8 @@ def option(
         short: a second flag, such as ``-o``.
         metavar: what stands for the value in ``--help``; "" takes it from the type.
         positional: whether it stands there without a flag.
+        writes: whether it is a file that the program writes. The command line then has
+            ``--replace``, without which no file is replaced.
     """
     return field(
         default=default,
@@ -82,6 +86,7 @@ def option(
             "short": short,
             "metavar": metavar,
             "positional": positional,
+            "writes": writes,
         },
     )
 
@@ -152,7 +157,12 @@ COMMON: Final[Mapping[str, Mapping[str, Any]]] = {
     },
     "against": {"default": ("random", "greedy"), "text": "opponents", "metavar": "AGENT"},
     "resume": {"default": False, "text": "go on where it was interrupted"},
-    "json": {"default": None, "text": "write the figures as JSON to this file", "metavar": "FILE"},
+    "json": {
+        "default": None,
+        "text": "write the figures as JSON to this file",
+        "metavar": "FILE",
+        "writes": True,
+    },
 }
 """What :func:`option` is given for the options that several programs have."""
 
@@ -322,7 +332,7 @@ def parse(
 
     Raises:
         OptionError: a value can't be used, or the TOML file names an unknown option.
-            CheckpointError: that file can't be read.
+            CheckpointError: that file can't be read. FileExistsError: a file would be replaced.
         SystemExit: the command line has unknown options or lacks values; it is told on stderr.
     """
     entries = _entries(kind)
@@ -335,8 +345,11 @@ def parse(
         metavar="FILE",
         help="TOML file with options, by their names here",
     )
+    written = [entry.name for entry, _ in entries if entry.metadata["writes"]]
+    if written:
+        parser.add_argument("--replace", action="store_true", help="replace files that exist")
     given = vars(parser.parse_args(arguments))
-    file = given.pop("config", None)
+    file, replace = given.pop("config", None), given.pop("replace", False)
     defaults = {entry.name: entry.default for entry, _ in entries}
     values = {**({} if file is None else _read_toml(file, defaults)), **given}
     if earlier is not None:
@@ -346,7 +359,10 @@ def parse(
         if entry.default is MISSING and entry.name not in values:
             named = "/".join(_flags(entry)) or entry.metadata["metavar"] or entry.name
             parser.error(f"{named} is required: {entry.metadata['text']}")
-    return kind(**values)
+    options = kind(**values)
+    for path in [path for name in written if (path := getattr(options, name)) and not replace]:
+        check_new(path)
+    return options
 
 
 def _add(parser: Parser, entry: Field[Any], kind: Any) -> None:
@@ -393,7 +409,7 @@ def _read_toml(path: str, names: Collection[str]) -> dict[str, Any]:
         OptionError: an unknown option. CheckpointError: it is no TOML. OSError: it can't be read.
     """
     try:
-        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        content = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
     except (ValueError, RecursionError) as error:  # no TOML, no UTF-8, a huge number
         raise CheckpointError(f"{path} can't be read as TOML: {error}") from error
     values = {key.replace("-", "_"): value for key, value in content.items()}

@@ -223,6 +223,6 @@ def test_ctrl_c_is_told_in_one_line_and_leaves_the_file_as_it_was(
 
     before = games.read_bytes()
     monkeypatch.setattr(cli, "decide_game", interrupted)
-    assert main_of("record --seed 6 -o games.jsonl") == INTERRUPTED
+    assert main_of("record --seed 6 --replace -o games.jsonl") == INTERRUPTED
     assert capsys.readouterr() == ("", "record: error: interrupted\n")
     assert ([*games.parent.iterdir()], games.read_bytes()) == ([games], before)

@@ -99,9 +99,13 @@ def checked_actions(agent: Agent, decisions: Decisions) -> Int64:
     """The agent's answer to some decisions, at least one: int64 (k,).
 
     Raises:
-        AgentError: the answer isn't one legal action for each decision.
+        AgentError: the answer isn't one legal action for each decision, or the agent has written
+            into its mask.
     """
+    before = decisions.mask.tobytes()
     actions = np.asarray(agent.act(decisions))
+    if decisions.mask.tobytes() != before:
+        raise AgentError(f"agent {agent.name} has written into decisions.mask; change a copy of it")
     if actions.shape != decisions.seat.shape or actions.dtype.kind not in "iu":
         raise AgentError(
             f"agent {agent.name} must answer {len(decisions)} decisions with whole numbers of "

@@ -7,7 +7,8 @@ its ``pyproject.toml``::
     [project.entry-points."skyenv.agents"]
     cautious = "my_package.cautious:CautiousAgent"
 
-and ``"cautious"`` is an agent in every interface, on the page and in tournaments. In the same way
+and ``"cautious"`` is an agent in every interface, on the page and in tournaments. A name that
+several packages declare is ours, or nobody's; theirs is ``"package/cautious"``. In the same way
 the group ``skyenv.checkpoints`` names the players of files by suffix, without its dot (``npz``),
 and ``skyenv.checkpoint_folders`` the players of folders that other libraries write, by the word
 before the path (``rllib:runs/rllib/model``).
@@ -16,6 +17,7 @@ before the path (``rllib:runs/rllib/model``).
 from __future__ import annotations
 
 import importlib
+import multiprocessing
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -37,6 +39,8 @@ CHECKPOINTS: Final = "skyenv.checkpoints"
 FOLDERS: Final = "skyenv.checkpoint_folders"
 MODULE: Final = "module"
 """Instead of a group: ``"module:Name"``."""
+OURS: Final = "skyenv"
+"""The package whose names nobody else's replace."""
 NETWORK: Final = "npz"
 """Suffix of the checkpoints that hold numbers alone: nothing in them is imported or unpickled."""
 
@@ -69,10 +73,12 @@ def parse(spec: str | Path) -> Parsed:
     if isinstance(spec, str):
         names = sorted(_declared(AGENTS), key=len, reverse=True)
         for name in names:
-            if spec == name or (spec.startswith(f"{name}-") and os.path.basename(spec) == spec):
+            more = spec[len(name) :]
+            if spec == name or (spec.startswith(f"{name}-") and os.path.basename(more) == more):
                 return Parsed(AGENTS, name)
-        if colon and word in _declared(FOLDERS):
-            return Parsed(FOLDERS, word, Path(rest))
+        for group in (FOLDERS, CHECKPOINTS):
+            if colon and word in _declared(group) and (group == FOLDERS or "/" in word):
+                return Parsed(group, word, Path(rest))
     if text and os.path.isdir(spec):
         file = Path(spec, f"model.{NETWORK}")
         if file.is_file():
@@ -138,7 +144,7 @@ def agent_names() -> list[str]:
 
 def checkpoint_suffixes() -> list[str]:
     """Return the suffixes of checkpoints (``".npz"``), in alphabetical order."""
-    return sorted(f".{suffix}" for suffix in _declared(CHECKPOINTS))
+    return sorted(f".{suffix}" for suffix in _declared(CHECKPOINTS) if "/" not in suffix)
 
 
 def checkpoint_in(spec: str | Path) -> Path | None:
@@ -205,23 +211,37 @@ def agents_help() -> str:
 
 
 @cache
-def _declared(group: str) -> dict[str, list[EntryPoint]]:
+def _declared(group: str) -> dict[str, EntryPoint]:
     """Return the entry points of a group by name; searching all installed packages takes
     milliseconds, so it is done once.
+
+    Of several packages that declare one name, ours has it; another one's is ``package/name``, which
+    is told on stderr.
     """
-    declared: dict[str, list[EntryPoint]] = {}
-    for entry in set(entry_points(group=group)):  # a package can be found twice, also in its folder
-        declared.setdefault(entry.name, []).append(entry)
+    found: dict[str, dict[str, EntryPoint]] = {}
+    for entry in entry_points(group=group):
+        package = entry.dist.name if entry.dist else entry.module.partition(".")[0]
+        found.setdefault(entry.name, {})[package] = entry
+    declared = {}
+    for name, packages in found.items():
+        ours = packages.pop(OURS, None)
+        if ours is None and len(packages) == 1:
+            (ours,) = packages.values()
+            packages = {}
+        if ours is not None:
+            declared[name] = ours
+        for package, entry in packages.items():
+            other = f"{package}/{name}"
+            declared[other] = entry
+            if multiprocessing.parent_process() is None:  # workers needn't repeat it
+                print(f"skyenv: {name} of the package {package} is called {other}", file=sys.stderr)
     return declared
 
 
 def _of_entry_point(parsed: Parsed, spec: str, deterministic: bool) -> Agent:
-    """Return the agent of an entry point, which only one package may declare."""
+    """Return the agent of an entry point."""
     group, name, path = parsed
-    entry, *others = _declared(group)[name]
-    if others:
-        values = " and ".join(sorted(one.value for one in (entry, *others)))
-        raise AgentError(f"agent {name!r} is declared as {values}; name it as 'module:Name'")
+    entry = _declared(group)[name]
     with _reporting(f"agent {name!r} can't be imported from {entry.value}"):
         target = entry.load()
     with _reporting(f"agent {shown(spec, 80)} ({entry.value}) can't be made"):
@@ -230,7 +250,7 @@ def _of_entry_point(parsed: Parsed, spec: str, deterministic: bool) -> Agent:
             return agent
         if spec == name:
             return make_agent(target() if isinstance(target, type) else target)
-        variant: Agent = target.variant(spec)
+        variant: Agent = target.variant(spec.rpartition("/")[2])
         return variant
 
 
@@ -239,7 +259,7 @@ def _reporting(what: str) -> Iterator[None]:
     """Turn whatever a package raises into an AgentError that says what failed."""
     try:
         yield
-    except SkyenvError:
+    except (SkyenvError, KeyboardInterrupt):
         raise
-    except Exception as error:
+    except BaseException as error:  # SystemExit among them, with which it would end the command
         raise AgentError(f"{what}: {cause(error)}") from error

@@ -39,15 +39,15 @@ class ReportingAgent(Agent):
         """See :class:`skyenv.agents.Agent`."""
         try:
             return self.inner.act(decisions)
-        except (AgentError, CheckpointError):
+        except (AgentError, CheckpointError, KeyboardInterrupt):
             raise
-        except Exception as error:
+        except BaseException as error:  # SystemExit among them, with which it would end the command
             raise AgentError(
                 f"agent {self.name} failed at {_place(error)}: {cause(error)}"
             ) from error
 
 
-def _place(error: Exception) -> str:
+def _place(error: BaseException) -> str:
     """File and line where an agent failed: the last place in the file in which it begins, not in
     what it calls.
     """

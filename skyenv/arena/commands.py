@@ -236,9 +236,9 @@ def _ladder_for(options: TournamentOptions) -> ladder.Ladder:
     path = options.ladder or ladder.path_of(options.players, options.side)
     wanted = {name: getattr(options, name) for name in ("players", "side", "max_turns")}
     standing = ladder.read(path, **wanted)
-    specs = {rung["spec"] for rung in standing["agents"]}
-    code, named = running_code(specs, path) - {options.add}, set(options.agents)
-    if not code <= named <= specs:
+    specs = (rung["spec"] for rung in standing["agents"])
+    code = running_code(specs, path) - {options.add}
+    if code != set(options.agents):
         raise OptionError(
             "the agents beside --add must be the modules and checkpoints that the ladder names, "
             f"{shown(sorted(code), 200)}: they are loaded only if the command names them, too"

@@ -26,7 +26,7 @@ from skyenv.arena.ratings import GameResults
 from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Group, Settings
 from skyenv.checks import check_integer
 from skyenv.errors import CheckpointError
-from skyenv.files import locked, parse_json, read_json, write_atomically
+from skyenv.files import fault_of, locked, parse_json, read_json, write_atomically
 from skyenv.seeds import fresh_seed
 
 FORMAT: Final = 5
@@ -84,13 +84,15 @@ class Folder(AbstractContextManager["Folder"]):
                 f"{self.path} holds {GAMES} but no {CONFIG} that says what was played"
             )
         if not config:
-            content = {**wanted, CHECKSUM: checksum(wanted)}
-            write_atomically(self.path / CONFIG, json.dumps(content, indent=2) + "\n")
+            write_atomically(self.path / CONFIG, json.dumps(sealed(wanted), indent=2) + "\n")
 
     def _read(self) -> None:
         """Take in what was played; write the file anew if a part of it is of no use."""
         path = self.path / GAMES
-        *whole, half_written = (path.read_bytes() if path.exists() else b"").split(b"\n")
+        content = path.read_bytes() if path.exists() else b""
+        if fault := fault_of(content):  # or all of it would be taken for a half-written line
+            raise CheckpointError(f"{path} is damaged: {fault}")
+        *whole, half_written = content.split(b"\n")
         found: dict[tuple[int, tuple[int, ...]], Game] = {}
         for number, line in enumerate(whole, 1):
             try:
@@ -192,18 +194,23 @@ def checksum(entry: dict[str, Any]) -> str:
 
 def line_of(entry: dict[str, Any]) -> bytes:
     """An entry with its checksum as a line of games.jsonl."""
-    return json.dumps({**entry, CHECKSUM: checksum(entry)}, separators=(",", ":")).encode() + b"\n"
+    return json.dumps(sealed(entry), separators=(",", ":")).encode() + b"\n"
 
 
-def unsealed(sealed: Any) -> dict[str, Any]:
+def sealed(entry: dict[str, Any]) -> dict[str, Any]:
+    """An entry with its checksum."""
+    return {**entry, CHECKSUM: checksum(entry)}
+
+
+def unsealed(content: Any) -> dict[str, Any]:
     """An entry without its checksum.
 
     Raises:
         ValueError: it isn't an object, or doesn't have the checksum of its content.
     """
-    if not isinstance(sealed, dict):
+    if not isinstance(content, dict):
         raise ValueError("it is no object")
-    entry = {key: value for key, value in sealed.items() if key != CHECKSUM}
-    if sealed.get(CHECKSUM) != checksum(entry):
+    entry = {key: value for key, value in content.items() if key != CHECKSUM}
+    if content.get(CHECKSUM) != checksum(entry):
         raise ValueError("its checksum is not that of its content")
     return entry

@@ -11,6 +11,7 @@ import numpy as np
 
 from skyenv import tables
 from skyenv.arena.estimates import RESAMPLES, interval, numbers_of, percent
+from skyenv.arena.folder import sealed, unsealed
 from skyenv.arena.ratings import ANCHOR_POINTS, SEPARATED, Ratings
 from skyenv.arena.schedule import Settings
 from skyenv.engine.options import table_name
@@ -20,8 +21,8 @@ from skyenv.files import read_json
 Ladder = dict[str, Any]
 """What ladder.json holds; agents from the best to the worst, matrices in the same order."""
 
-FORMAT: Final = 3
-"""Of ladder.json: 1 and 2 had other keys, and other games rated."""
+FORMAT: Final = 4
+"""Of ladder.json: 3 had no checksum, 1 and 2 had other keys, and other games rated."""
 SAMPLES: Final = 200
 """Bootstrap samples of the ratings that a ladder keeps for rating newcomers."""
 SHARES: Final = ("one_alone", "other_alone", "par", "ahead")
@@ -120,11 +121,11 @@ def newcomer_as_dict(
 
 def as_json(content: dict[str, Any]) -> str:
     """A ladder, or what was found about a newcomer, as the text of a JSON file with a line for each
-    entry.
+    entry, and its checksum.
     """
     entries = [
         f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}"
-        for key, value in content.items()
+        for key, value in sealed(content).items()
     ]
     return "{\n" + ",\n".join(entries) + "\n}\n"
 
@@ -148,7 +149,11 @@ def read(path: Path, **wanted: Any) -> Ladder:
     ladder: Ladder = read_json(path)
     try:
         if ladder["format"] != FORMAT:
-            raise ValueError(f"its format is {shown(ladder['format'])}, not {FORMAT}")
+            raise ValueError(
+                f"its format is {shown(ladder['format'])}, not {FORMAT}; the command that made it "
+                "makes it anew, in a tournament's --out without more games"
+            )
+        ladder = unsealed(ladder)
         agents = ladder["agents"]
         ratings = [[agent["rating"][name] for agent in agents] for name in ("mean", "low", "high")]
         if len(numbers_of([*ratings, *ladder["samples"]])) == len(ratings):

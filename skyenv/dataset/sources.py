@@ -24,6 +24,7 @@ from skyenv.dataset.trajectories import Collector, Trajectories
 from skyenv.engine.observation import codes_of
 from skyenv.engine.options import DEFAULT_MAX_TURNS
 from skyenv.errors import DatasetError
+from skyenv.files import fault_of
 from skyenv.records.format import fail
 from skyenv.records.reader import iter_games, named
 from skyenv.records.replay import begin, follow
@@ -144,7 +145,7 @@ class Records:
             firsts = [number for number, line in enumerate(lines) if b'"format"' in line]
             if firsts[:1] != [0]:
                 with named(path):
-                    fail(1, "a game must begin with its header")
+                    fail(1, fault_of(content) or "a game must begin with its header")
             starts = np.cumsum([0, *map(len, lines)]).tolist()
             for first, stop in zip(firsts, [*firsts[1:], len(lines)], strict=True):
                 if re.search(rb'"event"\s*:\s*"end"', lines[stop - 1]):

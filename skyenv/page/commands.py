@@ -117,7 +117,7 @@ class ExportOptions(Options):
 
     file: Path = argument("the record", metavar="FILE")
     output: Path = option(
-        MISSING, "the page to write, such as game.html", short="-o", metavar="FILE"
+        MISSING, "the page to write, such as game.html", short="-o", metavar="FILE", writes=True
     )
     game: int = option(1, "which game", low=1, high=2**31 - 1, metavar="N")
     theme: str = option(

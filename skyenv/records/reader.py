@@ -18,11 +18,14 @@ from typing import IO, Any, Final, NamedTuple, TypeAlias
 
 from skyenv.engine.events import Event
 from skyenv.errors import OptionError, RecordError
+from skyenv.files import check_characters, fault_of
 from skyenv.records.format import check_event, check_header, fail, quoted
 
 # A line with more characters (bytes, if read from a file) is refused; no game needs more than a
 # few thousand.
 MAX_LINE: Final = 1 << 16
+
+BYTE_ORDER_MARK: Final = "\ufeff"
 
 # A path, or an open text or binary stream with readline(size).
 Source: TypeAlias = str | Path | IO[str] | IO[bytes]
@@ -141,11 +144,15 @@ def _lines(stream: IO[str] | IO[bytes], first_line: int) -> Iterator[Line]:
                 return
             if len(raw) > MAX_LINE:
                 raise ValueError(f"longer than {MAX_LINE} characters")
-            value = _decode(raw if isinstance(raw, str) else str(raw, "utf-8"))
+            text = raw if isinstance(raw, str) else str(raw, "utf-8")
+            value = _decode(text.removeprefix(BYTE_ORDER_MARK))
             if not isinstance(value, dict):
                 raise ValueError(quoted(value))
+            if "\\ud" in text or "\\uD" in text:
+                check_characters(value)
         except (ValueError, RecursionError) as error:
-            fail(number, f"no JSON object: {getattr(error, 'msg', error)}", error)
+            fault = fault_of(raw) or str(getattr(error, "msg", error))
+            fail(number, f"no JSON object: {fault}", error)
         game = game + 1 if "format" in value else max(game, 1)
         yield Line(number, value, game)
 

@@ -39,9 +39,9 @@ class ShowOptions(Options):
         None, "after N actions (default: all there are)", high=MAX_INT32, metavar="N"
     )
     seat: int | None = option(None, WHOSE, high=MAX_PLAYERS - 1, metavar="S")
-    svg: Path | None = option(None, "draw it to this file", metavar="FILE")
+    svg: Path | None = option(None, "draw it to this file", metavar="FILE", writes=True)
     png: Path | None = option(
-        None, "draw it to this file (needs the extra [pictures])", metavar="FILE"
+        None, "draw it to this file (needs the extra [pictures])", metavar="FILE", writes=True
     )
     theme: str = option("light", "colours of the drawing", choices=tuple(THEMES))
     width: int = option(
@@ -95,7 +95,9 @@ class FilmOptions(Options):
     """What ``film`` takes."""
 
     file: Path = argument("the record", metavar="FILE")
-    output: Path = option(MISSING, "the file to write, .gif or .mp4", short="-o", metavar="FILE")
+    output: Path = option(
+        MISSING, "the file to write, .gif or .mp4", short="-o", metavar="FILE", writes=True
+    )
     game: int = option(1, "which game", low=1, high=MAX_INT32, metavar="N")
     first: int = option(0, "begin after N actions", short="--from", high=MAX_INT32, metavar="N")
     last: int | None = option(

@@ -104,7 +104,7 @@ def load_board(path: str | Path, side: str) -> Board:
         BoardError: the file can't be read, is not TOML, or describes no board of that side.
     """
     try:
-        table = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        table = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
         if not isinstance(table.setdefault("rings", {}), dict) or len(table) > 1:
             raise BoardError("it must hold one table, [rings]")
         return make_board(side, table["rings"])

@@ -53,6 +53,11 @@ class Failing(RandomAgent):
         raise RuntimeError("no licence\nhere")
 
 
+class Leaving(RandomAgent):
+    def __init__(self) -> None:
+        raise SystemExit(0)
+
+
 instance = RandomAgent()
 number = 7
 
@@ -112,6 +117,7 @@ def test_other_specifications(spec: Any, kind: type[Agent], name: str) -> None:
         (None, "an agent is an Agent"),
         (Agent, "class Agent can't be made without arguments"),
         (NeedsArguments, "class NeedsArguments can't be made without arguments"),
+        ("test_names:Leaving", "class Leaving can't be made .*: SystemExit: 0"),
         (Failing, "class Failing can't be made .*: RuntimeError: no licence here"),
     ],
 )
@@ -184,6 +190,7 @@ greedy = timid_agents:TimidAgent
 
 [skyenv.checkpoints]
 paid = timid_agents:PaidAgent
+npz = timid_agents:FolderAgent
 
 [skyenv.checkpoint_folders]
 timidity = timid_agents:FolderAgent
@@ -206,7 +213,7 @@ class TimidAgent(Agent):
 
     @classmethod
     def variant(cls, name):
-        return cls(int(name.removeprefix("timid-")))
+        return cls(int(name.rpartition("-")[2]))
 
 
 class PaidAgent(TimidAgent):
@@ -222,13 +229,15 @@ import json, sys, skyenv
 from skyenv.agents import agent_names, make_agent
 
 said = {}
-for name in ("broken", "greedy", "dated", "paid", "timid-late", "some.paid"):
+for name in ("broken", "dated", "paid", "timid-late", "some.paid"):
     try:
         make_agent(name)
     except skyenv.AgentError as error:
         said[name] = str(error)
 after = [make_agent("timid-7").after, make_agent("timidity:some/folder", deterministic=True).after]
-after += [make_agent("timid").name, make_agent("trained").name]
+after += [make_agent("timid").name, make_agent("trained").name, make_agent("greedy").name]
+after += [make_agent("timid-agents/greedy").name, make_agent("timid-agents/greedy-3").name]
+after += make_agent("timid-agents/npz:some/model.npz").after
 assert not {"torch", "stable_baselines3"} & set(sys.modules)
 print(json.dumps([agent_names(), after, said]))
 """
@@ -246,15 +255,18 @@ def test_a_package_of_somebody_else_brings_agents_by_name(tmp_path: Path) -> Non
     (tmp_path / "timid_agents.py").write_text(MODULE, encoding="utf-8")
     done = python("-c", PROGRAM, environment={"PYTHONPATH": str(tmp_path)}, cwd=tmp_path)
     names, after, said = json.loads(done.stdout)
-    assert set(names) == OURS | {"timid", "broken", "dated", "paid"}
-    assert after == [7, ["folder", True], "timid", "trained"]
+    assert set(names) == OURS | {"timid", "broken", "dated", "paid", "timid-agents/greedy"}
+    assert after[:5] == [7, ["folder", True], "timid", "trained", "greedy"]
+    assert after[5:] == ["timid", "timid", "model.npz", False]
     for name, part in {
         "broken": "can't be imported from timid_agents:Nothing",
-        "greedy": "declared as .*GreedyAgent and timid_agents:TimidAgent",
         "dated": "can't be imported from .*: RuntimeError: this release needs another Python",
         "paid": r"'paid' \(timid_agents:PaidAgent\) can't be made.*LookupError: no licence",
         "timid-late": "'timid-late' .*can't be made.*ValueError",
         "some.paid": "'some.paid' .*can't be made.*LookupError: no licence",
     }.items():
         assert re.search(part, said[name]), said[name]
-    assert done.stderr == ""
+    assert done.stderr.splitlines() == [
+        f"skyenv: {name} of the package timid-agents is called timid-agents/{name}"
+        for name in ("greedy", "npz")
+    ]

@@ -35,6 +35,17 @@ class Careless(RandomAgent):
     uses_observation = True
     def act(self, decisions):
         return np.linalg.inv(decisions.observation)  # line 16
+
+class Leaving(RandomAgent):
+    name = "leaving"
+    def act(self, decisions):
+        raise SystemExit
+
+class Scribbling(RandomAgent):
+    name = "scribbling"
+    def act(self, decisions):
+        decisions.mask[:] = 1
+        return super().act(decisions)
 """
 
 
@@ -76,6 +87,22 @@ def test_what_is_right_and_what_is_told_already_stays() -> None:
 
     with pytest.raises(CheckpointError, match="it is damaged"):
         decide_game(game, ReportingAgent(CallableAgent(damaged)))
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("Leaving", r"agent leaving failed at .*bad_agents\.py:21: SystemExit: \n"),
+        ("Scribbling", r"agent scribbling has written into decisions\.mask; .*\n"),
+    ],
+)
+def test_an_agent_that_oversteps_is_named(
+    name: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["record", "--agents", f"bad_agents:{name}", "-o", str(tmp_path / "games.jsonl")]
+    assert cli.main(words) == 2
+    assert re.fullmatch(f"record: error: {told}", capsys.readouterr().err)
 
 
 @pytest.mark.usefixtures("in_this_process")

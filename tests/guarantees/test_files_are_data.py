@@ -1,5 +1,5 @@
-"""Files are data: what a file names is neither imported nor unpickled, unless the command line names
-it, too.
+"""Files are data: what a file names is neither imported nor unpickled, unless the command line
+names it, too.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from experiments.tools import fit_leaves, tune
 from experiments.training import best_response, expert_iteration, export, train
 from experiments.training.config import Config
 from skyenv import cli
-from skyenv.options import BAD_COMMAND, Options
+from skyenv.options import BAD_COMMAND, BAD_DATA, Options
 
 PROGRAMS: list[tuple[Callable[[Sequence[str]], int], list[str], type[Options]]] = [
     *((cli.main, [name], command.options) for name, command in cli.COMMANDS.items()),
@@ -41,8 +41,8 @@ def wrong_values(option: dataclasses.Field[Any], kind: str) -> Iterator[str]:
         yield "nan"
 
 
-def mistakes() -> Iterator[Any]:
-    """A program, its words with a mistake in them, and the option that is wrong."""
+def programs() -> Iterator[tuple[Any, list[str], list[dataclasses.Field[Any]], Any]]:
+    """A program, words with all that it needs, its options and their class."""
     for main, words, kind in PROGRAMS:
         options = [one for one in dataclasses.fields(kind) if "text" in one.metadata]
         needed = []
@@ -50,10 +50,16 @@ def mistakes() -> Iterator[Any]:
             if one.default is dataclasses.MISSING:
                 flag = [] if one.metadata["positional"] else [flag_of(one.name)]
                 needed += [*flag, "x"]
+        yield main, [*words, *needed], options, kind
+
+
+def mistakes() -> Iterator[Any]:
+    """A program, its words with a mistake in them, and the option that is wrong."""
+    for main, words, options, kind in programs():
         types = get_type_hints(kind)
         for one in options:
             for value in wrong_values(one, str(types[one.name])):
-                wrong = [*words, *needed, f"{flag_of(one.name)}={value}"]
+                wrong = [*words, f"{flag_of(one.name)}={value}"]
                 yield pytest.param(main, wrong, one.name, id=" ".join([main.__module__, *wrong]))
 
 
@@ -78,3 +84,28 @@ def test_a_wrong_value_is_one_line(
     assert (output, errors.count("\n")) == ("", 1)
     assert f"error: {option} must be " in errors
     assert not [*tmp_path.iterdir()]
+
+
+def outputs() -> Iterator[Any]:
+    """A program and its words with the name of a file that is there."""
+    for main, words, options, _ in programs():
+        for one in options:
+            if one.metadata["writes"]:
+                wanted = [*words, flag_of(one.name), "kept"]
+                yield pytest.param(main, wanted, id=" ".join(wanted))
+
+
+@pytest.mark.parametrize(("main", "words"), [*outputs()])
+def test_no_file_is_replaced_that_was_not_to_be(
+    main: Callable[[Sequence[str]], int],
+    words: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("kept").write_text("what took a night")
+    assert main(words) == BAD_DATA
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith("error: kept: File exists; --replace replaces it")
+    assert Path("kept").read_text() == "what took a night"

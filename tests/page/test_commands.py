@@ -212,8 +212,8 @@ EXPORTS = [
     ("nothing\n\xff", "--game 1000000 -o game.html", "line 1: no JSON object"),
     (RECORD, "-o no/game.html", "export: error: no/game.html: "),
     (RECORD, "-o .", "export: error: .: "),
-    (RECORD, "-o games.jsonl", "is the record itself"),
-    (RECORD, "-o link", "is the record itself"),
+    (RECORD, "-o games.jsonl --replace", "is the record itself"),
+    (RECORD, "-o link --replace", "is the record itself"),
 ]
 
 

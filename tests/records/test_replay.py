@@ -236,7 +236,7 @@ DAMAGES = [
     Damage("seed too large", 0, {"seed": 2**63}, '"seed" must be'),
     Damage("seed is a text", 0, {"seed": "7"}, '"seed" must be'),
     Damage("too few agents", 0, {"agents": ["random"]}, '"agents" must be'),
-    Damage("agent is half a character", 0, {"agents": ["\ud800"] * BASE}, '"agents" must be'),
+    Damage("agent is half a character", 0, {"agents": ["\ud800"] * BASE}, "unpaired surrogate"),
     Damage("field too many", 0, {"comment": "hello"}, "must have the fields"),
     Damage("header lacks a field", 0, lambda line: line.pop("seed"), "must have the fields"),
     Damage("no header", 0, DELETED, "the header must have the fields"),

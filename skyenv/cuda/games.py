@@ -73,6 +73,8 @@ class Games(host.GameBatch):
         **options: Unpack[GameKeywords],
     ) -> None:
         game = options_of(num_players, side, **options)
+        if callable(game.reward):
+            raise OptionError("reward must be a name here: the GPU can't call functions")
         self._take_options(num_games, MOST_GAMES, game, autoreset, observation, agent_seed)
         self._form, self._waiting = observation, check_flag("wait", wait)
         self._scales = cuda.to_device(SCALE)

@@ -24,6 +24,7 @@ from skyenv.engine import kernels, thread_pool
 from skyenv.engine.kernels import Batch
 from skyenv.engine.observation import CODES_DTYPE, OBSERVATION_SIZE
 from skyenv.engine.options import GameKeywords, GameOptions, options_of
+from skyenv.engine.rewards import Step, rewards_by
 from skyenv.engine.validation import as_games, check_positions
 from skyenv.errors import GameOverError, IllegalActionError, OptionError
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
@@ -276,7 +277,8 @@ class Games(GameBatch):
         Raises:
             IllegalActionError: an action is not legal (GameOverError: the game is over); the error
                 has the row and the reason.
-            OptionError: shapes or rows are wrong. In each case nothing has changed.
+            OptionError: shapes or rows are wrong. In each case nothing has changed. Or the user's
+                own reward is wrong: then the step is played, and pays 0.
         """
         with self.lock:
             chosen = self._check_rows(rows)
@@ -300,6 +302,8 @@ class Games(GameBatch):
         left = check_integer("steps", steps, 1, 2**62)
         salt = check_integer("salt", salt, 0, 2**62)
         most = max(1, DECISIONS_AT_A_TIME // self.num_games)
+        if callable(self.options.reward):
+            most = 1
         with self.lock:
             while left > 0 and (self.batch.seat >= 0).any():
                 self._play(self._all_rows, self._all_rows, min(left, most), salt)
@@ -326,13 +330,24 @@ class Games(GameBatch):
             )
         return IllegalActionError(where + why, action, index)
 
-    def _play(
-        self,
-        rows: Int64,
-        actions: Int64,
-        random_steps: int,
-        salt: int,
-    ) -> None:
+    def _play(self, rows: Int64, actions: Int64, random_steps: int, salt: int) -> None:
+        """Play rows; with a reward of the user's own, one step at a time."""
+        function, batch = self.options.reward, self.batch
+        if not callable(function):
+            self._play_compiled(rows, actions, random_steps, salt)
+            return
+        under_way = batch.seat[rows] != NONE
+        rows, actions = rows[under_way], actions[under_way]
+        before = batch.state_words[rows]
+        self._play_compiled(rows, actions, random_steps, salt)
+        done, outcome = batch.done[rows], batch.reward[rows]
+        after = np.where(done[:, None], batch.finished[rows], batch.state_words[rows])
+        batch.reward[rows] = 0  # should the function fail
+        first, last = (one.view(GAME_DTYPE)[:, 0].view(np.recarray) for one in (before, after))
+        step = Step(first, last, outcome, done, batch.truncated[rows])
+        batch.reward[rows] = rewards_by(function, step)
+
+    def _play_compiled(self, rows: Int64, actions: Int64, random_steps: int, salt: int) -> None:
         """Play rows in compiled code, on as many threads as they are worth."""
         batch, parts = self.batch, 1
         if self.threads > 1:
@@ -479,7 +494,7 @@ def new_batch(
         finished=np.repeat(words, number, axis=0),
         blank=words,
         log=new_records(1, LOG_DTYPE),
-        kind=kernels.REWARDS.index(options.reward),
+        kind=kernels.OUTCOME if callable(options.reward) else kernels.REWARDS.index(options.reward),
         autoreset=autoreset,
     )
 

@@ -8,6 +8,7 @@ from typing import Final, TypedDict, Unpack
 
 from skyenv.checks import check_choice, check_integer
 from skyenv.engine.kernels import REWARDS
+from skyenv.engine.rewards import RewardFunction
 from skyenv.errors import OptionError
 from skyenv.rules.board import Board, as_board
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS
@@ -35,7 +36,7 @@ class GameKeywords(TypedDict, total=False):
     options: GameOptions | None
     board: Board | str | Path | None
     max_turns: int
-    reward: str
+    reward: str | RewardFunction
 
 
 @dataclass(frozen=True, init=False)
@@ -53,7 +54,9 @@ class GameOptions:
         max_turns: turns after which a game is truncated (END-5), at least 1.
         reward: ``"outcome"``: (share of the win − 1/N) · N/(N−1) at the end (END-4), nothing if the
             game is truncated; ``"margin"``: the change of the VP that a seat has more than the best
-            other one, divided by 50; ``"points"``: the VP that it scores.
+            other one, divided by 50; ``"points"``: the VP that it scores; or a function of what a
+            step has done, which returns every seat's reward
+            (:class:`skyenv.engine.rewards.Step`).
 
     Attributes:
         num_players, side, max_turns, reward: as given.
@@ -68,7 +71,7 @@ class GameOptions:
     side: str
     board: Board
     max_turns: int
-    reward: str
+    reward: str | RewardFunction
 
     def __init__(
         self,
@@ -77,7 +80,7 @@ class GameOptions:
         *,
         board: Board | str | Path | None = None,
         max_turns: int = DEFAULT_MAX_TURNS,
-        reward: str = "outcome",
+        reward: str | RewardFunction = "outcome",
     ) -> None:
         played_on = as_board(board, side)
         vars(self).update(
@@ -85,7 +88,7 @@ class GameOptions:
             side=played_on.side,
             board=played_on,
             max_turns=check_integer("max_turns", max_turns, 1, 2**31 - 1),
-            reward=check_choice("reward", reward, REWARDS),
+            reward=reward if callable(reward) else check_choice("reward", reward, REWARDS),
         )
 
 

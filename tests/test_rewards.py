@@ -1,0 +1,138 @@
+"""Rewards of one's own are paid wherever those with names are, for the game that was played."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from skyenv import Game, Games, OptionError, fifth_avenue_v0
+from skyenv.engine.rewards import RewardFunction, Step
+from skyenv.envs.registration import ENV_ID
+from skyenv.envs.sb3 import SkyenvVecEnv
+
+
+def margin(step: Step) -> npt.NDArray[np.float64]:
+    """The reward "margin", written by a user."""
+
+    def ahead(score: npt.NDArray[np.int32]) -> Any:
+        others = [np.delete(score[:, :3], seat, axis=1).max(axis=1) for seat in range(3)]
+        return score[:, :3] - np.stack(others, axis=1)
+
+    gained: npt.NDArray[np.float64] = ahead(step.after.score) - ahead(step.before.score)
+    return gained / 50
+
+
+NAMED: dict[str, RewardFunction] = {
+    "points": lambda step: step.vp,
+    "margin": margin,
+    "outcome": lambda step: step.outcome,
+}
+
+
+def paid(kind: str, reward: Any, max_turns: int) -> list[Any]:
+    """The rewards of 400 random steps in an interface, or of four games."""
+    options = {"num_players": 3, "reward": reward, "max_turns": max_turns}
+    random = np.random.default_rng(4)
+
+    def choose(masks: Any) -> npt.NDArray[np.int64]:
+        return np.array([random.choice(np.flatnonzero(mask)) for mask in masks])
+
+    rewards: list[Any] = []
+    if kind == "pettingzoo":
+        raw = fifth_avenue_v0.raw_env(**options)
+        for seed in range(4):
+            raw.reset(seed=seed)
+            for agent in raw.agent_iter():
+                observation, *_, terminated, truncated, _ = raw.last()
+                over = terminated or truncated
+                raw.step(None if over else int(choose([observation["action_mask"]])[0]))
+                rewards.append([agent, *raw.rewards.values()])
+    elif kind == "sb3":
+        env = SkyenvVecEnv(5, seed=1, **options)
+        env.reset()
+        for _ in range(400):
+            rewards.append(env.step(choose(np.stack(env.env_method("action_masks"))))[1].tolist())
+    else:
+        envs = gymnasium.make_vec(ENV_ID, num_envs=5, autoreset_mode=kind, **options)
+        _, infos = envs.reset(seed=1)
+        for _ in range(400):
+            masks = infos["action_mask"].copy()
+            masks[~masks.any(axis=1), 0] = 1  # a row that begins its next game ignores its action
+            _, reward_now, *_, infos = envs.step(choose(masks))
+            rewards.append(reward_now.tolist())
+    return rewards
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", NAMED)
+@pytest.mark.parametrize("kind", ["pettingzoo", "sb3", "SameStep", "NextStep"])
+def test_a_function_pays_what_the_name_pays(kind: str, name: str) -> None:
+    """In short games, so that many end; but games that are truncated have no outcome."""
+    max_turns = 500 if name == "outcome" else 6
+    rewards = paid(kind, NAMED[name], max_turns)
+    assert rewards == paid(kind, name, max_turns)
+    assert any(row[-1] for row in rewards)
+
+
+def test_a_step_tells_what_was_paid_for_auctions() -> None:
+    """AUC-8: winners and prices are those of the record."""
+    steps: list[Step] = []
+
+    def note(step: Step) -> npt.NDArray[np.int64]:
+        steps.append(step)
+        return -step.price
+
+    game = Game(3, seed=2, reward=note, max_turns=40)
+    told = []
+    while not game.is_over:
+        games = Games(1, options=game.options, autoreset=False)
+        games.state[:] = game.state
+        games.refresh()
+        action = game.legal_actions[-1]
+        games.step([action])
+        won = [event for event in game.play(action) if event["event"] == "won"]
+        step, seats = steps[-1], np.arange(3)
+        if won and won[0]["seat"] is not None:
+            told.append(won[0]["total"])
+            assert step.won[0].tolist() == (seats == won[0]["seat"]).tolist()
+            assert step.price[0].max() == won[0]["total"] == -games.reward[0].min()
+            assert 4 <= won[0]["total"] / step.cards_paid[0].max() <= 6
+        else:
+            assert not step.won.any()
+            assert not step.price.any()
+            assert not step.cards_paid.any()
+    assert len(told) > 5
+
+
+@pytest.mark.parametrize("autoreset", [True, False])
+def test_random_play_and_ends_pay_for_the_last_step(autoreset: bool) -> None:
+    games = [
+        Games(6, 3, seed=3, max_turns=3, reward=reward, autoreset=autoreset)
+        for reward in ("points", NAMED["points"])
+    ]
+    for steps in (1, 7, 60, 200):
+        for one in games:
+            one.play_random(steps)
+        assert (games[0].reward == games[1].reward).all()
+        assert (games[0].state == games[1].state).all()
+
+
+@pytest.mark.parametrize(
+    ("reward", "message"),
+    [
+        (lambda step: step.vp[:, 0], r"shape \(2, 3\), not int32 \(2,\)"),
+        (lambda step: np.full(step.vp.shape, np.nan), "not finite"),
+        (lambda step: [["much"] * 3] * 2, "must return numbers"),
+    ],
+)
+def test_a_wrong_reward_is_an_error(reward: RewardFunction, message: str) -> None:
+    games = Games(2, 3, seed=1, reward=reward)
+    with pytest.raises(OptionError, match=message):
+        games.step(games.mask.argmax(axis=1))
+    assert not games.reward.any()
+    with pytest.raises(OptionError, match="reward must be one of outcome, margin, points"):
+        Games(2, reward="fame")

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -21,6 +20,7 @@ from skyenv.page.errors import PageError, StorageError
 from skyenv.page.game_requests import AGENT, ME, GameRequest
 from skyenv.page.hints import advise
 from skyenv.page.jobs import move
+from skyenv.page.kept import Kept
 from skyenv.page.kept_replays import KeptReplays
 from skyenv.page.payloads import Payload
 from skyenv.page.preparing import Preparation
@@ -71,11 +71,11 @@ class GameServer:
         self.preparation = Preparation(catalogue, workers)
         self.ending = asyncio.Event()
         self.workers = workers or Workers()
-        self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._runners: dict[str, asyncio.Task[None]] = {}
         # Since when it is an agent's turn, by the game's key.
         self._asked: dict[str, float] = {}
         self._watchers: dict[str, set[Watcher]] = {}
+        self._sessions: Kept[str, Session] = Kept(SESSIONS, self._is_busy)
         self.replays = KeptReplays(storage, self.preparation.require_rules)
 
     def begin(self) -> None:
@@ -160,10 +160,6 @@ class GameServer:
         limits = MOST_GAMES, MOST_GAMES_IN_ALL
         return await self.storage.ask(self.storage.add_game, game, links, *limits, origin)
 
-    def loaded(self) -> list[str]:
-        """The keys of the games that are in memory."""
-        return list(self._sessions)
-
     async def session(self, link: Link) -> Session:
         """The game of a link, from memory or from the database; its agents play on.
 
@@ -177,10 +173,8 @@ class GameServer:
             # The whole game is played. Another request may have been faster, and have changed it.
             session = await asyncio.to_thread(Session, stored, links)
             if key not in self._sessions:
-                self._forget_some()  # first, lest the new one is the only one that can go
                 self._sessions[key] = session
         session = self._sessions[key]
-        self._sessions.move_to_end(key)
         self.run(session)
         return session
 
@@ -193,13 +187,9 @@ class GameServer:
         if session := self._sessions.get(key):
             session.links = links
 
-    def _forget_some(self) -> None:
-        """Make room for one more session, as far as others are idle."""
-        idle = [
-            key for key in self._sessions if key not in self._watchers and key not in self._runners
-        ]
-        for key in idle[: max(0, len(self._sessions) + 1 - SESSIONS)]:
-            del self._sessions[key]
+    def _is_busy(self, key: str) -> bool:
+        """Whether pages watch a game, or its agents play."""
+        return key in self._watchers or key in self._runners
 
     async def delete(self, link: Link, browser: str) -> None:
         """Forget a game for good.

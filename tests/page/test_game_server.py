@@ -148,7 +148,6 @@ def test_listing_games_plays_nothing(ann: TestClient, monkeypatch: pytest.Monkey
     assert listed["state"] == f"seat {int(str(game.seat)) + 1} is to act"
     assert (listed["turn"], listed["scores"]) == (game.turn, game.scores)
     assert sorted(listed["names"]) == ["random", "random", "you"]
-    assert server_of(ann).loaded() == []
 
 
 def test_what_is_done_on_a_full_disk_is_refused_whole(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -39,7 +40,7 @@ def events(answer: Any) -> list[Json]:
 
 
 def test_visits_are_told_while_they_grow(bob: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is known at once is told at once, and so is what goes wrong, if nothing was told yet."""
+    """And what goes wrong, before or after."""
     hint = begin(bob, ["me", "agent:crowd"], seed="5") + "/hint"
     AGENT.permits.release(2 * MOST + 3)
     *so_far, end = events(bob.get(f"{hint}?agent=pondering&live=1"))
@@ -47,9 +48,10 @@ def test_visits_are_told_while_they_grow(bob: TestClient, monkeypatch: pytest.Mo
     assert {one["so_far"]["step"] for one in so_far} == {0}
     assert bob.get(f"{hint}?agent=pondering").json() == end["answer"]
     assert end["answer"]["tries"] == [MOST, MOST]
-    quick = bob.get(f"{hint}?agent=crowd&live=1")
-    assert quick.json() == bob.get(f"{hint}?agent=crowd").json()
-    assert bob.get(f"{hint}?agent=nobody&live=1").status_code == 404
+    (quick,) = events(bob.get(f"{hint}?agent=crowd&live=1"))
+    assert quick == {"answer": bob.get(f"{hint}?agent=crowd").json()}
+    assert "error" in events(bob.get(f"{hint}?agent=nobody&live=1"))[0]
+    assert bob.get(f"{hint}?agent=nobody").status_code == 404
     monkeypatch.setattr(AGENT, "fails", True)
     *so_far, end = events(bob.get(f"{hint}?agent=pondering&live=1"))
     assert (len(so_far), end) == (2, {"error": "it has lost its thread"})
@@ -57,30 +59,32 @@ def test_visits_are_told_while_they_grow(bob: TestClient, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("query", [b"", b"live=1"])
 def test_a_question_ends_when_its_browser_has_gone(query: bytes) -> None:
-    """Also where it leaves between the first thing that is told and the head of the answer."""
-    ended: list[bool] = []
+    told: list[str] = []
 
     async def question(report: Report) -> Json:
+        told.append("begun")
         report({"tries": 1})
         try:
             await asyncio.Event().wait()
         finally:
-            ended.append(True)
+            told.append("ended")
         return {}
 
     async def receive() -> Json:
+        while not told:
+            await asyncio.sleep(0)
         return {"type": "http.disconnect"}
 
     async def send(message: Any) -> None:
-        raise OSError("nobody is there")
+        pass
 
     async def leave() -> None:
         server = SimpleNamespace(ending=asyncio.Event())
         app = SimpleNamespace(state=SimpleNamespace(server=server))
         scope: Json = {"type": "http", "query_string": query, "headers": [], "app": app}
         scope["asgi"] = {"spec_version": "2.4"}
-        with pytest.raises(ClientDisconnect):
+        with contextlib.suppress(ClientDisconnect):
             await (await answered(Request(scope, receive), question))(scope, receive, send)
+        assert told == ["begun", "ended"]
 
     asyncio.run(leave())
-    assert ended

@@ -72,8 +72,6 @@ class GameServer:
         self.ending = asyncio.Event()
         self.workers = workers or Workers()
         self._runners: dict[str, asyncio.Task[None]] = {}
-        # Since when it is an agent's turn, by the game's key.
-        self._asked: dict[str, float] = {}
         self._watchers: dict[str, set[Watcher]] = {}
         self._sessions: Kept[str, Session] = Kept(SESSIONS, self._is_busy)
         self.replays = KeptReplays(storage, self.preparation.require_rules)
@@ -285,9 +283,9 @@ class GameServer:
         await self.read_links(link.game)
         self.tell(link.game)
 
-    async def release(self, link: Link) -> None:
+    async def release(self, link: Link, tab: str = "") -> None:
         """Give a seat up; the next browser that opens its link can have it, and pages that show it
-        are told nothing more.
+        are told nothing more, whatever their `tab`.
 
         Raises:
             PageError: it is no seat.
@@ -355,6 +353,17 @@ class GameServer:
             position = await asyncio.to_thread(session.undo, link.seat)
             await self._become(session, position, tab)
 
+    async def lift(self, link: Link, tab: str = "") -> None:
+        """Lift the curtain before a seat, and let it down before the others at the same screen;
+        `tab`: as for :meth:`tell`.
+
+        Raises:
+            PageError: somebody else at that screen is to act.
+        """
+        session = await self.session(link)
+        session.lift(link)
+        self.tell(link.game, without=tab)
+
     async def _become(self, session: Session, position: Position, tab: str = "") -> None:
         """Store a position, make it the current one, and tell the seats that see it."""
         seat = session.game.seat if position.game is session.game else None
@@ -363,11 +372,7 @@ class GameServer:
         self.run(session)
 
     async def pace(
-        self,
-        link: Link,
-        paused: bool | None = None,
-        seconds: float | None = None,
-        granted: bool = False,
+        self, link: Link, paused: bool | None = None, seconds: float | None = None
     ) -> None:
         """Say when agents move.
 
@@ -375,21 +380,31 @@ class GameServer:
             link: the way to the game.
             paused: whether they wait; None: as before.
             seconds: how long their moves take; None: as before.
-            granted: whether agents that wait may make one move.
 
         Raises:
             PageError: the browser only watches, and hasn't made the game.
         """
-        session = await self.session(link)
-        if link.seat is None and session.stored.owner != link.browser:
-            raise PageError("only players can change the pace", 403)
+        session = await self._paced(link)
         if seconds is not None:
             await self.change(session, pause=seconds)
         if paused is not None:
             session.paused = paused
-        session.granted = granted
-        if not granted:
-            self.tell(link.game)
+        session.granted = False
+        self.tell(link.game)
+
+    async def step(self, link: Link, tab: str = "") -> None:
+        """Let agents that wait make one move; every `tab` is told of it when it is made.
+
+        Raises:
+            PageError: as for :meth:`pace`.
+        """
+        (await self._paced(link)).granted = True
+
+    async def _paced(self, link: Link) -> Session:
+        session = await self.session(link)
+        if link.seat is None and session.stored.owner != link.browser:
+            raise PageError("only players can change the pace", 403)
+        return session
 
     def run(self, session: Session) -> None:
         """Let agents play on, if one is to move and a person plays or watches."""
@@ -407,7 +422,7 @@ class GameServer:
         try:
             while self._is_agents_turn(session):
                 name = str(session.agent_to_move)
-                self._asked[key] = time.monotonic()
+                session.asked = time.monotonic()
                 await self._play_agent(session, name)
         except PageError as error:
             session.trouble = str(error)
@@ -417,7 +432,7 @@ class GameServer:
             session.trouble = f"{name} has failed; the server's log tells more"
         finally:
             self._runners.pop(key, None)
-            self._asked.pop(key, None)
+            session.asked = None
         if session.trouble:
             self.tell(key)
 
@@ -496,9 +511,9 @@ class GameServer:
 
     def thinking(self, session: Session) -> Payload:
         """The agent to move, if it is one's turn, and for how many seconds it has been that."""
-        name, began = session.agent_to_move, self._asked.get(session.stored.id)
-        is_asked = name is not None and began is not None
-        seconds = round(time.monotonic() - (began or 0.0), 1) if is_asked else None
+        name = session.agent_to_move
+        began = None if name is None else session.asked
+        seconds = None if began is None else round(time.monotonic() - began, 1)
         return {"agent": name, "seconds": seconds}
 
     # ---- news ----

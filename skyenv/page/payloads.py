@@ -95,9 +95,18 @@ class Look:
             "scores": self.game.scores,
             "standing": if_scored_now(table.game, table.players).tolist(),
             "decision": guidance.decision(position, table, self.names, legal),
-            "recent": self.recent(),
+            "recent": recent.since_last_turn(
+                seen_by(self.game.events, self.seat), self.names, self.seat
+            ),
             "drawing": self.drawing(position).changes(drawn),
-            "legal": self.choices(position, legal),
+            "legal": [
+                {
+                    "action": action,
+                    "text": words.action_text(position, action),
+                    "place": has_place(action),
+                }
+                for action in legal
+            ],
             "why": {why.text: actions for why, actions in reasons.items()},
             "why_rules": {why.text: why.rules for why in reasons},
             "log": {
@@ -126,22 +135,6 @@ class Look:
     def log(self) -> list[Sentence]:
         """What has happened, a line each."""
         return words.log_lines(seen_by(self.game.events, self.seat), self.names, seat=self.seat)
-
-    def recent(self) -> list[Payload]:
-        """The turns since this seat's last one."""
-        events = seen_by(self.game.events, self.seat)
-        return recent.since_last_turn(events, self.names, self.seat)
-
-    def choices(self, position: Any, legal: Sequence[int]) -> list[Payload]:
-        """The legal actions: number, what it means, and whether it is a click on the table."""
-        return [
-            {
-                "action": action,
-                "text": words.action_text(position, action),
-                "place": has_place(action),
-            }
-            for action in legal
-        ]
 
     def reasons(self, position: Any) -> dict[Sentence, list[int]]:
         """Why actions aren't legal: each reason, with the actions that it is true of."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from skyenv.engine.game import Game
 from skyenv.errors import shown
 from skyenv.page.browsers import new_token
 from skyenv.page.errors import PageError
@@ -21,19 +22,17 @@ from skyenv.seeds import fresh_seed
 AWAY: Final = 30.0  # seconds that a person must have been away before an agent may take over
 
 
-def last_decision(played: Sequence[tuple[int, int]], seat: int) -> int | None:
-    """How many actions had been played before a seat's last decision, the cards of a bid being one;
-    None if it has made none. `played`: seat and action of all of them.
+def last_decision(game: Game, seat: int | None) -> int | None:
+    """How many actions had been played before a seat's last decision, the cards of a bid and its
+    end being one; None if it has made none.
     """
-    step = next((step for step in reversed(range(len(played))) if played[step][0] == seat), None)
-    while (
-        step
-        and BID < played[step][1] <= BID_DONE
-        and played[step - 1][0] == seat
-        and BID <= played[step - 1][1] < BID_DONE
-    ):
-        step -= 1
-    return step
+    began, is_laying = None, False
+    actions = [event for event in game.events if event["event"] == "action"]
+    for step, event in enumerate(actions):
+        if event["seat"] == seat and not is_laying:
+            began = step
+        is_laying = BID <= event["action"] < BID_DONE
+    return began
 
 
 class People:
@@ -188,12 +187,8 @@ class People:
         stored = session.stored
         is_alone = session.is_human(link.seat) and stored.agents.count(HUMAN) == 1
         is_plain = not stored.changes and stored.beginning is None and session.lesson is None
-        return is_alone and is_plain and self._last_decision(link, session) is not None
-
-    def _last_decision(self, link: Link, session: Session) -> int | None:
-        events = [event for event in session.game.events if event["event"] == "action"]
-        played = [(int(event["seat"]), int(event["action"])) for event in events]
-        return last_decision(played, int(str(link.seat)))
+        has_decided = last_decision(session.game, link.seat) is not None
+        return is_alone and is_plain and has_decided
 
     async def take_back(self, link: Link, idempotency_key: str | None) -> Link:
         """A copy of the game before the last decision of its only person, who has made it then, to
@@ -217,7 +212,7 @@ class People:
                     "a decision can be taken back in games against agents alone, once there is one",
                     409,
                 )
-            stored, step = session.stored, self._last_decision(link, session)
+            stored, step = session.stored, last_decision(session.game, link.seat)
             game = replace(
                 stored,
                 id=new_token(),
@@ -233,25 +228,11 @@ class People:
                 actions=session.position.actions[:step],
                 draft=(),
             )
-            own = _link_of(session, int(str(link.seat)))
-            copy = replace(own or link, token=new_token(), game=game.id, seen=0.0)
+            copy = replace(link, token=new_token(), game=game.id, seen=0.0)
             (made, *_) = await self._server.store(game, [copy], {"id": stored.id, "copied": True})
             session.stored = replace(session.stored, copied=True)
         self._server.tell(stored.id, PEOPLE)
         return made
-
-    # ---- one screen ----
-
-    async def lift(self, link: Link, tab: str = "") -> None:
-        """Lift the curtain before a seat, and let it down before the others at the same screen;
-        `tab`: as for :meth:`GameServer.tell`.
-
-        Raises:
-            PageError: somebody else at that screen is to act.
-        """
-        session = await self._server.session(link)
-        session.lift(link)
-        self._server.tell(link.game, without=tab)
 
     # ---- what a page is told ----
 

@@ -92,6 +92,7 @@ class Session:
         links: the ways to the seats, and to watching.
         position: where the game stands.
         lifted: for a screen at which several people play, the seat whose cards are shown there now.
+        asked: since when an agent is to move, by the monotonic clock; None: none is.
         trouble: what keeps agents from playing on, in a line; or None.
         paused: whether agents wait.
         granted: whether agents may make one move though they are to wait.
@@ -107,6 +108,7 @@ class Session:
         self.stored = stored
         self.links = list(links)
         self.lifted: dict[str, int] = {}
+        self.asked: float | None = None
         self.trouble: str | None = None
         self.paused = self.granted = False
         self.undone = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from starlette.requests import Request
@@ -14,11 +15,12 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from skyenv.checks import check_number
 from skyenv.errors import SkyenvError, shown
 from skyenv.page.errors import PageError
-from skyenv.page.game_server import Watcher, snapshot
+from skyenv.page.game_server import GameServer, Watcher, snapshot
 from skyenv.page.names import checked_name
 from skyenv.page.payloads import Look, Payload
 from skyenv.page.recent import alea_since
 from skyenv.page.requests import (
+    Handler,
     browser_of,
     drawn,
     integer,
@@ -31,6 +33,7 @@ from skyenv.page.requests import (
     theme,
 )
 from skyenv.page.routes.live import answered
+from skyenv.page.storage import Link
 from skyenv.page.workers import Report
 
 # Actions that one choice can have: as many cards as there can be in a bid, and its end.
@@ -96,18 +99,23 @@ async def _table(request: Request) -> Response:
     return await asyncio.to_thread(lambda: JSONResponse(look.payload(known, parts) | about))
 
 
+def _doing(change: Callable[[GameServer, Link, str], Awaitable[None]]) -> Handler:
+    """What a request does that says nothing more; `change`: it, by the link and the page's name."""
+
+    async def do(request: Request) -> Response:
+        server, link, _ = await seat_of(request)
+        await change(server, link, tab_of(request))
+        return await told(request)
+
+    return do
+
+
 async def _claim(request: Request) -> Response:
     """Take a seat, or change the name on it."""
     server, name = server_of(request), ""
     if request.headers.get("content-type", "").startswith("application/json"):
         name = checked_name((await json_object(request)).get("name", ""), server.catalogue.names)
     await server.claim(request.path_params["token"], browser_of(request), name)
-    return JSONResponse({})
-
-
-async def _release(request: Request) -> Response:
-    server, link, _ = await seat_of(request)
-    await server.release(link)
     return JSONResponse({})
 
 
@@ -129,12 +137,6 @@ async def _act(request: Request) -> Response:
     return await told(request)
 
 
-async def _undo(request: Request) -> Response:
-    server, link, _ = await seat_of(request)
-    await server.undo(link, tab_of(request))
-    return await told(request)
-
-
 async def _pause(request: Request) -> Response:
     """``{"paused": …}``: let agents wait, or go on; ``{"seconds": …}``: how long moves take."""
     value = await json_object(request)
@@ -147,20 +149,6 @@ async def _pause(request: Request) -> Response:
         raise PageError(f"paused must be true or false, not {shown(paused)}")
     await server.pace(link, paused, seconds)
     return JSONResponse({})
-
-
-async def _next(request: Request) -> Response:
-    """Let agents that wait make one move."""
-    server, link, _ = await seat_of(request)
-    await server.pace(link, granted=True)
-    return JSONResponse({})
-
-
-async def _lift(request: Request) -> Response:
-    """Lift the curtain."""
-    _, link, _ = await seat_of(request)
-    await people_of(request).lift(link, tab_of(request))
-    return await told(request)
 
 
 async def _hint(request: Request) -> Response:
@@ -255,12 +243,12 @@ ROUTES: Final[list[BaseRoute]] = [
     Route(_SEAT, _table, methods=["GET"]),
     Route(_SEAT, _delete_game, methods=["DELETE"]),
     Route(f"{_SEAT}/claim", _claim, methods=["POST"]),
-    Route(f"{_SEAT}/release", _release, methods=["POST"]),
+    Route(f"{_SEAT}/release", _doing(GameServer.release), methods=["POST"]),
     Route(f"{_SEAT}/act", _act, methods=["POST"]),
-    Route(f"{_SEAT}/undo", _undo, methods=["POST"]),
+    Route(f"{_SEAT}/undo", _doing(GameServer.undo), methods=["POST"]),
     Route(f"{_SEAT}/pause", _pause, methods=["POST"]),
-    Route(f"{_SEAT}/next", _next, methods=["POST"]),
-    Route(f"{_SEAT}/lift", _lift, methods=["POST"]),
+    Route(f"{_SEAT}/next", _doing(GameServer.step), methods=["POST"]),
+    Route(f"{_SEAT}/lift", _doing(GameServer.lift), methods=["POST"]),
     Route(f"{_SEAT}/hint", _hint, methods=["GET"]),
     Route(f"{_SEAT}/thinking", _thinking, methods=["GET"]),
     Route(f"{_SEAT}/words", _words, methods=["GET"]),

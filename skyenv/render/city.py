@@ -28,7 +28,6 @@ from skyenv.rules.components import (
     MARKERS,
     NUM_BUSINESSES,
     NUM_COLOURS,
-    NUM_COMMISSIONERS,
     NUM_DISTRICTS,
     NUM_PLACES,
     NUM_PLOTS,
@@ -53,28 +52,15 @@ Point = tuple[float, float]
 
 def board(scene: Scene) -> str:
     """The whole board, its corner at the origin."""
-    add, theme, game, agents = scene.drawing.add, scene.theme, scene.game, scene.agents
+    add = scene.drawing.add
     for district in range(NUM_DISTRICTS):
-        is_stopped, shown = bool(game.stopped[district]), _shown_at(scene, district)
-        ring = tuple(plot for plot in game.ring[district] if plot != NONE)
-        add(_visitors(theme, district, shown, 1.25, 50 if is_stopped else 0))
-        add(_name(theme, district, _is_visited(shown)))
-        for position, plot in enumerate(ring):
-            fields = () if plot == SIXTH else (game.owner, game.floors, game.value)
-            built = tuple(field[district][plot] for field in fields) or (NONE, 0, 0)
-            spot, tiles = (position, len(ring)), game.tiles[district][plot]
-            marks = scene.marks(PLOT + NUM_PLOTS * district + plot)
-            add(_plot(theme, district, plot, spot, is_stopped, tiles, built, agents, marks))
-        marks = scene.marks(OPTION_D + district)
-        lifted, is_auctioned = is_stopped and _is_visited(shown), district == game.auction_place
-        add(_district(theme, district, ring, is_stopped, is_auctioned, lifted, marks))
+        add(_district(scene, district))
     for strip in (CITY_HALL, CENTRAL_PARK):
-        add(_visitors(theme, strip, _shown_at(scene, strip), 1.5, 0))
-    upright, seats = scene.upright, game.park[: game.num_players]
-    add(_marker_tray(theme, upright, game.markers))
-    add(_park_area(theme, upright, seats, game.park_tiles, agents))
-    add(_park(theme, upright, game.auction_place == CENTRAL_PARK))
-    return add(_city(theme, upright))
+        add(_visitors(scene.theme, strip, _shown_at(scene, strip), 1.5, 0))
+    add(_marker_tray(scene))
+    add(_park_area(scene))
+    add(_park(scene.theme, scene.upright, scene.game.auction_place == CENTRAL_PARK))
+    return add(_city(scene.theme, scene.upright))
 
 
 @lru_cache(maxsize=8)
@@ -96,52 +82,48 @@ def _city(theme: Theme, upright: bool) -> Part:
 # ---- a district ----
 
 
-@lru_cache(maxsize=256)
-def _district(
-    theme: Theme,
-    district: int,
-    ring: tuple[int, ...],
-    is_stopped: bool,
-    is_auctioned: bool,
-    lifted: bool,
-    marks: Marks,
-) -> Part:
-    """A block, the ring of its plots about its name, and who is there; centred on the origin.
-
-    Args:
-        theme: the colours. district: which. ring: its plots. marks: whether it may be scored.
-        is_stopped: whether there is a building stop. is_auctioned: whether it is under auction.
-        lifted: whether the stop's sign leaves room for a visitor.
-    """
-    half, name = BLOCK / 2, DISTRICTS[district]
-    block, (edge, width) = rectangle(-half, -half, BLOCK, BLOCK, 14), (theme.block_edge, 1.4)
-    what = f"{name}, {LONG_NAMES[district]}"
+def _district(scene: Scene, district: int) -> Part:
+    """A block, the ring of its plots about its name, and who is there; centred on the origin."""
+    theme, game, add, name = scene.theme, scene.game, scene.drawing.add, DISTRICTS[district]
+    is_stopped, is_auctioned = bool(game.stopped[district]), district == game.auction_place
+    ring = [plot for plot in game.ring[district] if plot != NONE]
+    marks, shown = scene.marks(OPTION_D + district), _shown_at(scene, district)
+    half, what = BLOCK / 2, f"{name}, {LONG_NAMES[district]}"
     what += ": building stop" if is_stopped else ": under auction" if is_auctioned else ""
-    if is_auctioned:
-        edge, width = theme.gold, 5
-    fill = theme.stopped if is_stopped else theme.block
-    parts = [group(block, fill=fill, stroke=edge, stroke_width=width)]
-    parts += [shapes.picture(theme, "trees"), glow(theme, marks, block), slot(f"{name}.name")]
+    edge, width = (theme.gold, 5) if is_auctioned else (theme.block_edge, 1.4)
+    block, fill = rectangle(-half, -half, BLOCK, BLOCK, 14), theme.block
+    if is_stopped:
+        fill = theme.stopped
+    parts = [
+        group(block, fill=fill, stroke=edge, stroke_width=width),
+        shapes.picture(theme, "trees"),
+        glow(theme, marks, block),
+        add(Part(f"{name}.name", _hub(theme, district, _is_visited(shown)))),
+    ]
     # From the top down, as what stands in front hides what is behind.
     turn = 2 * math.pi / len(ring)
-    order = sorted(range(len(ring)), key=lambda spot: round(-math.cos(spot * turn), 6))
-    parts += [slot(f"{name}.{PLOTS[ring[spot]]}") for spot in order]
+    for spot in sorted(range(len(ring)), key=lambda spot: round(-math.cos(spot * turn), 6)):
+        parts.append(add(_plot_of(scene, district, ring[spot], (spot, len(ring)))))
     if is_stopped:
         sign = shapes.picture(theme, "stop", name)
-        parts.append(at(0, -24, sign) if lifted else sign)
+        parts.append(at(0, -24, sign) if _is_visited(shown) else sign)
     if is_auctioned:
         parts.append(at(-half + 18, -half + 16, shapes.picture(theme, "gavel")))
-    parts.append(slot(f"{name}.visitors"))
+    parts.append(add(_visitors(theme, district, shown, 1.25, 50 if is_stopped else 0)))
     return Part(name, thing([OPTION_D + district], marks, what, *parts, district=district))
 
 
-@lru_cache(maxsize=64)
-def _name(theme: Theme, district: int, is_visited: bool) -> Part:
-    """The name in the middle of the ring, smaller if somebody stands there."""
-    return Part(f"{DISTRICTS[district]}.name", _hub(theme, district, is_visited))
+def _plot_of(scene: Scene, district: int, plot: int, spot: tuple[int, int]) -> Part:
+    """A plot as it stands in a position."""
+    game, fields = scene.game, () if plot == SIXTH else ("owner", "floors", "value")
+    built = tuple(getattr(game, field)[district][plot] for field in fields) or (NONE, 0, 0)
+    tiles, is_stopped = game.tiles[district][plot], bool(game.stopped[district])
+    marks = scene.marks(PLOT + NUM_PLOTS * district + plot)
+    return _plot(scene.theme, district, plot, spot, is_stopped, tiles, built, scene.agents, marks)
 
 
 def _hub(theme: Theme, district: int, is_visited: bool) -> str:
+    """The name in the middle of the ring, smaller if somebody stands there."""
     disc = circle(0, 0, _HUB - 2, fill=theme.panel, stroke=theme.block_edge, stroke_width=1)
     size, y = (shapes.SMALL, -17) if is_visited else (21, 7.5)
     return disc + words(0, y, DISTRICTS[district], size, middle=True, bold=True, fill=theme.ink)
@@ -320,24 +302,19 @@ def _visitors(theme: Theme, place: int, shown: _Visitors, scale: float, down: fl
 # ---- City Hall and Central Park ----
 
 
-@lru_cache(maxsize=64)
-def _marker_tray(theme: Theme, upright: bool, away: tuple[int, ...]) -> Part:
-    """The markers that aren't on the board (`away`: how many of each commissioner's are): places
-    for three of each.
-    """
+def _marker_tray(scene: Scene) -> Part:
+    """The markers that aren't on the board: places for three of each commissioner."""
+    theme, upright = scene.theme, scene.upright
     faint = {"middle": True, "bold": True, "fill": theme.faint}
+    empty = {"fill": "none", "stroke": theme.block_edge, "stroke_dasharray": "2 2"}
     pieces = [words(0, -29 if upright else -42, "markers", _SMALL[upright], **faint)]
-    for which in range(NUM_COMMISSIONERS):
+    for which, away in enumerate(scene.game.markers):
+        marker = shapes.picture(theme, f"marker {which}")
         for i in range(MARKERS):
             along, across = (i - 1) * 25.0, (2 * which - 1) * 14.0
             x, y = (along, across) if upright else (across, along)
-            empty = {"fill": "none", "stroke": theme.block_edge, "stroke_dasharray": "2 2"}
-            marker = shapes.picture(theme, f"marker {which}")
-            pieces.append(
-                at(x, y, marker, **piece(f"marker-{which}"))
-                if i < MARKERS - away[which]
-                else circle(x, y, 6, **empty)
-            )
+            lies = at(x, y, marker, **piece(f"marker-{which}"))
+            pieces.append(lies if i < MARKERS - away else circle(x, y, 6, **empty))
     return Part("markers", "".join(pieces))
 
 
@@ -365,30 +342,28 @@ def _park(theme: Theme, upright: bool, is_auctioned: bool) -> Part:
     return Part(name, "".join(parts))
 
 
-@lru_cache(maxsize=256)
-def _park_area(
-    theme: Theme, upright: bool, floors: tuple[int, ...], tiles: tuple[int, ...], agents: Names
-) -> Part:
+def _park_area(scene: Scene) -> Part:
     """Skyscrapers of every seat and business tiles of every type below the park."""
+    theme, game, upright = scene.theme, scene.game, scene.upright
     width, height = (322.0, 100.0) if upright else (102.0, 322.0)
-    lawn = rectangle(-width / 2, -height / 2, width, height, 9, fill=theme.panel, fill_opacity=0.8)
     faint = {"middle": True, "bold": True, "fill": theme.faint}
-    parts = [lawn, words(0, -height / 2 + 16, "PARK AREA", _SMALL[upright], **faint)]
-    for owner, built in enumerate(floors):
-        spot = (
-            (-136.0 + 46 * owner, 24.0)
+    parts = [
+        rectangle(-width / 2, -height / 2, width, height, 9, fill=theme.panel, fill_opacity=0.8),
+        words(0, -height / 2 + 16, "PARK AREA", _SMALL[upright], **faint),
+    ]
+    for owner, built in enumerate(game.park[: game.num_players]):
+        x, y = (
+            (-136 + 46 * owner, 24)
             if upright
-            else (-26.0 + 48 * (owner % 2), -52.0 + 86 * (owner // 2))
+            else (-26 + 48 * (owner % 2), -52 + 86 * (owner // 2))
         )
-        parts.append(at(*spot, _park_houses(theme, owner, built, agents)))
-    for kind, number_of in enumerate(tiles):
-        spot = (78.0, -12.0) if upright else (-26.0, 86.0)
-        apart = (46, 40) if upright else (48, 42)
-        spot = spot[0] + apart[0] * (kind % 2), spot[1] + apart[1] * (kind // 2)
+        parts.append(at(x, y, _park_houses(theme, owner, built, scene.agents)))
+    left, top, across, down = (78, -12, 46, 40) if upright else (-26, 86, 48, 42)
+    for kind, number_of in enumerate(game.park_tiles):
         what = title(f"{counted(number_of, BUSINESSES[kind])} in the park area")
         style = piece(f"business-{kind}", number_of) if number_of else {"opacity": 0.25}
-        drawn = group(shapes.business(theme, kind, 13), **style)
-        parts.append(at(*spot, what, drawn, _count(theme, 16, 15, number_of)))
+        drawn = group(shapes.business(theme, kind, 13), **style) + _count(theme, 16, 15, number_of)
+        parts.append(at(left + across * (kind % 2), top + down * (kind // 2), what, drawn))
     return Part("park area", "".join(parts))
 
 

@@ -79,38 +79,30 @@ _NOW: Final = 23.0
 
 
 def headline(scene: Scene, width: float, name: str | None) -> Panel:
-    """The game's name, who is about to do what, and how far the game has come."""
-    parts, seat = progress(scene.table), scene.table.seat
-    if seat is not None:
-        parts.append(f"seen by {'all' if seat == PUBLIC else seat_name(seat, scene.agents)}")
-    left, down, most = (0.0, 58.0, 2) if scene.upright else (285.0, 0.0, 1)
-    room = width - left - 36
+    """The game's name, who is about to do what (or the crown, if nobody is), and how far the game
+    has come.
+    """
+    theme, (left, down, most) = scene.theme, (0.0, 58.0, 2) if scene.upright else (285.0, 0.0, 1)
+    parts, room = progress(scene.table), width - left - 36
+    if (reader := scene.table.seat) is not None:
+        parts.append(f"seen by {'all' if reader == PUBLIC else seat_name(reader, scene.agents)}")
     now = _lines(situation(scene.table, scene.agents), _NOW, room / _BOLD, most)
-    lines = _lines(" · ".join(parts), shapes.SMALL, room, most)
-    sign = scene.drawing.add(_sign(scene.theme, name, width if scene.upright else 260))
-    told = scene.drawing.add(_told(scene.theme, scene.game.seat, now, lines))
-    return sign + at(left, down, told), down + 45 + 26 * (len(now) - 1) + 19 * len(lines)
-
-
-@lru_cache(maxsize=64)
-def _sign(theme: Theme, name: str | None, width: float) -> Part:
-    """What the game is called."""
+    lines, below = _lines(" · ".join(parts), shapes.SMALL, room, most), 26 * len(now)
+    sign = at(2, 44, shapes.picture(theme, "lettering"), scale=1.25)
     if name:
-        return Part("name", words(0, 40, fitted(name, 30, width), 30, bold=True, fill=theme.ink))
-    return Part("name", at(2, 44, shapes.picture(theme, "lettering"), scale=1.25))
-
-
-@lru_cache(maxsize=1024)
-def _told(theme: Theme, seat: int, now: tuple[str, ...], lines: tuple[str, ...]) -> Part:
-    """Who is about to do what (or the crown, if nobody is), and lines below."""
-    crown = at(0, 7, shapes.picture(theme, "crown"))
-    parts = [at(14, 23, shapes.emblem(theme, seat, 11) if seat != NONE else crown)]
+        name = fitted(name, 30, width if scene.upright else 260)
+        sign = words(0, 40, name, 30, bold=True, fill=theme.ink)
+    head = at(0, 7, shapes.picture(theme, "crown"))
+    if scene.game.seat != NONE:
+        head = shapes.emblem(theme, scene.game.seat, 11)
+    told = [at(14, 23, head)]
     for i, line in enumerate(now):
-        parts.append(words(36, 31 + 26 * i, line, _NOW, bold=True, fill=theme.ink))
+        told.append(words(36, 31 + 26 * i, line, _NOW, bold=True, fill=theme.ink))
     for i, line in enumerate(lines):
-        y = 53 + 26 * (len(now) - 1) + 19 * i
-        parts.append(words(36, y, line, shapes.SMALL, fill=theme.faint))
-    return Part("headline", "".join(parts))
+        told.append(words(36, 27 + below + 19 * i, line, shapes.SMALL, fill=theme.faint))
+    name_slot = scene.drawing.add(Part("name", sign))
+    told_slot = scene.drawing.add(Part("headline", "".join(told)))
+    return name_slot + at(left, down, told_slot), down + 19 + below + 19 * len(lines)
 
 
 def _lines(text: str, size: float, width: float, most: int) -> tuple[str, ...]:
@@ -125,6 +117,21 @@ def _lines(text: str, size: float, width: float, most: int) -> tuple[str, ...]:
 
 # BUS-4: the sets after which special points are given.
 _BONUS_AFTER: Final = (1, 3, 5)
+# By whether the picture is upright: a tile's width, the panel's height, the heading's line, and
+# where the sets stand.
+_ROW: Final = {
+    False: (
+        *(33.0, 58.0, 35),
+        ((120, 8), (231, 8), (377, 8), (488, 8), (634, 8), (745, 8), (891, 8), (1002, 8)),
+    ),
+    True: (
+        *(30.5, 138.0, 22),
+        (
+            *((11.2, 30), (114.7, 30), (251.7, 30), (355.2, 30)),
+            *((17.2, 84), (120.7, 84), (257.7, 84), (361.2, 84)),
+        ),
+    ),
+}
 _LAST_SET: Final = len(SET_SIZES) - 1
 
 
@@ -132,30 +139,17 @@ def supply_row(scene: Scene, width: float) -> Panel:
     """SET-3: the sets from left to right, the current one raised, with the special points between
     them (BUS-4).
     """
-    game, space = scene.game, 30.5 if scene.upright else 33.0
+    game, (space, height, down, spots) = scene.game, _ROW[scene.upright]
     current = NONE if game.phase == PHASE_OVER else current_set(vars(game))
     of_kind = tuple(scene.marks(OPTION_B + kind) for kind in range(NUM_BUSINESSES))
+    drawn = _box(scene.theme, width, height) + _heading(scene.theme, "SUPPLY ROW", down)
     for index, size in enumerate(SET_SIZES):
         tiles = game.row[SET_START[index] : SET_START[index] + size]
         marks = of_kind if index == current else None
         is_done = index in _BONUS_AFTER and game.placed >= 3 * (_BONUS_AFTER.index(index) + 1)
-        scene.drawing.add(_set(scene.theme, space, index, tiles, marks, is_done))
-    height = 138.0 if scene.upright else 58.0
-    return scene.drawing.add(_row(scene.theme, scene.upright, width, height, space)), height
-
-
-@lru_cache(maxsize=8)
-def _row(theme: Theme, upright: bool, width: float, height: float, space: float) -> Part:
-    """The panel and where its sets are."""
-    rooms = dict.fromkeys(_BONUS_AFTER, 64 if upright else 68) | {_LAST_SET: 52 if upright else 56}
-    widths = [size * space + 12 + rooms.get(index, 0) for index, size in enumerate(SET_SIZES)]
-    drawn = _box(theme, width, height) + _heading(theme, "SUPPLY ROW", 22 if upright else 35)
-    for line, sets in enumerate(((0, 1, 2, 3), (4, 5, 6, 7)) if upright else (range(8),)):
-        x = (width - sum(widths[index] for index in sets) + (0 if upright else 92)) / 2
-        for index in sets:
-            drawn += at(x, 30 + 54 * line if upright else 8, slot(f"set {index + 1}"))
-            x += widths[index]
-    return Part("supply row", drawn)
+        part = _set(scene.theme, space, index, tiles, marks, is_done)
+        drawn += at(*spots[index], scene.drawing.add(part))
+    return scene.drawing.add(Part("supply row", drawn)), height
 
 
 @lru_cache(maxsize=512)
@@ -300,45 +294,30 @@ _BIDDER: Final = 46.0
 
 
 def auction(scene: Scene, width: float) -> Panel:
-    """The auction under way: everybody's cards on the table, who is out, and what the highest bid
-    allows.
+    """The auction under way: what is auctioned now and later, everybody's cards on the table, who
+    is out, and what the highest bid allows.
     """
-    game, add, first = scene.game, scene.drawing.add, max(scene.game.turn_seat, 0)
+    game, theme, small, first = scene.game, scene.theme, shapes.SMALL, max(scene.game.turn_seat, 0)
     seats = [(first + i) % game.num_players for i in range(game.num_players)]
     seats += [ALEA] if game.num_players == 2 else []
-    rows = []
-    for i, bidder in enumerate(seats):
-        is_out = game.alea == ALEA_OUT if bidder == ALEA else bool(game.out[bidder])
-        waits = bidder == ALEA and game.alea == ALEA_WAITS
-        stands = (bidder == game.highest_bidder, is_out, bidder == game.seat, waits)
-        cards = _bid_cards(game, bidder)
-        rows.append(add(_bidder(scene.theme, i, bidder, cards, stands, width - 16, scene.agents)))
+    place, later = PLACES[game.auction_place], ["park area"]
+    if game.auction_place == CENTRAL_PARK:
+        place, later = "PARK AREA", []
     markers = game.visited[game.auction_commissioner]
-    later = [PLACES[place] for place in markers if place not in (NONE, game.auction_place)]
-    place = "PARK AREA"
-    if game.auction_place != CENTRAL_PARK:
-        place, later = PLACES[game.auction_place], [*later, "park area"]
+    later = [PLACES[spot] for spot in markers if spot not in (NONE, game.auction_place)] + later
     then = f"then {', '.join(later)}" if later else "the last one of the set"
-    frame = _auction(scene.theme, width, place, then, _standing(game), tuple(rows))
-    return add(frame), 80 + _BIDDER * len(seats)
-
-
-@lru_cache(maxsize=512)
-def _auction(
-    theme: Theme, width: float, place: str, later: str, standing: str, rows: tuple[str, ...]
-) -> Part:
-    """The panel: what is auctioned now and later, the bidders' lines, and the highest bid."""
-    height, small = 80 + _BIDDER * len(rows), shapes.SMALL
-    later, standing = fitted(later, small, width - 50), fitted(standing, small, width - 26)
+    height, standing = 80 + _BIDDER * len(seats), fitted(_standing(game), small, width - 26)
     parts = [
         _box(theme, width, height, bright=True),
         at(22, 24, shapes.picture(theme, "gavel")),
         words(40, 25, f"AUCTION: {place}", 16, bold=True, fill=theme.ink),
-        words(40, 43, later, small, fill=theme.faint),
-        *(at(8, 50 + _BIDDER * i, row) for i, row in enumerate(rows)),
-        words(14, height - 12, standing, small, bold=True, fill=theme.ink),
+        words(40, 43, fitted(then, small, width - 50), small, fill=theme.faint),
     ]
-    return Part("auction", "".join(parts))
+    for i, seat in enumerate(seats):
+        line = scene.drawing.add(Part(f"bidder {i + 1}", _bidder(scene, seat, width - 16)))
+        parts.append(at(8, 50 + _BIDDER * i, line))
+    parts.append(words(14, height - 12, standing, small, bold=True, fill=theme.ink))
+    return scene.drawing.add(Part("auction", "".join(parts))), height
 
 
 def _standing(game: Any) -> str:
@@ -351,34 +330,20 @@ def _standing(game: Any) -> str:
     return f"{game.highest} by {seat_name(bidder)}: builds up to {build_limit(vars(game), bidder)}"
 
 
-@lru_cache(maxsize=1024)
-def _bidder(
-    theme: Theme,
-    line: int,
-    bidder: int,
-    cards: tuple[tuple[int, int], ...],
-    stands: tuple[bool, bool, bool, bool],
-    width: float,
-    agents: Names,
-) -> Part:
-    """A bidder's line: its cards, their total, and how it stands.
-
-    Args:
-        theme: the colours. line: from the top. bidder: whose. cards: colour and rank of each.
-            width: of the line.
-        stands: whether it is the highest bidder, is out, is to act, has yet to bid. agents: who
-            sits where.
-    """
-    (is_highest, is_out, is_to_act, waits), middle = stands, _BIDDER / 2
-    total = sum(rank + LOWEST_CARD for _, rank in cards)
+def _bidder(scene: Scene, bidder: int, width: float) -> str:
+    """A bidder's line: its cards, their total, and how it stands."""
+    game, theme, middle = scene.game, scene.theme, _BIDDER / 2
+    cards = _bid_cards(game, bidder)
+    is_highest, total = bidder == game.highest_bidder, sum(rank + LOWEST_CARD for _, rank in cards)
+    is_out = game.alea == ALEA_OUT if bidder == ALEA else game.out[bidder]
     bid = f"{total} on the table" if total else "no bid"
     ground = {"fill": theme.gold, "fill_opacity": 0.3} if is_highest else {"fill": theme.block}
     parts = [
-        title(f"{seat_name(bidder, agents)}: {bid}{', out' if is_out else ''}"),
+        title(f"{seat_name(bidder, scene.agents)}: {bid}{', out' if is_out else ''}"),
         rectangle(0, 2, width, _BIDDER - 4, 7, **ground),
         at(19, middle, shapes.emblem(theme, bidder, 10)),
     ]
-    if is_to_act:
+    if bidder == game.seat:
         parts.append(path(f"M-4 {middle - 7:.1f}l8 7l-8 7Z", fill=theme.legal))
     step = min(26.0, (width - 128) / max(len(cards) - 1, 1))
     for i, card in enumerate(cards):
@@ -390,24 +355,25 @@ def _bidder(
     if is_highest:
         parts.append(at(width - 45, middle + 5, shapes.picture(theme, "crown")))
     elif is_out or not cards:
-        x, end = (width - 38, True) if cards else (40, False)
+        waits = bidder == ALEA and game.alea == ALEA_WAITS
         state = "bids last" if waits else "out" if is_out else "no bid yet"
-        parts.append(words(x, middle + 5, state, shapes.SMALL, fill=theme.faint, end=end))
-    return Part(f"bidder {line + 1}", group(*parts, opacity=0.6 if is_out else None))
+        x = width - 38 if cards else 40
+        parts.append(words(x, middle + 5, state, shapes.SMALL, fill=theme.faint, end=cards))
+    return group(*parts, opacity=0.6 if is_out else None)
 
 
-def _bid_cards(game: Any, bidder: int) -> tuple[tuple[int, int], ...]:
+def _bid_cards(game: Any, bidder: int) -> list[tuple[int, int]]:
     """Colour and rank of the cards that a bidder has on the table."""
     piles = [(BLACK, game.alea_cards)]
     if bidder != ALEA:
         coloured, black = game.bid_cards[bidder]
         piles = [(game.bid_colour[bidder], coloured), (BLACK, black)]
-    return tuple(
+    return [
         (colour, rank)
         for colour, counts in piles
         for rank, copies in enumerate(counts)
         for _ in range(copies)
-    )
+    ]
 
 
 # ---- the players ----
@@ -421,30 +387,21 @@ _Piles = tuple[tuple[tuple[int, int], ...], ...]
 
 def players(scene: Scene, width: float) -> Panel:
     """Every seat's score, skyscrapers and hand."""
-    game, theme, names, add = scene.game, scene.theme, scene.agents, scene.drawing.add
-    number_of, is_over = game.num_players, game.phase == PHASE_OVER
+    number_of, add, drawn, y = scene.game.num_players, scene.drawing.add, "", 0.0
     across = 1 if scene.upright else number_of
     wide = (width - GAP * (across - 1)) / across
     hands = [_hand_of(scene, seat) for seat in range(number_of)]
     heights = [_player_height(scene, hand) for hand in hands]
     if not scene.upright:
         heights = [max(heights)] * number_of
-    best = winners(scene.table) if is_over else []
-    has_turns = not is_over and game.phase != PHASE_START
-    drawn, y = "", 0.0
     for seat, hand in enumerate(hands):
-        stands = (seat in best, has_turns and game.turn_seat == seat, game.seat == seat)
-        frame = (wide, heights[seat])
-        name = names[seat] if names else None
-        stores = (game.supply[seat], game.general[seat], scene.table.cards_in_hand(seat))
-        is_open = scene.table.seat in (None, seat)
-        cards = range(BID, BID + NUM_RANKS * len(hand))
-        can_play = is_open and (game.seat == seat or scene.legal is None)
+        cards, is_open = range(BID, BID + NUM_RANKS * len(hand)), scene.table.seat in (None, seat)
+        can_play = is_open and (scene.game.seat == seat or scene.legal is None)
         marks = scene.marks(*cards) if can_play else ()
         parts = (
-            add(_player(theme, seat, game.score[seat], stands, frame, name)),
-            add(_supply(theme, seat, stores, wide)),
-            add(_hand(theme, seat, hand, is_open, marks, wide, names)),
+            add(_player(scene, seat, wide, heights[seat])),
+            add(_supply(scene, seat, wide)),
+            add(_hand(scene.theme, seat, hand, is_open, marks, wide, scene.agents)),
         )
         drawn += at(0 if scene.upright else (wide + GAP) * seat, y, *parts)
         y += heights[seat] + GAP if scene.upright else 0
@@ -471,61 +428,46 @@ def _hand_of(scene: Scene, seat: int) -> _Piles:
     )
 
 
-@lru_cache(maxsize=1024)
-def _player(
-    theme: Theme,
-    seat: int,
-    score: int,
-    stands: tuple[bool, bool, bool],
-    size: tuple[float, float],
-    agent: str | None,
-) -> Part:
-    """A seat's panel without its skyscrapers and cards.
-
-    Args:
-        theme: the colours. seat: whose. score: VP. stands: whether it has won, is on turn, is to
-            act. size: of the panel.
-        agent: who sits there.
-    """
-    (width, height), (has_won, is_on_turn, is_to_act) = size, stands
-    right, points, on = f"{width:.1f}", f"{score} VP", theme.on_seats[seat]
+def _player(scene: Scene, seat: int, width: float, height: float) -> Part:
+    """A seat's panel without its skyscrapers and cards."""
+    game, theme, is_over = scene.game, scene.theme, scene.game.phase == PHASE_OVER
+    right, points, on = f"{width:.1f}", f"{game.score[seat]} VP", theme.on_seats[seat]
     band = f"M0 34V10Q0 0 10 0H{width - 10:.1f}Q{right} 0 {right} 10V34Z"
-    name = fitted(agent or seat_name(seat), 17, width - 150)
+    agent = scene.agents[seat] if scene.agents else None
+    has_won = is_over and seat in winners(scene.table)
     parts = [
         _box(theme, width, height, bright=has_won),
         path(band, fill=theme.seats[seat]),
         circle(20, 17, 14, fill=theme.badge),
         at(20, 17.5, shapes.emblem(theme, seat, 9)),
-        words(42, 23.5, name, 17, bold=True, fill=on),
+        words(42, 23.5, fitted(agent or seat_name(seat), 17, width - 150), 17, bold=True, fill=on),
         words(width - 12, 25, points, 21, end=True, bold=True, fill=on),
     ]
     beside = width - 30 - _BOLD * width_of(points, 21)
     if has_won:
         parts.append(at(beside, 24, shapes.picture(theme, "crown")))
-    elif is_on_turn:
+    elif game.turn_seat == seat and not is_over and game.phase != PHASE_START:
         parts.append(at(beside, 17, shapes.picture(theme, "flag")))
-    if is_to_act:
-        frame = (-2, -2, width + 4, height + 4, 12)
-        style = {"fill": "none", "stroke": theme.legal}
+    if game.seat == seat:
+        frame, style = (-2, -2, width + 4, height + 4, 12), {"fill": "none", "stroke": theme.legal}
         parts.append(rectangle(*frame, **style, stroke_width=6, stroke_opacity=0.3))
         parts.append(rectangle(*frame, **style, stroke_width=2.4))
     return Part(f"seat {seat + 1}", "".join(parts))
 
 
-@lru_cache(maxsize=1024)
-def _supply(theme: Theme, seat: int, stores: tuple[int, int, int], width: float) -> Part:
+def _supply(scene: Scene, seat: int, width: float) -> Part:
     """Skyscrapers ready to build, those in the general supply, and the number of cards."""
-    (ready, general, cards), small = stores, shapes.SMALL
-    text = f"{ready} ready, {general} more"
+    ready, general, small = scene.game.supply[seat], scene.game.general[seat], shapes.SMALL
+    text, held = f"{ready} ready, {general} more", counted(scene.table.cards_in_hand(seat), "card")
     step = min(15.0, (width - 120 - width_of(text, small)) / max(ready, 1))
-    tower, held = shapes.tower(theme, seat, 1, 11, 7), counted(cards, "card")
+    tower = shapes.tower(scene.theme, seat, 1, 11, 7)
     x = 34 + step * (ready - 1) if ready else 12
     what = f"{counted(ready, 'skyscraper')} in the supply, {general} in the general supply"
     parts = [
         title(f"{what}, {held} in hand"),
         *(at(18 + step * i, 58, tower, **piece(f"tower-{seat}")) for i in range(ready)),
-        words(x, 56, text, small, fill=theme.ink),
-        words(width - 12, 56, held, small, end=True, fill=theme.ink),
+        words(x, 56, text, small, fill=scene.theme.ink),
+        words(width - 12, 56, held, small, end=True, fill=scene.theme.ink),
     ]
     return Part(f"seat {seat + 1}.supply", "".join(parts))
 
@@ -594,35 +536,25 @@ _MOST_EVENTS: Final = 60  # more than a picture has room for
 
 
 def events_log(scene: Scene, events: Sequence[Event], width: float, height: float) -> str:
-    """The last events, as many as there is room for, the newest below."""
-    last = _recent(events)
-    tops, seat = tops_told(events[: len(events) - len(last)]), scene.table.seat
-    entries = log(last, scene.agents, seat=seat, tops=tops, is_open=seat is None)
-    newest = tuple(entries[-max(int((height - 34) / _LINE), 1) :])
-    return scene.drawing.add(_log(scene.theme, newest, width, height))
-
-
-@lru_cache(maxsize=256)
-def _log(theme: Theme, entries: tuple[str, ...], width: float, height: float) -> Part:
-    """Whole entries, the newest last, as many as there is room for; of one that is longer than that
-    the beginning.
+    """The last events in whole entries, as many as there is room for, the newest below; of one that
+    is longer than that the beginning.
     """
-    size, room = shapes.SMALL, int((height - 34) / _LINE)
-    drawn = _box(theme, width, height) + _heading(theme, "WHAT HAPPENED")
-    broken = [wrapped(text, size, width - 34) for text in entries]
-    while len(broken) > 1 and sum(map(len, broken)) > room:
-        broken.pop(0)
-    lines = [
-        (part, place == 0, entry == len(broken) - 1)
-        for entry, parts in enumerate(broken)
-        for place, part in enumerate(parts)
-    ]
-    for i, (text, is_first, is_newest) in enumerate(lines[: max(room, 0)]):
-        y = 40 + _LINE * i
-        drawn += circle(16, y - 4.5, 2.2, fill=theme.gold) if is_first else ""
+    last, seat, theme = _recent(events), scene.table.seat, scene.theme
+    tops = tops_told(events[: len(events) - len(last)])
+    told = log(last, scene.agents, seat=seat, tops=tops, is_open=seat is None)
+    room = int((height - 34) / _LINE)
+    entries = [wrapped(text, shapes.SMALL, width - 34) for text in told[-max(room, 1) :]]
+    while len(entries) > 1 and sum(map(len, entries)) > room:
+        entries.pop(0)
+    drawn, y = _box(theme, width, height) + _heading(theme, "WHAT HAPPENED"), 40.0
+    for number, entry in enumerate(entries, 1):
+        is_newest = number == len(entries)
         fill = theme.ink if is_newest else theme.faint
-        drawn += words(24, y, text, size, bold=is_newest, fill=fill)
-    return Part("log", drawn)
+        for i, line in enumerate(entry[: max(room, 0)]):
+            drawn += "" if i else circle(16, y - 4.5, 2.2, fill=theme.gold)
+            drawn += words(24, y, line, shapes.SMALL, bold=is_newest, fill=fill)
+            y += _LINE
+    return scene.drawing.add(Part("log", drawn))
 
 
 def _recent(events: Sequence[Event]) -> Sequence[Event]:

@@ -130,9 +130,10 @@ def picture(theme: Theme, name: str, text: str = "") -> str:
 
     They are ``crown``, ``gavel`` (auctions), ``flag`` (whose turn it is), ``trees`` (in a
     district's corners), ``stop`` (STOP-4, with the district's name), ``facade`` (City Hall),
-    ``garden`` (Central Park), ``lettering`` (the game's name in the manner of its time, in whatever
-    font there is), ``business K``, and of the white and the beige commissioner ``commissioner K``,
-    ``ghost K`` (where it may go), ``marker K``.
+    ``garden`` (Central Park), ``skyline`` and ``upright skyline`` (houses behind the headline),
+    ``lettering`` (the game's name in the manner of its time, in whatever font there is),
+    ``business K``, and of the white and the beige commissioner ``commissioner K``, ``ghost K``
+    (where it may go), ``marker K``.
     """
     return _PICTURES[name].format(t=theme, text=text)
 
@@ -221,6 +222,20 @@ _LETTERS: Final = (
 )
 """FIFTH AVENUE, in strokes."""
 _PICTURES: Final = {
+    "skyline": (
+        '<path d="'
+        "M0 92V58H34V40H66V52H97V30H133V44H165V62H198V34H227V48H257V26H281V54H308V38H334V60"
+        "H359V32H387V46H413V56H437V36H471V58H505V40H537V52H568V30H604V44H636V62H669V34H698V48"
+        "H728V26H752V54H779V38H805V60H830V32H858V46H884V56H908V36H942V58H976V40H1008V52H1039"
+        "V30H1075V44H1107V62H1140V34H1169V48H1199V26H1223V92Z"
+        '" fill="{t.skyline}"/>'
+    ),
+    "upright skyline": (
+        '<path d="'
+        "M0 92V58H34V40H66V52H97V30H133V44H165V62H198V34H227V48H257V26H281V54H308V38H334V60"
+        "H359V32H387V46H413V56H437V36H471V58H505V40H537V52H568V30H604V44H636V62H669V92Z"
+        '" fill="{t.skyline}"/>'
+    ),
     "crown": (
         '<path d="M-9 0L-9-9L-4-4.5L0-11L4-4.5L9-9L9 0Z" fill="{t.gold}" stroke="{t.on_gold}" '
         'stroke-width="0.9"/>'

@@ -14,9 +14,9 @@ import numpy.typing as npt
 from skyenv.checks import check_integer
 from skyenv.engine.events import Event
 from skyenv.errors import OptionError, shown
-from skyenv.render import city, panels
+from skyenv.render import city, panels, shapes
 from skyenv.render.colours import Theme, theme_named
-from skyenv.render.marks import FONTS, at, element, number, path, rectangle
+from skyenv.render.marks import FONTS, at, element, number, rectangle
 from skyenv.render.marks import title as title_of
 from skyenv.render.panels import GAP, Panel
 from skyenv.render.parts import ROOT, Drawing, Part, Scene, slot
@@ -157,7 +157,7 @@ def _document(
         "svg",
         slot("title"),
         rectangle(0, 0, breadth, height, fill=theme.table),
-        _skyline(theme, breadth),
+        shapes.picture(theme, "skyline" if breadth == WIDE else "upright skyline"),
         *(at(x, y, what, scale=scale) for x, y, scale, what in places),
         xmlns="http://www.w3.org/2000/svg",
         viewBox=f"0 0 {number(breadth)} {number(height)}",
@@ -168,18 +168,6 @@ def _document(
         data_theme=theme.name,
     )
     return Part(ROOT, text)
-
-
-def _skyline(theme: Theme, breadth: float) -> str:
-    """A row of houses behind the headline."""
-    steps = (34, 52, 40, 62, 48, 30, 58, 44, 66, 38, 54, 32, 60, 46, 36, 56)
-    x, d = 0, "M0 92"
-    for i in range(60):
-        if x > breadth:
-            break
-        d += f"V{92 - steps[i % len(steps)]}H{x + 14 + steps[(i * 7 + 3) % len(steps)] // 3}"
-        x += 14 + steps[(i * 7 + 3) % len(steps)] // 3
-    return path(f"{d}V92Z", fill=theme.skyline)
 
 
 def _side(scene: Scene, width: float) -> list[Panel]:

@@ -24,48 +24,27 @@ _SHARE_BEFORE: Final = {"middle": 0.5, "end": 1.0}
 """Where a text begins: which share of its width lies before its `x`."""
 
 
-class Face:
-    """One weight of the font.
-
-    Attributes:
-        units: of its coordinates, to the em.
-    """
-
-    def __init__(self, bold: bool) -> None:
-        path = resources.files(needed("font_source_sans_pro")) / "files" / _FACES[bold]
-        self._font = needed("fontTools.ttLib").TTFont(str(path))
-        self._pen = needed("fontTools.pens.svgPathPen").SVGPathPen
-        self._moved = needed("fontTools.pens.transformPen").TransformPen
-        self._glyphs: Any = self._font.getGlyphSet()
-        self._names: dict[int, str] = self._font.getBestCmap()
-        self.units = int(self._font["head"].unitsPerEm)
-
-    def has(self, letter: str) -> bool:
-        """Whether the font has a letter."""
-        return ord(letter) in self._names
-
-    def outlines(self, text: str) -> tuple[str, float]:
-        """A line of text as the data of a path, upwards positive, and its width, both in the font's
-        units.
-        """
-        pen = self._pen(self._glyphs, ntos=lambda value: f"{value:.0f}")
-        width = 0.0
-        for letter in text:
-            glyph = self._glyphs[self._names.get(ord(letter), ".notdef")]
-            glyph.draw(self._moved(pen, (1, 0, 0, 1, width, 0)))
-            width += glyph.width
-        return str(pen.getCommands()), width
-
-
 @functools.cache
-def face(bold: bool) -> Face:
+def face(bold: bool) -> Any:
     """The font in one of its two weights."""
-    return Face(bold)
+    path = resources.files(needed("font_source_sans_pro")) / "files" / _FACES[bold]
+    return needed("fontTools.ttLib").TTFont(str(path))
 
 
 @functools.lru_cache(maxsize=4096)
 def _outlines(text: str, bold: bool) -> tuple[str, float]:
-    return face(bold).outlines(text)
+    """A line of text as the data of a path, upwards positive, and its width, both in the font's
+    units.
+    """
+    glyphs, names = face(bold).getGlyphSet(), face(bold).getBestCmap()
+    moved = needed("fontTools.pens.transformPen").TransformPen
+    pen = needed("fontTools.pens.svgPathPen").SVGPathPen(glyphs, ntos="{:.0f}".format)
+    width = 0.0
+    for letter in text:
+        glyph = glyphs[names.get(ord(letter), ".notdef")]
+        glyph.draw(moved(pen, (1, 0, 0, 1, width, 0)))
+        width += glyph.width
+    return str(pen.getCommands()), width
 
 
 def outlined(svg_text: str) -> str:
@@ -85,7 +64,7 @@ def _as_path(match: re.Match[str]) -> str:
     attributes = dict(_ATTRIBUTE.findall(match[1]))
     bold = attributes.get("font-weight") == "bold"
     data, width = _outlines(unescape(match[2]), bold)
-    scale = float(attributes.get("font-size", "16")) / face(bold).units
+    scale = float(attributes.get("font-size", "16")) / face(bold)["head"].unitsPerEm
     x = (
         float(attributes.get("x", "0"))
         - _SHARE_BEFORE.get(attributes.get("text-anchor", ""), 0.0) * width * scale

@@ -235,22 +235,17 @@ def _why_no_option(game: Any, action: int) -> Sentence | None:
 def _why_no_card(game: Any, action: int) -> Sentence | None:
     """TURN-4."""
     stacks = [other for other in range(NUM_COLOURS) if game["top"][other] != NONE]
-    colour, first, text = action - TAKE, int(game["first_colour"]), ""
-    name = COLOURS[colour]
+    colour, first = action - TAKE, int(game["first_colour"])
+    name, order = COLOURS[colour], "cards are taken in the order of the colours"
     if colour not in stacks:
-        text = f"the {name} stack is empty"
-    elif first == colour:
-        text = "the second card must have another colour"
-    elif first > colour:
-        text = (
-            f"cards are taken in the order of the colours: after {COLOURS[first]} comes no {name}"
-        )
-    elif first == NONE and colour == stacks[-1] and len(stacks) > 1:
-        text = (
-            f"cards are taken in the order of the colours: {name} comes second, "
-            "behind another colour"
-        )
-    return _because(text, "TURN-4") if text else None
+        return _because(f"the {name} stack is empty", "TURN-4")
+    if first == colour:
+        return _because("the second card must have another colour", "TURN-4")
+    if first > colour:
+        return _because(f"{order}: after {COLOURS[first]} comes no {name}", "TURN-4")
+    if first == NONE and colour == stacks[-1] and len(stacks) > 1:
+        return _because(f"{order}: {name} comes second, behind another colour", "TURN-4")
+    return None
 
 
 def next_places(game: Any, place: int) -> list[int]:

@@ -5,7 +5,6 @@ functions.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -19,7 +18,7 @@ from skyenv.render.colours import Theme, theme_named
 from skyenv.render.marks import FONTS, at, element, number, rectangle
 from skyenv.render.marks import title as title_of
 from skyenv.render.panels import GAP, Panel
-from skyenv.render.parts import ROOT, Drawing, Part, Scene, slot
+from skyenv.render.parts import ROOT, Drawing, Part, Scene
 from skyenv.render.table import look, plain
 from skyenv.render.words import situation
 from skyenv.rules.actions import NUM_ACTIONS
@@ -124,10 +123,23 @@ def drawing(
         drawing=Drawing(),
     )
     draw = _upright if scene.upright else _wide
-    places, breadth, height = draw(scene, events, title)
+    placed, breadth, height = draw(scene, events, title)
     what = f"{title or 'Fifth Avenue'}: {situation(table, scene.agents)}"
-    scene.drawing.add(Part("title", title_of(what)))
-    scene.drawing.add(_document(scene.theme, places, breadth, height, width))
+    whole = element(
+        "svg",
+        scene.drawing.add(Part("title", title_of(what))),
+        rectangle(0, 0, breadth, height, fill=scene.theme.table),
+        shapes.picture(scene.theme, "upright skyline" if scene.upright else "skyline"),
+        *placed,
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {number(breadth)} {number(height)}",
+        width=str(width),
+        height=str(round(width * height / breadth)),
+        role="img",
+        font_family=FONTS,
+        data_theme=scene.theme.name,
+    )
+    scene.drawing.add(Part(ROOT, whole))
     return scene.drawing
 
 
@@ -144,30 +156,8 @@ def _legal_set(legal: npt.ArrayLike | None) -> frozenset[int]:
     return frozenset(np.flatnonzero(mask).tolist())
 
 
-_Place = tuple[float, float, float, str]
-"""Where something stands (x, y), how much it is enlarged, and what it is."""
-
-
-@lru_cache(maxsize=256)
-def _document(
-    theme: Theme, places: tuple[_Place, ...], breadth: float, height: float, width: int
-) -> Part:
-    """The picture's ground, and where its parts are."""
-    text = element(
-        "svg",
-        slot("title"),
-        rectangle(0, 0, breadth, height, fill=theme.table),
-        shapes.picture(theme, "skyline" if breadth == WIDE else "upright skyline"),
-        *(at(x, y, what, scale=scale) for x, y, scale, what in places),
-        xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {number(breadth)} {number(height)}",
-        width=str(width),
-        height=str(round(width * height / breadth)),
-        role="img",
-        font_family=FONTS,
-        data_theme=theme.name,
-    )
-    return Part(ROOT, text)
+_Layout = tuple[list[str], float, float]
+"""What stands in the picture, the breadth and the height."""
 
 
 def _side(scene: Scene, width: float) -> list[Panel]:
@@ -182,17 +172,13 @@ def _side(scene: Scene, width: float) -> list[Panel]:
 
 def _stacked(
     items: Sequence[Panel], x: float, y: float, scale: float = 1.0
-) -> tuple[list[_Place], float]:
+) -> tuple[list[str], float]:
     """Panels one below the other, and where the next one begins."""
-    placed: list[_Place] = []
+    placed: list[str] = []
     for picture, height in items:
-        placed.append((x, y, scale, picture))
+        placed.append(at(x, y, picture, scale=scale))
         y += scale * (height + GAP)
     return placed, y
-
-
-_Layout = tuple[tuple[_Place, ...], float, float]
-"""What stands where, the breadth and the height."""
 
 
 def _wide(scene: Scene, events: Sequence[Event], name: str | None) -> _Layout:
@@ -203,11 +189,11 @@ def _wide(scene: Scene, events: Sequence[Event], name: str | None) -> _Layout:
     side, y = _stacked(_side(scene, WIDE - _MARGIN - x), x, top)
     bottom = max(top + breadth, y - GAP)
     if events and bottom - y >= _LEAST_LOG:
-        side.append((x, y, 1.0, panels.events_log(scene, events, WIDE - _MARGIN - x, bottom - y)))
+        side.append(at(x, y, panels.events_log(scene, events, WIDE - _MARGIN - x, bottom - y)))
     rows = [panels.supply_row(scene, inner), panels.players(scene, inner)]
     below, y = _stacked(rows, _MARGIN, bottom + GAP)
-    above = ((_MARGIN, 10, 1.0, head), (_MARGIN, top, 1.0, city.board(scene)))
-    return (*above, *side, *below), WIDE, y + _MARGIN - GAP
+    above = [at(_MARGIN, 10, head), at(_MARGIN, top, city.board(scene))]
+    return [*above, *side, *below], WIDE, y + _MARGIN - GAP
 
 
 def _upright(scene: Scene, events: Sequence[Event], name: str | None) -> _Layout:
@@ -221,5 +207,6 @@ def _upright(scene: Scene, events: Sequence[Event], name: str | None) -> _Layout
         items.append((panels.events_log(scene, events, small, _LOG_HEIGHT), _LOG_HEIGHT))
     start = 10 + _ENLARGED * (top + 12)
     below, y = _stacked(items, _MARGIN, start + length + GAP, _ENLARGED)
-    board: _Place = ((UPRIGHT - breadth) / 2, start, 1.0, city.board(scene))
-    return ((_MARGIN, 10, _ENLARGED, head), board, *below), UPRIGHT, y - _ENLARGED * GAP + _MARGIN
+    board = at((UPRIGHT - breadth) / 2, start, city.board(scene))
+    above = [at(_MARGIN, 10, head, scale=_ENLARGED), board]
+    return [*above, *below], UPRIGHT, y - _ENLARGED * GAP + _MARGIN

@@ -13,11 +13,6 @@ from skyenv.render.extras import needed
 from skyenv.render.raster import RGB
 
 
-def _pygame() -> Any:
-    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # pygame greets on stdout otherwise
-    return needed("pygame")
-
-
 class Window:
     """A window; it opens with the first picture. Once its user has closed it, it stays closed.
 
@@ -46,7 +41,8 @@ class Window:
         """
         if self.is_closed:
             return
-        pygame = _pygame()
+        os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # it greets on stdout otherwise
+        pygame = needed("pygame")
         size = (picture.shape[1], picture.shape[0])
         if self._window is None:
             self._open(pygame, size)
@@ -54,7 +50,12 @@ class Window:
             self._window.size = size
         pygame.surfarray.blit_array(self._window.get_surface(), picture.swapaxes(0, 1))
         self._window.flip()
-        self._look_for_close(pygame)
+        for event in pygame.event.get(pygame.WINDOWCLOSE):
+            if event.window is self._window:
+                self.close()
+            else:  # what other windows are asked is left to them
+                pygame.event.post(event)
+        pygame.event.pump()
 
     def _open(self, pygame: Any, size: tuple[int, int]) -> None:
         try:
@@ -64,15 +65,6 @@ class Window:
             raise RenderError(
                 f"can't open a window ({error}); render_mode 'rgb_array' and 'ansi' need none"
             ) from error
-
-    def _look_for_close(self, pygame: Any) -> None:
-        """Close if the user wants to; what other windows are asked is left to them."""
-        for event in pygame.event.get(pygame.WINDOWCLOSE):
-            if event.window is self._window:
-                self.close()
-            else:
-                pygame.event.post(event)
-        pygame.event.pump()
 
     def close(self) -> None:
         """Close the window for good."""

@@ -12,6 +12,20 @@ from skyenv.errors import OptionError, shown
 
 LOOPBACK_NAMES: Final = ("localhost", "127.0.0.1", "::1")
 _CALLED: Final = re.compile(r"(?:\[([0-9a-fA-F:.]+(?:%[\w.-]+)?)\]|([^:\[\]\s]+))(?::[0-9]{1,5})?")
+_PUBLIC: Final = re.compile(r"(?=.{1,253}(:|$))[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?")
+
+
+def public_name(name: str) -> str:
+    """The name of a reverse proxy with HTTPS as browsers write it: without the usual port.
+
+    Raises:
+        OptionError: it is no such name.
+    """
+    if not _PUBLIC.fullmatch(name.lower()):
+        raise OptionError(
+            f"public_host must be a server's name such as games.example.org, not {shown(name)}"
+        )
+    return name.lower().removesuffix(":443")
 
 
 def address_to_listen_on(host: str) -> str:

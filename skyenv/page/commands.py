@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import logging
 import os
-import re
 import socket
 import sys
 import threading
@@ -16,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from skyenv.agents import agents_help
-from skyenv.errors import OptionError, RecordError, install_hint, shown
+from skyenv.errors import OptionError, RecordError, install_hint
 from skyenv.files import writing
 from skyenv.options import Options, argument, option
-from skyenv.page.addresses import address_to_listen_on, names_of
+from skyenv.page.addresses import address_to_listen_on, names_of, public_name
 from skyenv.page.catalogue import catalogue
 from skyenv.page.errors import PageError
 from skyenv.page.export import exported
@@ -52,7 +51,6 @@ SWITCH: Final = 0.001
 """Seconds after which a thread that draws lets the event loop go on; Python's own 5 ms are a long
 time for it.
 """
-_PUBLIC: Final = re.compile(r"(?=.{1,253}(:|$))[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?")
 
 
 @dataclass(frozen=True)
@@ -97,19 +95,6 @@ class PlayOptions(Options):
     )
     no_browser: bool = option(False, "don't open a browser")
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.public_host is not None:
-            name = self.public_host.lower()
-            if not _PUBLIC.fullmatch(name):
-                raise OptionError(
-                    "public_host must be a server's name such as games.example.org, not "
-                    f"{shown(self.public_host)}"
-                )
-            object.__setattr__(
-                self, "public_host", name.removesuffix(":443")
-            )  # browsers leave it out
-
 
 @dataclass(frozen=True)
 class ExportOptions(Options):
@@ -137,36 +122,26 @@ def play(options: PlayOptions) -> None:
             f"the page needs a package that isn't there ({error.name}); {install_hint('page')}"
         ) from error
     names = names_of(options.host)
+    public = None if options.public_host is None else public_name(options.public_host)
     chosen = catalogue(options.agents)
     database = options.database.expanduser()
-    library, runs = _to_look_at(options, database.parent)
+    roots, trainings = roots_of([*options.runs, *options.games]), roots_of(options.runs)
     storage = Storage(database)
     listening = listen(options.host, options.port)
     app = web.application(
         storage,
         chosen,
         names,
-        options.public_host,
+        public,
         Workers(None if options.workers is None else Processes(options.workers)),
-        library=library,
-        runs=runs,
+        library=Library(database.parent, roots) if roots else None,
+        runs=Runs(trainings, database.parent / NETWORKS) if trainings else None,
     )
     address = address_of(listening)
     print(
         f"The page is {address} (Ctrl-C ends it; games are kept in {options.database})", flush=True
     )
     _serve(app, listening, None if options.no_browser else address)
-
-
-def _to_look_at(options: PlayOptions, beside: Path) -> tuple[Library | None, Runs | None]:
-    """The games and trainings that the command names; `beside`: the folder of what the page
-    keeps.
-    """
-    roots = roots_of([*options.games, *options.runs])
-    if not roots:
-        return None, None
-    folders = [root.path for root in roots_of(options.runs)]
-    return Library(beside, roots), Runs(folders, roots, beside / NETWORKS) if folders else None
 
 
 def listen(host: str, port: int | None) -> socket.socket:
@@ -178,26 +153,20 @@ def listen(host: str, port: int | None) -> socket.socket:
     Raises:
         OptionError: there is no such address, or the port is taken.
     """
-    address = address_to_listen_on(host)
+    address, trouble = address_to_listen_on(host), OSError()
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    try:
+    for number in (PORT, 0) if port is None else (port,):
         try:
-            listening = socket.create_server(
-                (address, PORT if port is None else port), family=family, backlog=256
-            )
-        except OSError:
-            if port is not None:
-                raise
-            listening = socket.create_server((address, 0), family=family, backlog=256)
-    except OSError as error:
-        raise OptionError(
-            f"can't listen on {host}, port {PORT if port is None else port}: "
-            f"{error.strerror or error}"
-        ) from error
-    listening.setsockopt(
-        socket.IPPROTO_TCP, socket.TCP_NODELAY, 1
-    )  # those that it accepts have it from it
-    return listening
+            listening = socket.create_server((address, number), family=family, backlog=256)
+        except OSError as error:
+            trouble = error
+        else:
+            # Those that it accepts have it from it.
+            listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return listening
+    raise OptionError(
+        f"can't listen on {host}, port {number}: {trouble.strerror or trouble}"
+    ) from trouble
 
 
 def address_of(listening: socket.socket) -> str:
@@ -244,13 +213,11 @@ def _is_news(record: logging.LogRecord) -> bool:
 def _serve(app: Any, listening: socket.socket, address: str | None) -> None:
     sys.setswitchinterval(SWITCH)
     server = server_of(app, log_level="warning", timeout_graceful_shutdown=2)
+    if address is not None:  # it already listens, so the browser waits until it answers
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
     async def run() -> None:
         serving = asyncio.create_task(server.serve(sockets=[listening]))
-        while not server.started and not serving.done():
-            await asyncio.sleep(0.02)
-        if address is not None:
-            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
         while not server.should_exit and not serving.done():
             await asyncio.sleep(PATIENCE)
         if server.started:

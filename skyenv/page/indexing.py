@@ -13,19 +13,25 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from functools import partial
+from itertools import islice
 from pathlib import Path
-from stat import S_ISREG
-from typing import Any, BinaryIO, Final, NamedTuple
+from typing import Any, BinaryIO, Final
 
 from skyenv.engine.events import Event
 from skyenv.errors import RecordError
-from skyenv.files import is_hidden
 from skyenv.page.errors import PageError
-from skyenv.page.roots import LONGEST_NAME, Root, named, one_line
+from skyenv.page.roots import (
+    LONGEST_LABEL,
+    LONGEST_NAME,
+    File,
+    Root,
+    files_in,
+    one_line,
+)
 from skyenv.page.workers import Report
-from skyenv.records import GameLines, iter_games
+from skyenv.records import iter_games
 from skyenv.records.reader import MAX_LINE
 
 UNFINISHED: Final = "unfinished"
@@ -36,6 +42,8 @@ MOST_RECORD: Final = 8 << 20
 """Bytes of a game."""
 TURN: Final = 2.0
 """Seconds after which a job lets others begin, before it reads the next file."""
+NO_LINKS: Final = getattr(os, "O_NOFOLLOW", 0)
+"""Opens no link, where the system knows that."""
 WAITING: Final = 20.0
 """Seconds that a writer waits for another one."""
 _TABLES: Final = """
@@ -51,15 +59,6 @@ CREATE TABLE IF NOT EXISTS game (
     swing_step INTEGER, date REAL NOT NULL, PRIMARY KEY (file, number)
 ) STRICT, WITHOUT ROWID;
 """
-
-
-class File(NamedTuple):
-    """A file as it was when it was looked at."""
-
-    path: Path
-    size: int
-    mtime: int
-    """In nanoseconds."""
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -87,65 +86,49 @@ def bring_up_to_date(path: Path, roots: Sequence[Root], report: Report) -> bool:
     Raises:
         PageError: the index can't be written.
     """
-    there = {named(file.path, roots): file for file in _files(roots)}
+    there = {file.key: file for file in islice(files_in(roots, ".jsonl"), MOST_FILES)}
     try:
         with closing(connect(path)) as index:
             rows = index.execute("SELECT key, size, mtime FROM file")
             known = {key: stamp for key, *stamp in rows}
-            gone = known.keys() - {key for key, _ in there}
             with index:
-                index.executemany("DELETE FROM file WHERE key = ?", [(key,) for key in gone])
-            changed = {name: one for name, one in there.items() if known.get(name[0]) != [*one[1:]]}
-            size, until = sum(file.size for file in changed.values()), time.monotonic() + TURN
-            for name, file in changed.items():
-                report(size)
+                gone = [(key,) for key in known.keys() - there]
+                index.executemany("DELETE FROM file WHERE key = ?", gone)
+            changed = [
+                file for key, file in there.items() if known.get(key) != [file.size, file.mtime]
+            ]
+            left, until = sum(file.size for file in changed), time.monotonic() + TURN
+            for file in changed:
+                report(left)
                 with index:
-                    _read(index, *name, file)
-                size -= file.size
+                    _read(index, file)
+                left -= file.size
                 if time.monotonic() > until:
                     return False
-            report(size)
+            report(left)
             return True
     except sqlite3.Error as error:
         raise PageError(f"the index of games can't be written ({error})", 503) from error
 
 
-def _files(roots: Sequence[Root]) -> Iterator[File]:
-    """The files that may hold games; links aren't followed, and files that are still being written
-    under a hidden name are left out.
-    """
-    number = 0
-    for root in roots:
-        alone = root.path.parent, list[str](), [root.path.name]
-        walk = os.walk(root.path) if root.path.is_dir() else iter([alone])
-        for folder, inside, names in walk:
-            inside.sort()
-            for name in sorted(names):
-                path = Path(folder, name)
-                is_named_so = path.suffix == ".jsonl" and not is_hidden(name)
-                with suppress(OSError):  # removed just now
-                    stat = path.lstat()
-                    if number < MOST_FILES and is_named_so and S_ISREG(stat.st_mode):
-                        number += 1
-                        yield File(path, stat.st_size, stat.st_mtime_ns)
-
-
-def _read(index: sqlite3.Connection, key: str, label: str, file: File) -> None:
+def _read(index: sqlite3.Connection, file: File) -> None:
     """Put the games of a file in the place of those that are known of it."""
-    skipped, complaint, rows = 0, "", []
+    complaints, rows = list[str](), list[tuple[Any, ...]]()
     try:
-        with open(file.path, "rb") as stream:
+        # A link that takes the file's place just now isn't followed.
+        with open(os.open(file.path, os.O_RDONLY | NO_LINKS), "rb") as stream:
             for number, (line, start, content) in enumerate(_parts(stream), 1):
+                place = file.key, number, start, len(content)
                 try:
-                    game = _game(content, line)
-                    rows.append((key, number, start, len(content), *game, file.mtime / 1e9))
+                    rows.append((*place, *_game(content, line), file.mtime / 1e9))
                 except RecordError as error:
-                    skipped, complaint = skipped + 1, complaint or one_line(str(error), 200)
+                    complaints.append(one_line(str(error), 200))
     except OSError as error:
-        skipped, complaint = 1, f"can't be read: {error.strerror}"
-    index.execute("DELETE FROM file WHERE key = ?", (key,))
-    stored = key, os.fsencode(file.path), label, file.size, file.mtime, skipped, complaint
-    index.execute("INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?)", stored)
+        complaints.append(f"can't be read: {error.strerror}")
+    index.execute("DELETE FROM file WHERE key = ?", (file.key,))
+    label, complaint = one_line(file.way, LONGEST_LABEL), "".join(complaints[:1])
+    stored = file.key, os.fsencode(file.path), label, file.size, file.mtime
+    index.execute("INSERT INTO file VALUES (?,?,?,?,?,?,?)", (*stored, len(complaints), complaint))
     index.executemany(f"INSERT INTO game VALUES ({', '.join('?' * 16)})", rows)
 
 
@@ -176,6 +159,10 @@ def _parts(stream: BinaryIO) -> Iterator[tuple[int, int, bytes]]:
 def _game(content: bytes, line: int) -> tuple[Any, ...]:
     """What the index tells of a game, in the order of its columns.
 
+    `swing` is by how much VP the lead of a seat over its best other changed the most, by one
+    scoring, special points or one building stop in play; `swing_step`: after how many actions that
+    was (None: nothing was scored). The final scoring doesn't count.
+
     Raises:
         RecordError: something is wrong in it.
     """
@@ -184,55 +171,28 @@ def _game(content: bytes, line: int) -> tuple[Any, ...]:
     lines = next(iter_games(io.BytesIO(content), line))
     header = lines.header.value
     names = [one_line(name, LONGEST_NAME) for name in header["agents"] or [""] * header["players"]]
-    course = _Course(lines)
-    first, second = sorted(course.scores, reverse=True)[:2]
-    winners = course.end.get("winners", [])
+    actions, swing, step, end = 0, 0, None, Event()
+    scores = [0] * header["players"]
+    for event in (line.value for line in lines.events):
+        if event["event"] == "action":
+            actions += 1
+        elif event["event"] == "vp":
+            before = leads(scores)
+            scores = [score + vp for score, vp in zip(scores, event["vp"], strict=True)]
+            moved = max(abs(now - then) for now, then in zip(leads(scores), before, strict=True))
+            if moved > swing and event["why"] not in ("final", "park"):
+                swing, step = moved, actions
+        elif event["event"] == "end":
+            end, scores = event, event["scores"]
+    first, second = sorted(scores, reverse=True)[:2]
+    winners = end.get("winners", [])
+    won = [names[seat] for seat in winners]
+    shown = [json.dumps(one, ensure_ascii=False) for one in (names, winners, won, scores)]
+    ending = end.get("reason", UNFINISHED)
     return (
-        header["players"],
-        header["side"],
-        json.dumps(names, ensure_ascii=False),
-        json.dumps(winners),
-        json.dumps([names[seat] for seat in winners], ensure_ascii=False),
-        json.dumps(course.scores),
-        first - second,
-        course.actions,
-        course.end.get("reason", UNFINISHED),
-        course.swing,
-        course.swing_step,
+        *(header["players"], header["side"], *shown),
+        *(first - second, actions, ending, swing, step),
     )
-
-
-class _Course:
-    """What has come of a game.
-
-    Attributes:
-        actions: decisions in all.
-        scores: VP of each seat, at the end or so far.
-        end: the last event; empty if the game isn't over.
-        swing: by how much VP the lead of a seat over its best other changed the most, by one
-            scoring, special points or one building stop in play; the final scoring doesn't count.
-        swing_step: after how many actions that was; None: nothing was scored.
-    """
-
-    def __init__(self, lines: GameLines) -> None:
-        self.actions = self.swing = 0
-        self.swing_step: int | None = None
-        self.scores = [0] * lines.header.value["players"]
-        self.end: Event = {}
-        for line in lines.events:
-            event = line.value
-            self.actions += event["event"] == "action"
-            if event["event"] == "vp":
-                self._score(event)
-            elif event["event"] == "end":
-                self.end, self.scores = event, event["scores"]
-
-    def _score(self, event: Event) -> None:
-        before = leads(self.scores)
-        self.scores = [score + vp for score, vp in zip(self.scores, event["vp"], strict=True)]
-        swing = max(abs(now - then) for now, then in zip(leads(self.scores), before, strict=True))
-        if swing > self.swing and event["why"] not in ("final", "park"):
-            self.swing, self.swing_step = swing, self.actions
 
 
 def leads(scores: Sequence[int]) -> list[int]:

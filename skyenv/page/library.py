@@ -18,7 +18,7 @@ from typing import Any, Final
 from skyenv.checks import check_choice, parse_integer
 from skyenv.errors import SkyenvError, shown
 from skyenv.page.errors import PageError
-from skyenv.page.indexing import bring_up_to_date, connect
+from skyenv.page.indexing import NO_LINKS, bring_up_to_date, connect
 from skyenv.page.roots import LONGEST_LABEL, Root, key_of
 from skyenv.page.workers import Priority, Workers
 
@@ -181,8 +181,7 @@ class Library:
             )
         path, start, length = rows[0]
         try:
-            # A link that has taken the file's place since it was indexed isn't followed.
-            with open(os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb") as stream:
+            with open(os.open(path, os.O_RDONLY | NO_LINKS), "rb") as stream:
                 stream.seek(start)
                 content = stream.read(length)
         except OSError as error:

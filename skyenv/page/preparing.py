@@ -124,7 +124,7 @@ class Preparation:
         self._task: asyncio.Task[None] | None = None
         for name, one in catalogue.readiness.items():
             if one.state == "ready" or workers is None:
-                self._settle(name, "ready")
+                self._settle(name)
 
     def begin(self) -> None:
         """Get ready, in the background."""
@@ -221,19 +221,18 @@ class Preparation:
 
                 job = partial(compile_agent, self._catalogue[name])
                 one.description, one.version = await workers.ask(job, on_progress=note)
-        except TimeoutError:
-            self._settle(name, "failed", f"getting it ready takes longer than {LONGEST:.0f} s")
         except Exception as error:  # an agent's code can fail anyhow
-            self._settle(name, "failed", _line(error))
+            late = f"getting it ready takes longer than {LONGEST:.0f} s"
+            self._settle(name, late if isinstance(error, TimeoutError) else _line(error))
         else:
-            self._settle(name, "ready")
+            self._settle(name)
 
     def _note(self, step: Step) -> None:
         self._step = step
 
-    def _settle(self, name: str, state: str, error: str = "") -> None:
+    def _settle(self, name: str, error: str = "") -> None:
         one = self._catalogue.readiness[name]
-        one.state, one.error = state, error
+        one.state, one.error = "failed" if error else "ready", error
         if error:
             _log.warning("agent %s can't play: %s", name, error)
         self._settled[name].set()

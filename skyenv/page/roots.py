@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISREG
 from typing import Final
 
 from skyenv.errors import OptionError
-from skyenv.page.errors import PageError
 
 LONGEST_NAME: Final = 60
 """Characters of an agent's name."""
@@ -54,17 +55,44 @@ def roots_of(paths: Iterable[Path]) -> list[Root]:
     return roots
 
 
-def named(path: Path, roots: Sequence[Root]) -> tuple[str, str]:
-    """The key of a file or folder, by which addresses call it, and its label, which is shown.
+@dataclass(frozen=True)
+class File:
+    """A file as it was when it was looked at.
 
-    Raises:
-        PageError: it is in none of the roots.
+    Attributes:
+        path: where it lies. way: from its root, with the root's label. size: bytes. mtime: when it
+            was changed, in nanoseconds.
     """
+
+    path: Path
+    way: str
+    size: int
+    mtime: int
+
+    @property
+    def key(self) -> str:
+        """By which addresses call it."""
+        return key_of(self.way)
+
+
+def files_in(roots: Iterable[Root], ending: str) -> Iterator[File]:
+    """The files whose names end so, each once, a folder's own before those of its folders.
+
+    Links aren't followed. Hidden files are left out, among them those that are being written.
+    """
+    seen = set[Path]()
     for root in roots:
-        if path.is_relative_to(root.path):
-            label = os.path.join(root.label, *path.relative_to(root.path).parts)
-            return key_of(label), one_line(label, LONGEST_LABEL)
-    raise PageError("there is no such file", 404)
+        alone = str(root.path.parent), list[str](), [root.path.name]
+        for folder, inside, names in [alone] if root.path.is_file() else os.walk(root.path):
+            inside[:] = sorted(name for name in inside if name[0] != ".")
+            for name in sorted(name for name in names if name[0] != "." and name.endswith(ending)):
+                path = Path(folder, name)
+                with suppress(OSError):  # removed just now
+                    stat = path.lstat()
+                    if S_ISREG(stat.st_mode) and path not in seen:
+                        seen.add(path)
+                        way = os.path.join(root.label, *path.relative_to(root.path).parts)
+                        yield File(path, way, stat.st_size, stat.st_mtime_ns)
 
 
 def key_of(text: str) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -18,20 +18,20 @@ from typing import Any, Final
 from skyenv.errors import CheckpointError
 from skyenv.files import read_json, write_atomically
 from skyenv.page.errors import PageError
-from skyenv.page.roots import Root, key_of, named, one_line
+from skyenv.page.roots import LONGEST_LABEL, File, Root, files_in, key_of, one_line
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
 MODEL: Final = "model.npz"
 MILESTONES: Final = "milestones"
 PICTURE: Final = "curves.png"
-DEPTH: Final = 3
-"""Runs are looked for so deep in a folder."""
 MOST_RUNS: Final = 200
 MOST_COPIES: Final = 200
 """Networks that have been played against and are kept."""
 DIGEST: Final = 8
 """Digits of a network's digest in its name."""
 _MILESTONE: Final = re.compile(r"([0-9]{1,9})\.npz")
+Networks = dict[int | None, File]
+"""The networks that a run has kept, by their seconds of training; the newest one has none."""
 
 
 class Runs:
@@ -40,37 +40,19 @@ class Runs:
     All methods may wait for the disk, and are safe in several threads.
 
     Args:
-        folders: folders of runs, or runs' own folders.
-        roots: by which files are called: `folders`, and all others that the library has.
+        roots: folders of runs, or runs' own folders.
         kept: a folder for copies of networks that are played against, as a run's newest one is soon
             another.
     """
 
-    def __init__(self, folders: Sequence[Path], roots: Sequence[Root], kept: Path) -> None:
-        self._tops = folders
+    def __init__(self, roots: Sequence[Root], kept: Path) -> None:
         self._roots = roots
         self._copies = kept
 
     def overview(self) -> list[dict[str, Any]]:
         """All runs that have kept a network, the one that has changed last first."""
-        runs = [self._about(key, label, path) for key, (label, path) in self._folders().items()]
-        return sorted(runs, key=lambda run: -float(run["changed"]))
-
-    def _about(self, key: str, label: str, path: Path) -> dict[str, Any]:
-        networks, options = _networks(path), _options(path)
-        changed = [file.stat().st_mtime for file in networks.values() if file.exists()]
-        games = sorted(file for file in path.glob("games*.jsonl") if _is_plain(file))
-        return {
-            "key": key,
-            "name": label,
-            "changed": max(changed, default=0.0),
-            "players": _known(options.get("players"), range(MIN_PLAYERS, MAX_PLAYERS + 1)),
-            "side": _known(options.get("side"), SIDES),
-            "networks": [{"age": _age(one), "seconds": one} for one in networks],
-            "picture": _is_plain(path / PICTURE),
-            "evaluation": _evaluation(path),
-            "games": [named(file, self._roots)[0] for file in games],
-        }
+        told = [_about(way, networks) for way, networks in self._found().items()]
+        return sorted(told, key=lambda run: -float(run["changed"]))[:MOST_RUNS]
 
     def picture(self, key: str) -> Path:
         """The file in which a run draws its curves.
@@ -78,7 +60,8 @@ class Runs:
         Raises:
             PageError: there is none.
         """
-        path = self._run(key)[1] / PICTURE
+        _, networks = self._run(key)
+        path = _folder(networks) / PICTURE
         if not _is_plain(path):
             raise PageError(f"the run has no {PICTURE}", 404)
         return path
@@ -96,14 +79,14 @@ class Runs:
         Raises:
             PageError: there is no such network, or it can't be copied.
         """
-        label, path = self._run(key)
-        network = _networks(path).get(seconds)
-        if network is None:
+        way, networks = self._run(key)
+        if seconds not in networks:
             raise PageError("the run has kept no such network", 404)
         try:
-            content = network.read_bytes()
+            content = networks[seconds].path.read_bytes()
             digest = hashlib.sha256(content).hexdigest()[:DIGEST]
-            name = f"{Path(label).name} @ {_age(seconds)} ({digest})"
+            run = one_line(os.path.basename(way), LONGEST_LABEL)
+            name = f"{run} @ {_age(seconds)} ({digest})"
             self._copies.mkdir(parents=True, exist_ok=True)
             write_atomically(self._copy(name), content)
             copies = sorted(self._copies.glob("[0-9a-f]*"), key=os.path.getmtime)
@@ -121,38 +104,48 @@ class Runs:
     def _copy(self, name: str) -> Path:
         return self._copies / f"{key_of(name)}.npz"
 
-    def _run(self, key: str) -> tuple[str, Path]:
-        runs = self._folders()
-        if key not in runs:
-            raise PageError(
-                "there is no such run in the folders that this page was started with", 404
-            )
-        return runs[key]
+    def _run(self, key: str) -> tuple[str, Networks]:
+        for way, networks in self._found().items():
+            if key_of(way) == key:
+                return way, networks
+        raise PageError("there is no such run in the folders that this page was started with", 404)
 
-    def _folders(self) -> dict[str, tuple[str, Path]]:
-        """Labels and folders of the runs, by their keys. Links aren't followed."""
-        found: dict[str, tuple[str, Path]] = {}
-        for top in self._tops:
-            for folder, inside, _ in os.walk(top):
-                path = Path(folder)
-                is_run = len(found) < MOST_RUNS and bool(_networks(path))
-                if is_run:
-                    key, label = named(path, self._roots)
-                    found[key] = label, path
-                goes_on = not is_run and len(path.relative_to(top).parts) < DEPTH
-                inside[:] = sorted(name for name in inside if goes_on and name[0] != ".")
+    def _found(self) -> dict[str, Networks]:
+        """The runs: the ways to their folders, and their networks."""
+        found: dict[str, Networks] = {}
+        for file in files_in(self._roots, ".npz"):
+            folder, _, name = file.way.rpartition("/")
+            parent, _, inside = folder.rpartition("/")
+            milestone = _MILESTONE.fullmatch(name) if inside == MILESTONES else None
+            run = folder if name == MODEL else parent if milestone else ""
+            if run:
+                seconds = int(milestone[1]) if milestone else None
+                found.setdefault(run, {})[seconds] = file
         return found
 
 
-def _networks(folder: Path) -> Mapping[int | None, Path]:
-    """The files of the networks that a run has kept, by their seconds; the newest one has none."""
-    found: dict[int | None, Path] = {None: folder / MODEL} if _is_plain(folder / MODEL) else {}
-    milestones = folder / MILESTONES
-    names = [] if milestones.is_symlink() or not milestones.is_dir() else os.listdir(milestones)
-    for name in sorted(names):
-        if (match := _MILESTONE.fullmatch(name)) and _is_plain(milestones / name):
-            found[int(match[1])] = milestones / name
-    return found
+def _folder(networks: Networks) -> Path:
+    """A run's folder."""
+    seconds, file = next(iter(networks.items()))
+    return file.path.parent if seconds is None else file.path.parent.parent
+
+
+def _about(way: str, networks: Networks) -> dict[str, Any]:
+    """What the page tells of a run."""
+    folder = _folder(networks)
+    options = _options(folder)
+    games = sorted(file.name for file in folder.glob("games*.jsonl") if _is_plain(file))
+    return {
+        "key": key_of(way),
+        "name": one_line(way, LONGEST_LABEL),
+        "changed": max(file.mtime for file in networks.values()) / 1e9,
+        "players": _known(options.get("players"), range(MIN_PLAYERS, MAX_PLAYERS + 1)),
+        "side": _known(options.get("side"), SIDES),
+        "networks": [{"age": _age(one), "seconds": one} for one in networks],
+        "picture": _is_plain(folder / PICTURE),
+        "evaluation": _evaluation(folder),
+        "games": [key_of(os.path.join(way, name)) for name in games],
+    }
 
 
 def _is_plain(path: Path) -> bool:

@@ -31,8 +31,7 @@ FIRST = key_of("runs/first")
 
 
 def runs_of(*folders: Path) -> Runs:
-    roots = roots_of(folders)
-    return Runs([root.path for root in roots], roots, folders[0].parent / "kept")
+    return Runs(roots_of(folders), folders[0].parent / "kept")
 
 
 def test_a_run_is_told_without_its_path(tmp_path: Path) -> None:
@@ -67,7 +66,7 @@ def test_runs_are_found_in_folders_of_folders_without_links_and_whatever_their_o
     (runs / "d" / "model.npz").symlink_to(NETWORK)
     (runs / "link").symlink_to(runs / "b")
     told = {(run["name"], run["players"], run["side"]) for run in runs_of(runs).overview()}
-    assert told == {("runs/a", 2, "front"), ("runs/b/c", 2, "front")}
+    assert told == {(f"runs/{name}", 2, "front") for name in ("a", "b/c", "b/e/f/g/h")}
 
 
 def test_a_network_keeps_its_name_whatever_becomes_of_the_run(
@@ -97,7 +96,7 @@ def folder(tmp_path: Path) -> Path:
 
 def made(folder: Path, host: str = "localhost") -> Starlette:
     """The application, as the command makes it."""
-    runs = Runs([folder], roots_of([folder]), folder.parent / "networks")
+    runs = Runs(roots_of([folder]), folder.parent / "networks")
     storage = Storage(folder.parent / "games.sqlite3")
     return application(storage, quick_catalogue(), [host], runs=runs)
 

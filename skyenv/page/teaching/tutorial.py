@@ -64,51 +64,35 @@ def line() -> list[int]:
     return [action for beat in BEATS for action in _numbers((*beat.names, *beat.reply))]
 
 
-@dataclass(frozen=True)
 class Lesson:
     """Where a lesson stands.
 
     Args:
         played: the game's actions so far, and those of an unfinished bid behind them: the first
             ones of :func:`line`.
+
+    Attributes:
+        number: of the beat under way; as many as there are at the end.
+        wanted: what the person is to play now, one after the other; nothing while the teacher is to
+            move, and at the end.
+        answer: what the teacher plays now: one choice, or nothing.
+        is_over: whether nothing is left of it.
     """
 
-    played: tuple[int, ...]
-
-    def _place(self) -> tuple[int, int]:
-        """The number of the beat under way, and how many of its actions have been played, replies
-        included.
-        """
-        left = len(self.played)
-        for number, beat in enumerate(BEATS):
+    def __init__(self, played: Sequence[int]) -> None:
+        self._played = left = len(played)
+        self.number = 0
+        for beat in BEATS:
             if left < len(beat.names) + len(beat.reply):
-                return number, left
+                break
             left -= len(beat.names) + len(beat.reply)
-        return len(BEATS), 0
-
-    @property
-    def wanted(self) -> list[int]:
-        """What the person is to play now, one after the other; nothing while the teacher is to
-        move, and at the end.
-        """
-        number, done = self._place()
-        return _numbers(BEATS[number].names[done:]) if number < len(BEATS) else []
-
-    @property
-    def answer(self) -> list[int]:
-        """What the teacher plays now: one choice, or nothing."""
-        number, done = self._place()
-        if number == len(BEATS) or done < len(BEATS[number].names):
-            return []
-        left = _numbers(BEATS[number].reply[done - len(BEATS[number].names) :])
-        if BID <= left[0] < BID_DONE:
-            return left[: left.index(BID_DONE) + 1]
-        return left[:2] if TAKE <= left[0] < MOVE else left[:1]
-
-    @property
-    def is_over(self) -> bool:
-        """Whether nothing is left of it."""
-        return self._place()[0] == len(BEATS)
+            self.number += 1
+        self.is_over = self.number == len(BEATS)
+        self._beat = _END if self.is_over else BEATS[self.number]
+        self._done = left
+        self.wanted = _numbers(self._beat.names[left:])
+        replied = max(0, left - len(self._beat.names))
+        self.answer = [] if self.wanted else _choice(_numbers(self._beat.reply[replied:]))
 
     def check(self, actions: Sequence[int]) -> None:
         """Refuse everything but what the lesson wants.
@@ -119,7 +103,7 @@ class Lesson:
         if self.is_over:
             raise PageError("the lesson is over: play on from here, or begin a game")
         if list(actions) != self.wanted[: len(actions)]:
-            todo = BEATS[self._place()[0]].todo
+            todo = self._beat.todo
             raise PageError(
                 f"In this lesson: {todo[0].lower()}{todo[1:]} Leave the lesson to play freely."
             )
@@ -128,23 +112,28 @@ class Lesson:
         """How many actions are left when the beat under way is begun anew, or if it has just begun,
         the one before.
         """
-        number, done = self._place()
-        last = number if done else max(number - 1, 0)
-        return sum(len(beat.names) + len(beat.reply) for beat in BEATS[:last])
+        if self._done or not self.number:
+            return self._played - self._done
+        last = BEATS[self.number - 1]
+        return self._played - len(last.names) - len(last.reply)
 
     def payload(self) -> dict[str, Any]:
         """What the page shows."""
-        number, done = self._place()
-        told = BEATS[number] if number < len(BEATS) else _END
-        waits = not self.is_over and done >= len(told.names)
         return {
-            "number": number,
+            "number": self.number,
             "steps": len(BEATS),
-            "title": told.title,
-            "text": told.text,
-            "todo": "" if waits else told.todo,
-            "rule": told.rule,
+            "title": self._beat.title,
+            "text": self._beat.text,
+            "todo": "" if self.answer else self._beat.todo,
+            "rule": self._beat.rule,
             "wanted": self.wanted,
-            "waits": waits,
+            "waits": bool(self.answer),
             "over": self.is_over,
         }
+
+
+def _choice(actions: list[int]) -> list[int]:
+    """The first choice of these actions: a whole bid, a tile with its place, one action."""
+    if actions and BID <= actions[0] < BID_DONE:
+        return actions[: actions.index(BID_DONE) + 1]
+    return actions[: 2 if actions and TAKE <= actions[0] < MOVE else 1]

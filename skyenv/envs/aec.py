@@ -8,7 +8,8 @@ act; ``mask="info"`` gives the vector alone, and the mask in the infos
 
 What an illegal action does: ``raw_env`` raises IllegalActionError and nothing changes. ``env``
 follows the classic environments of PettingZoo: TerminateIllegalWrapper ends the game with reward −1
-for the agent and 0 for the others, and an action outside the action space is an AssertionError.
+for the agent and 0 for the others, and an action outside the action space is an AssertionError;
+a bool is an IllegalActionError.
 """
 
 from __future__ import annotations
@@ -47,9 +48,36 @@ def env(num_players: int = 2, side: str = "front", **options: Unpack[AecKeywords
     """The environment with the wrappers of PettingZoo's classic ones; the options are those of
     :class:`raw_env`.
     """
-    raw = raw_env(num_players, side, **options)
-    wrapped = TerminateIllegal(raw, illegal_reward=ILLEGAL_REWARD)
-    return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(wrapped))
+    return Wrapped(raw_env(num_players, side, **options))
+
+
+class Wrapped(wrappers.OrderEnforcingWrapper):  # type: ignore[misc]
+    """A raw environment in PettingZoo's wrappers, past which legal actions go straight to it: each
+    of them would judge the action again. All that they have something to say about goes through
+    them.
+    """
+
+    def __init__(self, raw: raw_env) -> None:
+        self._raw = raw
+        ending = TerminateIllegal(raw, illegal_reward=ILLEGAL_REWARD)
+        super().__init__(wrappers.AssertOutOfBoundsWrapper(ending))
+
+    def step(self, action: Any) -> None:
+        """As the wrappers do."""
+        if self._has_reset and self._raw.is_legal(action):
+            self._has_updated = True
+            self._raw.step(action)
+        else:
+            super().step(action)
+
+    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """As the wrappers do."""
+        last: tuple[Any, float, bool, bool, dict[str, Any]]
+        last = self._raw.last(observe) if self._has_reset else super().last(observe)
+        return last
+
+    def __str__(self) -> str:
+        return str(self._raw)
 
 
 class TerminateIllegal(wrappers.TerminateIllegalWrapper):  # type: ignore[misc]
@@ -61,6 +89,8 @@ class TerminateIllegal(wrappers.TerminateIllegalWrapper):  # type: ignore[misc]
 
     def step(self, action: Any) -> None:
         """As the wrapper does."""
+        if isinstance(action, bool):  # no index of a mask
+            self.env.step(action)
         self._prev_obs = {ACTION_MASK: self.unwrapped.games.mask[0]}
         super().step(action)
         if self._terminated:
@@ -197,6 +227,16 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
     def _is_over(self) -> bool:
         """Return whether the agents have ended, or there is no game yet."""
         return not self.agents or any((*self.terminations.values(), *self.truncations.values()))
+
+    def is_legal(self, action: Any) -> bool:
+        """Return whether an action is the number of a legal one, of any integer type."""
+        is_number = isinstance(action, (int, np.integer)) and not isinstance(action, bool)
+        return bool(
+            is_number
+            and 0 <= action < NUM_ACTIONS
+            and self.games.mask[0, action]
+            and not self._is_over()
+        )
 
     def step(self, action: Any) -> None:
         """Take the selected agent's decision; after the end, remove the selected agent, with the

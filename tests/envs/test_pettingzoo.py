@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pettingzoo
 import pytest
+from pettingzoo.utils import wrappers
+from pettingzoo.utils.env_logger import EnvLogger
 
 from skyenv import fifth_avenue_v0
+from skyenv.envs.aec import TerminateIllegal
 from skyenv.errors import GameOverError, IllegalActionError, OptionError
 from skyenv.seeds import TRAINING
 
@@ -149,6 +154,66 @@ def test_rewards_and_infos_of_a_whole_game(players: int, reward: str) -> None:
     assert reward != "points" or list(sums.values()) == [vp for _, vp in told]
 
 
+def pettingzoos_own(**options: Any) -> Any:
+    """PettingZoo's usual wrappers one in the other, with our infos after an illegal action."""
+    ending = TerminateIllegal(fifth_avenue_v0.raw_env(**options), illegal_reward=-1)
+    return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(ending))
+
+
+def answers(env: Any, calls: list[Callable[[Any], Any]]) -> list[str]:
+    """What comes of each call: a value or an error; and what was logged."""
+    EnvLogger.mqueue.clear()
+    told = []
+    for call in calls:
+        try:
+            told.append(repr(call(env)))
+        except (AssertionError, AttributeError, KeyError, ValueError) as error:
+            told.append(f"{type(error)} {error}")
+    return [*told, *EnvLogger.mqueue]
+
+
+SHOWN: list[Callable[[Any], Any]] = [
+    *(lambda env: (env.rewards, env.infos), lambda env: (env.terminations, env.truncations)),
+    *(
+        lambda env: (env.agents, env.agent_selection),
+        lambda env: env.num_agents,
+        lambda env: env._masks,
+    ),
+    *(lambda env: env.last(), lambda env: env.last(False), lambda env: env.observe("seat_1")),
+    *(lambda env: list(zip(range(2), env.agent_iter(), strict=False)), str),
+]
+LEGAL: Any = object()
+"""Stands for the lowest legal action."""
+
+
+@pytest.mark.parametrize("mask", ["info", "observation"])
+@pytest.mark.parametrize("action", [LEGAL, np.int8(0), 0, 102, 103, -1, None, 1.0, "pass", [0]])
+def test_env_answers_as_pettingzoos_wrappers_do(action: Any, mask: str) -> None:
+    """Before reset, in a game, after its end and after an illegal action, until nobody is left."""
+
+    def step(env: Any, action: Any = action) -> None:
+        legal = int(env.unwrapped.games.mask[0].argmax())
+        env.step(legal if action is LEGAL else action)
+
+    calls: list[Callable[[Any], Any]] = [
+        *SHOWN,
+        step,
+        *SHOWN,
+        lambda env: env.reset(seed=1),
+        *SHOWN,
+    ]
+    for _ in range(12):
+        calls += [lambda env: step(env, LEGAL), *SHOWN]
+    for one in (action, None, LEGAL, None, None):
+        calls += [partial(step, action=one), *SHOWN]
+    for turns in (1, 500):
+        told = [
+            answers(make(max_turns=turns, mask=mask), calls)
+            for make in (fifth_avenue_v0.env, pettingzoos_own)
+        ]
+        assert told[0] == told[1]
+
+
 @each_maker
 def test_a_truncation_is_a_truncation(make: Any) -> None:
     env, rng = started(make, 0, max_turns=3), np.random.default_rng(2)
@@ -180,8 +245,8 @@ def test_env_ends_the_game_after_an_illegal_action(mask: str) -> None:
     for _ in env.possible_agents:
         env.step(None)
     assert not env.agents
-    with pytest.raises(AssertionError):
-        started(fifth_avenue_v0.env).step(103)
+    with pytest.raises(IllegalActionError, match="not True"):
+        started(fifth_avenue_v0.env).step(True)
 
 
 # ---- seeds ----
@@ -217,7 +282,7 @@ def snapshot(env: Any) -> tuple[Any, ...]:
     return *arrays, env.agent_selection, repr(told)
 
 
-@pytest.mark.parametrize("action", [0, 103, -1, 2**70, None, 1.0, "option A", [[1], [2, 3]]])
+@pytest.mark.parametrize("action", [0, 103, -1, 2**70, None, 1.0, True, "option A", [[1], [2, 3]]])
 def test_raw_env_refuses_what_is_no_legal_action_and_changes_nothing(action: Any) -> None:
     env = started(reward="margin", decisions=2)  # a starting skyscraper is due, no option
     before = snapshot(env)

@@ -101,19 +101,16 @@ def payload(client: TestClient, seat: str) -> Json:
     return value
 
 
-def status(client: TestClient, seat: str) -> str:
-    """What the lobby says of a seat's game; asked often, as it costs no drawing."""
-    games = client.get("/api/games").json()["games"]
-    return str(
-        next(
-            game["state"] for game in games if game["page"] == seat.replace("/api/seats/", "/seat/")
-        )
-    )
-
-
 def wait_for_turn(client: TestClient, seat: str) -> Json:
-    """Wait until the seat is to act or the game is over."""
-    wait_until(lambda: status(client, seat) in ("your turn", "over"))
+    """Wait until the seat is to act or the game is over, as the lobby says, which draws nothing."""
+    page = seat.replace("/api/seats/", "/seat/")
+
+    def is_there() -> bool:
+        games = client.get("/api/games").json()["games"]
+        states = [game["state"] for game in games if game["page"] == page]
+        return states[0] in ("your turn", "over")
+
+    wait_until(is_there)
     return payload(client, seat)
 
 
@@ -165,16 +162,13 @@ def played(
     return game
 
 
-def seated(
-    *players: TestClient | str | None, game: Game | None = None, **options: Any
-) -> list[str]:
+def seated(*players: TestClient | str | None, game: Game | None = None) -> list[str]:
     """Store a game and give the ways to its seats in the interface, "" for agents.
 
     Args:
         players: for every seat a browser, an agent's name, or None, which leaves it free; the first
             browser has made the game.
         game: what has been played; None: nothing yet.
-        options: other values of the stored game.
     """
     browsers = [each for each in players if isinstance(each, TestClient)]
     for browser in browsers:
@@ -184,7 +178,7 @@ def seated(
     assert game.seed is not None
     stored = new_game(name_of(browsers[0]), game.seed, agents, game.side, pause=0.0)
     actions = tuple(event["action"] for event in game.events if event["event"] == "action")
-    stored = replace(stored, actions=actions, max_turns=game.max_turns, **options)
+    stored = replace(stored, actions=actions, max_turns=game.max_turns)
     stored = replace(stored, **Session(stored).position.columns())
     links = [
         Link(new_token(), stored.id, seat, name_of(each) if isinstance(each, TestClient) else None)
@@ -268,26 +262,17 @@ def check_is_known(replay: Replay, seat: int, state: dict[str, Any]) -> None:
     """No card of another hand is open but those that everybody knows of; no seed, no drawn card, no
     first hand is told.
     """
-    text = json.dumps(state)
+    text, picture = json.dumps(state), drawn(state)
     assert "4242424242424242" not in text
     assert not re.search(rf"seat [^{seat + 1}] \(\w+\) draws a black [456]", text)
-    state_then = replay.states[min(state["step"], replay.steps)]
-    told_cards = re.findall(r"<title>(\d+) (\w+) ([456]) of seat (\d)", drawn(state))
-    for number, colour, value, whose in told_cards:
+    then = replay.states[min(state["step"], replay.steps)]
+    for number, colour, value, whose in re.findall(
+        r"<title>(\d+) (\w+) ([456]) of seat (\d)", picture
+    ):
         place = int(whose) - 1, CARD_COLOURS.index(colour), int(value) - 4
-        assert place[0] == seat or int(number) <= state_then["known"][place], (
-            seat,
-            state["step"],
-            place,
-        )
-    assert {
-        int(whose) for whose, _, _ in re.findall(r'data-card="(\d):(\d):(\d)"', drawn(state))
-    } <= {seat}
-    hidden = sum(
-        int(number)
-        for number, _ in re.findall(
-            r"<title>(\d+) (\w+) cards? of seat \d[^<]*, not known", drawn(state)
-        )
-    )
+        assert place[0] == seat or int(number) <= then["known"][place], place
+    assert set(re.findall(r'data-card="(\d):', picture)) <= {str(seat)}
+    hidden = re.findall(r"<title>(\d+) \w+ cards? of seat \d[^<]*, not known", picture)
     others = [number for number in range(replay.players) if number != seat]
-    assert hidden == (state_then["hand"][others] - state_then["known"][others]).sum()
+    unknown = (then["hand"][others] - then["known"][others]).sum()
+    assert sum(int(number) for number in hidden) == unknown

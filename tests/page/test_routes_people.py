@@ -66,9 +66,8 @@ def change(client: TestClient, seat: str, number: int, agent: object) -> int:
 def test_names_and_presence_are_told(ann: TestClient, guests: list[TestClient]) -> None:
     bob, _ = guests
     first, second, _ = seated(ann, None, "random")
-    assert [each["is_free"] for each in people_at(ann, first)["seats"]] == [False, True, False]
-    (invitation,) = payload(ann, first)["invitations"]
-    assert (invitation["page"], invitation["seat"]) == (second.replace("api/seats", "seat"), 1)
+    page = second.replace("api/seats", "seat")
+    assert payload(ann, first)["invitations"] == [{"seat": 1, "page": page}]
     assert bob.post(f"{second}/claim", json={"name": "greedy"}).status_code == 400
     assert bob.post(f"{second}/claim", json={"name": "<b>Rob</b>"}).status_code == 200
     assert payload(ann, first)["names"] == ["you", "<b>Rob</b>", "random"]
@@ -78,7 +77,6 @@ def test_names_and_presence_are_told(ann: TestClient, guests: list[TestClient]) 
         with watch(bob, second):
             assert socket.receive_text() == "people"
             assert people_at(ann, first)["seats"][1]["is_here"]
-        assert socket.receive_text() == "people"
         wait_until(lambda: not people_at(ann, first)["seats"][1]["is_here"])
         assert people_at(ann, first)["seats"][1]["seen"] > 0
     bob.post(f"{second}/release")
@@ -93,7 +91,6 @@ def test_spectators_see_what_everybody_knows_and_do_nothing(
     state, (bob, eve) = wait_for_turn(ann, first), guests
     looking = made(ann.post(f"{first}/spectators"))
     assert made(ann.post(f"{first}/spectators")) == looking
-    assert people_at(ann, first)["watch"] == looking.replace("api/seats", "seat")
     told = payload(bob, looking)
     about: Json = {"seat": None, "yours": False, "legal": [], "watching": True, "owner": False}
     assert told | about | {"invitations": [], "undo": False} == told
@@ -103,14 +100,11 @@ def test_spectators_see_what_everybody_knows_and_do_nothing(
     refused = ("act", "undo", "release", "pause", "next", "takeback", "rematch", "spectators")
     for request in (*refused, "people/0"):
         assert bob.post(f"{looking}/{request}", json=wanted).status_code in (403, 409), request
-    for request in ("record", "hint?agent=greedy"):
-        assert bob.get(f"{looking}/{request}").status_code in (403, 409)
-    assert bob.delete(looking).status_code == 403
+    assert bob.get(f"{looking}/hint?agent=greedy").status_code == 409
+    assert (bob.get(f"{looking}/record").status_code, bob.delete(looking).status_code) == (403, 403)
     assert bob.get("/api/games").json()["games"] == []
     with watch(bob, looking), watch(eve, looking), watch(eve, looking):
         wait_until(lambda: people_at(ann, first)["spectators"] == 2)
-        assert people_at(bob, looking)["spectators"] == 1
-    wait_until(lambda: people_at(ann, first)["spectators"] == 0)
     (listed,) = bob.get("/api/games").json()["games"]
     assert (listed["seat"], listed["owner"]) == (None, False)
 
@@ -136,8 +130,7 @@ def test_an_agent_plays_for_a_person_who_is_away_and_gives_the_seat_back(
     told = people_at(ann, first)["seats"][1]
     assert (told["is_agent"], told["person"], told["name"]) == (True, "Bob", "random")
     wait_until(lambda: payload(ann, first)["step"] >= 3)  # it has played for him
-    state = payload(bob, second)
-    assert (state["yours"], act(bob, second, state, 0).status_code) == (False, 409)
+    assert act(bob, second, payload(bob, second), 0).status_code == 409
     assert ann.get(f"{first}/record").status_code == 403, "hands stay hidden: he may come back"
     assert change(ann, first, 1, None) == 200
     assert payload(ann, first)["names"] == ["you", "Bob", "crowd"]
@@ -166,16 +159,12 @@ def test_a_rematch_has_the_same_people_and_another_first_seat(
     first, _, third = seated(ann, "random", bob, game=OVER)
     ann.post(f"{first}/claim", json={"name": "Ann"})
     looking = made(ann.post(f"{first}/spectators"))
-    assert people_at(bob, third)["rematch"] is None
     bobs, annas = made(bob.post(f"{third}/rematch")), made(ann.post(f"{first}/rematch"))
-    for client, seat, way in ((ann, first, annas), (bob, third, bobs)):
-        assert people_at(client, seat)["rematch"] == way.replace("api/seats", "seat")
+    assert people_at(ann, first)["rematch"] == annas.replace("api/seats", "seat")
     assert payload(bob, bobs)["names"] == ["random", "you", "Ann"]
     assert (payload(ann, annas)["seat"], payload(ann, annas)["owner"]) == (2, True)
-    assert people_at(eve, looking)["rematch"] is not None
     assert eve.post(f"{looking}/rematch").status_code == 403
     assert ann.delete(annas).status_code == 200
-    assert people_at(bob, third)["rematch"] is None
     bob.post(f"{third}/release")
     assert ann.post(f"{first}/rematch").status_code == 201
     assert eve.post(f"{third}/claim").status_code == 200
@@ -196,7 +185,6 @@ def test_a_takeback_is_a_copy_with_the_same_chance(ann: TestClient) -> None:
     before = wait_for_turn(ann, seat)
     copy = made(ann.post(f"{seat}/takeback", json=key))
     assert made(ann.post(f"{seat}/takeback", json=key)) == copy, "a double click"
-    assert payload(ann, seat)["step"] == before["step"], "the game itself stays"
     assert payload(ann, copy)["legal"] == state["legal"]
     assert ann.post(f"{copy}/act", json=bid).status_code == 200
     same = wait_for_turn(ann, copy)
@@ -204,7 +192,6 @@ def test_a_takeback_is_a_copy_with_the_same_chance(ann: TestClient) -> None:
     play_to_end(ann, copy)
     text = ann.get(f"{copy}/record").text
     assert json.loads(text.splitlines()[0])["agents"] == ["human (1 decision taken back)", "crowd"]
-    assert Game.from_record(text).is_over
     alone = seated(ann, None, game=played(2, seed=1, actions=4))[0]
     assert ann.post(f"{alone}/takeback", json={}).status_code == 409, "others have seen it"
 

@@ -12,7 +12,6 @@ from pages import (
     begin,
     check_is_known,
     client_of,
-    first_choice,
     payload,
     seated,
     wait_for_turn,
@@ -22,7 +21,6 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from processes import wait_until
 from skyenv import Game
 from skyenv.page import game_server
 from skyenv.page.replays import Replay
@@ -58,18 +56,6 @@ def test_agents_alone_play_while_they_are_watched(ann: TestClient) -> None:
         while not payload(ann, seat)["over"]:
             assert socket.receive_text() == "changed"
     assert act(ann, seat, payload(ann, seat), 0).status_code == 409
-
-
-def test_agents_wait_and_move_one_by_one(ann: TestClient) -> None:
-    seat = seated(ann, "random", "crowd")[0]
-    for pace in ({"paused": True}, {"seconds": 2.5}):
-        assert ann.post(f"{seat}/pause", json=pace).status_code == 200
-    first_choice(ann, seat)
-    for step in (1, 2):
-        state = payload(ann, seat)
-        assert (state["step"], state["paused"], state["pause"]) == (step, True, 2.5)
-        assert ann.post(f"{seat}/next").status_code == 200
-        wait_until(lambda step=step: payload(ann, seat)["step"] > step)  # type: ignore[misc]
 
 
 def test_hints_are_for_the_seat_to_act(ann: TestClient) -> None:

@@ -15,7 +15,7 @@ from skyenv.page.errors import PageError
 from skyenv.page.payloads import Look
 from skyenv.page.session import POSITIONS, Session, can_be_taken_back
 from skyenv.page.storage import Change, StoredGame
-from skyenv.rules.actions import BID, BID_DONE, PASS
+from skyenv.rules.actions import BID, BID_DONE
 
 HIDDEN = ("top", "face_down", "unlocated", "returned", "hand", "known", "alea_cards")
 
@@ -35,10 +35,10 @@ def play(table: Session, *actions: int) -> None:
     table.become(table.played(actions))
 
 
-def two_people(phase: str) -> Session:
-    """A game of two people that has come to a phase, in auctions with cards to bid."""
+def in_auction() -> Session:
+    """A game of two people in which the seat to act can lay down a card."""
     table = session("human", "human", seed=3)
-    while table.game.phase != phase or (phase == "bid" and not cards(table.game)):
+    while table.game.phase != "bid" or not cards(table.game):
         play(table, decide_game(table.game, CrowdAgent()))
     return table
 
@@ -55,7 +55,7 @@ def told(table: Session, seat: int) -> str:
 
 def test_a_draft_is_seen_by_its_seat_alone_and_taken_back_card_by_card() -> None:
     """Until the bid is done: then its cards are played, and stand."""
-    auction = two_people("bid")
+    auction = in_auction()
     seat, before = int(str(auction.game.seat)), auction.game.copy()
     others, own = told(auction, 1 - seat), told(auction, seat)
     for last in (False, True):
@@ -77,7 +77,7 @@ def test_a_draft_is_seen_by_its_seat_alone_and_taken_back_card_by_card() -> None
         before.play(action)
     assert (auction.game, auction.game.events) == (before, before.events), "chance included"
     assert (auction.position.draft, auction.can_undo(seat)) == ((), False)
-    damaged = replace(two_people("bid").stored, draft=(BID_DONE - 1,) * 20)
+    damaged = replace(in_auction().stored, draft=(BID_DONE - 1,) * 20)
     assert Session(damaged).position.draft == ()
 
 
@@ -98,16 +98,6 @@ def test_nobody_acts_for_another_seat_or_twice_or_late_or_two_things_at_once(
 ) -> None:
     with pytest.raises((PageError, IllegalActionError), match=why):
         session("human", "random", "human").chosen(seat, actions, step)
-
-
-def test_two_cards_are_one_choice_and_nothing_is_learned_from_a_refused_one() -> None:
-    table = two_people("take")
-    before = table.game.copy()
-    for wrong in ([55, 60], [57, 55], [57, PASS]):  # the second: not in the order of the encoding
-        with pytest.raises((PageError, IllegalActionError)):
-            table.chosen(table.game.seat, wrong, table.step)
-    assert table.game == before
-    assert table.chosen(table.game.seat, [55, 57], table.step).actions[-2:] == (55, 57)
 
 
 def test_what_can_be_taken_back_has_drawn_on_no_chance_and_revealed_nothing() -> None:

@@ -131,6 +131,9 @@ class VerifyOptions(Options):
 
 def _verify(options: VerifyOptions) -> None:
     """Replay every game of a record and report the first line that differs from the rules."""
+    if options.file.is_fifo() and not options.file.is_symlink():  # /dev/stdin is a link
+        waits = f"{options.file} is a pipe; waiting for a program that writes to it"
+        print(f"verify: {waits}", file=sys.stderr)
     with progress() as bar, named(options.file):
         summary = verify(options.file, lambda done: bar.update(done.games - bar.n))
     print(

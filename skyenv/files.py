@@ -73,12 +73,12 @@ def replacing(path: str | Path) -> Iterator[Path]:
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if target.exists() and not target.is_file():
-        with _naming(path, target):
+        with naming(path, target):
             yield target
         return
     target = Path(os.path.realpath(path))
     part = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}.part{target.suffix[:20]}")
-    with _naming(path, part):
+    with naming(path, part):
         part.touch(exist_ok=False)
         try:
             yield part
@@ -136,7 +136,7 @@ def check_new(path: str | Path) -> None:
 
 
 @contextmanager
-def _naming(path: str | Path, hidden: Path) -> Iterator[None]:
+def naming(path: str | Path, hidden: Path | None = None) -> Iterator[None]:
     """Make OSErrors of the block that name no file, or the hidden one, name `path`."""
     try:
         yield
@@ -238,7 +238,8 @@ def locked(folder: str | Path) -> Iterator[None]:
         ) from None
     with lock:
         since = f"{datetime.datetime.now():%Y-%m-%d %H:%M:%S}"
-        path.write_text(f"process {os.getpid()} on {socket.gethostname()}, since {since}")
+        with naming(path):
+            path.write_text(f"process {os.getpid()} on {socket.gethostname()}, since {since}")
         remove_abandoned(folder)
         try:
             yield

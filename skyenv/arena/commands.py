@@ -217,15 +217,14 @@ def _report(folder: Folder, options: TournamentOptions, standing: ladder.Ladder 
     again = _again("tournament", options, secret=settings.secret, paired_seeds=ratings.paired_seeds)
     if standing is None:
         name, content = "ladder.json", ladder.as_dict(ratings, settings, again)
-        print(ladder.table(content))
+        text = ladder.table(content)
     else:
-        name, content = (
-            "newcomer.json",
-            ladder.newcomer_as_dict(ratings, settings, standing, again),
-        )
-        print(ladder.newcomer_table(content))
-    if options.out is not None:
+        name = "newcomer.json"
+        content = ladder.newcomer_as_dict(ratings, settings, standing, again)
+        text = ladder.newcomer_table(content)
+    if options.out is not None:  # first: the terminal may be gone
         write_atomically(options.out / name, ladder.as_json(content))
+    print(text)
 
 
 def _ladder_for(options: TournamentOptions) -> ladder.Ladder:

@@ -26,7 +26,7 @@ from skyenv.arena.ratings import GameResults
 from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Group, Settings
 from skyenv.checks import check_integer
 from skyenv.errors import CheckpointError
-from skyenv.files import fault_of, locked, parse_json, read_json, write_atomically
+from skyenv.files import fault_of, locked, naming, parse_json, read_json, write_atomically
 from skyenv.seeds import fresh_seed
 
 FORMAT: Final = 5
@@ -67,7 +67,8 @@ class Folder(AbstractContextManager["Folder"]):
             self._held = held.pop_all()
 
     def __exit__(self, *_: object) -> None:
-        self._held.close()
+        with naming(self.path / GAMES):  # what couldn't be written is tried once more
+            self._held.close()
 
     def _agree(self) -> None:
         """Check that config.json has these settings; write it in a new folder."""
@@ -120,9 +121,10 @@ class Folder(AbstractContextManager["Folder"]):
 
     def add(self, group: Group, games: Sequence[Game]) -> None:
         """Keep the games of some paired seeds of a group, on the disk first."""
-        self._file.write(b"".join(map(line_of, games)))
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        with naming(self.path / GAMES):
+            self._file.write(b"".join(map(line_of, games)))
+            self._file.flush()
+            os.fsync(self._file.fileno())
         for game in games:
             self.games.setdefault((game["paired_seed"], group), []).append(game)
 

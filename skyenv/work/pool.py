@@ -161,7 +161,8 @@ class Pool(ABC):
 class Interrupt:
     """A context in which the first Ctrl-C asks for the end; a second one raises KeyboardInterrupt.
 
-    Only the main thread receives signals: in others this does nothing. Of two nested ones the inner
+    SIGTERM and SIGHUP ask, too, as those who stop a job and a terminal that is closed send them;
+    unless they are ignored, as nohup has it. Only the main thread receives signals: in others this does nothing. Of two nested ones the inner
     one receives them.
 
     Attributes:
@@ -169,16 +170,21 @@ class Interrupt:
         asked: whether one came.
     """
 
-    signals: ClassVar[tuple[signal.Signals, ...]] = (signal.SIGINT,)
+    signals: ClassVar[tuple[int, ...]] = (
+        signal.SIGINT,
+        signal.SIGTERM,
+        getattr(signal, "SIGHUP", signal.SIGTERM),  # not on Windows
+    )
 
     def __init__(self) -> None:
         self.asked = False
-        self._previous: dict[signal.Signals, Any] = {}
+        self._previous: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            for number in self.signals:
-                self._previous[number] = signal.signal(number, self._handle)
+            for number in {*self.signals}:
+                if number == signal.SIGINT or signal.getsignal(number) is not signal.SIG_IGN:
+                    self._previous[number] = signal.signal(number, self._handle)
         return self
 
     def __exit__(self, *_: object) -> None:

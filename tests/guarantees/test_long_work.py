@@ -41,6 +41,7 @@ class Work:
         advice: in the last line after Ctrl-C.
         own: whether the folder is locked for it.
         quick: the signals with which it is stopped in the default run; the others are long.
+        signals: all with which it is stopped.
     """
 
     module: str
@@ -52,6 +53,7 @@ class Work:
     advice: str
     own: bool = True
     quick: tuple[signal.Signals, ...] = ()
+    signals: tuple[signal.Signals, ...] = (signal.SIGKILL, signal.SIGINT)
 
     def asked(self, words: str, folder: Path) -> list[str]:
         """The arguments for a folder."""
@@ -90,7 +92,8 @@ WORKS = {
         "games.jsonl",
         games,
         "; the same command goes on",
-        quick=(signal.SIGKILL, signal.SIGINT),
+        quick=(signal.SIGKILL, signal.SIGINT, signal.SIGHUP),
+        signals=(signal.SIGKILL, signal.SIGINT, signal.SIGTERM, signal.SIGHUP),
     ),
     "dataset": Work(
         "skyenv",
@@ -164,13 +167,13 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Any]:
     [
         pytest.param(name, kind, marks=() if kind in work.quick else pytest.mark.long)
         for name, work in WORKS.items()
-        for kind in (signal.SIGKILL, signal.SIGINT)
+        for kind in work.signals
     ],
 )
 def test_stopped_and_resumed_it_comes_to_the_same(
     name: str, kind: signal.Signals, tmp_path: Path, whole: Callable[[str], Any]
 ) -> None:
-    """SIGINT reaches all its processes, as from a terminal, and is told in one line."""
+    """Signals reach all its processes, as from a terminal; all but SIGKILL are told in one line."""
     work, folder = WORKS[name], tmp_path / "work"
     folder.mkdir()
     words = work.asked(work.words, folder)
@@ -178,7 +181,7 @@ def test_stopped_and_resumed_it_comes_to_the_same(
         wait_until((folder / work.begun).exists, process)
         os.killpg(process.pid, kind)
         told, complaint = process.communicate()
-    if kind == signal.SIGINT:
+    if kind != signal.SIGKILL:
         assert process.returncode == INTERRUPTED
         assert work.advice.format(folder=folder) in (told + complaint).splitlines()[-1]
         assert "Traceback" not in complaint

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass
@@ -49,6 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(
             errors="replace"
         )  # for names of files that are no text, and terminals that lack frames
+    if arguments is None and not sys.flags.safe_path and os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())  # for my_module:MyAgent, as python -m skyenv finds it
     words = sys.argv[1:] if arguments is None else list(arguments)
     words = words or ["--help"]
     parser = Parser("skyenv", "Record, verify, show, film and play games; measure agents.")

@@ -1,7 +1,8 @@
-"""Tables as text: in columns for a terminal, and as Markdown; and numbers of things."""
+"""Tables as text: in columns for a terminal, as Markdown and as LaTeX; and numbers of things."""
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 from typing import Final
@@ -68,3 +69,13 @@ def markdown(rows: Rows, align: str = "") -> str:
         "|" + "|".join(f" {cell} " if cell else " " for cell in row) + "|" for row in rows
     )
     return "\n".join([head, f"|{'|'.join(marks)}|", *body])
+
+
+def latex(rows: Rows, left: int = 1) -> str:
+    """A table as a LaTeX tabular; `rows` and `left` are those of :func:`columns`."""
+    head, *body = (
+        " & ".join(re.sub(r"[&%$#_{}]", r"\\\g<0>", cell) for cell in row) + r" \\" for row in rows
+    )
+    shape = "l" * left + "r" * (len(rows[0]) - left)
+    lines = [rf"\begin{{tabular}}{{{shape}}}", r"\hline", head, r"\hline", *body, r"\hline"]
+    return "\n".join([*lines, r"\end{tabular}", ""])

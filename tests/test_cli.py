@@ -6,6 +6,7 @@ import io
 import json
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -133,6 +134,27 @@ def test_a_reader_that_goes_away_is_no_crash(games: Path) -> None:
     process = python("-m", "skyenv", "verify", games, stdout=writing)
     os.close(writing)
     assert (process.returncode, process.stderr) == (BAD_DATA, "")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a pipe")
+def test_verify_says_that_it_waits_for_a_pipe(
+    games: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    os.mkfifo("pipe")
+    with ThreadPoolExecutor() as pool:
+        pool.submit(Path("pipe").write_bytes, games.read_bytes())
+        assert main_of("verify pipe") == 0
+    output, told = capsys.readouterr()
+    assert told == "verify: pipe is a pipe; waiting for a program that writes to it\n"
+    assert output.startswith("pipe: 3 games")
+
+
+def test_the_console_script_searches_the_working_directory(tmp_path: Path) -> None:
+    (tmp_path / "my_module.py").write_text("from skyenv.agents import RandomAgent as Mine\n")
+    script = Path(sys.executable).with_name("skyenv")
+    words = ["record", "--max-turns", "1", "--agents", "my_module:Mine", "-o", "games.jsonl"]
+    process = python(script, *words, cwd=tmp_path)
+    assert (process.returncode, process.stderr) == (0, "")
 
 
 # ---- mistakes ----

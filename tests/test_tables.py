@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skyenv.tables import columns, counted, markdown
+from skyenv.tables import columns, counted, latex, markdown
 
 ROWS = [["agent", "wins", "VP"], ["greedy", "7", "12.5"], ["me", "100", ""]]
 
@@ -34,3 +34,15 @@ def test_markdown() -> None:
         "| me | 100 | |",
     ]
     assert markdown([["", "a"], ["x", "y"]]) == "| | a |\n|---|---|\n| x | y |"
+
+
+def test_latex() -> None:
+    assert latex([["agent", "wins, %"], ["my_agent", "7"]]).splitlines() == [
+        r"\begin{tabular}{lr}",
+        r"\hline",
+        r"agent & wins, \% \\",
+        r"\hline",
+        r"my\_agent & 7 \\",
+        r"\hline",
+        r"\end{tabular}",
+    ]

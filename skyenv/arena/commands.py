@@ -35,7 +35,15 @@ import numpy as np
 
 from skyenv.agents import agents_help, running_code
 from skyenv.arena import ladder
-from skyenv.arena.evaluate import as_json, evaluate, table
+from skyenv.arena.evaluate import (
+    POOLED,
+    Result,
+    as_csv,
+    as_json,
+    as_latex,
+    evaluate,
+    table,
+)
 from skyenv.arena.folder import Folder, secret_of
 from skyenv.arena.ratings import rate
 from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Entrant, Settings, entrants
@@ -61,7 +69,7 @@ DEFAULT_PAIRED_SEEDS: Final = 200
 
 def _again(command: str, options: Options, **played: int | None) -> str:
     """Return the command that plays the same games again, where nothing has to be kept."""
-    unsaid = dict.fromkeys(("json", "minutes", "workers", "ray", "out"))
+    unsaid = dict.fromkeys(("json", "csv", "latex", "minutes", "workers", "ray", "out"))
     return command_line(type(options), f"skyenv {command}", {**vars(options), **unsaid, **played})
 
 
@@ -74,7 +82,9 @@ class EvaluateOptions(Options):
 
     agent: str = argument(f"who is measured: {agents_help()}", metavar="AGENT")
     against: tuple[str, ...] = common("against")
-    players: int = common("players")
+    players: tuple[int, ...] = common(
+        "players", default=(2,), text="number of players, or several as in 2,3,4"
+    )
     side: str = common("side")
     paired_seeds: int = common("paired_seeds")
     seed: int = common("seed", text="the first paired seed", high=HIGHEST_SEED - 10**7)
@@ -86,34 +96,50 @@ class EvaluateOptions(Options):
     workers: int | None = common("workers", default=None, text=SPREAD)
     ray: str | None = common("ray")
     json: Path | None = common("json")
+    csv: Path | None = common("json", text="write the figures as CSV to this file")
+    latex: Path | None = common("json", text="write the table as LaTeX to this file")
 
 
 def evaluate_agent(options: EvaluateOptions) -> int:
     """Run the command; returns the exit code."""
-    if options.json is not None:
-        check_writable(options.json)
+    outputs = [(options.json, as_json), (options.csv, as_csv), (options.latex, as_latex)]
+    files = [(path, as_text) for path, as_text in outputs if path is not None]
+    check_writable(*(path for path, _ in files))
     secret = fresh_seed() if options.secret is None else options.secret
-    results = evaluate(
-        options.agent,
-        options.against,
-        paired_seeds=options.paired_seeds,
-        seed=options.seed,
-        options=GameOptions(options.players, options.side, max_turns=options.max_turns),
-        secret=secret,
-        deterministic=options.deterministic,
-        workers=options.workers,
-        ray=options.ray,
-        progress=True,
-    )
+    results, whole = _evaluated(options, secret)
     if results:
+        for path, as_text in files:  # first: the terminal may be gone
+            write_atomically(path, as_text(results))
         print(table(results))
         print(f"\nThe same games again: {_again('evaluate', options, secret=secret)}")
-        if options.json is not None:
-            write_atomically(options.json, as_json(results))
-    if len(results) == len(options.against) and not any(one.interrupted for one in results):
+    if whole:
         return 0
     complain("evaluate", f"interrupted{'' if results else NOTHING_WHOLE}")
     return INTERRUPTED
+
+
+def _evaluated(options: EvaluateOptions, secret: int) -> tuple[list[Result], bool]:
+    """Return the results at all tables, and whether none of them lacks a paired seed."""
+    results: list[Result] = []
+    for players in options.players:
+        found = evaluate(
+            options.agent,
+            options.against,
+            paired_seeds=options.paired_seeds,
+            seed=options.seed,
+            options=GameOptions(players, options.side, max_turns=options.max_turns),
+            secret=secret,
+            deterministic=options.deterministic,
+            workers=options.workers,
+            ray=options.ray,
+            progress=True,
+            pooled=True,
+        )
+        results += found
+        opponents = [one for one in found if one.opponent != POOLED and not one.interrupted]
+        if len(opponents) < len(options.against):
+            return results, False
+    return results, True
 
 
 # ---- tournament ----

@@ -4,6 +4,8 @@ seats.
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
@@ -25,9 +27,11 @@ from skyenv.engine.options import GameKeywords, GameOptions, options_of
 from skyenv.errors import OptionError, shown
 from skyenv.progress import progress as progress_bar
 from skyenv.seeds import HIGHEST_SEED
-from skyenv.tables import columns
+from skyenv.tables import columns, latex
 from skyenv.work import Interrupt, open_pool
 
+POOLED: Final = "all of them"
+"""Stands for the opponent in a result of the games with all opponents."""
 # Tasks for each worker, against each opponent at least: so none is idle for long in the end.
 TASKS: Final = 4
 # Seconds that a task should take: Ctrl-C drops it.
@@ -48,7 +52,7 @@ class Result:
             whoever has more is stronger. With more than two that doesn't follow: whoever is alone
             often wins more by that alone, so the other way round has to be played as well
             (:class:`skyenv.arena.ratings.Duel`).
-        share: of the wins. own: VP. other: VP of the best other seat. ahead: own − other.
+        share: of the wins. own: VP. other: VP of the best other seat. margin: own − other.
         decisions: of all seats together per game. turns: likewise. truncated: share of the games
             that END-5 ended.
         interrupted: whether there are fewer paired seeds than asked for, because of Ctrl-C. Short
@@ -67,7 +71,7 @@ class Result:
     share: Estimate
     own: Estimate
     other: Estimate
-    ahead: Estimate
+    margin: Estimate
     decisions: float
     turns: float
     truncated: float
@@ -88,6 +92,7 @@ def evaluate(
     workers: int | None = None,
     ray: str | None = None,
     progress: bool = False,
+    pooled: bool = False,
     **game: Unpack[GameKeywords],
 ) -> list[Result]:
     """Let an agent play against others, every paired seed once from each seat.
@@ -103,6 +108,7 @@ def evaluate(
         workers, ray: the pool that plays, as for :func:`skyenv.work.open_pool`; agents must be
             names or paths then. Both None: this process plays. The games are the same.
         progress: show a bar on stderr.
+        pooled: with several opponents, add a result of the games with all of them.
 
     Returns:
         A result for each opponent; after Ctrl-C for those with a finished paired seed, and those
@@ -145,11 +151,24 @@ def evaluate(
             first = task.first * options.num_players
             matches[task.opponent].fill(slice(first, first + len(played.seeds)), played)
             bar.update(len(played.seeds))
+    named = [(one.name, played, 1) for one, played in zip(agents[1:], matches, strict=True)]
+    if pooled and len(matches) > 1:
+        named.append((POOLED, _joined(matches), len(matches)))
     return [
-        summary(agents[0].name, one.name, played, options.side, seed, secret)
-        for one, played in zip(agents[1:], matches, strict=True)
+        summary(agents[0].name, name, played, options.side, seed, secret, opponents)
+        for name, played, opponents in named
         if played.finished.reshape(-1, options.num_players).all(axis=1).any()
     ]
+
+
+def _joined(matches: Sequence[Played]) -> Played:
+    """Return the games of several matches, one match after the other."""
+    games = len(matches[0].seeds)
+    seeds = np.concatenate([one.seeds for one in matches])
+    joined = Played(seeds, np.concatenate([one.seating for one in matches]))
+    for number, played in enumerate(matches):
+        joined.fill(slice(number * games, (number + 1) * games), played)
+    return joined
 
 
 def _entrant(agent: Agent | str | Path, options: GameOptions) -> Entrant:
@@ -224,31 +243,39 @@ def _play(
 
 
 def summary(
-    agent: str, opponent: str, played: Played, side: str, seed: int, secret: int | None = None
+    agent: str,
+    opponent: str,
+    played: Played,
+    side: str,
+    seed: int,
+    secret: int | None = None,
+    opponents: int = 1,
 ) -> Result:
     """What came of games that :func:`skyenv.arena.matches.rotations` seated; some paired seed is
-    finished from every seat.
+    finished from every seat. They are those with so many opponents, one after the other, of the
+    same paired seeds.
     """
     games, players = played.seating.shape
     whole = np.flatnonzero(played.finished.reshape(-1, players).all(axis=1))
     rows = (whole[:, None] * players + np.arange(players)).ravel()
-    paired_seed = np.repeat(np.arange(len(whole)), players)
+    deals, deal = np.unique(whole % (games // players // opponents), return_inverse=True)
+    paired_seed = np.repeat(deal, players)
     mine = played.seating[rows] == 0
     own, other = played.scores[rows][mine], best_other(played.scores[rows])[mine]
-    weights = Weights.draw(np.random.default_rng(seed), len(whole), players)
+    weights = Weights.draw(np.random.default_rng(seed), len(deals), players)
     return Result(
         agent=agent,
         opponent=opponent,
         num_players=players,
         side=side,
         seed=seed,
-        paired_seeds=len(whole),
+        paired_seeds=len(deals),
         games=len(rows),
         par=1 / players,
         share=weights.mean(played.shares[rows][mine], paired_seed, share=True),
         own=weights.mean(own, paired_seed),
         other=weights.mean(other, paired_seed),
-        ahead=weights.mean(own - other, paired_seed),
+        margin=weights.mean(own - other, paired_seed),
         decisions=float(played.decisions[rows].mean()),
         turns=float(played.turns[rows].mean()),
         truncated=float(played.truncated[rows].mean()),
@@ -260,13 +287,13 @@ def summary(
 # ---- reporting ----
 
 
-def table(results: Sequence[Result]) -> str:
-    """The results as text, in lines of 80 characters where names allow it: means with 95 %
-    confidence intervals.
+HEAD: Final = ["agent", "against", "players", "seeds", "wins, %", "par", "VP", "margin"]
+NAMES: Final = 3
+"""So many columns are texts."""
 
-    Columns: paired seeds ("seeds"), share of the wins, own VP, and by how much they are ahead of
-    the best other's.
-    """
+
+def _cells(results: Sequence[Result]) -> list[list[str]]:
+    """The head and a row for each result: means with 95 % confidence intervals."""
     rows = [
         [
             result.agent,
@@ -274,16 +301,45 @@ def table(results: Sequence[Result]) -> str:
             f"{result.num_players} {result.side}",
             f"{result.paired_seeds}{'*' if result.interrupted else ''}",
             interval(result.share, 1, 100),
-            f"{result.own.mean:.1f}",
-            interval(result.ahead),
+            f"{100 * result.par:.1f}",
+            f"{result.own.mean:.0f}",
+            interval(result.margin),
         ]
         for result in results
     ]
-    head = ["agent", "against", "players", "seeds", "wins, %", "VP", "ahead"]
-    text = columns([head, *rows], 3)
+    return [HEAD, *rows]
+
+
+def table(results: Sequence[Result]) -> str:
+    """The results as text, in lines of 80 characters where names allow it.
+
+    Columns: paired seeds ("seeds"), share of the wins and what equal agents would have ("par"), own
+    VP, and by how much they are ahead of the best other's ("margin").
+    """
+    text = columns(_cells(results), NAMES)
     if any(result.interrupted for result in results):
         text += "\n* interrupted; paired seeds are missing, long ones above all"
     return text
+
+
+def as_latex(results: Sequence[Result]) -> str:
+    """The same table as a LaTeX tabular."""
+    return latex(_cells(results), NAMES)
+
+
+def as_csv(results: Sequence[Result]) -> str:
+    """The results as CSV with a head; an estimate has three columns, such as `share`, `share_low`
+    and `share_high`.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for number, result in enumerate(results):
+        cells: dict[str, object] = {}
+        for name, value in vars(result).items():
+            bounds = vars(value) if isinstance(value, Estimate) else {"mean": value}
+            cells |= {f"{name}_{key}".removesuffix("_mean"): one for key, one in bounds.items()}
+        writer.writerows([[*cells], cells.values()] if number == 0 else [cells.values()])
+    return text.getvalue()
 
 
 def as_json(results: Sequence[Result]) -> str:

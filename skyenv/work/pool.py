@@ -162,8 +162,8 @@ class Interrupt:
     """A context in which the first Ctrl-C asks for the end; a second one raises KeyboardInterrupt.
 
     SIGTERM and SIGHUP ask, too, as those who stop a job and a terminal that is closed send them;
-    unless they are ignored, as nohup has it. Only the main thread receives signals: in others this does nothing. Of two nested ones the inner
-    one receives them.
+    unless they are ignored, as nohup has it. Only the main thread receives signals: in others this
+    does nothing. Of two nested ones the inner one receives them.
 
     Attributes:
         signals: those that ask.

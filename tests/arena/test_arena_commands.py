@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from unittest.mock import Mock
@@ -12,7 +13,7 @@ from tournaments import lines
 
 from processes import interrupting, main_of
 from skyenv.arena import ladder
-from skyenv.arena.evaluate import as_json, evaluate, table
+from skyenv.arena.evaluate import as_csv, as_json, as_latex, evaluate, table
 
 AGAIN = "\n\nThe same games again: python -m skyenv "
 
@@ -23,14 +24,34 @@ def test_evaluate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It prints what the library finds, and tells the command that repeats it; each has a secret of
     its own.
     """
-    file = tmp_path / "results.json"
-    words = "greedy --against random greedy --players 3 --side back --paired-seeds 3 --max-turns 9"
-    assert main_of(f"evaluate {words} --json {file}") == 0
+    files = [tmp_path / f"results.{suffix}" for suffix in ("json", "csv", "latex")]
+    words = "greedy --against random hoard --players 3 2 --side back --paired-seeds 3 --max-turns 9"
+    outputs = " ".join(f"--{file.suffix[1:]} {file}" for file in files)
+    assert main_of(f"evaluate {words} {outputs}") == 0
     printed = capsys.readouterr()
     shown, again = printed.out[:-1].split(AGAIN)
     secret = int(again.split()[again.split().index("--secret") + 1])
-    results = evaluate("greedy", ["random", "greedy"], 3, "back", 3, secret=secret, max_turns=9)
-    assert (shown, file.read_text()) == (table(results), as_json(results))
+    results = [
+        result
+        for players in (3, 2)
+        for result in evaluate(
+            *("greedy", ["random", "hoard"], players, "back", 3),
+            secret=secret,
+            max_turns=9,
+            pooled=True,
+        )
+    ]
+    assert [one.opponent for one in results] == 2 * ["random", "hoard", "all of them"]
+    assert [shown, *(file.read_text() for file in files)] == [
+        table(results),
+        as_json(results),
+        as_csv(results),
+        as_latex(results),
+    ]
+    rows = [*csv.DictReader(files[1].read_text().splitlines())]
+    assert [float(row["share_low"]) for row in rows] == [one.share.low for one in results]
+    assert [row["par"] for row in rows] == [str(one.par) for one in results]
+    assert files[2].read_text().count(r" \\" + "\n") == 7
     assert main_of(again) == 0
     assert capsys.readouterr() == printed
     assert main_of(f"evaluate {words}") == 0

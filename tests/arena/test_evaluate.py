@@ -23,7 +23,7 @@ def test_summary_by_hand() -> None:
     assert result.share.mean == (1 + 1 + 0.5 + 0) / 4
     assert result.own.mean == (30 + 50 + 40 + 30) / 4
     assert result.other.mean == (20 + 10 + 40 + 60) / 4
-    assert result.ahead.mean == result.own.mean - result.other.mean
+    assert result.margin.mean == result.own.mean - result.other.mean
     assert result.share.low < 0.25 < 0.9 < result.share.high
     assert (result.decisions, result.truncated) == (25, 0.25)
     assert table([result]).splitlines()[2].split()[:5] == ["a", "b", "2", "front", "2*"]
@@ -32,12 +32,20 @@ def test_summary_by_hand() -> None:
     )
 
 
+def test_the_games_with_all_opponents_are_pooled() -> None:
+    """By paired seeds, of which there are no more than with each."""
+    hoard, crowd, both = evaluate("random", ["hoard", "crowd"], 2, max_turns=9, pooled=True)
+    assert (both.opponent, both.paired_seeds, both.games) == ("all of them", 500, 2000)
+    assert both.share.mean == pytest.approx((hoard.share.mean + crowd.share.mean) / 2)
+    assert both.share.low < both.share.mean < both.share.high
+
+
 @pytest.mark.parametrize(("name", "num_players"), [("random", 3), ("greedy", 2)])
 def test_an_agent_against_itself_is_at_par(name: str, num_players: int) -> None:
     (result,) = evaluate(name, [name], num_players, "back", 8, 11, max_turns=20)
     assert result.share.mean == pytest.approx(result.par, abs=1e-12)
     assert result.par == 1 / num_players
-    assert num_players > 2 or result.ahead == Estimate(0.0, 0.0, 0.0)
+    assert num_players > 2 or result.margin == Estimate(0.0, 0.0, 0.0)
 
 
 def test_the_same_seed_and_secret_give_the_same_results_here_and_in_workers() -> None:

@@ -1,0 +1,103 @@
+"""What has happened to people, here or with other programs: each case as a small input with the
+right value, named after what happened.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from pathlib import Path
+
+import pytest
+
+from processes import main_of, printed
+from skyenv.agents import decide_game, make_agent
+from skyenv.arena import ladder
+from skyenv.engine.game import Game
+from skyenv.errors import CheckpointError
+from skyenv.work import Interrupt
+
+
+def record() -> str:
+    """A short game."""
+    game, agent = Game(2, seed=1, max_turns=1), make_agent("random")
+    while game.seat is not None:
+        game.play(decide_game(game, agent))
+    return game.to_record(["random", "random"])
+
+
+RECORD = record()
+LINES = RECORD.count("\n")
+RECORDS = {
+    "git on Windows ended the lines": (RECORD.replace("\n", "\r\n"), "1 game, "),
+    "the disk was full in the last line": (RECORD[:-20], f"line {LINES}: no JSON object"),
+    "files were joined without a line end": (RECORD[:-1] + RECORD, f"line {LINES}: no JSON object"),
+    "an editor added an empty line": (RECORD + "\n", f"line {LINES + 1}: no JSON object"),
+    "a table program wrote 0.0": (RECORD.replace('"seat": 0', '"seat": 0.0', 1), "0.0"),
+    "a name stood twice": (RECORD.replace("{", '{"seed": 5, ', 1), "a name stands twice"),
+    "the log was printed into it": (f"loading …\n{RECORD}", "line 1: no JSON object"),
+    "another program's games": ('{"format": "chess"}\n', '"format" must be one of skyenv-record'),
+    "a page was downloaded instead": ("<!DOCTYPE html>\n<html>", "line 1: no JSON object"),
+}
+
+
+@pytest.mark.parametrize("case", RECORDS)
+def test_records(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    content, told = RECORDS[case]
+    path = tmp_path / "games.jsonl"
+    path.write_bytes(content.encode())
+    code = main_of(f"verify {path}")
+    output, complaint = capsys.readouterr()
+    assert code == (not told.startswith("1 game"))
+    assert told in (complaint if code else output)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('"mean": 1', '"mean": 2', "its checksum is not that of its content"),
+        ('"format": 4', '"format": 3', "its format is 3, not 4; the command that made it"),
+        ('"agents"', '"agent"', "checksum"),
+    ],
+    ids=["a rating was edited", "an earlier version wrote it", "a key was mistyped"],
+)
+def test_ladders(old: str, new: str, told: str, tmp_path: Path) -> None:
+    path, content = tmp_path / "ladder.json", ladder.path_of(2, "front").read_text()
+    assert old in content
+    path.write_text(content.replace(old, new, 1))
+    with pytest.raises(CheckpointError, match=rf"ladder\.json is no ladder, or damaged: .*{told}"):
+        ladder.read(path)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="needs POSIX")
+def test_a_job_under_nohup_outlives_its_terminal() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with Interrupt() as interrupt:
+            signal.raise_signal(signal.SIGHUP)
+            signal.raise_signal(signal.SIGTERM)  # which asks, as it isn't ignored
+        assert interrupt.asked
+        with Interrupt() as interrupt:
+            signal.raise_signal(signal.SIGHUP)
+        assert not interrupt.asked
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+def test_a_program_has_chosen_how_processes_start(method: str) -> None:
+    program = (
+        f"import multiprocessing; multiprocessing.set_start_method({method!r})\n"
+        "from skyenv.arena.evaluate import evaluate\n"
+        "if __name__ == '__main__':\n"
+        "    (one,) = evaluate('random', ['hoard'], paired_seeds=2, max_turns=3, workers=1)\n"
+        "    print(one.games)\n"
+    )
+    assert printed("-c", program) == "4\n"
+
+
+def test_a_folder_begins_like_an_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The checkpoint in it is meant, not a variant of the agent."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(CheckpointError, match=r"random-7/model\.npz"):
+        make_agent("random-7/model.npz")

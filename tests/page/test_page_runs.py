@@ -20,8 +20,6 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from experiments.tools.chromium import browser
-from skyenv.agents import make_agent
-from skyenv.page import runs as module
 from skyenv.page.roots import key_of, roots_of
 from skyenv.page.runs import Runs
 from skyenv.page.storage import Storage
@@ -69,22 +67,6 @@ def test_runs_are_found_in_folders_of_folders_without_links_and_whatever_their_o
     assert told == {(f"runs/{name}", 2, "front") for name in ("a", "b/c", "b/e/f/g/h")}
 
 
-def test_a_network_keeps_its_name_whatever_becomes_of_the_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "MOST_COPIES", 2)
-    run = make_run(tmp_path / "first")
-    runs, key = runs_of(run), key_of("first")
-    names = [runs.offered(key, seconds) for seconds in (0, 240, None)]
-    assert re.fullmatch(r"first @ 4 min \([0-9a-f]{8}\)", names[1])
-    shutil.copy(NETWORK.parent / "3-players.npz", run / "model.npz")
-    assert runs.offered(key, None) != names[2]
-    shutil.rmtree(run)
-    paths = [runs.network(name) for name in (*names, "first @ 9 min", "../../first")]
-    assert [path is not None for path in paths] == [False, False, True, False, False]
-    assert make_agent(str(paths[2])).name
-
-
 # ---- by the interface ----
 
 
@@ -118,8 +100,11 @@ def test_a_network_of_a_run_is_played_against(folder: Path) -> None:
         assert str(folder.parent) not in json.dumps(told)
         assert client.get(f"/api/runs/{told['runs'][0]['key']}/curves.png").content == PICTURE
         name = offer(client, 240).json()["name"]
+        assert re.fullmatch(r"first @ 4 min \([0-9a-f]{8}\)", name)
         page = begin(client, name).json()["page"]
         assert payload(client, page.replace("/seat/", "/api/seats/"))["names"][1] == name
+        shutil.copy(NETWORK.parent / "3-players.npz", folder / "first" / "milestones/000240.npz")
+        assert offer(client, 240).json()["name"] != name  # of a run that was begun anew
         shutil.rmtree(folder / "first")
         assert client.get(f"/api/runs/{FIRST}/curves.png").status_code == 404
     with client_of(made(folder)) as later:  # the page was started again, and the run is gone

@@ -126,23 +126,12 @@ class GameServer:
                 drawn_for=variation.drawn_for,
                 actions=tuple(variation.actions),
             )
-        screen = new_token() if request.seats.count(ME) > 1 else None
-        names = request.names or ("",) * request.players
-        links = [
-            Link(new_token(), game.id, seat, None)
-            if kind == HUMAN
-            else Link(new_token(), game.id, seat, browser, names[seat], screen=screen)
-            for seat, kind in enumerate(request.seats)
-            if not kind.startswith(AGENT)
-        ] or [Link(new_token(), game.id, None, browser)]
-        links = await self.store(game, links)
-        ways = sorted(
-            (link for link in links if link.browser in (browser, None)),
-            key=lambda link: link.browser is None,
-        )
-        if not ways:  # the key has led to a game before, whose seats others have now
+        links = await self.store(game, _first_links(request, game.id, browser))
+        ways = (link for link in links if link.browser in (browser, None))
+        way = min(ways, key=lambda link: link.browser is None, default=None)
+        if way is None:  # the key has led to a game before, whose seats others have now
             raise PageError("others have all seats of this game now", 403)
-        return ways[0]
+        return way
 
     async def store(
         self, game: StoredGame, links: Sequence[Link], origin: Mapping[str, object] | None = None
@@ -598,6 +587,19 @@ def new_game(
         idempotency_key=idempotency_key,
         scores=(0,) * players,
     )
+
+
+def _first_links(request: GameRequest, game: str, browser: str) -> list[Link]:
+    """The ways to a new game: to its browser's seats and to free ones, or else to watching."""
+    screen = new_token() if request.seats.count(ME) > 1 else None
+    names = request.names or ("",) * request.players
+    links = []
+    for seat, kind in enumerate(request.seats):
+        if kind == ME:
+            links.append(Link(new_token(), game, seat, browser, names[seat], screen=screen))
+        elif kind == HUMAN:
+            links.append(Link(new_token(), game, seat, None))
+    return links or [Link(new_token(), game, None, browser)]
 
 
 def _lesson_of(session: Session) -> tutorial.Lesson:

@@ -71,17 +71,26 @@ def refusal(request: HTTPConnection, message: str, status: int, **told: object) 
     return html(request, "refused.html", status, title=title, message=message, waits=waits)
 
 
+def name_of(connection: HTTPConnection) -> str | None:
+    """The browser's own unguessable name; None: it tells none that this server has given it."""
+    browsers: Browsers = connection.app.state.browsers
+    return browsers.name(connection.cookies.get(COOKIE, ""))
+
+
+def known(request: Request) -> str:
+    """The browser's own unguessable name; a new one if it has none yet."""
+    return name_of(request) or new_token()
+
+
 def browser_of(connection: HTTPConnection) -> str:
     """The browser's own unguessable name.
 
     Raises:
         PageError: it has none yet: it has opened no page.
     """
-    browsers: Browsers = connection.app.state.browsers
-    name = browsers.name(connection.cookies.get(COOKIE, ""))
-    if name is None:
-        raise PageError("no session cookie: open the page in a browser first", 403)
-    return name
+    if name := name_of(connection):
+        return name
+    raise PageError("no session cookie: open the page in a browser first", 403)
 
 
 def page(name: str) -> Handler:
@@ -91,18 +100,6 @@ def page(name: str) -> Handler:
         return remembered(request, html(request, name), known(request))
 
     return page
-
-
-def has_name(request: Request) -> bool:
-    """Whether the browser tells a name that this server has given it."""
-    browsers: Browsers = request.app.state.browsers
-    return browsers.name(request.cookies.get(COOKIE, "")) is not None
-
-
-def known(request: Request) -> str:
-    """The browser's own unguessable name; a new one if it has none yet."""
-    browsers: Browsers = request.app.state.browsers
-    return browsers.name(request.cookies.get(COOKIE, "")) or new_token()
 
 
 def remembered(request: Request, response: Response, browser: str) -> Response:

@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from skyenv.page.errors import PageError
-from skyenv.page.requests import has_name, json_object, known, page, remembered, seat_of, server_of
+from skyenv.page.requests import json_object, known, name_of, page, remembered, seat_of, server_of
 
 RETURNED: Final = "returned"
 """Tells in the address that the browser has been sent its name."""
@@ -21,7 +21,7 @@ async def _tutorial(request: Request) -> Response:
 
     One without a name gets it first, lest each request of a program makes a game.
     """
-    if not has_name(request):
+    if name_of(request) is None:
         if RETURNED in request.query_params:
             raise PageError("the lesson needs cookies; allow them for this page", 403)
         return remembered(request, RedirectResponse(f"tutorial?{RETURNED}=1", 303), known(request))

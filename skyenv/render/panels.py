@@ -27,9 +27,10 @@ from skyenv.render.marks import (
     words,
     wrapped,
 )
-from skyenv.render.parts import Marks, Names, Part, Scene, glow, piece, slot, thing
+from skyenv.render.parts import Marks, Names, Part, Scene, glow, piece, thing
 from skyenv.render.reasons import build_limit, current_set
 from skyenv.render.words import (
+    auctions_to_come,
     card_name,
     counted,
     log,
@@ -220,72 +221,51 @@ def stacks(scene: Scene, width: float) -> Panel:
     """Per colour the visible card, how many are face down, and the returned ones in the order they
     come up (AUC-8).
     """
-    game, step = scene.game, (width - 16) / (NUM_COLOURS + 1)
+    step = (width - 16) / (NUM_COLOURS + 1)
     drawn = _box(scene.theme, width, 148) + _heading(scene.theme, "CARD STACKS")
-    for colour, name in enumerate(CARD_COLOURS):
-        marks = scene.marks(TAKE + colour) if colour < BLACK else ()
-        top, returned = NONE, (sum(game.black_face_up),)
-        if colour < BLACK:
-            top = game.top[colour]
-            returned = game.returned[colour][: game.num_returned[colour]]
-        face_down = scene.table.face_down[colour]
-        scene.drawing.add(_stack(scene.theme, colour, face_down, top, returned, marks, step))
-        drawn += at(8 + step * (colour + 0.5), 32, slot(f"stack {name}"))
+    for colour in range(len(CARD_COLOURS)):
+        part = scene.drawing.add(_stack(scene, colour, step))
+        drawn += at(8 + step * (colour + 0.5), 32, part)
     return scene.drawing.add(Part("stacks", drawn)), 148.0
 
 
-@lru_cache(maxsize=1024)
-def _stack(
-    theme: Theme,
-    colour: int,
-    face_down: int,
-    top: int,
-    returned: tuple[int, ...],
-    marks: Marks,
-    width: float,
-) -> Part:
+def _stack(scene: Scene, colour: int, width: float) -> Part:
     """A stack, its top in the middle above the origin; its title tells all returned cards, its text
     as many as fit.
-
-    Args:
-        theme: the colours. colour: which. face_down: cards. top: rank of the visible card, or NONE.
-        returned: ranks of the cards below; of black ones just how many there are.
-        marks: whether it may be taken from. width: what it may fill.
     """
+    theme, game, face_down = scene.theme, scene.game, scene.table.face_down[colour]
     half, high, name = shapes.CARD_WIDTH / 2, shapes.CARD_HEIGHT, CARD_COLOURS[colour]
-    fan = [
-        rectangle(-half + 2 * i, 2 * i, 2 * half, high, 5) for i in range(min(face_down, 3), 0, -1)
-    ]
+    offsets = range(2 * min(face_down, 3), 0, -2)
+    fan = [rectangle(by - half, by, 2 * half, high, 5) for by in offsets]
     edge = {"fill": theme.panel, "stroke": theme.suits[colour], "stroke_width": 1}
-    parts = [group(*fan, **edge)] if fan else []
+    parts, marks, actions = [group(*fan, **edge)] if fan else [], scene.marks(), []
     if colour == BLACK:
-        (paid,) = returned
+        top, paid = NONE, sum(game.black_face_up)
         cards, is_empty, on_top = face_down + paid, not face_down, ""
         below = f"+{paid}" if paid else ""
         behind = f"; {counted(paid, 'paid card')} face up below" if paid else ""
     else:
-        values = "".join(str(rank + LOWEST_CARD) for rank in returned)
-        cards, is_empty = face_down + len(returned) + (top != NONE), top == NONE
+        top, returned = game.top[colour], game.returned[colour][: game.num_returned[colour]]
+        values, actions = "".join(str(rank + LOWEST_CARD) for rank in returned), [TAKE + colour]
+        cards, is_empty = face_down + len(values) + (top != NONE), top == NONE
         on_top = f": {card_name(colour, top)} on top"
         below = fitted(values, shapes.SMALL, width - 6)
         behind = f"; returned cards below, next one first: {', '.join(values)}" if values else ""
+        marks = scene.marks(*actions)
         parts.append(glow(theme, marks, rectangle(-half - 2, -2, 2 * half + 4, high + 4, 7)))
+    picture = at(-half, 0, shapes.card(theme, colour, top))
     if is_empty:
         empty = {"fill": "none", "stroke": theme.suits[colour], "stroke_dasharray": "4 3"}
         picture = rectangle(-half, 0, 2 * half, high, 5, **empty, stroke_width=1.4)
         picture += at(0, 28, group(shapes.suit(theme, colour, 8), opacity=0.4))
-    else:
-        picture = at(-half, 0, shapes.card(theme, colour, top))
     parts.append(group(picture, **piece(f"card-{colour}", cards)) if cards else picture)
-    what = (
-        f"{name} stack{': empty' if is_empty else on_top}; {counted(face_down, 'card')} face down"
-    )
+    what = f"{name} stack{': empty' if is_empty else on_top}; "
+    what += f"{counted(face_down, 'card')} face down{behind}"
     left = {"middle": True, "bold": True, "fill": theme.ink}
     parts.append(words(0, 81, str(face_down), shapes.SMALL, **left))
     if below:
         parts.append(words(0, 99, below, shapes.SMALL, middle=True, fill=theme.faint))
-    actions = [TAKE + colour] if colour < BLACK else []
-    return Part(f"stack {name}", thing(actions, marks, what + behind, *parts, stack=colour))
+    return Part(f"stack {name}", thing(actions, marks, what, *parts, stack=colour))
 
 
 # ---- the auction ----
@@ -300,11 +280,9 @@ def auction(scene: Scene, width: float) -> Panel:
     game, theme, small, first = scene.game, scene.theme, shapes.SMALL, max(scene.game.turn_seat, 0)
     seats = [(first + i) % game.num_players for i in range(game.num_players)]
     seats += [ALEA] if game.num_players == 2 else []
-    place, later = PLACES[game.auction_place], ["park area"]
+    place, later = PLACES[game.auction_place], auctions_to_come(vars(game))
     if game.auction_place == CENTRAL_PARK:
-        place, later = "PARK AREA", []
-    markers = game.visited[game.auction_commissioner]
-    later = [PLACES[spot] for spot in markers if spot not in (NONE, game.auction_place)] + later
+        place = "PARK AREA"
     then = f"then {', '.join(later)}" if later else "the last one of the set"
     height, standing = 80 + _BIDDER * len(seats), fitted(_standing(game), small, width - 26)
     parts = [

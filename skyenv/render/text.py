@@ -8,7 +8,14 @@ import numpy as np
 
 from skyenv.engine.knowledge import PUBLIC
 from skyenv.render.table import Table, look
-from skyenv.render.words import capital, progress, seat_label, seat_name, situation
+from skyenv.render.words import (
+    auctions_to_come,
+    capital,
+    progress,
+    seat_label,
+    seat_name,
+    situation,
+)
 from skyenv.rules.components import (
     BACK,
     BLACK,
@@ -226,11 +233,7 @@ def _auction(table: Table) -> Lines:
     game = table.game
     bidder = int(game["highest_bidder"])
     best = "no bid yet" if bidder == NONE else f"highest {game['highest']}, {seat_name(bidder)}"
-    commissioner = int(game["auction_commissioner"])
-    markers = game["visited"][commissioner]
-    later = [PLACES[place] for place in markers if place != NONE and place != game["auction_place"]]
-    if game["auction_place"] != CENTRAL_PARK:
-        later.append(PLACES[CENTRAL_PARK])
+    later = auctions_to_come(game)
     after = f"; then {', '.join(later)}" if later else ""
     place, starter = PLACES[game["auction_place"]], seat_name(int(game["turn_seat"]))
     title = f"auction of {place}, started by {starter}: {best}{after}"

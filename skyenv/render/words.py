@@ -133,6 +133,14 @@ def auctioned(place: int) -> str:
     return "the park area" if place == CENTRAL_PARK else PLACE_NAMES[place]
 
 
+def auctions_to_come(game: Any) -> list[str]:
+    """AUC-1: what will be auctioned after the auction under way, in order."""
+    place = int(game["auction_place"])
+    markers = game["visited"][game["auction_commissioner"]]
+    later = [PLACES[marker] for marker in markers if marker not in (NONE, place)]
+    return later if place == CENTRAL_PARK else [*later, "park area"]
+
+
 def plot_name(district: int, plot: int) -> str:
     """``W34 green``, ``W34 sixth plot``."""
     return f"{DISTRICTS[district]} {PLOTS[plot]}" + (" plot" if plot == SIXTH else "")

@@ -56,7 +56,7 @@ orange        6          10   ·
 gray          5          10   ·
 black         ·          35   ·
 
-auction of W34, started by seat 1: highest 12, Alea; then TSQ, CENTRAL_PARK
+auction of W34, started by seat 1: highest 12, Alea; then TSQ, park area
 > seat 1    green 45 = 9
   seat 2    out
   Alea      black 66 = 12

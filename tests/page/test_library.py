@@ -324,13 +324,12 @@ def test_a_slow_disk_holds_up_nothing_else(
     assert bob.get(f"/api/replays/{TWO}/1").status_code == 200
 
     def search(self: Library, asked: object) -> Any:
-        may_go_on.wait()
+        may_go_on.wait(20)  # what is held up comes too late
         return {}
 
     monkeypatch.setattr(Library, "search", search)
     with ThreadPoolExecutor(40) as pool:
         asked = [pool.submit(bob.get, "/api/library") for _ in range(40)]
-        threading.Timer(20, may_go_on.set).start()  # what is held up comes too late
         for address in ("3/chances", "3/hint?agent=random"):
             assert bob.get(f"/api/replays/{TWO}/1/{address}").status_code == 200
         assert not any(one.done() for one in asked)

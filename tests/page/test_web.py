@@ -17,7 +17,6 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from processes import wait_until
 from skyenv.errors import OptionError
 from skyenv.page import kept_replays, requests
 from skyenv.page.addresses import address_to_listen_on, is_called, is_loopback, names_of
@@ -314,4 +313,3 @@ def test_records_that_do_not_come_hold_up_no_others(
         waiting += [one for one in sent if one not in refused]
     assert bob.post("/api/replays", content=b"no record").status_code == 400
     assert waiting[0].recv(65536).startswith(b"HTTP/1.1 503")
-    wait_until(lambda: waiting[0].recv(65536) == b"")

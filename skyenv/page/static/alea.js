@@ -1,13 +1,11 @@
 // Alea's cards turn up one by one, before the table shows what came of them.
-import { el } from "./dom.js";
-import { $, onArrival, onState, seat } from "./seat.js";
+import { $, el } from "./dom.js";
+import { onArrival, onState, seat } from "./seat.js";
 
-const LONGEST = 1500,
-  LINGER = 2500; // milliseconds: for a card; until they are taken away
+const [LONGEST, LINGER] = [1500, 2500]; // milliseconds: for a card; until they are taken away
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 let waiting = null; // what turns up the next card, while there is one
 let all = false; // whether the rest comes at once
-let paused = false;
 let timer = null; // takes the cards away
 
 /** Whether cards are being turned up. */
@@ -19,21 +17,10 @@ export function turnUp(rest = false) {
   waiting?.();
 }
 
-/** Let the cards wait for `turnUp`, or go on. */
-export function holdCards(on) {
-  paused = on;
-  if (!on) waiting?.();
-}
-
 /** Wait for a card's time, or for whoever turns it up earlier. */
 function pause(seconds) {
   return new Promise((resolve) => {
-    const due = setTimeout(
-      () => {
-        if (!paused) waiting?.();
-      },
-      Math.min(1000 * seconds, LONGEST),
-    );
+    const due = setTimeout(() => waiting?.(), Math.min(1000 * seconds, LONGEST));
     waiting = () => {
       clearTimeout(due);
       waiting = null;
@@ -50,12 +37,11 @@ async function show(state) {
   document.body.classList.toggle("turning", !atOnce);
   clearTimeout(timer);
   for (const cards of state.alea) {
-    const place = el("span", { class: "up" }),
-      total = el("span", { class: "sum" });
-    $("alea").replaceChildren(el("b", {}, "Alea turns up"), place, total);
+    const [place, total] = [el("span.up"), el("span.sum")];
+    $("alea").replaceChildren(el("b", "Alea turns up"), place, total);
     $("alea").hidden = false;
     for (const [number, value] of cards.entries()) {
-      place.append(el("span", { class: "black-card" }, `${value}`));
+      place.append(el("span.black-card", `${value}`));
       const sum = cards.slice(0, number + 1).reduce((a, b) => a + b);
       total.textContent = number === cards.length - 1 ? `= ${sum}, her bid` : `= ${sum}`;
       if (!all) await pause(state.pause);
@@ -70,8 +56,6 @@ export function setUpAlea() {
   onState((state) => {
     if (!state.alea.length) return;
     clearTimeout(timer);
-    timer = setTimeout(() => {
-      $("alea").hidden = true;
-    }, LINGER);
+    timer = setTimeout(() => ($("alea").hidden = true), LINGER);
   });
 }

@@ -10,38 +10,23 @@ export const asked = async (question, yes, no) => !isOn("ask") || confirmed(ques
 
 /** Ask in a dialog; a promise of whether the answer was yes. */
 export function confirmed(question, yes, no = "no") {
+  const dialog = el(
+    "dialog.asked",
+    { "aria-labelledby": "asked-text" },
+    el("p#asked-text", question),
+    el(
+      "form.row",
+      { method: "dialog" },
+      el("button#asked-yes", { type: "submit", value: "yes" }, yes),
+      el("button#asked-no.primary", { type: "submit", autofocus: true }, no),
+    ),
+  );
+  document.body.append(dialog);
+  dialog.showModal();
   return new Promise((resolve) => {
-    const answer = (value) => () => {
-      dialog.close();
-      resolve(value);
+    dialog.onclose = () => {
+      dialog.remove();
+      resolve(dialog.returnValue === "yes");
     };
-    const dialog = el(
-      "dialog",
-      {
-        class: "asked",
-        "aria-labelledby": "asked-text",
-        oncancel: () => resolve(false),
-        onclose: () => dialog.remove(),
-      },
-      el("p", { id: "asked-text" }, question),
-      el(
-        "p",
-        { class: "row" },
-        el("button", { type: "button", id: "asked-yes", onclick: answer(true) }, yes),
-        el(
-          "button",
-          {
-            type: "button",
-            id: "asked-no",
-            class: "primary",
-            autofocus: true,
-            onclick: answer(false),
-          },
-          no,
-        ),
-      ),
-    );
-    document.body.append(dialog);
-    dialog.showModal();
   });
 }

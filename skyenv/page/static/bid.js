@@ -1,11 +1,9 @@
 // A bid is laid together from the hand in any order, and then played as the one sequence of actions
 // that the rules' encoding has.
-import { el, percent } from "./dom.js";
+import { el, many, percent } from "./dom.js";
 
-const COLOURS = ["green", "violet", "brown", "orange", "gray", "black"],
-  BLACK = 5,
-  BID = 79,
-  DONE = 97;
+const COLOURS = ["green", "violet", "brown", "orange", "gray", "black"];
+const [BLACK, BID, DONE] = [5, 79, 97];
 const actionOf = (colour, value) => BID + 3 * colour + value - 4;
 let current = null; // one decision has one tray
 
@@ -24,20 +22,19 @@ export class Bid {
 
   /** The colour of the coloured cards in the tray; null if there is none. */
   get colour() {
-    return (
-      this.bid.cards.find(
-        ([colour, value]) => colour !== BLACK && this.count(colour, value),
-      )?.[0] ?? null
-    );
+    const isLaid = ([colour, value]) => colour !== BLACK && this.count(colour, value) > 0;
+    return this.bid.cards.find(isLaid)?.[0] ?? null;
   }
 
   /** Why a card can't be laid down beside the others; "" if it can. */
   why(colour, value) {
     const card = this.bid.cards.find((one) => one[0] === colour && one[1] === value);
-    if (!card)
-      return colour === BLACK || this.bid.colours.includes(colour)
-        ? "there is no such card in your hand"
-        : `only ${this.bid.colours.map((one) => COLOURS[one]).join(" or ") || "no colour"} can be bid here`;
+    const { colours } = this.bid;
+    if (!card && colour !== BLACK && !colours.includes(colour)) {
+      const names = colours.map((one) => COLOURS[one]).join(" or ");
+      return `only ${names || "no colour"} can be bid here`;
+    }
+    if (!card) return "there is no such card in your hand";
     if (colour !== BLACK && this.colour !== null && this.colour !== colour)
       return `all coloured cards of a bid have one colour; yours is in ${COLOURS[this.colour]}`;
     return this.count(colour, value) < card[2] ? "" : "all of these lie on the table already";
@@ -70,11 +67,10 @@ export class Bid {
 }
 
 /**
- * What winning is worth, in a line, and what that rests on; `worth` as skyenv/page/worth.py tells
- * it.
+ * What winning is worth (skyenv/page/worth.py), in a line, and what that rests on.
  *
- * `colour` of the bid, undefined if none is laid down yet: then that of most VP; its `total`, how
- * many skyscrapers it `builds` at most, how many `cards` it costs.
+ * `colour` of the bid; undefined if none is laid down yet: then that of most VP. It `builds` so
+ * many skyscrapers at most.
  */
 export function worthText(worth, { colour, total, builds, cards }) {
   const chosen =
@@ -82,20 +78,17 @@ export function worthText(worth, { colour, total, builds, cards }) {
     worth.colours.reduce((best, one) => (one.vp > best.vp ? one : best));
   const most = Math.min(builds, Math.max(...Object.values(chosen.builds)));
   const alea = worth.alea && (worth.alea.find(([than]) => than === total)?.[1] ?? 0);
-  const brings = `${most} × ${chosen.vp} = ${Math.round(100 * most * chosen.vp) / 100} VP in ${chosen.name}`;
-  const others = worth.others.map(
-    ({ seat, most: highest }) => `seat ${seat + 1} could bid ${highest} at most`,
-  );
+  const vp = Math.round(100 * most * chosen.vp) / 100;
+  const brings = `Winning is worth ${most} × ${chosen.vp} = ${vp} VP in ${chosen.name}`;
+  const risk = alea === null ? "" : `; Alea bids more than ${total}: ${percent(alea)}`;
+  const bids = worth.others.map(({ seat, most }) => `seat ${seat + 1} could bid ${most} at most`);
   const rest = [
     worth.assumes,
     worth.stop === null ? "" : `A building stop would bring ${worth.stop} VP instead.`,
-    cards ? `The bid costs ${cards} ${cards === 1 ? "card" : "cards"}; a turn brings two.` : "",
-    others.length ? `By what you know, ${others.join(", ")}.` : "",
+    cards ? `The bid costs ${many(cards, "card")}; a turn brings two.` : "",
+    bids.length ? `By what you know, ${bids.join(", ")}.` : "",
   ];
-  return [
-    `Winning is worth ${brings}${alea === null ? "" : `; Alea bids more than ${total}: ${percent(alea)}`}`,
-    rest.filter(Boolean).join(" "),
-  ];
+  return [brings + risk, rest.filter(Boolean).join(" ")];
 }
 
 /** The tray that a bid is laid together in. */
@@ -103,90 +96,50 @@ export class BidTray extends Bid {
   changed = () => {};
   play = (_actions) => {};
 
-  worth = null;
-
-  /**
-   * The tray of a decision: what the server told of it (`decision.bid`), and of what winning is
-   * worth (`decision.auction.worth`).
-   */
-  static of(bid, { step = 0, changed = null, play = null, worth = null } = {}) {
-    const key = JSON.stringify(bid);
-    if (current?.key !== key || (play && current.step !== step))
-      current = new BidTray(bid, key, step);
-    if (play) Object.assign(current, { changed, play, worth });
+  /** The tray of a decision that the server told of. */
+  static of({ decision, step }) {
+    const key = JSON.stringify([step, decision.bid]);
+    if (current?.key !== key) current = new BidTray(decision, key);
     return current;
   }
 
-  constructor(bid, key, step) {
+  constructor({ bid, auction }, key) {
     super(bid);
     this.key = key;
-    this.step = step;
-    this.stored = `bid ${location.pathname} ${step}`;
-    try {
-      // a reload loses nothing
-      for (const [action, number] of JSON.parse(sessionStorage.getItem(this.stored) ?? "[]"))
-        this.laid.set(action, number);
-    } catch {
-      /* then it is empty */
-    }
+    this.worth = auction?.worth;
     this.rows = bid.cards.map(([colour, value, number]) => this.row(colour, value, number));
-    this.total = el("p", { class: "total", "aria-live": "polite" });
-    this.button = el("button", {
-      type: "button",
-      class: "primary",
-      id: "bid-done",
+    this.element = el(
+      "ul.tray.cards",
+      { "aria-label": "Your cards for a bid" },
+      this.rows.map((row) => row.element),
+    );
+    this.total = el("p.total", { "aria-live": "polite" });
+    this.value = el("summary");
+    this.rest = el("p.small");
+    this.told = el("details.worth", this.value, this.rest);
+    this.button = el("button#bid-done.primary", {
+      "data-action": DONE,
       onclick: () => this.done(),
     });
-    this.empty = el(
-      "button",
-      {
-        type: "button",
-        id: "bid-empty",
-        onclick: () => {
-          this.laid.clear();
-          this.show();
-        },
-      },
-      "take all back",
-    );
-    this.element = el(
-      "ul",
-      { class: "tray cards", "aria-label": "Your cards for a bid" },
-      ...this.rows.map((row) => row.element),
-    );
-    this.value = el("summary", {});
-    this.rest = el("p", { class: "small" });
-    this.foot = el(
-      "div",
-      { class: "bid" },
-      this.total,
-      el("details", { class: "worth" }, this.value, this.rest),
-      this.button,
-      this.empty,
-    );
+    this.empty = el("button#bid-empty", { onclick: () => this.clear() }, "take all back");
+    this.foot = el("div.bid", this.total, this.told, this.button, this.empty);
     this.show();
   }
 
   row(colour, value, number) {
-    const name = `${COLOURS[colour]} ${value}`;
-    const count = el("span", { class: "count" });
+    const [card, name] = [`${colour}:${value}`, `${COLOURS[colour]} ${value}`];
+    const count = el("span.count");
+    const lay = () => this.add(colour, value);
     const more = el(
       "button",
-      { type: "button", "data-more": `${colour}:${value}`, onclick: () => this.add(colour, value) },
-      el("span", {}, el("span", { class: "unseen" }, "lay down "), name),
+      { "data-more": card, "data-action": actionOf(colour, value), onclick: lay },
+      el("span", el("span.unseen", "lay down "), name),
       count,
     );
-    const less = el(
-      "button",
-      {
-        type: "button",
-        "aria-label": `take back ${name}`,
-        "data-less": `${colour}:${value}`,
-        onclick: () => this.add(colour, value, -1),
-      },
-      "−",
-    );
-    const element = el("li", { class: `suit suit-${colour}` }, more, less);
+    const back = () => this.add(colour, value, -1);
+    const label = `take back ${name}`;
+    const less = el("button", { "aria-label": label, "data-less": card, onclick: back }, "−");
+    const element = el(`li.suit.suit-${colour}`, more, less);
     return { colour, value, number, less, more, count, element };
   }
 
@@ -196,47 +149,38 @@ export class BidTray extends Bid {
     this.show();
   }
 
+  clear() {
+    this.laid.clear();
+    this.show();
+  }
+
   done() {
-    const { actions } = this;
-    if (this.missing) return;
-    try {
-      sessionStorage.removeItem(this.stored);
-    } catch {
-      /* there is none */
-    }
-    this.play([...actions, DONE]);
+    if (!this.missing) this.play([...this.actions, DONE]);
   }
 
   show() {
-    try {
-      sessionStorage.setItem(this.stored, JSON.stringify([...this.laid]));
-    } catch {
-      /* then a reload forgets it */
-    }
     for (const { colour, value, number, less, more, count } of this.rows) {
       count.textContent = `${this.count(colour, value)}/${number} +`;
       less.disabled = this.count(colour, value) === 0;
-      more.disabled = this.why(colour, value) !== "";
       more.title = this.why(colour, value);
+      more.disabled = more.title !== "";
     }
     const { laid, supply } = this.bid;
-    const sum = laid + this.sum,
-      of = laid ? ` (${laid} and ${this.sum} more)` : "";
-    const built = this.actions.length ? `, builds up to ${Math.min(this.allows, supply)}` : "";
-    this.total.textContent = `Total ${sum}${of}${built}${this.missing ? `: ${this.missing}` : ""}.`;
-    this.button.textContent = `bid ${sum}`;
-    this.button.disabled = this.missing !== "";
-    this.empty.disabled = !this.actions.length;
-    const told =
-      this.worth &&
-      worthText(this.worth, {
-        colour: COLOURS[this.colour],
-        total: sum,
-        builds: this.actions.length ? Math.min(this.allows, supply) : Infinity,
-        cards: this.actions.length,
-      });
-    this.value.parentElement.hidden = !told;
-    if (told) [this.value.textContent, this.rest.textContent] = told;
+    const cards = this.actions.length;
+    const total = laid + this.sum;
+    const builds = cards ? Math.min(this.allows, supply) : Infinity;
+    const parts = laid ? ` (${laid} and ${this.sum} more)` : "";
+    const built = cards ? `, builds up to ${builds}` : "";
+    const missing = this.missing && `: ${this.missing}`;
+    this.total.textContent = `Total ${total}${parts}${built}${missing}.`;
+    this.button.textContent = `bid ${total}`;
+    this.button.disabled = missing !== "";
+    this.empty.disabled = cards === 0;
+    this.told.hidden = !this.worth;
+    if (this.worth) {
+      const bid = { colour: COLOURS[this.colour], total, builds, cards };
+      [this.value.textContent, this.rest.textContent] = worthText(this.worth, bid);
+    }
     this.changed();
   }
 }

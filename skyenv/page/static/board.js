@@ -1,9 +1,19 @@
 // The drawing of the table, put into the page part by part: what can be clicked, what is said about
 // the rest, what moves.
 
-export const PARTS =
-  "[data-district],[data-plot],[data-stack],[data-place],[data-commissioner],[data-card],[data-row-type]";
-const SVG = "http://www.w3.org/2000/svg";
+/** What can be clicked, or has something said about it. */
+import { $$ } from "./dom.js";
+export const PARTS = ["district", "plot", "stack", "place", "commissioner", "card", "row-type"]
+  .map((name) => `[data-${name}]`)
+  .join();
+
+/** An element of a drawing. */
+export function shape(name, attributes = {}, ...children) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, `${value}`);
+  made.append(...children);
+  return made;
+}
 
 // ---- what is drawn ----
 
@@ -22,10 +32,7 @@ export const digestsOf = (drawing) =>
     .map(([digest]) => digest)
     .join("");
 
-/**
- * Whether drawings stand upright: there is no room for wide ones, whose text would be too small,
- * beside the page's column.
- */
+/** Whether drawings stand upright: the text of wide ones would be too small here. */
 export const isUpright = matchMedia("(max-width: 1262px)");
 
 // ---- what can be clicked ----
@@ -70,8 +77,7 @@ export function showBoard(holder, drawing, play = null, legal = (_part) => false
   const refocus = focused(holder);
   if (changed) redraw(board, drawing, holder, isFirst);
   if (markLegal(holder) || changed)
-    for (const part of holder.querySelectorAll(".faded, .hinted"))
-      part.classList.remove("faded", "hinted");
+    for (const part of $$(".faded, .hinted", holder)) part.classList.remove("faded", "hinted");
   refocus();
 }
 
@@ -81,7 +87,7 @@ function focused(holder) {
   const key = holder.contains(active) ? keyOf(active) : null;
   return () => {
     if (key === null || document.activeElement === active) return;
-    [...holder.querySelectorAll('[role="button"]')]
+    $$('[role="button"]', holder)
       .find((one) => keyOf(one) === key)
       ?.focus({ preventScroll: true });
   };
@@ -126,9 +132,9 @@ function fill(board, drawing, place, name) {
   const old = board.slots.get(name);
   let inner = old?.inner;
   if (old?.digest !== digest) {
-    const made = document.createElementNS(SVG, "g");
+    const made = shape("g");
     made.innerHTML = text; // made by the drawing's own code, which escapes all names
-    inner = [...made.querySelectorAll("[data-part]")];
+    inner = $$("[data-part]", made);
     label(made);
     place.replaceChildren(...made.childNodes);
   } else if (old.place !== place) place.replaceChildren(...old.place.childNodes);
@@ -138,7 +144,7 @@ function fill(board, drawing, place, name) {
 
 /** What things are becomes a label: the page has its own tooltip, which says more. */
 function label(root) {
-  for (const part of root.querySelectorAll(PARTS)) {
+  for (const part of $$(PARTS, root)) {
     const title = part.querySelector(":scope > title");
     if (!title) continue;
     part.setAttribute("role", "group"); // without a role nothing can have a label
@@ -157,17 +163,13 @@ function setUp(svg, play) {
 
 const MARGIN = 12; // user units that are cut off at each side: the page has its own margins
 
-/**
- * Leave the headline out, which the page says beside the drawing, and tell style sheets the shape
- * of the rest.
- */
+/** Leave the headline out, which the page says, and tell style sheets the shape of the rest. */
 function crop(svg) {
   const { width, height } = svg.viewBox.baseVal;
   const top =
     svg.querySelector('[data-part="city"]').closest("svg > g").transform.baseVal.consolidate()
       .matrix.f - 6;
-  const left = width - 2 * MARGIN,
-    high = height - top - MARGIN;
+  const [left, high] = [width - 2 * MARGIN, height - top - MARGIN];
   svg.setAttribute("viewBox", `${MARGIN} ${top} ${left} ${high}`);
   // style sheets keep it in the window
   document.documentElement.style.setProperty("--ratio", `${left / high}`);
@@ -177,7 +179,7 @@ function crop(svg) {
 export function markLegal(holder) {
   const { play, legal } = boards.get(holder);
   let changed = false;
-  for (const part of holder.querySelectorAll(PARTS)) {
+  for (const part of $$(PARTS, holder)) {
     const can = play !== null && legal(part);
     if (can === (part.getAttribute("role") === "button")) continue;
     changed = true;
@@ -193,47 +195,10 @@ export function markLegal(holder) {
 /**
  * A plot lies in its district: the innermost part that is legal is meant, or else the innermost.
  */
-function meant(part, legal) {
+export function meant(part, legal) {
   for (let outer = part; outer; outer = outer.parentElement?.closest(PARTS))
     if (legal(outer)) return outer;
   return part;
-}
-
-/** Say what lies under the pointer: `say(part)` gives the text, or "" for nothing. */
-export function explainBoard(holder, say, legal) {
-  const tip = document.body.appendChild(document.createElement("div"));
-  tip.className = "tip";
-  tip.setAttribute("role", "tooltip");
-  tip.hidden = true;
-  const show = (event) => {
-    const part = event.target.closest?.(PARTS);
-    const text = part && holder.contains(part) ? say(meant(part, legal)) : "";
-    tip.hidden = !text;
-    if (!text) return;
-    tip.textContent = text;
-    const width = tip.offsetWidth,
-      height = tip.offsetHeight;
-    const above = event.clientY - height - 14;
-    tip.style.left = `${Math.max(4, Math.min(event.clientX - width / 2, innerWidth - width - 4))}px`;
-    tip.style.top = `${above < 4 ? event.clientY + 18 : above}px`;
-  };
-  holder.addEventListener("pointermove", show);
-  holder.addEventListener("click", (event) => {
-    // a finger doesn't hover
-    const part = event.target.closest?.(PARTS);
-    if (part && !legal(meant(part, legal))) show(event);
-    else tip.hidden = true;
-  });
-  holder.addEventListener("pointerleave", () => {
-    tip.hidden = true;
-  });
-  addEventListener(
-    "scroll",
-    () => {
-      tip.hidden = true;
-    },
-    { passive: true },
-  );
 }
 
 // ---- what moves ----
@@ -250,7 +215,7 @@ function pieces(holder) {
   const found = new Map();
   const toUnits = svg.getScreenCTM()?.inverse();
   if (!toUnits || matchMedia("(prefers-reduced-motion: reduce)").matches) return found;
-  for (const element of svg.querySelectorAll("[data-piece]")) {
+  for (const element of $$("[data-piece]", svg)) {
     const key = `${element.closest("[data-part]")?.dataset.part}|${element.dataset.piece}`;
     const box = element.getBoundingClientRect();
     const corner = new DOMPoint(box.left, box.top).matrixTransform(toUnits),
@@ -261,11 +226,8 @@ function pieces(holder) {
       y: (corner.y + far.y) / 2,
       height: far.y - corner.y,
     };
-    const group = found.get(key) ?? {
-      kind: element.dataset.piece.split(":")[0],
-      count: 0,
-      elements: [],
-    };
+    const [kind] = element.dataset.piece.split(":");
+    const group = found.get(key) ?? { kind, count: 0, elements: [] };
     group.count += Number(element.dataset.count ?? 1);
     group.elements.push(one);
     found.set(key, group);
@@ -273,10 +235,7 @@ function pieces(holder) {
   return found;
 }
 
-/**
- * Let pieces fly from where there are fewer now to where there are more. It delays nothing: all is
- * in its place already.
- */
+/** Let pieces fly from where there are fewer now to where there are more; all is there already. */
 function move(board, holder, before) {
   const after = (board.placed = pieces(holder));
   const lost = new Map(); // by kind: boxes from which pieces have gone
@@ -295,28 +254,19 @@ function move(board, holder, before) {
   }
 }
 
-/**
- * A likeness of a piece goes from one box to its own, on top of everything; until then the piece
- * itself isn't seen.
- */
+/** A likeness of a piece goes from a box to its own, above all else; it isn't seen itself then. */
 function fly(board, holder, from, to) {
   if (Math.hypot(from.x - to.x, from.y - to.y) < SMALL) return;
   const svg = holder.querySelector("svg");
-  const flying = document.createElementNS(SVG, "g"),
-    likeness = to.element.cloneNode(true);
+  const likeness = to.element.cloneNode(true);
   const matrix = svg.getScreenCTM().inverse().multiply(to.element.parentNode.getScreenCTM());
-  flying.setAttribute("class", "flying");
-  flying.setAttribute("aria-hidden", "true");
+  const { a, b, c, d, e, f } = matrix;
+  const set = shape("g", { transform: `matrix(${a} ${b} ${c} ${d} ${e} ${f})` }, likeness);
+  const flying = shape("g", { class: "flying", "aria-hidden": "true" }, set);
   likeness.removeAttribute("data-piece");
-  const set = document.createElementNS(SVG, "g");
-  set.setAttribute(
-    "transform",
-    `matrix(${matrix.a} ${matrix.b} ${matrix.c} ${matrix.d} ${matrix.e} ${matrix.f})`,
-  );
-  set.append(likeness);
-  flying.append(set);
-  for (const part of flying.querySelectorAll(PARTS))
+  for (const part of $$(PARTS, flying)) {
     for (const name of Object.keys(part.dataset)) delete part.dataset[name];
+  }
   svg.append(flying);
   const scale = from.height / (to.height || 1);
   flying.style.transformOrigin = `${to.x}px ${to.y}px`;

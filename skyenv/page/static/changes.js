@@ -1,6 +1,5 @@
 // What happened since this seat's last turn: listed, and marked on the board. And who leads.
-import { el } from "./dom.js";
-import { $ } from "./seat.js";
+import { $$, $, el, isNews } from "./dom.js";
 import { linked } from "./terms.js";
 
 const LAST_TURNS = "The last turns";
@@ -15,29 +14,20 @@ export function showRecent(state) {
     $("recent").querySelector("h2").textContent = LAST_TURNS;
     $("recent").querySelector(".scroll").setAttribute("aria-label", LAST_TURNS);
   }
-  const shown = JSON.stringify(state.recent);
-  if ($("recent-list").dataset.shown !== shown) {
-    $("recent-list").dataset.shown = shown;
-    $("recent-list").replaceChildren(
-      ...state.recent.map((turn) =>
-        el(
-          "li",
-          { class: `seat-${turn.seat}` },
-          ...turn.lines.map((line) => el("span", {}, ...linked(line))),
-        ),
-      ),
-    );
-    $("recent-none").hidden = state.recent.length > 0;
+  if (isNews($("recent-list"), state.recent)) {
+    const line = (text) => el("span", linked(text));
+    const turns = state.recent.map(({ seat, lines }) => el(`li.seat-${seat}`, lines.map(line)));
+    $("recent-list").replaceChildren(...turns);
+    $("recent-none").hidden = turns.length > 0;
   }
   mark(state.recent.flatMap((turn) => turn.parts));
 }
 
 /** Mark parts of the drawing: pairs of a data attribute's name and its value. */
 function mark(parts) {
-  for (const old of $("board").querySelectorAll(".changed")) old.classList.remove("changed");
+  for (const old of $$(".changed", $("board"))) old.classList.remove("changed");
   for (const [name, value] of parts) {
-    for (const part of $("board").querySelectorAll(`[data-${name}="${value}"]`))
-      part.classList.add("changed");
+    for (const part of $$(`[data-${name}="${value}"]`, $("board"))) part.classList.add("changed");
   }
 }
 
@@ -45,24 +35,15 @@ function mark(parts) {
  * Who leads: VP, what they would be if all districts were scored now.
  * @param {State} state
  */
-export function showLeads(state) {
-  const shown = JSON.stringify([state.scores, state.standing, state.names]);
-  if ($("leads-body").dataset.shown === shown) return;
-  $("leads-body").dataset.shown = shown;
-  const most = Math.max(...state.standing);
-  $("leads-body").replaceChildren(
-    ...state.names.map((name, seat) =>
-      el(
-        "tr",
-        { class: `seat-${seat}` },
-        el("th", { scope: "row" }, `${seat + 1} ${name}`),
-        el("td", {}, `${state.scores[seat]}`),
-        el(
-          "td",
-          { class: state.standing[seat] === most ? "most" : null },
-          `${state.standing[seat]}`,
-        ),
-      ),
-    ),
-  );
+export function showLeads({ scores, standing, names }) {
+  if (!isNews($("leads-body"), [scores, standing, names])) return;
+  const most = Math.max(...standing);
+  const row = (name, seat) =>
+    el(
+      `tr.seat-${seat}`,
+      el("th", { scope: "row" }, `${seat + 1} ${name}`),
+      el("td", `${scores[seat]}`),
+      el(standing[seat] === most ? "td.most" : "td", `${standing[seat]}`),
+    );
+  $("leads-body").replaceChildren(...names.map(row));
 }

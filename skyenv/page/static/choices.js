@@ -4,15 +4,12 @@ import { actionsOf, markLegal } from "./board.js";
 import { asked } from "./asking.js";
 import { BidTray } from "./bid.js";
 import { showDraft } from "./draft.js";
-import { el } from "./dom.js";
-import { $, act, positionOf, seat, undo } from "./seat.js";
+import { $$, $, el, isNews } from "./dom.js";
+import { act, positionOf, seat, undo } from "./seat.js";
 import { isForced } from "./settings.js";
 import { linked, worded } from "./terms.js";
 
-const PASS = 78,
-  TAKE = 55,
-  STOP = 102,
-  BID = 79;
+const [PASS, TAKE, STOP, BID] = [78, 55, 102, 79];
 // so many choices on the table stand as buttons at once; more are a list that can be opened
 const LISTED = 8;
 
@@ -38,18 +35,16 @@ const movesOf = (part) =>
 const taking = (part) =>
   seat.state?.decision.take && part.dataset.stack !== undefined ? Number(part.dataset.stack) : null;
 
-/**
- * The card of this seat's hand that a part of the drawing is: [colour, value]; null if it is none.
- */
+/** The card of this seat's hand that a part of the drawing is: [colour, value], or null. */
 function cardOf(part) {
   const [whose, colour, rank] = (part.dataset.card ?? "").split(":").map(Number);
   return part.dataset.card && whose === seat.state.seat ? [colour, rank + 4] : null;
 }
 
-/**
- * What has been chosen of a choice of several actions, in the order in which they will be played.
- */
+/** What has been chosen of a choice of several actions, in the order of playing them. */
 export const begun = () => tray?.actions ?? (first === null ? [] : [TAKE + first]);
+
+const canPass = (legal) => legal.some((choice) => choice.action === PASS);
 
 /** Whether any bid is left: of cards that come to too little, passing is the only choice. */
 const canBid = (state) =>
@@ -61,7 +56,7 @@ export function isLegal(part) {
   if (!state?.yours || isForced(state)) return false;
   if (state.decision.take && part.dataset.stack !== undefined)
     return state.decision.take.some(([colour]) => colour === taking(part));
-  if (canBid(state) && cardOf(part)) return !BidTray.of(state.decision.bid).why(...cardOf(part));
+  if (canBid(state) && cardOf(part)) return !BidTray.of(state).why(...cardOf(part));
   return movesOf(part).length > 0;
 }
 
@@ -82,23 +77,23 @@ export function whyNot(part) {
   const [action] = actionsOf(part, state.seat); // all moves of a commissioner have one reason
   if (action === undefined && state.yours)
     return part.dataset.stack ? "black cards come with options C and D; they can't be chosen" : "";
-  if (canBid(state) && cardOf(part)) return BidTray.of(state.decision.bid).why(...cardOf(part));
+  if (canBid(state) && cardOf(part)) return BidTray.of(state).why(...cardOf(part));
   return reasonOf(state, action);
+}
+
+/** What a click on a part of the drawing does, in words. */
+function clickOf(part, state) {
+  if (taking(part) !== null) return first === taking(part) ? "put it back" : "take its top card";
+  if (canBid(state) && cardOf(part)) return "lay it down";
+  if (part.dataset.commissioner !== undefined) return "";
+  return state.legal.find((one) => one.action === movesOf(part)[0])?.text;
 }
 
 /** What is said about a part of the drawing under the pointer. */
 export function say(part) {
   const { state } = seat;
   const what = part.getAttribute("aria-label") ?? "";
-  const choice =
-    state && part.dataset.commissioner === undefined
-      ? state.legal.find((one) => one.action === movesOf(part)[0])
-      : null;
-  let click = choice?.text;
-  if (!isLegal(part)) click = null;
-  else if (taking(part) !== null)
-    click = first === taking(part) ? "put it back" : "take its top card";
-  else if (canBid(state) && cardOf(part)) click = "lay it down";
+  const click = isLegal(part) ? clickOf(part, state) : "";
   return [what, click ? worded(`click: ${click}`) : whyNot(part)].filter(Boolean).join(" — ");
 }
 
@@ -115,15 +110,12 @@ export function click(part) {
 
 /** Choose a commissioner: its next places stay bright. */
 function aim(who) {
-  for (const one of $("board").querySelectorAll("[data-place]"))
+  for (const one of $$("[data-place]", $("board")))
     one.classList.toggle("faded", !one.dataset.place.startsWith(`${who}:`));
   $("board").querySelector(`.legal[data-place^="${who}:"]`)?.focus();
 }
 
-/**
- * What is asked before an action that can't be taken back: the question, yes and no; null if
- * nothing is.
- */
+/** What is asked before an action that can't be taken back: question, yes and no; or null. */
 function questionOf(action, { legal, decision, lesson }) {
   if (lesson) return null;
   if (action === PASS && legal.length > 1)
@@ -144,15 +136,12 @@ function questionOf(action, { legal, decision, lesson }) {
 export async function choose(action) {
   const { state } = seat;
   const question = questionOf(action, state);
-  if (question && !(await asked(question[0], question[1], question[2]))) return;
+  if (question && !(await asked(...question))) return;
   // it may have been told again meanwhile
   if (positionOf(seat.state) === positionOf(state)) act([action]);
 }
 
-/**
- * Choose a stack: the first is marked, the second is taken with it, in the order that the rules'
- * encoding wants.
- */
+/** Choose a stack: the first is marked, with the second both are taken, by ascending colour. */
 function take(colour) {
   if (first === null || first === colour) {
     first = first === colour ? null : colour;
@@ -164,13 +153,11 @@ function take(colour) {
   act(pair.map((one) => TAKE + one));
 }
 
-/**
- * Mark what is chosen so far, on the drawing and among the buttons, and what can be added to it.
- */
+/** Mark what is chosen so far, on the drawing and among the buttons, and what can be added. */
 function mark() {
-  for (const stack of $("board").querySelectorAll("[data-stack]"))
+  for (const stack of $$("[data-stack]", $("board")))
     stack.classList.toggle("chosen", first !== null && taking(stack) === first);
-  for (const button of $("choices").querySelectorAll("[data-take]"))
+  for (const button of $$("[data-take]", $("choices")))
     button.setAttribute("aria-pressed", `${Number(button.dataset.take) === first}`);
   markLegal($("board"));
   showDraft($("board"), seat.state.seat, tray);
@@ -178,66 +165,39 @@ function mark() {
 
 // ---- the choices as buttons ----
 
-const button = (choice) =>
+const choosing = (action) => ({
+  "data-choice": action,
+  "data-action": action,
+  onclick: () => choose(action),
+});
+const button = (choice) => el("button", choosing(choice.action), choice.text);
+
+const optionCard = ({ letter, name, why, brings, choices }) =>
   el(
-    "button",
-    { type: "button", "data-choice": choice.action, onclick: () => choose(choice.action) },
-    choice.text,
+    choices.length ? "section.option" : "section.option.none",
+    { "data-option": letter },
+    el("h2", el("b.letter", letter), ` ${name}`),
+    el("p.brings", linked(why ? `Not now: ${why}.` : `${brings}.`)),
+    el("p.picks", choices.map(button)),
   );
 
-function optionCards(options) {
-  return options.map((one) =>
-    el(
-      "section",
-      { class: one.choices.length ? "option" : "option none", "data-option": one.letter },
-      el("h2", {}, el("b", { class: "letter" }, one.letter), ` ${one.name}`),
-      el("p", { class: "brings" }, ...linked(one.why ? `Not now: ${one.why}.` : `${one.brings}.`)),
-      el("p", { class: "picks" }, ...one.choices.map((choice) => button(choice))),
-    ),
-  );
-}
-
-function stackButtons(stacks) {
-  return stacks.map(([colour, name, value]) =>
-    el(
-      "button",
-      {
-        type: "button",
-        class: `suit suit-${colour}`,
-        "data-take": colour,
-        "aria-pressed": "false",
-        onclick: () => take(colour),
-      },
-      `${name} ${value}`,
-    ),
-  );
-}
-
-/**
- * What holds the choices: made anew each time, as what stays in the page and moves is seen as a
- * jump.
- */
-const parts = () => [
+const stackButton = ([colour, name, value]) =>
   el(
-    "div",
-    { id: "offered" },
-    el("p", { id: "auction", class: "small" }),
-    el("div", { id: "buttons", class: "buttons" }),
-    el(
-      "details",
-      { id: "all" },
-      el("summary", { id: "all-title" }),
-      el("ul", { id: "places", class: "buttons" }),
-    ),
-  ),
-  el("div", { id: "foot" }),
-];
+    `button.suit.suit-${colour}`,
+    {
+      "data-take": colour,
+      "data-action": TAKE + colour,
+      "aria-pressed": "false",
+      onclick: () => take(colour),
+    },
+    `${name} ${value}`,
+  );
 
 /** The buttons of a decision, or the tray of its bid. */
 function buttons({ options, take, bid }, legal) {
   if (!legal.length) return [];
-  if (options) return optionCards(options);
-  if (take) return stackButtons(take);
+  if (options) return options.map(optionCard);
+  if (take) return take.map(stackButton);
   if (tray) return [tray.element];
   return legal
     .filter((choice) => !choice.place && !(bid && choice.action >= BID) && choice.action !== PASS)
@@ -250,57 +210,42 @@ function showPlaces(phase, places) {
   $("all").open = opened[0] === phase ? opened[1] : places.length <= LISTED;
   opened = [phase, $("all").open];
   $("all-title").textContent = `${places.length} choices on the table, as a list`;
-  $("places").replaceChildren(...places.map((choice) => el("li", {}, button(choice))));
+  $("places").replaceChildren(...places.map((choice) => el("li", button(choice))));
 }
 
 /** Show what ends a bid, and passing. */
 function showFoot(legal) {
-  const passing = legal.some((choice) => choice.action === PASS)
-    ? [
-        el(
-          "button",
-          { type: "button", class: "apart", "data-choice": PASS, onclick: () => choose(PASS) },
-          "pass",
-        ),
-      ]
-    : [];
-  $("foot").replaceChildren(...(tray ? [tray.foot] : []), ...passing);
+  const passing = el("button.apart", choosing(PASS), "pass");
+  $("foot").replaceChildren(tray?.foot ?? "", canPass(legal) ? passing : "");
 }
 
 /** Show the choices. */
 export function showChoices(state) {
-  const shown = JSON.stringify([
-    state.legal,
-    state.decision,
-    state.undo,
-    state.step,
-    isForced(state),
-  ]);
-  if ($("choices").dataset.shown === shown) {
+  const { legal: all, decision, undo, step } = state;
+  if (!isNews($("choices"), [all, decision, undo, step, isForced(state)])) {
     mark();
     return;
   }
-  $("choices").dataset.shown = shown;
   const focused = $("choices").querySelector(":focus-visible"); // not for clicks
-  const { options, take: stacks, bid, auction } = state.decision;
+  const { options, take: stacks, bid, auction } = decision;
   first = null;
   tray = null;
-  const legal = isForced(state) || !state.yours ? [] : state.legal;
+  const legal = isForced(state) || !state.yours ? [] : all;
   const others = options || stacks || bid ? [] : legal.filter((choice) => choice.place);
   if ($("all")) opened[1] = $("all").open;
-  $("choices").replaceChildren(...parts());
-  $("auction").replaceChildren(
-    ...linked(auction ? `${auction.text} Still in: ${auction.still.join(", ")}.` : ""),
-  );
+  // Made anew each time, as what stays in the page and moves is seen as a jump.
+  $("choices").replaceChildren(document.importNode($("offer").content, true));
+  const told = auction ? `${auction.text} Still in: ${auction.still.join(", ")}.` : "";
+  $("auction").replaceChildren(...linked(told));
   $("buttons").className = options ? "options" : "buttons";
   if (legal.length && canBid(state)) {
-    tray = BidTray.of(bid, { step: state.step, changed: mark, play: act, worth: auction.worth });
+    tray = Object.assign(BidTray.of(state), { changed: mark, play: act });
     tray.show();
   }
-  $("buttons").replaceChildren(...buttons(state.decision, legal));
+  $("buttons").replaceChildren(...buttons(decision, legal));
   showPlaces(state.phase, others);
   showFoot(legal);
-  $("undo").hidden = !state.undo;
+  $("undo").hidden = !undo;
   $("choices").classList.toggle("idle", legal.length === 0);
   mark();
   keepFocus(focused);
@@ -308,16 +253,12 @@ export function showChoices(state) {
 
 /** The choice that stands where an earlier one stood. */
 function sameAs(earlier) {
-  const selector = earlier?.dataset.choice
-    ? `[data-choice="${earlier.dataset.choice}"]`
-    : `[id="${earlier?.id}"]`;
+  const { action } = earlier?.dataset ?? {};
+  const selector = action ? `[data-action="${action}"]` : `[id="${earlier?.id}"]`;
   return earlier && $("choices").querySelector(selector);
 }
 
-/**
- * The keyboard stays where it was, on the drawing or among the choices, also over the moves of
- * others.
- */
+/** The keyboard stays where it was, on the drawing or among the choices, while others move, too. */
 function keepFocus(focused) {
   const { activeElement: active } = document;
   const stays =
@@ -337,17 +278,17 @@ function keepFocus(focused) {
 
 /** Keys: an option by its letter, pass, take back. Whether the key was one of these. */
 export function choiceKey(key) {
-  const state = seat.state;
+  const { state } = seat;
   if (key === "u" && state?.undo) {
     undo();
     return true;
   }
   if (!state?.yours) return false;
-  if (key === "p" && state.legal.some((choice) => choice.action === PASS)) {
+  if (key === "p" && canPass(state.legal)) {
     choose(PASS);
     return true;
   }
-  const picks = [...$("choices").querySelectorAll(`[data-option="${key.toUpperCase()}"] button`)];
+  const picks = $$(`[data-option="${key.toUpperCase()}"] button`, $("choices"));
   if (picks.length === 1) picks[0].click();
   else picks[0]?.focus();
   return picks.length > 0;

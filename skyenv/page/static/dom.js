@@ -1,81 +1,138 @@
 // Small helpers that all pages share.
 
-/**
- * An address of this server, written from its root: the page may stand below a path, as this script
- * does.
- */
+/** An address of this server, which may stand below a path, as this script does. */
 export function at(address) {
   const { pathname, search, hash } = new URL(`..${address}`, import.meta.url);
   return pathname + search + hash;
 }
 
+/** An element of the page, by its id. */
+export const $ = (name) => document.getElementById(name);
+
 /**
- * Make an element: attributes by name, handlers as onclick etc., then children (texts or elements;
- * null is left out).
+ * The elements that a selector names.
+ * @param {ParentNode} root
  */
-export function el(tag, attributes = {}, ...children) {
+export const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
+
+/** The whole of an address of this server, for people to hand on. */
+export const whole = (address) => new URL(at(address), location.href).href;
+
+function set(element, name, value) {
+  if (typeof value === "function") element.addEventListener(name.slice(2), value);
+  else if (value === true) element.setAttribute(name, "");
+  else if (value !== false && value !== null && value !== undefined)
+    element.setAttribute(name, name === "href" && value[0] === "/" ? at(value) : value);
+}
+
+/**
+ * Make an element. `selector`: its tag, #id and .classes. Then, if it has any, an object of
+ * attributes, with handlers as onclick etc.; then children: texts, elements, lists of them; null
+ * and false are left out. Buttons submit no form unless their type says so.
+ */
+export function el(selector, ...rest) {
+  const [tag, ...marks] = selector.split(/(?=[.#])/);
+  const attributes = rest[0]?.constructor === Object ? rest.shift() : {};
   const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (typeof value === "function") made.addEventListener(name.slice(2), value);
-    else if (value === true) made.setAttribute(name, "");
-    else if (value !== false && value !== null && value !== undefined)
-      made.setAttribute(name, name === "href" && value[0] === "/" ? at(value) : value);
+  if (tag === "button") made.type = "button";
+  for (const mark of marks) {
+    if (mark[0] === "#") made.id = mark.slice(1);
+    else made.classList.add(mark.slice(1));
   }
-  made.append(...children.filter((child) => child !== null && child !== undefined));
+  for (const [name, value] of Object.entries(attributes)) set(made, name, value);
+  made.append(...rest.flat().filter((child) => child !== false && child !== null));
   return made;
+}
+
+/** A table with a line of heads (texts, or cells) above its rows. */
+export const table = (selector, heads, rows) =>
+  el(
+    selector,
+    el(
+      "thead",
+      el(
+        "tr",
+        heads.map((head) => (head.tagName ? head : el("th", { scope: "col" }, head))),
+      ),
+    ),
+    el("tbody", rows),
+  );
+
+/** Show a message, or take it away. */
+export function note(text = "", place = $("note")) {
+  place.textContent = text;
+  place.hidden = !text;
+}
+
+/**
+ * Whether an element shows something else than `value`, which it then will: what is clicked just
+ * now shouldn't be made anew in vain.
+ */
+export function isNews(place, value) {
+  const text = JSON.stringify(value);
+  const isNew = place.dataset.shown !== text;
+  place.dataset.shown = text;
+  return isNew;
+}
+
+/** A number with its unit, in one or several. */
+export const many = (number, unit) =>
+  `${number.toLocaleString()} ${unit}${number === 1 ? "" : "s"}`;
+
+/** A number as people write it. */
+export const signed = (number) => `${number}`.replaceAll("-", "−");
+
+/** A time, given in seconds since 1970. */
+export const when = (seconds) =>
+  new Date(1000 * seconds).toLocaleString([], { dateStyle: "short", timeStyle: "short" });
+
+/** What this browser has stored by a name; null if it has nothing, or lets pages store nothing. */
+export function kept(name) {
+  try {
+    return localStorage.getItem(name);
+  } catch {
+    return null;
+  }
+}
+
+/** Store something in this browser, if it lets pages do so. */
+export function keep(name, value) {
+  try {
+    localStorage.setItem(name, value);
+  } catch {
+    /* then it is forgotten with the page */
+  }
 }
 
 /** The theme in force: "light" or "dark". */
 export const theme = () => document.documentElement.dataset.theme;
 
 /**
- * Follow the system's theme until somebody chooses; returns the button to choose with. `changed` is
- * called afterwards.
+ * Follow the system's theme until somebody chooses one by this button; then `changed` is called.
  */
-export function themeButton(changed) {
+export function themeButton(changed = () => {}) {
   const system = matchMedia("(prefers-color-scheme: dark)");
-  const stored = () => {
-    try {
-      return localStorage.getItem("theme");
-    } catch {
-      return null;
-    } // a page from disk may have no storage
-  };
+  const root = document.documentElement;
   const apply = () => {
-    document.documentElement.dataset.theme = stored() ?? (system.matches ? "dark" : "light");
+    root.dataset.theme = kept("theme") ?? (system.matches ? "dark" : "light");
   };
   apply();
   system.addEventListener("change", () => {
     apply();
     changed();
   });
-  return el(
-    "button",
-    {
-      type: "button",
-      class: "quiet",
-      "aria-label": "Light or dark",
-      title: "Light or dark",
-      onclick: () => {
-        const next = theme() === "dark" ? "light" : "dark";
-        try {
-          localStorage.setItem("theme", next);
-        } catch {
-          /* then it lasts as long as the page */
-        }
-        document.documentElement.dataset.theme = next;
-        changed();
-      },
-    },
-    "◐",
-  );
+  const change = () => {
+    root.dataset.theme = theme() === "dark" ? "light" : "dark";
+    keep("theme", theme());
+    changed();
+  };
+  const label = "Light or dark";
+  return el("button.quiet", { "aria-label": label, title: label, onclick: change }, "◐");
 }
 
 let patience = null; // waits for a server that is getting ready
 
-/**
- * Have questions that come too early asked again after `wait(how far the server is)`, a promise.
- */
+/** Have questions that come too early asked again after the promise `wait(how far it is)`. */
 export const setPatience = (wait) => {
   patience = wait;
 };
@@ -123,11 +180,9 @@ export async function ask(address, options = {}) {
     await patience(content.preparing);
     return ask(address, options);
   }
-  if (!answer.ok)
-    throw Object.assign(new Error(content.error ?? "The server can't do that."), {
-      status: answer.status,
-    });
-  return content;
+  if (answer.ok) return content;
+  const error = new Error(content.error ?? "The server can't do that.");
+  throw Object.assign(error, { status: answer.status });
 }
 
 /**
@@ -147,34 +202,41 @@ export async function copy(text, button, fail) {
   }
 }
 
-/**
- * Do something whenever the browser leads back to this page as it was left: it doesn't load it
- * anew, so scripts don't start again.
- */
+/** Do something whenever the browser leads back to this page as it was left, without loading it. */
 export const onReturn = (act) =>
   addEventListener("pageshow", (event) => {
     if (event.persisted) act();
   });
 
 /**
- * Disable a button that leads to another page, so that a second click does nothing; who comes back
- * finds it as it was.
+ * Go to the page that `ask()` is answered with, by a button: a second click does nothing, who comes
+ * back finds it as it was, and `fail` is told why it failed.
  */
-export function leaveBy(button) {
+export async function leaveBy(button, ask, fail = note) {
+  const enable = () => {
+    button.disabled = false;
+  };
   button.disabled = true;
-  addEventListener(
-    "pageshow",
-    () => {
-      button.disabled = false;
-    },
-    { once: true },
-  );
+  onReturn(enable);
+  try {
+    location.href = at((await ask()).page);
+  } catch (error) {
+    enable();
+    fail(error.message);
+  }
 }
 
+/** Have a link of this page followed by `go(address)`, without loading the page anew. */
+export const followedBy = (go) => (event) => {
+  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  go(event.currentTarget.href);
+};
+
 const newKey = () =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
-    byte.toString(16).padStart(2, "0"),
-  ).join("");
+  [...crypto.getRandomValues(new Uint32Array(4))]
+    .map((n) => n.toString(16).padStart(8, "0"))
+    .join("");
 
 /**
  * Idempotency keys, so that a request that is sent twice is carried out once: the same key for the
@@ -202,23 +264,20 @@ export const seatNames = (names) =>
   names.map((name, seat) => (name ? `${seat + 1} ${name}` : `seat ${seat + 1}`));
 
 /** A small link to what the rules say, by their ids; rules.js shows it beside the game. */
-export const ruleLink = (rules) =>
-  rules?.length
-    ? el(
-        "a",
-        {
-          class: "rule",
-          href: `/rules#${rules[0]}`,
-          "data-rule": rules[0],
-          title: `the rule: ${rules.join(", ")}`,
-        },
-        "rule",
-      )
-    : null;
+export const ruleLink = (rules) => rules?.length > 0 && ruleNamed("a.rule", rules, "rule");
+
+/** A text that leads to rules. */
+export const ruleNamed = (selector, rules, text) =>
+  el(
+    selector,
+    { href: `/rules#${rules[0]}`, "data-rule": rules[0], title: `the rule: ${rules.join(", ")}` },
+    text,
+  );
 
 /** A share of 1 as a per cent that never says more than is known. */
 export function percent(share) {
   if (share > 0.999 && share < 1) return "> 99.9 %";
   if (share < 0.001 && share > 0) return "< 0.1 %";
-  return `${(100 * share).toFixed(share > 0 && (share < 0.095 || share > 0.99) && share < 1 ? 1 : 0)} %`;
+  const isFine = (share > 0 && share < 0.095) || (share > 0.99 && share < 1);
+  return `${(100 * share).toFixed(isFine ? 1 : 0)} %`;
 }

@@ -1,10 +1,9 @@
 // A bid that is laid together, on the drawing: its cards leave the hand and lie in the bidder's row
 // of the auction.
+import { $$ } from "./dom.js";
+import { shape } from "./board.js";
 
-const SVG = "http://www.w3.org/2000/svg";
-const LEFT = 38,
-  STEP = 26,
-  ROOM = 128; // user units, as skyenv/render/panels.py draws cards on the table
+const [LEFT, STEP, ROOM] = [38, 26, 128]; // user units, as skyenv/render/panels.py draws cards
 
 /** A text whose words are for the time of a draft. */
 function reword(text, words) {
@@ -12,22 +11,14 @@ function reword(text, words) {
   text.textContent = words ?? text.dataset.whole;
 }
 
-function made(name, attributes, ...children) {
-  const element = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, `${value}`);
-  element.append(...children);
-  return element;
-}
-
 /** Cards that are laid down leave the hand. */
 function thin(board, seat, tray) {
-  for (const pile of board.querySelectorAll(`[data-card^="${seat}:"]`)) {
+  for (const pile of $$(`[data-card^="${seat}:"]`, board)) {
     const [, colour, rank] = pile.dataset.card.split(":").map(Number);
     const laid = tray?.count(colour, rank + 4) ?? 0;
-    const many = [...pile.querySelectorAll("text")].find((text) =>
-      (text.dataset.whole ?? text.textContent).startsWith("×"),
-    );
-    const all = many ? Number((many.dataset.whole ?? many.textContent).slice(1)) : 1;
+    const wordsOf = (text) => text.dataset.whole ?? text.textContent;
+    const many = $$("text", pile).find((text) => wordsOf(text).startsWith("×"));
+    const all = many ? Number(wordsOf(many).slice(1)) : 1;
     pile.classList.toggle("laid", laid === all);
     if (many) reword(many, laid ? (all - laid > 1 ? `×${all - laid}` : "") : null);
   }
@@ -38,44 +29,33 @@ function thin(board, seat, tray) {
  * all is as it was drawn.
  */
 export function showDraft(board, seat, tray) {
-  for (const old of board.querySelectorAll(".draft")) old.remove();
+  for (const old of $$(".draft", board)) old.remove();
   thin(board, seat, tray);
-  const rows = [...board.querySelectorAll('[data-part^="bidder"] > g')];
-  const row = rows.find((one) =>
-    one.querySelector("title")?.textContent.startsWith(`seat ${seat + 1}`),
-  );
+  const rows = $$('[data-part^="bidder"] > g', board);
+  const titleOf = (row) => row.querySelector("title")?.textContent ?? "";
+  const row = rows.find((one) => titleOf(one).startsWith(`seat ${seat + 1}`));
   if (!row) return;
-  const texts = row.querySelectorAll(":scope > text"),
-    cards = tray?.actions ?? [];
-  const lie = row.querySelectorAll("[data-piece]").length;
-  for (const text of texts) reword(text, cards.length ? "" : null);
+  const cards = tray?.actions ?? [];
+  const lie = $$("[data-piece]", row).length;
+  for (const text of $$(":scope > text", row)) reword(text, cards.length ? "" : null);
   if (!cards.length) return;
   const width = row.querySelector("rect").width.baseVal.value;
   const step = Math.min(STEP, (width - ROOM) / Math.max(lie + cards.length - 1, 1));
-  cards.forEach((action, i) => {
-    const colour = Math.floor((action - 79) / 3),
-      value = ((action - 79) % 3) + 4;
-    const card = made(
+  for (const [i, action] of cards.entries()) {
+    const [colour, value] = [Math.floor((action - 79) / 3), ((action - 79) % 3) + 4];
+    const transform = `translate(${LEFT + STEP * lie + step * i} 6)`;
+    const card = shape(
       "g",
-      {
-        class: `draft suit-${colour}`,
-        transform: `translate(${LEFT + STEP * lie + step * i} 6)`,
-        "aria-hidden": "true",
-      },
-      made("rect", { width: 24, height: 34, rx: 4 }),
-      made("text", { x: 12, y: 23, "text-anchor": "middle" }, `${value}`),
+      { class: `draft suit-${colour}`, transform, "aria-hidden": "true" },
+      shape("rect", { width: 24, height: 34, rx: 4 }),
+      shape("text", { x: 12, y: 23, "text-anchor": "middle" }, `${value}`),
     );
     card.addEventListener("click", (event) => {
       event.stopPropagation();
       tray.add(colour, value, -1);
     });
     row.append(card);
-  });
-  row.append(
-    made(
-      "text",
-      { class: "draft sum", x: width - 8, y: 30, "text-anchor": "end" },
-      `${tray.bid.laid + tray.sum}`,
-    ),
-  );
+  }
+  const sum = { class: "draft sum", x: width - 8, y: 30, "text-anchor": "end" };
+  row.append(shape("text", sum, `${tray.bid.laid + tray.sum}`));
 }

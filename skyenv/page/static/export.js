@@ -34,5 +34,5 @@ function drawingsOf(view) {
 const draw = async (step, seat, theme, narrow) =>
   drawingsOf(`${seat ?? "all"}/${narrow ? "narrow" : "wide"}`)[step];
 if (themes.length === 1) document.documentElement.dataset.theme = themes[0];
-else document.querySelector("header").append(themeButton(() => {}));
+else document.querySelector("header").append(themeButton());
 view(document.querySelector("main"), game, draw);

@@ -1,7 +1,6 @@
 // The end of a game: its final scoring, step by step; before its last step nothing tells who has
 // won.
-import { el } from "./dom.js";
-import { $ } from "./seat.js";
+import { $$, $, el, table } from "./dom.js";
 
 let left = null; // steps that haven't been shown; null: the game isn't over
 let tell = () => {}; // what is done once all have been
@@ -17,9 +16,8 @@ export const whenTold = (act) => {
 /** Have the drawing say the points that have been told so far. */
 function score(scores) {
   for (const [seat, vp] of scores.entries()) {
-    const text = [...$("board").querySelectorAll(`[data-part="seat ${seat + 1}"] text`)].find(
-      (one) => /^\d+ VP$/.test(one.textContent),
-    );
+    const texts = $$(`[data-part="seat ${seat + 1}"] text`, $("board"));
+    const text = texts.find((one) => /^\d+ VP$/.test(one.textContent));
     if (text) text.textContent = `${vp} VP`;
   }
 }
@@ -30,57 +28,27 @@ export function showFinal(state) {
   $("choices").hidden = state.over;
   if (!state.over || left) return;
   left = [...state.final];
-  const head = el(
-    "thead",
-    {},
-    el(
-      "tr",
-      {},
-      ...state.names.map((name, seat) =>
-        el("th", { scope: "col", class: `seat-${seat}` }, `${seat + 1} ${name}`),
-      ),
-    ),
-  );
-  const table = el("table", { "aria-live": "polite" }, head);
+  const head = (name, seat) => el(`th.seat-${seat}`, { scope: "col" }, `${seat + 1} ${name}`);
+  const shown = table("table", state.names.map(head), []);
+  shown.ariaLive = "polite";
   const step = () => {
     const one = left.shift();
-    table.append(
-      el(
-        "tbody",
-        {},
-        el("tr", {}, el("th", { scope: "rowgroup", colspan: state.names.length }, one.text)),
-        el(
-          "tr",
-          {},
-          ...one.scores.map((vp, seat) =>
-            el("td", {}, one.vp?.[seat] ? el("b", {}, `+${one.vp[seat]} `) : null, `${vp}`),
-          ),
-        ),
-      ),
-    );
+    const cell = (vp, seat) =>
+      el("td", one.vp?.[seat] > 0 && el("b", `+${one.vp[seat]} `), `${vp}`);
+    const what = { scope: "rowgroup", colspan: state.names.length };
+    shown.append(el("tbody", el("tr", el("th", what, one.text)), el("tr", one.scores.map(cell))));
     score(one.scores);
     more.hidden = rest.hidden = isTold();
     document.body.classList.toggle("scoring", !isTold());
     $("final").scrollTop = $("final").scrollHeight;
     if (isTold()) tell();
   };
-  const more = el(
-    "button",
-    { type: "button", class: "primary", id: "final-next", onclick: step },
-    "next step",
-  );
-  const rest = el(
-    "button",
-    {
-      type: "button",
-      id: "final-all",
-      onclick: () => {
-        while (left.length) step();
-      },
-    },
-    "all of it",
-  );
-  $("final").replaceChildren(table);
+  const more = el("button#final-next.primary", { onclick: step }, "next step");
+  const all = () => {
+    while (left.length) step();
+  };
+  const rest = el("button#final-all", { onclick: all }, "all of it");
+  $("final").replaceChildren(shown);
   $("final-steps").replaceChildren(more, rest);
   if (left.length) step();
 }

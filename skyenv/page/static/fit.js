@@ -1,7 +1,7 @@
 // The table's layout as far as style sheets can't tell it: where the drawing is empty, how high the
 // dock is, and on small screens what is to be seen of the drawing, and the cards in a line.
-import { el } from "./dom.js";
-import { $, onState, positionOf, seat } from "./seat.js";
+import { $$, $, el } from "./dom.js";
+import { onState, positionOf, seat } from "./seat.js";
 
 /** Whether the whole drawing can't be read on this screen at once. */
 export const isSmall = matchMedia(
@@ -17,32 +17,30 @@ let brought = "";
 /** Put the turns since one's own last one where the drawing is empty. */
 function fit() {
   const svg = $("board").querySelector("svg");
-  const whole = boxOf(svg),
-    city = boxOf(svg.querySelector('[data-part="city"]'));
-  const beside = [...svg.querySelectorAll(":scope > g:not(.flying)")]
-    .map(boxOf)
-    .filter(({ left, top }) => left >= city.right && top < city.bottom);
+  const [whole, city] = [svg, svg.querySelector('[data-part="city"]')].map(boxOf);
+  const parts = $$(":scope > g:not(.flying)", svg).map(boxOf);
+  const beside = parts.filter(({ left, top }) => left >= city.right && top < city.bottom);
+  const right = Math.max(...beside.map((box) => box.right));
+  const bottom = Math.max(...beside.map((box) => box.bottom));
+  const gap = GAP * whole.height;
   Object.assign($("recent").style, {
-    left: percent(city.right - whole.left + GAP * whole.height, whole.width),
-    right: percent(whole.right - Math.max(...beside.map(({ right }) => right)), whole.width),
-    top: percent(
-      Math.max(...beside.map(({ bottom }) => bottom)) - whole.top + GAP * whole.height,
-      whole.height,
-    ),
+    left: percent(city.right - whole.left + gap, whole.width),
+    right: percent(whole.right - right, whole.width),
+    top: percent(bottom - whole.top + gap, whole.height),
     bottom: percent(whole.bottom - city.bottom, whole.height),
   });
 }
 
 /** The cards of a seat's hand or of the stacks, in a line. */
 function cards(selector, name) {
-  const chips = [...$("board").querySelectorAll(selector)].map((pile) => {
+  const chips = $$(selector, $("board")).map((pile) => {
     const [, colour] = (pile.dataset.card ?? `:${pile.dataset.stack}`).split(":");
-    const texts = [...pile.querySelectorAll("text")].map((text) => text.textContent);
-    const value = texts.find((text) => /^[456]$/.test(text)) ?? "?",
-      many = pile.dataset.card && texts.find((text) => text.startsWith("×"));
-    return el("span", { class: `suit suit-${colour}` }, `${value}${many ?? ""}`);
+    const texts = $$("text", pile).map((text) => text.textContent);
+    const value = texts.find((text) => /^[456]$/.test(text)) ?? "?";
+    const many = pile.dataset.card && texts.find((text) => text.startsWith("×"));
+    return el(`span.suit.suit-${colour}`, `${value}${many ?? ""}`);
   });
-  return chips.length ? [el("b", {}, name), ...chips] : [];
+  return chips.length ? [el("b", name), ...chips] : [];
 }
 
 function showCards(state) {
@@ -53,16 +51,12 @@ function showCards(state) {
   );
 }
 
-/**
- * Whether a part of the drawing is in the window, above or beside the dock and below the lesson.
- */
+/** Whether a part of the drawing is in the window, not under the dock or the lesson. */
 function isSeen(part) {
-  const box = boxOf(part),
-    dock = boxOf($("dock")),
-    isBelow = dock.left < 9;
-  const top = $("lesson") ? boxOf($("lesson")).bottom : 0;
+  const [box, dock] = [boxOf(part), boxOf($("dock"))];
+  const isBelow = dock.left < 9;
   return (
-    box.top >= top &&
+    box.top >= boxOf($("lesson")).bottom &&
     box.left >= 0 &&
     box.bottom <= (isBelow ? dock.top : innerHeight) &&
     box.right <= (isBelow ? innerWidth : dock.left)
@@ -72,15 +66,12 @@ function isSeen(part) {
 /** Whether the dock has all that can be chosen now. */
 const isInDock = ({ decision }) => Boolean(decision.options || decision.take || decision.bid);
 
-/**
- * On small screens, bring what is to be chosen next on the drawing into view, once in each
- * position.
- */
+/** On small screens, bring what can be chosen on the drawing into view, once in each position. */
 export function bring() {
   const { state } = seat;
   if (!isSmall.matches || !state.yours || isInDock(state)) return;
-  const taught = [...$("board").querySelectorAll(".taught[role=button]")],
-    all = taught.length ? taught : [...$("board").querySelectorAll("[role=button]")];
+  const taught = $$(".taught[role=button]", $("board"));
+  const all = taught.length ? taught : $$("[role=button]", $("board"));
   const position = `${positionOf(state)} ${taught.length > 0}`;
   if (!all.length || brought === position || (state.lesson && !taught.length)) return;
   brought = position;
@@ -93,7 +84,6 @@ export function setUpFit() {
   onState(fit);
   onState(showCards);
   onState(() => requestAnimationFrame(bring)); // the page is laid out then, once for all
-  new ResizeObserver(() => root.setProperty("--sheet", `${$("dock").offsetHeight}px`)).observe(
-    $("dock"),
-  );
+  const measure = () => root.setProperty("--sheet", `${$("dock").offsetHeight}px`);
+  new ResizeObserver(measure).observe($("dock"));
 }

@@ -1,6 +1,7 @@
 // A decision with one legal action is no decision: the page plays it by itself, and says so.
+import { $ } from "./dom.js";
 import { tell } from "./log.js";
-import { $, act, positionOf } from "./seat.js";
+import { act, positionOf } from "./seat.js";
 import { bindSetting, isForced } from "./settings.js";
 
 let played = null; // the position whose action was played, or is on its way
@@ -17,4 +18,4 @@ export async function playForced(state) {
 }
 
 /** Set the switch up; `changed()` is called when it was used. */
-export const setUpForced = (changed) => bindSetting($("forced"), "forced", true, changed);
+export const setUpForced = (changed) => bindSetting($("forced"), "forced", changed);

@@ -1,7 +1,7 @@
 // An agent is asked what it would do on this seat, or in a game between agents.
-import { ask, el } from "./dom.js";
-import { hold } from "./follow.js";
-import { $, api, attempt, note, onConnect, onState, seat } from "./seat.js";
+import { $$, $, ask, el } from "./dom.js";
+import { isPacing, togglePause } from "./follow.js";
+import { api, attempt, onConnect, onState, seat } from "./seat.js";
 import { hintTable, think } from "./thinking.js";
 
 let asked = null; // the agent that is thinking: its name, what stops it, a promise of its end
@@ -9,15 +9,15 @@ let asked = null; // the agent that is thinking: its name, what stops it, a prom
 async function loadAdvisers() {
   if ($("adviser").options.length) return;
   const { agents } = await ask("/api/options");
-  $("adviser").replaceChildren(
-    ...agents.map((one) => el("option", { value: one.name, title: one.description }, one.name)),
-  );
+  const option = ({ name, description }) => el("option", { title: description }, name);
+  $("adviser").replaceChildren(...agents.map(option));
   if (seat.state) showHints(seat.state);
 }
 
 function showHints(state) {
-  $("hints").hidden = state.over || (state.watching && !state.open_hands);
-  $("ask-hint").disabled = !(state.yours || state.open_hands) || !$("adviser").value;
+  const isOpen = state.open_hands && isPacing(state);
+  $("hints").hidden = state.over || (state.watching && !isOpen);
+  $("ask-hint").disabled = !(state.yours || isOpen) || !$("adviser").value;
   if ($("hint").dataset.step !== String(state.step)) {
     // it was for another position: a move may have come before the agents paused
     if (state.watching && state.paused) asked?.done.then(hint);
@@ -28,7 +28,7 @@ function showHints(state) {
 }
 
 async function hint() {
-  if (seat.state.watching) await hold();
+  if (seat.state.watching && !seat.state.paused) await togglePause();
   const name = $("adviser").value;
   if (asked?.name === name) return; // that it thinks is shown
   asked?.stop.abort();
@@ -43,7 +43,7 @@ async function hint() {
       if (hint?.step !== seat.state.step) return;
       $("hint").replaceChildren(hintTable([hint]));
       const chosen = new Set(hint.actions.map(String));
-      for (const part of $("board").querySelectorAll("[data-action]"))
+      for (const part of $$("[data-action]", $("board")))
         part.classList.toggle("hinted", chosen.has(part.dataset.action));
     } catch (error) {
       $("hint").replaceChildren();
@@ -58,5 +58,5 @@ async function hint() {
 export function setUpHints() {
   $("ask-hint").onclick = hint;
   onState(showHints);
-  onConnect(() => loadAdvisers().catch((error) => note(error.message)));
+  onConnect(() => attempt(loadAdvisers));
 }

@@ -1,10 +1,11 @@
 // Keys, and the sheet that lists them.
+import { $ } from "./dom.js";
 import { choiceKey } from "./choices.js";
 import { next, togglePause } from "./follow.js";
-import { $ } from "./seat.js";
 
+const showKeys = () => $("keys").showModal();
 const others = new Map([
-  ["?", () => $("keys").showModal()],
+  ["?", showKeys],
   ["n", next],
   [" ", togglePause],
 ]);
@@ -24,8 +25,7 @@ function isMeantElsewhere(event) {
 
 /** Listen to keys. */
 export function setUpKeys() {
-  $("keys-open").onclick = () => $("keys").showModal();
-  $("keys-close").onclick = () => $("keys").close();
+  $("keys-open").onclick = showKeys;
   addEventListener("keydown", (event) => {
     const { key } = event;
     if (isMeantElsewhere(event) || $("table").hidden) return;

@@ -1,29 +1,13 @@
 // Games to look through: filters, a table, pages. What is asked for stands in the address.
-import { ask, at, el, themeButton } from "./dom.js";
-import { rulesButton } from "./rules.js";
+import { $$, $, ask, at, el, followedBy, many, note, when } from "./dom.js";
+import { setUpHeader } from "./rules.js";
 
-const $ = (name) => document.getElementById(name);
 const form = $("filters");
 const fields = [...form.elements].filter((field) => field.name);
 const ENDINGS = { businesses: "12th business", stops: "second stop", unfinished: "not over" };
-const COLUMNS = [
-  ["agents by seat"],
-  ["VP"],
-  ["margin", "margin"],
-  ["players", "players"],
-  ["actions", "length"],
-  ["ended"],
-  ["swing", "swing"],
-  ["date", "date"],
-  ["file"],
-];
 let asked = 0; // tells late answers apart
 let known = -1; // how many games there were when the table was filled
 
-const note = (text) => {
-  $("note").textContent = text;
-  $("note").hidden = !text;
-};
 const address = () => new URLSearchParams(location.search);
 
 /** The address with something else in it. */
@@ -33,15 +17,16 @@ function here(changes) {
     if (value) next.set(name, value);
     else next.delete(name);
   }
-  return `/library${next.size ? "?" : ""}${next}`;
+  return addressOf(next);
 }
+
+const addressOf = (query) => `/library${query.size ? "?" : ""}${query}`;
 
 /** What the form says, as an address; the first page. */
 function wanted() {
   const kept = [...address()].filter(([name]) => ["file", "sort", "order"].includes(name));
   const said = fields.map((field) => [field.name, field.value.trim()]).filter(([, value]) => value);
-  const next = new URLSearchParams([...said, ...kept]);
-  return `/library${next.size ? "?" : ""}${next}`;
+  return addressOf(new URLSearchParams([...said, ...kept]));
 }
 
 /** Fill the form from the address. */
@@ -51,86 +36,60 @@ function fill() {
   for (const field of fields) {
     field.value = (field.name === "agent" ? agents.shift() : given.get(field.name)) ?? "";
   }
-  if ([...$("more").querySelectorAll("input")].some((field) => field.value)) $("more").open = true;
+  if ($$("input", $("more")).some((field) => field.value)) $("more").open = true;
 }
 
+/** Tell how the table is sorted; another click on its column turns it round. */
 function showHead() {
   const sort = address().get("sort") ?? "date";
-  const rising = address().get("order") === "rising";
-  const head = ([text, by]) => {
-    const current = by === sort;
-    const to = here({ sort: by, order: current && !rising ? "rising" : null, page: null });
-    const sign = rising ? " ▴" : " ▾";
-    return el(
-      "th",
-      { scope: "col", "aria-sort": current && (rising ? "ascending" : "descending") },
-      by ? el("a", { href: to, onclick: follow }, text + (current ? sign : "")) : text,
-    );
-  };
-  $("games").tHead.replaceChildren(el("tr", {}, ...COLUMNS.map(head)));
+  const isRising = address().get("order") === "rising";
+  for (const head of $$("[data-by]", $("games"))) {
+    const { by } = head.dataset;
+    const isSorted = by === sort;
+    head.ariaSort = isSorted ? (isRising ? "ascending" : "descending") : null;
+    const order = isSorted && !isRising ? "rising" : null;
+    head.querySelector("a").href = at(here({ sort: by, order, page: null }));
+  }
 }
 
 function row(game) {
   const page = `/library/${game.file}/${game.number}`;
   const name = (text, seat) => {
     const won = game.winners.includes(seat);
-    return el(
-      "span",
-      { class: won && "won" },
-      text || `seat ${seat + 1}`,
-      won ? el("span", { class: "unseen" }, " (won)") : null,
-    );
+    const mark = won && el("span.unseen", " (won)");
+    return el(won ? "span.won" : "span", text || `seat ${seat + 1}`, mark);
   };
-  const cell = (label, value, kind = null) => el("td", { "data-name": label, class: kind }, value);
-  const swing =
-    game.swing_step === null
-      ? ""
-      : el("a", { href: `${page}?step=${game.swing_step}`, title: "Look at it" }, `${game.swing}`);
-  const date = new Date(1000 * game.date).toLocaleString([], {
-    dateStyle: "short",
-    timeStyle: "short",
-  });
+  const cell = (label, value) => el("td", { "data-name": label }, value);
+  const number = (label, value) => el("td.number", { "data-name": label }, value);
+  const step = { href: `${page}?step=${game.swing_step}`, title: "Look at it" };
+  const swing = game.swing_step === null ? "" : el("a", step, `${game.swing}`);
+  const path = { title: `${game.label}, game ${game.number}` };
   return el(
     "tr",
-    {},
-    el(
-      "td",
-      { class: "wrap" },
-      el("a", { href: page }, el("span", { class: "agents" }, ...game.names.map(name))),
-    ),
+    el("td.wrap", el("a", { href: page }, el("span.agents", game.names.map(name)))),
     cell("VP", game.scores.join(" : ")),
-    cell("margin", `${game.margin}`, "number"),
+    number("margin", `${game.margin}`),
     cell("players", `${game.players}, ${game.side}`),
-    cell("actions", `${game.actions}`, "number"),
+    number("actions", `${game.actions}`),
     cell("ended", ENDINGS[game.ending] ?? game.ending),
-    cell("swing", swing, "number"),
-    cell("", date),
-    el(
-      "td",
-      { class: "path", title: `${game.label}, game ${game.number}` },
-      el("bdi", {}, game.label),
-      ` · ${game.number}`,
-    ),
+    number("swing", swing),
+    cell("", when(game.date)),
+    el("td.path", path, el("bdi", game.label), ` · ${game.number}`),
   );
 }
 
 function pager({ page, pages }) {
   const link = (text, to) =>
     el("a", { href: here({ page: to > 1 ? to : null }), onclick: follow }, text);
-  const shown = [
+  const where = `page ${page.toLocaleString()} of ${pages.toLocaleString()}`;
+  $("pager").replaceChildren(
     page > 1 ? link("‹ back", page - 1) : "",
-    el("span", {}, `page ${page.toLocaleString()} of ${pages.toLocaleString()}`),
+    el("span", where),
     page < pages ? link("next ›", page + 1) : "",
-  ];
-  $("pager").replaceChildren(...shown);
+  );
 }
 
-/** Go where a link of this page leads, without loading it anew. */
-function follow(event) {
-  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-  event.preventDefault();
-  go(event.currentTarget.href);
-}
+const follow = followedBy(go);
 
 /** Ask for what the address says, and show it. */
 async function load() {
@@ -141,7 +100,7 @@ async function load() {
     if (mine !== asked) return;
     note("");
     $("games").tBodies[0].replaceChildren(...found.games.map(row));
-    $("count").textContent = found.total === 1 ? "1 game" : `${found.total.toLocaleString()} games`;
+    $("count").textContent = many(found.total, "game");
     pager(found);
     $("within").hidden = !address().get("file");
     $("all-files").href = at(here({ file: null, page: null }));
@@ -169,7 +128,7 @@ async function look() {
     $("damaged").textContent = `Files with damaged parts, which are left out: ${state.damaged}`;
     $("complaints")
       .querySelector("ul")
-      .replaceChildren(...state.complaints.map((one) => el("li", {}, one)));
+      .replaceChildren(...state.complaints.map((one) => el("li", one)));
     $("agents").replaceChildren(...state.agents.map((name) => el("option", { value: name })));
     if (state.games !== known) await load();
     known = state.games;
@@ -187,14 +146,12 @@ form.addEventListener("submit", (event) => {
   event.preventDefault();
   go(wanted());
 });
-for (const link of [$("clear"), $("all-files")]) link.onclick = follow;
+const links = $$("#clear, #all-files, #games thead a");
+for (const link of links) link.onclick = follow;
 addEventListener("popstate", () => {
   fill();
   load();
 });
-document.querySelector("header").append(
-  rulesButton(),
-  themeButton(() => {}),
-);
+setUpHeader();
 fill();
 look();

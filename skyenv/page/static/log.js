@@ -1,6 +1,5 @@
 // What happened, a line each.
-import { el, ruleLink } from "./dom.js";
-import { $ } from "./seat.js";
+import { $$, $, el, ruleLink } from "./dom.js";
 
 let lines = 0; // that the server has told
 
@@ -10,7 +9,7 @@ let lines = 0; // that the server has told
  */
 export function showLog(state) {
   const list = $("log-lines");
-  for (const line of list.querySelectorAll(".new")) line.classList.remove("new");
+  for (const line of $$(".new", list)) line.classList.remove("new");
   if (state.log.from < lines) list.replaceChildren();
   list.append(
     ...state.log.lines.map((line, i) =>
@@ -24,7 +23,7 @@ export function showLog(state) {
 
 /** Add a line of the page's own. */
 export function tell(text) {
-  $("log-lines").append(el("li", { class: "own" }, text));
+  $("log-lines").append(el("li.own", text));
   scroll();
 }
 

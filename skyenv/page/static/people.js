@@ -1,13 +1,11 @@
 // The people at a table: presence, names, spectators, who plays which seat, rematch, takeback, one
 // screen for several.
-import { ask, at, copy, el, keys, send } from "./dom.js";
-import { $, api, attempt, load, note, onCurtain, onNews, onState, seat } from "./seat.js";
-import { storedName, storeName } from "./settings.js";
+import { $, ask, at, copy, el, isNews, keys, many, send, whole } from "./dom.js";
+import { api, attempt, load, note, onCurtain, onNews, onState, seat } from "./seat.js";
 
 const LONGEST_WAIT = 60; // seconds until who is there is looked at again
 let timer = null;
 let agents = null; // that can play a seat
-let shown = null; // what the list of people was made of
 
 const when = (seconds) =>
   new Date(1000 * seconds).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
@@ -27,14 +25,8 @@ export function setUpPeople() {
     attempt(async () => {
       const { page } = await send(`${api}/spectators`);
       await refresh();
-      await copy(new URL(at(page), location.href).href, $("invite-spectators"), note);
+      await copy(whole(page), $("invite-spectators"), note);
     });
-  $("name-form").onsubmit = (event) => {
-    event.preventDefault();
-    storeName($("my-name").value);
-    attempt(() => send(`${api}/claim`, { name: storedName() }));
-    $("name-card").open = false;
-  };
   onCurtain(cover);
 }
 
@@ -47,35 +39,24 @@ async function refresh() {
 }
 
 function show(people) {
-  const text = JSON.stringify(people);
-  if (text === shown) return; // lest something is made anew while somebody clicks it
-  shown = text;
+  if (!isNews($("people"), people)) return;
   const persons = people.seats.filter((one) => !one.is_agent || one.person).length;
-  $("people-list").replaceChildren(...people.seats.map((seat, number) => describe(seat, number)));
+  $("people-list").replaceChildren(...people.seats.map(describe));
   $("people-list").hidden = persons < 2 && !people.can_invite;
   const others = people.spectators;
-  $("lookers").textContent = others
-    ? `${others} ${others === 1 ? "person looks" : "people look"} on; they see no hidden cards.`
-    : "";
+  const looking = others === 1 ? "1 person looks" : `${others} people look`;
+  $("lookers").textContent = others ? `${looking} on; they see no hidden cards.` : "";
   $("invite-spectators").hidden = !people.can_invite;
-  $("watch-link").replaceChildren(
-    ...(people.watch
-      ? [
-          "to look on: ",
-          el("a", { href: people.watch }, new URL(at(people.watch), location.href).href),
-        ]
-      : []),
-  );
+  const link = people.watch && el("a", { href: people.watch }, whole(people.watch));
+  $("watch-link").replaceChildren(...(link ? ["to look on: ", link] : []));
   $("take-back").hidden = !people.can_take_back;
-  $("taken-back").textContent = people.taken_back
-    ? `A copy: ${people.taken_back} ${people.taken_back === 1 ? "decision was" : "decisions were"} taken back on the way to it. Its record says so.`
-    : "";
+  const back = people.taken_back;
+  const copied = `A copy: ${many(back, "decision")} taken back. Its record says so.`;
+  $("taken-back").textContent = back ? copied : "";
   $("take-back-help").hidden = !people.can_take_back;
   $("rematch").hidden = !people.can_rematch || people.rematch !== null;
   $("rematch-link").hidden = people.rematch === null;
   if (people.rematch) $("rematch-link").href = at(people.rematch);
-  $("name-card").hidden = persons < 2;
-  if (!$("name-card").open) $("my-name").value = people.name || storedName();
   lookAgain(people);
 }
 
@@ -83,74 +64,52 @@ function show(people) {
 function lookAgain(people) {
   clearTimeout(timer);
   const now = Date.now() / 1000;
-  const next = Math.min(
-    ...people.seats
-      .filter((seat) => people.owner && !seat.is_here && seat.replaceable_at > now)
-      .map((seat) => seat.replaceable_at - now),
-  );
+  const isAway = (seat) => people.owner && !seat.is_here && seat.replaceable_at > now;
+  const next = Math.min(...people.seats.filter(isAway).map((seat) => seat.replaceable_at - now));
   if (Number.isFinite(next)) timer = setTimeout(refresh, 1000 * Math.min(next + 0.5, LONGEST_WAIT));
 }
 
-function describe(seat, number) {
-  const state = seat.is_agent
-    ? seat.person
-      ? `plays for ${seat.person}${seat.is_here ? ", who is here" : ""}`
-      : ""
-    : seat.is_free
-      ? "free: nobody has taken it"
-      : seat.is_here
-        ? "here"
-        : seat.seen
-          ? `away since ${when(seat.seen)}`
-          : "not here yet";
-  return el(
-    "li",
-    { class: seat.is_here ? "here" : null },
-    el("span", { class: `dot seat-${number}`, "aria-hidden": "true" }),
-    el(
-      "span",
-      {},
-      `seat ${number + 1} `,
-      el("b", {}, seat.is_free ? "" : seat.name),
-      " ",
-      seat.is_agent ? el("span", { class: "mark" }, "agent") : null,
-      " ",
-      el("span", { class: "small" }, state),
-    ),
-    seat.can_be_agents || seat.can_be_persons ? changing(seat, number) : null,
-  );
+/** What a seat's player does, in words. */
+function stateOf({ is_agent, person, is_here, is_free, seen }) {
+  if (is_agent) return person ? `plays for ${person}${is_here ? ", who is here" : ""}` : "";
+  if (is_free) return "free: nobody has taken it";
+  if (is_here) return "here";
+  return seen ? `away since ${when(seen)}` : "not here yet";
 }
 
+const describe = (seat, number) =>
+  el(
+    seat.is_here ? "li.here" : "li",
+    el(`span.dot.seat-${number}`, { "aria-hidden": "true" }),
+    el(
+      "span",
+      `seat ${number + 1} `,
+      el("b", seat.is_free ? "" : seat.name),
+      " ",
+      seat.is_agent && el("span.mark", "agent"),
+      " ",
+      el("span.small", stateOf(seat)),
+    ),
+    (seat.can_be_agents || seat.can_be_persons) && changing(seat, number),
+  );
+
 /** The menu that changes who plays a seat: an agent, or a person. */
-function changing(seat, number) {
+function changing({ name, person, can_be_agents, can_be_persons }, number) {
+  const label = "change who plays";
+  const change = async () =>
+    show(await send(`${api}/people/${number}`, { agent: select.value || null }));
   const select = el(
     "select",
-    {
-      "aria-label": `change who plays seat ${number + 1}`,
-      onchange: () =>
-        attempt(async () =>
-          show(await send(`${api}/people/${number}`, { agent: select.value || null })),
-        ),
-    },
-    el("option", { disabled: true, selected: true }, "change who plays"),
+    { "aria-label": `${label} seat ${number + 1}`, onchange: () => attempt(change) },
+    el("option", { disabled: true, selected: true }, label),
   );
-  if (seat.can_be_persons)
-    select.append(
-      el(
-        "option",
-        { value: "" },
-        seat.person ? `give it back to ${seat.person}` : "a person, by a link",
-      ),
-    );
+  const add = (value, text) => select.append(el("option", { value }, text));
   const fill = async () => {
     agents ??= (await ask("/api/options")).agents;
-    select.append(
-      ...agents
-        .filter((one) => one.name !== seat.name)
-        .map((one) => el("option", { value: one.name }, one.name)),
-    );
+    for (const one of agents) if (one.name !== name) add(one.name, one.name);
   };
-  if (seat.can_be_agents) fill().catch((error) => note(error.message));
+  if (can_be_persons) add("", person ? `give it back to ${person}` : "a person, by a link");
+  if (can_be_agents) fill().catch((error) => note(error.message));
   return select;
 }
 

@@ -9,17 +9,11 @@ let wasSmall = false;
 let watching = null; // the watch under way, a promise that ends when everything is ready
 
 const bar = el("progress", { "aria-label": "getting ready" });
-const what = el("span", { class: "what" });
+const what = el("span.what");
 const meanwhile = el("a", { href: "/rules", target: "_blank" }, "Read the rules meanwhile");
-const details = el("span", { class: "small" });
-const panel = el(
-  "section",
-  { id: "preparing", class: "preparing", hidden: true, "aria-label": "Getting ready" },
-  what,
-  meanwhile,
-  bar,
-  details,
-);
+const details = el("span.small");
+const named = { hidden: true, "aria-label": "Getting ready" };
+const panel = el("section#preparing.preparing", named, what, meanwhile, bar, details);
 const header = document.querySelector("header");
 header.after(panel);
 
@@ -35,11 +29,8 @@ export function follow(show) {
 /** How ready an agent is, in words: "" if it is. */
 export function readiness(agent) {
   if (agent.ready !== false) return "";
-  return agent.state === "failed"
-    ? `can't play: ${agent.error}`
-    : agent.state === "preparing"
-      ? "getting ready"
-      : "ready soon";
+  if (agent.state === "failed") return `can't play: ${agent.error}`;
+  return agent.state === "preparing" ? "getting ready" : "ready soon";
 }
 
 /** The sentence of the panel, and what gets ready now. */
@@ -54,8 +45,7 @@ function words(isSmall) {
 }
 
 function show() {
-  const failed = Boolean(told.error),
-    compiling = told.total > 0;
+  const [failed, compiling] = [Boolean(told.error), told.total > 0];
   // The rules keep everything waiting. Agents don't: a line in the header tells of them, which
   // moves nothing else.
   const isSmall = told.rules && !failed;

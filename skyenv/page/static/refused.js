@@ -3,7 +3,7 @@
 import { themeButton } from "./dom.js";
 import { follow } from "./preparing.js";
 
-document.querySelector("header").append(themeButton(() => {}));
+document.querySelector("header").append(themeButton());
 if (document.querySelector("main[data-waits=rules]"))
   follow((told) => {
     if (told.rules) location.reload();

@@ -2,9 +2,10 @@
 // shown.
 import { tools } from "./analysis.js";
 import { digestsOf, merged } from "./board.js";
-import { ask, el, seatNames, themeButton } from "./dom.js";
-import { rulesButton } from "./rules.js";
+import { ask, el, seatNames, table } from "./dom.js";
+import { setUpHeader } from "./rules.js";
 import { view } from "./viewer.js";
+import { setUpZoom } from "./zoom.js";
 
 const path = location.pathname.split("/"); // …/replay/KEY, or …/library/FILE/GAME
 const inLibrary = path.at(-2) !== "replay";
@@ -15,10 +16,7 @@ const main = document.querySelector("main");
 let redraw = () => {};
 let viewer = null;
 let opened = null; // the number of the game that is shown
-document.querySelector("header").append(
-  rulesButton(),
-  themeButton(() => redraw()),
-);
+setUpHeader(() => redraw());
 
 // ---- addresses: /replay/KEY?game=2&step=87&seat=1&agent=trained ----
 
@@ -34,10 +32,7 @@ function place() {
   };
 }
 
-/**
- * Make the address say something else; `jumped`: as a place of its own, to which the browser's back
- * button leads.
- */
+/** Make the address say something else; `jumped`: as a place that the back button leads to. */
 function note(changes, jumped = false) {
   const said = new URLSearchParams(location.search);
   for (const [name, value] of Object.entries(changes)) {
@@ -49,11 +44,7 @@ function note(changes, jumped = false) {
     history[jumped ? "pushState" : "replaceState"](null, "", address);
 }
 
-/**
- * Browsers refuse more than some changes of the address in a few seconds: while a game plays by
- * itself, the last one will do.
- */
-let late = null;
+let late = null; // browsers refuse many changes of the address in a second: the last one will do
 function moved(where, jumped) {
   clearTimeout(late);
   if (jumped) note(where, true);
@@ -67,45 +58,43 @@ async function open(number, agents) {
   const kept = new Map();
   let last = null; // the drawing that came last: only what differs from it is sent
   const fetchDrawing = (step, seat, theme, narrow) => {
-    const key = `${step}?theme=${theme}${seat === null ? "" : `&seat=${seat}`}${narrow ? "&narrow=1" : ""}`;
+    const whose = seat === null ? "" : `&seat=${seat}`;
+    const key = `${step}?theme=${theme}${whose}${narrow ? "&narrow=1" : ""}`;
     if (!kept.has(key)) {
       if (kept.size > 200) kept.clear();
       const known = last;
       const position = ask(`${api}/${number}/${key}&drawn=${digestsOf(known)}`);
-      kept.set(
-        key,
-        position.then(({ drawing }) => (last = merged(known, drawing))),
-      );
+      const drawn = position.then(({ drawing }) => (last = merged(known, drawing)));
+      kept.set(key, drawn);
     }
     return kept.get(key);
   };
   const draw = (step, seat, theme, narrow) => {
     const wanted = fetchDrawing(step, seat, theme, narrow);
-    wanted.then(
-      () => {
-        if (step < game.steps) fetchDrawing(step + 1, seat, theme, narrow).catch(() => {});
-      },
-      () => kept.clear(),
-    );
+    const fetchNext = () => {
+      if (step < game.steps) fetchDrawing(step + 1, seat, theme, narrow).catch(() => {});
+    };
+    wanted.then(fetchNext, () => kept.clear());
     return wanted;
   };
   const { step, seat, agent } = place();
+  const where = {
+    api: `${api}/${number}`,
+    record: inLibrary ? `/api/library/${key}/${number}` : `${api}/record`,
+    agents,
+    agent,
+    noted: note,
+  };
   main.className = "wide";
   opened = number;
   viewer = view(main, game, draw, {
     step,
     seat: seat !== null && seat < game.players ? seat : null,
     moved,
-    tools: (made) =>
-      tools(made, {
-        api: `${api}/${number}`,
-        record: inLibrary ? `/api/library/${key}/${its}` : `${api}/record`,
-        agents,
-        agent,
-        noted: note,
-      }),
+    tools: (made) => tools(made, where),
   });
   redraw = () => viewer.show(false, true);
+  setUpZoom();
 }
 
 // ---- the games of a record ----
@@ -118,31 +107,18 @@ function choose(games, agents) {
   const row = (game) =>
     el(
       "tr",
-      {},
-      el(
-        "td",
-        {},
-        el("button", { type: "button", onclick: () => enter(game) }, `game ${game.number}`),
-      ),
-      el("td", {}, seatNames(game.names).join(", ")),
-      el("td", {}, game.side),
-      el("td", {}, `${game.actions}`),
-      el("td", {}, game.scores.join(" : ") + (game.is_over ? "" : " (not over)")),
+      el("td", el("button", { onclick: () => enter(game) }, `game ${game.number}`)),
+      el("td", seatNames(game.names).join(", ")),
+      el("td", game.side),
+      el("td", `${game.actions}`),
+      el("td", game.scores.join(" : ") + (game.is_over ? "" : " (not over)")),
     );
-  const heads = ["game", "seats", "side", "actions", "VP"].map((text) =>
-    el("th", { scope: "col" }, text),
-  );
+  const heads = ["game", "seats", "side", "actions", "VP"];
   opened = viewer = null;
   redraw = () => {};
   main.className = "";
-  main.replaceChildren(
-    el(
-      "section",
-      { class: "card" },
-      el("h1", {}, `${games.length} games`),
-      el("table", {}, el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...games.map(row))),
-    ),
-  );
+  const listed = table("table", heads, games.map(row));
+  main.replaceChildren(el("section.card", el("h1", `${games.length} games`), listed));
 }
 
 /** What the address names: one game, or which there are. */
@@ -162,5 +138,5 @@ try {
   await showPlace(record);
   addEventListener("popstate", () => showPlace(record));
 } catch (error) {
-  main.replaceChildren(el("p", { class: "note", role: "alert" }, error.message));
+  main.replaceChildren(el("p.note", { role: "alert" }, error.message));
 }

@@ -4,6 +4,6 @@ import { show } from "./rules.js";
 
 const showRule = () => show(document, decodeURIComponent(location.hash.slice(1)));
 
-document.querySelector("header").append(themeButton(() => {}));
+document.querySelector("header").append(themeButton());
 addEventListener("hashchange", showRule);
 showRule();

@@ -1,14 +1,13 @@
 // The rules beside the game: a panel on every page, opened by a button, by the key R, and by every
 // link to a rule.
-import { at, el } from "./dom.js";
-import { newsSwitch } from "./news.js";
+import { $$, at, el, themeButton } from "./dom.js";
 
 let panel = null; // made when it is first opened
 let before = null; // what had the keyboard then
 
 /** Mark what a rule's sign stands behind, and go there. */
 export function show(root, id) {
-  for (const old of root.querySelectorAll(".here")) old.classList.remove("here");
+  for (const old of $$(".here", root)) old.classList.remove("here");
   const sign = id ? root.querySelector(`[id="${CSS.escape(id)}"]`) : null;
   if (!sign) return;
   const place = sign.closest("p, li, section");
@@ -17,50 +16,36 @@ export function show(root, id) {
 }
 
 async function make() {
-  const close = el(
-    "button",
-    { type: "button", class: "quiet", onclick: hide, "aria-label": "close the rules" },
-    "✕",
-  );
-  const text = el("div", { class: "rules-text", tabindex: -1 }, "…");
+  const close = el("button.quiet", { onclick: hide, "aria-label": "close the rules" }, "✕");
+  const text = el("div.rules-text", { tabindex: -1 }, "…");
   panel = document.body.appendChild(
     el(
-      "dialog",
-      { class: "rules-panel", "aria-label": "The rules" },
-      el(
-        "div",
-        { class: "rules-head" },
-        el("h1", {}, "The rules"),
-        el("a", { href: "/rules" }, "as a page"),
-        close,
-      ),
+      "dialog.rules-panel",
+      { "aria-label": "The rules" },
+      el("div.rules-head", el("h1", "The rules"), el("a", { href: "/rules" }, "as a page"), close),
       text,
     ),
   );
-  panel.addEventListener("keydown", (event) => {
+  panel.onkeydown = (event) => {
     if (event.key === "Escape") hide();
-  });
-  panel.addEventListener("click", (event) => {
+  };
+  panel.onclick = (event) => {
     const link = event.target.closest("a[href^='#']");
     if (!link) return;
     event.preventDefault();
     show(text, decodeURIComponent(link.hash.slice(1)));
-  });
+  };
   try {
     const answer = await fetch(at("/rules"));
     if (!answer.ok) throw new Error();
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    text.replaceChildren(newsSwitch(), ...page.getElementById("rules-text").childNodes);
+    text.replaceChildren(...page.getElementById("rules-text").childNodes);
   } catch {
     text.textContent = "The rules can't be loaded now.";
-    panel.addEventListener(
-      "close",
-      () => {
-        panel.remove();
-        panel = null;
-      },
-      { once: true },
-    );
+    panel.onclose = () => {
+      panel.remove();
+      panel = null;
+    };
   }
 }
 
@@ -84,8 +69,12 @@ function hide() {
   before?.focus?.({ preventScroll: true });
 }
 
+/** Put the buttons of all pages into a header; `changed` is called when the theme has. */
+export const setUpHeader = (changed, header = document.querySelector("header")) =>
+  header.append(rulesButton(), themeButton(changed));
+
 /** A button that opens and closes them. Links to rules and the key R do from now on. */
-export function rulesButton() {
+function rulesButton() {
   const toggle = () => (panel?.open ? hide() : openRules());
   document.addEventListener("click", (event) => {
     const link = event.target.closest?.("a[data-rule]");
@@ -99,16 +88,6 @@ export function rulesButton() {
     event.preventDefault();
     toggle();
   });
-  return el(
-    "button",
-    {
-      type: "button",
-      class: "quiet",
-      id: "rules",
-      "aria-keyshortcuts": "R",
-      title: "the rules (R)",
-      onclick: toggle,
-    },
-    "Rules",
-  );
+  const attributes = { "aria-keyshortcuts": "R", title: "the rules (R)", onclick: toggle };
+  return el("button#rules.quiet", attributes, "Rules");
 }

@@ -1,11 +1,10 @@
 // The seat that a table's page shows: what the server told last, what is sent to it, and staying up
 // to date.
 import { digestsOf, isUpright, merged } from "./board.js";
-import { ask, at, send, theme } from "./dom.js";
+import { $, ask, note as tell, onReturn, send, theme, whole } from "./dom.js";
 import { storedName, storeName } from "./settings.js";
 
 export const api = `/api/seats/${location.pathname.split("/").pop()}`;
-export const $ = (name) => document.getElementById(name);
 
 /**
  * What the server told last: `seat.state`, null before it has told anything; its `drawing` is the
@@ -38,47 +37,35 @@ const hears = {}; // what is done with other news than that anything has changed
 const connects = []; // what is done whenever the connection is there
 
 /**
- * Have `show(state)` called whenever the server has told something, in the order of these calls.
+ * Have `show(state)` called whenever the server has told something.
  * @param {(state: State) => void} show
  */
-export const onState = (show) => {
-  shows.push(show);
-};
+export const onState = (show) => shows.push(show);
 
 /**
- * Have `arrive(state)` called, and waited for, before a state is shown; nothing can be played
- * meanwhile.
+ * Have `arrive(state)` waited for before a state is shown; nothing can be played meanwhile.
  * @param {(state: State) => Promise<void> | void} arrive
  */
-export const onArrival = (arrive) => {
-  arrivals.push(arrive);
-};
+export const onArrival = (arrive) => arrivals.push(arrive);
 
 /** Have `begin()` called whenever the connection is there (again). */
-export const onConnect = (begin) => {
-  connects.push(begin);
-};
+export const onConnect = (begin) => connects.push(begin);
 
 /** Have `show(curtain)` called when somebody else at this screen is to act. */
-export const onCurtain = (show) => {
-  cover = show;
-};
+export const onCurtain = (show) => (cover = show);
 
 /** Have `hear()` called when the server tells that news. */
-export const onNews = (what, hear) => {
-  hears[what] = hear;
-};
+export const onNews = (what, hear) => (hears[what] = hear);
 
 /** Show a message; "" takes it away. */
 export function note(text) {
-  $("note").textContent = text;
-  $("note").hidden = !text;
+  tell(text);
   noted = seat.state?.step;
 }
 
 // ---- doing ----
 
-/** Do something that may fail; why it failed is shown. Whether it was done. */
+/** Do something that may fail; why it failed is shown. Tells whether it was done. */
 export async function attempt(doing) {
   try {
     note(seat.state?.trouble ?? "");
@@ -115,35 +102,33 @@ export async function take() {
 /** Show the position as it is now, whatever lies between. */
 export const now = () => load(true);
 
-/**
- * Ask the server for the table and show it: the position after the one that is shown, so that none
- * is skipped; `singly`: at any pace.
- */
-export async function load(skip = false, singly = false) {
+/** Show the position after the one that is shown, so that none is skipped, or the newest. */
+export async function load(skip = false) {
   if (busy) {
     again = true;
     return;
   }
-  await update((known) => ask(`${api}?${known}`), skip, singly).catch(fail);
+  await update((known) => ask(`${api}?${known}`), skip).catch(fail);
 }
 
 /** What the page has, and what comes after it, for the address of a request. */
-function known(skip, singly) {
+function known(skip) {
   const last = seat.state;
-  const after = last && (last.pause > 0 || singly) && skip !== true ? `&after=${last.step}` : "";
+  const after = last && last.pause > 0 && skip !== true ? `&after=${last.step}` : "";
   const log = last ? `&lines=${lines}&undone=${last.undone}` : "";
-  return `page=1&tab=${tab}&theme=${theme()}${isUpright.matches ? "&narrow=1" : ""}${log}${after}&drawn=${digestsOf(last?.drawing ?? null)}`;
+  const look = `page=1&tab=${tab}&theme=${theme()}${isUpright.matches ? "&narrow=1" : ""}`;
+  return `${look}${log}${after}&drawn=${digestsOf(last?.drawing ?? null)}`;
 }
 
 /** Show what `asking(known)` is answered, when the request before it is done. */
-async function update(asking, skip = false, singly = false) {
+async function update(asking, skip = false) {
   while (busy) await busy;
   let done;
   busy = new Promise((resolve) => {
     done = resolve;
   });
   try {
-    await arrive(await asking(known(skip, singly)));
+    await arrive(await asking(known(skip)));
   } finally {
     busy = null;
     arriving = false;
@@ -212,9 +197,7 @@ async function retry() {
 }
 
 function connect() {
-  socket = new WebSocket(
-    `${location.protocol.replace("http", "ws")}//${location.host}${at(`${api}/changes?tab=${tab}`)}`,
-  );
+  socket = new WebSocket(whole(`${api}/changes?tab=${tab}`).replace("http", "ws"));
   socket.onopen = () => {
     wait = 500;
     note(seat.state?.trouble ?? "");
@@ -229,13 +212,12 @@ function connect() {
   };
 }
 
+// A page that is kept for "back" would hold its seat.
 addEventListener("pagehide", () => {
   gone = true;
   socket?.close();
-}); // a page that is kept for "back" would hold its seat
-addEventListener("pageshow", (event) => {
-  if (event.persisted) location.reload();
 });
+onReturn(() => location.reload());
 
 /** Show the table and keep it up to date. */
 export async function begin() {

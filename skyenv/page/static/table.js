@@ -1,10 +1,11 @@
 // A seat at a table: what the server tells is shown, clicks are sent.
 import { setUpAlea } from "./alea.js";
 import { confirmed } from "./asking.js";
-import { explainBoard, isUpright, showBoard } from "./board.js";
+import { isUpright, showBoard } from "./board.js";
 import { showLeads, showRecent } from "./changes.js";
-import { click, isLegal, say, showChoices } from "./choices.js";
-import { ask, at, send, themeButton } from "./dom.js";
+import { click, isLegal, showChoices } from "./choices.js";
+import { $, ask, at, isNews, leaveBy, send } from "./dom.js";
+import { setUpExplaining } from "./explain.js";
 import { isTold, showFinal, whenTold } from "./final.js";
 import { setUpFit } from "./fit.js";
 import { setUpPace } from "./follow.js";
@@ -14,10 +15,9 @@ import { showInvitations } from "./invitations.js";
 import { setUpKeys } from "./keys.js";
 import { showLog } from "./log.js";
 import { showNews } from "./news.js";
-import { setUpRefusals } from "./refusals.js";
-import { rulesButton } from "./rules.js";
+import { setUpHeader } from "./rules.js";
 import { setUpPeople } from "./people.js";
-import { $, api, attempt, begin, load, note, onState, seat, take, undo } from "./seat.js";
+import { api, attempt, begin, load, note, onState, seat, take, undo } from "./seat.js";
 import { bindSetting, isForced } from "./settings.js";
 import { linked } from "./terms.js";
 import { setUpTurns } from "./turns.js";
@@ -29,12 +29,10 @@ let worded = null; // the drawing whose text was fetched
 function showTable(state) {
   const yours = state.yours && !isForced(state);
   document.title = `${yours ? "● " : ""}Fifth Avenue`;
-  const sentence =
-    state.over && !isTold()
-      ? "The game is over. This is its final scoring, step by step."
-      : state.decision.sentence;
-  if ($("situation").dataset.told !== sentence) $("situation").replaceChildren(...linked(sentence));
-  $("situation").dataset.told = sentence;
+  const isScoring = state.over && !isTold();
+  const scoring = "The game is over. This is its final scoring, step by step.";
+  const sentence = isScoring ? scoring : state.decision.sentence;
+  if (isNews($("situation"), sentence)) $("situation").replaceChildren(...linked(sentence));
   document.body.classList.toggle("yours", yours);
   showBoard($("board"), state.drawing, click, isLegal);
   $("release").hidden = state.watching || state.over;
@@ -53,23 +51,11 @@ async function showWords() {
   }
 }
 
-document.querySelector("header .row").append(
-  rulesButton(),
-  themeButton(() => load()),
-);
-explainBoard($("board"), say, isLegal);
-isUpright.addEventListener("change", () => load());
-for (const show of [
-  showTable,
-  showChoices,
-  showRecent,
-  showLeads,
-  showLog,
-  showInvitations,
-  showFinal,
-  showWords,
-])
-  onState(show);
+const again = () => load();
+setUpHeader(again, document.querySelector("header .row"));
+isUpright.addEventListener("change", again);
+for (const show of [showTable, showChoices, showRecent, showLeads, showLog]) onState(show);
+for (const show of [showInvitations, showFinal, showWords]) onState(show);
 setUpFit();
 whenTold(() => showTable(seat.state));
 setUpPace();
@@ -79,30 +65,22 @@ setUpHints();
 setUpPeople();
 setUpTurns();
 onState(showNews);
-setUpRefusals();
+setUpExplaining();
 setUpLesson();
 onState(playForced);
-setUpForced(() => load());
+setUpForced(again);
 bindSetting($("ask-first"), "ask");
 setUpKeys();
 $("undo").onclick = undo;
 $("take-button").onclick = take;
 $("release").onclick = () =>
   attempt(async () => {
-    if (
-      !(await confirmed(
-        "Give this seat up, so that another browser can take it with this address?",
-        "give it up",
-      ))
-    )
-      return;
+    const question = "Give this seat up, so that another browser can take it with this address?";
+    if (!(await confirmed(question, "give it up"))) return;
     await send(`${api}/release`);
     await load();
   });
 $("record").href = at(`${api}/record`);
-$("replay").onclick = () =>
-  attempt(async () => {
-    location.href = at((await send(`${api}/replay`)).page);
-  });
+$("replay").onclick = () => leaveBy($("replay"), () => send(`${api}/replay`), note);
 $("words").ontoggle = showWords;
 await begin();

@@ -1,5 +1,5 @@
 // The game's own words, and the rule that says what each is.
-import { el } from "./dom.js";
+import { ruleNamed } from "./dom.js";
 
 export const TERMS = {
   "building stop": "STOP-1",
@@ -43,27 +43,16 @@ export const worded = (text) =>
 
 /** A text as nodes: each of the game's words is a link to its rule, where it first stands. */
 export function linked(told) {
-  const text = worded(told),
-    nodes = [],
-    seen = new Set();
+  const text = worded(told);
+  const nodes = [];
+  const seen = new Set();
   let from = 0;
   for (const match of text.matchAll(ANY)) {
     const term = match[1].toLowerCase();
     if (seen.has(term)) continue;
     seen.add(term);
-    nodes.push(
-      text.slice(from, match.index),
-      el(
-        "a",
-        {
-          class: "term",
-          href: `/rules#${ruleOf[term]}`,
-          "data-rule": ruleOf[term],
-          title: `the rule: ${ruleOf[term]}`,
-        },
-        match[0],
-      ),
-    );
+    const link = ruleNamed("a.term", [ruleOf[term]], match[0]);
+    nodes.push(text.slice(from, match.index), link);
     from = match.index + match[0].length;
   }
   return [...nodes, text.slice(from)].filter((node) => node !== "");

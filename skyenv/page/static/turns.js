@@ -1,13 +1,11 @@
 // An agent's turn that takes longer: who thinks, and for how long.
-import { ask, el } from "./dom.js";
-import { $, api, onState, seat } from "./seat.js";
+import { $, ask, el } from "./dom.js";
+import { api, onState, seat } from "./seat.js";
 import { doing } from "./thinking.js";
 
 const PATIENCE = 2000,
   OFTEN = 1000; // milliseconds
-const line = el("p", {
-  id: "thinking",
-  class: "card",
+const line = el("p#thinking.card", {
   role: "timer",
   "aria-live": "off",
   hidden: true,

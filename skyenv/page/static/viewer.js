@@ -1,32 +1,9 @@
 // Looking at a recorded game, step by step. The server's page and exported files share it; they
 // differ in where drawings come from.
 import { isUpright, showBoard } from "./board.js";
-import { el, ruleLink, seatNames, theme } from "./dom.js";
+import { $$, el, ruleLink, seatNames, theme } from "./dom.js";
 
 const CHARTS = { now: "if scored now", vp: "VP", win: "chance to win" };
-
-/** One of several, side by side: radio buttons; `changed(value)`. */
-export function segments(name, legend, choices, chosen, changed) {
-  const radio = ([value, text]) =>
-    el(
-      "label",
-      {},
-      el("input", {
-        type: "radio",
-        name,
-        value,
-        checked: value === chosen,
-        onchange: () => changed(value),
-      }),
-      text,
-    );
-  return el(
-    "fieldset",
-    { class: "segments", id: name },
-    el("legend", {}, legend),
-    ...choices.map(radio),
-  );
-}
 
 const isPhone = matchMedia("(max-width: 699px)");
 
@@ -35,11 +12,11 @@ const isPhone = matchMedia("(max-width: 699px)");
  *
  * `game`: what Replay.payload() gives. `draw(step, seat, theme, narrow)`: the drawing, a promise
  * of its parts; seat null: all hands. `options`: `step` and `seat` to begin with; `tools(viewer)`:
- * more sections, lists of those `beside` the board and those `below` the chart, with the log;
- * `moved(place, jumped)`: told of each step and seat that is shown. Returns the viewer.
+ * sections beside the board; `moved(place, jumped)`: told of each step and seat that is shown.
  */
 export function view(root, game, draw, options = {}) {
-  let step = Math.max(0, Math.min(game.steps, options.step ?? 0));
+  const within = (wanted) => Math.max(0, Math.min(game.steps, wanted ?? 0));
+  let step = within(options.step);
   let timer = null;
   let drawn = 0; // tells late drawings apart
   let drawnChart = null; // the chart that is shown
@@ -49,65 +26,57 @@ export function view(root, game, draw, options = {}) {
   const names = seatNames(game.names);
 
   // ---- the parts of the page ----
-  const situation = el("h1", { id: "situation" });
-  const board = el("div", { class: "board", id: "board" });
-  const over = el("div", { class: "over-board" }, board);
-  const slider = el("input", {
+  const situation = el("h1#situation");
+  const board = el("div#board.board");
+  const over = el("div.over-board", board);
+  const slider = el("input#step", {
     type: "range",
-    id: "step",
     min: 0,
     max: game.steps,
     value: 0,
     "aria-label": "step",
     oninput: () => go(Number(slider.value)),
   });
-  const count = el("output", { id: "count", for: "step" });
+  const count = el("output#count", { for: "step" });
   const button = (id, text, label, onclick) =>
-    el("button", { type: "button", id, title: label, "aria-label": label, onclick }, text);
+    el("button", { id, title: label, "aria-label": label, onclick }, text);
   const play = button("play", "▶ play", "play", () => (timer ? stop() : start()));
-  const speed = el(
-    "select",
-    {
-      id: "speed",
-      "aria-label": "steps a second",
-      onchange: () => {
-        if (timer) {
-          stop();
-          start();
-        }
-      },
-    },
-    ...[0.5, 1, 2, 4, 8].map((each) =>
-      el("option", { value: each, selected: each === 2 }, `${each} steps/s`),
-    ),
+  const isChosen = (value, chosen) => ({ value, selected: value === chosen });
+  const restart = () => {
+    if (!timer) return;
+    stop();
+    start();
+  };
+  const speeds = [0.5, 1, 2, 4, 8].map((each) =>
+    el("option", isChosen(each, 2), `${each} steps/s`),
   );
+  const speed = el("select#speed", { "aria-label": "steps a second", onchange: restart }, speeds);
   const whose = el(
-    "select",
-    { id: "whose", onchange: () => show(true) },
+    "select#whose",
+    { onchange: () => show(true) },
     el("option", { value: "" }, "all hands"),
-    ...names.map((name, seat) =>
-      el("option", { value: seat, selected: seat === options.seat }, `as ${name} sees it`),
-    ),
+    names.map((name, seat) => el("option", isChosen(seat, options.seat), `as ${name} sees it`)),
   );
-  const log = el(
-    "ol",
-    { class: "log", id: "log", tabindex: 0, "aria-label": "What happened" },
-    ...game.lines.map(([at, text, rules]) =>
-      el(
-        "li",
-        { "data-step": at },
-        el("button", { type: "button", class: "line", onclick: () => go(at, true) }, text),
-        options.tools ? ruleLink(rules) : null,
-      ),
-    ),
-  ); // a file has no rules
-  const chart = el("div", { class: "chart-holder" });
-  const choice = el("div", {});
-  const jump = (id, text, label, steps, forward) =>
-    button(id, text, label, () => {
-      const next = forward ? steps.find((at) => at > step) : steps.findLast((at) => at < step);
-      if (next !== undefined) go(next, true);
-    });
+  const line = ([at, text, rules]) =>
+    el(
+      "li",
+      { "data-step": at },
+      el("button.line", { onclick: () => go(at, true) }, text),
+      options.tools && ruleLink(rules), // a file has no rules
+    );
+  const heard = { tabindex: 0, "aria-label": "What happened" };
+  const log = el("ol#log.log", heard, game.lines.map(line));
+  const chart = el("div.chart-holder");
+  const choice = el("div");
+  const jumps = (what, steps) => {
+    const jump = (to) => to !== undefined && go(to, true);
+    const back = () => jump(steps.findLast((at) => at < step));
+    const next = () => jump(steps.find((at) => at > step));
+    return [
+      button(`${what}-back`, `‹ ${what}`, `previous ${what}`, back),
+      button(`${what}-next`, `${what} ›`, `next ${what}`, next),
+    ];
+  };
   const viewer = {
     names,
     game,
@@ -125,28 +94,23 @@ export function view(root, game, draw, options = {}) {
     /** Be there without having moved: for addresses that are gone back to. */
     put(place) {
       whose.value = place.seat ?? "";
-      step = Math.max(0, Math.min(game.steps, place.step ?? 0));
+      step = within(place.step);
       show(false, true);
     },
     /** `follow(step)` is called whenever another position is drawn. */
-    follow(follow) {
-      followers.push(follow);
-    },
+    follow: (follow) => followers.push(follow),
   };
   const tools = options.tools?.(viewer);
-  const happened = el("section", {}, el("h2", {}, "What happened"), log);
+  const happened = el("section", el("h2", "What happened"), log);
   root.replaceChildren(
     el(
-      "section",
-      { class: "play" },
+      "section.play",
       over,
       el(
-        "div",
-        { class: "transport" },
+        "div.transport",
         situation,
         el(
-          "div",
-          { class: "row" },
+          "div.row",
           button("first", "|◀", "to the beginning", () => go(0, true)),
           button("back", "‹", "one choice back", () => go(before())),
           play,
@@ -154,18 +118,16 @@ export function view(root, game, draw, options = {}) {
           button("last", "▶|", "to the end", () => go(game.steps, true)),
           speed,
           count,
-          jump("auction-back", "‹ auction", "previous auction", game.auctions, false),
-          jump("auction-next", "auction ›", "next auction", game.auctions, true),
-          jump("scoring-back", "‹ scoring", "previous scoring", game.scorings, false),
-          jump("scoring-next", "scoring ›", "next scoring", game.scorings, true),
-          el("label", {}, "show ", whose),
+          jumps("auction", game.auctions),
+          jumps("scoring", game.scorings),
+          el("label", "show ", whose),
         ),
         slider,
       ),
-      el("div", { class: "chart-box" }, choice, chart),
-      tools ? el("aside", { class: "below", "aria-label": "the whole game" }, happened) : null,
+      el("div.chart-box", choice, chart),
+      tools && el("aside.below", { "aria-label": "the whole game" }, happened),
     ),
-    el("aside", { "aria-label": tools ? "tools" : "the whole game" }, ...(tools ?? [happened])),
+    el("aside", { "aria-label": tools ? "tools" : "the whole game" }, tools ?? [happened]),
   );
 
   // ---- moving: by whole choices, as all cards of a bid are one ----
@@ -173,7 +135,7 @@ export function view(root, game, draw, options = {}) {
   const before = () => game.choices.findLast((at) => at < step) ?? 0;
 
   function go(wanted, jumped = false) {
-    step = Math.max(0, Math.min(game.steps, wanted));
+    step = within(wanted);
     show(jumped);
   }
 
@@ -206,13 +168,19 @@ export function view(root, game, draw, options = {}) {
   }
 
   function showChoice() {
-    if (choice.querySelectorAll("input").length === Object.keys(charts).length) return;
+    if ($$("input", choice).length === Object.keys(charts).length) return;
     const known = Object.entries(CHARTS).filter(([name]) => charts[name]);
-    choice.replaceChildren(
-      segments("chart", "The chart shows", known, kind, (value) => {
+    const radio = ([value, text]) => {
+      const show = () => {
         kind = value;
         showChart();
-      }),
+      };
+      const checked = value === kind;
+      const input = { type: "radio", name: "chart", value, checked, onchange: show };
+      return el("label", el("input", input), text);
+    };
+    choice.replaceChildren(
+      el("fieldset#chart.segments", el("legend", "The chart shows"), known.map(radio)),
     );
   }
 
@@ -222,12 +190,8 @@ export function view(root, game, draw, options = {}) {
     if (drawnChart !== wanted) chart.innerHTML = drawnChart = wanted;
     const svg = chart.querySelector("svg");
     const [left, right] = [Number(svg.dataset.left), Number(svg.dataset.right)];
-    svg
-      .querySelector(".cursor")
-      .setAttribute(
-        "transform",
-        `translate(${left + ((right - left) * step) / Math.max(1, game.steps)})`,
-      );
+    const x = left + ((right - left) * step) / Math.max(1, game.steps);
+    svg.querySelector(".cursor").setAttribute("transform", `translate(${x})`);
   }
 
   function showLine() {
@@ -244,10 +208,8 @@ export function view(root, game, draw, options = {}) {
   // ---- playing by itself ----
   function start() {
     if (step === game.steps) go(0);
-    timer = setInterval(
-      () => (step < game.steps ? go(after()) : stop()),
-      1000 / Number(speed.value),
-    );
+    const goOn = () => (step < game.steps ? go(after()) : stop());
+    timer = setInterval(goOn, 1000 / Number(speed.value));
     showPlay("❚❚ pause", "pause");
   }
 
@@ -258,9 +220,7 @@ export function view(root, game, draw, options = {}) {
   }
 
   function showPlay(text, label) {
-    play.textContent = text;
-    play.title = label;
-    play.setAttribute("aria-label", label);
+    Object.assign(play, { textContent: text, title: label, ariaLabel: label });
   }
 
   chart.addEventListener("click", (event) => {

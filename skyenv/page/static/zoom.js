@@ -1,5 +1,5 @@
 // Small screens: the board is larger than the screen, to be read and moved, or shown as a whole.
-import { $, onState } from "./seat.js";
+import { $ } from "./dom.js";
 import { isOn, setOn } from "./settings.js";
 
 function show(isLarge) {
@@ -24,6 +24,5 @@ export function setUpZoom() {
     show(isLarge);
     showScrolling();
   };
-  onState(() => requestAnimationFrame(showScrolling)); // the page is laid out then, once for all
   new ResizeObserver(showScrolling).observe($("board"));
 }

@@ -53,7 +53,7 @@ def test_pictures_are_small_and_have_what_is_named(name: str) -> None:
     assert shown.get(name.partition("-")[0], "TSQ" if name[0] in "bde" else "E34") in text
 
 
-@pytest.mark.parametrize("name", ["terms.js", "news.js"])
+@pytest.mark.parametrize("name", ["terms.js", "table.html"])
 def test_what_scripts_name_are_rules(name: str) -> None:
     script = (STATIC / name).read_text(encoding="utf-8")
     terms = re.findall(r'"([A-Z]+-\d+)"', script)

@@ -8,6 +8,7 @@ interface Control
     Pick<HTMLDialogElement, "close" | "open" | "showModal">,
     Pick<HTMLSelectElement, "options">,
     Pick<HTMLTableElement, "tBodies" | "tHead">,
+    Pick<HTMLTemplateElement, "content">,
     Pick<SVGGraphicsElement, "getScreenCTM"> {
   /** Controls of a form, by number and by name. */
   readonly elements: any;

@@ -237,8 +237,8 @@ _PICTURES: Final = {
         '" fill="{t.skyline}"/>'
     ),
     "crown": (
-        '<path d="M-9 0L-9-9L-4-4.5L0-11L4-4.5L9-9L9 0Z" fill="{t.gold}" stroke="{t.on_gold}" '
-        'stroke-width="0.9"/>'
+        '<path class="crown" d="M-9 0L-9-9L-4-4.5L0-11L4-4.5L9-9L9 0Z" fill="{t.gold}" '
+        'stroke="{t.on_gold}" stroke-width="0.9"/>'
     ),
     "flag": (
         '<title>on turn</title><path d="M-6 8V-9" stroke="{t.on_gold}" stroke-width="2"/>'

@@ -9,6 +9,7 @@ export default [
     rules: {
       complexity: ["error", 12],
       eqeqeq: "error",
+      "max-len": ["error", 100], // Prettier leaves comments and strings alone
       "no-alert": "error", // the page has dialogs of its own
       "no-undef": "error",
       "no-unused-vars": ["error", { argsIgnorePattern: "^_" }],

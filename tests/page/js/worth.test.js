@@ -23,7 +23,7 @@ test("what a bid builds is worth its VP, and Alea's chance is that of its total"
   assert.match(rest, /costs 3 cards.*seat 2 could bid 31 at most/);
 });
 
-test("before a card is laid down the best colour counts, and without Alea there is no word of her", () => {
+test("before a card is laid down the best colour counts; without Alea no word of her", () => {
   const [line] = worthText(
     { ...worth, alea: null },
     { colour: undefined, total: 0, builds: Infinity, cards: 0 },

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import Agent, decide, decide_each, make_agent
+from skyenv.agents import Agent, decide, decide_each, make_agent, sample
 from skyenv.checks import Int64, check_choice, check_flag, check_number, check_seat
 from skyenv.engine.games import SCALED, Games, whole_numbers
 from skyenv.engine.observation import codes_of
@@ -34,6 +34,8 @@ AgentSpec: TypeAlias = Agent | Callable[..., Any] | str
 
 ILLEGAL_REWARD: Final = -1.0
 """Reward of an illegal action with ``illegal="end"``, as in PettingZoo's usual wrapper."""
+REPLACEMENT_SALT: Final = 1
+"""Sets the choice of a legal action for an illegal one apart from agents' random numbers."""
 
 
 class LearnerKeywords(GameKeywords, total=False):
@@ -47,6 +49,7 @@ class LearnerKeywords(GameKeywords, total=False):
     one_opponent: bool
     seat: int | str
     illegal: str
+    illegal_reward: float | None
     observation: str
 
 
@@ -68,7 +71,9 @@ class LearnerGames:
             for each of them.
         seat: the learner's seat; ``"random"``: drawn for every episode; ``"rotate"``: one further
             each episode, beginning with the row's seed modulo the number of players.
-        illegal: ``"end"`` or ``"raise"``, see :meth:`step`.
+        illegal: ``"end"``, ``"raise"`` or ``"random"``, see :meth:`step`.
+        illegal_reward: what an illegal action is paid with ``"end"`` and ``"random"``, −1,000 to
+            1,000; None: ILLEGAL_REWARD with ``"end"``, else 0.
         threads: threads to play on; None: a sensible number (see :class:`skyenv.Games`).
         observation: ``"scaled"``, float32 observations, or ``"codes"``, int16 (see
             :class:`skyenv.Games`).
@@ -77,12 +82,14 @@ class LearnerGames:
     Attributes:
         games: the games themselves. A game that is over stays as it ended until its row is reset.
         space: the space of a row's observation.
-        illegal: as given.
+        illegal, illegal_reward: as given; the reward is a number.
         all_rows: the indices of all rows, int64 (n,).
         learner: int64 (n,), the learner's seat in each row.
         reward: float64 (n,), what the last :meth:`step` paid: the reward of the learner's seat
             since its previous decision, or since the beginning of the episode. What an interrupted
             step (an opponent's error, Ctrl-C) has collected is paid by the next one.
+        action: int64 (n,), what the last :meth:`step` played for the learner; NONE: nothing, as
+            after :meth:`reset` and when an illegal action has ended the episode.
         done: bool (n,), the row's episode is over.
         truncated: bool (n,), it is over by truncation (END-5).
         length: int64 (n,), decisions of the learner in this episode.
@@ -105,6 +112,7 @@ class LearnerGames:
         one_opponent: bool = False,
         seat: int | str = "random",
         illegal: str = "end",
+        illegal_reward: float | None = None,
         threads: int | None = 1,
         observation: str = SCALED,
         **options: Unpack[GameKeywords],
@@ -119,7 +127,10 @@ class LearnerGames:
             **options,
         )
         self.space = observation_space(observation)
-        self.illegal = check_choice("illegal", illegal, ("end", "raise"))
+        self.illegal = check_choice("illegal", illegal, ("end", "raise", "random"))
+        default = ILLEGAL_REWARD if illegal == "end" else 0.0
+        given = default if illegal_reward is None else illegal_reward
+        self.illegal_reward = check_number("illegal_reward", given, -1000, 1000)
         self._one_opponent = check_flag("one_opponent", one_opponent)
         self._seat = (
             seat
@@ -129,7 +140,7 @@ class LearnerGames:
         self._seeds = EpisodeSeeds(num_games)
         self._opponent = np.full((num_games, self.games.num_players), None, dtype=object)
         self.all_rows: Int64 = np.arange(num_games, dtype=np.int64)
-        self.learner, self.length = np.zeros((2, num_games), dtype=np.int64)
+        self.learner, self.length, self.action = np.zeros((3, num_games), dtype=np.int64)
         self.reward, self._unpaid, self.total = np.zeros((3, num_games), dtype=np.float64)
         self.done = np.ones(num_games, dtype=np.bool_)
         self.truncated = np.zeros(num_games, dtype=np.bool_)
@@ -226,15 +237,17 @@ class LearnerGames:
         self._assign(rows, chances)
         self.done[rows] = self.truncated[rows] = False
         self.reward[rows] = self._unpaid[rows] = self.total[rows] = self.length[rows] = 0
+        self.action[rows] = NONE
         self._advance(rows)
 
     def step(self, actions: npt.ArrayLike, rows: Int64 | None = None) -> None:
         """Let the learner act in `rows` (None: in all), and the others up to its next decision or
         the end.
 
-        An action that is not legal in its row either raises (``illegal="raise"``) or ends the row's
-        episode (``illegal="end"``): the game stays where it is, the reward is ILLEGAL_REWARD, and
-        the episode has terminated.
+        An action that is not legal in its row raises (``illegal="raise"``); or it ends the row's
+        episode (``"end"``): the game stays where it is, the reward is `illegal_reward`, and the
+        episode has terminated; or a legal action is played instead (``"random"``), each as likely,
+        as the decision's own random number wants it, and `illegal_reward` is added to the reward.
 
         Args:
             actions: one action number per row.
@@ -256,9 +269,13 @@ class LearnerGames:
         inside = (numbers >= 0) & (numbers < NUM_ACTIONS)
         illegal = inside & (self.games.mask[rows, np.where(inside, numbers, 0)] == 0)
         ending = illegal & (self.illegal == "end")
+        if self.illegal == "random" and illegal.any():
+            uniform = self.games.uniforms(rows[illegal], REPLACEMENT_SALT)
+            numbers[illegal] = sample(self.games.mask[rows[illegal]].astype(np.float64), uniform)
         playing = rows[~ending]
         self.games.step(numbers[~ending], playing)  # which refuses what is left to refuse
-        self._unpaid[rows[ending]] += ILLEGAL_REWARD
+        self._unpaid[rows[illegal]] += self.illegal_reward
+        self.action[rows] = np.where(ending, NONE, numbers)
         self._advance(playing)
         self.reward[rows], self._unpaid[rows] = self._unpaid[rows], 0
         self.total[rows] += self.reward[rows]
@@ -337,6 +354,7 @@ class LearnerGame(LearnerGames):
             super().step(numbers)
             return
         self.games.step(numbers)
+        self.action[0] = number
         self._advance(self.all_rows)
         self.reward[0], self._unpaid[0] = self._unpaid[0], 0
         self.total[0] += self.reward[0]
@@ -394,7 +412,12 @@ class LearnerEnv:
         vector = games.observation[row].copy() if is_shown else core.observation(rows)[0]
         episode = core.episode_infos(rows)[0] if core.done[row] else {}
         observation = self._masks.observation(vector, mask)
-        return observation, {**self._masks.info(mask), "seat": seat, **episode}
+        told = (
+            {"seat": seat}
+            if core.illegal != "random"
+            else {"seat": seat, "action": core.action[row]}
+        )
+        return observation, {**self._masks.info(mask), **told, **episode}
 
     def _picture(self, row: int) -> RGB | str | None:
         return self._renderer.render(self.core.games, row, int(self.core.learner[row]))

@@ -13,17 +13,21 @@ ENV_ID = "skyenv/FifthAvenue-v0"
 """Gymnasium's id, for ``gymnasium.make`` and ``gymnasium.make_vec``; ``"skyenv:" + ENV_ID`` where
 skyenv isn't imported yet.
 """
+UNMASKED_ID = "skyenv/FifthAvenueUnmasked-v0"
+"""The same with ``illegal="random"``, for programs that don't mask and take nothing but an id."""
 AEC_ID = "skyenv/fifth_avenue_v0"
 """PettingZoo's id, for ``pettingzoo.make("aec", AEC_ID)``, and with ``"parallel"``."""
 
 if importlib.util.find_spec("gymnasium") is not None:
     import gymnasium
 
-    gymnasium.register(
-        id=ENV_ID,
-        entry_point="skyenv.envs.single:FifthAvenueEnv",
-        vector_entry_point="skyenv.envs.vector:FifthAvenueVectorEnv",
-    )
+    for name, illegal in ((ENV_ID, "end"), (UNMASKED_ID, "random")):
+        gymnasium.register(
+            id=name,
+            entry_point="skyenv.envs.single:FifthAvenueEnv",
+            vector_entry_point="skyenv.envs.vector:FifthAvenueVectorEnv",
+            kwargs={"illegal": illegal},
+        )
 
 if importlib.util.find_spec("pettingzoo") is not None:
     import pettingzoo

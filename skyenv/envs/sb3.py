@@ -28,10 +28,10 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
     hidden card, are no part of it: ``core.games.seeds`` has those of the games under way, and
     ``core.games.finished.seed`` that of each row's latest finished game.
 
-    An illegal action (of the 103) ends its row's episode with reward −1, so that algorithms without
-    masks (DQN, A2C, SB3's own ``evaluate_policy``) run; with ``illegal="raise"`` it raises
-    IllegalActionError with the row.
-    MaskablePPO asks for the masks and makes none.
+    An illegal action (of the 103) ends its row's episode with reward −1; with ``illegal="raise"``
+    it raises IllegalActionError with the row. Algorithms without masks (DQN, A2C, PPO) play whole
+    games with ``illegal="random"``: a random legal action is played in its place, and every info's
+    ``"action"`` is the action that was played. MaskablePPO asks for the masks and makes none.
 
     Args:
         num_envs: number of games.
@@ -47,7 +47,8 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
             for all of them; a list with one per other seat, clockwise from the learner's; or with
             ``pool=True`` a list of which one is drawn for every row, seat and episode
             (:class:`skyenv.envs.learner.LearnerGames`).
-        illegal: ``"end"`` or ``"raise"``, see above.
+        illegal, illegal_reward: ``"end"``, ``"raise"`` or ``"random"``, see above, and what an
+            illegal action is paid with the first (−1) and the last (0) of them.
         seat: the learner's seat; ``"rotate"``, the default: the next one each episode, beginning
             with the row's seed modulo the number of players; ``"random"``: drawn for every episode.
         observation: what observations are, here and in the spaces: ``"scaled"``, float32, or
@@ -121,11 +122,14 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
         core.step(np.asarray(self._actions))
         rewards, dones = core.reward.astype(np.float32), core.done.copy()
         infos: list[dict[str, Any]] = [{"TimeLimit.truncated": False} for _ in range(self.num_envs)]
+        if core.illegal == "random":
+            for info, action in zip(infos, core.action.tolist(), strict=True):
+                info["action"] = action
         rows = np.flatnonzero(dones)
         for row, observation, episode in zip(
             rows.tolist(), core.observation(rows), core.episode_infos(rows), strict=True
         ):
-            infos[row] = {
+            infos[row] |= {
                 "terminal_observation": observation.copy(),
                 "TimeLimit.truncated": bool(core.truncated[row]),
                 "episode": {

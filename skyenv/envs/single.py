@@ -33,8 +33,10 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
 
     An illegal action (of the 103) ends the episode: it terminates with reward −1, and the game
     stays where it was. With ``illegal="raise"`` it raises IllegalActionError instead and nothing
-    changes. Anything but the number of one of the 103
-    actions always raises IllegalActionError, an action after the end GameOverError.
+    changes. With ``illegal="random"`` a random legal action is played in its place, which the
+    game's seed decides, and ``info["action"]`` is always the action that was played, −1 after
+    reset. Anything but the number of one of the 103 actions always raises IllegalActionError, an
+    action after the end GameOverError.
 
     ``reset(seed=s)`` starts the game with the seed s; ``reset()`` goes on with seeds that follow
     from the last one given.
@@ -44,7 +46,9 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
         side: ``"front"`` or ``"back"`` of the board.
         mask, noop: where the mask is given, and what it allows after the end:
             :class:`skyenv.envs.spaces.MaskPlace`.
-        illegal: what an illegal action does: ``"end"`` or ``"raise"``.
+        illegal: what an illegal action does: ``"end"``, ``"raise"`` or ``"random"``.
+        illegal_reward: its reward with ``"end"``, by default −1, and what is added to the reward
+            with ``"random"``, by default 0.
         render_mode: ``"ansi"``: :meth:`render` returns the text picture; ``"rgb_array"``: pixels,
             uint8 (height, width, 3); ``"human"``: every position is shown in a window. Pictures
             show what the learner may know. The last two need the extra ``[pictures]``.

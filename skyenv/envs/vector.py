@@ -44,7 +44,8 @@ class FifthAvenueVectorEnv(
         num_envs: number of games.
         num_players, side: as for the single environment.
         mask, noop: as for the single environment; observations are then dicts of arrays.
-        illegal: as for the single environment; with ``"raise"`` the error names the row.
+        illegal, illegal_reward: as for the single environment; with ``"raise"`` the error names the
+            row.
         render_mode: ``"ansi"``: :meth:`render` returns one text picture per row; ``"rgb_array"``:
             pixels of every row; ``"human"``: it shows the first row in a window. The last two need
             the extra ``[pictures]``.
@@ -189,5 +190,7 @@ class FifthAvenueVectorEnv(
         """Return the observations and infos of all rows."""
         core, mask = self.core, self.action_masks()
         info = {**self._masks.info(mask), "seat": core.learner.copy()}
+        if core.illegal == "random":
+            info["action"] = core.action.copy()
         present = {f"_{name}": np.ones(self.num_envs, np.bool_) for name in info}
         return self._masks.observation(core.observation(), mask), {**info, **present}

@@ -96,6 +96,8 @@ SETTINGS: list[dict[str, Any]] = [
         "seat": "rotate",
         "opponents": ["crowd", "random"],
         "observation": "codes",
+        "illegal": "random",
+        "illegal_reward": -0.25,
         "max_turns": 4,
     },
     {
@@ -505,6 +507,42 @@ def test_an_illegal_action_ends_the_episode(interface: str) -> None:
     assert interface != "single" or told[1:4] == (-1.0, True, False)
 
 
+TOLD_ACTION: dict[str, Callable[[Any], list[int]]] = {
+    "single": lambda told: [told[4]["action"]],
+    "vector": lambda told: told[4]["action"].tolist(),
+    "sb3": lambda told: [info["action"] for info in told[3]],
+}
+"""The actions that were played, as the interfaces tell them after a step."""
+
+
+@each_interface
+def test_an_illegal_action_is_replaced_by_a_legal_one(interface: str) -> None:
+    """The game decides by which, the same in all interfaces; given in its place it gives the same
+    game, and the penalty is what differs in the rewards.
+    """
+    options: dict[str, Any] = {"num_players": 3, "seat": 0, "reward": "margin"}
+    env = INTERFACES[interface](2, illegal="random", illegal_reward=-0.5, **options)
+    core = getattr(env, "core", env)
+    legal_twin = LearnerGames(core.all_rows.size, illegal="raise", **options)
+    first_row = LearnerGames(1, illegal="random", **options)
+    for games in (core, legal_twin, first_row):
+        games.reset(5)
+    rng, replaced = np.random.default_rng(5), 0
+    for _ in range(30):
+        wanted = rng.integers(103, size=2)[: core.all_rows.size]
+        is_legal = core.mask()[core.all_rows, wanted] == 1
+        told = env.step(wanted[0] if interface == "single" else wanted)
+        legal_twin.step(core.action)
+        first_row.step(wanted[:1])
+        assert (core.action[is_legal] == wanted[is_legal]).all()
+        assert core.games.state.tobytes() == legal_twin.games.state.tobytes()
+        assert core.reward == pytest.approx(legal_twin.reward - 0.5 * ~is_legal)
+        assert first_row.action[0] == core.action[0]
+        assert interface == "core" or TOLD_ACTION[interface](told) == core.action.tolist()
+        replaced += int((~is_legal).sum())
+    assert replaced > 20
+
+
 def test_disabled_autoreset_refuses_finished_rows() -> None:
     env = native(AutoresetMode.DISABLED)
     env.reset(seed=1)
@@ -533,6 +571,7 @@ def test_disabled_autoreset_refuses_finished_rows() -> None:
         ("core", {"opponents": 7}, "7"),
         *(("core", {"seat": seat}, "seat") for seat in (3, "first", True)),
         ("core", {"illegal": "ignore"}, "illegal must be"),
+        ("core", {"illegal_reward": "low"}, "illegal_reward must be"),
         ("core", {"observation": "pixels"}, "observation"),
         *((env, {"render_mode": "video"}, "render_mode") for env in ("single", "vector", "sb3")),
         *((env, {"mask": "infos"}, "mask must be") for env in ("single", "vector")),

@@ -10,7 +10,7 @@ which is better, both are played out.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -152,15 +152,11 @@ def _played_out(estimator: CatalogueEntry, opinion: Opinion) -> Opinion:
     return opinion._replace(cost=float((best - played).mean()), error=float(error), games=GAMES)
 
 
-def coarse_to_fine(number: int) -> Iterator[int]:
-    """0 … number − 1, so that the first few lie far apart: every 64th, then those between them, and
-    so on.
+def coarse_to_fine(number: int) -> list[int]:
+    """0 … number − 1, so that the first few lie far apart: those that the highest powers of two
+    divide come first.
     """
-    stride = 64
-    yield from range(0, number, stride)
-    while stride > 1:
-        yield from range(stride // 2, number, stride)
-        stride //= 2
+    return sorted(range(number), key=lambda place: -(place & -place) if place else -number)
 
 
 # ---- in the server ----

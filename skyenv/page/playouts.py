@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import decide
+from skyenv.agents import decide_each
 from skyenv.arena.matches import SALT
 from skyenv.engine.games import Games, results
 from skyenv.engine.knowledge import resample
@@ -131,23 +131,13 @@ def shares_of(
     games = batch_of(starts(position, seeds, seat))
     for action in actions:
         games.step([action] * games.num_games)
+    agents = {seat: entry.agent for seat, entry in enumerate(entries)}
     while (rows := np.flatnonzero(games.seat >= 0)).size:
-        games.step(_actions(games, entries, rows), rows)
+        seats = games.seat[rows]
+        games.step(decide_each(games, agents, seats, rows, SALT + seats), rows)
     players = games.num_players
     scores = games.state["score"][:, :players].astype(np.float64)
     return results(games.state)[0][:, :players], scores
-
-
-def _actions(
-    games: Games, entries: Sequence[CatalogueEntry], rows: npt.NDArray[np.int64]
-) -> npt.NDArray[np.int64]:
-    actions = np.zeros(rows.size, np.int64)
-    seats = games.seat[rows]
-    for seat, entry in enumerate(entries):
-        here = seats == seat
-        if here.any():
-            actions[here] = decide(games, entry.agent, rows[here], SALT + seat)
-    return actions
 
 
 class PlayOut(Work):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -26,7 +26,7 @@ from skyenv.render import words
 from skyenv.render.colours import Theme
 from skyenv.render.parts import Drawing
 from skyenv.render.standing import if_scored_now
-from skyenv.render.svg import drawing, svg
+from skyenv.render.svg import drawing
 from skyenv.render.table import look
 from skyenv.rules.actions import OPTION_A, PLOT
 from skyenv.rules.state import GAME_DTYPE
@@ -193,30 +193,12 @@ class Replay:
         """The parts of the table after so many actions; `seat`: whose view, None: all hands.
 
         Raises:
-            PageError: there is no such step or seat.
+            PageError: there is no such step.
         """
-        if seat is not None and not 0 <= seat < self.players:
-            raise PageError(f"there is no seat {seat}", 404)
         position: Any = self.states.view(np.recarray)[self.checked(step)]
         return drawing(
             position, seat, theme=theme, agents=self.names, width=NARROW if narrow else WIDE
         )
-
-    def picture(self, step: int, seat: int | None, theme: str, narrow: bool = False) -> str:
-        """The same as an SVG that stands alone.
-
-        Raises:
-            PageError: as for :meth:`drawing`.
-        """
-        position: Any = self.states.view(np.recarray)[self.checked(step)]
-        if seat is not None and not 0 <= seat < self.players:
-            raise PageError(f"there is no seat {seat}", 404)
-        return svg(position, seat, theme=theme, agents=self.names, width=NARROW if narrow else WIDE)
-
-    def situation(self, step: int) -> str:
-        """Who is about to do what after so many actions."""
-        position: Any = self.states.view(np.recarray)[step]
-        return words.situation(look(position), self.names)
 
     def lines(self) -> list[tuple[int, str, tuple[str, ...]]]:
         """The log: of each line the step in which it happened, its text, and the ids of its
@@ -239,23 +221,22 @@ class Replay:
 
         No line of the log is made of events of two of them.
         """
-        first = 0
+        first, auctions = 0, set(self.steps_with("auction"))
         for step in range(1, len(self.events)):
-            if _begins(self.events[step - 1]) or _is_option(self.events[step]):
+            is_option = OPTION_A <= self.events[step][0]["action"] < PLOT
+            if is_option or step - 1 in auctions:
                 yield first, step
                 first = step
         yield first, len(self.events)
 
-    def auctions(self) -> list[int]:
-        """The steps in which an auction began."""
-        return [step for step, events in enumerate(self.events) if _begins(events)]
-
-    def scorings(self) -> list[int]:
-        """The steps in which VP were scored."""
+    def steps_with(self, kind: str) -> list[int]:
+        """The steps with an event of that kind: ``"auction"``: one began; ``"vp"``: VP were
+        scored.
+        """
         return [
             step
             for step, events in enumerate(self.events)
-            if any(event["event"] == "vp" for event in events)
+            if any(event["event"] == kind for event in events)
         ]
 
     def scores(self) -> list[list[int]]:
@@ -275,6 +256,7 @@ class Replay:
 
     def payload(self) -> Payload:
         """All that the viewer needs beside the drawings."""
+        positions: Any = self.states.view(np.recarray)
         return {
             "names": self.names,
             "players": self.players,
@@ -283,22 +265,12 @@ class Replay:
             "choices": [step for step, _ in self.choices()],
             "over": self.game.is_over,
             "lines": self.lines(),
-            "situations": [self.situation(step) for step in range(self.steps + 1)],
-            "auctions": self.auctions(),
-            "scorings": self.scorings(),
+            "situations": [words.situation(look(each), self.names) for each in positions],
+            "auctions": self.steps_with("auction"),
+            "scorings": self.steps_with("vp"),
             "scores": self.scores(),
             "charts": {
                 "now": self.charts(if_scored_now(self.states, self.players).tolist(), NOW),
                 "vp": self.charts(self.scores(), VP),
             },
         }
-
-
-def _begins(events: Sequence[Event]) -> bool:
-    return any(event["event"] == "auction" for event in events)
-
-
-def _is_option(events: Sequence[Event]) -> bool:
-    return any(
-        event["event"] == "action" and OPTION_A <= event["action"] < PLOT for event in events
-    )

@@ -8,15 +8,18 @@ the whole game has no seed; its record tells all chance, like any other, and can
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from skyenv.engine.game import Game
+from skyenv.engine.events import setup_outcomes
+from skyenv.engine.game import SETUP, Game, outcome_numbers
+from skyenv.histories.resampling import resampled
+from skyenv.histories.states import State, Table, replayed, table_of
 from skyenv.page.errors import PageError
-from skyenv.page.hidden_anew import drawn_anew
 from skyenv.page.playouts import fresh_stream
 from skyenv.page.replays import Replay
-from skyenv.records.format import as_text
+from skyenv.records.format import as_text, header_of
+from skyenv.records.replay import outcomes_told
 from skyenv.rules.state import NONE
 
 
@@ -49,7 +52,7 @@ class Variation:
             replay: the game.
             step: how many.
             origin: see above.
-            seat: what this seat couldn't know is drawn anew (:mod:`skyenv.page.hidden_anew`); None:
+            seat: what this seat couldn't know is drawn anew (:func:`drawn_anew`); None:
                 it stays.
             uniform: which cards it is then, in [0, 1).
 
@@ -59,10 +62,6 @@ class Variation:
         """
         if replay.states[replay.checked(step)]["seat"] == NONE:
             raise PageError("the game is over; there is nothing to play", 409)
-        if not replay.events[0]:
-            raise PageError(
-                "an edited position has no record to begin with; agents can play it out", 409
-            )
         if seat is not None:
             beginning = drawn_anew(replay, step, seat, uniform)
         else:
@@ -97,3 +96,49 @@ def played_on(beginning: str, actions: Sequence[int], seed: int, agent_seed: int
             game.play(action)
     game.games.agent_seed = agent_seed
     return game
+
+
+# ---- hidden cards drawn anew ----
+
+
+def drawn_anew(replay: Replay, step: int, seat: int, uniform: float) -> str:
+    """The record of a game's first actions, with other hidden cards, of no seed and without names.
+
+    The past is drawn as well, so that it is a game's record like any other: the others' first hands
+    and the black cards that they drew are others, all that the seat has seen is as it was.
+
+    Args:
+        replay: the game.
+        step: how many actions; somebody is to act there.
+        seat: what it can know stays as it was.
+        uniform: which of all that the seat can't tell from the real one; in [0, 1).
+
+    Raises:
+        PageError: the game is played on a board of its own.
+    """
+    game = replay.game
+    table = table_of(game.num_players, game.side, game.max_turns)
+    if table.board.rings != game.board.rings:
+        raise PageError(
+            "hidden cards are drawn anew only in games on the printed board; let them stay as they "
+            "were",
+            409,
+        )
+    position = _position(table, replay, step)
+    other = resampled(position, seat, lambda: uniform)
+    return as_text(header_of(game.board, game.num_players, game.max_turns, None), other.events)
+
+
+def _position(table: Table, replay: Replay, step: int) -> State:
+    """A replay's position, with what has led there."""
+
+    def steps() -> Iterator[tuple[int, list[int]]]:
+        yield SETUP, outcome_numbers(setup_outcomes(replay.events[0][0], replay.game.side))
+        for number, action in enumerate(replay.actions()[:step]):
+            told = (
+                outcomes_told(replay.states[number], action, event)
+                for event in replay.events[number + 1]
+            )
+            yield action, outcome_numbers(outcome for outcomes in told for outcome in outcomes)
+
+    return replayed(table, steps())

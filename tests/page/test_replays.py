@@ -39,8 +39,8 @@ def test_every_step_is_the_games(players: int, side: str) -> None:
         assert at.legal_actions == again.legal_actions
         for field in ("score", "hand"):
             assert at.state[field].tolist() == again.state[field].tolist()
-        assert (step in replay.auctions()) == ("auction" in kinds)
-        assert (step in replay.scorings()) == ("vp" in kinds)
+        assert (step in replay.steps_with("auction")) == ("auction" in kinds)
+        assert (step in replay.steps_with("vp")) == ("vp" in kinds)
     assert (again.is_over, replay.steps) == (True, int(game.state["decisions"]))
     with pytest.raises(PageError, match="no step"):
         replay.at(replay.steps + 1)

@@ -18,10 +18,9 @@ from skyenv.engine.events import seen_by
 from skyenv.engine.knowledge import view
 from skyenv.page.errors import PageError
 from skyenv.page.game_server import new_game
-from skyenv.page.hidden_anew import drawn_anew
 from skyenv.page.replays import Replay
 from skyenv.page.session import Session
-from skyenv.page.variations import Variation, played_on
+from skyenv.page.variations import Variation, drawn_anew, played_on
 from skyenv.records.replay import verify
 from skyenv.rules.actions import OPTION_A
 from skyenv.rules.board import make_board

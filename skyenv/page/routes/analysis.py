@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -22,6 +23,7 @@ from skyenv.page.playouts import MOST, USUAL, PlayOut
 from skyenv.page.requests import browser_of, json_object, number, server_of
 from skyenv.page.routes.replays import GAME, found, seat_of_replay, step_of
 from skyenv.page.routes.works import METHODS, background_of, work
+from skyenv.page.storage import Link, Storage, StoredGame
 from skyenv.page.variations import Variation
 from skyenv.page.win_chance import ESTIMATOR
 from skyenv.seeds import HIGHEST_SEED, fresh_seed
@@ -38,17 +40,17 @@ async def _analysis(request: Request) -> tuple[Name, Work]:
     estimator = server.estimator()
     if estimator is None:
         raise PageError(f"analyses need the agent {ESTIMATOR}, which isn't ready here", 409)
-    return (*_analysed(request), entry.name), Analysis(replay, entry, estimator)
+    return ("analysis", _origin(request), entry.name), Analysis(replay, entry, estimator)
 
 
-def _analysed(request: Request) -> tuple[str, str, str]:
-    """What the names of a game's analyses begin with, behind the browser."""
-    return "analysis", request.path_params["key"], request.path_params["game"]
+def _origin(request: Request) -> str:
+    """The game in the address: the replay's key and the game's number in it."""
+    return f"{request.path_params['key']}/{request.path_params['game']}"
 
 
 async def _analyses(request: Request) -> Response:
     """Which agents' analyses of a game this browser has begun, the newest first."""
-    names = background_of(request).named(browser_of(request), *_analysed(request))
+    names = background_of(request).named(browser_of(request), "analysis", _origin(request))
     return JSONResponse({"analyses": [{"agent": name[-1]} for name in names]})
 
 
@@ -70,15 +72,7 @@ async def _play_out(request: Request) -> tuple[Name, Work]:
     position: Any = replay.states[step]
     if position["seat"] < 0:
         raise PageError("the game is over; there is nothing to play", 409)
-    name = (
-        "playout",
-        request.path_params["key"],
-        request.path_params["game"],
-        step,
-        times,
-        seat,
-        *names,
-    )
+    name = "playout", _origin(request), step, times, seat, *names
     return name, PlayOut(position, entries, times, seat)
 
 
@@ -88,10 +82,6 @@ async def _chances(request: Request) -> Response:
     step, seat = replay.checked(step_of(request)), seat_of_replay(request, replay)
     chances = partial(what_can_come, replay.states[step], seat)
     return await asyncio.to_thread(lambda: JSONResponse(chances()))
-
-
-def _origin(request: Request) -> str:
-    return f"{request.path_params['key']}/{request.path_params['game']}"
 
 
 async def _play_on(request: Request) -> Response:
@@ -117,28 +107,33 @@ async def _play_on(request: Request) -> Response:
 
 
 async def _variations(request: Request) -> Response:
-    """The games that this browser plays on from a record's game."""
+    """The games that this browser plays on from a record's game; none of them is played for it."""
     await found(request)
-    server = server_of(request)
-    payload: list[Payload] = []
-    links = await server.storage.ask(
-        server.storage.variations, browser_of(request), _origin(request)
+    storage = server_of(request).storage
+    return JSONResponse(
+        {"variations": await storage.ask(_listed, storage, browser_of(request), _origin(request))}
     )
-    for link in links[:MOST_LISTED]:
+
+
+def _listed(storage: Storage, browser: str, origin: str) -> list[Payload]:
+    listed = []
+    for link in storage.variations(browser, origin)[:MOST_LISTED]:
         with contextlib.suppress(PageError):  # a damaged game; the lobby says so
-            session = await server.session(link)
-            game, stored = session.game, session.stored
-            about = {
-                "page": f"/seat/{link.token}",
-                "step": stored.origin_step,
-                "seat": link.seat,
-                "drawn_for": stored.drawn_for,
-                "names": session.names(link.seat),
-            }
-            payload.append(
-                about | {"over": game.is_over, "scores": game.scores, "actions": session.step}
-            )
-    return JSONResponse({"variations": payload})
+            listed.append(_variation(link, storage.game(link.game), storage.links(link.game)))
+    return listed
+
+
+def _variation(link: Link, game: StoredGame, links: Sequence[Link]) -> Payload:
+    return {
+        "page": f"/seat/{link.token}",
+        "step": game.origin_step,
+        "seat": link.seat,
+        "drawn_for": game.drawn_for,
+        "names": game.names(links, link.seat),
+        "over": game.to_act is None,
+        "scores": game.scores,
+        "actions": len(game.actions),
+    }
 
 
 ROUTES: Final[list[BaseRoute]] = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
@@ -29,6 +30,7 @@ from skyenv.page.roots import KEY_LENGTH
 from skyenv.page.routes.library import library_game
 from skyenv.page.routes.live import answered
 from skyenv.page.routes.works import METHODS, background_of, work
+from skyenv.render.parts import Drawing
 from skyenv.render.raster import png
 
 GAME: Final = "/api/replays/{key}/{game}"
@@ -42,9 +44,8 @@ async def _open_record(request: Request) -> Response:
     server, browser = server_of(request), browser_of(request)
     async with server.replays.uploads.receiving(browser):
         content = await body(request, MOST_RECORD)
-        key, games = await server.replays.add(
-            content, browser
-        )  # what waits to be read counts, too: it takes memory
+        # What waits to be read counts, too: it takes memory.
+        key, games = await server.replays.add(content, browser)
     return JSONResponse({"page": f"/replay/{key}", "games": len(games)}, 201)
 
 
@@ -52,15 +53,7 @@ async def _list_replays(request: Request) -> Response:
     """The records that are kept for this browser."""
     storage = server_of(request).storage
     kept = await storage.ask(storage.replays, browser_of(request))
-    replays = [
-        {
-            "page": f"/replay/{one.id}",
-            "created": one.created,
-            "names": one.names,
-            "games": one.games,
-        }
-        for one in kept
-    ]
+    replays = [{"page": f"/replay/{one.id}", **vars(one)} for one in kept]
     return JSONResponse({"replays": replays})
 
 
@@ -114,36 +107,29 @@ async def _replay(request: Request) -> Response:
     return await asyncio.to_thread(lambda: JSONResponse(replay.payload()))
 
 
+def _drawing(request: Request, replay: Replay) -> Callable[[], Drawing]:
+    """What draws the step in the address, as what is behind the question mark wants it."""
+    seat, narrow = seat_of_replay(request, replay), bool(number(request, "narrow"))
+    return partial(replay.drawing, step_of(request), seat, theme(request), narrow)
+
+
 async def _replay_step(request: Request) -> Response:
-    replay = await found(request)
-    narrow = bool(number(request, "narrow"))
-    draw = partial(
-        replay.drawing, step_of(request), number(request, "seat"), theme(request), narrow
-    )
-    known = drawn(request)
+    draw, known = _drawing(request, await found(request)), drawn(request)
     return await asyncio.to_thread(lambda: JSONResponse({"drawing": draw().changes(known)}))
 
 
 async def _picture(request: Request) -> Response:
     """A step as a picture to take away: SVG, or PNG where the extra ``[pictures]`` is installed."""
-    replay, step, suffix = await found(request), step_of(request), request.path_params["suffix"]
+    draw, suffix = _drawing(request, await found(request)), request.path_params["suffix"]
     if suffix not in PICTURES:
         raise PageError(f"a picture is {' or '.join(PICTURES)}, not {shown(suffix)}", 404)
-    seat, colours, narrow = (
-        seat_of_replay(request, replay),
-        theme(request),
-        bool(number(request, "narrow")),
-    )
 
-    def draw() -> Response:
-        picture = replay.picture(step, seat, colours, narrow)
-        return _file(
-            picture.encode() if suffix == "svg" else png(picture),
-            PICTURES[suffix],
-            f"step-{step}.{suffix}",
-        )
+    def file() -> Response:
+        text = draw().text()
+        content = text.encode() if suffix == "svg" else png(text)
+        return _file(content, PICTURES[suffix], f"step-{step_of(request)}.{suffix}")
 
-    return await asyncio.to_thread(draw)
+    return await asyncio.to_thread(file)
 
 
 async def _record(request: Request) -> Response:

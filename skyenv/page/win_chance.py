@@ -29,7 +29,7 @@ ESTIMATOR: Final = "trained"
 WORLDS: Final = 24
 DECISIONS: Final = 16
 POWER: Final = 1.5
-"""Measured against play-outs by the same agent."""
+"""Checked against play-outs by the same agent on fresh positions (docs/page.md)."""
 
 Shares = npt.NDArray[np.float64]
 Ask = tuple[np.void, int | None, tuple[int, ...]]

@@ -319,8 +319,8 @@ def determinizations(game: Game, seat: int) -> Iterator[tuple[Any, Any]]:
 
 def records_for_the_page(game: Game, seat: int) -> Iterator[tuple[Any, Any]]:
     """Records from which a visitor of a finished game may play on."""
-    from skyenv.page.variations import drawn_anew
     from skyenv.page.replays import Replay
+    from skyenv.page.variations import drawn_anew
 
     yield information_state(game, seat), game.state
     replay = Replay.of(game.to_record().encode(), 1)

@@ -18,7 +18,7 @@ from skyenv.page import choices
 from skyenv.page.catalogue import CatalogueEntry
 from skyenv.page.choices import Path
 from skyenv.page.hints import advise
-from skyenv.page.playouts import shares_of
+from skyenv.page.playouts import shares_of, starts
 from skyenv.page.win_chance import win_chances
 from skyenv.rules.actions import ACTION_NUMBERS, BID_DONE, PASS
 from skyenv_agents import GreedyAgent, TrainedAgent
@@ -99,7 +99,7 @@ def test_choices_in_words(phase: str, names: str, text: str) -> None:
 def test_hints_depend_on_the_view_alone_and_tell_the_chances_of_all_seats() -> None:
     game = played(3, seed=3, actions=60)
     other, seat = game.copy(), game.seat or 0
-    other.games.state[:] = choices.imagined(game.games.state[0], seat)
+    other.games.state[:] = starts(game.games.state[0], [1], seat)
     assert other.games.state[0].tobytes() != game.games.state[0].tobytes()
     for entry in (quick_catalogue()["greedy"], quick_catalogue()["random"]):
         told = advise(entry, JUDGE, game, lambda so_far: None)
@@ -126,18 +126,21 @@ def test_a_spectator_asks_in_games_without_people_alone(app: Starlette, ann: Tes
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("players", [2, 3, 4])
+@pytest.mark.parametrize("players", [2, 3])
 def test_chances_to_win_are_near_to_what_play_outs_show(players: int) -> None:
     """On average 15 points or less off, of which the 60 play-outs are 4 themselves; and those that
     are told high come true more often than those told low.
     """
     trained = CatalogueEntry("trained", TrainedAgent())
     told, came = [], []
-    for seed in range(6):
-        game = played(players, seed, actions=40 + 45 * seed)
-        ask = game.games.state[0], game.seat or 0
-        told += win_chances(trained.agent, [(*ask, ())])[0].tolist()
-        shares, _ = shares_of([trained] * players, ask[0], range(60), ask[1])
-        came += shares.mean(axis=0).tolist()
+    for seed, agent in enumerate([GreedyAgent(), trained.agent] * 3):
+        game = Game(players, seed=seed)
+        while not game.is_over and int(game.state["decisions"]) < 40 + 45 * seed:
+            game.play(decide_game(game, agent))
+        if game.seat is not None:
+            position = game.games.state[0]
+            told += win_chances(trained.agent, [(position, game.seat, ())])[0].tolist()
+            shares, _ = shares_of([trained] * players, position, range(60), game.seat)
+            came += shares.mean(axis=0).tolist()
     assert np.abs(np.array(told) - came).mean() < 0.15
     assert np.corrcoef(told, came)[0, 1] > 0.8

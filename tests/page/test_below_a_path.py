@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-import pytest
+from clicks import GONE, HERE, follow
 from pages import RunningServer, make_app
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from experiments.tools.chromium import Browser, browser
+from experiments.tools.chromium import Browser
 
 PREFIX = "/user/me/proxy/8731"
 PLACES = "/nothing/here", "/rules", "/ladder", "/library", "/runs"
@@ -34,31 +33,19 @@ class Proxy:
             await self.app({**scope, "path": path.removeprefix(PREFIX)}, receive, send)
 
 
-@pytest.fixture
-def ann() -> Iterator[Browser]:
-    with browser() as opened:
-        yield opened
-
-
-def test_a_game_is_played_below_a_path_without_web_sockets(ann: Browser) -> None:
+def test_a_game_is_played_below_a_path_without_web_sockets(page: Browser) -> None:
     proxy = Proxy(make_app())
     server = RunningServer(proxy)
-    home = f"{server.address}{PREFIX}"
     try:
         for place in PLACES:
-            ann.open(f"{home}{place}")
-            assert ann.wait("main h1")
-            ann.wait("button[aria-label='Light or dark']")  # its scripts run
-            ann.click("a.home")
-            ann.wait("#play-now:not(:disabled)")
-        ann.click("#play-now")
-        ann.wait("#board svg")
-        assert urlsplit(ann.driver.current_url).path.startswith(f"{PREFIX}/seat/")
-        ann.click("#board [role=button]")
-        ann.wait_until(lambda: ann.run("return document.querySelectorAll('#log li').length > 1"))
-        assert ann.find("#offline") is None
-        ann.driver.refresh()
-        ann.wait("#board svg")
+            page.open(f"{server.address}{PREFIX}{place}")
+            follow(page, [("", "main h1", HERE), ("", "button[aria-label='Light or dark']", HERE)])
+            follow(page, [("click a.home", "#play-now:enabled", HERE)])
+        follow(page, [("click #play-now", "#board svg", HERE)])
+        assert urlsplit(page.driver.current_url).path.startswith(f"{PREFIX}/seat/")
+        page.click("#board [role=button]")
+        follow(page, [("", "#log li:nth-child(2)", HERE)])
+        follow(page, [("", "#offline", GONE), ("reload", "#board svg", HERE)])
         assert proxy.strays == []
     finally:
         server.stop()

@@ -1,8 +1,9 @@
-"""A drawing made of named parts: each is a pure function of what it shows, so what shows the same
-isn't drawn again.
+"""A drawing made of named parts: each is a pure function of what it shows, so a client that has a
+part isn't sent it again.
 
-A part's text is SVG that may name other parts by a :func:`slot`. Functions that draw parts are
-cached by their arguments: numbers, texts and tuples of them.
+A part's text is SVG that may name other parts by a :func:`slot`. Parts of which there are many are
+drawn by functions cached by their arguments (numbers, texts and tuples of them); the others are
+drawn from the :class:`Scene`.
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ def drawing(
 ) -> Drawing:
     """The parts of :func:`svg`, which draws the same.
 
-    What equals a part that was drawn lately isn't drawn again.
+    Plots, hands and other parts that were drawn lately are taken from caches.
 
     Args:
         position, seat, events, agents, legal, title, width: as for :func:`svg`.

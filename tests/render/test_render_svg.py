@@ -154,6 +154,7 @@ def test_pictures_are_complete_marked_and_legible(players: int, side: str, width
         expected["plot"] = {f"{d}:{p}" for d in range(7) for p in plots}
         expected["card"] = {f"{s}:{c}:{r}" for s, c, r in hands}
         assert {kind: set(things(root, kind)) for kind in expected} == expected
+        assert [picture.count(f'data-piece="marker-{which}"') for which in (0, 1)] == [3, 3]
     assert len(heights) == 1 or width == 640, "films would jump"
 
 

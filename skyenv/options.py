@@ -319,7 +319,7 @@ def parse(
     command: str,
     description: str,
     arguments: Sequence[str] | None = None,
-    earlier: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None,
+    earlier: Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]] | None = None,
 ) -> Kind:
     """Read a program's options.
 
@@ -327,8 +327,8 @@ def parse(
         kind: what to make.
         command, description: as for :class:`Parser`.
         arguments: the command line; None: that of this process.
-        earlier: is told the values that were given; what it returns, such as what the run to go on
-            with had, counts for options that weren't given.
+        earlier: is told the values that were given, and the defaults; what it returns, such as what
+            the run to go on with had, counts for options that weren't given.
 
     Raises:
         OptionError: a value can't be used, or the TOML file names an unknown option.
@@ -353,7 +353,7 @@ def parse(
     defaults = {entry.name: entry.default for entry, _ in entries}
     values = {**({} if file is None else _read_toml(file, defaults)), **given}
     if earlier is not None:
-        before = earlier(values)
+        before = earlier(values, defaults)
         values = {**{name: before[name] for name in defaults if name in before}, **values}
     for entry, _ in entries:
         if entry.default is MISSING and entry.name not in values:

@@ -108,15 +108,16 @@ def test_what_was_before_stands_below_what_is_given(tmp_path: Path) -> None:
     (tmp_path / "show.toml").write_text("rows = 5\n")
     values: list[Mapping[str, Any]] = []
 
-    def earlier(given: Mapping[str, Any]) -> Mapping[str, Any]:
-        values.append(given)
+    def earlier(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> Mapping[str, Any]:
+        values.extend([given, defaults])
         return {"agent": "me", "rows": 1, "rate": 0.25, "players": [3], "of another version": 1}
 
     words = ["--config", str(tmp_path / "show.toml"), "--players", "4"]
     config = parse(Show, "skyenv show", "Shows.", words, earlier)
     assert config == Show("me", rows=5, rate=0.25, players=(4,))
-    (given,) = values
+    given, defaults = values
     assert given == {"rows": 5, "players": ["4"]}
+    assert defaults["side"] == "front"
 
 
 BAD_VALUES: list[tuple[str, Any, str]] = [

@@ -28,6 +28,8 @@ CONFIG: Final = "config.json"
 DEFAULT_MINUTES: Final = 5.0
 AUTO: Final = "auto"
 PRECISIONS: Final = (AUTO, "float32", "bfloat16")
+AGENTS: Final = {"against", "fixed_opponents", "target"}
+"""Options of trainings that name agents."""
 PAST: Final = "past"
 """Name of past policies, in front of a number."""
 SEEDS_APART: Final = 10**9
@@ -316,7 +318,7 @@ def _perturbed(spec: str) -> bool:
     return re.fullmatch("perturbed-[0-9]+", spec) is not None
 
 
-def earlier(given: Mapping[str, Any]) -> Mapping[str, Any]:
+def earlier(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> Mapping[str, Any]:
     """The options of the run that is resumed, for those that aren't given; see
     :func:`skyenv.options.parse`.
 
@@ -324,15 +326,13 @@ def earlier(given: Mapping[str, Any]) -> Mapping[str, Any]:
         CheckpointError: the run's configuration can't be read. OptionError: it names agents that
             the command must name, too.
     """
-    path = Path(str(given.get("run", Config.run))) / CONFIG
+    path = Path(str(given.get("run", defaults["run"]))) / CONFIG
     if not given.get("resume") or "\0" in str(path) or not path.exists():
         return {}
     content = read_json(path)
-    unsaid = {"against", "fixed_opponents"} & content.keys() - given.keys()
-    told = Config(**{name: content[name] for name in unsaid})
-    for name in unsaid:
-        specs = [spec for spec in getattr(told, name) if not _perturbed(spec)]
-        if code := running_code(specs, path):
+    for name in AGENTS & content.keys() & defaults.keys() - given.keys():
+        specs = [one.strip() for one in as_text(content[name]).split(",") if one]
+        if code := running_code([one for one in specs if not _perturbed(one)], path):
             raise OptionError(
                 f"{path} names {shown(sorted(code), 200)}: such agents are loaded only if the "
                 f"command names them, too (--{name.replace('_', '-')})"

@@ -131,7 +131,7 @@ def test_a_tournament_and_a_newcomer(
     assert f"place {found['place']} of 5" in printed.out
     assert printed.err == ""
     content["agents"][0].update(name="other", spec="nowhere:Agent")
-    path.write_text(json.dumps(content))
+    path.write_text(ladder.as_json(content))
     assert main_of(f"{add} --out new") == 2
     told = (
         "error: the agents beside --add must be the modules and checkpoints that the ladder names, "
@@ -141,7 +141,7 @@ def test_a_tournament_and_a_newcomer(
         assert main_of(words) == 2
         assert "can't import Agent from nowhere" in capsys.readouterr().err
     content["agents"][0].update(name="bidder", spec="bidder", version="0")
-    path.write_text(json.dumps(content))
+    path.write_text(ladder.as_json(content))
     assert main_of(f"{printed.out[:-1].split(AGAIN)[1]} --out new") == 0
     printed = capsys.readouterr()
     assert "warning: bidder is version 1 here, but 0 in the ladder" in printed.err

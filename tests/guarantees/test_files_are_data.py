@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from experiments.tools import tune
-from experiments.training import train
+from experiments.training import best_response, train
 from processes import main_of
 from skyenv.arena import ladder
 from skyenv.arena.folder import FORMAT, line_of
@@ -35,9 +35,9 @@ class Hostile:
 
 def ladder_of(spec: str) -> None:
     """A ladder, one of whose agents is the given one."""
-    content = json.loads(ladder.path_of(2, "front").read_text())
+    content = ladder.read(ladder.path_of(2, "front"))
     content["agents"][0]["spec"] = spec
-    Path("theirs/ladder.json").write_text(json.dumps(content))
+    Path("theirs/ladder.json").write_text(ladder.as_json(content))
 
 
 def run_with(option: str) -> Callable[[str], None]:
@@ -74,6 +74,12 @@ OUTLETS = {
         lambda words: train.main(shlex.split(words)),
         "--run theirs --resume",
         " --against {spec}",
+    ),
+    "target of a best response": (
+        run_with("target"),
+        lambda words: best_response.main(shlex.split(words)),
+        "--run theirs --resume",
+        " --target {spec}",
     ),
     "tuning": (
         tuning_of,

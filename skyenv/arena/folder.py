@@ -92,7 +92,7 @@ class Folder(AbstractContextManager["Folder"]):
         path = self.path / GAMES
         content = path.read_bytes() if path.exists() else b""
         if fault := fault_of(content):  # or all of it would be taken for a half-written line
-            raise CheckpointError(f"{path} is damaged: {fault}")
+            raise CheckpointError(f"{path}: {fault}; the file is damaged")
         *whole, half_written = content.split(b"\n")
         found: dict[tuple[int, tuple[int, ...]], Game] = {}
         for number, line in enumerate(whole, 1):

@@ -38,6 +38,7 @@ RECORDS = {
     "the log was printed into it": (f"loading …\n{RECORD}", "line 1: no JSON object"),
     "another program's games": ('{"format": "chess"}\n', '"format" must be one of skyenv-record'),
     "a page was downloaded instead": ("<!DOCTYPE html>\n<html>", "line 1: no JSON object"),
+    "zeros stood at the end after a crash": (RECORD + 50 * "\0", f"line {LINES + 1}: no JSON"),
 }
 
 
@@ -94,10 +95,3 @@ def test_a_program_has_chosen_how_processes_start(method: str) -> None:
         "    print(one.games)\n"
     )
     assert printed("-c", program) == "4\n"
-
-
-def test_a_folder_begins_like_an_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The checkpoint in it is meant, not a variant of the agent."""
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(CheckpointError, match=r"random-7/model\.npz"):
-        make_agent("random-7/model.npz")

@@ -385,13 +385,6 @@ def test_the_first_of_two_mistakes_is_told() -> None:
     check_error(lines, first + 1, "the rules give")
 
 
-def test_bytes_that_are_no_text() -> None:
-    good = played(2, max_turns=3).to_record().encode()
-    for junk in (b"\xff\xfe\n", b"\x1f\x8b\x08\x00\n", b"\x00" * 50, "\ufeff{}".encode()):
-        assert error_of(junk).line == 1
-        assert error_of(good + junk).line == good.count(b"\n") + 1
-
-
 POOL: list[Any] = [None, True, 0, 1, 4, -1, 7, "green", "sixth", "boutique", "TSQ", "pass", ""]
 POOL += [[], {}, [4], [4, 4], "random"]
 

@@ -123,7 +123,7 @@ def test_the_template_agent_gets_a_rating(
 ) -> None:
     """As the docs say, but against a ladder made here, which has no agents that think long."""
     (template,) = (block for block in BLOCKS if "class MyAgent" in block)
-    (add,) = (command for command in COMMANDS if "my_module:MyAgent" in command)
+    (add,) = (command for command in COMMANDS if "--add my_module:MyAgent" in command)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "my_module.py").write_text(template, encoding="utf-8")

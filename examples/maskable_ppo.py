@@ -11,6 +11,7 @@ the baseline that it is compared with.
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -146,7 +147,7 @@ def make_model(config: Config) -> MaskablePPO:
         device="cpu",
         verbose=1,
         policy_kwargs={"net_arch": list(config.hidden), "activation_fn": torch.nn.ReLU},
-        tensorboard_log=str(config.run),
+        tensorboard_log=str(config.run) if find_spec("tensorboard") else None,
     )
 
 

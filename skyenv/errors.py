@@ -6,6 +6,9 @@ has to say about its input, and nothing else.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 def shown(value: object, length: int = 60) -> str:
     """A value as error messages show it: short whatever it is, even a number too long to write
@@ -34,6 +37,19 @@ def install_hint(extra: str) -> str:
     """
     in_a_clone = f"in a clone, python -m pip install '.[{extra}]'"
     return f"install the extra [{extra}]: {in_a_clone}; of a wheel, 'skyenv-….whl[{extra}]'"
+
+
+@contextmanager
+def needs_extra(extra: str) -> Iterator[None]:
+    """Import modules that an extra installs.
+
+    Raises:
+        ModuleNotFoundError: one of them is missing; it names the extra.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(f"{error}; {install_hint(extra)}", name=error.name) from error
 
 
 class SkyenvError(Exception):

@@ -29,6 +29,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -278,13 +279,11 @@ class Run(ABC):
 
     def _write_board(self) -> None:
         """Add the curve's new points for TensorBoard, in a file of their own."""
-        from torch.utils.tensorboard import SummaryWriter
-
-        points = self.curve[self._on_board :]
-        if not points:
+        points, board = self.curve[self._on_board :], _board_writer()
+        if not points or board is None:
             return
         folder = str(self.folder / "tensorboard")
-        with SummaryWriter(folder, purge_step=points[0]["decisions"]) as writer:
+        with board(folder, purge_step=points[0]["decisions"]) as writer:
             for point in points:
                 figures = {f"{self.PROGRAM}/{name}": value for name, value in point.items()}
                 figures |= {f"win share/{kind}": won for kind, won in point["shares"].items()}
@@ -439,6 +438,17 @@ class Run(ABC):
         write_atomically(folder / "evaluation.txt", table(results) + "\n")
         write_atomically(folder / "evaluation.json", as_json(results))
         return table(results)
+
+
+@cache
+def _board_writer() -> Any:
+    """Return TensorBoard's writer; None: it isn't installed, which is said once."""
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ModuleNotFoundError as error:
+        print(f"no files for TensorBoard, but curve.jsonl: {error}", file=sys.stderr)
+        return None
+    return SummaryWriter
 
 
 def record_games(

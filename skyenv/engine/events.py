@@ -331,13 +331,33 @@ def event_line(event: Event) -> str:
 def most_events(num_players: int, max_turns: int) -> int:
     """Return a number of events that no game exceeds, the setup not counted.
 
-    A turn has at most two moves and 24 events outside of auctions. A commissioner that starts k + 1
-    auctions has made at least k + 2 moves, k ≤ 3. In an auction a seat lays down cards of one
-    colour or black (AUC-4), each once, and a bid has at least one card.
+    A turn has at most 24 events outside of auctions.
     """
-    cards = num_players * sum(COLOURED_CARDS) + sum(BLACK_CARDS)
+    auctions, bids = _most_bidding(num_players, max_turns)
+    return 2 * num_players + 24 * max_turns + auctions * EVENTS_PER_AUCTION + bids + 16
+
+
+def most_decisions(num_players: int, max_turns: int) -> int:
+    """Return a number of decisions of all seats that no game exceeds.
+
+    A seat places two starting skyscrapers. Outside of auctions a turn has at most six decisions: an
+    option, a plot, two cards and two moves. In an auction every seat passes at most once, and the
+    winner decides once what to build.
+    """
+    auctions, bids = _most_bidding(num_players, max_turns)
+    return 2 * num_players + 6 * max_turns + auctions * (num_players + 1) + bids
+
+
+def _most_bidding(num_players: int, max_turns: int) -> tuple[int, int]:
+    """Return how many auctions there can be, and how many decisions about bids in all of them.
+
+    A turn has at most two moves, and a commissioner that starts k + 1 auctions has made at least
+    k + 2 moves, k ≤ 3. In an auction a seat lays down cards of one colour or black (AUC-4), each
+    once, and a bid has at least one card.
+    """
     auctions = max_turns * 2 * 4 // 5 + 1
-    return 2 * num_players + 24 * max_turns + auctions * (2 * cards + EVENTS_PER_AUCTION) + 16
+    cards = num_players * sum(COLOURED_CARDS) + sum(BLACK_CARDS)
+    return auctions, auctions * 2 * cards
 
 
 def information_size(events: int = DEFAULT_EVENTS) -> int:

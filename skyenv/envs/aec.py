@@ -26,7 +26,7 @@ from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 from skyenv.checks import check_integer
 from skyenv.engine.games import Games
 from skyenv.engine.options import GameKeywords
-from skyenv.envs.episodes import EpisodeSeeds, episode_infos, row_seeds
+from skyenv.envs.episodes import EpisodeSeeds, episode_infos, plain, row_seeds
 from skyenv.envs.learner import ILLEGAL_REWARD
 from skyenv.envs.rendering import RENDER_MODES, Renderer
 from skyenv.envs.spaces import ACTION_MASK, Mask, MaskPlace, action_space, observation_space
@@ -186,7 +186,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         Args:
             seed: the seed of the game; None: the next one of this environment's own stream, which
                 begins with the last seed given, or with the system's entropy.
-            options: none are known; whatever is given is ignored.
+            options: ignored, as PettingZoo's own tests ask for.
 
         Raises:
             OptionError: `seed` is not a non-negative integer.
@@ -221,12 +221,24 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
                 [self.possible_agents] * players,
                 np.full(players, not self.games.done[0]),
             )
-            infos = {agent: infos[agent] | episodes[self._seats[agent]] for agent in infos}
+            infos = {agent: infos[agent] | plain(episodes[self._seats[agent]]) for agent in infos}
         self.infos: dict[str, dict[str, Any]] = infos
 
     def _is_over(self) -> bool:
         """Return whether the agents have ended, or there is no game yet."""
         return not self.agents or any((*self.terminations.values(), *self.truncations.values()))
+
+    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Return observation, reward since its last decision, termination, truncation and info of
+        the selected agent.
+
+        Raises:
+            GameOverError: there is no agent, before reset() or after the end.
+        """
+        if not self.agents:
+            raise GameOverError("there is no agent to tell of; reset() starts a game")
+        last: tuple[Any, float, bool, bool, dict[str, Any]] = super().last(observe)
+        return last
 
     def is_legal(self, action: Any) -> bool:
         """Return whether an action is the number of a legal one, of any integer type."""

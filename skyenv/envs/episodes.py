@@ -91,6 +91,17 @@ def row_seeds(
     return [int(one) for one in seeds_of(seed, num_rows)[rows]]
 
 
+def check_no_options(options: dict[str, Any] | None) -> None:
+    """Refuse options of reset() that it doesn't have.
+
+    Raises:
+        OptionError: there are some.
+    """
+    if options:
+        names = ", ".join(map(repr, options))
+        raise OptionError(f"reset() has no option {names}; options are given to the constructor")
+
+
 def episode_infos(
     state: npt.NDArray[np.void],
     seats: Int64,
@@ -138,3 +149,11 @@ def episode_infos(
             }
         )
     return infos
+
+
+def plain(info: dict[str, Any]) -> dict[str, Any]:
+    """Return an info with Python's numbers instead of NumPy's, for loggers that write JSON."""
+    return {
+        name: value.item() if isinstance(value, np.generic) else value
+        for name, value in info.items()
+    }

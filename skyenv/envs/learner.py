@@ -326,11 +326,11 @@ class LearnerGames:
         return mask
 
     def episode_infos(self, rows: Int64) -> list[dict[str, Any]]:
-        """Return the entries of the infos of `rows`, whose episodes are over:
+        """Return what the episodes of `rows` have come to:
         :func:`skyenv.envs.episodes.episode_infos`.
         """
         names = [[name or "" for name in self.opponents(row)] for row in rows.tolist()]
-        illegal = self.games.seat[rows] >= 0
+        illegal = self.done[rows] & (self.games.seat[rows] >= 0)
         return episode_infos(self.games.state[rows], self.learner[rows], names, illegal)
 
 
@@ -383,6 +383,7 @@ class LearnerEnv:
     core: LearnerGames
     render_mode: str | None
     _masks: MaskPlace
+    _full_infos = False
     _renderer = Renderer(None)  # Gymnasium 1.1 closes an environment whose options were refused
 
     def _build(
@@ -410,7 +411,7 @@ class LearnerEnv:
         mask = self._masks.shown(games.mask[row] * np.int8(not core.done[row]))
         is_shown = games.seat[row] == seat
         vector = games.observation[row].copy() if is_shown else core.observation(rows)[0]
-        episode = core.episode_infos(rows)[0] if core.done[row] else {}
+        episode = core.episode_infos(rows)[0] if core.done[row] or self._full_infos else {}
         observation = self._masks.observation(vector, mask)
         told = (
             {"seat": seat}

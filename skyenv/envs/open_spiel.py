@@ -22,22 +22,20 @@ import numpy.typing as npt
 
 from skyenv.agents import Agent, checked_actions, decisions_in, make_agent
 from skyenv.checks import check_choice, check_flag, check_integer
-from skyenv.engine.events import information_size, most_events
+from skyenv.engine.events import information_size, most_decisions, most_events
 from skyenv.engine.game import OUTCOMES, SETUP, Game
 from skyenv.engine.kernels import outcome_of
 from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.engine.options import DEFAULT_MAX_TURNS
-from skyenv.errors import AgentError, OptionError, install_hint
+from skyenv.errors import AgentError, OptionError, needs_extra
 from skyenv.histories.resampling import resampled
 from skyenv.histories.states import OUTCOME_NAMES, State, Table, table_of
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS
 from skyenv.rules.state import NONE
 
-try:
+with needs_extra("openspiel"):
     import pyspiel
-except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(f"{error}; {install_hint('openspiel')}", name=error.name) from error
 
 SHORT_NAME: Final = "fifth_avenue"
 """For ``pyspiel.load_game``."""
@@ -49,11 +47,6 @@ PARAMETERS: Final = {
     "information_state": True,
 }
 """The game's parameters and their defaults."""
-DECISIONS_PER_TURN: Final = 6 + 8 * (2 * 110 + MAX_PLAYERS + 1)
-"""Option, plot, two cards, two moves; and in each of eight auctions (both moves of option C can
-start three districts' and the park area's) the 110 cards, each laid down at most once, as many ends
-of bids, passes, and one decision to build or stop.
-"""
 CHANCES_PER_TURN: Final = 2 + MAX_PLAYERS + 2 + 8 * 4
 """Black cards of option D (two, and one for every seat), two tops, and Alea's cards."""
 CHANCES_OF_SETUP_AND_END: Final = 7 * 2 + 20 + MAX_PLAYERS * 9 + 5 + 3
@@ -121,7 +114,7 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
             min_utility=outcome_of(0.0, players),
             max_utility=outcome_of(1.0, players),
             utility_sum=0.0,
-            max_game_length=2 * players + turns * DECISIONS_PER_TURN,
+            max_game_length=most_decisions(players, turns),
         )
         super().__init__(kind, info, params or {})
 

@@ -8,6 +8,11 @@ worker that was given the id alone, doesn't know them.
 from __future__ import annotations
 
 import importlib.util
+from typing import Final
+
+from skyenv.engine.events import most_decisions
+from skyenv.engine.options import DEFAULT_MAX_TURNS
+from skyenv.rules.components import MAX_PLAYERS
 
 ENV_ID = "skyenv/FifthAvenue-v0"
 """Gymnasium's id, for ``gymnasium.make`` and ``gymnasium.make_vec``; ``"skyenv:" + ENV_ID`` where
@@ -15,6 +20,8 @@ skyenv isn't imported yet.
 """
 UNMASKED_ID = "skyenv/FifthAvenueUnmasked-v0"
 """The same with ``illegal="random"``, for programs that don't mask and take nothing but an id."""
+MAX_EPISODE_STEPS: Final = most_decisions(MAX_PLAYERS, DEFAULT_MAX_TURNS)
+"""More steps no episode has, unless `max_turns` was raised: libraries size their memory by it."""
 AEC_ID = "skyenv/fifth_avenue_v0"
 """PettingZoo's id, for ``pettingzoo.make("aec", AEC_ID)``, and with ``"parallel"``."""
 
@@ -26,6 +33,7 @@ if importlib.util.find_spec("gymnasium") is not None:
             id=name,
             entry_point="skyenv.envs.single:FifthAvenueEnv",
             vector_entry_point="skyenv.envs.vector:FifthAvenueVectorEnv",
+            max_episode_steps=MAX_EPISODE_STEPS,
             kwargs={"illegal": illegal},
         )
 

@@ -8,13 +8,15 @@ from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
-from stable_baselines3.common.monitor import Monitor
-from stable_baselines3.common.vec_env import VecEnv
 
-from skyenv.envs.episodes import row_seeds
+from skyenv.envs.episodes import plain, row_seeds
 from skyenv.envs.learner import LearnerEnv, LearnerGames, LearnerKeywords
 from skyenv.envs.spaces import action_space
-from skyenv.errors import shown
+from skyenv.errors import needs_extra, shown
+
+with needs_extra("train"):
+    from stable_baselines3.common.monitor import Monitor
+    from stable_baselines3.common.vec_env import VecEnv
 
 
 class SkyenvVecEnv(LearnerEnv, VecEnv):
@@ -137,7 +139,7 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
                     "l": int(core.length[row]),
                     "t": round(time.time() - self._started, 6),
                 },
-                **episode,
+                **plain(episode),
             }
         core.reset(rows=rows)
         return core.observation(), rewards, dones, infos

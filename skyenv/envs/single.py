@@ -10,6 +10,8 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
+from skyenv.checks import check_flag
+from skyenv.envs.episodes import check_no_options
 from skyenv.envs.learner import LearnerEnv, LearnerGame, LearnerKeywords
 from skyenv.envs.rendering import RENDER_MODES
 from skyenv.envs.spaces import action_space
@@ -46,6 +48,8 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
         side: ``"front"`` or ``"back"`` of the board.
         mask, noop: where the mask is given, and what it allows after the end:
             :class:`skyenv.envs.spaces.MaskPlace`.
+        full_infos: whether every info has what the last one has of the episode, by the scores as
+            they stand; some libraries want infos with the same entries.
         illegal: what an illegal action does: ``"end"``, ``"raise"`` or ``"random"``.
         illegal_reward: its reward with ``"end"``, by default −1, and what is added to the reward
             with ``"random"``, by default 0.
@@ -80,9 +84,11 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
         *,
         mask: str = "info",
         noop: bool = False,
+        full_infos: bool = False,
         render_mode: str | None = None,
         **options: Unpack[LearnerKeywords],
     ) -> None:
+        self._full_infos = check_flag("full_infos", full_infos)
         self._build(LearnerGame(num_players, side, **options), render_mode, mask, noop)
         self.observation_space = self._masks.space(self.core.space)
         self.action_space = action_space()
@@ -94,11 +100,15 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
 
         Args:
             seed: the seed of the game; None: the next one.
-            options: none are known; whatever is given is ignored.
+            options: none are known.
 
         Returns:
             The observation and the info.
+
+        Raises:
+            OptionError: `seed` is not a non-negative integer, or there are options.
         """
+        check_no_options(options)
         super().reset(seed=seed)
         self.core.reset(seed)
         if self.render_mode == "human":

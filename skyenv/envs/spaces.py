@@ -35,7 +35,17 @@ def observation_space(observation: str = SCALED) -> spaces.Space[npt.NDArray[Any
         observation: ``"scaled"``: float32; ``"codes"``: int16.
     """
     high = HIGH if observation == SCALED else LARGEST_CODES
-    return spaces.Box(low=np.zeros_like(high), high=high, dtype=high.dtype)
+    return in_one_line(spaces.Box(low=np.zeros_like(high), high=high, dtype=high.dtype))
+
+
+def in_one_line(space: spaces.Space[Any]) -> spaces.Space[Any]:
+    """Return a space whose text is one line: of the upper bounds it has the range."""
+    boxes: Any = space.values() if isinstance(space, spaces.Dict) else [space]
+    for box in boxes:
+        lowest, highest = np.min(box.high), np.max(box.high)
+        box.low_repr = f"{np.min(box.low):g}"
+        box.high_repr = f"{lowest:g}" if lowest == highest else f"{lowest:g} … {highest:g}"
+    return space
 
 
 def action_space() -> spaces.Discrete:

@@ -14,9 +14,11 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from skyenv.engine.games import whole_numbers
+from skyenv.envs.episodes import check_no_options
 from skyenv.envs.learner import Bool, LearnerEnv, LearnerGames, LearnerKeywords
+from skyenv.envs.registration import MAX_EPISODE_STEPS
 from skyenv.envs.rendering import RENDER_MODES
-from skyenv.envs.spaces import action_space
+from skyenv.envs.spaces import action_space, in_one_line
 from skyenv.errors import IllegalActionError, OptionError
 
 Observations = Any
@@ -50,6 +52,7 @@ class FifthAvenueVectorEnv(
             pixels of every row; ``"human"``: it shows the first row in a window. The last two need
             the extra ``[pictures]``.
         autoreset_mode: when a finished row is reset: an AutoresetMode or its value.
+        max_episode_steps: what Gymnasium gives, MAX_EPISODE_STEPS.
         threads: threads to play on; None: a sensible number (see :class:`skyenv.Games`).
         observation: what observations are, here and in the spaces: ``"scaled"``, float32, or
             ``"codes"``, int16 (see :class:`skyenv.Games`).
@@ -76,8 +79,11 @@ class FifthAvenueVectorEnv(
         render_mode: str | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         threads: int | None = 1,
+        max_episode_steps: int | None = None,
         **options: Unpack[LearnerKeywords],
     ) -> None:
+        if max_episode_steps not in (None, MAX_EPISODE_STEPS):
+            raise OptionError("max_episode_steps is nothing to choose; max_turns makes games short")
         self._build(
             LearnerGames(num_envs, num_players, side, threads=threads, **options),
             render_mode,
@@ -93,7 +99,7 @@ class FifthAvenueVectorEnv(
         }
         self.single_observation_space = self._masks.space(self.core.space)
         self.single_action_space = action_space()
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.observation_space = in_one_line(batch_space(self.single_observation_space, num_envs))
         self.action_space = batch_space(self.single_action_space, num_envs)
 
     def reset(
@@ -107,17 +113,18 @@ class FifthAvenueVectorEnv(
         Args:
             seed: an integer s: row i's game gets the seed s + i; a sequence: one seed or None per
                 row; None: each row goes on with its own next seed.
-            options: ``"reset_mask"``, a bool array (num_envs,) with at least one True; other
-                entries are ignored.
+            options: ``"reset_mask"``, a bool array (num_envs,) with at least one True.
 
         Returns:
             The observations, float32 or int16 (num_envs, OBSERVATION_SIZE), and the infos, both of
             all rows.
 
         Raises:
-            OptionError: a wrong seed or reset mask.
+            OptionError: a wrong seed, reset mask or option.
         """
-        marked = np.asarray((options or {}).get("reset_mask", np.ones(self.num_envs, np.bool_)))
+        given = dict(options or {})
+        marked = np.asarray(given.pop("reset_mask", np.ones(self.num_envs, np.bool_)))
+        check_no_options(given)
         if marked.shape != (self.num_envs,) or marked.dtype != np.bool_ or not marked.any():
             raise OptionError(
                 f"options['reset_mask'] must be a bool array ({self.num_envs},) that marks a row"

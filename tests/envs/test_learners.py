@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -22,12 +23,14 @@ from stable_baselines3 import DQN
 from stable_baselines3.common.evaluation import evaluate_policy as evaluate_without_masks
 from stable_baselines3.common.monitor import Monitor
 
-from skyenv.agents import Decisions
+from skyenv.agents import Decisions, decide, make_agent
+from skyenv.engine.events import most_decisions
 from skyenv.engine.games import Games, results
 from skyenv.engine.observation import SCALE
+from skyenv.engine.options import DEFAULT_MAX_TURNS
 from skyenv.envs.episodes import EpisodeSeeds, episode_infos, row_seeds
 from skyenv.envs.learner import LearnerGames
-from skyenv.envs.registration import ENV_ID
+from skyenv.envs.registration import ENV_ID, UNMASKED_ID
 from skyenv.envs.sb3 import SkyenvVecEnv
 from skyenv.envs.single import FifthAvenueEnv
 from skyenv.envs.vector import FifthAvenueVectorEnv
@@ -173,7 +176,8 @@ def test_sb3_plays_the_games_of_the_vector_environment_and_reports_episodes() ->
             final = expected[4]["final_info"]
             for name in ("win_share", "own_vp", "seat", "decisions", "end_reason"):
                 assert info[name] == final[name][row]
-            assert (info["terminal_observation"] == expected[4]["final_obs"][row]).all()
+            assert (info.pop("terminal_observation") == expected[4]["final_obs"][row]).all()
+            assert json.loads(json.dumps(info)) == info
             assert (info["episode"]["r"], info["episode"]["l"]) == tuple(so_far[row])
             ended += 1
         so_far[dones] = 0
@@ -457,7 +461,59 @@ def test_a_reset_mask_resets_its_rows_alone(mode: AutoresetMode) -> None:
         assert (env.core.games.state == state).all()
 
 
+# ---- what libraries ask for ----
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(("players", "player"), [(2, "crowd"), (3, "random"), (4, "hoard")])
+def test_no_game_reaches_the_bound_of_steps(players: int, player: str) -> None:
+    """Nor does any part of a game reach that of its turns; in hoarders' games of 500 turns, too."""
+    games, agent = Games(4, players, seed=1, autoreset=False, observation=None), make_agent(player)
+    bounds = np.array([most_decisions(players, turns) for turns in range(DEFAULT_MAX_TURNS + 2)])
+    while (going := np.flatnonzero(games.seat >= 0)).size:
+        games.step(decide(games, agent, going), going)
+        assert (games.state["decisions"] < bounds[games.state["turns"] + 1]).all()
+    assert games.state["turns"].max() == DEFAULT_MAX_TURNS or player != "hoard"
+    for name in (ENV_ID, UNMASKED_ID):
+        assert gymnasium.spec(name).max_episode_steps == most_decisions(4, DEFAULT_MAX_TURNS)
+
+
+@pytest.mark.parametrize("mask", ["info", "observation"])
+@pytest.mark.parametrize("observation", ["scaled", "codes"])
+def test_spaces_are_told_in_one_line(mask: str, observation: str) -> None:
+    options: dict[str, Any] = {"mask": mask, "observation": observation}
+    for env in (FifthAvenueEnv(**options), native(**options)):
+        text = repr(env.observation_space)
+        assert "722,)" in text or "722)" in text
+        assert len(text) < 120
+        assert "\n" not in text
+
+
+def test_infos_with_the_same_entries_at_every_step() -> None:
+    """As Minari's collector wants them; VP as they stand."""
+    env = gymnasium.make(ENV_ID, full_infos=True, reward="points", seat=0, max_turns=20)
+    infos, vp, over, rng = [env.reset(seed=1)[1]], 0.0, False, np.random.default_rng(1)
+    while not over:
+        action = int(rng.choice(np.flatnonzero(infos[-1]["action_mask"])))
+        _, reward, terminated, truncated, info = env.step(action)
+        vp, over, infos = vp + float(reward), terminated or truncated, [*infos, info]
+        assert info.keys() == infos[0].keys()
+        assert info["own_vp"] == vp
+    assert {info["end_reason"] for info in infos[:-1]} == {""}
+    assert infos[-1]["end_reason"] == "truncated"
+    assert vp > 0
+
+
 # ---- mistakes ----
+
+
+@pytest.mark.parametrize("make", [FifthAvenueEnv, native])
+def test_reset_names_options_that_it_does_not_have(make: Any) -> None:
+    env = make()
+    before = env.core.games.state.tobytes()
+    with pytest.raises(OptionError, match="'opponent'"):
+        env.reset(seed=9, options={"opponent": "greedy"})
+    assert env.core.games.state.tobytes() == before
 
 
 @each_interface
@@ -578,6 +634,8 @@ def test_disabled_autoreset_refuses_finished_rows() -> None:
         ("vector", {"noop": 2}, "noop must be"),
         ("vector", {"autoreset_mode": "never"}, "never"),
         ("vector", {"threads": 0}, "threads must be"),
+        ("vector", {"max_episode_steps": 50}, "max_turns"),
+        ("single", {"full_infos": 1}, "full_infos must be"),
         ("sb3", {"seed": -1}, "seed must be"),
     ],
 )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import pickle
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -85,13 +83,6 @@ def test_what_openspiel_is_told(players: int, side: str) -> None:
     deciders = [move.player for move in state.full_history()]
     assert deciders.count(CHANCE) <= game.max_chance_nodes_in_history()
     assert len(deciders) - deciders.count(CHANCE) <= game.max_game_length()
-
-
-def test_without_openspiel_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyspiel", None)
-    monkeypatch.delitem(sys.modules, "skyenv.envs.open_spiel")
-    with pytest.raises(ModuleNotFoundError, match=r"pip install '.\[openspiel\]'"):
-        importlib.import_module("skyenv.envs.open_spiel")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -143,6 +144,7 @@ def test_rewards_and_infos_of_a_whole_game(players: int, reward: str) -> None:
         assert action is None or not any("win_share" in info for info in env.infos.values())
         if action is None and env.agents == env.possible_agents:
             assert all(env.terminations.values())
+            assert json.loads(json.dumps(env.infos)) == env.infos
             assert sum(info["win_share"] for info in env.infos.values()) == 1
             told = [(info["seat"], info["own_vp"]) for info in env.infos.values()]
             assert told == list(enumerate(env.games.state["score"][0, : len(told)].tolist()))
@@ -293,6 +295,8 @@ def test_raw_env_refuses_what_is_no_legal_action_and_changes_nothing(action: Any
 
 def test_raw_env_refuses_actions_before_and_after_the_game() -> None:
     env = fifth_avenue_v0.raw_env(max_turns=2)
+    with pytest.raises(GameOverError, match="reset"):
+        env.last()
     for action in (0, None):
         with pytest.raises(GameOverError):
             env.step(action)

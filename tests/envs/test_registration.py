@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
+
+import pytest
+
 from processes import printed
 
 PROGRAM = """
@@ -20,3 +25,21 @@ def test_a_process_that_was_given_an_id_imports_its_module() -> None:
         "FifthAvenueEnv",
         "random",
     ]
+
+
+@pytest.mark.parametrize(
+    ("package", "module", "extra"),
+    [
+        ("pyspiel", "skyenv.envs.open_spiel", "openspiel"),
+        ("pettingzoo", "skyenv.fifth_avenue_v0", "pettingzoo"),
+        ("stable_baselines3.common.monitor", "skyenv.envs.sb3", "train"),
+    ],
+)
+def test_where_a_library_is_missing_its_extra_is_named(
+    package: str, module: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    for name in (module, "skyenv.envs.aec"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    with pytest.raises(ModuleNotFoundError, match=rf"{package}.*pip install '.\[{extra}\]'"):
+        importlib.import_module(module)

@@ -9,15 +9,12 @@ which is better, both are played out.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from skyenv.engine.games import results
-from skyenv.page.background import Work
 from skyenv.page.catalogue import CatalogueEntry
 from skyenv.page.chart import WIN, Rows
 from skyenv.page.choices import Path, completed, imagined, same, text
@@ -25,7 +22,7 @@ from skyenv.page.payloads import Payload
 from skyenv.page.playouts import SURE, batch_of, shares_of
 from skyenv.page.replays import Replay
 from skyenv.page.win_chance import POWER, WORLDS, Ask, in_worlds, sharpened
-from skyenv.page.workers import Priority, Report, Workers
+from skyenv.page.workers import Report
 from skyenv.rules.state import NONE
 
 MOST_MISTAKES: Final = 12
@@ -70,23 +67,65 @@ class Opinion(NamedTuple):
     games: int = 0
 
 
-# ---- in a worker ----
+def analyse(record: str, entry: CatalogueEntry, estimator: CatalogueEntry, report: Report) -> None:
+    """Analyse a game, and report what has been found so far, bunch by bunch.
+
+    Args:
+        record: of one game.
+        entry: the agent that tells what it would have done.
+        estimator: the one that estimates chances, and plays out.
+        report: told ``agent`` and ``by``, the estimator; how many decisions are ``done`` ``of`` all
+            that have a choice; the ``chart`` of the chances, if any is known; and the ``mistakes``.
+
+    Raises:
+        AgentError: an agent's answer is none.
+    """
+    replay = Replay.of(record.encode(), 1)
+    decisions = decisions_of(replay)
+    opinions: dict[int, Opinion] = {}
+
+    def tell() -> None:
+        mistakes = worst(list(opinions.values()))
+        marks = [(one.decision.step, int(one.decision.position["seat"])) for one in mistakes]
+        rows = rows_of(replay, opinions)
+        report(
+            {
+                "agent": entry.name,
+                "by": estimator.name,
+                "done": len(opinions),
+                "of": len(decisions),
+                "chart": replay.charts(rows, WIN, marks) if opinions else None,
+                "mistakes": [_mistake(one) for one in mistakes],
+            }
+        )
+
+    tell()
+    for bunch in assess(entry, estimator, decisions):
+        opinions |= {opinion.decision.step: opinion for opinion in bunch}
+        tell()
+
+
+def decisions_of(replay: Replay) -> list[Decision]:
+    """The decisions of a game in which its seat has a choice."""
+    begun = [(step, path) for step, path in replay.choices() if replay.states[step]["seat"] != NONE]
+    if not begun:
+        return []
+    masks = batch_of(replay.states[[step for step, _ in begun]]).mask
+    return [
+        Decision(step, replay.states[step], path)
+        for (step, path), number in zip(begun, masks.sum(axis=1), strict=True)
+        if number > 1
+    ]
 
 
 def assess(
-    entry: CatalogueEntry,
-    estimator: CatalogueEntry,
-    decisions: Sequence[Decision],
-    report: Report,
-) -> None:
-    """Judge the decisions of a game, and report lists of :class:`Opinion`, bunch by bunch; those
-    that are played out are reported once more.
+    entry: CatalogueEntry, estimator: CatalogueEntry, decisions: Sequence[Decision]
+) -> Iterator[list[Opinion]]:
+    """Judge the decisions of a game, some at a time; those that are played out come once more.
 
     Args:
-        entry: the agent.
-        estimator: the one that estimates chances, and plays out.
+        entry, estimator: as for :func:`analyse`.
         decisions: in the order in which they are wanted.
-        report: told each bunch.
 
     Raises:
         AgentError: an agent's answer is none.
@@ -94,11 +133,11 @@ def assess(
     found: list[Opinion] = []
     for first in range(0, len(decisions), BUNCH):
         opinions = _opinions(entry, estimator, decisions[first : first + BUNCH])
-        report(opinions)
+        yield opinions
         found += opinions
     for opinion in worst(found):
         if opinion.error >= (opinion.cost or 0.0):
-            report([_played_out(estimator, opinion)])
+            yield [_played_out(estimator, opinion)]
 
 
 def worst(opinions: Sequence[Opinion]) -> list[Opinion]:
@@ -152,98 +191,32 @@ def _played_out(estimator: CatalogueEntry, opinion: Opinion) -> Opinion:
     return opinion._replace(cost=float((best - played).mean()), error=float(error), games=GAMES)
 
 
-def coarse_to_fine(number: int) -> list[int]:
-    """0 … number − 1, so that the first few lie far apart: those that the highest powers of two
-    divide come first.
-    """
-    return sorted(range(number), key=lambda place: -(place & -place) if place else -number)
-
-
-# ---- in the server ----
-
-
-class Analysis(Work):
-    """The analysis of a game, as far as it has come.
+def rows_of(replay: Replay, opinions: Mapping[int, Opinion]) -> Rows:
+    """``[step][seat]``: the chance to win at the latest decision; at the end, what came.
 
     Args:
         replay: the game.
-        entry: the agent that tells what it would have done.
-        estimator: the one that estimates chances.
-
-    Attributes:
-        wanted: how many decisions there are with a choice; 0 until it is known.
         opinions: by step.
     """
-
-    def __init__(self, replay: Replay, entry: CatalogueEntry, estimator: CatalogueEntry) -> None:
-        super().__init__()
-        self.replay = replay
-        self.entry, self.estimator = entry, estimator
-        self.wanted = 0
-        self.opinions: dict[int, Opinion] = {}
-
-    async def run(self, workers: Workers) -> None:
-        """See :class:`~skyenv.page.background.Work`."""
-        decisions = await asyncio.to_thread(decisions_of, self.replay)
-        self.wanted = len(decisions)
-        job = partial(assess, self.entry, self.estimator, decisions)
-        await workers.ask(job, Priority.ANALYSIS, self.add)
-
-    def add(self, bunch: list[Opinion]) -> None:
-        """Note what is reported, in a new dict: what is found may be told by another thread
-        meanwhile.
-        """
-        self.opinions = self.opinions | {opinion.decision.step: opinion for opinion in bunch}
-
-    def rows(self) -> Rows:
-        """``[step][seat]``: the chance to win at the latest decision; at the end, what came."""
-        rows: list[list[float | None]] = []
-        now: list[float | None] = [None] * self.replay.players
-        opinions = self.opinions
-        for step in range(self.replay.steps + 1):
-            now = list(opinions[step].chances) if step in opinions else now
-            rows.append(now)
-        if self.replay.game.is_over:
-            rows[-1] = results(self.replay.states[-1:])[0][0, : self.replay.players].tolist()
-        return rows
-
-    def _mistake(self, opinion: Opinion) -> Payload:
-        step, position, played = opinion.decision
-        return {
-            "step": step,
-            "seat": int(position["seat"]),
-            "played": text(position, played),
-            "best": text(position, opinion.best),
-            "actions": list(opinion.best),
-            "cost": round(opinion.cost or 0.0, 4),
-            "error": round(opinion.error, 4),
-            "games": opinion.games,
-        }
-
-    def found(self) -> Payload:
-        """See :class:`~skyenv.page.background.Work`."""
-        opinions = self.opinions
-        mistakes = [self._mistake(opinion) for opinion in worst(list(opinions.values()))]
-        marks = [(one["step"], one["seat"]) for one in mistakes]
-        return {
-            "agent": self.entry.name,
-            "by": self.estimator.name,
-            "done": len(opinions),
-            "of": self.wanted,
-            "chart": self.replay.charts(self.rows(), WIN, marks) if opinions else None,
-            "mistakes": mistakes,
-        }
+    rows: list[list[float | None]] = []
+    now: list[float | None] = [None] * replay.players
+    for step in range(replay.steps + 1):
+        now = list(opinions[step].chances) if step in opinions else now
+        rows.append(now)
+    if replay.game.is_over:
+        rows[-1] = results(replay.states[-1:])[0][0, : replay.players].tolist()
+    return rows
 
 
-def decisions_of(replay: Replay) -> list[Decision]:
-    """The decisions of a game in which its seat has a choice, the first few far apart."""
-    begun = [(step, path) for step, path in replay.choices() if replay.states[step]["seat"] != NONE]
-    if not begun:
-        return []
-    masks = batch_of(replay.states[[step for step, _ in begun]]).mask
-    with_choice = [
-        Decision(step, replay.states[step], path)
-        for (step, path), number in zip(begun, masks.sum(axis=1), strict=True)
-        if number > 1
-    ]
-    return [with_choice[number] for number in coarse_to_fine(len(with_choice))]
+def _mistake(opinion: Opinion) -> Payload:
+    step, position, played = opinion.decision
+    return {
+        "step": step,
+        "seat": int(position["seat"]),
+        "played": text(position, played),
+        "best": text(position, opinion.best),
+        "actions": list(opinion.best),
+        "cost": round(opinion.cost or 0.0, 4),
+        "error": round(opinion.error, 4),
+        "games": opinion.games,
+    }

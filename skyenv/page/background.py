@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from abc import ABC, abstractmethod
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from skyenv.errors import SkyenvError
 from skyenv.page.errors import PageError
 from skyenv.page.kept import Kept
 from skyenv.page.payloads import Payload
-from skyenv.page.workers import Workers
+from skyenv.page.workers import Job, Priority, Workers
 
 MOST_KEPT: Final = 60
 """Works kept in memory, besides those under way."""
@@ -25,32 +25,34 @@ Name = tuple[str | int | None, ...]
 _log = logging.getLogger("skyenv.page")
 
 
-class Work(ABC):
+@dataclass
+class Work:
     """Something that takes its time.
 
     Attributes:
+        job: what a worker does. It reports what has come out so far, a payload, in which ``done``
+            and ``of`` tell how far it is.
         state: "running", "done", "stopped" or "failed".
         trouble: why it has failed.
-        task: what does it, once it has been begun.
+        found: what was reported last.
+        result: what the job has returned.
+        task: what waits for it.
     """
 
+    job: Job[Any]
+    state: str = "running"
+    trouble: str = ""
+    found: Payload = field(default_factory=lambda: {"done": 0, "of": 0})
+    result: Any = None
     task: asyncio.Task[None] | None = None
 
-    def __init__(self) -> None:
-        self.state = "running"
-        self.trouble = ""
-
-    @abstractmethod
-    async def run(self, workers: Workers) -> None:
-        """Do it; what has come out so far is in the object at any time."""
-
-    @abstractmethod
-    def found(self) -> Payload:
-        """What has come out so far."""
+    def note(self, found: Payload) -> None:
+        """Note what is reported."""
+        self.found = found
 
     def payload(self) -> Payload:
         """What a browser is told."""
-        return {"state": self.state, "trouble": self.trouble} | self.found()
+        return {"state": self.state, "trouble": self.trouble} | self.found
 
 
 class Background:
@@ -70,7 +72,7 @@ class Background:
         work = self._works.get(name)
         return work is not None and work.state == "running"
 
-    def start(self, name: Name, work: Work) -> Work:
+    def start(self, name: Name, job: Job[Any]) -> Work:
         """Begin a work, unless it is done or under way.
 
         Raises:
@@ -81,13 +83,13 @@ class Background:
         running = [other for other in self._works if self._is_running(other)]
         if sum(browser == name[0] for browser, *_ in running) >= MOST_RUNNING:
             raise PageError(f"{MOST_RUNNING} analyses are under way; wait for one, or stop it", 429)
+        self._works[name] = work = Work(job)
         work.task = asyncio.create_task(self._run(work))
-        self._works[name] = work
         return work
 
     async def _run(self, work: Work) -> None:
         try:
-            await work.run(self._workers)
+            work.result = await self._workers.ask(work.job, Priority.ANALYSIS, work.note)
             work.state = "done"
         except asyncio.CancelledError:
             work.state = "stopped"
@@ -107,10 +109,6 @@ class Background:
         if name not in self._works:
             raise PageError("no such job, or it has expired", 404)
         return self._works[name]
-
-    def named(self, *beginning: str | int | None) -> list[Name]:
-        """The names of works that begin so, the newest first."""
-        return [name for name in reversed(self._works) if name[: len(beginning)] == beginning]
 
     async def stop(self, name: Name) -> Work:
         """End a work under way; what has come out stays.

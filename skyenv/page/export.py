@@ -17,10 +17,13 @@ from typing import Final
 
 from skyenv.page.payloads import THEMES
 from skyenv.page.replays import Replay
+from skyenv.page.workers import Report
 from skyenv.render.colours import VARIABLES, theme_named, variables
 
 SCRIPTS: Final = ("dom.js", "board.js", "viewer.js", "export.js")
 """In this order they are one script: each uses only what stands before it."""
+MOST_STEPS: Final = 5000
+"""Actions of a game of which the server makes a page: about 2 MB, and two minutes of a worker."""
 _IMPORT: Final = re.compile(r"^import .*?;\n", re.MULTILINE)
 _EXPORT: Final = re.compile(r"^export (?=const |function |async )", re.MULTILINE)
 
@@ -52,6 +55,16 @@ def exported(
         "data": _data(replay, themes, progress),
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda match: values[match[1]], _static("export.html"))
+
+
+def make_page(record: str, report: Report) -> bytes:
+    """Make the page of a game, and report how many drawings are ``done`` ``of`` all."""
+    replay = Replay.of(record.encode(), 1)
+
+    def tell(done: int, of: int) -> None:
+        report({"done": done, "of": of})
+
+    return exported(replay, "Fifth Avenue", progress=tell).encode()
 
 
 def _colours(themes: Sequence[str]) -> str:

@@ -18,8 +18,7 @@ from skyenv.page.browsers import new_token
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.errors import PageError, StorageError
 from skyenv.page.game_requests import AGENT, ME, GameRequest
-from skyenv.page.hints import advise
-from skyenv.page.jobs import move
+from skyenv.page.hints import advise, move
 from skyenv.page.kept import Kept
 from skyenv.page.kept_replays import KeptReplays
 from skyenv.page.payloads import Payload
@@ -121,9 +120,7 @@ class GameServer:
                 game,
                 max_turns=variation.max_turns,
                 beginning=variation.beginning,
-                origin=variation.origin,
                 origin_step=len(variation.actions),
-                drawn_for=variation.drawn_for,
                 actions=tuple(variation.actions),
             )
         links = await self.store(game, _first_links(request, game.id, browser))

@@ -1,5 +1,5 @@
-"""Hints: what an agent would do in a position, how sure it is of each whole choice, and the chance
-to win after it.
+"""What agents are asked: their moves, and hints: what one would do in a position, how sure it is of
+each whole choice, and the chance to win after it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from skyenv.agents import SearchProgress, checked_actions, first_evaluation
+from skyenv.agents import SearchProgress, checked_actions, decide_game, first_evaluation
 from skyenv.engine.game import Game
 from skyenv.page import choices
 from skyenv.page.catalogue import CatalogueEntry
@@ -19,6 +19,7 @@ from skyenv.page.payloads import Payload
 from skyenv.page.playouts import batch_of
 from skyenv.page.win_chance import win_chances
 from skyenv.page.workers import Report
+from skyenv.rules.state import NONE
 
 MOST_HINTED: Final = 6
 """Choices that a hint tells of."""
@@ -39,6 +40,20 @@ class Hint(NamedTuple):
     kind: str
     choices: list[Choice]
     tries: tuple[int, int | None] | None = None
+
+
+def move(entry: CatalogueEntry, game: Game, report: Report) -> list[int]:
+    """What an agent plays next in a game, which is changed: one action, or all actions of a bid.
+
+    Raises:
+        AgentError: the agent's answer is none.
+    """
+    actions: list[int] = []
+    while True:
+        actions.append(decide_game(game, entry.agent))
+        game.play(actions[-1])
+        if game.phase != "bid" or int(game.state["laid"]) == NONE:
+            return actions
 
 
 def advise(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from functools import partial
 from typing import Final
 
 import numpy as np
@@ -15,10 +14,9 @@ from skyenv.arena.matches import SALT
 from skyenv.engine.games import Games, results
 from skyenv.engine.knowledge import resample
 from skyenv.engine.knowledge import view as view_of
-from skyenv.page.background import Work
 from skyenv.page.catalogue import CatalogueEntry
 from skyenv.page.payloads import Payload
-from skyenv.page.workers import Priority, Report, Workers
+from skyenv.page.workers import Report
 from skyenv.rules.state import GAME_DTYPE
 
 MOST: Final = 1000
@@ -91,7 +89,7 @@ def play_out(
     seat: int | None,
     report: Report,
 ) -> None:
-    """Have agents play a position out, and report what :func:`shares_of` returns, bunch by bunch.
+    """Have agents play a position out, and report how all games so far went, bunch by bunch.
 
     The seeds are 0, 1, 2 …, whoever plays: the games of other agents from the same position have
     the same chance (paired seeds), as far as they ask for it in the same order.
@@ -101,14 +99,26 @@ def play_out(
         position: GAME_DTYPE; the game isn't over.
         number: how many times.
         seat: as for :func:`starts`.
-        report: told each bunch.
+        report: told ``agents``; how many games are ``done`` ``of`` all; of each of the ``seats``
+            its ``share`` of the win with the 95 % ``interval``, mean ``vp`` and ``margin`` to the
+            best other seat, and ``bins``: how often the margin was in each.
 
     Raises:
         AgentError: an agent's answer is none.
     """
-    for first in range(0, number, AT_ONCE):
-        seeds = range(first, min(first + AT_ONCE, number))
-        report(shares_of(entries, position, seeds, seat))
+    shares = scores = np.zeros((0, len(entries)))
+    for done in range(0, number, AT_ONCE):
+        seeds = range(done, min(done + AT_ONCE, number))
+        bunch = shares_of(entries, position, seeds, seat)
+        shares, scores = np.concatenate([shares, bunch[0]]), np.concatenate([scores, bunch[1]])
+        report(
+            {
+                "agents": [entry.name for entry in entries],
+                "done": len(shares),
+                "of": number,
+                "seats": [_seat_found(shares, scores, seat) for seat in range(len(entries))],
+            }
+        )
 
 
 def shares_of(
@@ -140,54 +150,6 @@ def shares_of(
     return results(games.state)[0][:, :players], scores
 
 
-class PlayOut(Work):
-    """A position that is played out, as far as it has come.
-
-    Args:
-        position: GAME_DTYPE.
-        entries: who sits where.
-        number: how many times.
-        seat: as for :func:`starts`.
-
-    Attributes:
-        so_far: shares and VP of the games so far, each float64 (k, players); always set together,
-            as another thread reads them.
-    """
-
-    def __init__(
-        self,
-        position: np.void,
-        entries: Sequence[CatalogueEntry],
-        number: int,
-        seat: int | None,
-    ) -> None:
-        super().__init__()
-        self.so_far = np.zeros((0, len(entries))), np.zeros((0, len(entries)))
-        self._position, self._entries, self._number, self._seat = position, entries, number, seat
-
-    async def run(self, workers: Workers) -> None:
-        """See :class:`~skyenv.page.background.Work`."""
-        job = partial(play_out, list(self._entries), self._position, self._number, self._seat)
-        await workers.ask(job, Priority.ANALYSIS, self._add)
-
-    def _add(self, bunch: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]) -> None:
-        shares, scores = self.so_far
-        self.so_far = np.concatenate([shares, bunch[0]]), np.concatenate([scores, bunch[1]])
-
-    def found(self) -> Payload:
-        """See :class:`~skyenv.page.background.Work`."""
-        shares, scores = self.so_far
-        return {
-            "agents": [entry.name for entry in self._entries],
-            "done": len(shares),
-            "of": self._number,
-            "hidden": self._seat,
-            "seats": [_seat_found(shares, scores, seat) for seat in range(len(self._entries))]
-            if len(shares)
-            else [],
-        }
-
-
 def wilson(share: float, number: int) -> tuple[float, float]:
     """Return the 95 % interval (Wilson's) of a share that was seen in `number` games."""
     middle = share + SURE**2 / (2 * number)
@@ -199,9 +161,6 @@ def wilson(share: float, number: int) -> tuple[float, float]:
 def _seat_found(
     shares: npt.NDArray[np.float64], scores: npt.NDArray[np.float64], seat: int
 ) -> Payload:
-    """Share of the win with its 95 % interval, VP, margin to the best other seat, and how often the
-    margin was in each bin.
-    """
     margins = scores[:, seat] - np.delete(scores, seat, axis=1).max(axis=1)
     edges = [-np.inf, *range(-FARTHEST + BIN, FARTHEST, BIN), np.inf]
     counts = np.histogram(margins, edges)[0]

@@ -16,8 +16,7 @@ from skyenv.engine.game import Game
 from skyenv.errors import SkyenvError, cause
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.errors import PageError
-from skyenv.page.hints import advise
-from skyenv.page.jobs import move
+from skyenv.page.hints import advise, move
 from skyenv.page.payloads import Look
 from skyenv.page.win_chance import ESTIMATOR
 from skyenv.page.workers import Report, Workers

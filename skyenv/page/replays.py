@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -28,7 +27,6 @@ from skyenv.render.parts import Drawing
 from skyenv.render.standing import if_scored_now
 from skyenv.render.svg import drawing
 from skyenv.render.table import look
-from skyenv.rules.actions import OPTION_A, PLOT
 from skyenv.rules.state import GAME_DTYPE
 
 MOST_ACTIONS: Final = 20_000
@@ -132,13 +130,9 @@ class Replay:
         return cls(lines)
 
     @cached_property
-    def digest(self) -> str:
-        """What the game is found by: its positions and actions, to the last card, whatever its
-        record tells. Takes its time.
-        """
-        digest = hashlib.blake2b(self.states.tobytes(), digest_size=16)
-        digest.update(np.array(self.actions(), np.int64).tobytes())
-        return digest.hexdigest()
+    def record(self) -> str:
+        """The record of this game alone. Takes its time."""
+        return self.game.to_record(self.names)
 
     @property
     def steps(self) -> int:
@@ -204,30 +198,12 @@ class Replay:
         """The log: of each line the step in which it happened, its text, and the ids of its
         rules.
         """
-        log: list[tuple[int, str, tuple[str, ...]]] = []
-        for first, last in self._chapters():
-            events: list[Event] = []
-            known = 0
-            tops = words.tops_of(self.states.view(np.recarray)[max(first - 1, 0)])
-            for step in range(first, last):
-                events += self.events[step]
-                lines = words.log_lines(events, self.names, tops=tops)
-                log += [(step, line.text, line.rules) for line in lines[known:]]
-                known = len(lines)
-        return log
-
-    def _chapters(self) -> Iterator[tuple[int, int]]:
-        """Steps from … to …: a turn or an auction each.
-
-        No line of the log is made of events of two of them.
-        """
-        first, auctions = 0, set(self.steps_with("auction"))
-        for step in range(1, len(self.events)):
-            is_option = OPTION_A <= self.events[step][0]["action"] < PLOT
-            if is_option or step - 1 in auctions:
-                yield first, step
-                first = step
-        yield first, len(self.events)
+        narrator = words.Narrator(self.names)
+        return [
+            (step, line.text, line.rules)
+            for step, events in enumerate(self.events)
+            for line in narrator.lines(events)
+        ]
 
     def steps_with(self, kind: str) -> list[int]:
         """The steps with an event of that kind: ``"auction"``: one began; ``"vp"``: VP were

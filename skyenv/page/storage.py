@@ -47,7 +47,7 @@ MEMORY: Final = ":memory:"
 PATIENCE: Final = 2.0  # seconds to wait for another program to release the file
 MANY: Final = 1 << 62  # no limit
 APPLICATION: Final = int.from_bytes(b"5Ave")
-VERSION: Final = 1  # what marks the file as ours, and the version of its tables
+VERSION: Final = 2  # what marks the file as ours, and the version of its tables
 # Columns of a game that hold JSON.
 _LISTS: Final = ("agents", "changes", "actions", "draft", "scores")
 _LINKS: Final = "SELECT link.* FROM link JOIN game ON game.id = link.game"
@@ -61,13 +61,12 @@ CREATE TABLE game (
     id TEXT PRIMARY KEY, owner TEXT NOT NULL, created REAL NOT NULL, players INTEGER NOT NULL,
     side TEXT NOT NULL, max_turns INTEGER NOT NULL, seed INTEGER NOT NULL, agents TEXT NOT NULL,
     pause REAL NOT NULL, idempotency_key TEXT, origin TEXT, origin_step INTEGER, beginning TEXT,
-    drawn_for INTEGER, chance TEXT, taken_back INTEGER NOT NULL, changes TEXT NOT NULL,
+    chance TEXT, taken_back INTEGER NOT NULL, changes TEXT NOT NULL,
     rematch TEXT, copied INTEGER NOT NULL, actions TEXT NOT NULL, draft TEXT NOT NULL,
     to_act INTEGER, turn INTEGER NOT NULL, scores TEXT NOT NULL,
     CHECK (json_array_length(agents) = players AND side IN ('front', 'back') AND seed >= 0)
 ) STRICT;
 CREATE UNIQUE INDEX game_key ON game (owner, idempotency_key);
-CREATE INDEX game_origin ON game (owner, origin);
 CREATE TABLE link (
     token TEXT PRIMARY KEY, game TEXT NOT NULL REFERENCES game ON DELETE CASCADE, seat INTEGER,
     browser TEXT, name TEXT NOT NULL, seen REAL NOT NULL, screen TEXT
@@ -315,11 +314,6 @@ class Storage:
             " ORDER BY created DESC, seat LIMIT ?"
         )
         return [replace(link, browser=browser) for link in self._links(own, browser, browser, most)]
-
-    def variations(self, owner: str, origin: str) -> list[Link]:
-        """The ways to a browser's games that go on from a game, the newest first."""
-        own = "WHERE owner = ? AND origin = ? AND browser = owner ORDER BY created DESC, seat"
-        return self._links(own, owner, origin)
 
     def claim(self, token: str, browser: str, name: str = "") -> bool:
         """Give a link to a browser, or its player another name; whether the browser has it."""

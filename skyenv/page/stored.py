@@ -39,11 +39,8 @@ class StoredGame:
         pause: seconds that an agent's move takes at least.
         idempotency_key: two requests of a browser with the same key make one game.
         origin, origin_step: the game that this one goes on from, which may be gone, and after how
-            many of its actions; of a variation of a replay, the replay's key and the game's number
-            in it, as ``key/number``.
+            many of its actions; a variation of a replay has no origin.
         beginning: the record that a variation begins with; its actions are among the game's.
-        drawn_for: the seat for which the hidden cards of that record were drawn anew; None: they
-            are those of the origin.
         chance: the key of the game whose agents' chance this one has; None: its own.
         taken_back: how many decisions its person has taken back on the way to it.
         changes: other players of seats since the beginning, the first change first.
@@ -68,7 +65,6 @@ class StoredGame:
     origin: str | None = None
     origin_step: int | None = None
     beginning: str | None = None
-    drawn_for: int | None = None
     chance: str | None = None
     taken_back: int = 0
     changes: tuple[Change, ...] = ()

@@ -30,28 +30,22 @@ class Variation:
     Attributes:
         beginning: the record of what has been played.
         actions: the same by their numbers.
-        origin: the replay's key and the game's number, as ``key/number``.
         max_turns: of the game.
-        drawn_for: the seat for which hidden cards have been drawn anew; None: they are the
-            record's.
     """
 
     beginning: str
     actions: list[int]
-    origin: str
     max_turns: int
-    drawn_for: int | None = None
 
     @classmethod
     def of(
-        cls, replay: Replay, step: int, origin: str, seat: int | None = None, uniform: float = 0.0
+        cls, replay: Replay, step: int, seat: int | None = None, uniform: float = 0.0
     ) -> Variation:
         """A replay's game after so many actions.
 
         Args:
             replay: the game.
             step: how many.
-            origin: see above.
             seat: what this seat couldn't know is drawn anew (:func:`drawn_anew`); None:
                 it stays.
             uniform: which cards it is then, in [0, 1).
@@ -69,7 +63,7 @@ class Variation:
                 replay.game.header(),
                 [event for events in replay.events[: step + 1] for event in events],
             )
-        return cls(beginning, replay.actions()[:step], origin, replay.game.max_turns, seat)
+        return cls(beginning, replay.actions()[:step], replay.game.max_turns)
 
 
 def played_on(beginning: str, actions: Sequence[int], seed: int, agent_seed: int) -> Game:

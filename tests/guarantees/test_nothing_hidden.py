@@ -130,9 +130,8 @@ def analysis(game: Game, seat: int) -> str:
     from skyenv.page.analysis import Decision, assess
     from skyenv.page.catalogue import CatalogueEntry
 
-    told: list[Any] = []
     entry = CatalogueEntry("trained", made("trained"))
-    assess(entry, entry, [Decision(0, game.games.state[0], ())], told.append)
+    told = assess(entry, entry, [Decision(0, game.games.state[0], ())])
     return repr([(one.best, one.chances) for bunch in told for one in bunch])
 
 

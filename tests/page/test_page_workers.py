@@ -17,7 +17,7 @@ from skyenv import Game
 from skyenv.agents import decide_game, make_agent
 from skyenv.errors import IllegalActionError
 from skyenv.page.catalogue import CatalogueEntry
-from skyenv.page.jobs import move
+from skyenv.page.hints import move
 from skyenv.page.workers import Report, Workers
 from skyenv.work import Processes
 

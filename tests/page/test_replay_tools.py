@@ -87,10 +87,4 @@ def test_a_game_is_asked_about_analysed_and_simulated(
         set_value(page, "on-hidden", "anew")
         page.click("#play-myself")
         page.wait_until(lambda: "/seat/" in page.driver.current_url, "the table")
-        page.driver.back()
-        page.wait("#board svg")
-        tool(page, "analyse")
-        page.wait("#mistakes button")  # what was begun goes on being shown
-        tool(page, "simulate")
-        page.wait("#variations li")
         assert page.complaints() == []

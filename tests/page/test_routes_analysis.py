@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from pages import Judge, another, client_of, played, quick_catalogue
+from pages import Judge, another, played, quick_catalogue
 from starlette.testclient import TestClient
 
 from processes import wait_until
 from skyenv import Game
 from skyenv.page import background, choices, playouts
-from skyenv.page.analysis import Analysis, assess, decisions_of
+from skyenv.page.analysis import analyse, assess, decisions_of, rows_of
 from skyenv.page.background import MOST_RUNNING, Background, Work
-from skyenv.page.catalogue import Catalogue, CatalogueEntry
+from skyenv.page.catalogue import CatalogueEntry
 from skyenv.page.errors import PageError
 from skyenv.page.hints import advise
 from skyenv.page.payloads import Payload
 from skyenv.page.replays import Replay
-from skyenv.page.storage import MEMORY, Storage
-from skyenv.page.web import application
-from skyenv.page.workers import Workers
+from skyenv.page.workers import Job, Report, Workers
+
+JUDGE = CatalogueEntry("trained", Judge())
 
 
 def opened(client: TestClient, game: Game) -> str:
@@ -33,40 +32,21 @@ def opened(client: TestClient, game: Game) -> str:
     return page.replace("/replay/", "/api/replays/") + "/1"
 
 
-def done(client: TestClient, address: str) -> Any:
-    """Begin a work and wait until it has ended."""
-    answer = client.post(address)
-    assert answer.status_code == 202, answer.text
-    wait_until(lambda: client.get(address).json()["state"] != "running")
-    return client.get(address).json()
-
-
-@pytest.fixture
-def ann() -> Iterator[TestClient]:
-    """A browser of an application that has an estimator."""
-    quick = quick_catalogue()
-    entries = [*(quick[name] for name in quick.names), CatalogueEntry("trained", Judge())]
-    app = application(Storage(MEMORY), Catalogue(entries), ["localhost"])
-    with client_of(app) as client:
-        yield client
-
-
-def test_an_analysis_judges_every_whole_choice_of_a_game(ann: TestClient) -> None:
+def test_an_analysis_judges_every_whole_choice_of_a_game() -> None:
     """It speaks of the same choices as the replay and as hints: bids, two cards, moves."""
-    game = played(2, seed=3, turns=12)
-    replay, api = Replay.of(game.to_record().encode(), 1), opened(ann, game)
-    assert ann.get(f"{api}/analysis?agent=greedy").status_code == 404
-    answer = done(ann, f"{api}/analysis?agent=greedy")
+    replay = Replay.of(played(2, seed=3, turns=8).to_record().encode(), 1)
+    told: list[Payload] = []
+    greedy = quick_catalogue()["greedy"]
+    analyse(replay.record, greedy, JUDGE, told.append)
     decisions = {one.step: one for one in decisions_of(replay)}
-    assert (answer["state"], answer["by"], answer["done"]) == ("done", "trained", len(decisions))
-    assert decisions.keys() < set(ann.get(api).json()["choices"])
+    assert [told[0]["done"], told[-1]["done"], told[-1]["of"]] == [0, *[len(decisions)] * 2]
+    assert decisions.keys() < set(replay.payload()["choices"])
     assert {len(one.played) for one in decisions.values()} > {1, 2, 3}
-    assert ann.get(f"{api}/analyses").json() == {"analyses": [{"agent": "greedy"}]}
-    costs = [one["cost"] for one in answer["mistakes"]]
+    costs = [one["cost"] for one in told[-1]["mistakes"]]
     assert (costs, min(costs) > 0) == (sorted(costs, reverse=True), True)
-    for one in answer["mistakes"]:
+    for one in told[-1]["mistakes"]:
         position, path = decisions[one["step"]].position, decisions[one["step"]].played
-        hint = ann.get(f"{api}/{one['step']}/hint?agent=greedy").json()
+        hint = advise(greedy, None, replay.at(one["step"]), lambda so_far: None)
         assert one["played"] == choices.text(position, path) != one["best"] == hint["text"]
         assert choices.same(position, path) != choices.same(position, tuple(one["actions"]))
         assert one["games"] or one["error"] < one["cost"]
@@ -75,14 +55,12 @@ def test_an_analysis_judges_every_whole_choice_of_a_game(ann: TestClient) -> Non
 def test_chances_of_all_seats_sum_to_one_and_are_those_of_hints() -> None:
     """At every step of the chart, once each seat's chance is known."""
     replay = Replay.of(played(3, seed=4, turns=4).to_record().encode(), 1)
-    judge = CatalogueEntry("trained", Judge())
-    analysis = Analysis(replay, quick_catalogue()["random"], judge)
     decisions = decisions_of(replay)
-    assess(analysis.entry, judge, decisions, analysis.add)
-    rows = analysis.rows()
+    bunches = assess(quick_catalogue()["random"], JUDGE, decisions)
+    rows = rows_of(replay, {one.decision.step: one for bunch in bunches for one in bunch})
     assert all(sum(share or 0 for share in row) == pytest.approx(1, abs=1e-3) for row in rows[1:])
     for one in decisions[:2]:
-        told = advise(judge, judge, replay.at(one.step), lambda so_far: None)
+        told = advise(JUDGE, JUDGE, replay.at(one.step), lambda so_far: None)
         assert rows[one.step] == told["win"]
 
 
@@ -95,34 +73,32 @@ def test_intervals_are_wilsons(share: float, number: int) -> None:
     assert low - 1e-9 <= share <= high + 1e-9
 
 
-def test_a_position_is_played_out_with_paired_chance(ann: TestClient) -> None:
-    game = played(2, seed=3)
-    end = int(game.state["decisions"])
-    api, two = opened(ann, game), "agent=crowd&agent=crowd"
-    address = f"{api}/{end - 40}/playouts?{two}&number=30"
-    one = done(ann, address)
-    assert (one["done"], one["hidden"]) == (30, None)
-    assert sum(seat["share"] for seat in one["seats"]) == pytest.approx(1, abs=1e-3)
-    assert all(sum(count for _, count in seat["bins"]) == 30 for seat in one["seats"])
-    assert one["seats"][0]["margin"] == -one["seats"][1]["margin"]
-    assert done(ann, f"{address}&seat=0")["hidden"] == 0
-    for step, query, status in (
-        (end - 40, "agent=crowd", 400),
-        (end - 40, "agent=crowd&agent=nobody", 404),
-        (end - 40, f"{two}&number=1001", 400),
-        (end - 40, f"{two}&seat=2", 404),
-        (end, two, 409),
-        (end + 1, two, 404),
-    ):
-        assert ann.post(f"{api}/{step}/playouts?{query}").status_code == status, query
+def test_a_position_is_played_out() -> None:
+    game, told = played(2, seed=3, actions=200), list[Payload]()
+    entries = [quick_catalogue()["crowd"]] * 2
+    playouts.play_out(entries, game.games.state[0], 30, 0, told.append)
+    assert [one["done"] for one in told] == [25, 30]
+    first, second = told[-1]["seats"]
+    assert first["share"] + second["share"] == pytest.approx(1, abs=1e-3)
+    assert first["margin"] == -second["margin"]
+    assert sum(count for _, count in first["bins"]) == 30
 
 
-def test_chances_of_a_step(ann: TestClient) -> None:
-    address = f"{opened(ann, played(2, seed=3))}/30/chances"
-    told = ann.get(f"{address}?seat=1").json()
-    assert (len(told["cards"]), told["seat"]) == (6, 1)
-    assert sum(chance for _, chance in told["alea"]) == pytest.approx(1, abs=1e-3)
-    assert ann.get(f"{address}?seat=2").status_code == 404
+@pytest.mark.parametrize(
+    ("address", "status"),
+    [
+        ("9/playouts?agent=crowd", 400),
+        ("9/playouts?agent=crowd&agent=nobody", 404),
+        ("9/playouts?agent=crowd&agent=crowd&number=1001", 400),
+        ("9/playouts?agent=crowd&agent=crowd&seat=2", 404),
+        ("15/playouts?agent=crowd&agent=crowd", 202),
+        ("16/playouts?agent=crowd&agent=crowd", 404),
+        ("analysis?agent=nobody", 404),
+        ("analysis?agent=crowd", 409),
+    ],
+)
+def test_what_may_not_be_begun_says_so(ann: TestClient, address: str, status: int) -> None:
+    assert ann.post(f"{opened(ann, played(2, actions=15))}/{address}").status_code == status
 
 
 # ---- works in the background ----
@@ -130,27 +106,27 @@ def test_chances_of_a_step(ann: TestClient) -> None:
 
 def test_a_work_is_its_browsers_alone_and_can_be_stopped(ann: TestClient) -> None:
     address = f"{opened(ann, played(2, seed=3))}/0/playouts?agent=random&agent=random&number=1000"
+    assert ann.get(address).status_code == 404
     assert ann.post(address).json()["state"] == "running"
+    wait_until(lambda: ann.get(address).json()["done"] > 0)
     app: Any = ann.app
     assert another(app).get(address).status_code == 404
     assert ann.delete(address).json()["state"] == "stopped"
-    assert ann.get(address).json()["done"] < 1000
+    assert 0 < ann.get(address).json()["done"] < 1000
 
 
-class Waiting(Work):
-    """Waits until it may end; then it fails if it is to."""
+class Here(Workers):
+    """Does jobs in the event loop; they are coroutines."""
 
-    def __init__(self, may: asyncio.Event, fails: bool = False) -> None:
-        super().__init__()
-        self.may, self.fails = may, fails
+    async def ask(self, job: Job[Any], priority: Any = 0, on_progress: Any = None) -> Any:
+        """See :class:`skyenv.page.workers.Workers`."""
+        return await job(on_progress)
 
-    async def run(self, workers: Workers) -> None:
-        await self.may.wait()
-        if self.fails:
-            raise PageError("it has failed")
 
-    def found(self) -> Payload:
-        return {"found": 1}
+async def fail(report: Report) -> None:
+    """A job that fails when it has found something."""
+    report({"found": 1})
+    raise PageError("it has failed")
 
 
 async def ended(work: Work) -> Payload:
@@ -162,19 +138,20 @@ async def ended(work: Work) -> Payload:
 
 async def use_works() -> None:
     """Begin works until they are too many, let them end, fail and be thrown out."""
-    works, may = Background(Workers()), asyncio.Event()
+    works, may = Background(Here()), asyncio.Event()
     for number in [*range(MOST_RUNNING)] * 2:  # asked for again it is the same
-        works.start(("eve", number), Waiting(may))
+        works.start(("eve", number), lambda report: may.wait())
     with pytest.raises(PageError, match="are under way"):
-        works.start(("eve", "more"), Waiting(may))
-    failing = works.start(("ann", 0), Waiting(may, fails=True))
+        works.start(("eve", "more"), lambda report: may.wait())
+    failing = works.start(("ann", 0), fail)
     assert (await works.stop(("eve", 0))).state == "stopped"  # before it has begun
     may.set()
     told = {"state": "failed", "trouble": "it has failed", "found": 1}
     assert await ended(failing) == told
-    again = works.start(("ann", 0), Waiting(asyncio.Event()))
+    again = works.start(("ann", 0), lambda report: asyncio.Event().wait())
     for number in range(20):
-        assert (await ended(works.start(("eve", number), Waiting(may))))["state"] == "done"
+        work = works.start(("eve", number), lambda report: may.wait())
+        assert (await ended(work))["state"] == "done"
     assert works.get(("ann", 0)) is again  # which is under way
     with pytest.raises(PageError, match="expired"):
         works.get(("eve", 3))

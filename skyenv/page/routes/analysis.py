@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -13,26 +11,22 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from skyenv.checks import check_flag
-from skyenv.page.analysis import Analysis
-from skyenv.page.background import Name, Work
+from skyenv.page.analysis import analyse
+from skyenv.page.background import Name
 from skyenv.page.chances import what_can_come
 from skyenv.page.errors import PageError
 from skyenv.page.game_requests import ME, GameRequest
-from skyenv.page.payloads import Payload
-from skyenv.page.playouts import MOST, USUAL, PlayOut
+from skyenv.page.playouts import MOST, USUAL, play_out
 from skyenv.page.requests import browser_of, json_object, number, server_of
-from skyenv.page.routes.replays import GAME, found, seat_of_replay, step_of
-from skyenv.page.routes.works import METHODS, background_of, work
-from skyenv.page.storage import Link, Storage, StoredGame
+from skyenv.page.routes.replays import GAME, found, origin, record_of, seat_of_replay, step_of
+from skyenv.page.routes.works import METHODS, work
 from skyenv.page.variations import Variation
 from skyenv.page.win_chance import ESTIMATOR
+from skyenv.page.workers import Job
 from skyenv.seeds import HIGHEST_SEED, fresh_seed
 
-MOST_LISTED: Final = 20
-"""Variations in a list, the newest ones."""
 
-
-async def _analysis(request: Request) -> tuple[Name, Work]:
+async def _analysis(request: Request) -> tuple[Name, Job[None]]:
     """An agent's analysis of a game: ``?agent=NAME``."""
     replay, server = await found(request), server_of(request)
     name = request.query_params.get("agent", "")
@@ -40,21 +34,11 @@ async def _analysis(request: Request) -> tuple[Name, Work]:
     estimator = server.estimator()
     if estimator is None:
         raise PageError(f"analyses need the agent {ESTIMATOR}, which isn't ready here", 409)
-    return ("analysis", _origin(request), entry.name), Analysis(replay, entry, estimator)
+    job = partial(analyse, await record_of(replay), entry, estimator)
+    return ("analysis", origin(request), entry.name), job
 
 
-def _origin(request: Request) -> str:
-    """The game in the address: the replay's key and the game's number in it."""
-    return f"{request.path_params['key']}/{request.path_params['game']}"
-
-
-async def _analyses(request: Request) -> Response:
-    """Which agents' analyses of a game this browser has begun, the newest first."""
-    names = background_of(request).named(browser_of(request), "analysis", _origin(request))
-    return JSONResponse({"analyses": [{"agent": name[-1]} for name in names]})
-
-
-async def _play_out(request: Request) -> tuple[Name, Work]:
+async def _play_out(request: Request) -> tuple[Name, Job[None]]:
     """Playing a position out: ``?agent=NAME`` for each seat, ``number``, and ``seat``, for which
     hidden cards are drawn anew.
     """
@@ -72,8 +56,8 @@ async def _play_out(request: Request) -> tuple[Name, Work]:
     position: Any = replay.states[step]
     if position["seat"] < 0:
         raise PageError("the game is over; there is nothing to play", 409)
-    name = "playout", _origin(request), step, times, seat, *names
-    return name, PlayOut(position, entries, times, seat)
+    name = "playout", origin(request), step, times, seat, *names
+    return name, partial(play_out, entries, position, times, seat)
 
 
 async def _chances(request: Request) -> Response:
@@ -101,46 +85,14 @@ async def _play_on(request: Request) -> Response:
             raise PageError("hidden cards are drawn anew for one seat, so you must play one alone")
         seat = game.seats.index(ME)
     uniform = fresh_seed() / (HIGHEST_SEED + 1)
-    variation = await asyncio.to_thread(Variation.of, replay, step, _origin(request), seat, uniform)
+    variation = await asyncio.to_thread(Variation.of, replay, step, seat, uniform)
     link = await server.make(game, browser_of(request), variation)
     return JSONResponse({"page": f"/seat/{link.token}"}, 201)
 
 
-async def _variations(request: Request) -> Response:
-    """The games that this browser plays on from a record's game; none of them is played for it."""
-    await found(request)
-    storage = server_of(request).storage
-    return JSONResponse(
-        {"variations": await storage.ask(_listed, storage, browser_of(request), _origin(request))}
-    )
-
-
-def _listed(storage: Storage, browser: str, origin: str) -> list[Payload]:
-    listed = []
-    for link in storage.variations(browser, origin)[:MOST_LISTED]:
-        with contextlib.suppress(PageError):  # a damaged game; the lobby says so
-            listed.append(_variation(link, storage.game(link.game), storage.links(link.game)))
-    return listed
-
-
-def _variation(link: Link, game: StoredGame, links: Sequence[Link]) -> Payload:
-    return {
-        "page": f"/seat/{link.token}",
-        "step": game.origin_step,
-        "seat": link.seat,
-        "drawn_for": game.drawn_for,
-        "names": game.names(links, link.seat),
-        "over": game.to_act is None,
-        "scores": game.scores,
-        "actions": len(game.actions),
-    }
-
-
 ROUTES: Final[list[BaseRoute]] = [
     Route(f"{GAME}/analysis", work(_analysis), methods=METHODS),
-    Route(f"{GAME}/analyses", _analyses, methods=["GET"]),
     Route(f"{GAME}/{{step}}/playouts", work(_play_out), methods=METHODS),
-    Route(f"{GAME}/variations", _variations, methods=["GET"]),
     Route(f"{GAME}/{{step}}/variations", _play_on, methods=["POST"]),
     Route(f"{GAME}/{{step}}/chances", _chances, methods=["GET"]),
 ]

@@ -12,9 +12,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from skyenv.errors import shown
-from skyenv.page.background import Name, Work
+from skyenv.page.background import Name
 from skyenv.page.errors import PageError
-from skyenv.page.making import Making
+from skyenv.page.export import MOST_STEPS, make_page
 from skyenv.page.replays import Replay
 from skyenv.page.requests import (
     body,
@@ -30,6 +30,7 @@ from skyenv.page.roots import KEY_LENGTH
 from skyenv.page.routes.library import library_game
 from skyenv.page.routes.live import answered
 from skyenv.page.routes.works import METHODS, background_of, work
+from skyenv.page.workers import Job
 from skyenv.render.parts import Drawing
 from skyenv.render.raster import png
 
@@ -79,6 +80,16 @@ async def found(request: Request) -> Replay:
     key, number = request.path_params["key"], whole(request.path_params["game"], "game")
     fetch = partial(library_game, request, key, number) if len(key) == KEY_LENGTH else None
     return await server_of(request).replays.replay(key, number, browser_of(request), fetch)
+
+
+def origin(request: Request) -> str:
+    """The game in the address: the replay's key and the game's number in it."""
+    return f"{request.path_params['key']}/{request.path_params['game']}"
+
+
+async def record_of(replay: Replay) -> str:
+    """A game's record, for workers."""
+    return await asyncio.to_thread(lambda: replay.record)
 
 
 def step_of(request: Request) -> int:
@@ -146,20 +157,20 @@ def _file(content: bytes, kind: str, name: str) -> Response:
     return Response(content, media_type=kind, headers=headers)
 
 
-async def _making(request: Request) -> tuple[Name, Work]:
+async def _making(request: Request) -> tuple[Name, Job[bytes]]:
     """A page of the game."""
     replay = await found(request)
-    name = "making", request.path_params["key"], request.path_params["game"]
-    return name, await asyncio.to_thread(Making, replay)
+    if replay.steps > MOST_STEPS:
+        raise PageError(f"a page is made of at most {MOST_STEPS} actions, not {replay.steps}")
+    return ("making", origin(request)), partial(make_page, await record_of(replay))
 
 
 async def _made(request: Request) -> Response:
     """The page that was made."""
-    name, _ = await _making(request)
-    made = background_of(request).get((browser_of(request), *name))
-    if not isinstance(made, Making) or made.state != "done":
+    made = background_of(request).get((browser_of(request), "making", origin(request)))
+    if made.state != "done":
         raise PageError("that isn't made yet", 404)
-    return _file(made.content, "text/html; charset=utf-8", "game.html")
+    return _file(made.result, "text/html; charset=utf-8", "game.html")
 
 
 async def _replay_hint(request: Request) -> Response:

@@ -4,15 +4,15 @@ all at the same address.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Final
+from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from skyenv.page.background import Background, Name, Work
+from skyenv.page.background import Background, Name
 from skyenv.page.requests import Handler, browser_of
+from skyenv.page.workers import Job
 
 METHODS: Final = ["GET", "POST", "DELETE"]
 
@@ -23,19 +23,18 @@ def background_of(request: Request) -> Background:
     return background
 
 
-def work(make: Callable[[Request], Awaitable[tuple[Name, Work]]]) -> Handler:
-    """The address of a work; `make`: its name behind the browser's, and the work itself, which is
-    begun if it is wanted.
+def work(make: Callable[[Request], Awaitable[tuple[Name, Job[Any]]]]) -> Handler:
+    """The address of a work; `make`: its name behind the browser's, and the job, which is begun if
+    it is wanted.
     """
 
     async def handle(request: Request) -> Response:
         background = background_of(request)
-        name, made = await make(request)
-        browser = browser_of(request)
-        name = browser, *name
+        own, job = await make(request)
+        name = browser_of(request), *own
         if request.method == "POST":
-            return JSONResponse(background.start(name, made).payload(), 202)
+            return JSONResponse(background.start(name, job).payload(), 202)
         there = background.get(name) if request.method == "GET" else await background.stop(name)
-        return await asyncio.to_thread(lambda: JSONResponse(there.payload()))
+        return JSONResponse(there.payload())
 
     return handle

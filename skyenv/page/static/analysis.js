@@ -1,7 +1,7 @@
 // What stands beside a replay's board, in tabs: agents that are asked, the analysis of the game,
 // playing on from here, files. Its markup is the template "bench" of replay.html.
 import { PARTS, actionsOf } from "./board.js";
-import { $$, $, ask, at, el, leaveBy, note, onReturn, percent, send, signed } from "./dom.js";
+import { $$, $, ask, at, el, leaveBy, note, percent, send, signed } from "./dom.js";
 import { table, theme } from "./dom.js";
 import { hintTable, sureText, think } from "./thinking.js";
 
@@ -165,7 +165,7 @@ const [FIRST_PAUSE, PAUSE] = [100, 700];
 
 /**
  * Have the button `id` begin the work at `address()`, show how far it is, with a button that ends
- * it, and `show(answer)`. Returns what begins it.
+ * it, and `show(answer)`.
  */
 function job(find, id, address, show) {
   const [begin, stop, line, bar] = ["", "-stop", "-line", "-bar"].map((part) => find(id + part));
@@ -203,7 +203,6 @@ function job(find, id, address, show) {
   }
 
   begin.onclick = go;
-  return go;
 }
 
 // ---- the analysis of a game ----
@@ -213,7 +212,7 @@ function analysis(viewer, { api, agents, agent, marks, find }) {
   const who = offer(find("analyst"), agents, usual);
   const lists = find("analysis-lists");
   const address = () => `${api}/analysis?agent=${encodeURIComponent(who.value)}`;
-  const go = job(find, "analyse", address, show);
+  job(find, "analyse", address, show);
   let better = null; // the mistake whose better choice is shown
   viewer.follow((step) => {
     if (better?.step !== step) return;
@@ -250,16 +249,6 @@ function analysis(viewer, { api, agents, agent, marks, find }) {
       lists.replaceChildren(state === "done" ? el("p", none) : "");
     }
   }
-
-  /** What this browser has begun already goes on being shown. */
-  async function showBegun() {
-    const { analyses } = await ask(`${api}/analyses`);
-    const names = analyses.map((one) => one.agent).filter((name) => agents.includes(name));
-    if (!names.length || find("analyse").disabled) return;
-    who.value = names.includes(agent) ? agent : names[0];
-    go();
-  }
-  showBegun().catch((error) => lists.replaceChildren(el("p.note", error.message)));
 }
 
 // ---- playing on, and what can come ----
@@ -346,27 +335,6 @@ function continuing(viewer, { api, find }) {
     const wanted = { seats, anew: hidden.value === "anew" };
     leaveBy(start, () => send(`${api}/${viewer.step}/variations`, wanted), fail);
   };
-
-  function line(one) {
-    const seat = one.seat === null ? "" : `, on seat ${one.seat + 1}`;
-    const drawn =
-      one.drawn_for === null ? "" : ` · hidden cards drawn anew for seat ${one.drawn_for + 1}`;
-    const score = `${one.scores.join(" : ")} VP after ${one.actions} actions`;
-    return el(
-      "li",
-      el("a", { href: one.page }, `from step ${one.step}${seat}: ${one.names.join(", ")}`),
-      el("span.small", `${drawn} · ${one.over ? "over, " : ""}${score}`),
-    );
-  }
-
-  async function showVariations() {
-    const { variations } = await ask(`${api}/variations`);
-    find("variations").replaceChildren(...variations.map(line));
-    find("variations-head").hidden = !variations.length;
-  }
-  const listThem = () => showVariations().catch((error) => fail(error.message));
-  listThem();
-  onReturn(listThem);
 }
 
 /** The odds of the next cards, and of Alea's next bid. */
@@ -428,12 +396,10 @@ function exporting(viewer, { api, record, find }) {
     find,
     "make-page",
     () => `${api}/made`,
-    ({ state, bytes }) => {
+    ({ state }) => {
       const address = { download: true, href: `${api}/made/file` };
-      const ready = `the page is ready: ${(bytes / 1e6).toFixed(1)} MB`;
-      find("made").replaceChildren(
-        state === "done" ? el("a#made-page.button", address, ready) : "",
-      );
+      const link = el("a#made-page.button", address, "the page is ready");
+      find("made").replaceChildren(state === "done" ? link : "");
     },
   );
 }

@@ -412,6 +412,9 @@ class LearnerEnv:
         is_shown = games.seat[row] == seat
         vector = games.observation[row].copy() if is_shown else core.observation(rows)[0]
         episode = core.episode_infos(rows)[0] if core.done[row] or self._full_infos else {}
+        if self._full_infos:  # Minari stores no lists
+            names, scores = tuple(episode["opponents"]), np.array(episode["scores"])
+            episode |= {"opponents": names, "scores": scores}
         observation = self._masks.observation(vector, mask)
         told = (
             {"seat": seat}

@@ -49,7 +49,8 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
         mask, noop: where the mask is given, and what it allows after the end:
             :class:`skyenv.envs.spaces.MaskPlace`.
         full_infos: whether every info has what the last one has of the episode, by the scores as
-            they stand; some libraries want infos with the same entries.
+            they stand (``"scores"`` as an array, ``"opponents"`` as a tuple): some libraries want
+            infos with the same entries.
         illegal: what an illegal action does: ``"end"``, ``"raise"`` or ``"random"``.
         illegal_reward: its reward with ``"end"``, by default −1, and what is added to the reward
             with ``"random"``, by default 0.

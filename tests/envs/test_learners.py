@@ -499,6 +499,7 @@ def test_infos_with_the_same_entries_at_every_step() -> None:
         vp, over, infos = vp + float(reward), terminated or truncated, [*infos, info]
         assert info.keys() == infos[0].keys()
         assert info["own_vp"] == vp
+        assert info["opponents"] == (None, "random")
     assert {info["end_reason"] for info in infos[:-1]} == {""}
     assert infos[-1]["end_reason"] == "truncated"
     assert vp > 0

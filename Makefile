@@ -125,16 +125,11 @@ vpath %.txt examples examples/libraries
 test-libraries: $(LIBRARIES:%=.venv-libraries/%/.ready)  ## examples with other libraries, each in an environment of its own
 	$(foreach name,$(LIBRARIES),.venv-libraries/$(name)/bin/python -m pytest -W default tests/examples/libraries/test_all.py tests/examples/libraries/test_$(name).py &&) true
 
-COMMA := ,
 PROCESSES = $(shell $(PYTHON) -c 'import os; print(min(os.cpu_count() or 1, 2))')
 
-# A minute from nothing, then four with a prior: the second picture shows both.
-train: $(TRAIN_READY)  ## train a 2-player agent for about five minutes, measure it, leave model, curves and games in runs/first
-	$(BIN)/python -m experiments.training.train --run runs/from-nothing \
-		$(if $(wildcard runs/from-nothing/checkpoint.bin),--resume,--players 2 --minutes 1 --paired-seeds 0 --processes $(PROCESSES))
+train: $(TRAIN_READY)  ## train a 2-player agent for some minutes, measure it, leave model, curves and games in runs/first
 	$(BIN)/python -m experiments.training.train --run runs/first \
-		$(if $(wildcard runs/first/checkpoint.bin),--resume,--players 2 --minutes 4 --prior greedy --fixed-opponents greedy$(COMMA)appraiser \
-		--opponent-share 0.9 --processes $(PROCESSES) --beside runs/from-nothing)
+		$(if $(wildcard runs/first/checkpoint.bin),--resume,--config experiments/training/recipes/first.toml --processes $(PROCESSES))
 
 play: $(PAGE_READY)  ## open the page: play against people and agents, replay records (options: make play PLAY='--port 9000')
 	$(BIN)/python -m skyenv play $(PLAY)

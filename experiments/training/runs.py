@@ -19,8 +19,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import shlex
 import signal
 import sys
 import time
@@ -40,6 +38,7 @@ from tqdm import tqdm
 from experiments.training.actors import packed, unpacked
 from experiments.training.config import AUTO, CONFIG, PAST, Config, earlier
 from experiments.training.curves import draw_curves, read_curve
+from experiments.training.reports import beginning, forecast, how_to_go_on, verdict
 from skyenv import OBSERVATION_SIZE, GameOptions, __version__
 from skyenv.agents import Agent, make_agent
 from skyenv.arena.evaluate import Result, as_json, evaluate, table
@@ -63,6 +62,8 @@ RECENT_EPISODES: Final = 1000
 """The curves show means over this many latest episodes (win shares: against each opponent)."""
 FEWEST_EPISODES: Final = 50
 """Means of fewer games are not shown."""
+PACE_SECONDS: Final = 3.0
+"""After so much training its pace is told."""
 CLOSING_SEED: Final = 1_000_000
 """The secret of the closing evaluation is derived from it and the run's seed."""
 
@@ -344,12 +345,17 @@ class Run(ABC):
             if path.stem.isdecimal() and int(path.stem) > self.seconds:
                 path.unlink()
         self._keep_milestone(self.seconds if self.updates else -1.0)
+        began = self.seconds
         with Interrupts() as interrupts:
             with self._bar() as bar:
                 while not self.finished() and not interrupts.asked:
                     before = self.seconds
                     self.update()
                     self._show(bar)
+                    if before - began < PACE_SECONDS <= self.seconds - began:
+                        pace = self.curve[-1]["pace"]
+                        told = forecast(self.config, self.decisions, self.seconds, pace)
+                        tqdm.write(told, file=sys.stderr)
                     self._keep_milestone(before)
                     if time.perf_counter() - saved >= self.config.checkpoint_seconds:
                         self.save()
@@ -406,7 +412,8 @@ class Run(ABC):
             path.unlink()
 
     def close(self) -> str:
-        """Measure the agent; write tables and a few games; return the table.
+        """Measure the agent; write tables and a few games; return the table, and whether the agent
+        has learned.
 
         Raises:
             KeyboardInterrupt: Ctrl-C; nothing is written.
@@ -437,7 +444,7 @@ class Run(ABC):
             record_games(path, [agent, *opponents], kind, games, seed, secret)
         write_atomically(folder / "evaluation.txt", table(results) + "\n")
         write_atomically(folder / "evaluation.json", as_json(results))
-        return table(results)
+        return "\n\n".join([table(results), *verdict(results, config)])
 
 
 @cache
@@ -546,6 +553,7 @@ def _launched(training: Run) -> int:
             "--run"
         )
     else:
+        print(beginning(config), file=sys.stderr, flush=True)
         training.begin()
         training.write_config()  # first, as --resume takes the options from it
         training.save()  # now, and not after a minute, it turns out whether it can be saved
@@ -564,21 +572,5 @@ def _launched(training: Run) -> int:
     )
     if config.paired_seeds:
         print(training.close(), end="\n\n")
-    print(how_to_go_on(config, training.PROGRAM))
+    print(how_to_go_on(config, training.PROGRAM, folder / MODEL))
     return 0
-
-
-def how_to_go_on(config: Config, program_name: str) -> str:
-    """The commands for what one may want next."""
-    run, model = shlex.quote(config.run), shlex.quote(str(Path(config.run) / MODEL))
-    inside = Path(sys.executable).is_relative_to(Path.cwd())
-    python = os.path.relpath(sys.executable) if inside else "python"
-    return f"""The agent: {model}
-Train it further:
-  {python} -m experiments.training.{program_name} --run {run} --resume --minutes N
-Play against it:
-  make play PLAY='--agents {model}'
-Rate it against the ladder:
-  {python} -m skyenv tournament --add {model} --players {config.players[0]} --minutes 2
-See how it went:
-  {run}/curves.png; {python} -m tensorboard.main --logdir {run}/tensorboard"""

@@ -241,9 +241,8 @@ def test_interrupted_and_resumed_is_the_same_as_never_interrupted(tmp_path: Path
 @pytest.mark.long
 def test_make_train_comes_close_to_greedy(tmp_path: Path) -> None:
     """What `make train` does, whose figures docs/training.md shows."""
-    recipe = "--players 2 --minutes 4 --prior greedy --fixed-opponents greedy,appraiser"
-    more = ["--opponent-share", "0.9", "--run", str(tmp_path / "first")]
-    assert train.main([*recipe.split(), *more]) == 0
+    recipe = str(Path(train.__file__).parent / "recipes" / "first.toml")
+    assert train.main(["--config", recipe, "--run", str(tmp_path / "first")]) == 0
     results = json.loads((tmp_path / "first" / "evaluation.json").read_text(encoding="utf-8"))
     shares = {result["opponent"]: result["share"] for result in results}
     assert shares["random"]["low"] >= 0.9

@@ -1,0 +1,88 @@
+"""The lines that a training prints: its start, its forecast, its result, the next commands."""
+
+from __future__ import annotations
+
+import math
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from experiments.training.config import Config
+from skyenv.arena.evaluate import Result
+
+
+def beginning(config: Config) -> str:
+    """What a new run begins with, and its limits."""
+    source = "nothing: random choices"
+    if config.prior:
+        source = f"its prior: the choices of {config.prior}"
+    if config.start:
+        source = f"the network {config.start}"
+    limits = [f"{config.decisions:,} decisions"] if config.decisions else []
+    limits += [f"{config.minutes:g} minutes at most"] if config.minutes else []
+    return f"{config.run} begins with {source}.\nIt trains for {', '.join(limits)}."
+
+
+def forecast(config: Config, decisions: int, seconds: float, pace: float) -> str:
+    """How long a run still takes on this machine, and what it makes in that time.
+
+    Args:
+        config: its limits.
+        decisions, seconds: of training so far.
+        pace: decisions per second, above 0.
+    """
+    by_decisions = (config.decisions - decisions) / pace if config.decisions else math.inf
+    by_time = 60 * config.minutes - seconds if config.minutes else math.inf
+    text = f"{pace:,.0f} decisions/s here: about {min(by_decisions, by_time) / 60:.1f} minutes left"
+    if by_decisions <= by_time:
+        return f"{text}."
+    of_all = f" of {config.decisions:,}" if config.decisions else ""
+    return f"{text},\nenough for about {decisions + pace * by_time:,.0f}{of_all} decisions."
+
+
+def verdict(results: Sequence[Result], config: Config) -> list[str]:
+    """Whether an evaluation shows that the agent has become better than the prior with which it
+    began, for each kind of table; empty if that was not measured.
+    """
+    lines = []
+    for one in results:
+        if one.opponent != config.prior or config.start:
+            continue
+        low, high = one.share.low, one.share.high
+        finding = "No gain is shown"
+        if low > one.par:
+            finding = "It has learned"
+        elif high < one.par:
+            finding = "It has become weaker"
+        lines.append(
+            f"{finding}: against {one.opponent}, with which it began, it won\n"
+            f"{100 * one.share.mean:.1f} % [{100 * low:.1f}, {100 * high:.1f}] at tables of "
+            f"{one.num_players}, {one.side}; an even share is {100 * one.par:.1f} %."
+        )
+    return lines
+
+
+def how_to_go_on(config: Config, program: str, model: Path) -> str:
+    """The commands for what one may want next; those of a run of a short name fit 80 columns.
+
+    Args:
+        config: of the run. program: name of the trainer. model: the agent's file.
+    """
+    run = shlex.quote(config.run)
+    inside = Path(sys.executable).is_relative_to(Path.cwd())
+    python = os.path.relpath(sys.executable) if inside else "python"
+    limits = "--decisions N --minutes M" if config.decisions else "--minutes M"
+    return f"""The agent: {model}; how it went: {run}/curves.png
+Train it further (limits of the whole run):
+  {python} -m experiments.training.{program} --run {run} \\
+      --resume {limits}
+Play against it:
+  make play PLAY='--agents {run}'
+Rate it against the ladder:
+  {python} -m skyenv tournament --add {run} --players {config.players[0]} --minutes 2
+See its curves:
+  {python} -m tensorboard.main --logdir {run}/tensorboard
+Films and datasets of games need:
+  {python} -m pip install --editable '.[pictures,dataset]'"""

@@ -1,0 +1,51 @@
+"""What a training prints of itself."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from experiments.training.config import Config
+from experiments.training.reports import beginning, forecast, how_to_go_on, verdict
+from processes import ROOT
+from skyenv.arena.estimates import Estimate
+from skyenv.arena.evaluate import evaluate
+
+FIRST = Config(decisions=2_000_000, minutes=12, prior="greedy")
+
+
+@pytest.mark.parametrize(
+    ("pace", "told"),
+    [(10_000, "about 3.2 minutes left."), (1_000, "about 11.8 minutes left,\nenough for about 8")],
+)
+def test_a_slow_machine_is_told_what_fits_into_the_cap(pace: int, told: str) -> None:
+    assert told in forecast(FIRST, decisions=100_000, seconds=10.0, pace=pace)
+
+
+def test_a_run_says_what_it_begins_with() -> None:
+    assert "the choices of greedy" in beginning(FIRST)
+    assert "the network a.npz" in beginning(replace(FIRST, start="a.npz"))
+    assert "random choices" in beginning(Config(minutes=5))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "found"),
+    [(0.44, 0.53, "No gain"), (0.51, 0.6, "It has learned"), (0.3, 0.4, "It has become weaker")],
+)
+def test_the_end_says_whether_something_was_learned(low: float, high: float, found: str) -> None:
+    """By the interval against the prior; against others nothing is said."""
+    random, crowd = evaluate("random", ["random", "crowd"], paired_seeds=1)
+    greedy = replace(random, opponent="greedy", share=Estimate((low + high) / 2, low, high))
+    (text,) = verdict([greedy, crowd], FIRST)
+    assert text.startswith(found)
+    assert verdict([crowd], FIRST) == verdict([greedy], replace(FIRST, start="a.npz")) == []
+
+
+def test_printed_commands_fit_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(sys, "executable", str(ROOT / ".venv" / "bin" / "python"))
+    text = how_to_go_on(FIRST, "train", Path("runs/first/model.npz"))
+    assert max(map(len, text.splitlines())) <= 80

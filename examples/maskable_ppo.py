@@ -27,6 +27,8 @@ from skyenv.files import replacing
 from skyenv.options import Options, common, exit_code, option, parse
 from skyenv_agents.learned.pool import OpponentPool
 
+torch.set_num_threads(1)  # for so small a network more of them wait for each other
+
 
 @dataclass(frozen=True)
 class Config(Options):

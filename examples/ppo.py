@@ -21,6 +21,8 @@ from skyenv import NUM_ACTIONS, OBSERVATION_SIZE, Agent, Decisions
 from skyenv.agents import sample
 from skyenv.arena.evaluate import evaluate, table
 
+torch.set_num_threads(1)  # for so small a network more of them wait for each other
+
 
 @dataclass
 class Options:
@@ -39,7 +41,10 @@ class Options:
     value_weight: float = 0.5
     max_gradient: float = 0.5
     hidden: int = 128
-    opponent: str = "random"
+    players: int = 2
+    side: str = "front"
+    reward: str = "outcome"  # or "margin", "points"
+    opponent: str = "random"  # on all other seats
     paired_seeds: int = 100  # for the evaluation at the end; 0: none
     seed: int = 1
 
@@ -133,6 +138,9 @@ def train(options: Options) -> Network:
     envs = gymnasium.make_vec(
         "skyenv/FifthAvenue-v0",
         num_envs=options.num_envs,
+        num_players=options.players,
+        side=options.side,
+        reward=options.reward,
         opponents=options.opponent,
         autoreset_mode="SameStep",
     )
@@ -206,6 +214,8 @@ def main() -> None:
                 evaluate(
                     NetworkAgent(network),
                     [options.opponent, "greedy"],
+                    options.players,
+                    options.side,
                     paired_seeds=options.paired_seeds,
                     seed=10**9,
                 )

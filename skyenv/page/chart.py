@@ -37,12 +37,10 @@ class Kind:
 
     Attributes:
         name: what it is called.
-        top: the axis' end; None: a multiple of 20 above all numbers.
-        percent: whether numbers are shares, from 0 to 1.
+        percent: whether numbers are shares, from 0 to 1; else the axis ends at a multiple of 20.
     """
 
     name: str
-    top: float | None = None
     percent: bool = False
 
     def shown(self, number: float | None) -> str:
@@ -54,7 +52,7 @@ class Kind:
 
 VP: Final = Kind("VP")
 NOW: Final = Kind("VP if all districts were scored now")
-WIN: Final = Kind("Chance to win", 1.0, True)
+WIN: Final = Kind("Chance to win", True)
 
 
 def chart(
@@ -81,11 +79,8 @@ def chart(
         and the last step lie.
     """
     steps, last = max(len(rows) - 1, 1), width - RIGHT
-    top = (
-        _rounded(max((number for row in rows for number in row if number is not None), default=0))
-        if kind.top is None
-        else kind.top
-    )
+    highest = max((number for row in rows for number in row if number is not None), default=0)
+    top = 1 if kind.percent else max(20, -(-int(highest) // 20) * 20)
     scale_x = (last - LEFT) / steps
 
     def y(number: float) -> float:
@@ -149,30 +144,20 @@ def _labels(
     drawing.
     """
     seats = sorted(range(len(names)), key=lambda seat: -(numbers[seat] or 0.0))
-    places: list[float] = []
-    for seat in seats:
-        places.append(
-            max(float(y(numbers[seat] or 0.0)) + 4, places[-1] + APART if places else 0.0)
-        )
-    floor = HEIGHT - 6.0
-    for index in range(len(places) - 1, -1, -1):
-        places[index] = min(places[index], floor)
-        floor = places[index] - APART
+    places, floor = [0.0] * len(seats), HEIGHT - 6.0
+    for rank in reversed(range(len(seats))):
+        own = float(y(numbers[seats[rank]] or 0.0)) + 4
+        places[rank] = min(floor, max(own, TOP + APART * rank))
+        floor = places[rank] - APART
     return [
         f'<text class="label seat-{seat}" x="{left + 6}" y="{round(place, 1)}">'
-        f"{escape(seat_and_name(seat, names[seat]))} · {kind.shown(numbers[seat])}</text>"
+        f"{escape(_seat_and_name(seat, names[seat]))} · {kind.shown(numbers[seat])}</text>"
         for seat, place in zip(seats, places, strict=True)
     ]
 
 
-def seat_and_name(seat: int, name: str) -> str:
-    """Who sits on a seat, counted from 1 for people, in a few characters."""
+def _seat_and_name(seat: int, name: str) -> str:
     return f"{seat_label(seat)} {name[:LONGEST]}" if name else seat_name(seat)
-
-
-def _rounded(highest: float) -> int:
-    """The top of the axis: a multiple of 20, at least 20."""
-    return max(20, -(-int(highest) // 20) * 20)
 
 
 def _in_words(numbers: Sequence[float | None], names: Sequence[str], kind: Kind) -> str:

@@ -17,9 +17,7 @@ from skyenv.render.reasons import (
 )
 from skyenv.render.table import Table
 from skyenv.render.words import (
-    LONG_NAMES,
     PLACE_NAMES,
-    auctioned,
     capital,
     gains_text,
     seat_name,
@@ -33,7 +31,6 @@ from skyenv.rules.components import (
     BUILD_LIMIT,
     BUSINESSES,
     BUSINESSES_TO_PLACE,
-    CENTRAL_PARK,
     COLOURS,
     LOWEST_CARD,
     NUM_COLOURS,
@@ -121,38 +118,24 @@ def auction(table: Table, names: Sequence[str]) -> Json | None:
     """The auction under way, all of it public; None if there is none.
 
     Returns:
-        `place` and `highest` total, `by` whom (None: nobody), how many skyscrapers its cards allow
-        (`allows`, None of Alea's),
-        `mine`: this seat's total, `text`: all of it in a line, `still`: who can still bid.
+        `text`: the highest bid and this seat's own, in a line; `still`: who can still bid.
     """
     game, me = table.game, table.seat
     if game["phase"] not in (PHASE_BID, PHASE_BUILD) or game["auction_place"] == NONE:
         return None
-    bidder, highest, place = (
-        int(game[name]) for name in ("highest_bidder", "highest", "auction_place")
-    )
+    bidder, highest = int(game["highest_bidder"]), int(game["highest"])
     mine = int(game["bid_total"][me]) if me is not None and me >= 0 else 0
     still = [who(names, me, seat) for seat in range(table.players) if not game["out"][seat]]
     still += ["Alea"] if table.players == 2 and game["alea"] == ALEA_WAITS else []
-    allows = None if bidder in (NONE, ALEA) else build_limit(game, bidder)
-    parts = [f"more than {highest} needed" if highest else "no bid yet"]
+    builds = "" if bidder in (NONE, ALEA) else f"builds up to {build_limit(game, bidder)}"
+    text = f"more than {highest} needed" if highest else "no bid yet"
     if bidder == me and highest:
-        parts = [f"your {highest} is the highest bid and builds up to {allows}"]
+        text = f"your {highest} is the highest bid and {builds}"
     elif highest:
-        builds = "" if allows is None else f", which builds up to {allows}"
-        parts.append(f"{who(names, me, bidder)} has it{builds}")
+        text += f"; {who(names, me, bidder)} has it{', which ' * bool(builds)}{builds}"
         if mine and me is not None:
-            parts.append(f"yours is {mine} and builds up to {build_limit(game, me)}")
-    text = "; ".join(parts)
-    return {
-        "place": LONG_NAMES[place] if place != CENTRAL_PARK else auctioned(place),
-        "highest": highest,
-        "by": None if bidder == NONE else who(names, me, bidder),
-        "allows": allows,
-        "mine": mine,
-        "text": f"{capital(text)}.",
-        "still": still,
-    }
+            text += f"; yours is {mine} and builds up to {build_limit(game, me)}"
+    return {"text": f"{capital(text)}.", "still": still}
 
 
 def hand_for_bid(table: Table, seat: int) -> Json:

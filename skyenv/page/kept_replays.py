@@ -10,7 +10,8 @@ from typing import Final
 from skyenv.page.browsers import new_token
 from skyenv.page.errors import PageError
 from skyenv.page.kept import Kept
-from skyenv.page.replays import Replay, Summary, summaries
+from skyenv.page.payloads import Payload
+from skyenv.page.replays import Replay, summaries
 from skyenv.page.storage import Storage
 
 MOST_REPLAYS: Final = 30
@@ -45,7 +46,7 @@ class KeptReplays:
         self._require_rules = require_rules
         self._replays: Kept[tuple[str, int, str], Replay] = Kept(REPLAYS)
 
-    async def add(self, content: bytes, browser: str) -> tuple[str, list[Summary]]:
+    async def add(self, content: bytes, browser: str) -> tuple[str, list[Payload]]:
         """Check a record and keep it for a browser to look at.
 
         Returns:
@@ -56,7 +57,7 @@ class KeptReplays:
         """
         self._require_rules()
         games = await asyncio.to_thread(summaries, content)
-        told = MOST_REPLAYS, MOST_REPLAYS_IN_ALL, games[0].names if games else [], len(games)
+        told = MOST_REPLAYS, MOST_REPLAYS_IN_ALL, games[0]["names"] if games else [], len(games)
         return await self.storage.ask(
             self.storage.add_replay, new_token(), browser, content, *told
         ), games
@@ -68,10 +69,9 @@ class KeptReplays:
             PageError: it isn't there, or another browser's.
         """
         await self.storage.ask(self.storage.delete_replay, key, browser)
-        for place in [place for place in self._replays if (place[0], place[2]) == (key, browser)]:
-            del self._replays[place]
+        self._replays.clear()
 
-    async def summaries(self, key: str, browser: str) -> list[Summary]:
+    async def summaries(self, key: str, browser: str) -> list[Payload]:
         """The games of a record that was kept.
 
         Raises:

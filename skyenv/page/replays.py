@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from typing import Any, Final
@@ -44,35 +43,18 @@ def shown_names(header: Event) -> list[str]:
     return ["".join(c for c in name if c.isprintable())[:LONGEST_NAME] for name in names]
 
 
-@dataclass(frozen=True)
-class Summary:
-    """A game of a record, for a list of them.
-
-    Attributes:
-        number: counted from 1.
-        names: who sits where.
-        side: of the board.
-        actions: how many there are.
-        scores: VP at the end of the record.
-        is_over: whether the game has ended there.
-    """
-
-    number: int
-    names: list[str]
-    side: str
-    actions: int
-    scores: list[int]
-    is_over: bool
-
-
-def summaries(content: bytes) -> list[Summary]:
+def summaries(content: bytes) -> list[Payload]:
     """All games of a record, every one replayed and checked.
+
+    Returns:
+        Of each ``number``, counted from 1, ``names``, ``side`` of the board, number of ``actions``,
+        ``scores`` at the end of the record, and ``is_over``: whether the game has ended there.
 
     Raises:
         RecordError: a line is wrong; it says which and why.
         PageError: there are more games or actions than a page shows.
     """
-    games: list[Summary] = []
+    games: list[Payload] = []
     left = MOST_ACTIONS
     for lines in iter_games(io.BytesIO(content)):
         if lines.number > MOST_GAMES:
@@ -82,8 +64,16 @@ def summaries(content: bytes) -> list[Summary]:
             if actions > left:
                 raise PageError(f"the record has more than {MOST_ACTIONS} actions; split it", 413)
         left -= actions
-        names = shown_names(lines.header.value)
-        games.append(Summary(lines.number, names, game.side, actions, game.scores, game.is_over))
+        games.append(
+            {
+                "number": lines.number,
+                "names": shown_names(lines.header.value),
+                "side": game.side,
+                "actions": actions,
+                "scores": game.scores,
+                "is_over": game.is_over,
+            }
+        )
     return games
 
 
@@ -215,11 +205,6 @@ class Replay:
             if any(event["event"] == kind for event in events)
         ]
 
-    def scores(self) -> list[list[int]]:
-        """VP after every step, ``[step][seat]``."""
-        scores: list[list[int]] = self.states["score"][:, : self.players].tolist()
-        return scores
-
     def charts(
         self, rows: Rows, kind: Kind, marks: Iterable[tuple[int, int]] = ()
     ) -> dict[str, str]:
@@ -233,6 +218,7 @@ class Replay:
     def payload(self) -> Payload:
         """All that the viewer needs beside the drawings."""
         positions: Any = self.states.view(np.recarray)
+        scores = self.states["score"][:, : self.players].tolist()
         return {
             "names": self.names,
             "players": self.players,
@@ -244,9 +230,9 @@ class Replay:
             "situations": [words.situation(look(each), self.names) for each in positions],
             "auctions": self.steps_with("auction"),
             "scorings": self.steps_with("vp"),
-            "scores": self.scores(),
+            "scores": scores,
             "charts": {
                 "now": self.charts(if_scored_now(self.states, self.players).tolist(), NOW),
-                "vp": self.charts(self.scores(), VP),
+                "vp": self.charts(scores, VP),
             },
         }

@@ -66,9 +66,7 @@ async def _forget_record(request: Request) -> Response:
 async def _games_of_record(request: Request) -> Response:
     server = server_of(request)
     games = await server.replays.summaries(request.path_params["key"], browser_of(request))
-    return JSONResponse(
-        {"games": [vars(game) for game in games], "agents": server.catalogue.describe()}
-    )
+    return JSONResponse({"games": games, "agents": server.catalogue.describe()})
 
 
 async def found(request: Request) -> Replay:

@@ -28,7 +28,7 @@ from skyenv.page.storage import ANYBODY, HUMAN, Link, Storage, StoredGame
 from skyenv.page.teaching import tutorial
 from skyenv.page.variations import Variation
 from skyenv.page.win_chance import ESTIMATOR
-from skyenv.page.workers import Priority, Report, Workers
+from skyenv.page.workers import Priority, Workers
 from skyenv.seeds import fresh_seed
 
 DEFAULT_PAUSE: Final = 0.8
@@ -327,8 +327,7 @@ class GameServer:
             await self._become(session, session.chosen(link.seat, actions, step), tab)
 
     async def undo(self, link: Link, tab: str = "") -> None:
-        """Take back the last card of a seat's unfinished bid, or its last choice; `tab`: as for
-        :meth:`tell`.
+        """Take back a seat's last choice; `tab`: as for :meth:`tell`.
 
         Raises:
             PageError: there is nothing to take back.
@@ -351,10 +350,9 @@ class GameServer:
         self.tell(link.game, without=tab)
 
     async def _become(self, session: Session, position: Position, tab: str = "") -> None:
-        """Store a position, make it the current one, and tell the seats that see it."""
-        seat = session.game.seat if position.game is session.game else None
+        """Store a position, make it the current one, and tell the pages that show the game."""
         await self.change(session, position)
-        self.tell(session.stored.id, only=seat, without=tab)
+        self.tell(session.stored.id, without=tab)
         self.run(session)
 
     async def pace(
@@ -473,22 +471,20 @@ class GameServer:
             await asyncio.sleep(0.05 if session.paused else min(left, 0.2))
         session.granted = False
 
-    async def hint(self, name: str, game: Game, on_progress: Report | None = None) -> Payload:
+    async def hint(self, name: str, game: Game) -> Payload:
         """What an agent would do in a game, as a browser is told it; waits until the agent is
         ready. Cancelling this ends it.
 
         Args:
             name: the agent's.
             game: only for it.
-            on_progress: called with what an agent that tries actions out has come to so far, as a
-                browser is told it.
 
         Raises:
             PageError: there is no such agent, it can't be had, or the game is over.
             AgentError: its answer is none, or it fails.
         """
         job = partial(advise, await self._agent(name), self.estimator(), game)
-        return await self.workers.ask(job, Priority.HINT, on_progress)
+        return await self.workers.ask(job, Priority.HINT)
 
     def estimator(self) -> CatalogueEntry | None:
         """The agent that estimates chances to win; None: it isn't offered, or isn't ready yet."""
@@ -544,19 +540,16 @@ class GameServer:
         """The pages that are told of changes to a game now."""
         return self._watchers.get(key, ())
 
-    def tell(
-        self, key: str, what: str = CHANGED, only: int | None = None, without: str = ""
-    ) -> None:
+    def tell(self, key: str, what: str = CHANGED, without: str = "") -> None:
         """Wake the pages that watch a game.
 
         Args:
             key: the game's.
             what: has changed: CHANGED, anything; or PEOPLE, only who is there.
-            only: this seat, as the others can't see what has changed.
             without: a page's own name, which learns it from the answer to its request; "": none.
         """
         for watcher in self.watchers(key):
-            if (only is None or watcher.seat == only) and watcher.tab != without:
+            if watcher.tab != without:
                 watcher.news.add(what)
                 watcher.changed.set()
 
@@ -587,7 +580,9 @@ def new_game(
 
 
 def _first_links(request: GameRequest, game: str, browser: str) -> list[Link]:
-    """The ways to a new game: to its browser's seats and to free ones, or else to watching."""
+    """The ways to a new game: to its browser's seats, to free ones, and for spectators; or else its
+    browser's to watching.
+    """
     screen = new_token() if request.seats.count(ME) > 1 else None
     names = request.names or ("",) * request.players
     links = []
@@ -596,7 +591,7 @@ def _first_links(request: GameRequest, game: str, browser: str) -> list[Link]:
             links.append(Link(new_token(), game, seat, browser, names[seat], screen=screen))
         elif kind == HUMAN:
             links.append(Link(new_token(), game, seat, None))
-    return links or [Link(new_token(), game, None, browser)]
+    return [*links, Link(new_token(), game, None, ANYBODY if links else browser)]
 
 
 def _lesson_of(session: Session) -> tutorial.Lesson:
@@ -626,10 +621,3 @@ class Watcher:
         self.changed = asyncio.Event()
         self.news: set[str] = set()
         self.is_dismissed = False
-
-
-def snapshot(session: Session, seat: int | None) -> Game:
-    """A copy of the game as a seat has it, its draft included, to be looked at in another
-    thread.
-    """
-    return session.as_seen_by(seat).copy()

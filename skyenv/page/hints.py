@@ -4,12 +4,11 @@ each whole choice, and the chance to win after it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from skyenv.agents import SearchProgress, checked_actions, decide_game, first_evaluation
+from skyenv.agents import checked_actions, decide_game, first_evaluation
 from skyenv.engine.game import Game
 from skyenv.page import choices
 from skyenv.page.catalogue import CatalogueEntry
@@ -66,8 +65,7 @@ def advise(
         estimator: the one that estimates chances to win (:mod:`skyenv.page.win_chance`); None:
             they aren't told.
         game: it goes on.
-        report: told what there is so far, now and then while an agent searches, and before chances
-            are estimated.
+        report: as of all jobs; told nothing.
 
     Returns:
         ``agent`` and ``seat``; ``actions`` and ``text`` of the choice that it would make; ``kind``
@@ -82,14 +80,10 @@ def advise(
     if game.seat is None:
         raise PageError("the game is over; there is nothing to decide", 409)
     position, seat = game.games.state[0], game.seat
-
-    def told(found: Hint) -> Payload:
-        return _payload(found, position, seat) | {"agent": entry.name, "win": None, "by": None}
-
-    answer = told(hint(entry, game, lambda so_far: report(told(so_far))))
+    answer = _payload(hint(entry, game), position, seat)
+    answer |= {"agent": entry.name, "win": None, "by": None}
     if estimator is None:
         return answer
-    report(answer)
     paths = [(), *(tuple(one["actions"]) for one in answer["best"])]
     asks = [(position, seat, path) for path in paths]
     now, *after = win_chances(estimator.agent, asks).round(4).tolist()
@@ -98,16 +92,13 @@ def advise(
     return answer | {"win": now, "by": estimator.name}
 
 
-def hint(
-    entry: CatalogueEntry, game: Game, tell: Callable[[Hint], None] = lambda so_far: None
-) -> Hint:
+def hint(entry: CatalogueEntry, game: Game) -> Hint:
     """How an agent evaluates the decision that is open in a game, from what the seat to act sees,
     and nothing else: not even the game's seed.
 
     Args:
         entry: the agent.
         game: it goes on.
-        tell: told now and then how far an agent is that searches.
 
     Raises:
         AgentError: the agent's answer is none.
@@ -115,7 +106,7 @@ def hint(
     agent, position = entry.agent, game.games.state[0]
     state = choices.imagined(position, int(position["seat"]))
     decisions = choices.as_decisions(batch_of(state), agent)
-    thought = agent.search_with_progress(decisions, lambda so_far: tell(_so_far(so_far)))
+    thought = agent.search_with_progress(decisions, lambda so_far: None)
     if thought is not None:
         own = choices.completed(agent, state, [(thought.action,)])[0]
         first, tries = thought.evaluation, (thought.tries, thought.most)
@@ -130,14 +121,6 @@ def hint(
     if worth is None:
         return Hint(own, "none", [])
     return Hint(own, "vp", choices.valued(agent, state, worth[0]))
-
-
-def _so_far(thought: SearchProgress) -> Hint:
-    """What a search has come to: choices by their first actions."""
-    shares = thought.visits / thought.visits.sum()
-    order = np.argsort(-thought.visits, kind="stable").tolist()
-    found = [Choice((action,), float(shares[action])) for action in order if shares[action]]
-    return Hint((thought.action,), "probability", found, (thought.tries, thought.most))
 
 
 def _payload(found: Hint, position: Any, seat: int) -> Payload:

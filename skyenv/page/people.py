@@ -77,7 +77,11 @@ class People:
             PageError: it can't be, or hidden cards may be known from another game, or another
                 browser has made this one.
         """
-        session = await self._own(link)
+        session = await self._server.session(link)
+        if session.stored.owner != link.browser:
+            raise PageError("only the browser that made the game can do that", 403)
+        if session.lesson is not None:
+            raise PageError("a lesson is for one person and the teacher", 409)
         if not 0 <= seat < session.stored.players:
             raise PageError(f"there is no seat {shown(seat)}", 404)
         if session.game.is_over:
@@ -101,40 +105,12 @@ class People:
             free = None if _link_of(session, seat) else Link(new_token(), key, seat, None)
             changes = (*session.stored.changes, change)
             free = free if agent is None else None
-            await self._server.change(session, session.stands(), free, changes=changes)
+            stands = replace(session.position, choices=())  # nothing is taken back any more
+            await self._server.change(session, stands, free, changes=changes)
             session.trouble = None
             await self._server.read_links(key)
         self._server.tell(key)
         self._server.run(session)
-
-    async def _own(self, link: Link) -> Session:
-        """The game of a link, if its browser has made it.
-
-        Raises:
-            PageError: another browser has, or it is a lesson.
-        """
-        session = await self._server.session(link)
-        if session.stored.owner != link.browser:
-            raise PageError("only the browser that made the game can do that", 403)
-        if session.lesson is not None:
-            raise PageError("a lesson is for one person and the teacher", 409)
-        return session
-
-    async def spectators_link(self, link: Link) -> Link:
-        """The link by which anybody can watch; made when it is first asked for.
-
-        Raises:
-            PageError: as for :meth:`_own`.
-        """
-        session = await self._own(link)
-        async with session.changing:
-            if found := _for_anybody(session.links):
-                return found
-            made = Link(new_token(), link.game, None, ANYBODY)
-            await self._server.change(session, link=made)
-            await self._server.read_links(link.game)
-        self._server.tell(link.game, PEOPLE)
-        return made
 
     # ---- games made from others ----
 
@@ -226,13 +202,16 @@ class People:
                 rematch=None,
                 copied=False,
                 actions=session.position.actions[:step],
-                draft=(),
             )
-            copy = replace(link, token=new_token(), game=game.id, seen=0.0)
-            (made, *_) = await self._server.store(game, [copy], {"id": stored.id, "copied": True})
+            copies = [
+                replace(each, token=new_token(), game=game.id, seen=0.0)
+                for each in (link, *session.links)
+                if each is link or each.browser == ANYBODY
+            ]
+            made = await self._server.store(game, copies, {"id": stored.id, "copied": True})
             session.stored = replace(session.stored, copied=True)
         self._server.tell(stored.id, PEOPLE)
-        return made
+        return next(each for each in made if each.seat == link.seat)
 
     # ---- what a page is told ----
 
@@ -242,16 +221,15 @@ class People:
         """
         stored, is_owner = session.stored, session.stored.owner == link.browser
         rematch = _own_way(await self._links_of_rematch(session), link, stored.players)
-        watching, is_lesson = _for_anybody(session.links), session.lesson is not None
+        watching = next((each for each in session.links if each.browser == ANYBODY), None)
         watchers = self._server.watchers(link.game)
         others = {watcher.browser for watcher in watchers if watcher.seat is None} - {link.browser}
-        is_over = session.game.is_over and not is_lesson
+        is_over = session.game.is_over and session.lesson is None
         return {
             "seats": [self._seat(session, seat, link, is_owner) for seat in range(stored.players)],
             "spectators": len(others),
             "owner": is_owner,
             "watch": f"/seat/{watching.token}" if watching and is_owner else None,
-            "can_invite": is_owner and session.has_humans and not is_lesson,
             "rematch": f"/seat/{rematch.token}" if rematch else None,
             "can_rematch": is_over and (link.seat is not None or is_owner),
             "can_take_back": self._can_take_back(link, session),
@@ -296,16 +274,11 @@ def _is_secret_known(stored: StoredGame, seat: int) -> bool:
     """Whether somebody may know hidden cards of an agent's seat from another game: this one was
     copied, is a copy, or goes on from a lesson.
     """
-    is_copy = stored.origin is not None and stored.beginning is None
-    return stored.agents[seat] != HUMAN and (stored.copied or is_copy)
+    return stored.agents[seat] != HUMAN and (stored.copied or stored.origin is not None)
 
 
 def _link_of(session: Session, seat: int) -> Link | None:
     return next((link for link in session.links if link.seat == seat), None)
-
-
-def _for_anybody(links: Sequence[Link]) -> Link | None:
-    return next((link for link in links if link.browser == ANYBODY), None)
 
 
 def _moved(seat: int | None, players: int) -> int | None:

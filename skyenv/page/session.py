@@ -1,15 +1,12 @@
-"""A game with people and agents at its table: who may do what, bids that aren't finished yet, and
-taking back.
-"""
+"""A game with people and agents at its table: who may do what, and taking back."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import hashlib
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from skyenv.engine.events import Event
@@ -52,33 +49,26 @@ class Position:
     """Where a game stands; not to be changed.
 
     Attributes:
-        game: the game, without any draft.
+        game: the game.
         actions: what has been played.
         choices: step and seat of the choices that the seat may make again that has acted last.
-        draft: the cards of an unfinished bid, by the actions that lay them down.
-        laid: the game with the draft, for the seat to act; `game` if there is no draft.
     """
 
     game: Game
     actions: tuple[int, ...]
     choices: Choices
-    draft: tuple[int, ...]
-    laid: Game
 
     def columns(self) -> dict[str, Any]:
         """What is stored of it, see :class:`skyenv.page.stored.StoredGame`."""
         game = self.game
         told = {"to_act": game.seat, "turn": game.turn, "scores": tuple(game.scores)}
-        return {"actions": self.actions, "draft": self.draft, **told}
+        return {"actions": self.actions, **told}
 
 
 class Session:
     """A game at which people and agents sit.
 
-    The cards of a person's bid are laid down in a *draft*, a copy of the game that only that seat
-    sees. It can be taken back card by card. Laying down cards draws on no chance, and which cards
-    may follow depends on the seat's own hand and on what all know, so nothing is learned from a
-    draft. When the bid is done its cards are played in the game itself; only then others see them.
+    A person's bid is played whole: its cards and its end are one choice.
 
     What changes a game is made of it first, as a :class:`Position`, then stored, and then made the
     current one by :meth:`become`.
@@ -116,8 +106,6 @@ class Session:
         # step, number of events, game without them
         self._positions: deque[tuple[int, int, Game]] = deque(maxlen=POSITIONS)
         self.position = self._replayed(stored.actions)
-        with contextlib.suppress(SkyenvError):  # a draft that isn't legal is none
-            self.position = self.with_draft(stored.draft)
 
     def _replayed(self, actions: Sequence[int]) -> Position:
         """The position after some actions."""
@@ -143,7 +131,7 @@ class Session:
             ) from error
         since = stored.changes[-1].step if stored.changes else 0  # other players may have sat there
         choices = tuple(choice for choice in choices if choice[0] >= since)
-        return Position(game, tuple(actions), choices, (), game)
+        return Position(game, tuple(actions), choices)
 
     def _play(self, game: Game, action: int, choices: Choices) -> Choices:
         """Play an action; return the choices that can be made again then."""
@@ -157,12 +145,12 @@ class Session:
 
     @property
     def game(self) -> Game:
-        """The game, without any draft."""
+        """The game; not to be changed."""
         return self.position.game
 
     @property
     def step(self) -> int:
-        """Actions played so far, without any draft."""
+        """Actions played so far."""
         return len(self.position.actions)
 
     def is_human(self, seat: int | None) -> bool:
@@ -232,21 +220,12 @@ class Session:
         if link.seat in seats:
             self.lifted[str(link.screen)] = int(str(link.seat))
 
-    def as_seen_by(self, seat: int | None) -> Game:
-        """The game with the draft of that seat, if it has one; not to be changed."""
-        return self.position.laid if seat == self.game.seat else self.game
-
-    def step_of(self, seat: int | None) -> int:
-        """Actions that the seat sees as played, its draft included."""
-        return int(self.as_seen_by(seat).state["decisions"])
-
     def after(self, step: int) -> tuple[Game, int]:
         """The position that came after `step` actions and what belonged to them, and how many came
         after that one.
 
         Returns:
-            A game without any draft; the one that is played, not to be changed, and 0 if there is
-            no other.
+            A game, not to be changed; the one that is played, and 0, if there is no other.
         """
         later = [entry for entry in self._positions if entry[0] > step]
         if len(later) < 2:
@@ -263,16 +242,16 @@ class Session:
         """Where the lesson stands; None: this is an ordinary game."""
         if self.stored.agents != tutorial.AGENTS:
             return None
-        return tutorial.Lesson((*self.position.actions, *self.position.draft))
+        return tutorial.Lesson(self.position.actions)
 
     def chosen(self, seat: int | None, actions: Sequence[int], step: int) -> Position:
         """What a choice of a person leads to.
 
         Args:
             seat: whose.
-            actions: their numbers: one; or two cards that are taken; or cards that are laid down,
-                with or without the end of the bid. Nothing else, as the answer to a second action
-                could tell what the first one has revealed.
+            actions: their numbers: one; or two cards that are taken; or the cards of a bid and its
+                end. Nothing else, as the answer to a second action could tell what the first one
+                has revealed.
             step: actions that had been played, as the person saw it, so that a click that comes
                 late or twice does nothing.
 
@@ -285,31 +264,27 @@ class Session:
             raise PageError("the game is over", 409)
         if seat != self.game.seat or not self.is_human(seat):
             raise PageError(f"it is not your turn; {seat_name(self.game.seat)} is to act", 409)
-        if step != self.step_of(seat):
+        if step != self.step:
             raise PageError("that was meant for an earlier position", 409)
         if self.lesson is not None:
             self.lesson.check(actions)
-        kinds = {
-            "take" if TAKE <= action < MOVE else "bid" if BID <= action <= BID_DONE else None
-            for action in actions
-        }
-        if not actions or (len(actions) > 1 and (len(kinds) > 1 or None in kinds)):
+        is_bid = [BID <= action < BID_DONE for action in actions]
+        is_taking = all(TAKE <= action < MOVE for action in actions)
+        is_whole = is_taking or (all(is_bid[:-1]) and actions[-1] == BID_DONE)
+        if not actions or not (is_whole or len(actions) == 1):
             raise PageError(
-                "several actions at once are two cards that are taken, or the cards of a bid"
+                "a choice is one action, two cards that are taken, or a bid's cards and its end"
             )
-        position = self.as_seen_by(seat)
-        for number, action in enumerate(actions):
-            if position.seat != seat or action not in position.legal_actions:
+        game, choices = self.game.copy(), self.position.choices
+        for action in actions:
+            if game.seat != seat or action not in game.legal_actions:
                 what = ACTION_NAMES[action] if 0 <= action < len(ACTION_NAMES) else str(action)
                 raise IllegalActionError(f"'{what}' is not legal here", action)
-            if number < len(actions) - 1:
-                position = position.copy()
-                position.play(action)
-        every = *self.position.draft, *actions
-        return self.with_draft(every) if BID <= actions[-1] < BID_DONE else self.played(every)
+            choices = self._play(game, action, choices)
+        return Position(game, (*self.position.actions, *actions), choices)
 
     def played(self, actions: Sequence[int]) -> Position:
-        """What actions lead to; the draft is gone then.
+        """What actions lead to.
 
         Raises:
             IllegalActionError: one of them isn't legal.
@@ -317,29 +292,16 @@ class Session:
         game, choices = self.game.copy(), self.position.choices
         for action in actions:
             choices = self._play(game, action, choices)
-        return Position(game, (*self.position.actions, *actions), choices, (), game)
-
-    def with_draft(self, draft: Sequence[int]) -> Position:
-        """The cards of a draft laid down, instead of those that lie there.
-
-        Raises:
-            IllegalActionError: one of them can't be.
-        """
-        laid = self.game.copy() if draft else self.game
-        for action in draft:
-            laid.play(action)
-        return replace(self.position, draft=tuple(draft), laid=laid)
+        return Position(game, (*self.position.actions, *actions), choices)
 
     def can_undo(self, seat: int | None) -> bool:
-        """Whether the seat can take something back: a card of its draft, or what it did last."""
-        if self.position.draft:
-            return seat == self.game.seat
+        """Whether the seat can take back what it did last."""
         choices = self.position.choices
         return bool(choices) and seat == choices[-1][1] and self.lesson is None
 
     def undo(self, seat: int | None) -> Position:
-        """What it leads to if the seat takes back the last card of its draft, or its last choice;
-        actions that were the only ones left go with that.
+        """What it leads to if the seat takes back its last choice; actions that were the only ones
+        left go with that.
 
         Raises:
             PageError: there is nothing to take back.
@@ -350,20 +312,14 @@ class Session:
                 "card",
                 409,
             )
-        if self.position.draft:
-            return self.with_draft(self.position.draft[:-1])
         return self.back_to(self.position.choices[-1][0])
 
     def back_to(self, step: int) -> Position:
         """The position after the first `step` actions."""
         return self._replayed(self.position.actions[:step])
 
-    def stands(self) -> Position:
-        """The position in which nothing can be taken back any more, and no draft is left."""
-        return replace(self.position, choices=(), draft=(), laid=self.game)
-
     def become(self, position: Position) -> None:
-        """Make a position the current one, of which others see what isn't a draft."""
+        """Make a position the current one."""
         before, self.position = self.step, position
         if self.step < before:
             self._positions = deque(

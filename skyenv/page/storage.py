@@ -49,7 +49,7 @@ MANY: Final = 1 << 62  # no limit
 APPLICATION: Final = int.from_bytes(b"5Ave")
 VERSION: Final = 2  # what marks the file as ours, and the version of its tables
 # Columns of a game that hold JSON.
-_LISTS: Final = ("agents", "changes", "actions", "draft", "scores")
+_LISTS: Final = ("agents", "changes", "actions", "scores")
 _LINKS: Final = "SELECT link.* FROM link JOIN game ON game.id = link.game"
 _Values = ParamSpec("_Values")
 _Answer = TypeVar("_Answer")
@@ -62,8 +62,8 @@ CREATE TABLE game (
     side TEXT NOT NULL, max_turns INTEGER NOT NULL, seed INTEGER NOT NULL, agents TEXT NOT NULL,
     pause REAL NOT NULL, idempotency_key TEXT, origin TEXT, origin_step INTEGER, beginning TEXT,
     chance TEXT, taken_back INTEGER NOT NULL, changes TEXT NOT NULL,
-    rematch TEXT, copied INTEGER NOT NULL, actions TEXT NOT NULL, draft TEXT NOT NULL,
-    to_act INTEGER, turn INTEGER NOT NULL, scores TEXT NOT NULL,
+    rematch TEXT, copied INTEGER NOT NULL, actions TEXT NOT NULL, to_act INTEGER,
+    turn INTEGER NOT NULL, scores TEXT NOT NULL,
     CHECK (json_array_length(agents) = players AND side IN ('front', 'back') AND seed >= 0)
 ) STRICT;
 CREATE UNIQUE INDEX game_key ON game (owner, idempotency_key);

@@ -48,7 +48,6 @@ class StoredGame:
         copied: whether a game with its chance has gone on from it, whose record tells its hidden
             cards.
         actions: what has been played, by numbers.
-        draft: the cards of an unfinished bid, by the actions that lay them down.
         to_act, turn, scores: the seat to act (None: the game is over), turns completed, and VP.
     """
 
@@ -71,7 +70,6 @@ class StoredGame:
     rematch: str | None = None
     copied: bool = False
     actions: tuple[int, ...] = ()
-    draft: tuple[int, ...] = ()
     to_act: int | None = 0
     turn: int = 0
     scores: tuple[int, ...] = ()

@@ -27,9 +27,10 @@ from skyenv.page.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.game_server import GameServer, new_game
 from skyenv.page.replays import Replay
 from skyenv.page.session import Session
-from skyenv.page.storage import HUMAN, MEMORY, Link, Storage
+from skyenv.page.storage import ANYBODY, HUMAN, MEMORY, Link, Storage
 from skyenv.page.web import application
-from skyenv.rules.components import CARD_COLOURS
+from skyenv.rules.actions import BID, BID_DONE, PASS
+from skyenv.rules.components import CARD_COLOURS, NUM_COLOURS, NUM_RANKS
 from skyenv_agents import GreedyAgent
 
 Json = dict[str, Any]
@@ -114,27 +115,29 @@ def wait_for_turn(client: TestClient, seat: str) -> Json:
     return payload(client, seat)
 
 
-def act(client: TestClient, seat: str, state: Json, action: int) -> Any:
-    """Play an action that was seen in `state`."""
-    return client.post(f"{seat}/act", json={"action": action, "step": state["step"]})
+def act(client: TestClient, seat: str, state: Json, *actions: int) -> Any:
+    """Play a choice that was seen in `state`; no actions: one that brings the game to its end."""
+    choice = {"actions": actions or choice_of(state), "step": state["step"]}
+    return client.post(f"{seat}/act", json=choice)
 
 
-def first_choice(client: TestClient, seat: str) -> Json:
-    """Play the first of the choices once it is the seat's turn; what was told before."""
-    state = wait_for_turn(client, seat)
-    assert act(client, seat, state, state["legal"][0]["action"]).status_code == 200
+def play_to_end(client: TestClient, seat: str) -> Json:
+    """Play on to the end; what is told then."""
+    while not (state := wait_for_turn(client, seat))["over"]:
+        assert act(client, seat, state).status_code == 200
     return state
 
 
-def play_to_end(client: TestClient, seat: str, most: int = 2000) -> Json:
-    """Play on, always the first choice but bids."""
-    for _ in range(most):
-        state = wait_for_turn(client, seat)
-        if state["over"]:
-            return state
-        actions = [choice["action"] for choice in state["legal"]]
-        assert act(client, seat, state, quick(actions)).status_code == 200
-    raise AssertionError("the game has no end")
+def choice_of(state: Json) -> list[int]:
+    """A whole choice that brings a game to its end: all cards of a colour as a bid."""
+    action = quick([choice["action"] for choice in state["legal"]])
+    if not BID <= action < BID_DONE or not state["decision"]["bid"]:  # in the midst of a bid
+        return [action]
+    bid, colours = state["decision"]["bid"], ((action - BID) // NUM_RANKS, NUM_COLOURS)
+    cards = [(c, value) for c, value, number in bid["cards"] for _ in range(number) if c in colours]
+    if bid["laid"] + sum(value for _, value in cards) <= bid["highest"]:
+        return [PASS]
+    return [*(BID + NUM_RANKS * colour + value - 4 for colour, value in sorted(cards)), BID_DONE]
 
 
 def quick(actions: Sequence[int]) -> int:
@@ -185,6 +188,7 @@ def seated(*players: TestClient | str | None, game: Game | None = None) -> list[
         for seat, each in enumerate(players)
         if not isinstance(each, str)
     ]
+    links.append(Link(new_token(), stored.id, None, ANYBODY))
     server_of(browsers[0]).storage.add_game(stored, links)
     ways = {link.seat: f"/api/seats/{link.token}" for link in links}
     return [ways.get(seat, "") for seat in range(len(players))]

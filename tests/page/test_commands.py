@@ -16,7 +16,7 @@ from typing import Any
 import httpx2
 import pytest
 from folders import make_run
-from pages import address_of, played, quick
+from pages import address_of, choice_of, played
 
 from processes import running, there, wait_until
 from skyenv import cli
@@ -54,10 +54,9 @@ def begin(ann: httpx2.Client, *seats: str) -> str:
 def act(ann: httpx2.Client, seat: str) -> int:
     """Play a seat's next action; the step of which that tells that it is stored."""
     state = told(ann, seat)
-    action = quick([choice["action"] for choice in state["legal"]])
-    wanted = {"action": action, "step": state["step"]}
+    wanted = {"actions": choice_of(state), "step": state["step"]}
     ann.post(f"/api/{seat}/act", json=wanted).raise_for_status()
-    return int(state["step"]) + 1
+    return int(state["step"]) + len(wanted["actions"])
 
 
 def interrupt(server: subprocess.Popen[str]) -> None:
@@ -106,7 +105,7 @@ def test_a_killed_server_has_lost_nothing_that_it_answered(tmp_path: Path) -> No
                 cookies = ann.cookies
             ann.cookies = cookies
             steps = [told(ann, seat)["step"] for seat in seats]
-            assert answered[-1] <= max(steps) <= answered[-1] + 1
+            assert answered[-1] <= max(steps)
             acting = pool.submit(act_until_killed, ann)
             while len(answered) <= wanted:
                 wait([acting], timeout=0.01)

@@ -112,7 +112,7 @@ def test_a_spectator_asks_in_games_without_people_alone(app: Starlette, ann: Tes
     assert ann.get(f"{seat}/hint?agent=greedy&step=0").json()["step"] == 0
     own = seated(ann, "random")[0]
     assert ann.get(f"{own}/hint?agent=greedy").status_code == 200
-    page = ann.post(f"{own}/spectators").json()["page"]
+    page = payload(ann, own)["people"]["watch"]
     link, bob = page.replace("/seat/", "/api/seats/"), another(app)
     assert not payload(bob, link)["open_hands"]
     assert bob.get(f"{link}/hint?agent=greedy").status_code == 409

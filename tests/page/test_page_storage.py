@@ -20,7 +20,6 @@ GAME = StoredGame("g", "ann", 1.5, 2, "back", 500, 2**63 - 1, ("human", "greedy"
 LINKS = [Link("w", "g", None, "ann"), Link("t0", "g", 0, None)]
 LATER: dict[str, Any] = {
     "actions": (13, 20, 30),
-    "draft": (79,),
     "to_act": None,
     "turn": 3,
     "scores": (4, 5),

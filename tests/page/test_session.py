@@ -1,21 +1,18 @@
-"""A table with people and agents: whose turn it is, drafts of bids, and taking them back."""
+"""A table with people and agents: whose turn it is, what a choice is, and taking back."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
 from pages import played
 
-from skyenv import Game
 from skyenv.agents import CrowdAgent, decide_game
 from skyenv.errors import IllegalActionError
 from skyenv.page.errors import PageError
-from skyenv.page.payloads import Look
 from skyenv.page.session import POSITIONS, Session, can_be_taken_back
 from skyenv.page.storage import Change, StoredGame
-from skyenv.rules.actions import BID, BID_DONE
+from skyenv.rules.actions import BID, BID_DONE, PASS
 
 HIDDEN = ("top", "face_down", "unlocated", "returned", "hand", "known", "alea_cards")
 
@@ -35,50 +32,21 @@ def play(table: Session, *actions: int) -> None:
     table.become(table.played(actions))
 
 
-def in_auction() -> Session:
-    """A game of two people in which the seat to act can lay down a card."""
+def test_a_bid_is_played_whole() -> None:
     table = session("human", "human", seed=3)
-    while table.game.phase != "bid" or not cards(table.game):
+    while table.game.phase != "bid" or len(table.game.legal_actions) < 2:
         play(table, decide_game(table.game, CrowdAgent()))
-    return table
-
-
-def cards(game: Game) -> list[int]:
-    """The cards that can be laid down."""
-    return [action for action in game.legal_actions if BID <= action < BID_DONE]
-
-
-def told(table: Session, seat: int) -> str:
-    """All that a seat is told."""
-    return json.dumps(Look(table.as_seen_by(seat), seat, table.names(seat)).payload())
-
-
-def test_a_draft_is_seen_by_its_seat_alone_and_taken_back_card_by_card() -> None:
-    """Until the bid is done: then its cards are played, and stand."""
-    auction = in_auction()
-    seat, before = int(str(auction.game.seat)), auction.game.copy()
-    others, own = told(auction, 1 - seat), told(auction, seat)
-    for last in (False, True):
-        laid: list[int] = []
-        while BID_DONE not in auction.as_seen_by(seat).legal_actions:
-            laid.append(cards(auction.as_seen_by(seat))[0])
-            auction.become(auction.chosen(seat, laid[-1:], auction.step_of(seat)))
-            assert auction.step_of(seat) == auction.step + len(laid)
-            assert (auction.step_of(1 - seat), auction.game) == (auction.step, before)
-            assert told(auction, 1 - seat) == others
-            assert told(auction, seat) != own
-            assert again(auction).as_seen_by(seat) == auction.as_seen_by(seat)
-        while not last and auction.position.draft:
-            with pytest.raises(PageError, match="nothing to take back"):
-                auction.undo(1 - seat)
-            auction.become(auction.undo(seat))
-    auction.become(auction.chosen(seat, [BID_DONE], auction.step_of(seat)))
-    for action in (*laid, BID_DONE):
-        before.play(action)
-    assert (auction.game, auction.game.events) == (before, before.events), "chance included"
-    assert (auction.position.draft, auction.can_undo(seat)) == ((), False)
-    damaged = replace(in_auction().stored, draft=(BID_DONE - 1,) * 20)
-    assert Session(damaged).position.draft == ()
+    laid, bid = table.game.copy(), list[int]()
+    while BID_DONE not in laid.legal_actions:
+        bid += [action for action in laid.legal_actions if action >= BID][:1]
+        laid.play(bid[-1])
+    laid.play(BID_DONE)
+    for part in ([*bid, PASS], [BID_DONE, *bid], [PASS, *bid, BID_DONE]):
+        with pytest.raises(PageError, match="a choice is one action"):
+            table.chosen(table.game.seat, part, table.step)
+    position = table.chosen(table.game.seat, [*bid, BID_DONE], table.step)
+    assert (position.game, position.game.events) == (laid, laid.events), "chance included"
+    assert (position.choices, table.game.phase) == ((), "bid"), "nothing has changed yet"
 
 
 LEGAL = session("human", "random", "human").game.legal_actions[0]
@@ -90,7 +58,7 @@ LEGAL = session("human", "random", "human").game.legal_actions[0]
         *((seat, [LEGAL], 0, "not your turn") for seat in (1, 2, None)),
         *((0, [LEGAL], step, "earlier position") for step in (-1, 1)),
         *((0, [illegal], 0, "not legal") for illegal in (0, 102, 103, -1, 10**9)),
-        *((0, several, 0, "several actions at once") for several in ([13, 14], [])),
+        *((0, several, 0, "a choice is one action") for several in ([13, 14], [])),
     ],
 )
 def test_nobody_acts_for_another_seat_or_twice_or_late_or_two_things_at_once(
@@ -133,8 +101,6 @@ def test_taking_back_ends_where_another_player_has_acted_or_sat_down() -> None:
     for step, can_undo in ((1, True), (2, False)):
         changed = replace(again(table).stored, changes=(Change(step, 0, "human"),))
         assert Session(changed).can_undo(1) == can_undo
-    table.become(table.stands())
-    assert not table.can_undo(1)
 
 
 def test_a_page_that_falls_behind_is_told_one_position_after_the_other() -> None:

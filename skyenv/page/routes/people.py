@@ -28,12 +28,6 @@ async def _change_player(request: Request) -> Response:
     return await _people(request)
 
 
-async def _spectators(request: Request) -> Response:
-    _, link, _ = await seat_of(request)
-    made = await people_of(request).spectators_link(link)
-    return JSONResponse({"page": f"/seat/{made.token}"}, 201)
-
-
 async def _rematch(request: Request) -> Response:
     _, link, _ = await seat_of(request)
     made = await people_of(request).rematch(link)
@@ -51,7 +45,6 @@ _SEAT: Final = "/api/seats/{token}"
 ROUTES: Final[list[BaseRoute]] = [
     Route(f"{_SEAT}/people", _people, methods=["GET"]),
     Route(f"{_SEAT}/people/{{seat}}", _change_player, methods=["POST"]),
-    Route(f"{_SEAT}/spectators", _spectators, methods=["POST"]),
     Route(f"{_SEAT}/rematch", _rematch, methods=["POST"]),
     Route(f"{_SEAT}/takeback", _take_back, methods=["POST"]),
 ]

@@ -24,11 +24,11 @@ from skyenv.page.requests import (
     page,
     server_of,
     theme,
+    unless_gone,
     whole,
 )
 from skyenv.page.roots import KEY_LENGTH
 from skyenv.page.routes.library import library_game
-from skyenv.page.routes.live import answered
 from skyenv.page.routes.works import METHODS, background_of, work
 from skyenv.page.workers import Job
 from skyenv.render.parts import Drawing
@@ -176,7 +176,7 @@ async def _replay_hint(request: Request) -> Response:
     server = server_of(request)
     game = await asyncio.to_thread(replay.at, step_of(request))
     agent = request.query_params.get("agent", "")
-    return await answered(request, partial(server.hint, agent, game))
+    return JSONResponse(await unless_gone(request, server.hint(agent, game)))
 
 
 ROUTES: Final[list[BaseRoute]] = [

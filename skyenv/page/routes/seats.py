@@ -15,7 +15,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from skyenv.checks import check_number
 from skyenv.errors import SkyenvError, shown
 from skyenv.page.errors import PageError
-from skyenv.page.game_server import GameServer, Watcher, snapshot
+from skyenv.page.game_server import GameServer, Watcher
 from skyenv.page.names import checked_name
 from skyenv.page.payloads import Look, Payload
 from skyenv.page.recent import alea_since
@@ -31,10 +31,9 @@ from skyenv.page.requests import (
     seat_of,
     server_of,
     theme,
+    unless_gone,
 )
-from skyenv.page.routes.live import answered
 from skyenv.page.storage import Link
-from skyenv.page.workers import Report
 
 # Actions that one choice can have: as many cards as there can be in a bid, and its end.
 MOST_AT_ONCE: Final = 64
@@ -67,10 +66,10 @@ async def _table(request: Request) -> Response:
         return JSONResponse({"curtain": curtain})
     viewer = session.viewer(link)
     after, behind = number(request, "after"), 0
-    game = snapshot(session, viewer)
-    if after is not None and session.step_of(link.seat) == session.step:
-        position, behind = session.after(after)
-        game = position if behind else game
+    game = session.game
+    if after is not None:
+        game, behind = session.after(after)
+    game = game.copy()
     can_act = session.is_human(link.seat) and not behind
     narrow = bool(number(request, "narrow"))
     look = Look(game, viewer, session.names(link.seat), theme(request), narrow, can_act=can_act)
@@ -162,17 +161,12 @@ async def _hint(request: Request) -> Response:
     viewer, shown = session.viewer(link), number(request, "step")
     if viewer not in (None, session.game.seat):
         raise PageError("hints are for the seat that is to act, and for games without people", 409)
-    game = snapshot(session, viewer)
+    game = session.game
     if viewer is None and shown is not None:
         game, _ = session.after(shown - 1)
-    step = int(game.state["decisions"])
-    agent = request.query_params.get("agent", "")
-
-    async def ask(report: Report) -> Payload:
-        hint = await server.hint(agent, game, lambda so_far: report(so_far | {"step": step}))
-        return hint | {"step": step}
-
-    return await answered(request, ask)
+    question = server.hint(request.query_params.get("agent", ""), game.copy())
+    hint = await unless_gone(request, question)
+    return JSONResponse(hint | {"step": int(game.state["decisions"])})
 
 
 async def _thinking(request: Request) -> Response:
@@ -186,7 +180,7 @@ async def _words(request: Request) -> Response:
     _, link, session = await seat_of(request)
     session.check_uncovered(link)
     viewer = session.viewer(link)
-    look = Look(snapshot(session, viewer), viewer, session.names(link.seat))
+    look = Look(session.game.copy(), viewer, session.names(link.seat))
     return JSONResponse({"text": await asyncio.to_thread(look.in_words)})
 
 

@@ -118,15 +118,12 @@ function asking(viewer, { api, agents, agent, noted, marks, find }) {
     answers.replaceChildren();
     thinking.replaceChildren(...holders);
     const askOne = async (name, index) => {
-      const mark = (hint) => {
-        if (index === 0 && step === viewer.step) marks.show(hint.seat, hinted(hint));
-      };
       try {
         const address = `${api}/${step}/hint?agent=${encodeURIComponent(name)}`;
-        const hint = await think(holders[index], name, address, signal, mark);
+        const hint = await think(holders[index], name, address, signal);
         if (!hint || step !== shown || step !== viewer.step) return;
         told[index] = hint;
-        mark(hint);
+        if (index === 0) marks.show(hint.seat, hinted(hint));
         holders[index].remove();
         answers.replaceChildren(hintTable(told.filter(Boolean)));
       } catch (error) {

@@ -146,32 +146,9 @@ function unreached(error) {
   throw new Error("The server can't be reached.");
 }
 
-/** The end of an answer that comes bit by bit; `soFar` is told what there is before. */
-async function endOf(answer, soFar) {
-  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-  let text = "";
-  for (;;) {
-    const { value, done } = await reader.read().catch(unreached);
-    if (done) throw new Error("The server has stopped in the middle of an answer.");
-    const events = (text + value).split("\n\n");
-    text = events.pop();
-    for (const event of events) {
-      const told = JSON.parse(event.slice("data: ".length));
-      if (told.error) throw new Error(told.error);
-      if (told.answer) return told.answer;
-      soFar?.(told.so_far);
-    }
-  }
-}
-
-/**
- * Ask the server; what it answers, or an Error with its message. `options` as for fetch, and
- * `soFar(answer)` for what comes bit by bit.
- */
+/** Ask the server; what it answers, or an Error with its message. `options` as for fetch. */
 export async function ask(address, options = {}) {
   const answer = await fetch(address[0] === "/" ? at(address) : address, options).catch(unreached);
-  if (answer.headers.get("Content-Type")?.startsWith("text/event-stream"))
-    return endOf(answer, options.soFar);
   const content = await answer.json().catch((error) => {
     if (error.name === "AbortError") throw error;
     return {};

@@ -22,11 +22,7 @@ export function setUpPeople() {
   $("take-back").onclick = () => go("takeback", { idempotency_key: keyFor(seat.state.step) });
   $("rematch").onclick = () => go("rematch");
   $("invite-spectators").onclick = () =>
-    attempt(async () => {
-      const { page } = await send(`${api}/spectators`);
-      await refresh();
-      await copy(whole(page), $("invite-spectators"), note);
-    });
+    copy(whole(seat.state.people.watch), $("invite-spectators"), note);
   onCurtain(cover);
 }
 
@@ -42,11 +38,11 @@ function show(people) {
   if (!isNews($("people"), people)) return;
   const persons = people.seats.filter((one) => !one.is_agent || one.person).length;
   $("people-list").replaceChildren(...people.seats.map(describe));
-  $("people-list").hidden = persons < 2 && !people.can_invite;
+  $("people-list").hidden = persons < 2 && !people.watch;
   const others = people.spectators;
   const looking = others === 1 ? "1 person looks" : `${others} people look`;
   $("lookers").textContent = others ? `${looking} on; they see no hidden cards.` : "";
-  $("invite-spectators").hidden = !people.can_invite;
+  $("invite-spectators").hidden = !people.watch;
   const link = people.watch && el("a", { href: people.watch }, whole(people.watch));
   $("watch-link").replaceChildren(...(link ? ["to look on: ", link] : []));
   $("take-back").hidden = !people.can_take_back;

@@ -16,10 +16,10 @@ export function doing(name, seconds) {
 }
 
 /**
- * Ask an agent. `holder` shows that it thinks, with a button to stop it, and what it thinks so far,
- * which `soFar` is told, too. Its answer; null if it was stopped, or `signal` has.
+ * Ask an agent. `holder` shows that it thinks, with a button to stop it. Its answer; null if it was
+ * stopped, or `signal` has.
  */
-export async function think(holder, name, address, signal, soFar = (_answer) => {}) {
+export async function think(holder, name, address, signal) {
   const stop = new AbortController();
   const began = performance.now();
   const words = el("span");
@@ -30,16 +30,11 @@ export async function think(holder, name, address, signal, soFar = (_answer) => 
   const abort = () => stop.abort();
   signal.addEventListener("abort", abort);
   show();
-  const grown = el("div.so-far", { "aria-live": "off" });
   // Seconds aren't read aloud one by one.
   const button = el("button.stop", { "aria-label": `stop asking ${name}`, onclick: abort }, "stop");
-  holder.replaceChildren(el("p.row.thinking", { "aria-live": "off" }, words, button), grown);
-  const tell = (answer) => {
-    grown.replaceChildren(hintTable([answer]));
-    soFar(answer);
-  };
+  holder.replaceChildren(el("p.row.thinking", { "aria-live": "off" }, words, button));
   try {
-    return await ask(`${address}&live=1`, { signal: stop.signal, soFar: tell });
+    return await ask(address, { signal: stop.signal });
   } catch (error) {
     if (error.name !== "AbortError") throw error;
     holder.replaceChildren();

@@ -8,7 +8,7 @@ import json
 import re
 import subprocess
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -163,6 +163,22 @@ def played(
     while not game.is_over and (actions is None or int(game.state["decisions"]) < actions):
         game.play(decide_game(game, agent))
     return game
+
+
+def positions(players: int, seed: int, phase: str | None = None) -> Iterator[Game]:
+    """The positions of a whole game in which a seat is to act, or those of one phase."""
+    game, agent = Game(players, seed=seed), CrowdAgent()
+    while not game.is_over:
+        if phase in (None, game.phase):
+            yield game.copy()
+        game.play(decide_game(game, agent))
+
+
+def opened(client: TestClient, game: Game, names: list[str] | None = None) -> str:
+    """Send the record of a game; the address of what is kept in the interface."""
+    client.get("/")
+    page: str = client.post("/api/replays", content=game.to_record(names)).json()["page"]
+    return page.replace("/replay/", "/api/replays/")
 
 
 def seated(*players: TestClient | str | None, game: Game | None = None) -> list[str]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import islice
 
 import numpy as np
 import pytest
-from pages import played
+from pages import played, positions
 
 from skyenv import Game
 from skyenv.engine.knowledge import resample, view
@@ -18,20 +19,9 @@ from skyenv.rules.components import BLACK, CARD_VALUES, COLOURS
 from skyenv.rules.state import GAME_DTYPE
 
 
-def positions(players: int, phase: str) -> list[Game]:
-    """Positions of a game in which a seat is to act in a phase."""
-    game, found = Game(players, seed=players), []
-    for event in played(players, seed=players).events:
-        if event["event"] == "action":
-            if game.phase == phase:
-                found.append(game.copy())
-            game.play(event["action"])
-    return found
-
-
 def test_the_next_coloured_cards_are_those_that_the_game_asks_chance_for() -> None:
     asked = 0
-    for game in positions(2, "take")[::3]:
+    for game in islice(positions(2, 2, "take"), 0, None, 3):
         for action in [one for one in game.legal_actions if game.chance_ahead(one)]:
             told = Stacks.of(game.state, None).next_card(action - TAKE)
             ahead = game.chance_ahead(action)
@@ -54,7 +44,7 @@ def totals_by_the_game(game: Game, chance: tuple[int, ...] = ()) -> dict[int, fl
 @pytest.mark.rule("ALEA-2")
 def test_aleas_totals_are_those_of_the_game() -> None:
     compared = 0
-    for game in positions(2, "bid"):
+    for game in positions(2, 2, "bid"):
         is_last = game.seat != game.state["turn_seat"] and not game.state["out"][:2].any()
         if is_last and PASS in game.legal_actions and not game.state["alea"]:
             told = what_can_come(game.state, None)["alea"]
@@ -109,7 +99,7 @@ def test_what_a_seat_can_expect_is_the_mean_of_all_that_it_cannot_tell_apart(pla
 
 @pytest.mark.rule("COM-10", "AUC-5")
 def test_a_bid_is_worth_what_it_can_build_and_score() -> None:
-    for game in positions(2, "bid")[::2]:
+    for game in positions(2, 2, "bid"):
         position, seat = game.state, game.seat or 0
         told, place, other = worth(game.view(seat)), int(position["auction_place"]), 1 - seat
         assert told is not None

@@ -5,13 +5,12 @@ needs.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from pages import positions
 
 from skyenv import Game
-from skyenv.agents import CrowdAgent, decide_game
 from skyenv.page import guidance
 from skyenv.render.reasons import why_illegal
 from skyenv.render.table import look
@@ -24,14 +23,6 @@ def told(game: Game, seat: int | None = None) -> dict[str, Any]:
     """What a seat is told; None: the one to act."""
     position, legal = game.view(seat), game.legal_actions if seat is None else []
     return guidance.decision(position, look(position), NAMES[: game.num_players], legal)
-
-
-def positions(players: int, seed: int, side: str = "front") -> Iterator[Game]:
-    """The positions of a whole game."""
-    game, agent = Game(players, side, seed), CrowdAgent()
-    while not game.is_over:
-        yield game.copy()
-        game.play(decide_game(game, agent))
 
 
 def test_every_decision_has_its_sentence_and_what_belongs_to_it() -> None:
@@ -53,7 +44,7 @@ def test_every_decision_has_its_sentence_and_what_belongs_to_it() -> None:
 
 def test_the_options_are_the_legal_ones_and_the_others_say_why() -> None:
     without = 0
-    for game in [game for game in positions(3, 3) if game.phase == "option"]:
+    for game in positions(3, 3, "option"):
         cards = told(game)["options"]
         actions = [choice["action"] for card in cards for choice in card["choices"]]
         assert sorted(actions) == game.legal_actions

@@ -6,11 +6,10 @@ import asyncio
 from typing import Any
 
 import pytest
-from pages import Judge, another, played, quick_catalogue
+from pages import Judge, another, opened, played, quick_catalogue
 from starlette.testclient import TestClient
 
 from processes import wait_until
-from skyenv import Game
 from skyenv.page import background, choices, playouts
 from skyenv.page.analysis import analyse, assess, decisions_of, rows_of
 from skyenv.page.background import MOST_RUNNING, Background, Work
@@ -22,13 +21,6 @@ from skyenv.page.replays import Replay
 from skyenv.page.workers import Job, Report, Workers
 
 JUDGE = CatalogueEntry("trained", Judge())
-
-
-def opened(client: TestClient, game: Game) -> str:
-    """The address of a game's replay in the interface."""
-    client.get("/")
-    page: str = client.post("/api/replays", content=game.to_record()).json()["page"]
-    return page.replace("/replay/", "/api/replays/") + "/1"
 
 
 def test_an_analysis_judges_every_whole_choice_of_a_game() -> None:
@@ -93,14 +85,14 @@ def test_a_position_is_played_out() -> None:
     ],
 )
 def test_what_may_not_be_begun_says_so(ann: TestClient, address: str, status: int) -> None:
-    assert ann.post(f"{opened(ann, played(2, actions=15))}/{address}").status_code == status
+    assert ann.post(f"{opened(ann, played(2, actions=15))}/1/{address}").status_code == status
 
 
 # ---- works in the background ----
 
 
 def test_a_work_is_its_browsers_alone_and_can_be_stopped(ann: TestClient) -> None:
-    address = f"{opened(ann, played(2, seed=3))}/0/playouts?agent=random&agent=random&number=1000"
+    address = f"{opened(ann, played(2, seed=3))}/1/0/playouts?agent=random&agent=random&number=1000"
     assert ann.get(address).status_code == 404
     assert ann.post(address).json()["state"] == "running"
     wait_until(lambda: ann.get(address).json()["done"] > 0)

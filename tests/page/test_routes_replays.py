@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from damage import damaged
-from pages import another, drawn, played
+from pages import another, drawn, opened, played
 from PIL import Image
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
@@ -25,12 +25,6 @@ def upload(client: TestClient, content: bytes | str) -> Any:
     """Send a record."""
     client.get("/")
     return client.post("/api/replays", content=content)
-
-
-def opened(client: TestClient, game: Game, names: list[str] | None = None) -> str:
-    """The address of a game's record in the interface."""
-    page: str = upload(client, game.to_record(names)).json()["page"]
-    return page.replace("/replay/", "/api/replays/")
 
 
 def test_a_record_is_replayed_step_by_step(ann: TestClient) -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from pages import payload, play_to_end, played
+from pages import opened, payload, play_to_end, played
 from starlette.testclient import TestClient
 
 from skyenv import Game
@@ -26,13 +26,6 @@ from skyenv.rules.board import make_board
 def replay_of(game: Game) -> Replay:
     """The game's replay."""
     return Replay.of(game.to_record().encode(), 1)
-
-
-def opened(client: TestClient, game: Game) -> str:
-    """The address of the game's replay in the interface."""
-    client.get("/")
-    page: str = client.post("/api/replays", content=game.to_record()).json()["page"]
-    return page.replace("/replay/", "/api/replays/") + "/1"
 
 
 def whole(variation: Variation, seed: int, more: int) -> Game:
@@ -76,7 +69,7 @@ def test_a_session_that_is_read_again_is_the_same_and_takes_back_what_it_could()
 @pytest.mark.usefixtures("short_games")
 def test_a_replay_is_played_on(ann: TestClient, anew: bool) -> None:
     game = played(2, seed=3, turns=8)
-    api = opened(ann, game)
+    api = f"{opened(ann, game)}/1"
     step = next(step for step in range(60, 200) if replay_of(game).at(step).seat == 1)
     made = ann.post(f"{api}/{step}/variations", json={"seats": ["agent:crowd", "me"], "anew": anew})
     seat = made.json()["page"].replace("/seat/", "/api/seats/")
@@ -102,7 +95,7 @@ def test_a_replay_is_played_on(ann: TestClient, anew: bool) -> None:
 )
 def test_what_cannot_be_played_on(ann: TestClient, step: int, body: Any, status: int) -> None:
     api = opened(ann, played(2, actions=15))
-    assert ann.post(f"{api}/{step}/variations", json=body).status_code == status
+    assert ann.post(f"{api}/1/{step}/variations", json=body).status_code == status
 
 
 def test_what_is_over_cannot_be_played_on_nor_a_board_of_ones_own_be_drawn_anew() -> None:

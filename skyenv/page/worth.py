@@ -1,5 +1,5 @@
-"""What winning an auction is worth to a seat, from what it knows: what it can build and what that
-scores, how likely Alea bids more, and what the other seats could bid at most.
+"""What winning an auction is worth to a seat, from what it knows: what a skyscraper scores, how
+likely Alea bids more, and what the other seats could bid at most.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from skyenv.page.chances import Stacks
 from skyenv.render.reasons import allowed_colours
 from skyenv.rules.components import (
     BLACK,
-    BUILD_LIMIT,
     CARD_VALUES,
     CENTRAL_PARK,
     COLOURS,
@@ -38,9 +37,8 @@ def worth(seen: Any) -> dict[str, Any] | None:
         seen: its view, a record of VIEW_DTYPE.
 
     Returns:
-        ``colours``: for each colour in which it may bid ``{"name", "vp", "builds"}``: VP of a
-            skyscraper there when it is scored, and how many can be built by the value of the
-            highest card (``{"4": 3, "5": 2, "6": 1}``, never more than its supply);
+        ``colours``: for each colour in which it may bid ``{"name", "vp"}``: VP of a skyscraper
+            there when it is scored;
         ``assumes``: what the VP rest on, a sentence;
         ``stop``: VP that a building stop would bring instead, or null;
         ``alea``: ``[total, chance that Alea bids more]`` for every total that a bid of Alea can
@@ -52,17 +50,12 @@ def worth(seen: Any) -> dict[str, Any] | None:
     game, seat = seen["game"], int(seen["seat"])
     if game["phase"] != PHASE_BID or game["seat"] != seat:
         return None
-    place, supply = int(game["auction_place"]), int(game["supply"][seat])
-    builds = {
-        str(value): min(int(limit), supply)
-        for value, limit in zip(CARD_VALUES, BUILD_LIMIT, strict=True)
-    }
+    place = int(game["auction_place"])
     in_park = place == CENTRAL_PARK
     colours = [
         {
             "name": COLOURS[colour],
             "vp": park_vp(game) if in_park else int(game["value"][place, colour]),
-            "builds": builds,
         }
         for colour in allowed_colours(game, seat)
     ]

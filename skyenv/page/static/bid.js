@@ -62,7 +62,8 @@ export class Bid {
   /** Skyscrapers that the bid would allow (COM-10): by the highest card. */
   get allows() {
     const limits = this.actions.map((action) => this.bid.limits[((action - BID) % 3) + 4]);
-    return Math.min(...limits, this.bid.laid ? this.bid.allows : Infinity);
+    const most = Math.max(...Object.values(this.bid.limits));
+    return Math.min(...limits, this.bid.laid ? this.bid.allows : most);
   }
 }
 
@@ -76,10 +77,9 @@ export function worthText(worth, { colour, total, builds, cards }) {
   const chosen =
     worth.colours.find((one) => one.name === colour) ??
     worth.colours.reduce((best, one) => (one.vp > best.vp ? one : best));
-  const most = Math.min(builds, Math.max(...Object.values(chosen.builds)));
   const alea = worth.alea && (worth.alea.find(([than]) => than === total)?.[1] ?? 0);
-  const vp = Math.round(100 * most * chosen.vp) / 100;
-  const brings = `Winning is worth ${most} × ${chosen.vp} = ${vp} VP in ${chosen.name}`;
+  const vp = Math.round(100 * builds * chosen.vp) / 100;
+  const brings = `Winning is worth ${builds} × ${chosen.vp} = ${vp} VP in ${chosen.name}`;
   const risk = alea === null ? "" : `; Alea bids more than ${total}: ${percent(alea)}`;
   const bids = worth.others.map(({ seat, most }) => `seat ${seat + 1} could bid ${most} at most`);
   const rest = [
@@ -168,7 +168,7 @@ export class BidTray extends Bid {
     const { laid, supply } = this.bid;
     const cards = this.actions.length;
     const total = laid + this.sum;
-    const builds = cards ? Math.min(this.allows, supply) : Infinity;
+    const builds = Math.min(this.allows, supply);
     const parts = laid ? ` (${laid} and ${this.sum} more)` : "";
     const built = cards ? `, builds up to ${builds}` : "";
     const missing = this.missing && `: ${this.missing}`;

@@ -5,8 +5,8 @@ import { worthText } from "../../../skyenv/page/static/bid.js";
 
 const worth = {
   colours: [
-    { name: "green", vp: 2, builds: { 4: 3, 5: 2, 6: 1 } },
-    { name: "gray", vp: 5, builds: { 4: 3, 5: 2, 6: 1 } },
+    { name: "green", vp: 2 },
+    { name: "gray", vp: 5 },
   ],
   assumes: "Scored once.",
   stop: null,
@@ -26,7 +26,7 @@ test("what a bid builds is worth its VP, and Alea's chance is that of its total"
 test("before a card is laid down the best colour counts; without Alea no word of her", () => {
   const [line] = worthText(
     { ...worth, alea: null },
-    { colour: undefined, total: 0, builds: Infinity, cards: 0 },
+    { colour: undefined, total: 0, builds: 3, cards: 0 },
   );
   assert.equal(line, "Winning is worth 3 × 5 = 15 VP in gray");
 });

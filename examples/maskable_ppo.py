@@ -17,11 +17,10 @@ from pathlib import Path
 import numpy as np
 import torch
 from sb3_contrib import MaskablePPO
-from stable_baselines3.common.callbacks import BaseCallback
 
 from skyenv.agents import make_agent
 from skyenv.arena.evaluate import evaluate, table
-from skyenv.envs.sb3 import SkyenvVecEnv
+from skyenv.envs.sb3 import SkyenvVecEnv, WinShares
 from skyenv.errors import OptionError
 from skyenv.files import replacing
 from skyenv.options import Options, common, exit_code, option, parse
@@ -66,9 +65,9 @@ class Config(Options):
     paired_seeds: int = common("paired_seeds", default=100, low=0)
 
 
-class SelfPlay(BaseCallback):
-    """Sets the opponents of every rollout, and keeps the policy now and then as a checkpoint and
-    as an opponent.
+class SelfPlay(WinShares):
+    """Sets the opponents of every rollout, logs win shares, and keeps the policy now and then as a
+    checkpoint and as an opponent.
     """
 
     def __init__(self, config: Config) -> None:
@@ -100,8 +99,7 @@ class SelfPlay(BaseCallback):
                 name for name in info["opponents"] if name is not None
             )  # None is the learner
             self.pool.note(opponent, info["win_share"])
-            self.logger.record_mean(f"win share/{opponent.partition('-')[0]}", info["win_share"])
-        return True
+        return super()._on_step()
 
     def _on_rollout_end(self) -> None:
         if self.n_calls % (self.config.snapshot * self.config.steps) == 0:

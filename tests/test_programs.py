@@ -103,10 +103,8 @@ def test_the_site_is_built(tmp_path: Path) -> None:
 
 EXAMPLES = {
     "gpu_games": ("--games 2 --steps 5", "0 games ended"),
-    "random_play": ("", "returns: {'seat_0': "),
+    "two_policies": ("50", "game 50: VP of the seats "),
     "my_agent": ("", "builder  greedy"),
-    "search": ("", "expects "),
-    "records": ("", "position.svg"),
     "ppo": ("--steps 512 --num-envs 8 --rollout 32 --paired-seeds 1", "weights are in ppo.pt"),
     "maskable_ppo": (
         "--decisions 512 --environments 8 --steps 32 --batch 64 --paired-seeds 1",

@@ -15,14 +15,11 @@ from skyenv.arena.evaluate import Result
 
 def beginning(config: Config) -> str:
     """What a new run begins with, and its limits."""
-    source = "nothing: random choices"
-    if config.prior:
-        source = f"its prior: the choices of {config.prior}"
-    if config.start:
-        source = f"the network {config.start}"
-    limits = [f"{config.decisions:,} decisions"] if config.decisions else []
-    limits += [f"{config.minutes:g} minutes at most"] if config.minutes else []
-    return f"{config.run} begins with {source}.\nIt trains for {', '.join(limits)}."
+    source = config.start or config.prior or "nothing: random choices"
+    return (
+        f"{config.run} begins with {source}; its limits (0: none): "
+        f"{config.decisions:,} decisions,\n{config.minutes:g} minutes of training."
+    )
 
 
 def forecast(config: Config, decisions: int, seconds: float, pace: float) -> str:
@@ -38,30 +35,26 @@ def forecast(config: Config, decisions: int, seconds: float, pace: float) -> str
     text = f"{pace:,.0f} decisions/s here: about {min(by_decisions, by_time) / 60:.1f} minutes left"
     if by_decisions <= by_time:
         return f"{text}."
-    of_all = f" of {config.decisions:,}" if config.decisions else ""
-    return f"{text},\nenough for about {decisions + pace * by_time:,.0f}{of_all} decisions."
+    return f"{text},\nenough for about {decisions + pace * by_time:,.0f} decisions."
 
 
 def verdict(results: Sequence[Result], config: Config) -> list[str]:
     """Whether an evaluation shows that the agent has become better than the prior with which it
     began, for each kind of table; empty if that was not measured.
     """
-    lines = []
-    for one in results:
-        if one.opponent != config.prior or config.start:
-            continue
-        low, high = one.share.low, one.share.high
-        finding = "No gain is shown"
-        if low > one.par:
-            finding = "It has learned"
-        elif high < one.par:
-            finding = "It has become weaker"
-        lines.append(
-            f"{finding}: against {one.opponent}, with which it began, it won\n"
-            f"{100 * one.share.mean:.1f} % [{100 * low:.1f}, {100 * high:.1f}] at tables of "
-            f"{one.num_players}, {one.side}; an even share is {100 * one.par:.1f} %."
-        )
-    return lines
+    measured = [one for one in results if one.opponent == config.prior and not config.start]
+    return [
+        f"{_finding(one)}: against {one.opponent}, with which it began, it won\n"
+        f"{100 * one.share.mean:.1f} % [{100 * one.share.low:.1f}, {100 * one.share.high:.1f}] at "
+        f"tables of {one.num_players}, {one.side}; an even share is {100 * one.par:.1f} %."
+        for one in measured
+    ]
+
+
+def _finding(result: Result) -> str:
+    if result.share.low > result.par:
+        return "It has learned"
+    return "It has become weaker" if result.share.high < result.par else "No gain is shown"
 
 
 def how_to_go_on(config: Config, program: str, model: Path) -> str:

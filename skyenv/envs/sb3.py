@@ -15,6 +15,7 @@ from skyenv.envs.spaces import action_space
 from skyenv.errors import needs_extra, shown
 
 with needs_extra("train"):
+    from stable_baselines3.common.callbacks import BaseCallback
     from stable_baselines3.common.monitor import Monitor
     from stable_baselines3.common.vec_env import VecEnv
 
@@ -201,3 +202,20 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
         """Every row's pixels, uint8 (height, width, 3), in the mode ``"rgb_array"``, else None."""
         is_drawn = self.render_mode == "rgb_array"
         return [self._picture(row) if is_drawn else None for row in range(self.num_envs)]
+
+
+class WinShares(BaseCallback):
+    """A callback that logs the learner's share of the wins, for SB3's output and TensorBoard.
+
+    The mean over the games that ended since the last log is ``win share/NAMES``: the names of the
+    opponents at the table, joined by "+", without what follows a hyphen (``past-100`` is
+    ``past``).
+    """
+
+    def _on_step(self) -> bool:
+        """Record the games that have just ended."""
+        for row in np.flatnonzero(self.locals["dones"]).tolist():
+            info = self.locals["infos"][row]
+            others = {name.partition("-")[0] for name in info["opponents"] if name is not None}
+            self.logger.record_mean(f"win share/{'+'.join(sorted(others))}", info["win_share"])
+        return True

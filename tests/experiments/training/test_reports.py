@@ -26,8 +26,8 @@ def test_a_slow_machine_is_told_what_fits_into_the_cap(pace: int, told: str) -> 
 
 
 def test_a_run_says_what_it_begins_with() -> None:
-    assert "the choices of greedy" in beginning(FIRST)
-    assert "the network a.npz" in beginning(replace(FIRST, start="a.npz"))
+    assert "begins with greedy; " in beginning(FIRST)
+    assert "begins with a.npz; " in beginning(replace(FIRST, start="a.npz"))
     assert "random choices" in beginning(Config(minutes=5))
 
 

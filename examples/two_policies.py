@@ -1,0 +1,86 @@
+"""Two policies learn against each other with PettingZoo, a network for each seat: REINFORCE on the
+VP that a seat scores.
+
+Needs `pip install --constraint constraints.txt '.[train,pettingzoo]'`. `python
+examples/two_policies.py 1000` plays 1,000 games, which takes some minutes.
+"""
+
+import sys
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.distributions import Categorical
+
+from skyenv import NUM_ACTIONS, OBSERVATION_SIZE, fifth_avenue_v0
+
+torch.set_num_threads(1)  # for so small a network more of them wait for each other
+DISCOUNT = 0.98
+
+
+def policy(network: nn.Module, observation: Tensor, mask: Tensor) -> Any:
+    """The policy over the legal actions, a Categorical (whose methods have no types)."""
+    return Categorical(logits=network(observation).masked_fill(mask == 0, -1e9))
+
+
+@torch.no_grad()
+def play(env: Any, networks: dict[str, nn.Module], seed: int) -> tuple[Any, Any]:
+    """Play a game; every agent's steps, and the reward after each of them."""
+    steps: dict[str, list[tuple[Tensor, ...]]] = {agent: [] for agent in networks}
+    rewards: dict[str, list[float]] = {agent: [] for agent in networks}
+    env.reset(seed=seed)
+    for agent in env.agent_iter():
+        seen, reward, termination, truncation, _ = env.last()
+        rewards[agent] += [reward] if steps[agent] else []  # what came of its latest action
+        action = None
+        if not (termination or truncation):
+            observation, mask = map(torch.from_numpy, (seen["observation"], seen["action_mask"]))
+            action = policy(networks[agent], observation, mask).sample()
+            steps[agent].append((observation, mask, action))
+        env.step(None if action is None else int(action))
+    return steps, rewards
+
+
+def learn(
+    network: nn.Module, optimizer: torch.optim.Optimizer, steps: Any, rewards: list[float]
+) -> None:
+    """Take a gradient step on a game of one agent."""
+    observation, mask, action = map(torch.stack, zip(*steps, strict=True))
+    returns = torch.tensor(rewards)
+    for i in reversed(range(len(returns) - 1)):
+        returns[i] += DISCOUNT * returns[i + 1]
+    advantage = (returns - returns.mean()) / (returns.std() + 1e-8)
+    chosen = policy(network, observation, mask)
+    loss = -(advantage * chosen.log_prob(action)).mean() - 0.01 * chosen.entropy().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+
+
+def main(games: int) -> None:
+    """Train; print what the seats score."""
+    torch.manual_seed(1)
+    env = fifth_avenue_v0.env(num_players=2, reward="points")
+    networks: dict[str, nn.Module] = {
+        agent: nn.Sequential(
+            nn.Linear(OBSERVATION_SIZE, 128), nn.ReLU(), nn.Linear(128, NUM_ACTIONS)
+        )
+        for agent in env.possible_agents
+    }
+    optimizers = {
+        agent: torch.optim.Adam(network.parameters(), lr=1e-3)
+        for agent, network in networks.items()
+    }
+    scores: list[list[float]] = []
+    for game in range(games):
+        steps, rewards = play(env, networks, seed=game)
+        scores.append([sum(rewards[agent]) for agent in networks])
+        for agent in networks:
+            learn(networks[agent], optimizers[agent], steps[agent], rewards[agent])
+        if (game + 1) % 50 == 0:
+            mean = torch.tensor(scores[-50:]).mean(dim=0).tolist()
+            print(f"game {game + 1}: VP of the seats {mean[0]:.1f}, {mean[1]:.1f}", flush=True)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

@@ -134,7 +134,7 @@ def play(options: PlayOptions) -> None:
         names,
         public,
         Workers(None if options.workers is None else Processes(options.workers)),
-        library=Library(database.parent, roots) if roots else None,
+        library=Library(roots) if roots else None,
         runs=Runs(trainings, database.parent / NETWORKS) if trainings else None,
     )
     address = address_of(listening)

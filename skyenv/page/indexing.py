@@ -1,35 +1,23 @@
-"""The index of games in files: one SQLite file, brought up to date by a job of the page's workers.
+"""The index of games in files, as a job of the page's workers reads it.
 
-A file whose size or time has changed is read again as a whole; what is damaged in it costs the game
-in which it stands. Games aren't replayed: one that is opened is checked then. The index can be
-deleted at any time; it is made anew.
+Of each game the first lines and the last one are read; a game that is opened is checked as a whole.
+What is damaged in a file costs the game in which it stands.
 """
 
 from __future__ import annotations
 
 import io
-import json
 import os
-import sqlite3
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, TypeAlias
 
 from skyenv.engine.events import Event
 from skyenv.errors import RecordError
-from skyenv.page.errors import PageError
-from skyenv.page.roots import (
-    LONGEST_LABEL,
-    LONGEST_NAME,
-    File,
-    Root,
-    files_in,
-    one_line,
-)
+from skyenv.page.roots import LONGEST_LABEL, LONGEST_NAME, File, Root, files_in, one_line
 from skyenv.page.workers import Report
 from skyenv.records import iter_games
 from skyenv.records.reader import MAX_LINE
@@ -40,96 +28,80 @@ MOST_FILES: Final = 10_000
 """So many files of the folders are read."""
 MOST_RECORD: Final = 8 << 20
 """Bytes of a game."""
-TURN: Final = 2.0
-"""Seconds after which a job lets others begin, before it reads the next file."""
 NO_LINKS: Final = getattr(os, "O_NOFOLLOW", 0)
 """Opens no link, where the system knows that."""
-WAITING: Final = 20.0
-"""Seconds that a writer waits for another one."""
-_TABLES: Final = """
-CREATE TABLE IF NOT EXISTS file (
-    key TEXT PRIMARY KEY, path BLOB NOT NULL, label TEXT NOT NULL, size INTEGER NOT NULL,
-    mtime INTEGER NOT NULL, skipped INTEGER NOT NULL, complaint TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS game (
-    file TEXT NOT NULL REFERENCES file ON DELETE CASCADE, number INTEGER NOT NULL,
-    start INTEGER NOT NULL, length INTEGER NOT NULL, players INTEGER NOT NULL, side TEXT NOT NULL,
-    names TEXT NOT NULL, winners TEXT NOT NULL, won TEXT NOT NULL, scores TEXT NOT NULL,
-    margin INTEGER NOT NULL, actions INTEGER NOT NULL, ending TEXT NOT NULL, swing INTEGER NOT NULL,
-    swing_step INTEGER, date REAL NOT NULL, PRIMARY KEY (file, number)
-) STRICT, WITHOUT ROWID;
+ACTION: Final = b'"event": "action"'
+Game: TypeAlias = dict[str, Any]
+"""What the table tells of a game: `file`, `label` and `number` say where it is, `start` and
+`length` which bytes of the file; `players`, `side`, `names`, `winners` (seats), `scores` (VP by
+seat; none before the end), `margin` (VP between the first two), `actions`, `ending`, and `date`,
+when the file was changed, in seconds.
 """
 
 
-def connect(path: Path) -> sqlite3.Connection:
-    """The index, made if it isn't there, readable by this user alone.
+@dataclass(frozen=True)
+class IndexedFile:
+    """What is known of a file.
 
-    Raises:
-        PageError: it can't be made, or the file is something else.
+    Attributes:
+        file: the file as it was when it was read.
+        games: those of it that aren't damaged.
+        complaints: what is wrong in it, a line for each damaged game.
     """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        connection = sqlite3.connect(path, WAITING)
-        connection.execute("PRAGMA foreign_keys = ON")
-        connection.executescript(_TABLES)
-    except (OSError, sqlite3.Error) as error:
-        raise PageError(f"{path.name} can't be the index of games ({error}); delete it") from error
-    return connection
+
+    file: File
+    games: Sequence[Game]
+    complaints: Sequence[str]
 
 
-def bring_up_to_date(path: Path, roots: Sequence[Root], report: Report) -> bool:
-    """Look at all folders, and read what has changed, for some seconds; whether that was all.
+def read_changed(
+    roots: Sequence[Root], known: Mapping[str, File], report: Report
+) -> dict[str, IndexedFile | None]:
+    """A job: look at all folders, and read the files that are new or have changed.
 
-    `report` is told how many bytes are to be read.
+    Args:
+        roots: the folders and files.
+        known: by their keys, the files that have been read already.
+        report: is told how many bytes are to be read.
 
-    Raises:
-        PageError: the index can't be written.
+    Returns:
+        All files that are there, by their keys; None: it is known already.
     """
     there = {file.key: file for file in islice(files_in(roots, ".jsonl"), MOST_FILES)}
-    try:
-        with closing(connect(path)) as index:
-            rows = index.execute("SELECT key, size, mtime FROM file")
-            known = {key: stamp for key, *stamp in rows}
-            with index:
-                gone = [(key,) for key in known.keys() - there]
-                index.executemany("DELETE FROM file WHERE key = ?", gone)
-            changed = [
-                file for key, file in there.items() if known.get(key) != [file.size, file.mtime]
-            ]
-            left, until = sum(file.size for file in changed), time.monotonic() + TURN
-            for file in changed:
-                report(left)
-                with index:
-                    _read(index, file)
-                left -= file.size
-                if time.monotonic() > until:
-                    return False
-            report(left)
-            return True
-    except sqlite3.Error as error:
-        raise PageError(f"the index of games can't be written ({error})", 503) from error
+    found: dict[str, IndexedFile | None] = dict.fromkeys(there)
+    changed = [file for key, file in there.items() if known.get(key) != file]
+    left = sum(file.size for file in changed)
+    for file in changed:
+        report(left)
+        found[file.key] = _read(file)
+        left -= file.size
+    report(left)
+    return found
 
 
-def _read(index: sqlite3.Connection, file: File) -> None:
-    """Put the games of a file in the place of those that are known of it."""
-    complaints, rows = list[str](), list[tuple[Any, ...]]()
+def open_plain(path: str | os.PathLike[str]) -> BinaryIO:
+    """Open a file, but no link that has just taken its place.
+
+    Raises:
+        OSError: it can't be read, or is a link.
+    """
+    return open(os.open(path, os.O_RDONLY | NO_LINKS), "rb")
+
+
+def _read(file: File) -> IndexedFile:
+    complaints, games = list[str](), list[Game]()
+    place = {"file": file.key, "label": one_line(file.way, LONGEST_LABEL), "date": file.mtime / 1e9}
     try:
-        # A link that takes the file's place just now isn't followed.
-        with open(os.open(file.path, os.O_RDONLY | NO_LINKS), "rb") as stream:
+        with open_plain(file.path) as stream:
             for number, (line, start, content) in enumerate(_parts(stream), 1):
-                place = file.key, number, start, len(content)
+                where = {**place, "number": number, "start": start, "length": len(content)}
                 try:
-                    rows.append((*place, *_game(content, line), file.mtime / 1e9))
+                    games.append(where | _game(content, line))
                 except RecordError as error:
                     complaints.append(one_line(str(error), 200))
     except OSError as error:
         complaints.append(f"can't be read: {error.strerror}")
-    index.execute("DELETE FROM file WHERE key = ?", (file.key,))
-    label, complaint = one_line(file.way, LONGEST_LABEL), "".join(complaints[:1])
-    stored = file.key, os.fsencode(file.path), label, file.size, file.mtime
-    index.execute("INSERT INTO file VALUES (?,?,?,?,?,?,?)", (*stored, len(complaints), complaint))
-    index.executemany(f"INSERT INTO game VALUES ({', '.join('?' * 16)})", rows)
+    return IndexedFile(file, games, complaints)
 
 
 def _parts(stream: BinaryIO) -> Iterator[tuple[int, int, bytes]]:
@@ -156,46 +128,33 @@ def _parts(stream: BinaryIO) -> Iterator[tuple[int, int, bytes]]:
         yield first, start, b"".join(part)
 
 
-def _game(content: bytes, line: int) -> tuple[Any, ...]:
-    """What the index tells of a game, in the order of its columns.
-
-    `swing` is by how much VP the lead of a seat over its best other changed the most, by one
-    scoring, special points or one building stop in play; `swing_step`: after how many actions that
-    was (None: nothing was scored). The final scoring doesn't count.
+def _game(content: bytes, line: int) -> Game:
+    """What is told of a game, without where it is.
 
     Raises:
-        RecordError: something is wrong in it.
+        RecordError: its beginning or its end is wrong, or it is too long.
     """
     if len(content) > MOST_RECORD:
         raise RecordError(f"line {line}: a game of more than {MOST_RECORD} bytes", line)
-    lines = next(iter_games(io.BytesIO(content), line))
-    header = lines.header.value
-    names = [one_line(name, LONGEST_NAME) for name in header["agents"] or [""] * header["players"]]
-    actions, swing, step, end = 0, 0, None, Event()
-    scores = [0] * header["players"]
-    for event in (line.value for line in lines.events):
-        if event["event"] == "action":
-            actions += 1
-        elif event["event"] == "vp":
-            before = leads(scores)
-            scores = [score + vp for score, vp in zip(scores, event["vp"], strict=True)]
-            moved = max(abs(now - then) for now, then in zip(leads(scores), before, strict=True))
-            if moved > swing and event["why"] not in ("final", "park"):
-                swing, step = moved, actions
-        elif event["event"] == "end":
-            end, scores = event, event["scores"]
-    first, second = sorted(scores, reverse=True)[:2]
-    winners = end.get("winners", [])
-    won = [names[seat] for seat in winners]
-    shown = [json.dumps(one, ensure_ascii=False) for one in (names, winners, won, scores)]
-    ending = end.get("reason", UNFINISHED)
-    return (
-        *(header["players"], header["side"], *shown),
-        *(first - second, actions, ending, swing, step),
-    )
-
-
-def leads(scores: Sequence[int]) -> list[int]:
-    """How far each seat is ahead of its best other; below 0 if it is behind."""
-    first, second = sorted(scores, reverse=True)[:2]
-    return [score - (second if score == first else first) for score in scores]
+    header, *rest = content.splitlines(keepends=True)
+    try:
+        lines = next(iter_games(io.BytesIO(b"".join([header, *rest[:1], *rest[1:][-1:]])), line))
+        last = [line.value for line in lines.events]
+    except RecordError:
+        # Reading all of it names the right line.
+        deque(next(iter_games(io.BytesIO(content), line)).events, maxlen=0)
+        raise
+    end: Event = last[0] if last and last[0]["event"] == "end" else Event()
+    told, scores = lines.header.value, end.get("scores", [])
+    names = told["agents"] or [""] * told["players"]
+    first, second = sorted(scores or [0, 0], reverse=True)[:2]
+    return {
+        "players": told["players"],
+        "side": told["side"],
+        "names": [one_line(name, LONGEST_NAME) for name in names],
+        "winners": end.get("winners", []),
+        "scores": scores,
+        "margin": first - second,
+        "actions": content.count(ACTION),
+        "ending": end.get("reason", UNFINISHED),
+    }

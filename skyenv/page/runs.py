@@ -134,7 +134,6 @@ def _about(way: str, networks: Networks) -> dict[str, Any]:
     """What the page tells of a run."""
     folder = _folder(networks)
     options = _options(folder)
-    games = sorted(file.name for file in folder.glob("games*.jsonl") if _is_plain(file))
     return {
         "key": key_of(way),
         "name": one_line(way, LONGEST_LABEL),
@@ -144,7 +143,6 @@ def _about(way: str, networks: Networks) -> dict[str, Any]:
         "networks": [{"age": _age(one), "seconds": one} for one in networks],
         "picture": _is_plain(folder / PICTURE),
         "evaluation": _evaluation(folder),
-        "games": [key_of(os.path.join(way, name)) for name in games],
     }
 
 

@@ -35,5 +35,4 @@ def make_run(folder: Path, **options: Any) -> Path:
         shutil.copy(NETWORK, folder / f"{name}.npz")
     (folder / "curves.png").write_bytes(PICTURE)
     (folder / "evaluation.txt").write_text("agent  wins\nfirst  57 %\n")
-    (folder / "games.jsonl").write_text("")
     return folder

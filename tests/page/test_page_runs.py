@@ -49,7 +49,6 @@ def test_a_run_is_told_without_its_path(tmp_path: Path) -> None:
         ],
         "picture": True,
         "evaluation": "agent  wins\nfirst  57 %",
-        "games": [key_of("runs/first/games.jsonl")],
     }
 
 

@@ -24,7 +24,7 @@ const addressOf = (query) => `/library${query.size ? "?" : ""}${query}`;
 
 /** What the form says, as an address; the first page. */
 function wanted() {
-  const kept = [...address()].filter(([name]) => ["file", "sort", "order"].includes(name));
+  const kept = [...address()].filter(([name]) => ["sort", "order"].includes(name));
   const said = fields.map((field) => [field.name, field.value.trim()]).filter(([, value]) => value);
   return addressOf(new URLSearchParams([...said, ...kept]));
 }
@@ -36,7 +36,6 @@ function fill() {
   for (const field of fields) {
     field.value = (field.name === "agent" ? agents.shift() : given.get(field.name)) ?? "";
   }
-  if ($$("input", $("more")).some((field) => field.value)) $("more").open = true;
 }
 
 /** Tell how the table is sorted; another click on its column turns it round. */
@@ -61,8 +60,6 @@ function row(game) {
   };
   const cell = (label, value) => el("td", { "data-name": label }, value);
   const number = (label, value) => el("td.number", { "data-name": label }, value);
-  const step = { href: `${page}?step=${game.swing_step}`, title: "Look at it" };
-  const swing = game.swing_step === null ? "" : el("a", step, `${game.swing}`);
   const path = { title: `${game.label}, game ${game.number}` };
   return el(
     "tr",
@@ -72,7 +69,6 @@ function row(game) {
     cell("players", `${game.players}, ${game.side}`),
     number("actions", `${game.actions}`),
     cell("ended", ENDINGS[game.ending] ?? game.ending),
-    number("swing", swing),
     cell("", when(game.date)),
     el("td.path", path, el("bdi", game.label), ` · ${game.number}`),
   );
@@ -102,8 +98,6 @@ async function load() {
     $("games").tBodies[0].replaceChildren(...found.games.map(row));
     $("count").textContent = many(found.total, "game");
     pager(found);
-    $("within").hidden = !address().get("file");
-    $("all-files").href = at(here({ file: null, page: null }));
   } catch (error) {
     if (mine === asked) note(error.message);
   }
@@ -146,7 +140,7 @@ form.addEventListener("submit", (event) => {
   event.preventDefault();
   go(wanted());
 });
-const links = $$("#clear, #all-files, #games thead a");
+const links = $$("#clear, #games thead a");
 for (const link of links) link.onclick = follow;
 addEventListener("popstate", () => {
   fill();

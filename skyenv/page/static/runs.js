@@ -41,7 +41,7 @@ function match({ key, networks, players, side }, agents) {
 }
 
 function entry(run, agents, open) {
-  const link = (file) => el("a", { href: `/library?file=${file}` }, "Look through its games");
+  const games = { href: `/library?${new URLSearchParams({ text: `${run.name}/` })}` };
   const curves = {
     loading: "lazy",
     src: at(`/api/runs/${run.key}/curves.png`),
@@ -52,7 +52,7 @@ function entry(run, agents, open) {
     { id: run.key, open },
     el("summary", el("h2", run.name), el("span.small", ` · changed ${when(run.changed)}`)),
     match(run, agents),
-    el("p", run.games.map(link)),
+    el("p", el("a", games, "Look through its games")),
     run.picture && el("img.curves", curves),
     run.evaluation && el("pre.output", { tabindex: 0 }, run.evaluation),
   );

@@ -24,8 +24,6 @@ from skyenv.rules.compiling import progress_to
 
 FITTING: Final = "greedy"
 """The agent that gets ready first, if it is on offer: the one that pages suggest."""
-LONGEST: Final = 900.0
-"""Seconds that an agent may take for a function to compile; the others wait for it."""
 _log = logging.getLogger("skyenv.page")
 
 
@@ -209,20 +207,12 @@ class Preparation:
         self._step = Step()
 
     async def _prepare_agent(self, workers: Workers, name: str) -> None:
-        one, loop = self._catalogue.readiness[name], asyncio.get_running_loop()
+        one, job = self._catalogue.readiness[name], partial(compile_agent, self._catalogue[name])
         one.state = "preparing"
         try:
-            async with asyncio.timeout(LONGEST) as limit:
-
-                def note(step: Step) -> None:
-                    limit.reschedule(loop.time() + LONGEST)
-                    self._note(step)
-
-                job = partial(compile_agent, self._catalogue[name])
-                one.description, one.version = await workers.ask(job, on_progress=note)
+            one.description, one.version = await workers.ask(job, on_progress=self._note)
         except Exception as error:  # an agent's code can fail anyhow
-            late = f"getting it ready takes longer than {LONGEST:.0f} s"
-            self._settle(name, late if isinstance(error, TimeoutError) else _line(error))
+            self._settle(name, _line(error))
         else:
             self._settle(name)
 

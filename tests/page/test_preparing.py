@@ -168,16 +168,6 @@ def test_rules_that_cannot_be_had_are_told(
     assert (refused.status_code, refused.json()["error"]) == (503, told(ann)["error"])
 
 
-def test_an_agent_that_takes_too_long_holds_up_no_other(
-    ann: TestClient, compiler: Compiler, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It never ends, so the limit passes whatever the clock says."""
-    monkeypatch.setattr(preparing, "LONGEST", 0.01)
-    compiler.may["rules"].set()
-    wait_until(lambda: len(compiler.begun) > 1)
-    assert told(ann)["agents"]["greedy"]["error"] == "getting it ready takes longer than 0 s"
-
-
 # ---- real compiling ----
 
 SERVER = """

@@ -40,8 +40,7 @@ PAR_NOTE: Final = (
     "(ladder.md) also has duels both ways round, because an agent alone among others often wins"
     " more by that alone."
 )
-SUMMARISED: Final = ("ismcts-trained", "trained", "greedy")
-"""Agents of the README's short table of ratings."""
+SUMMARISED: Final = ("ismcts-trained", "trained", "greedy")  # in the README's short table
 HEADING: Final = "heading"
 
 
@@ -101,15 +100,19 @@ def ladder_summary() -> str:
     """
     tables = [table for table in LADDERS if table[1] == "front"]
     ratings = [
-        {one["name"]: one["rating"] for one in shipped_ladder(*table)["agents"]} for table in tables
+        {
+            one["name"]: one["rating"]
+            | {"half": (one["rating"]["high"] - one["rating"]["low"]) / 2}
+            for one in shipped_ladder(*table)["agents"]
+        }
+        for table in tables
     ]
     head = ["agent", *(f"{players} players" for players, _ in tables)]
-    rows = [[name, *(_rating(by_name[name]) for by_name in ratings)] for name in SUMMARISED]
+    rows = [
+        [name, *("{mean:.0f} ± {half:.0f}".format(**by_name[name]) for by_name in ratings)]
+        for name in SUMMARISED
+    ]
     return markdown([head, *rows], "l" + "r" * len(tables))
-
-
-def _rating(rating: dict[str, float]) -> str:
-    return f"{rating['mean']:.0f} ± {(rating['high'] - rating['low']) / 2:.0f}"
 
 
 def ladder_table(players: int, side: str) -> str:

@@ -42,12 +42,12 @@ def verdict(results: Sequence[Result], config: Config) -> list[str]:
     """Whether an evaluation shows that the agent has become better than the prior with which it
     began, for each kind of table; empty if that was not measured.
     """
-    measured = [one for one in results if one.opponent == config.prior and not config.start]
     return [
         f"{_finding(one)}: against {one.opponent}, with which it began, it won\n"
         f"{100 * one.share.mean:.1f} % [{100 * one.share.low:.1f}, {100 * one.share.high:.1f}] at "
         f"tables of {one.num_players}, {one.side}; an even share is {100 * one.par:.1f} %."
-        for one in measured
+        for one in results
+        if one.opponent == config.prior and not config.start
     ]
 
 
@@ -66,11 +66,10 @@ def how_to_go_on(config: Config, program: str, model: Path) -> str:
     run = shlex.quote(config.run)
     inside = Path(sys.executable).is_relative_to(Path.cwd())
     python = os.path.relpath(sys.executable) if inside else "python"
-    limits = "--decisions N --minutes M" if config.decisions else "--minutes M"
     return f"""The agent: {model}; how it went: {run}/curves.png
-Train it further (limits of the whole run):
+Train it further (limits of the whole run; 0: none):
   {python} -m experiments.training.{program} --run {run} \\
-      --resume {limits}
+      --resume --decisions N --minutes M
 Play against it:
   make play PLAY='--agents {run}'
 Rate it against the ladder:

@@ -62,8 +62,7 @@ RECENT_EPISODES: Final = 1000
 """The curves show means over this many latest episodes (win shares: against each opponent)."""
 FEWEST_EPISODES: Final = 50
 """Means of fewer games are not shown."""
-PACE_SECONDS: Final = 3.0
-"""After so much training its pace is told."""
+PACE_SECONDS: Final = 3.0  # after so much training its pace is told
 CLOSING_SEED: Final = 1_000_000
 """The secret of the closing evaluation is derived from it and the run's seed."""
 
@@ -354,8 +353,10 @@ class Run(ABC):
                     self._show(bar)
                     if before - began < PACE_SECONDS <= self.seconds - began:
                         pace = self.curve[-1]["pace"]
-                        told = forecast(self.config, self.decisions, self.seconds, pace)
-                        tqdm.write(told, file=sys.stderr)
+                        tqdm.write(
+                            forecast(self.config, self.decisions, self.seconds, pace),
+                            file=sys.stderr,
+                        )
                     self._keep_milestone(before)
                     if time.perf_counter() - saved >= self.config.checkpoint_seconds:
                         self.save()

@@ -142,7 +142,6 @@ def _about(way: str, networks: Networks) -> dict[str, Any]:
         "side": _known(options.get("side"), SIDES),
         "networks": [{"age": _age(one), "seconds": one} for one in networks],
         "picture": _is_plain(folder / PICTURE),
-        "evaluation": _evaluation(folder),
     }
 
 
@@ -161,13 +160,6 @@ def _known(told: object, known: Sequence[object]) -> object:
     """What an option says first, if it is known, else the first that is."""
     first = told[0] if isinstance(told, list) and told else told
     return first if first in known else known[0]
-
-
-def _evaluation(folder: Path) -> str:
-    """How the closing evaluation came out, as the trainer has written it."""
-    with suppress(OSError), open(folder / "evaluation.txt", errors="replace") as file:
-        return "\n".join(one_line(line, 200) for line in file.read(8000).splitlines())
-    return ""
 
 
 def _age(seconds: int | None) -> str:

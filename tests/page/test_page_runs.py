@@ -48,7 +48,6 @@ def test_a_run_is_told_without_its_path(tmp_path: Path) -> None:
             {"age": "4 min 10 s", "seconds": 250},
         ],
         "picture": True,
-        "evaluation": "agent  wins\nfirst  57 %",
     }
 
 

@@ -133,8 +133,3 @@ def test_playing_on_freely(ann: TestClient) -> None:
     assert payload(ann, seat)["step"] == state["step"]
     for way in ("back", "leave"):
         assert ann.post(f"{free}/lesson/{way}", json={"agent": "random"}).status_code == 400
-
-
-def test_the_rules_have_a_page_with_pictures(ann: TestClient) -> None:
-    assert 'id="AUC-4"' in ann.get("/rules").text
-    assert ann.get("/static/rules/board-dark.svg").headers["content-type"] == "image/svg+xml"

@@ -54,7 +54,6 @@ function entry(run, agents, open) {
     match(run, agents),
     el("p", el("a", games, "Look through its games")),
     run.picture && el("img.curves", curves),
-    run.evaluation && el("pre.output", { tabindex: 0 }, run.evaluation),
   );
 }
 

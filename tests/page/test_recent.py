@@ -35,16 +35,6 @@ def test_what_a_turn_changed_on_the_board_is_marked_once() -> None:
     assert changed_parts(turn) == parts
 
 
-@pytest.mark.parametrize(("players", "side"), [(2, "front"), (3, "back"), (4, "front")])
-def test_turns_hold_every_event_once(players: int, side: str) -> None:
-    game = played(players, 1, side=side)
-    before, split = turns(game.events)
-    assert [*before, *(event for _, turn in split for event in turn)] == game.events
-    assert len(split) == game.turn + 1 + 2 * players, "the last one ended the game"
-    for seat, turn in split:
-        assert (turn[0]["event"], turn[0]["seat"]) == ("action", seat)
-
-
 def test_the_turns_since_ones_own_last_one() -> None:
     events = played(3, 4).events
     for number in [place for place, one in enumerate(events) if one["event"] == "action"][30:90]:

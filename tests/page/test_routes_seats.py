@@ -1,61 +1,28 @@
-"""Seats by the page's interface: whole games, hints, who may do what, what is refused."""
+"""Seats by the page's interface: hints, who may do what, what is refused."""
 
 from __future__ import annotations
 
+import asyncio
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from pages import (
     act,
     another,
-    begin,
-    check_is_known,
     client_of,
     payload,
     seated,
-    wait_for_turn,
     watch,
 )
 from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from skyenv import Game
 from skyenv.page import game_server
-from skyenv.page.replays import Replay
-from skyenv.page.requests import MOST_JSON
-
-
-@pytest.mark.usefixtures("short_games")
-def test_a_whole_game_and_its_record(ann: TestClient) -> None:
-    """No answer on the way tells what the seat can't know."""
-    seat = begin(ann, ["me", "agent:random", "agent:crowd"], side="back", seed="4242424242424242")
-    assert ann.get(f"{seat}/record").status_code == 403
-    heard = []
-    while not (state := wait_for_turn(ann, seat))["over"]:
-        heard.append(state)
-        assert act(ann, seat, state).status_code == 200
-    answer = ann.get(f"{seat}/record")
-    game = Game.from_record(answer.text)
-    assert (game.is_over, game.seed) == (True, 4242424242424242)
-    assert game.scores == state["scores"] == state["final"][-1]["scores"]
-    assert json.loads(answer.text.splitlines()[0])["agents"] == ["human", "random", "crowd"]
-    replay = Replay.of(answer.content, 1)
-    for state in heard:
-        check_is_known(replay, 0, state)
-    page = ann.post(f"{seat}/replay").json()["page"]
-    assert ann.get(page.replace("/replay/", "/api/replays/")).status_code == 200
-
-
-@pytest.mark.usefixtures("short_games")
-def test_agents_alone_play_while_they_are_watched(ann: TestClient) -> None:
-    seat = begin(ann, ["agent:random", "agent:crowd"])
-    assert [payload(ann, seat)[name] for name in ("watching", "step")] == [True, 0]
-    with watch(ann, seat) as socket:
-        while not payload(ann, seat)["over"]:
-            assert socket.receive_text() == "changed"
-    assert act(ann, seat, payload(ann, seat), 0).status_code == 409
+from skyenv.page.requests import MOST_JSON, unless_gone
 
 
 def test_hints_are_for_the_seat_to_act(ann: TestClient) -> None:
@@ -64,6 +31,26 @@ def test_hints_are_for_the_seat_to_act(ann: TestClient) -> None:
     assert (hint["kind"], hint["step"]) == ("probability", 0)
     assert act(ann, seat, payload(ann, seat), hint["actions"][0]).status_code == 200
     assert ann.get(f"{seat}/hint?agent=random").status_code == 409
+
+
+def test_a_question_ends_when_its_browser_has_gone() -> None:
+    begun, told = asyncio.Event(), []
+
+    async def question() -> None:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            told.append("ended")
+
+    async def receive() -> dict[str, Any]:
+        await begun.wait()
+        return {"type": "http.disconnect"}
+
+    app = SimpleNamespace(state=SimpleNamespace(server=SimpleNamespace(ending=asyncio.Event())))
+    with pytest.raises(ClientDisconnect):
+        asyncio.run(unless_gone(Request({"type": "http", "app": app}, receive), question()))
+    assert told == ["ended"]
 
 
 PATHS = [

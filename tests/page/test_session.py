@@ -101,6 +101,8 @@ def test_taking_back_ends_where_another_player_has_acted_or_sat_down() -> None:
     for step, can_undo in ((1, True), (2, False)):
         changed = replace(again(table).stored, changes=(Change(step, 0, "human"),))
         assert Session(changed).can_undo(1) == can_undo
+    told = Session(replace(changed, taken_back=1)).names_in_record()
+    assert told == ["random, human from action 2", "human (1 decision taken back)"]
 
 
 def test_a_page_that_falls_behind_is_told_one_position_after_the_other() -> None:

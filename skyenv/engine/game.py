@@ -471,9 +471,13 @@ class Game(Copyable):
             agents: a name for each seat.
 
         Raises:
-            OptionError: `agents` is not one text per seat.
+            OptionError: `agents` is not one text per seat, or the game is a task's, which has no
+                record: the format tells of whole games.
         """
         from skyenv.records.format import header_of
+
+        if self.options.task is not None:
+            raise OptionError(f"games of task {self.options.task} have no records")
 
         return header_of(self.board, self.num_players, self.max_turns, self.seed, agents)
 

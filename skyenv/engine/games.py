@@ -25,6 +25,7 @@ from skyenv.engine.kernels import Batch
 from skyenv.engine.observation import CODES_DTYPE, OBSERVATION_SIZE
 from skyenv.engine.options import GameKeywords, GameOptions, options_of
 from skyenv.engine.rewards import Step, rewards_by
+from skyenv.engine.tasks import beginnings
 from skyenv.engine.validation import as_games, check_positions
 from skyenv.errors import GameOverError, IllegalActionError, OptionError
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
@@ -471,6 +472,12 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew_locks)
 
 
+def _kind(options: GameOptions) -> int:
+    """The reward that compiled code pays; a user's own function is called with the outcome."""
+    named = "outcome" if callable(options.reward) else options.reward
+    return kernels.TASK if named == "outcome" and options.task else kernels.REWARDS.index(named)
+
+
 def new_batch(
     options: GameOptions, number: int, observation: str | None, autoreset: bool, scratch: int
 ) -> Batch:
@@ -478,8 +485,11 @@ def new_batch(
     of scratch records for codes.
     """
     codes = {None: 0, SCALED: scratch}.get(observation, number)
-    blank = blank_game(options.num_players, options.board, options.max_turns)
-    words = blank.view(np.uint32).reshape(1, -1)
+    if options.task is None:
+        blank = blank_game(options.num_players, options.board, options.max_turns)
+    else:
+        blank = beginnings(options.task)
+    words = blank.view(np.uint32).reshape(len(blank), -1)
     return Batch(
         state=new_games(number),
         slots=new_records(number, kernels.SLOT_DTYPE),
@@ -491,10 +501,10 @@ def new_batch(
         done=np.zeros(number, np.bool_),
         truncated=np.zeros(number, np.bool_),
         state_words=None,
-        finished=np.repeat(words, number, axis=0),
+        finished=np.repeat(words[:1], number, axis=0),
         blank=words,
         log=new_records(1, LOG_DTYPE),
-        kind=kernels.OUTCOME if callable(options.reward) else kernels.REWARDS.index(options.reward),
+        kind=_kind(options),
         autoreset=autoreset,
     )
 

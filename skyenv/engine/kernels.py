@@ -21,14 +21,16 @@ from skyenv.rules.cards import cards_in_hand, refresh_knowledge
 from skyenv.rules.chacha import chacha
 from skyenv.rules.chance import MASK32, hash32, mix32, multiply32
 from skyenv.rules.compiling import COMPILED, entry_point, rule
-from skyenv.rules.components import MAX_PLAYERS, NUM_DISTRICTS
+from skyenv.rules.components import MAX_PLAYERS, NUM_DISTRICTS, NUM_RANKS
 from skyenv.rules.play import PHASE_FIRST_ACTION, apply, refresh_mask
-from skyenv.rules.scoring import refresh_district, winners
+from skyenv.rules.scoring import refresh_district, vp_if_scored, winners
 from skyenv.rules.setup import begin
 from skyenv.rules.state import (
     END_TRUNCATED,
     GAME_DTYPE,
     NONE,
+    PHASE_BID,
+    PHASE_BUILD,
     PHASE_OVER,
     Array,
     GameRecord,
@@ -38,14 +40,16 @@ from skyenv.seeds import HIGHEST_SEED
 
 Share = TypeVar("Share", float, npt.NDArray[np.float64])
 
-OUTCOME, MARGIN, POINTS = range(3)
+OUTCOME, MARGIN, POINTS, TASK = range(4)
 REWARDS: Final = ("outcome", "margin", "points")
 MARGIN_SCALE: Final = 50.0  # reward "margin": this many VP ahead are a return of 1
+CARD_VP: Final = 0.9  # a task's payoff: what a card that is paid is worth
 
 REFRESH: Final = -2  # instead of a seed: keep the game, and update everything that follows from it
 NEXT_SEED: Final = -3  # instead of a seed: the row's next one, as in automatic resets
 
 RANDOM_PLAY: Final = 0x5EED1E55  # sets the choices of random play apart from the games' own chance
+BEGINNING: Final = 0x7A5CBE61  # sets the choice of a task's beginning apart from all other chance
 ROUNDS: Final = 12  # rounds of ChaCha in agents' random numbers: 80 ns a number
 
 OK: Final = -1
@@ -89,9 +93,9 @@ class Batch(NamedTuple):
         done, truncated: bool (n,).
         state_words, finished: uint32 (n, GAME_WORDS), the same memory as `state`, and finished
             games.
-        blank: uint32 (1, GAME_WORDS), a game before its setup.
+        blank: uint32 (b, GAME_WORDS), a game before its setup, or a task's beginnings.
         log: LOG_DTYPE (1,).
-        kind: of reward: OUTCOME, MARGIN or POINTS.
+        kind: of reward: OUTCOME, MARGIN, POINTS or TASK.
         autoreset: whether a row begins its next game when one is over.
     """
 
@@ -149,16 +153,36 @@ def agents_uniform(game: GameRecord, agent_seed: int, salt: int) -> float:
 
 @rule
 def counted_vp(game: GameRecord, kind: int, seat: int) -> int:
-    """VP that count for the rewards "margin" and "points"; a step's reward is the change of
-    them.
+    """VP that count for the rewards "margin" and "points" and for a task's payoff; a step's reward
+    is the change of them.
     """
     if kind == POINTS:
         return int(game.score[seat])
     best_other = -1
     for other in range(game.num_players):
-        if other != seat and game.score[other] > best_other:
-            best_other = int(game.score[other])
-    return int(game.score[seat]) - best_other
+        if other != seat:
+            best_other = max(best_other, standing(game, kind, other))
+    return standing(game, kind, seat) - best_other
+
+
+@rule
+def standing(game: GameRecord, kind: int, seat: int) -> int:
+    """VP by which seats are compared: a task's are those of all districts, were they scored."""
+    return vp_if_scored(game, seat) if kind == TASK else int(game.score[seat])
+
+
+@rule
+def charge(game: GameRecord, slot: SlotRecord) -> None:
+    """A task's payoff: the winner of an auction, who is to build next, is charged for the cards
+    that he has paid; the others share that.
+    """
+    cards = 0
+    for part in range(2):
+        for rank in range(NUM_RANKS):
+            cards += int(game.bid_cards[game.seat, part, rank])
+    for seat in range(game.num_players):
+        share = -1.0 if seat == game.seat else 1.0 / (game.num_players - 1)
+        slot.reward[seat] += CARD_VP * cards * share
 
 
 def outcome_of(share: Share, num_players: int) -> Share:
@@ -211,8 +235,9 @@ def copy_game(target: Array, row: int, source: Array, place: int) -> None:
 
 @rule
 def deal(batch: Batch, row: int, seed: int) -> None:
-    """Begin a row's new game; NONE: without a seed."""
-    copy_game(batch.state_words, row, batch.blank, 0)
+    """Begin a row's new game; NONE: without a seed. Of a task's beginnings the seed takes one."""
+    beginning = hash32(seed & HIGHEST_SEED, BEGINNING) % len(batch.blank)
+    copy_game(batch.state_words, row, batch.blank, beginning)
     begin(batch.state[row], batch.log[0], seed)
     if seed != NONE:
         batch.slots[row].seed = seed
@@ -250,6 +275,7 @@ def play_row(batch: Batch, row: int, action: int) -> None:
         slot.reward[seat] = 0.0
         if kind != OUTCOME:
             slot.vp[seat] = counted_vp(game, kind, seat)
+    bidding = game.phase == PHASE_BID
     apply(game, batch.log[0], action)
     slot.done = game.phase == PHASE_OVER
     slot.truncated = game.end == END_TRUNCATED
@@ -258,6 +284,8 @@ def play_row(batch: Batch, row: int, action: int) -> None:
             slot.reward[seat] = (counted_vp(game, kind, seat) - int(slot.vp[seat])) / (
                 MARGIN_SCALE if kind == MARGIN else 1.0
             )
+        if kind == TASK and bidding and game.phase == PHASE_BUILD:
+            charge(game, slot)
     elif slot.done and not slot.truncated:
         best = winners(game)
         for seat in range(players):

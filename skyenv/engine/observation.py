@@ -445,7 +445,7 @@ def write_businesses(game: GameRecord, seat: int, out: CodesRecord) -> None:
 def write_seats(game: GameRecord, seat: int, out: CodesRecord) -> None:
     """Write what all see of each seat: skyscrapers, points, and the cards known to be in hand."""
     hand, known = game.hand.flat, game.known.flat
-    out.codes[AT.supply + 2 * MAX_PLAYERS] = game.alea_supply
+    out.codes[AT.supply + 2 * MAX_PLAYERS] = max(int(game.alea_supply), 0)
     for relative in range(game.num_players):
         who = seat_at(game, seat, relative)
         out.codes[AT.park_area + relative] = game.park[who]

@@ -9,11 +9,13 @@ from typing import Final, TypedDict, Unpack
 from skyenv.checks import check_choice, check_integer
 from skyenv.engine.kernels import REWARDS
 from skyenv.engine.rewards import RewardFunction
+from skyenv.engine.tasks import beginnings
 from skyenv.errors import OptionError
 from skyenv.rules.board import Board, as_board
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS
 
 DEFAULT_MAX_TURNS: Final = 500
+FRONT_SIDE: Final = "front"
 
 
 def table_name(players: int, side: str) -> str:
@@ -37,6 +39,7 @@ class GameKeywords(TypedDict, total=False):
     board: Board | str | Path | None
     max_turns: int
     reward: str | RewardFunction
+    task: str | None
 
 
 @dataclass(frozen=True, init=False)
@@ -57,9 +60,12 @@ class GameOptions:
             other one, divided by 50; ``"points"``: the VP that it scores; or a function of what a
             step has done, which returns every seat's reward
             (:class:`skyenv.engine.rewards.Step`).
+        task: a bidding task (:mod:`skyenv.engine.tasks`), such as ``"alea-4"``, or one of its
+            beginnings, such as ``"alea-4/0"``, instead of the whole game; None: the game. It
+            decides `num_players`, `side` and `board`, and what the reward ``"outcome"`` pays.
 
     Attributes:
-        num_players, side, max_turns, reward: as given.
+        num_players, side, max_turns, reward, task: as given, or as the task has them.
         board: the :class:`skyenv.Board` that is played on.
 
     Raises:
@@ -72,6 +78,7 @@ class GameOptions:
     board: Board
     max_turns: int
     reward: str | RewardFunction
+    task: str | None
 
     def __init__(
         self,
@@ -81,14 +88,25 @@ class GameOptions:
         board: Board | str | Path | None = None,
         max_turns: int = DEFAULT_MAX_TURNS,
         reward: str | RewardFunction = "outcome",
+        task: str | None = None,
     ) -> None:
         played_on = as_board(board, side)
+        if task is not None:
+            players = int(beginnings(task)["num_players"][0])
+            printed = played_on == as_board(None, FRONT_SIDE)
+            if num_players not in (2, players) or not printed or max_turns != DEFAULT_MAX_TURNS:
+                raise OptionError(
+                    f"task {task} has {players} players on the front of the printed board; give no "
+                    "num_players, side, board or max_turns beside it"
+                )
+            num_players = players
         vars(self).update(
             num_players=check_integer("num_players", num_players, MIN_PLAYERS, MAX_PLAYERS),
             side=played_on.side,
             board=played_on,
             max_turns=check_integer("max_turns", max_turns, 1, 2**31 - 1),
             reward=reward if callable(reward) else check_choice("reward", reward, REWARDS),
+            task=task,
         )
 
 

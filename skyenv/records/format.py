@@ -145,7 +145,7 @@ def schema(players: int) -> dict[str, dict[str, Field]]:
         "vp": {"why": Field(WHYS), "place": Field(PLACES[:-1], null=True), "vp": counts},
         "park": {"tiles": Field(BUSINESSES, many=range(4))},
         "end": {
-            "reason": Field(END_REASONS[1:]),
+            "reason": Field(END_REASONS[1:4]),
             "scores": counts,
             "cards": counts,
             "winners": seat._replace(many=range(players + 1)),

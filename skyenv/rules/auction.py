@@ -16,12 +16,13 @@ from skyenv.rules.components import (
     NUM_RANKS,
 )
 from skyenv.rules.event_log import EVENT_AUCTION, EVENT_WON, NOBODY, LogRecord, report
-from skyenv.rules.scoring import plot_is_empty, tiles_on_plot
+from skyenv.rules.scoring import finish, plot_is_empty, tiles_on_plot
 from skyenv.rules.state import (
     ALEA,
     ALEA_OUT,
     ALEA_STANDS,
     ALEA_WAITS,
+    END_TASK,
     NONE,
     PHASE_BID,
     PHASE_BUILD,
@@ -44,7 +45,8 @@ def open_auction(game: GameRecord, log: LogRecord) -> None:
         place = int(game.visited[commissioner, 0])
     game.auction_place = place
     clear_auction(game)
-    game.alea = ALEA_WAITS if game.num_players == 2 else ALEA_OUT
+    bids = game.num_players == 2 and game.alea_supply != NONE
+    game.alea = ALEA_WAITS if bids else ALEA_OUT
     game.seat = game.turn_seat
     game.phase = PHASE_BID
     report(log, EVENT_AUCTION, place, game.turn_seat, 0, 0, 0, 0, 0)
@@ -247,7 +249,7 @@ def pay(game: GameRecord, log: LogRecord, winner: int) -> None:
 @called_rule
 def close_auction(game: GameRecord, log: LogRecord) -> None:
     """AUC-1: on to the next auction of the set; after the park area's, on with the turn (unless the
-    game is over).
+    game, or a task, is over).
     """
     place = int(game.auction_place)
     commissioner = int(game.auction_commissioner)
@@ -255,10 +257,15 @@ def close_auction(game: GameRecord, log: LogRecord) -> None:
     clear_auction(game)
     if place != CENTRAL_PARK:
         remove_marker(game, commissioner, place)
-    if place != CENTRAL_PARK and game.phase != PHASE_OVER:
+    if game.auctions_left > 0:
+        game.auctions_left -= 1
+    last = place == CENTRAL_PARK or game.auctions_left == 0
+    if not last and game.phase != PHASE_OVER:
         open_auction(game, log)
         return
     game.auction_commissioner = NONE
+    if game.auctions_left == 0 and game.phase != PHASE_OVER:
+        finish(game, log, END_TASK)
     if game.phase != PHASE_OVER:
         go_on(game, log)
 

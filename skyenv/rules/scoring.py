@@ -25,7 +25,7 @@ from skyenv.rules.event_log import (
     LogRecord,
     report,
 )
-from skyenv.rules.state import END_TRUNCATED, NONE, PHASE_OVER, GameRecord
+from skyenv.rules.state import END_TASK, END_TRUNCATED, NONE, PHASE_OVER, GameRecord
 
 
 @rule
@@ -85,6 +85,15 @@ def district_vp(game: GameRecord, district: int, seat: int) -> int:
     for plot in range(NUM_COLOURS):
         if game.owner[district, plot] == seat:
             vp += int(game.floors[district, plot]) * int(game.value[district, plot])
+    return vp
+
+
+@rule
+def vp_if_scored(game: GameRecord, seat: int) -> int:
+    """VP that a seat would have if every district were scored now (SCO-2)."""
+    vp = int(game.score[seat])
+    for district in range(NUM_DISTRICTS):
+        vp += district_vp(game, district, seat)
     return vp
 
 
@@ -183,10 +192,10 @@ def score_park(game: GameRecord, log: LogRecord) -> None:
 
 @called_rule
 def finish(game: GameRecord, log: LogRecord, reason: int) -> None:
-    """END-1 to END-3, END-5: the game is over; unless it was truncated, everything is scored once
-    more.
+    """END-1 to END-3, END-5: the game is over; unless it was truncated or was a task, everything is
+    scored once more.
     """
-    if reason != END_TRUNCATED:
+    if reason not in (END_TRUNCATED, END_TASK):
         for district in range(NUM_DISTRICTS):
             if game.stopped[district] == 0:
                 award_district(game, log, WHY_FINAL, district)

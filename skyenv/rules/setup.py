@@ -156,13 +156,27 @@ def deal_cards(game: GameRecord, log: LogRecord) -> None:
         game.unlocated[colour, game.top[colour]] -= 1
 
 
+@rule
+def deal_hidden_cards(game: GameRecord, log: LogRecord) -> None:
+    """INF-2: every hand of a task's beginning gets its unknown cards, from those that nobody can
+    locate, all of which lie face down there.
+    """
+    for seat in range(game.num_players):
+        for colour in range(NUM_COLOURS + 1):
+            for _ in range(game.unknown[seat, colour]):
+                game.hand[seat, colour, draw(game, log, game.face_down[colour], FORCED_CARD)] += 1
+
+
 @entry_point("setup")
 def begin(game: GameRecord, log: LogRecord, seed: int) -> None:
-    """SET-1 to SET-6 on a blank record, its chance coming from `seed` (NONE: from the log alone,
-    as far as it goes).
+    """SET-1 to SET-6 on a blank record, or the hidden cards of a task's beginning; chance comes
+    from `seed` (NONE: from the log alone, as far as it goes).
     """
     seed_stream(game, seed if seed >= 0 else 0)
     game.seed = seed
+    if game.phase != PHASE_START:
+        deal_hidden_cards(game, log)
+        return
     lay_out_businesses(game, log)
     deal_cards(game, log)
 

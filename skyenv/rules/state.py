@@ -33,7 +33,8 @@ PHASES: Final = ("start", "option", "plot", "take", "move", "bid", "build", "ove
 END_BUSINESSES: Final = 1
 END_STOPS: Final = 2
 END_TRUNCATED: Final = 3
-END_REASONS: Final = ("", "businesses", "stops", "truncated")
+END_TASK: Final = 4  # the last auction of a task is over
+END_REASONS: Final = ("", "businesses", "stops", "truncated", "task")
 
 ALEA_WAITS: Final = 0  # she has not bid in this auction (ALEA-2)
 ALEA_STANDS: Final = 1  # her total is the highest (ALEA-3)
@@ -55,7 +56,7 @@ FIELDS: Final[tuple[tuple[str, type, tuple[int, ...], int, int], ...]] = (
     ("ring", I8, (7, 6), NONE, 5),  # COM-6, COM-9: [district, position] → plot; front side: 5, NONE
     # -- where the decision stands
     ("phase", I8, (), 0, 7),  # PHASE_…
-    ("end", I8, (), 0, 3),  # END_…: why the game is over; 0: it isn't
+    ("end", I8, (), 0, 4),  # END_…: why the game is over; 0: it isn't
     ("seat", I8, (), NONE, 3),  # seat to act; NONE once the game is over
     ("turn_seat", I8, (), 0, 3),  # seat whose turn it is; in an auction its starter (AUC-2)
     ("step", I8, (), 0, 7),  # action of the turn under way, 1 to 3; setup: skyscrapers placed
@@ -79,7 +80,7 @@ FIELDS: Final[tuple[tuple[str, type, tuple[int, ...], int, int], ...]] = (
     # -- what players hold
     ("supply", I8, (4,), 0, 18),  # skyscrapers ready to build
     ("general", I8, (4,), 0, 12),  # skyscrapers in the general supply
-    ("alea_supply", I8, (), 0, 18),  # ALEA-1: skyscrapers that Alea has left
+    ("alea_supply", I8, (), NONE, 18),  # ALEA-1: skyscrapers that Alea has left; NONE: she is away
     ("hand", I8, (4, 6, 3), 0, 20),  # [seat, card colour, rank] → cards in hand, without bids
     ("known", I8, (4, 6, 3), 0, 20),  # INF-3: those of them that everybody knows of
     ("unknown", I8, (4, 6), 0, 127),  # [seat, card colour] → those that only the seat itself knows
@@ -102,7 +103,7 @@ FIELDS: Final[tuple[tuple[str, type, tuple[int, ...], int, int], ...]] = (
     ("alea", I8, (), 0, 2),  # ALEA_…
     ("alea_cards", I8, (3,), 0, 2),  # [rank] → cards that Alea has turned up
     ("deduced", I8, (2, 3), 0, 20),  # AUC-9: black cards that the other of 2 players has deduced
-    ("spare", I8, (1,), 0, 0),  # 0; fills the record, so that it has no gaps
+    ("auctions_left", I8, (), NONE, 8),  # of a task: auctions that are still to end; NONE: a game
 )
 """Every field of a game: name, type, shape, lowest and highest value.
 

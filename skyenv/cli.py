@@ -1,5 +1,5 @@
 """The command line: ``python -m skyenv record | verify | show | film | play | export | evaluate |
-tournament | dataset``.
+tournament | exploitability | dataset``.
 
 Exit codes: 0 all right, 1 the data or a file is bad, 2 the command or an agent is, 130 interrupted.
 Whatever is wrong is told in one line on stderr.
@@ -34,6 +34,7 @@ from skyenv.render import commands as render
 from skyenv.rules.board import as_board
 from skyenv.seeds import HIGHEST_SEED, fresh_seed
 from skyenv.tables import counted
+from skyenv.tasks import commands as tasks
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -187,6 +188,11 @@ COMMANDS: Final = {
         "let agents play each other and rate them; or rate one against a ladder",
         arena.TournamentOptions,
         arena.play_tournament,
+    ),
+    "exploitability": Command(
+        "solve for what a best response wins against an agent in a bidding task",
+        tasks.ExploitabilityOptions,
+        tasks.measure_exploitability,
     ),
     "dataset": Command(
         "write games as Parquet files and as a Minari dataset",

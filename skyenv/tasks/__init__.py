@@ -1,0 +1,1 @@
+"""Bidding tasks solved: their trees, equilibria, and best responses to agents."""

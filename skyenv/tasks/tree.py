@@ -1,0 +1,416 @@
+"""The tree of a task's beginning, made by the engine's own `legal` and `apply`.
+
+All actions are public; the only secrets are the black cards in the hands. So a node is a public
+position, and what depends on a hand (which actions are legal) stands beside it for every hand that
+a seat can have been dealt. Deals hang together, and Alea's cards with them: the tree has their
+joint probabilities as matrices, one for the deals and one for every set of cards that she turns up.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from math import comb, prod
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.engine.games import Games
+from skyenv.engine.kernels import Batch, copy_game, play_row
+from skyenv.engine.tasks import beginnings
+from skyenv.errors import OptionError
+from skyenv.rules.actions import BID_DONE, NUM_ACTIONS, PASS
+from skyenv.rules.compiling import entry_point, rule
+from skyenv.rules.components import BLACK, NUM_RANKS
+from skyenv.rules.event_log import FORCED_CARD
+from skyenv.rules.play import refresh_mask
+from skyenv.rules.state import ALEA_WAITS, NONE, PHASE_OVER, Array, GameRecord, new_games
+
+CHANCE: Final = 4  # kinds of nodes beside the seats 0 to 3: Alea turns up cards
+LEAF: Final = 5  # … and the end
+DEEPEST: Final = 120  # actions one after the other
+MOST_CHOICES: Final = 32  # actions of a node, over all hands
+SMALLEST_PAYOFF: Final = 2  # decimal places of payoffs: they are multiples of CARD_VP / 2
+
+
+class Tree(NamedTuple):
+    """A task's tree. Nodes are in the order of a depth-first walk: children after their parents.
+
+    Attributes:
+        kind: int8 (n,), the seat to act, CHANCE or LEAF.
+        first: int64 (n + 1,), where each node's edges begin.
+        child: int32 (e,), the node that an edge leads to.
+        action: int16 (e,), the action of an edge; of CHANCE the set of cards.
+        payoff: float64 (n, N), what the seats have been paid up to a node.
+        cards: int8 (n,), the set of cards that Alea has turned up; NONE: none yet.
+        hands: for every seat the black hands that it can be dealt, int8 (h, 3).
+        joint: float64 (1 + sets, h₀, h₁, …), the probabilities of the deals; in row 1 + i, of a
+            deal and Alea's set i together.
+        legal: for every node and each hand of the seat to act a bit for each edge, int64, in the
+            order of nodes.
+        first_legal: int64 (n + 1,), where a node's part of `legal` begins.
+        block: int64 (n + 1,), where a node's part of a policy begins: for each edge a number for
+            each hand of the seat to act.
+    """
+
+    kind: npt.NDArray[np.int8]
+    first: npt.NDArray[np.int64]
+    child: npt.NDArray[np.int32]
+    action: npt.NDArray[np.int16]
+    payoff: npt.NDArray[np.float64]
+    cards: npt.NDArray[np.int8]
+    hands: tuple[npt.NDArray[np.int8], ...]
+    joint: npt.NDArray[np.float64]
+    legal: npt.NDArray[np.int64]
+    first_legal: npt.NDArray[np.int64]
+    block: npt.NDArray[np.int64]
+
+
+def hands_of(number: int, stock: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
+    """All hands of so many cards, int8 (h, 3): how many of each value, from a `stock` (3,)."""
+    some = product(*(range(min(number, int(most)) + 1) for most in stock))
+    return np.array([hand for hand in some if sum(hand) == number], np.int8)
+
+
+def _alea_sets() -> dict[tuple[int, ...], list[tuple[int, ...]]]:
+    """ALEA-2: the sets of cards that she can turn up, how many of each value, and the orders in
+    which they come: until a value appears for the second time.
+    """
+    sets: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
+    for length in range(2, NUM_RANKS + 2):
+        for order in product(range(NUM_RANKS), repeat=length):
+            if len(set(order[:-1])) == length - 1 and order[-1] in order[:-1]:
+                sets.setdefault(tuple(order.count(rank) for rank in range(NUM_RANKS)), []).append(
+                    order
+                )
+    return sets
+
+
+ALEA_SETS: Final = _alea_sets()
+ALEA_ORDERS: Final = np.array(
+    [(*orders[0], *[NONE] * (NUM_RANKS + 1 - len(orders[0]))) for orders in ALEA_SETS.values()],
+    np.int8,
+)
+"""An order of each set, int8 (sets, 4), filled up by NONE."""
+
+
+def joint_probabilities(
+    hands: tuple[npt.NDArray[np.int8], ...], stock: npt.NDArray[Any]
+) -> npt.NDArray[np.float64]:
+    """The probability of every deal, and of every deal with each of Alea's sets; see
+    :class:`Tree`.
+
+    Args:
+        hands: of every seat.
+        stock: int (3,), the cards that nobody can locate, of each value.
+    """
+    joint = np.zeros((1 + len(ALEA_SETS), *(len(own) for own in hands)))
+    for deal in product(*(range(len(own)) for own in hands)):
+        left, ways = stock.astype(np.int64), 1
+        for own, index in zip(hands, deal, strict=True):
+            taken = zip(left.tolist(), own[index].tolist(), strict=True)
+            ways *= prod(comb(most, number) for most, number in taken)
+            left = left - own[index]
+        joint[(0, *deal)] = ways
+        if ways:
+            for number, orders in enumerate(ALEA_SETS.values()):
+                joint[(1 + number, *deal)] = ways * sum(_chance_of(order, left) for order in orders)
+    joint /= joint[0].sum()
+    return joint
+
+
+def _chance_of(order: tuple[int, ...], stock: npt.NDArray[np.int64]) -> float:
+    """The probability that cards come up in an order."""
+    left, probability = stock.tolist(), 1.0
+    for rank in order:
+        probability *= left[rank] / max(sum(left), 1)
+        left[rank] -= 1
+    return probability
+
+
+# ---- building ----
+
+
+@rule
+def give(game: GameRecord, seat: int, hands: Array, held: int, wanted: int) -> bool:
+    """Let a seat have been dealt another hand than the one that it holds; False, and nothing has
+    changed, if what it has shown forbids that.
+    """
+    for rank in range(NUM_RANKS):
+        left = int(game.hand[seat, BLACK, rank]) + int(hands[wanted, rank]) - int(hands[held, rank])
+        if left < game.known[seat, BLACK, rank]:
+            return False
+    for rank in range(NUM_RANKS):
+        game.hand[seat, BLACK, rank] += hands[wanted, rank] - hands[held, rank]
+    return True
+
+
+class Walk(NamedTuple):
+    """Where a depth-first walk is: an entry for each depth.
+
+    Attributes:
+        node, edge, choices, taken: int64 (d,), the node, its first edge, how many edges it has, and
+            how many have been followed.
+        actions, givers: int64 (d, c), the edges' actions, and a hand for which each is legal.
+        held: int64 (d, N), the hand that each seat of the position there has been dealt.
+        pending: int64 (d,), the action that waits for Alea's cards; NONE: none.
+        cards: int64 (d,), the set that she has turned up, or NONE.
+        paid: float64 (d, N), what the seats have been paid so far.
+        masks: int8 (h, 103), the legal actions of the seat to act with each hand.
+        counts: int64 (3,), nodes, edges and entries of `legal` so far.
+        kept: int64 (k, N), the hands held in positions that are kept.
+    """
+
+    node: Any
+    edge: Any
+    choices: Any
+    taken: Any
+    actions: Any
+    givers: Any
+    held: Any
+    pending: Any
+    cards: Any
+    paid: Any
+    masks: Any
+    counts: Any
+    kept: Any
+
+
+def _new_walk(players: int, most_hands: int, kept: int) -> Walk:
+    walk = Walk(
+        node=np.zeros(DEEPEST, np.int64),
+        edge=np.zeros(DEEPEST, np.int64),
+        choices=np.zeros(DEEPEST, np.int64),
+        taken=np.zeros(DEEPEST, np.int64),
+        actions=np.zeros((DEEPEST, MOST_CHOICES), np.int64),
+        givers=np.zeros((DEEPEST, MOST_CHOICES), np.int64),
+        held=np.zeros((DEEPEST, players), np.int64),
+        pending=np.zeros(DEEPEST, np.int64),
+        cards=np.zeros(DEEPEST, np.int64),
+        paid=np.zeros((DEEPEST, players)),
+        masks=np.zeros((most_hands, NUM_ACTIONS), np.int8),
+        counts=np.zeros(3, np.int64),
+        kept=np.zeros((kept, players), np.int64),
+    )
+    walk.pending[0] = walk.cards[0] = NONE
+    return walk
+
+
+@rule
+def note_choices(game: GameRecord, walk: Walk, hands: Array, number: int, depth: int) -> None:
+    """Write the actions that are legal for any hand of the seat to act, and which for which."""
+    seat = int(game.seat)
+    held = walk.held[depth, seat]
+    for action in range(NUM_ACTIONS):
+        walk.masks[number, action] = NONE  # the last row: a hand for which the action is legal
+    for hand in range(number):
+        for action in range(NUM_ACTIONS):
+            walk.masks[hand, action] = 0
+        if give(game, seat, hands[seat], held, hand):
+            refresh_mask(game, walk.masks[hand])
+            give(game, seat, hands[seat], hand, held)
+        for action in range(NUM_ACTIONS):
+            if walk.masks[hand, action] and (walk.masks[number, action] == NONE or hand == held):
+                walk.masks[number, action] = hand
+    choices = 0
+    for action in range(NUM_ACTIONS):
+        if walk.masks[number, action] != NONE:
+            walk.actions[depth, choices] = action
+            walk.givers[depth, choices] = walk.masks[number, action]
+            choices += 1
+    walk.choices[depth] = choices
+
+
+@rule
+def visit(
+    game: GameRecord, tree: Tree, walk: Walk, hands: Array, numbers: Array, depth: int
+) -> None:
+    """Make the node of the position at a depth; without room in the tree only count."""
+    node, edge, entry = walk.counts[0], walk.counts[1], walk.counts[2]
+    kind, entries = int(game.seat), 0
+    if game.phase == PHASE_OVER:
+        kind, walk.choices[depth] = LEAF, 0
+    elif walk.pending[depth] != NONE:
+        kind, walk.choices[depth] = CHANCE, len(ALEA_ORDERS)
+        for number in range(len(ALEA_ORDERS)):
+            walk.actions[depth, number] = number
+    else:
+        entries = numbers[kind]
+        note_choices(game, walk, hands, entries, depth)
+    walk.node[depth], walk.edge[depth], walk.taken[depth] = node, edge, 0
+    walk.counts[0] += 1
+    walk.counts[1] += walk.choices[depth]
+    walk.counts[2] += entries
+    if node >= len(tree.kind):
+        return
+    tree.kind[node], tree.first[node], tree.first_legal[node] = kind, edge, entry
+    tree.cards[node] = walk.cards[depth]
+    for seat in range(walk.paid.shape[1]):
+        tree.payoff[node, seat] = walk.paid[depth, seat]
+    for choice in range(walk.choices[depth]):
+        tree.action[edge + choice] = walk.actions[depth, choice]
+    for hand in range(entries):
+        bits = 0
+        for choice in range(walk.choices[depth]):
+            bits |= int(walk.masks[hand, walk.actions[depth, choice]]) << choice
+        tree.legal[entry + hand] = bits
+
+
+@rule
+def turn_up(batch: Batch, depth: int, number: int) -> None:
+    """Let Alea turn up one of her sets in what is played next at a depth."""
+    log, game = batch.log[0], batch.state[depth]
+    for rank in range(NUM_RANKS):
+        game.face_down[BLACK, rank] = NUM_RANKS  # enough for every set: nodes count no stacks
+    log.next_forced, log.num_forced = 0, 0
+    for place in range(NUM_RANKS + 1):
+        if ALEA_ORDERS[number, place] != NONE:
+            log.forced[place] = FORCED_CARD + ALEA_ORDERS[number, place]
+            log.num_forced += 1
+
+
+@rule
+def follow(batch: Batch, tree: Tree, walk: Walk, hands: Array, depth: int) -> None:
+    """Follow the next edge of the node at a depth: the position after it is the next depth's."""
+    choice, below = walk.taken[depth], depth + 1
+    walk.taken[depth] += 1
+    if walk.node[depth] < len(tree.kind):
+        tree.child[walk.edge[depth] + choice] = walk.counts[0]
+    copy_game(batch.state_words, below, batch.state_words, depth)
+    game = batch.state[below]
+    for seat in range(walk.paid.shape[1]):
+        walk.held[below, seat] = walk.held[depth, seat]
+        walk.paid[below, seat] = walk.paid[depth, seat]
+    walk.cards[below], walk.pending[below] = walk.cards[depth], NONE
+    action = walk.actions[depth, choice]
+    if walk.pending[depth] != NONE:
+        turn_up(batch, below, action)
+        walk.cards[below], action = action, walk.pending[depth]
+    else:
+        seat, giver = int(game.seat), walk.givers[depth, choice]
+        give(game, seat, hands[seat], walk.held[depth, seat], giver)
+        walk.held[below, seat] = giver
+        ends = action in (PASS, BID_DONE)
+        if game.alea == ALEA_WAITS and seat != game.turn_seat and ends:
+            walk.pending[below] = action
+            return
+    play_row(batch, below, action)
+    batch.log[0].num_forced = 0
+    for seat in range(walk.paid.shape[1]):
+        walk.paid[below, seat] += batch.slots[below].reward[seat]
+
+
+@entry_point("the tree of a task")
+def grow(batch: Batch, tree: Tree, walk: Walk, hands: Array, numbers: Array, wanted: Array) -> None:
+    """Walk through the tree from the position in row 0, depth first, and write it where there is
+    room.
+
+    The positions of nodes that are `wanted`, bool (n,) or (0,), are kept: in the order of nodes
+    they are written to the rows of `batch.finished`, and the hands held there to `walk.kept`.
+    """
+    depth, kept = 0, 0
+    visit(batch.state[0], tree, walk, hands, numbers, 0)
+    while depth >= 0:
+        node = walk.node[depth]
+        if walk.taken[depth] == 0 and node < len(wanted) and wanted[node]:
+            copy_game(batch.finished, kept, batch.state_words, depth)
+            for seat in range(walk.held.shape[1]):
+                walk.kept[kept, seat] = walk.held[depth, seat]
+            kept += 1
+        if walk.taken[depth] == walk.choices[depth]:
+            depth -= 1
+            continue
+        follow(batch, tree, walk, hands, depth)
+        depth += 1
+        visit(batch.state[depth], tree, walk, hands, numbers, depth)
+
+
+class Beginning:
+    """A task's beginning, and the walk through its tree.
+
+    Args:
+        name: such as "alea-4/0".
+
+    Attributes:
+        name: as given.
+        hands: for every seat the black hands that it can be dealt, int8 (h, 3).
+        tree: its tree.
+
+    Raises:
+        OptionError: there is no such beginning.
+    """
+
+    def __init__(self, name: str) -> None:
+        first = beginnings(name)
+        if len(first) != 1:
+            raise OptionError(f"task {name} has {len(first)} beginnings; take one, as {name}/0")
+        self.name, self._first = name, first
+        players, stock = int(first["num_players"][0]), first["unlocated"][0, BLACK]
+        dealt = first["unknown"][0, :players, BLACK]
+        self.hands = tuple(hands_of(int(number), stock) for number in dealt)
+        most = max(len(own) for own in self.hands)
+        self._padded = np.zeros((players, most, NUM_RANKS), np.int8)
+        for seat, own in enumerate(self.hands):
+            self._padded[seat, : len(own)] = own
+        joint = joint_probabilities(self.hands, stock)
+        counted = self._walk(_new_tree(np.zeros(3, np.int64), self.hands, joint))[1].counts
+        self.tree = _new_tree(counted, self.hands, joint)
+        self._walk(self.tree)
+        tree = self.tree
+        tree.first[-1], tree.first_legal[-1] = counted[1], counted[2]
+        np.cumsum(np.diff(tree.first) * np.diff(tree.first_legal), out=tree.block[1:])
+        tree.payoff[:] = tree.payoff.round(SMALLEST_PAYOFF)  # rewards are float32
+
+    def _walk(
+        self, tree: Tree, wanted: npt.NDArray[np.bool_] | None = None
+    ) -> tuple[npt.NDArray[np.void], Walk]:
+        """Walk through the tree, and return the positions that are wanted, GAME_DTYPE (k,), and the
+        walk.
+        """
+        kept = np.zeros(0, np.bool_) if wanted is None else wanted
+        players, most, _ = self._padded.shape
+        games = Games(DEEPEST, task=self.name, seed=0, autoreset=False, observation=None)
+        games.state[0] = self._first[0]
+        games.state["hand"][0, :players, BLACK] = self._padded[:, 0]
+        walk = _new_walk(players, most + 1, int(kept.sum()))
+        positions = new_games(max(int(kept.sum()), 1))
+        batch = games.batch._replace(finished=positions.view(np.uint32).reshape(len(positions), -1))
+        numbers = np.array([len(own) for own in self.hands])
+        grow(batch, tree, walk, self._padded, numbers, kept)
+        return positions[: kept.sum()], walk
+
+    def positions(
+        self, wanted: npt.NDArray[np.bool_]
+    ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
+        """The positions of some nodes.
+
+        Args:
+            wanted: bool (n,), for every node of the tree.
+
+        Returns:
+            GAME_DTYPE (k,), in the order of nodes, and the index of the hand that every seat holds
+            there, int64 (k, N): any that fits what it has shown.
+        """
+        positions, walk = self._walk(self.tree, wanted)
+        return positions, walk.kept
+
+
+def _new_tree(
+    sizes: npt.NDArray[np.int64],
+    hands: tuple[npt.NDArray[np.int8], ...],
+    joint: npt.NDArray[np.float64],
+) -> Tree:
+    nodes, edges, entries = sizes.tolist()
+    return Tree(
+        kind=np.zeros(nodes, np.int8),
+        first=np.zeros(nodes + 1, np.int64),
+        child=np.zeros(edges, np.int32),
+        action=np.zeros(edges, np.int16),
+        payoff=np.zeros((nodes, len(hands))),
+        cards=np.zeros(nodes, np.int8),
+        hands=hands,
+        joint=joint,
+        legal=np.zeros(entries, np.int64),
+        first_legal=np.zeros(nodes + 1, np.int64),
+        block=np.zeros(nodes + 1, np.int64),
+    )

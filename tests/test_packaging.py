@@ -134,6 +134,8 @@ def test_the_wheel_holds_skyenv_and_its_agents(wheel: Path) -> None:
         "teaching/rules.html",
         "teaching/*.toml",
         "ladders/*.json",
+        "engine/*.npz",
+        "render/*.svg",
         "trained/*.npz",
         "trained/*.json",
         "leaf_networks/*.npz",

@@ -169,7 +169,9 @@ def answers(env: Any, calls: list[Callable[[Any], Any]]) -> list[str]:
     for call in calls:
         try:
             told.append(repr(call(env)))
-        except (AssertionError, AttributeError, KeyError, ValueError) as error:
+        except (KeyError, GameOverError):
+            told.append("nobody is left")  # ours says so in a line
+        except (AssertionError, AttributeError, ValueError) as error:
             told.append(f"{type(error)} {error}")
     return [*told, *EnvLogger.mqueue]
 

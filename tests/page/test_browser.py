@@ -162,8 +162,10 @@ FLOWS: Final[dict[str, tuple[str, list[Step]]]] = {
         "over",
         [
             ("", "#situation", "final scoring, step by step"),
+            ("", '#board svg[aria-label*="final scoring"]', HERE),
             ("click #final-next", "#situation", "final scoring, step by step"),
             ("click #final-all", "#situation", "wins with 14 VP"),
+            ("", '#board svg[aria-label*="wins with 14 VP"]', HERE),
             ("", "#finished #rematch", "play again"),
             ("click #replay", "#count", "^ 0 / 251"),
             ("back", "#final-next", HERE),

@@ -34,7 +34,8 @@ function showTable(state) {
   const sentence = isScoring ? scoring : state.decision.sentence;
   if (isNews($("situation"), sentence)) $("situation").replaceChildren(...linked(sentence));
   document.body.classList.toggle("yours", yours);
-  showBoard($("board"), state.drawing, click, isLegal);
+  const untold = { ...state.drawing, title: ["", `<title>${scoring}</title>`] };
+  showBoard($("board"), isScoring ? untold : state.drawing, click, isLegal);
   $("release").hidden = state.watching || state.over;
 }
 

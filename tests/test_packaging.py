@@ -40,7 +40,7 @@ EXTRAS = (
         "hypothesis",
         "pytest",
     ),
-    *("thorvg_python", "fontTools", "font_source_sans_pro", "PIL", "imageio_ffmpeg", "pygame"),
+    *("thorvg_python", "fontTools", "font_source_sans_pro", "PIL", "pygame"),
     *("starlette", "uvicorn", "websockets"),
     *("pyspiel", "open_spiel", "nbclient"),
 )

@@ -96,7 +96,7 @@ class FilmOptions(Options):
 
     file: Path = argument("the record", metavar="FILE")
     output: Path = option(
-        MISSING, "the file to write, .gif or .mp4", short="-o", metavar="FILE", writes=True
+        MISSING, "the file to write, .gif", short="-o", metavar="FILE", writes=True
     )
     game: int = option(1, "which game", low=1, high=MAX_INT32, metavar="N")
     first: int = option(0, "begin after N actions", short="--from", high=MAX_INT32, metavar="N")

@@ -13,7 +13,6 @@ import io
 import math
 import threading
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,10 +27,10 @@ from skyenv.render.glyphs import outlined
 
 LARGEST: Final = 8192
 """Pixels of the longer side."""
-HIGHEST_FPS: Final = 60.0
-"""Pictures a second."""
-SUFFIXES: Final = (".gif", ".mp4")
-"""What films can be."""
+HIGHEST_FPS: Final = 50.0
+"""Pictures a second; browsers slow faster ones down."""
+_HOLD: Final = 3000
+"""Milliseconds for which a film's last picture stays longer than the others."""
 
 _FAR_OFF: Final = 48
 """A colour that is so wrong in a channel is another colour."""
@@ -133,25 +132,18 @@ def png(svg_text: str, width: int | None = None) -> bytes:
 
 
 def animation(
-    svgs: Iterable[str],
-    path: str | Path,
-    *,
-    fps: float = 2.0,
-    width: int | None = None,
-    hold: float = 3.0,
+    svgs: Iterable[str], path: str | Path, *, fps: float = 2.0, width: int | None = None
 ) -> int:
-    """Pictures as a film, an animated GIF or an MP4 (H.264), as the path's suffix says.
+    """Pictures as a film, an animated GIF.
 
     The pictures are drawn one after the other, so they may come from a generator. All must have one
     size, as wide pictures of one game have.
 
     Args:
         svgs: at least one SVG text.
-        path: the file to write, ``….gif`` or ``….mp4``. A file that is there is replaced when the
-            film is done.
+        path: the file to write, ``….gif``. A file that is there is replaced when the film is done.
         fps: pictures a second, above 0, at most HIGHEST_FPS.
         width: pixels; None: as the SVGs say.
-        hold: seconds for which the last picture stays.
 
     Returns:
         The number of pictures.
@@ -162,90 +154,46 @@ def animation(
         OSError: the file can't be written.
     """
     target = Path(path)
-    if target.suffix.lower() not in SUFFIXES:
-        raise OptionError(f"a film is a .gif or an .mp4 file, not {shown(str(path))}")
+    if target.suffix.lower() != ".gif":
+        raise OptionError(f"a film is a .gif file, not {shown(str(path))}")
     if not 0 < fps <= HIGHEST_FPS:
         raise OptionError(f"fps must be above 0 and at most {HIGHEST_FPS:g}, not {shown(fps)}")
-    if not 0 <= hold <= 60:
-        raise OptionError(f"hold must be from 0 to 60 seconds, not {shown(hold)}")
-    write = _write_gif if target.suffix.lower() == ".gif" else _write_mp4
     with replacing(target) as part:  # a path that can't be written is told before the work begins
-        frames = _frames(svgs, width)
-        first = next(frames, None)
-        if first is None:
+        pictures = list(_frames(svgs, width))
+        if not pictures:
             raise OptionError("a film needs at least one picture")
-        return write(part, first, frames, fps, hold)
-
-
-def _frames(svgs: Iterable[str], width: int | None) -> Iterator[RGB]:
-    """The pictures' pixels; all must have one size."""
-    shape: tuple[int, ...] | None = None
-    for svg_text in svgs:
-        frame = rgb(svg_text, width)
-        if shape is not None and frame.shape != shape:
-            raise OptionError(
-                f"the pictures of a film must have one size; one has {frame.shape}, the first "
-                f"{shape}"
-            )
-        shape = frame.shape
-        yield frame
-
-
-def _write_gif(path: Path, first: RGB, frames: Iterator[RGB], fps: float, hold: float) -> int:
-    """Frames keep the palette of those before them while it fits: what doesn't change stays equal,
-    and isn't stored again.
-    """
-    image = needed("PIL.Image")
-    needed("PIL.GifImagePlugin")
-    pictures: list[Any] = []
-    palette: Any = None
-    for frame in chain([first], frames):
-        picture = None if palette is None else _in_palette(image, frame, palette)
-        if picture is None:
-            palette = image.fromarray(frame).quantize(256, image.Quantize.MEDIANCUT)
-            picture = palette
-        pictures.append(picture)
-    pause = max(round(1000 / fps), 20)
-    durations = [pause] * (len(pictures) - 1) + [pause + round(1000 * hold)]
-    pictures[0].save(
-        path,
-        "GIF",
-        save_all=True,
-        append_images=pictures[1:],
-        duration=durations,
-        loop=0,
-        optimize=False,
-    )
+        pause = round(1000 / fps)
+        durations = [pause] * (len(pictures) - 1) + [pause + _HOLD]
+        options = {"save_all": True, "append_images": pictures[1:], "duration": durations}
+        pictures[0].save(part, "GIF", **options, loop=0, optimize=False)
     return len(pictures)
 
 
-def _in_palette(image: Any, frame: RGB, palette: Any) -> Any:
+def _frames(svgs: Iterable[str], width: int | None) -> Iterator[Any]:
+    """The pictures in at most 256 colours; all must have one size.
+
+    They keep the palette of those before them while it fits: what doesn't change stays equal, and
+    isn't stored again.
+    """
+    image = needed("PIL.Image")
+    needed("PIL.GifImagePlugin")
+    palette: Any = None
+    for svg_text in svgs:
+        frame = image.fromarray(rgb(svg_text, width))
+        if palette is not None and frame.size != palette.size:
+            raise OptionError(
+                f"the pictures of a film must have one size; one has {frame.size}, the first "
+                f"{palette.size}"
+            )
+        picture = None if palette is None else _in_palette(image, frame, palette)
+        if picture is None:
+            picture = palette = frame.quantize(256, image.Quantize.MEDIANCUT)
+        yield picture
+
+
+def _in_palette(image: Any, frame: Any, palette: Any) -> Any:
     """The frame in the colours of a palette; None if some of its own aren't among them."""
-    picture = image.fromarray(frame).quantize(palette=palette, dither=image.Dither.NONE)
-    strange = np.abs(np.asarray(picture.convert("RGB"), np.int16) - frame).max(axis=2) > _FAR_OFF
+    picture = frame.quantize(palette=palette, dither=image.Dither.NONE)
+    off = np.asarray(picture.convert("RGB"), np.int16) - np.asarray(frame)
+    strange = np.abs(off).max(axis=2) > _FAR_OFF
     return None if strange.mean() > _MOST_STRANGE else picture
-
-
-def _write_mp4(path: Path, first: RGB, frames: Iterator[RGB], fps: float, hold: float) -> int:
-    """H.264 in a form that all browsers play; its sides must be even."""
-    ffmpeg = needed("imageio_ffmpeg")
-    height, width = first.shape[0] // 2 * 2, first.shape[1] // 2 * 2
-    options = {
-        "codec": "libx264",
-        "pix_fmt_out": "yuv420p",
-        "macro_block_size": 1,
-        "quality": 8,
-        "ffmpeg_log_level": "error",
-    }
-    writer = ffmpeg.write_frames(str(path), (width, height), fps=fps, **options)
-    writer.send(None)
-    number, last = 0, first
-    try:
-        for last in chain([first], frames):
-            writer.send(np.ascontiguousarray(last[:height, :width]))
-            number += 1
-        for _ in range(round(hold * fps)):
-            writer.send(np.ascontiguousarray(last[:height, :width]))
-    finally:
-        writer.close()
-    return number

@@ -9,6 +9,7 @@ import re
 import subprocess
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,9 @@ from skyenv.agents.interface import Evaluations
 from skyenv.page.browsers import COOKIE, new_token
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.game_server import GameServer, new_game
+from skyenv.page.library import Library
 from skyenv.page.replays import Replay
+from skyenv.page.roots import key_of, roots_of
 from skyenv.page.session import Session
 from skyenv.page.storage import ANYBODY, HUMAN, MEMORY, Link, Storage
 from skyenv.page.web import application
@@ -65,6 +68,13 @@ class Judge(RandomAgent):
         own = scores[np.arange(len(decisions)), decisions.seat]
         ahead = np.tanh((own - scores.mean(axis=1)) / 20)
         return decisions.mask / decisions.mask.sum(axis=1, keepdims=True), ahead
+
+
+def judged_catalogue() -> Catalogue:
+    """The same, and one that estimates chances to win."""
+    quick = quick_catalogue()
+    entries = [*(quick[name] for name in quick.names), CatalogueEntry("trained", Judge())]
+    return Catalogue(entries)
 
 
 def make_app(path: str | Path = MEMORY) -> Starlette:
@@ -179,6 +189,24 @@ def opened(client: TestClient, game: Game, names: list[str] | None = None) -> st
     client.get("/")
     page: str = client.post("/api/replays", content=game.to_record(names)).json()["page"]
     return page.replace("/replay/", "/api/replays/")
+
+
+def replay_of(game: Game, names: list[str] | None = None) -> Replay:
+    """A game's replay."""
+    return Replay.of(game.to_record(names).encode(), 1)
+
+
+@contextmanager
+def in_library(folder: Path, game: Game) -> Iterator[tuple[TestClient, TestClient, str]]:
+    """Two browsers of an application with a game of a library, and the game's address in the
+    interface.
+    """
+    (folder / "game.jsonl").write_text(game.to_record(), encoding="utf-8")
+    library = Library(roots_of([folder]))
+    app = application(Storage(MEMORY), judged_catalogue(), ["localhost"], library=library)
+    with client_of(app) as client:
+        client.get("/")
+        yield client, another(app), f"/api/replays/{key_of(f'{folder.name}/game.jsonl')}/1"
 
 
 def seated(*players: TestClient | str | None, game: Game | None = None) -> list[str]:

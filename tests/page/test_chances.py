@@ -22,11 +22,11 @@ from skyenv.rules.state import GAME_DTYPE
 def test_the_next_coloured_cards_are_those_that_the_game_asks_chance_for() -> None:
     asked = 0
     for game in islice(positions(2, 2, "take"), 0, None, 3):
-        for action in [one for one in game.legal_actions if game.chance_ahead(one)]:
-            told = Stacks.of(game.state, None).next_card(action - TAKE)
-            ahead = game.chance_ahead(action)
-            assert told == pytest.approx([ahead.get(value, 0.0) for value in CARD_VALUES])
-            asked += 1
+        for action in game.legal_actions:
+            if ahead := game.chance_ahead(action):
+                told = Stacks.of(game.state, None).next_card(action - TAKE)
+                assert told == pytest.approx([ahead.get(value, 0.0) for value in CARD_VALUES])
+                asked += 1
     assert asked > 10
 
 
@@ -103,9 +103,8 @@ def test_a_bid_is_worth_what_its_buildings_score() -> None:
         position, seat = game.state, game.seat or 0
         told, place, other = worth(game.view(seat)), int(position["auction_place"]), 1 - seat
         assert told is not None
-        for one in told["colours"]:
-            if place < len(position["value"]):
-                assert one["vp"] == position["value"][place, COLOURS.index(one["name"])]
+        for one in told["colours"] if place < len(position["value"]) else []:
+            assert one["vp"] == position["value"][place, COLOURS.index(one["name"])]
         held = position["hand"][other] @ np.array(CARD_VALUES)
         real = max((held[colour] for colour in allowed_colours(position, other)), default=0)
         for most in told["others"]:
@@ -114,7 +113,6 @@ def test_a_bid_is_worth_what_its_buildings_score() -> None:
             alea = Stacks.of(position, seat).alea()
             more = sum(chance for total, chance in alea.items() if total > 10)
             assert dict(map(tuple, told["alea"]))[10] == pytest.approx(more, abs=1e-3)
-        assert worth(game.view(other)) is None
 
 
 @pytest.mark.rule("END-3")

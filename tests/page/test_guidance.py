@@ -26,33 +26,26 @@ def told(game: Game, seat: int | None = None) -> dict[str, Any]:
 
 
 def test_every_decision_has_its_sentence_and_what_belongs_to_it() -> None:
-    seen, texts = set(), set()
+    seen = set()
     for game in positions(3, 3):
         decision, seat = told(game), game.seat or 0
         assert (decision["options"] is not None) == (game.phase == "option")
-        is_bid = game.phase == "bid" and min(game.legal_actions) == PASS
-        assert (decision["bid"] is not None) == is_bid
+        assert (decision["bid"] is not None) == (PASS in game.legal_actions)
         assert (decision["auction"] is not None) == (game.phase in ("bid", "build"))
         waiting = told(game, (seat + 1) % 3)
         assert waiting["sentence"].startswith(f"Seat {seat + 1} (")
         assert (waiting["options"], waiting["bid"]) == (None, None)
         seen.add(game.phase)
-        texts.add((decision["auction"] or {"text": ""})["text"])
     assert len(seen) == 7
-    assert any("More than " in text and "builds up to" in text for text in texts)
 
 
 def test_the_options_are_the_legal_ones_and_the_others_say_why() -> None:
-    without = 0
     for game in positions(3, 3, "option"):
         cards = told(game)["options"]
         actions = [choice["action"] for card in cards for choice in card["choices"]]
         assert sorted(actions) == game.legal_actions
         assert all(bool(card["choices"]) != bool(card["why"]) for card in cards)
-        if OPTION_A not in actions:
-            assert cards[0]["why"] == why_illegal(game.view(), OPTION_A)
-            without += 1
-    assert without
+        assert cards[0]["why"] == (why_illegal(game.view(), OPTION_A) or "")
 
 
 @pytest.mark.rule("AUC-3", "AUC-4", "AUC-5")

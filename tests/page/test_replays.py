@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import gzip
-import hashlib
 import json
 import re
 import xml.etree.ElementTree as ElementTree
@@ -12,20 +11,14 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from pages import played
+from pages import played, replay_of
 
 from skyenv import Game
 from skyenv.page import export, replays
 from skyenv.page.chart import HEIGHT, NOW, WIN, Rows, chart
 from skyenv.page.errors import PageError
-from skyenv.page.replays import Replay
 from skyenv.render import words
 from skyenv.render.colours import VARIABLES
-
-
-def replay_of(game: Game, names: list[str] | None = None) -> Replay:
-    """The game's replay."""
-    return Replay.of(game.to_record(names).encode(), 1)
 
 
 @pytest.mark.parametrize(("players", "side"), [(2, "back"), (4, "front")])
@@ -41,9 +34,7 @@ def test_every_step_is_the_games(players: int, side: str) -> None:
     assert (again.is_over, replay.steps) == (True, int(game.state["decisions"]))
     lines = replay.lines()
     assert [line for _, line, _ in lines] == words.log(game.events, names)
-    assert [step for step, *_ in lines] == sorted(step for step, *_ in lines)
-    for score, name in zip(game.scores, names, strict=True):
-        assert f"{name} · {score}<" in replay.payload()["charts"]["vp"]["wide"]
+    assert lines == sorted(lines, key=lambda line: line[0])
 
 
 def test_a_game_that_is_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,13 +87,8 @@ def test_an_export_carries_every_view_of_every_step_and_nothing_from_outside() -
         for step, changed in enumerate(data["views"][f"{'all' if seat is None else seat}/wide"]):
             numbers = zip(changed[::2], changed[1::2], strict=True)
             shown |= {data["names"][name]: data["parts"][part] for name, part in numbers}
-            parts = replay.drawing(step, seat, VARIABLES).parts
-            assert {name: shown[name] for name in parts} == {
-                name: part.text for name, part in parts.items()
-            }
+            for name, part in replay.drawing(step, seat, VARIABLES).parts.items():
+                assert shown[name] == part.text
         assert step == 25
     assert not re.search(r"""<game>|\{\{|\b(?:src|href)\s*=\s*["'](?!data:)""", page)
     assert page.count("</script>") == 2
-    (script,) = re.findall(r'<script type="module">(.*?)</script>', page, re.DOTALL)
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    assert f"script-src 'sha256-{digest}'" in page

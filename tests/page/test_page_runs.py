@@ -25,7 +25,7 @@ from skyenv.page.runs import Runs
 from skyenv.page.storage import Storage
 from skyenv.page.web import application
 
-FIRST = key_of("runs/first")
+FIRST = key_of("runs/first/milestones/000240.npz")
 
 
 def runs_of(*folders: Path) -> Runs:
@@ -36,33 +36,25 @@ def test_a_run_is_told_without_its_path(tmp_path: Path) -> None:
     make_run(tmp_path / "runs" / "first", start="/home/ann/model.npz")
     (told,) = runs_of(tmp_path / "runs").overview()
     assert told.pop("changed") > 0
+    names = "model", "milestones/000000", "milestones/000240", "milestones/000250"
     assert told == {
-        "key": FIRST,
         "name": "runs/first",
-        "players": 3,
-        "side": "back",
         "networks": [
-            {"age": "newest", "seconds": None},
-            {"age": "0 s", "seconds": 0},
-            {"age": "4 min", "seconds": 240},
-            {"age": "4 min 10 s", "seconds": 250},
+            {"name": Path(name).name, "key": key_of(f"runs/first/{name}.npz")} for name in names
         ],
-        "picture": True,
+        "picture": key_of("runs/first/curves.png"),
     }
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"players": 7, "side": [], "x": {}}'])
-def test_runs_are_found_in_folders_of_folders_without_links_and_whatever_their_options_say(
-    content: str, tmp_path: Path
-) -> None:
+def test_runs_are_found_in_folders_of_folders_without_links(tmp_path: Path) -> None:
     runs = tmp_path / "runs"
     for name in ("a", "b/c", "b/e/f/g/h", ".hidden"):
-        (make_run(runs / name) / "config.json").write_text(content)
+        make_run(runs / name)
     (runs / "d").mkdir()
     (runs / "d" / "model.npz").symlink_to(NETWORK)
     (runs / "link").symlink_to(runs / "b")
-    told = {(run["name"], run["players"], run["side"]) for run in runs_of(runs).overview()}
-    assert told == {(f"runs/{name}", 2, "front") for name in ("a", "b/c", "b/e/f/g/h")}
+    told = {run["name"] for run in runs_of(runs).overview()}
+    assert told == {f"runs/{name}" for name in ("a", "b/c", "b/e/f/g/h")}
 
 
 # ---- by the interface ----
@@ -81,8 +73,8 @@ def made(folder: Path, host: str = "localhost") -> Starlette:
     return application(storage, quick_catalogue(), [host], runs=runs)
 
 
-def offer(client: TestClient, seconds: object = None, key: str = FIRST) -> Any:
-    return client.post(f"/api/runs/{key}/networks", json={"seconds": seconds})
+def offer(client: TestClient, key: str = FIRST) -> Any:
+    return client.post(f"/api/runs/networks/{key}", json={})
 
 
 def begin(client: TestClient, agent: str) -> Any:
@@ -96,15 +88,17 @@ def test_a_network_of_a_run_is_played_against(folder: Path) -> None:
         client.get("/runs")
         told = client.get("/api/runs").json()
         assert str(folder.parent) not in json.dumps(told)
-        assert client.get(f"/api/runs/{told['runs'][0]['key']}/curves.png").content == PICTURE
-        name = offer(client, 240).json()["name"]
-        assert re.fullmatch(r"first @ 4 min \([0-9a-f]{8}\)", name)
+        assert client.get(f"/api/runs/pictures/{told['runs'][0]['picture']}").content == PICTURE
+        name = offer(client).json()["name"]
+        assert re.fullmatch(r"first @ 000240 \([0-9a-f]{8}\)", name)
         page = begin(client, name).json()["page"]
         assert payload(client, page.replace("/seat/", "/api/seats/"))["names"][1] == name
         shutil.copy(NETWORK.parent / "3-players.npz", folder / "first" / "milestones/000240.npz")
-        assert offer(client, 240).json()["name"] != name  # of a run that was begun anew
+        assert offer(client).json()["name"] != name  # of a run that was begun anew
         shutil.rmtree(folder / "first")
-        assert client.get(f"/api/runs/{FIRST}/curves.png").status_code == 404
+        assert (
+            client.get(f"/api/runs/pictures/{key_of('runs/first/curves.png')}").status_code == 404
+        )
     with client_of(made(folder)) as later:  # the page was started again, and the run is gone
         later.cookies = client.cookies
         assert begin(later, name).status_code == 201
@@ -124,9 +118,10 @@ class Hostile:
 @pytest.mark.parametrize("is_pickle", [True, False])
 def test_nothing_of_a_run_is_unpickled(name: str, is_pickle: bool, folder: Path) -> None:
     """Neither a run's file nor its copy, which the page finds when it is started again."""
+    files = "model.npz", "milestones/000240.npz"
     run, mark, copies = folder / "first", folder / "unpickled", folder.parent / "networks"
-    for model in (run / "model.npz", run / "milestones" / "000240.npz"):
-        model.unlink()
+    for file in files:
+        (run / file).unlink()
     with open(run / name, "wb") as stream:
         if is_pickle:
             pickle.dump(Hostile(mark), stream)
@@ -135,8 +130,11 @@ def test_nothing_of_a_run_is_unpickled(name: str, is_pickle: bool, folder: Path)
     copies.mkdir()
     with client_of(made(folder)) as client:
         client.get("/runs")
-        assert {offer(client, seconds).status_code for seconds in (None, 240)} <= {400, 404}
-        for agent in ("first @ newest (01234567)", "first @ 4 min (01234567)"):
+        assert {offer(client, key_of(f"runs/first/{file}")).status_code for file in files} <= {
+            400,
+            404,
+        }
+        for agent in ("first @ model (01234567)", "first @ 000240 (01234567)"):
             shutil.copy(run / name, copies / f"{key_of(agent)}{Path(name).suffix}")
             assert begin(client, agent).status_code in (400, 404)
     assert not mark.exists()
@@ -147,14 +145,11 @@ def test_nothing_of_a_run_is_unpickled(name: str, is_pickle: bool, folder: Path)
 
 def test_no_other_network_can_be_named_and_strangers_make_no_copies(folder: Path) -> None:
     with client_of(made(folder)) as client:
-        assert offer(client, 240).status_code == 403
+        assert offer(client).status_code == 403
         client.get("/runs")
-        for key, seconds, status in (
-            *(("x", None, 404), (FIRST, 7, 404), (FIRST, -1, 404)),
-            *((FIRST, "240", 400), (FIRST, 1e12, 400)),
-        ):
-            answer = offer(client, seconds, key)
-            assert (answer.status_code, {*answer.json()}) == (status, {"error"})
+        for key in ("x", key_of("runs/first/config.json"), key_of("runs/first/curves.png")):
+            answer = offer(client, key)
+            assert (answer.status_code, {*answer.json()}) == (404, {"error"})
     assert not (folder.parent / "networks").exists()
 
 
@@ -166,8 +161,8 @@ def test_playing_against_a_milestone(folder: Path) -> None:
         page.open(f"{server.address}/runs")
         page.wait("#runs details[open] img")
         check_accessible(page)
-        page.run("document.querySelector('#runs select').value = 2")
+        page.run("document.querySelector('#runs select').value = '000240'")
         page.click("#runs button.primary")
         page.wait("#board svg")
-        page.wait_until(lambda: "first @ 4 min" in page.text("body"), "the network's name")
+        page.wait_until(lambda: "first @ 000240" in page.text("body"), "the network's name")
         assert page.complaints() == []

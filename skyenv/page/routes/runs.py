@@ -9,7 +9,7 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from skyenv.page.errors import PageError
-from skyenv.page.requests import browser_of, from_disk, integer, json_object, page, server_of
+from skyenv.page.requests import browser_of, from_disk, page, server_of
 from skyenv.page.runs import Runs
 
 NO_RUNS: Final = "this page was started without folders of trainings; start it with --runs FOLDER"
@@ -37,9 +37,7 @@ async def _picture(request: Request) -> Response:
 async def _offer(request: Request) -> Response:
     """Make a network one of the agents on offer; its name."""
     browser_of(request)  # it writes a file: only who has opened the page may ask
-    seconds = (await json_object(request)).get("seconds")
-    wanted = None if seconds is None else integer(seconds, "seconds")
-    name = await from_disk(request, _runs(request).offered, request.path_params["key"], wanted)
+    name = await from_disk(request, _runs(request).offered, request.path_params["key"])
     await server_of(request).catalogue.look_up(name)
     return JSONResponse({"name": name}, 201)
 
@@ -47,6 +45,6 @@ async def _offer(request: Request) -> Response:
 ROUTES: Final[list[BaseRoute]] = [
     Route("/runs", page("runs.html"), methods=["GET"]),
     Route("/api/runs", _list, methods=["GET"]),
-    Route("/api/runs/{key}/curves.png", _picture, methods=["GET"]),
-    Route("/api/runs/{key}/networks", _offer, methods=["POST"]),
+    Route("/api/runs/pictures/{key}", _picture, methods=["GET"]),
+    Route("/api/runs/networks/{key}", _offer, methods=["POST"]),
 ]

@@ -3,37 +3,45 @@ import { $, ask, at, el, leaveBy, note, send, when } from "./dom.js";
 import { offered, watch } from "./match.js";
 import { setUpHeader } from "./rules.js";
 
-/** A choice of a run's networks, to be played against or watched. */
-function match({ key, networks, players, side }, agents) {
-  const failed = el("p.note", { role: "alert", hidden: true });
-  const which = el(
+const choice = (label, values, first) => {
+  const select = el(
     "select",
-    networks.map((one, at) => el("option", { value: at }, one.age)),
+    values.map((value) => el("option", { selected: value === first }, value)),
   );
-  const option = (name) => el("option", { selected: name === "greedy" }, name);
-  const whom = el("select", agents.map(option));
-  const others = (name) => Array(players - 1).fill(name);
+  return [select, el("label", label, select)];
+};
+
+/** A choice of a run's networks, to be played against or watched. */
+function match({ networks }, agents) {
+  const failed = el("p.note", { role: "alert", hidden: true });
+  const names = networks.map((one) => one.name);
+  const [network, networkChoice] = choice("network", names, "model");
+  const [players, playersChoice] = choice("players", [2, 3, 4]);
+  const [side, sideChoice] = choice("side", ["front", "back"]);
+  const [opponent, opponentChoice] = choice("opponent", agents, "greedy");
+  const others = (name) => Array(players.value - 1).fill(name);
   const begin = (go) => (event) =>
     leaveBy(
       event.target,
       async () => {
         note("", failed);
-        const { seconds } = networks[Number(which.value)];
-        return go((await send(`/api/runs/${key}/networks`, { seconds })).name);
+        const { key } = networks[network.selectedIndex];
+        return go((await send(`/api/runs/networks/${key}`, {})).name);
       },
       (text) => note(text, failed),
     );
-  const play = begin((name) =>
-    send("/api/games", { players, side, seats: ["me", ...others(`agent:${name}`)] }),
-  );
-  const look = begin((name) => watch([name, ...others(whom.value)], side));
+  const play = begin((name) => {
+    const seats = ["me", ...others(`agent:${name}`)];
+    return send("/api/games", { players: seats.length, side: side.value, seats });
+  });
+  const look = begin((name) => watch([name, ...others(opponent.value)], side.value));
   return el(
     "div",
     el(
       "div.filters.match",
-      el("label", "network", which),
+      ...[networkChoice, playersChoice, sideChoice],
       el("button.primary", { onclick: play }, "play against it"),
-      el("label", "opponent", whom),
+      opponentChoice,
       el("button", { onclick: look }, "watch them play"),
     ),
     failed,
@@ -44,12 +52,12 @@ function entry(run, agents, open) {
   const games = { href: `/library?${new URLSearchParams({ text: `${run.name}/` })}` };
   const curves = {
     loading: "lazy",
-    src: at(`/api/runs/${run.key}/curves.png`),
+    src: at(`/api/runs/pictures/${run.picture}`),
     alt: "The curves of this training, as its curves.png has them",
   };
   return el(
     "details.card",
-    { id: run.key, open },
+    { open },
     el("summary", el("h2", run.name), el("span.small", ` · changed ${when(run.changed)}`)),
     match(run, agents),
     el("p", el("a", games, "Look through its games")),
@@ -60,8 +68,7 @@ function entry(run, agents, open) {
 setUpHeader();
 try {
   const [{ runs }, agents] = await Promise.all([ask("/api/runs"), offered()]);
-  const wanted = location.hash.slice(1) || runs[0]?.key;
-  $("runs").replaceChildren(...runs.map((run) => entry(run, agents, run.key === wanted)));
+  $("runs").replaceChildren(...runs.map((run, at) => entry(run, agents, at === 0)));
   if (!runs.length) throw new Error("No training in the folders has kept a network yet.");
 } catch (error) {
   note(error.message);

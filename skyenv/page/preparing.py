@@ -24,6 +24,8 @@ from skyenv.rules.compiling import progress_to
 
 FITTING: Final = "greedy"
 """The agent that gets ready first, if it is on offer: the one that pages suggest."""
+ALL: Final = ""
+"""The name of what prepares everything; agents have others."""
 _log = logging.getLogger("skyenv.page")
 
 
@@ -115,24 +117,22 @@ class Preparation:
         self._workers = workers
         self._has_rules = workers is None
         self._error = ""
-        self._wanted: list[str] = []
-        self._settled = {name: asyncio.Event() for name in catalogue.names}
         self._step = Step()
-        self._task: asyncio.Task[None] | None = None
-        for name, one in catalogue.readiness.items():
-            if one.state == "ready" or workers is None:
-                self._settle(name)
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        if workers is None:
+            for one in catalogue.readiness.values():
+                one.state = "ready"
 
     def begin(self) -> None:
         """Get ready, in the background."""
         if self._workers is not None:
-            self._task = asyncio.create_task(self._prepare(self._workers))
+            self._tasks[ALL] = asyncio.create_task(self._prepare(self._workers))
 
     async def close(self) -> None:
         """Get no further."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        for task in self._tasks.values():
+            task.cancel()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
     def require_rules(self) -> None:
         """Pass if the rules are there.
@@ -154,15 +154,14 @@ class Preparation:
             raise PageError(f"{name} can't play: {one.error}", 409)
 
     async def agent(self, name: str) -> None:
-        """Wait until an agent can play; it comes before those that nobody waits for.
+        """Wait until an agent of the catalogue can play. It is compiled at once, beside one that
+        takes long.
 
         Raises:
             PageError: it can't be had.
         """
-        settled = self._settled.get(name)  # a network that came later has none
-        if settled is not None and not settled.is_set():
-            self._wanted.append(name)
-            await settled.wait()
+        if self._workers is not None:
+            await asyncio.shield(self._compiling(self._workers, name))
         self.require_hope(name)
 
     def payload(self) -> dict[str, Any]:
@@ -171,23 +170,17 @@ class Preparation:
         Returns:
             `rules`: whether they are there; `ready`: whether everything is; `error`: why the rules
                 can't be had, or empty; `about`, `done`, `total`: what is compiled for the rules or
-                the agent under way, as in :class:`Step`; `agents`: as
+                an agent under way, as in :class:`Step`; `agents`: as
                 :meth:`Catalogue.describe` tells.
         """
+        states = {one.state for one in self._catalogue.readiness.values()}
         return {
             "rules": self._has_rules,
-            "ready": self._has_rules and self._next() is None,
+            "ready": self._has_rules and states <= {"ready", "failed"},
             "error": self._error,
             **vars(self._step),
             "agents": self._catalogue.describe(),
         }
-
-    def _next(self) -> str | None:
-        """The agent that gets ready next: one that is waited for, the fitting one, the list's
-        first.
-        """
-        left = [name for name, event in self._settled.items() if not event.is_set()]
-        return next((name for name in [*self._wanted, FITTING, *left] if name in left), None)
 
     # ---- getting ready ----
 
@@ -201,30 +194,30 @@ class Preparation:
             self._error = f"The rules can't be compiled: {_line(error)}"
             return
         self._has_rules = True
-        while (name := self._next()) is not None:
-            self._step = Step()
-            await self._prepare_agent(workers, name)
-        self._step = Step()
+        for name in sorted(self._catalogue.names, key=lambda name: name != FITTING):
+            await self._compiling(workers, name)
 
-    async def _prepare_agent(self, workers: Workers, name: str) -> None:
+    def _compiling(self, workers: Workers, name: str) -> asyncio.Task[None]:
+        """What compiles an agent, or has done so."""
+        if name not in self._tasks:
+            self._tasks[name] = asyncio.create_task(self._compile(workers, name))
+        return self._tasks[name]
+
+    async def _compile(self, workers: Workers, name: str) -> None:
         one, job = self._catalogue.readiness[name], partial(compile_agent, self._catalogue[name])
-        one.state = "preparing"
+        if one.state == "ready":
+            return
+        one.state, self._step = "preparing", Step()
         try:
             one.description, one.version = await workers.ask(job, on_progress=self._note)
+            one.state = "ready"
         except Exception as error:  # an agent's code can fail anyhow
-            self._settle(name, _line(error))
-        else:
-            self._settle(name)
+            one.state, one.error = "failed", _line(error)
+            _log.warning("agent %s can't play: %s", name, one.error)
+        self._step = Step()
 
     def _note(self, step: Step) -> None:
         self._step = step
-
-    def _settle(self, name: str, error: str = "") -> None:
-        one = self._catalogue.readiness[name]
-        one.state, one.error = "failed" if error else "ready", error
-        if error:
-            _log.warning("agent %s can't play: %s", name, error)
-        self._settled[name].set()
 
 
 def _line(error: Exception) -> str:

@@ -124,20 +124,20 @@ def test_everything_is_told_and_answered_while_the_rules_are_compiled(
     assert ann.post("/api/replays", content=record).status_code == 201
 
 
-def test_the_fitting_agent_is_first_and_one_that_is_waited_for_comes_next(
+def test_the_fitting_agent_is_first_and_holds_up_none_that_is_waited_for(
     ann: TestClient, compiler: Compiler
 ) -> None:
     compiler.may["rules"].set()
     wait_until(lambda: compiler.begun == ["greedy"])
     seat = begin(ann, ["me", "agent:crowd"])
     play_first(ann, seat)
-    compiler.may["greedy"].set()
     wait_until(lambda: compiler.begun == ["greedy", "crowd"])
-    agents = told(ann)["agents"]
-    assert (agents["greedy"]["ready"], agents["greedy"]["description"]) == (True, "plays greedy")
-    assert (agents["crowd"]["state"], payload(ann, seat)["step"]) == ("preparing", 1)
+    assert (told(ann)["agents"]["crowd"]["state"], payload(ann, seat)["step"]) == ("preparing", 1)
     compiler.may["crowd"].set()
     assert wait_for_turn(ann, seat)["step"] > 1  # the game goes on by itself
+    agents = told(ann)["agents"]
+    assert (agents["crowd"]["ready"], agents["crowd"]["description"]) == (True, "plays crowd")
+    assert agents["greedy"]["state"] == "preparing"
 
 
 def test_an_agent_that_fails_is_told_and_others_play(ann: TestClient, compiler: Compiler) -> None:

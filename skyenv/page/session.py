@@ -12,13 +12,13 @@ from typing import Any, Final
 from skyenv.engine.events import Event
 from skyenv.engine.game import Game
 from skyenv.engine.knowledge import PUBLIC
-from skyenv.errors import IllegalActionError, SkyenvError
+from skyenv.errors import SkyenvError
 from skyenv.page.errors import PageError
 from skyenv.page.storage import HUMAN, Link, StoredGame
 from skyenv.page.teaching import tutorial
 from skyenv.page.variations import played_on
 from skyenv.render.words import counted, seat_name
-from skyenv.rules.actions import ACTION_NAMES, BID, BID_DONE, BUILD, MOVE, PASS, STOP, TAKE
+from skyenv.rules.actions import BID, BID_DONE, BUILD, MOVE, PASS, STOP, TAKE
 from skyenv.seeds import HIGHEST_SEED
 
 POSITIONS: Final = 64  # positions that are kept for pages that show one after the other
@@ -275,13 +275,7 @@ class Session:
             raise PageError(
                 "a choice is one action, two cards that are taken, or a bid's cards and its end"
             )
-        game, choices = self.game.copy(), self.position.choices
-        for action in actions:
-            if game.seat != seat or action not in game.legal_actions:
-                what = ACTION_NAMES[action] if 0 <= action < len(ACTION_NAMES) else str(action)
-                raise IllegalActionError(f"'{what}' is not legal here", action)
-            choices = self._play(game, action, choices)
-        return Position(game, (*self.position.actions, *actions), choices)
+        return self.played(actions)
 
     def played(self, actions: Sequence[int]) -> Position:
         """What actions lead to.

@@ -51,6 +51,7 @@ VERSION: Final = 2  # what marks the file as ours, and the version of its tables
 # Columns of a game that hold JSON.
 _LISTS: Final = ("agents", "changes", "actions", "scores")
 _LINKS: Final = "SELECT link.* FROM link JOIN game ON game.id = link.game"
+_GONE: Final = "there is no such game; it may have been deleted"
 _Values = ParamSpec("_Values")
 _Answer = TypeVar("_Answer")
 _log = logging.getLogger("skyenv.page")
@@ -162,13 +163,14 @@ class Storage:
         """The connection for this thread alone.
 
         Raises:
-            StorageError: instead of SQLite's errors, but for broken constraints.
+            StorageError: instead of SQLite's errors.
+            PageError: what is added belongs to a game that is gone.
         """
         with self._lock:
             try:
                 yield self._connection
-            except sqlite3.IntegrityError:
-                raise
+            except sqlite3.IntegrityError as error:
+                raise PageError(_GONE, 404) from error
             except sqlite3.DatabaseError as error:
                 raise _trouble(error) from error
 
@@ -339,7 +341,7 @@ class Storage:
         Raises:
             PageError: the game is gone.
         """
-        with self.transaction() as connection, _existing():
+        with self.transaction() as connection:
             connection.execute("INSERT OR IGNORE INTO spectator VALUES (?, ?)", (token, browser))
 
     # ---- replays ----
@@ -415,25 +417,11 @@ def _columns(values: Mapping[str, Any]) -> dict[str, object]:
     return {name: json.dumps(each) if name in _LISTS else each for name, each in values.items()}
 
 
-@contextlib.contextmanager
-def _existing() -> Iterator[None]:
-    """While something is added to a game.
-
-    Raises:
-        PageError: the game is gone.
-    """
-    try:
-        yield
-    except sqlite3.IntegrityError as error:
-        raise PageError("there is no such game; it may have been deleted", 404) from error
-
-
 def _insert(connection: sqlite3.Connection, table: str, values: Mapping[str, object]) -> None:
     """Add a row; `values`: by the columns' names."""
     places = ", ".join("?" * len(values))
     row = f"INSERT INTO {table} ({', '.join(values)}) VALUES ({places})"
-    with _existing():
-        connection.execute(row, tuple(values.values()))
+    connection.execute(row, tuple(values.values()))
 
 
 def _update(
@@ -447,7 +435,7 @@ def _update(
     changes = ", ".join(f"{name} = :{name}" for name in values)
     query = f"UPDATE {table} SET {changes} WHERE {key} = :{key}"
     if not connection.execute(query, _columns(values)).rowcount:
-        raise PageError("there is no such game; it may have been deleted", 404)
+        raise PageError(_GONE, 404)
 
 
 def _trouble(error: sqlite3.DatabaseError) -> StorageError:

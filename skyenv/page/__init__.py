@@ -6,8 +6,7 @@
   that the lobby recommends; :mod:`~skyenv.page.hints`: what one would do and how sure it is
 * :mod:`~skyenv.page.replays`, :mod:`~skyenv.page.chart`: recorded games, to be looked at step by
   step
-* :mod:`~skyenv.page.export`, :mod:`~skyenv.page.frames`: a replay in one file; needs no web
-  framework
+* :mod:`~skyenv.page.export`: a replay in one file; needs no web framework
 * :mod:`~skyenv.page.storage`: SQLite; :mod:`~skyenv.page.game_server`: all sessions of a server,
   and who may do what
 * :mod:`~skyenv.page.people`, :mod:`~skyenv.page.names`: who is there, who takes over, games made

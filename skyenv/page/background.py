@@ -30,16 +30,14 @@ class Work:
     """Something that takes its time.
 
     Attributes:
-        job: what a worker does. It reports what has come out so far, a payload, in which ``done``
-            and ``of`` tell how far it is.
         state: "running", "done", "stopped" or "failed".
         trouble: why it has failed.
-        found: what was reported last.
+        found: what the job has reported last, a payload, in which ``done`` and ``of`` tell how far
+            it is.
         result: what the job has returned.
         task: what waits for it.
     """
 
-    job: Job[Any]
     state: str = "running"
     trouble: str = ""
     found: Payload = field(default_factory=lambda: {"done": 0, "of": 0})
@@ -83,13 +81,13 @@ class Background:
         running = [other for other in self._works if self._is_running(other)]
         if sum(browser == name[0] for browser, *_ in running) >= MOST_RUNNING:
             raise PageError(f"{MOST_RUNNING} analyses are under way; wait for one, or stop it", 429)
-        self._works[name] = work = Work(job)
-        work.task = asyncio.create_task(self._run(work))
+        self._works[name] = work = Work()
+        work.task = asyncio.create_task(self._run(work, job))
         return work
 
-    async def _run(self, work: Work) -> None:
+    async def _run(self, work: Work, job: Job[Any]) -> None:
         try:
-            work.result = await self._workers.ask(work.job, Priority.ANALYSIS, work.note)
+            work.result = await self._workers.ask(job, Priority.ANALYSIS, work.note)
             work.state = "done"
         except asyncio.CancelledError:
             work.state = "stopped"

@@ -32,7 +32,7 @@ def exported(
     replay: Replay,
     title: str,
     themes: Sequence[str] = THEMES,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> str:
     """The page as HTML.
 
@@ -60,11 +60,9 @@ def exported(
 def make_page(record: str, report: Report) -> bytes:
     """Make the page of a game, and report how many drawings are ``done`` ``of`` all."""
     replay = Replay.of(record.encode(), 1)
-
-    def tell(done: int, of: int) -> None:
-        report({"done": done, "of": of})
-
-    return exported(replay, "Fifth Avenue", progress=tell).encode()
+    return exported(
+        replay, "Fifth Avenue", progress=lambda done, of: report({"done": done, "of": of})
+    ).encode()
 
 
 def _colours(themes: Sequence[str]) -> str:
@@ -74,9 +72,7 @@ def _colours(themes: Sequence[str]) -> str:
     )
 
 
-def _data(
-    replay: Replay, themes: Sequence[str], progress: Callable[[int, int], None] | None
-) -> str:
+def _data(replay: Replay, themes: Sequence[str], progress: Callable[[int, int], None]) -> str:
     """The game and its drawings: JSON, packed, as base64."""
     views = [(seat, narrow) for seat in (None, *range(replay.players)) for narrow in (False, True)]
     total = len(views) * (replay.steps + 1)
@@ -93,8 +89,7 @@ def _data(
             steps.append([pair for pair in digests.items() if shown.get(pair[0]) != pair[1]])
             shown |= digests
             done += 1
-            if progress is not None:
-                progress(done, total)
+            progress(done, total)
     order = sorted(texts, key=texts.__getitem__)  # what is alike stands together: it packs better
     numbers = {digest: number for number, digest in enumerate(order)}
     names = {name: number for number, name in enumerate(dict(texts.values()))}

@@ -70,8 +70,8 @@ def advise(
     Returns:
         ``agent`` and ``seat``; ``actions`` and ``text`` of the choice that it would make; ``kind``
         and ``tries`` as of :class:`Hint`; ``best``: its best choices, ``{"actions", "text", "sure",
-        "visits", "win"}`` each, ``win`` being the seat's chance to win after it; ``win``: every
-        seat's chance to win now; ``by``: the estimator. Without one ``win`` and ``by`` are null.
+        "win"}`` each, ``win`` being the seat's chance to win after it; ``win``: every seat's chance
+        to win now; ``by``: the estimator. Without one ``win`` and ``by`` are null.
 
     Raises:
         PageError: the game is over.

@@ -25,8 +25,6 @@ UPLOADS_OF_ONE: Final = 3
 """The same of one browser."""
 REPLAYS: Final = 8
 """Replays that are kept in memory though nobody looks at them."""
-Fetch = Callable[[], Awaitable[bytes]]
-"""Gives the record of one game."""
 
 
 class KeptReplays:
@@ -82,9 +80,13 @@ class KeptReplays:
         return await asyncio.to_thread(summaries, content)
 
     async def replay(
-        self, key: str, number: int, browser: str, fetch: Fetch | None = None
+        self,
+        key: str,
+        number: int,
+        browser: str,
+        fetch: Callable[[], Awaitable[bytes]] | None = None,
     ) -> Replay:
-        """A game of a record that was kept; or, by `fetch`, of one that lies elsewhere.
+        """A game of a record that was kept; or, by `fetch`, which gives its record, of another.
 
         Raises:
             PageError: it isn't there, or another browser's.

@@ -26,10 +26,6 @@ AT_ONCE: Final = 25
 """Games that are played together; after each such bunch it is told how they went."""
 SURE: Final = 1.96
 """Standard errors on each side of a 95 % interval."""
-BIN: Final = 10
-"""VP of a bar of the histogram."""
-FARTHEST: Final = 60
-"""VP at which the histogram's last bars begin."""
 
 
 def batch_of(states: npt.NDArray[np.void]) -> Games:
@@ -100,8 +96,8 @@ def play_out(
         number: how many times.
         seat: as for :func:`starts`.
         report: told ``agents``; how many games are ``done`` ``of`` all; of each of the ``seats``
-            its ``share`` of the win with the 95 % ``interval``, mean ``vp`` and ``margin`` to the
-            best other seat, and ``bins``: how often the margin was in each.
+            its ``share`` of the win with the 95 % ``interval``, and mean ``vp`` and ``margin`` to
+            the best other seat.
 
     Raises:
         AgentError: an agent's answer is none.
@@ -162,15 +158,9 @@ def _seat_found(
     shares: npt.NDArray[np.float64], scores: npt.NDArray[np.float64], seat: int
 ) -> Payload:
     margins = scores[:, seat] - np.delete(scores, seat, axis=1).max(axis=1)
-    edges = [-np.inf, *range(-FARTHEST + BIN, FARTHEST, BIN), np.inf]
-    counts = np.histogram(margins, edges)[0]
     return {
         "share": round(float(shares[:, seat].mean()), 4),
         "interval": [round(end, 4) for end in wilson(float(shares[:, seat].mean()), len(shares))],
         "vp": round(float(scores[:, seat].mean()), 1),
         "margin": round(float(margins.mean()), 1),
-        "bins": [
-            [int(low), int(count)]
-            for low, count in zip([-FARTHEST, *edges[1:-1]], counts, strict=True)
-        ],
     }

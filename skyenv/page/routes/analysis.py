@@ -64,8 +64,7 @@ async def _chances(request: Request) -> Response:
     """What can come at a step; ``?seat=`` for what a seat can expect."""
     replay = await found(request)
     step, seat = replay.checked(step_of(request)), seat_of_replay(request, replay)
-    chances = partial(what_can_come, replay.states[step], seat)
-    return await asyncio.to_thread(lambda: JSONResponse(chances()))
+    return JSONResponse(await asyncio.to_thread(what_can_come, replay.states[step], seat))
 
 
 async def _play_on(request: Request) -> Response:

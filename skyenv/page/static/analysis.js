@@ -251,11 +251,11 @@ function analysis(viewer, { api, agents, agent, marks, find }) {
 // ---- playing on, and what can come ----
 
 /** A bar with words at both its ends; the longest has a share of 1. */
-const bar = (what, share, text, kind = "") =>
+const bar = (what, share, text) =>
   el(
     "li",
     el("span.what", what),
-    el(`span.bar${kind}`, { style: `width:${60 * share}%` }),
+    el("span.bar", { style: `width:${60 * share}%` }),
     el("span.small", text),
   );
 
@@ -281,35 +281,17 @@ function simulating(viewer, { api, agents, agent, find }) {
   let from = 0;
   job(find, "play-out", address, show);
 
-  /** Bars from the first class that has games to the last; but the outer ones are 10 VP wide. */
-  function bars(bins, seat) {
-    const most = Math.max(...bins.map(([, count]) => count));
-    const isFilled = ([, count]) => count > 0;
-    const [first, last] = [bins.findIndex(isFilled), bins.findLastIndex(isFilled)];
-    const name = (low, index) => {
-      if (index === 0) return `below ${low + 10}`;
-      return index === bins.length - 1 ? `${low} or more` : `${low} to ${low + 9}`;
-    };
-    return bins
-      .map(([low, count], index) =>
-        bar(signed(name(low, index)), count / most, `${count}`, `.seat-${seat}`),
-      )
-      .slice(first, last + 1);
-  }
-
   function show(answer) {
-    const one = ({ share, interval, vp, margin, bins }, seat) => {
+    const one = ({ share, interval, vp, margin }, seat) => {
       const within = interval.map(percent).join(" to ");
       const wins = `${answer.agents[seat]} wins ${percent(share)} (95 % interval ${within})`;
-      const label = `VP ahead of the best other seat, ${answer.done} games`;
       return el(
         "div",
         el("h3", viewer.names[seat]),
-        el("p", `${wins}, ${vp} VP, margin ${signed(margin)}`),
-        el("ol.bars", { "aria-label": label }, bars(bins, seat)),
+        el("p", `${wins}, ${vp} VP, margin to the best other seat ${signed(margin)}`),
       );
     };
-    const told = `From step ${from}; bars: games by VP ahead of the best other seat.`;
+    const told = `From step ${from}, ${answer.done} games.`;
     const shown = answer.seats?.map(one) ?? [];
     find("out-results").replaceChildren(shown.length ? el("p.small", told) : "", ...shown);
   }

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 from xml.etree import ElementTree
 
-from skyenv import Game
+from skyenv import ACTION_NAMES, Game
 from skyenv.page.teaching import tutorial
 from skyenv.render import svg
 from skyenv.render.colours import THEMES
@@ -100,11 +100,11 @@ def pictures() -> dict[Path, str]:
 def _game_before(picture: Picture) -> Game:
     """The lesson's game, right before a decision."""
     game, left = Game(tutorial.PLAYERS, tutorial.SIDE, tutorial.SEED), picture.count
-    for name in (name for beat in tutorial.BEATS for name in (*beat.names, *beat.reply)):
-        left -= name == picture.action
+    for action in tutorial.line():
+        left -= ACTION_NAMES[action] == picture.action
         if left == 0:
             return game
-        game.play(tutorial.line()[int(game.state["decisions"])])
+        game.play(action)
     return game
 
 

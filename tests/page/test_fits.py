@@ -64,8 +64,7 @@ def sit(page: Browser, site: Site, position: str) -> None:
         page.click("#replay")
         page.click("#last")
     else:
-        done = [len(beat.names) + len(beat.reply) for beat in tutorial.BEATS[: BEATS[position]]]
-        actions = tutorial.line()[: sum(done)]
+        actions = tutorial.line()[: tutorial.BEGINS[BEATS[position]]]
         sit_down(page, site.address, site.storage, 2, tutorial.SEED, actions)
     page.wait("#board svg")
     page.wait_until(lambda: page.find(".preparing") is None, "the end of the bar")

@@ -68,7 +68,8 @@ def test_the_lesson_by_clicks(page: Browser, site: Site, phone: bool) -> None:
         todo = page.text("#lesson-todo")
         told += [todo] if todo not in told[-1:] else []
         click_what_glows(page)
-    expected = [beat.todo.replace("click", "tap") if phone else beat.todo for beat in BEATS]
+    todos = [str(beat["todo"]) for beat in BEATS]
+    expected = [todo.replace("click", "tap") if phone else todo for todo in todos]
     assert told == expected
     assert page.run("return document.documentElement.scrollWidth <= innerWidth")
     follow(

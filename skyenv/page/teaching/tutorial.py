@@ -7,9 +7,10 @@ Nothing here plays a game: all of it is made of the actions that have been playe
 from __future__ import annotations
 
 import tomllib
+from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.resources import files
+from itertools import accumulate
 from typing import Any, Final
 
 from skyenv.page.errors import PageError
@@ -25,43 +26,31 @@ AGENTS: Final = (HUMAN, TEACHER)
 """Who sits where: a game of these is a lesson."""
 
 
-@dataclass(frozen=True)
-class Beat:
-    """A choice of the person's, which may be several actions, and what the teacher answers.
-
-    Attributes:
-        title: the chapter of the lesson.
-        text: what has happened, and why it matters.
-        rule: the id of the rule to read.
-        todo: what to do now.
-        names: the actions, by their names.
-        reply: what the teacher plays then.
-    """
-
-    title: str
-    text: str
-    rule: str
-    todo: str = ""
-    names: tuple[str, ...] = ()
-    reply: tuple[str, ...] = ()
-
-
-_FILE: Final = tomllib.loads((files(__package__) / "lesson.toml").read_text("utf-8"))
-BEATS: Final = tuple(
-    Beat(**{**step, "names": tuple(step["names"]), "reply": tuple(step.get("reply", ()))})
-    for step in _FILE["steps"]
+_FILE: Final[dict[str, Any]] = tomllib.loads(
+    (files(__package__) / "lesson.toml").read_text("utf-8")
 )
-"""The whole lesson."""
-_END: Final = Beat(**_FILE["end"])
+BEATS: Final[list[dict[str, Any]]] = _FILE["steps"]
+"""The whole lesson: choices of the person's, which may be several actions, and what the teacher
+answers; with `title` (the chapter), `text` (what has happened, and why it matters), `rule` (the id
+of the rule to read), `todo` (what to do now), `names` (the actions) and `reply` (the teacher's).
+"""
 
 
-def _numbers(names: Sequence[str]) -> list[int]:
-    return [ACTION_NUMBERS[name] for name in names]
+def _numbers(beat: dict[str, Any], part: str) -> list[int]:
+    return [ACTION_NUMBERS[name] for name in beat.get(part, [])]
+
+
+def _all_of(beat: dict[str, Any]) -> list[int]:
+    return _numbers(beat, "names") + _numbers(beat, "reply")
+
+
+BEGINS: Final = list(accumulate((len(_all_of(beat)) for beat in BEATS), initial=0))
+"""How many actions are played when each of the beats begins, and at the end."""
 
 
 def line() -> list[int]:
     """All actions of the lesson, the person's and the teacher's."""
-    return [action for beat in BEATS for action in _numbers((*beat.names, *beat.reply))]
+    return [action for beat in BEATS for action in _all_of(beat)]
 
 
 class Lesson:
@@ -80,19 +69,13 @@ class Lesson:
     """
 
     def __init__(self, played: Sequence[int]) -> None:
-        self._played = left = len(played)
-        self.number = 0
-        for beat in BEATS:
-            if left < len(beat.names) + len(beat.reply):
-                break
-            left -= len(beat.names) + len(beat.reply)
-            self.number += 1
+        self.number = bisect_right(BEGINS, len(played)) - 1
         self.is_over = self.number == len(BEATS)
-        self._beat = _END if self.is_over else BEATS[self.number]
-        self._done = left
-        self.wanted = _numbers(self._beat.names[left:])
-        replied = max(0, left - len(self._beat.names))
-        self.answer = [] if self.wanted else _choice(_numbers(self._beat.reply[replied:]))
+        self._done = len(played) - BEGINS[self.number]
+        self._beat = _FILE["end"] if self.is_over else BEATS[self.number]
+        names, reply = _numbers(self._beat, "names"), _numbers(self._beat, "reply")
+        self.wanted = names[self._done :]
+        self.answer = [] if self.wanted else _choice(reply[self._done - len(names) :])
 
     def check(self, actions: Sequence[int]) -> None:
         """Refuse everything but what the lesson wants.
@@ -103,7 +86,7 @@ class Lesson:
         if self.is_over:
             raise PageError("the lesson is over: play on from here, or begin a game")
         if list(actions) != self.wanted[: len(actions)]:
-            todo = self._beat.todo
+            todo = self._beat["todo"]
             raise PageError(
                 f"In this lesson: {todo[0].lower()}{todo[1:]} Leave the lesson to play freely."
             )
@@ -112,20 +95,17 @@ class Lesson:
         """How many actions are left when the beat under way is begun anew, or if it has just begun,
         the one before.
         """
-        if self._done or not self.number:
-            return self._played - self._done
-        last = BEATS[self.number - 1]
-        return self._played - len(last.names) - len(last.reply)
+        return BEGINS[self.number if self._done else max(0, self.number - 1)]
 
     def payload(self) -> dict[str, Any]:
         """What the page shows."""
         return {
             "number": self.number,
             "steps": len(BEATS),
-            "title": self._beat.title,
-            "text": self._beat.text,
-            "todo": "" if self.answer else self._beat.todo,
-            "rule": self._beat.rule,
+            "title": self._beat["title"],
+            "text": self._beat["text"],
+            "todo": "" if self.answer or self.is_over else self._beat["todo"],
+            "rule": self._beat["rule"],
             "wanted": self.wanted,
             "waits": bool(self.answer),
             "over": self.is_over,

@@ -46,11 +46,14 @@ def exported(
         progress: called with the drawings made and their number.
     """
     script = "".join(_EXPORT.sub("", _IMPORT.sub("", _static(name))) for name in SCRIPTS)
+    colours = "".join(
+        f':root[data-theme="{name}"]{{{variables(theme_named(name))}}}\n' for name in themes
+    )
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     values = {
         "title": escape(title),
         "hash": digest,
-        "style": _static("page.css") + _static("bench.css") + _colours(themes),
+        "style": _static("page.css") + _static("bench.css") + colours,
         "script": script,
         "data": _data(replay, themes, progress),
     }
@@ -63,13 +66,6 @@ def make_page(record: str, report: Report) -> bytes:
     return exported(
         replay, "Fifth Avenue", progress=lambda done, of: report({"done": done, "of": of})
     ).encode()
-
-
-def _colours(themes: Sequence[str]) -> str:
-    """The drawings' colours in each theme."""
-    return "".join(
-        f':root[data-theme="{name}"]{{{variables(theme_named(name))}}}\n' for name in themes
-    )
 
 
 def _data(replay: Replay, themes: Sequence[str], progress: Callable[[int, int], None]) -> str:

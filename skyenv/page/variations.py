@@ -8,13 +8,13 @@ the whole game has no seed; its record tells all chance, like any other, and can
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skyenv.engine.events import setup_outcomes
 from skyenv.engine.game import SETUP, Game, outcome_numbers
 from skyenv.histories.resampling import resampled
-from skyenv.histories.states import State, Table, replayed, table_of
+from skyenv.histories.states import replayed, table_of
 from skyenv.page.errors import PageError
 from skyenv.page.playouts import fresh_stream
 from skyenv.page.replays import Replay
@@ -118,21 +118,13 @@ def drawn_anew(replay: Replay, step: int, seat: int, uniform: float) -> str:
             "were",
             409,
         )
-    position = _position(table, replay, step)
-    other = resampled(position, seat, lambda: uniform)
+    steps = [(SETUP, outcome_numbers(setup_outcomes(replay.events[0][0], game.side)))]
+    for number, action in enumerate(replay.actions()[:step]):
+        told = (
+            outcomes_told(replay.states[number], action, event)
+            for event in replay.events[number + 1]
+        )
+        outcomes = outcome_numbers(outcome for outcomes in told for outcome in outcomes)
+        steps.append((action, outcomes))
+    other = resampled(replayed(table, steps), seat, lambda: uniform)
     return as_text(header_of(game.board, game.num_players, game.max_turns, None), other.events)
-
-
-def _position(table: Table, replay: Replay, step: int) -> State:
-    """A replay's position, with what has led there."""
-
-    def steps() -> Iterator[tuple[int, list[int]]]:
-        yield SETUP, outcome_numbers(setup_outcomes(replay.events[0][0], replay.game.side))
-        for number, action in enumerate(replay.actions()[:step]):
-            told = (
-                outcomes_told(replay.states[number], action, event)
-                for event in replay.events[number + 1]
-            )
-            yield action, outcome_numbers(outcome for outcomes in told for outcome in outcomes)
-
-    return replayed(table, steps())

@@ -42,6 +42,8 @@ def test_a_variation_has_the_records_past_and_chance_of_its_own(players: int) ->
     assert (on.is_over, verify(io.StringIO(on.to_record())).games) == (True, 1)
     actions = [event["action"] for event in on.events if event["event"] == "action"]
     assert played_on(variation.beginning, actions, 3, 5).events == on.events
+    early = played_on(variation.beginning, actions[:20], 3, 5).events
+    assert early == Game.from_record(game.to_record(), step=20).events
 
 
 def test_a_session_that_is_read_again_is_the_same_and_takes_back_what_it_could() -> None:

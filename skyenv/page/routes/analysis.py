@@ -18,7 +18,7 @@ from skyenv.page.errors import PageError
 from skyenv.page.game_requests import ME, GameRequest
 from skyenv.page.playouts import MOST, USUAL, play_out
 from skyenv.page.requests import browser_of, json_object, number, server_of
-from skyenv.page.routes.replays import GAME, found, origin, record_of, seat_of_replay, step_of
+from skyenv.page.routes.replays import GAME, found, origin, seat_of_replay, step_of
 from skyenv.page.routes.works import METHODS, work
 from skyenv.page.variations import Variation
 from skyenv.page.win_chance import ESTIMATOR
@@ -34,8 +34,8 @@ async def _analysis(request: Request) -> tuple[Name, Job[None]]:
     estimator = server.estimator()
     if estimator is None:
         raise PageError(f"analyses need the agent {ESTIMATOR}, which isn't ready here", 409)
-    job = partial(analyse, await record_of(replay), entry, estimator)
-    return ("analysis", origin(request), entry.name), job
+    record = await asyncio.to_thread(lambda: replay.record)
+    return ("analysis", origin(request), entry.name), partial(analyse, record, entry, estimator)
 
 
 async def _play_out(request: Request) -> tuple[Name, Job[None]]:

@@ -85,11 +85,6 @@ def origin(request: Request) -> str:
     return f"{request.path_params['key']}/{request.path_params['game']}"
 
 
-async def record_of(replay: Replay) -> str:
-    """A game's record, for workers."""
-    return await asyncio.to_thread(lambda: replay.record)
-
-
 def step_of(request: Request) -> int:
     """The step in the address, whether there is such a one or not."""
     return whole(request.path_params["step"], "step")
@@ -160,7 +155,8 @@ async def _making(request: Request) -> tuple[Name, Job[bytes]]:
     replay = await found(request)
     if replay.steps > MOST_STEPS:
         raise PageError(f"a page is made of at most {MOST_STEPS} actions, not {replay.steps}")
-    return ("making", origin(request)), partial(make_page, await record_of(replay))
+    record = await asyncio.to_thread(lambda: replay.record)
+    return ("making", origin(request)), partial(make_page, record)
 
 
 async def _made(request: Request) -> Response:

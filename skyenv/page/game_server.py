@@ -72,12 +72,10 @@ class GameServer:
         self.workers = workers or Workers()
         self._runners: dict[str, asyncio.Task[None]] = {}
         self._watchers: dict[str, set[Watcher]] = {}
-        self._sessions: Kept[str, Session] = Kept(SESSIONS, self._is_busy)
+        self._sessions: Kept[str, Session] = Kept(
+            SESSIONS, lambda key: key in self._watchers or key in self._runners
+        )
         self.replays = KeptReplays(storage, self.preparation.require_rules)
-
-    def begin(self) -> None:
-        """Get ready, in the background."""
-        self.preparation.begin()
 
     async def close(self) -> None:
         """Stop all agents and close the database; games stay in it."""
@@ -153,7 +151,9 @@ class GameServer:
         self.preparation.require_rules()
         key = link.game
         if key not in self._sessions:
-            stored, links = await self.storage.ask(self._stored, key)
+            stored, links = await self.storage.ask(
+                lambda: (self.storage.game(key), self.storage.links(key))
+            )
             # The whole game is played. Another request may have been faster, and have changed it.
             session = await asyncio.to_thread(Session, stored, links)
             if key not in self._sessions:
@@ -162,18 +162,11 @@ class GameServer:
         self.run(session)
         return session
 
-    def _stored(self, key: str) -> tuple[StoredGame, list[Link]]:
-        return self.storage.game(key), self.storage.links(key)
-
     async def read_links(self, key: str) -> None:
         """Know the ways to a game's seats, when they have changed."""
         links = await self.storage.ask(self.storage.links, key)
         if session := self._sessions.get(key):
             session.links = links
-
-    def _is_busy(self, key: str) -> bool:
-        """Whether pages watch a game, or its agents play."""
-        return key in self._watchers or key in self._runners
 
     async def delete(self, link: Link, browser: str) -> None:
         """Forget a game for good.
@@ -491,13 +484,6 @@ class GameServer:
         about = self.catalogue.readiness.get(ESTIMATOR)
         return self.catalogue[ESTIMATOR] if about is not None and about.state == "ready" else None
 
-    def thinking(self, session: Session) -> Payload:
-        """The agent to move, if it is one's turn, and for how many seconds it has been that."""
-        name = session.agent_to_move
-        began = None if name is None else session.asked
-        seconds = None if began is None else round(time.monotonic() - began, 1)
-        return {"agent": name, "seconds": seconds}
-
     # ---- news ----
 
     @asynccontextmanager
@@ -563,19 +549,18 @@ def new_game(
     idempotency_key: str | None = None,
 ) -> StoredGame:
     """A game that begins now; the arguments as for :class:`~skyenv.page.stored.StoredGame`."""
-    players = len(agents)
     return StoredGame(
         id=new_token(),
         owner=owner,
         created=time.time(),
-        players=players,
+        players=len(agents),
         side=side,
         max_turns=DEFAULT_MAX_TURNS,
         seed=seed,
         agents=agents,
         pause=pause,
         idempotency_key=idempotency_key,
-        scores=(0,) * players,
+        scores=(0,) * len(agents),
     )
 
 
@@ -585,12 +570,13 @@ def _first_links(request: GameRequest, game: str, browser: str) -> list[Link]:
     """
     screen = new_token() if request.seats.count(ME) > 1 else None
     names = request.names or ("",) * request.players
-    links = []
-    for seat, kind in enumerate(request.seats):
-        if kind == ME:
-            links.append(Link(new_token(), game, seat, browser, names[seat], screen=screen))
-        elif kind == HUMAN:
-            links.append(Link(new_token(), game, seat, None))
+    links = [
+        Link(new_token(), game, seat, browser, names[seat], screen=screen)
+        if kind == ME
+        else Link(new_token(), game, seat, None)
+        for seat, kind in enumerate(request.seats)
+        if kind in (ME, HUMAN)
+    ]
     return [*links, Link(new_token(), game, None, ANYBODY if links else browser)]
 
 

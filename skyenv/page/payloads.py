@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from skyenv.engine.events import Event, seen_by
+from skyenv.engine.events import seen_by
 from skyenv.engine.game import Game
 from skyenv.engine.knowledge import PUBLIC
 from skyenv.page import guidance, recent
@@ -159,20 +159,15 @@ def final_scoring(game: Game, names: Sequence[str]) -> list[Payload]:
     """END-2 to END-4, step by step: what is scored in words, VP of every seat, and the scores after
     it.
     """
-    steps: list[Event] = []
+    payload: list[Payload] = []
+    scores = np.array(game.scores)
     for event in reversed(game.events):
         if event["event"] == "action":
             break
         if event["event"] in ("park", "end") or event.get("why") in ("final", "park"):
-            steps.insert(0, event)
-    scores = np.array(game.scores)
-    for event in steps:
-        scores = scores - np.array(event.get("vp", 0))
-    payload = []
-    for event in steps:
-        scores = scores + np.array(event.get("vp", 0))
-        what = words.event_text(event, names)
-        if "vp" in event:
-            what = what.partition(":")[0]  # who gets how much stands beside it
-        payload.append({"text": what, "vp": event.get("vp"), "scores": scores.tolist()})
+            vp, what = event.get("vp"), words.event_text(event, names)
+            if vp is not None:
+                what = what.partition(":")[0]  # who gets how much stands beside it
+            payload.insert(0, {"text": what, "vp": vp, "scores": scores.tolist()})
+            scores = scores - np.array(vp or 0)
     return payload

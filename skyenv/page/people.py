@@ -5,7 +5,7 @@ games.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -102,9 +102,9 @@ class People:
                     409,
                 )
             key, change = link.game, Change(session.step, seat, agent or HUMAN)
-            free = None if _link_of(session, seat) else Link(new_token(), key, seat, None)
+            is_new = agent is None and _link_of(session, seat) is None
+            free = Link(new_token(), key, seat, None) if is_new else None
             changes = (*session.stored.changes, change)
-            free = free if agent is None else None
             stands = replace(session.position, choices=())  # nothing is taken back any more
             await self._server.change(session, stands, free, changes=changes)
             session.trouble = None
@@ -135,7 +135,7 @@ class People:
         async with session.changing:
             links = await self._links_of_rematch(session)
             if not links:
-                links = list(_rematch_links(session, new_token()))
+                links = _rematch_links(session, new_token())
                 if _own_way(links, link, stored.players) is not None:
                     await self._add_rematch(session, links)
         if way := _own_way(links, link, stored.players):
@@ -239,15 +239,14 @@ class People:
 
     def _seat(self, session: Session, seat: int, link: Link, is_owner: bool) -> dict[str, Any]:
         way, stored = _link_of(session, seat), session.stored
-        is_person, is_taken = session.is_human(seat), way is not None and way.browser is not None
+        is_person, taken = session.is_human(seat), way if way and way.browser else None
         is_open = is_owner and not session.game.is_over and session.lesson is None
         may_leave = is_person and seat != link.seat and self._is_away(session, seat)
-        taken = way if is_taken else None
         return {
             "name": session.names(link.seat)[seat],
             "person": (taken.name or f"Player {seat + 1}") if taken and not is_person else None,
             "is_agent": not is_person,
-            "is_free": is_person and not is_taken,
+            "is_free": is_person and not taken,
             "is_here": self._is_here(session, seat),
             "seen": (taken and taken.seen) or None,
             "replaceable_at": taken and max(taken.seen, stored.created) + AWAY,
@@ -286,16 +285,15 @@ def _moved(seat: int | None, players: int) -> int | None:
     return None if seat is None else (seat - 1) % players
 
 
-def _rematch_links(session: Session, key: str) -> Iterator[Link]:
+def _rematch_links(session: Session, key: str) -> list[Link]:
     """The ways to a rematch of that key: those of people, and to watching."""
-    stored, is_empty = session.stored, True
-    for link in session.links:
-        if link.seat is None or session.is_human(link.seat):
-            is_empty = False
-            seat = _moved(link.seat, stored.players)
-            yield replace(link, token=new_token(), game=key, seat=seat, seen=0.0)
-    if is_empty:
-        yield Link(new_token(), key, None, stored.owner)
+    players, owner = session.stored.players, session.stored.owner
+    links = [
+        replace(link, token=new_token(), game=key, seat=_moved(link.seat, players), seen=0.0)
+        for link in session.links
+        if link.seat is None or session.is_human(link.seat)
+    ]
+    return links or [Link(new_token(), key, None, owner)]
 
 
 def _own_way(links: Sequence[Link], link: Link, players: int) -> Link | None:

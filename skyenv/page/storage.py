@@ -199,8 +199,7 @@ class Storage:
             made = "INSERT OR IGNORE INTO setting VALUES ('key', ?)"
             connection.execute(made, (secrets.token_bytes(32),))
             (value,) = connection.execute("SELECT value FROM setting WHERE name = 'key'").fetchone()
-        assert isinstance(value, bytes)
-        return value
+        return bytes(value)
 
     # ---- games ----
 
@@ -369,11 +368,19 @@ class Storage:
             if earlier := connection.execute(same, (browser, record)).fetchone():
                 key = str(earlier["id"])
                 connection.execute("DELETE FROM replay WHERE id = ?", (key,))
-            row = {"id": key, "browser": browser, "created": time.time(), "record": record}
-            row |= {"names": json.dumps(list(names)), "games": games}
+            row = {
+                "id": key,
+                "browser": browser,
+                "created": time.time(),
+                "record": record,
+                "names": json.dumps(list(names)),
+                "games": games,
+            }
             _insert(connection, "replay", row)
-            oldest = "DELETE FROM replay WHERE id IN (SELECT id FROM replay {} ORDER BY created"
-            oldest += " DESC LIMIT -1 OFFSET ?)"
+            oldest = (
+                "DELETE FROM replay WHERE id IN"
+                " (SELECT id FROM replay {} ORDER BY created DESC LIMIT -1 OFFSET ?)"
+            )
             connection.execute(oldest.format("WHERE browser = ?"), (browser, most))
             connection.execute(oldest.format(""), (most_in_all,))
         return key
@@ -389,8 +396,7 @@ class Storage:
             raise PageError(
                 f"there is no replay {shown(key, 20)} of this browser; open the record again", 404
             )
-        record: bytes = rows[0]["record"]
-        return record
+        return bytes(rows[0]["record"])
 
     def replays(self, browser: str) -> list[StoredReplay]:
         """The records kept for a browser, those opened last first."""

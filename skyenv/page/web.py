@@ -110,7 +110,7 @@ def application(
         app.state.library, app.state.runs = library, runs
         if runs is not None:
             catalogue.find = runs.network
-        app.state.server.begin()
+        app.state.server.preparation.begin()
         yield
         await app.state.background.close()
         await app.state.server.close()

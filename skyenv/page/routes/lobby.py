@@ -70,10 +70,7 @@ def _listed(storage: Storage, browser: str) -> list[Payload]:
             payload.append(about | {"error": str(error)})
             continue
         seat = game.to_act
-        is_own = seat == link.seat
-        state = (
-            "over" if seat is None else "your turn" if is_own else f"{seat_name(seat)} is to act"
-        )
+        state = "over" if seat is None else f"{seat_name(seat)} is to act"
         about |= {
             "seat": link.seat,
             "names": game.names(storage.links(link.game), link.seat),
@@ -81,7 +78,7 @@ def _listed(storage: Storage, browser: str) -> list[Payload]:
             "created": game.created,
             "turn": game.turn,
             "scores": game.scores,
-            "state": state,
+            "state": "your turn" if seat is not None and seat == link.seat else state,
             "taken_back": game.taken_back,
             "agents": [player != HUMAN for player in game.sitters],
         }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Awaitable, Callable
 from typing import Final
 
@@ -170,9 +171,11 @@ async def _hint(request: Request) -> Response:
 
 
 async def _thinking(request: Request) -> Response:
-    """Which agent is to move, and since when."""
-    server, _, session = await seat_of(request)
-    return JSONResponse(server.thinking(session))
+    """Which agent is to move, if one is, and for how many seconds it has been."""
+    _, _, session = await seat_of(request)
+    asked = session.asked
+    seconds = None if asked is None else round(time.monotonic() - asked, 1)
+    return JSONResponse({"agent": session.agent_to_move, "seconds": seconds})
 
 
 async def _words(request: Request) -> Response:

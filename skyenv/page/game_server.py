@@ -188,8 +188,8 @@ class GameServer:
         """The way to the browser's lesson, which is made if there is none, and begun anew if it is
         over.
         """
-        game = new_game(browser, tutorial.SEED, tutorial.AGENTS, tutorial.SIDE)
-        link = await self._add(replace(game, idempotency_key=LESSON))
+        deal = tutorial.SEED, tutorial.AGENTS, tutorial.SIDE
+        link = await self._add(new_game(browser, *deal, idempotency_key=LESSON))
         if link.browser is None:  # it was given up; nobody else knows its address
             await self.claim(link.token, browser)
         if _lesson_of(await self.session(link)).is_over:
@@ -223,15 +223,16 @@ class GameServer:
         session = await self.session(link)
         _lesson_of(session)
         agents = HUMAN, (await self.catalogue.look_up(agent)).name
-        game = new_game(str(link.browser), tutorial.SEED, agents, tutorial.SIDE)
-        return await self._add(
-            replace(
-                game,
-                actions=session.position.actions,
-                origin=link.game,
-                origin_step=session.step,
-            )
+        game = new_game(
+            str(link.browser),
+            tutorial.SEED,
+            agents,
+            tutorial.SIDE,
+            actions=session.position.actions,
+            origin=link.game,
+            origin_step=session.step,
         )
+        return await self._add(game)
 
     # ---- who may do what ----
 
@@ -545,22 +546,23 @@ def new_game(
     seed: int,
     agents: tuple[str, ...],
     side: str = "front",
-    pause: float = DEFAULT_PAUSE,
-    idempotency_key: str | None = None,
+    **options: Any,
 ) -> StoredGame:
     """A game that begins now; the arguments as for :class:`~skyenv.page.stored.StoredGame`."""
+    usual: dict[str, Any] = {
+        "id": new_token(),
+        "max_turns": DEFAULT_MAX_TURNS,
+        "pause": DEFAULT_PAUSE,
+    }
     return StoredGame(
-        id=new_token(),
         owner=owner,
         created=time.time(),
         players=len(agents),
         side=side,
-        max_turns=DEFAULT_MAX_TURNS,
         seed=seed,
         agents=agents,
-        pause=pause,
-        idempotency_key=idempotency_key,
         scores=(0,) * len(agents),
+        **(usual | options),
     )
 
 

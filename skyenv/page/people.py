@@ -50,8 +50,8 @@ class People:
 
     def _is_here(self, session: Session, seat: int) -> bool:
         """Whether a page shows that seat now, or another one at the same screen."""
-        screens = [link.screen for link in session.links if link.seat == seat]
-        seats = {seat, *(other for screen in screens for other in session.seats_at(screen))}
+        way = _link_of(session, seat)
+        seats = [seat, *session.seats_at(way.screen if way else None)]
         return any(watcher.seat in seats for watcher in self._server.watchers(session.stored.id))
 
     def _is_away(self, session: Session, seat: int) -> bool:
@@ -145,8 +145,8 @@ class People:
     async def _add_rematch(self, session: Session, links: Sequence[Link]) -> None:
         stored, key = session.stored, links[0].game
         sitters = stored.sitters[1:] + stored.sitters[:1]
-        game = new_game(stored.owner, fresh_seed(), sitters, stored.side, stored.pause)
-        game = replace(game, id=key, max_turns=stored.max_turns)
+        same = {"id": key, "pause": stored.pause, "max_turns": stored.max_turns}
+        game = new_game(stored.owner, fresh_seed(), sitters, stored.side, **same)
         await self._server.store(game, links, {"id": stored.id, "rematch": key})
         session.stored = replace(stored, rematch=key)
         self._server.tell(stored.id, PEOPLE)
@@ -234,7 +234,7 @@ class People:
             "can_rematch": is_over and (link.seat is not None or is_owner),
             "can_take_back": self._can_take_back(link, session),
             "taken_back": stored.taken_back,
-            "name": next((each.name for each in session.links if each.token == link.token), ""),
+            "name": link.name,
         }
 
     def _seat(self, session: Session, seat: int, link: Link, is_owner: bool) -> dict[str, Any]:

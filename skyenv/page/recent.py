@@ -97,7 +97,7 @@ def changed_parts(turn: Sequence[Event]) -> list[tuple[str, str]]:
     place = ""
     colours: dict[int, int] = {}  # per seat: the colour of its bid
     for event in turn:
-        kind = event["event"]
+        kind, action = event["event"], int(event.get("action", -1))
         if kind == "auction":
             place, colours = event["place"], {}
         elif kind == "top":
@@ -107,21 +107,12 @@ def changed_parts(turn: Sequence[Event]) -> list[tuple[str, str]]:
             parts += [("plot", f"{district}:{PLOTS.index(plot)}") for plot in event["plots"]]
         elif kind == "stop":
             parts.append(("district", str(DISTRICTS.index(event["district"]))))
-        elif kind == "action":
-            parts += _changed_by(int(event["seat"]), int(event["action"]), place, colours)
+        elif PLOT <= action < TAKE:
+            parts.append(("plot", "{}:{}".format(*divmod(action - PLOT, NUM_PLOTS))))
+        elif MOVE <= action < PASS:
+            parts.append(("commissioner", str((action - MOVE) // NUM_PLACES)))
+        elif BID <= action < BID_DONE and (colour := (action - BID) // NUM_RANKS) < NUM_COLOURS:
+            colours[event["seat"]] = colour
+        elif BUILD < action < STOP and place in DISTRICTS:
+            parts.append(("plot", f"{DISTRICTS.index(place)}:{colours[event['seat']]}"))
     return list(dict.fromkeys(parts))
-
-
-def _changed_by(
-    seat: int, action: int, place: str, colours: dict[int, int]
-) -> list[tuple[str, str]]:
-    """Return what an action changed; the colour of a bid is noted in `colours`."""
-    if PLOT <= action < TAKE:
-        return [("plot", "{}:{}".format(*divmod(action - PLOT, NUM_PLOTS)))]
-    if MOVE <= action < PASS:
-        return [("commissioner", str((action - MOVE) // NUM_PLACES))]
-    if BID <= action < BID_DONE and (colour := (action - BID) // NUM_RANKS) < NUM_COLOURS:
-        colours[seat] = colour
-    if BUILD < action < STOP and place in DISTRICTS:
-        return [("plot", f"{DISTRICTS.index(place)}:{colours[seat]}")]
-    return []

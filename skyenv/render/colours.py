@@ -9,7 +9,31 @@ from typing import Any, Final, NamedTuple
 from skyenv.errors import OptionError, shown
 
 
-class _Colours(NamedTuple):
+class Theme(NamedTuple):
+    """Colours, each by what it is for.
+
+    Attributes:
+        table: behind everything.
+        board: the board, and `street` and `lane` on it.
+        block: a district's ground; `block_edge` its kerb; `stopped` the ground of a stopped
+            district.
+        panel: what lies beside the board; `panel_edge` around it.
+        ink: text and outlines; `faint` less important text; `paper` text on ink.
+        plots: green, violet, brown, orange, gray, and the sixth plot; `suits` the same colours
+            where they are small, and black.
+        suit_ink: outlines of cards and plots.
+        card: the front of a card.
+        seats: of the four seats and Alea; `badge` behind their signs in their own panels;
+            `on_seats` text on them; `seat_lines` where they are thin lines or text on a panel.
+        window: windows of skyscrapers.
+        tile: a business.
+        water, grass, tree: of the park.
+        gold: auctions, winners and VP; `on_gold` text on it.
+        legal: around what may be chosen.
+        white, beige: the commissioners.
+        skyline: silhouettes behind the title.
+    """
+
     name: str
     table: str
     board: str
@@ -42,34 +66,6 @@ class _Colours(NamedTuple):
     white: str
     beige: str
     skyline: str
-
-
-class Theme(_Colours):
-    """Colours, each by what it is for.
-
-    Attributes:
-        table: behind everything.
-        board: the board, and `street` and `lane` on it.
-        block: a district's ground; `block_edge` its kerb; `stopped` the ground of a stopped
-            district.
-        panel: what lies beside the board; `panel_edge` around it.
-        ink: text and outlines; `faint` less important text; `paper` text on ink.
-        plots: green, violet, brown, orange, gray, and the sixth plot; `suits` the same colours
-            where they are small, and black.
-        suit_ink: outlines of cards and plots.
-        card: the front of a card.
-        seats: of the four seats and Alea; `badge` behind their signs in their own panels;
-            `on_seats` text on them; `seat_lines` where they are thin lines or text on a panel.
-        window: windows of skyscrapers.
-        tile: a business.
-        water, grass, tree: of the park.
-        gold: auctions, winners and VP; `on_gold` text on it.
-        legal: around what may be chosen.
-        white, beige: the commissioners.
-        skyline: silhouettes behind the title.
-    """
-
-    __slots__ = ()
 
 
 LIGHT: Final = Theme(

@@ -26,24 +26,31 @@ from skyenv.tables import counted
 
 WHOSE: Final = "show what this seat may know, from 0 on (default: all hands)"
 
-# ---- show ----
 
-
-@dataclass(frozen=True)
-class ShowOptions(Options):
-    """What ``show`` takes."""
+@dataclass(frozen=True, kw_only=True)
+class PictureOptions(Options):
+    """What both take."""
 
     file: Path = argument("the record", metavar="FILE")
     game: int = option(1, "which game", low=1, high=MAX_INT32, metavar="N")
+    seat: int | None = option(None, WHOSE, high=MAX_PLAYERS - 1, metavar="S")
+    theme: str = option("light", "colours of the drawing", choices=tuple(THEMES))
+
+
+# ---- show ----
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShowOptions(PictureOptions):
+    """What ``show`` takes."""
+
     step: int | None = option(
         None, "after N actions (default: all there are)", high=MAX_INT32, metavar="N"
     )
-    seat: int | None = option(None, WHOSE, high=MAX_PLAYERS - 1, metavar="S")
     svg: Path | None = option(None, "draw it to this file", metavar="FILE", writes=True)
     png: Path | None = option(
         None, "draw it to this file (needs the extra [pictures])", metavar="FILE", writes=True
     )
-    theme: str = option("light", "colours of the drawing", choices=tuple(THEMES))
     width: int = option(
         1200,
         "pixels of the drawing's width; below 700 it stands upright",
@@ -90,15 +97,13 @@ def _draw(options: ShowOptions, game: Game, names: Sequence[str] | None) -> None
 # ---- film ----
 
 
-@dataclass(frozen=True)
-class FilmOptions(Options):
+@dataclass(frozen=True, kw_only=True)
+class FilmOptions(PictureOptions):
     """What ``film`` takes."""
 
-    file: Path = argument("the record", metavar="FILE")
     output: Path = option(
         MISSING, "the file to write, .gif", short="-o", metavar="FILE", writes=True
     )
-    game: int = option(1, "which game", low=1, high=MAX_INT32, metavar="N")
     first: int = option(0, "begin after N actions", short="--from", high=MAX_INT32, metavar="N")
     last: int | None = option(
         None,
@@ -108,8 +113,6 @@ class FilmOptions(Options):
         metavar="N",
     )
     every: int = option(1, "a picture after every N actions", low=1, high=MAX_INT32, metavar="N")
-    seat: int | None = option(None, WHOSE, high=MAX_PLAYERS - 1, metavar="S")
-    theme: str = option("light", "colours", choices=tuple(THEMES))
     width: int = option(1200, "pixels of the film's width", low=16, high=LARGEST, metavar="PIXELS")
     fps: float = option(2.0, "pictures a second", high=HIGHEST_FPS, above=True, metavar="F")
 

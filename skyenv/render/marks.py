@@ -31,6 +31,7 @@ def clean(text: str) -> str:
     return _FORBIDDEN.sub("\ufffd", text)
 
 
+@functools.lru_cache(maxsize=4096)
 def _attribute(value: object) -> str:
     if isinstance(value, (int, float)):
         return number(value)

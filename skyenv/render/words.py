@@ -390,18 +390,12 @@ def event_rules(event: Event) -> tuple[str, ...]:
     return tuple(_told(event)[1].split())
 
 
-def tops_of(game: Any) -> dict[str, int | None]:
-    """The value on top of each colour's stack in a position, as :func:`log_lines` takes them."""
-    return {
-        colour: None if top == NONE else int(top) + LOWEST_CARD
-        for colour, top in zip(COLOURS, game["top"], strict=True)
-    }
-
-
 def tops_told(
     events: Iterable[Event], tops: Mapping[str, int | None] = NO_TOPS
 ) -> dict[str, int | None]:
-    """The same as events tell it, as far as they do; `tops`: what was known before them."""
+    """The value on top of each colour's stack, as far as events tell it; `tops`: what was known
+    before them; None: the stack is empty.
+    """
     visible = dict(tops)
     for event in events:
         if event.get("event") == "setup":

@@ -4,7 +4,6 @@ clear error.
 
 from __future__ import annotations
 
-import ctypes
 import io
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -82,18 +81,6 @@ def test_text_shows_where_it_should(
 def test_what_cannot_be_drawn(text: str, width: Any, message: str) -> None:
     with pytest.raises(OptionError, match=message):
         png(text, width)
-
-
-def test_many_different_pictures_leave_nothing_behind() -> None:
-    """Python 3.11 keeps every array type that a pointer was made of, so their number must be
-    small.
-    """
-    kept: dict[type, type] = ctypes._pointer_type_cache  # type: ignore[attr-defined]
-    counts = set()
-    for length in range(100):
-        rgb(square("#fff").replace("</svg>", f"<desc>{'x' * length}</desc></svg>"))
-        counts.add(len(kept))
-    assert len(counts) == 1
 
 
 def test_threads_draw_the_same_pictures() -> None:

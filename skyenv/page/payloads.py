@@ -134,7 +134,7 @@ class Look:
 
     def log(self) -> list[Sentence]:
         """What has happened, a line each."""
-        return words.log_lines(seen_by(self.game.events, self.seat), self.names, seat=self.seat)
+        return words.Narrator(self.names, self.seat).lines(seen_by(self.game.events, self.seat))
 
     def reasons(self, position: Any) -> dict[Sentence, list[int]]:
         """Why actions aren't legal: each reason, with the actions that it is true of."""

@@ -30,10 +30,10 @@ from skyenv.render.marks import (
 from skyenv.render.parts import Marks, Names, Part, Scene, glow, piece, thing
 from skyenv.render.reasons import build_limit, current_set
 from skyenv.render.words import (
+    Narrator,
     auctions_to_come,
     card_name,
     counted,
-    log,
     progress,
     seat_name,
     situation,
@@ -519,7 +519,8 @@ def events_log(scene: Scene, events: Sequence[Event], width: float, height: floa
     """
     last, seat, theme = _recent(events), scene.table.seat, scene.theme
     tops = tops_told(events[: len(events) - len(last)])
-    told = log(last, scene.agents, seat=seat, tops=tops, is_open=seat is None)
+    narrator = Narrator(scene.agents, seat, tops, is_open=seat is None)
+    told = [line.text for line in narrator.lines(last)]
     room = int((height - 34) / _LINE)
     entries = [wrapped(text, shapes.SMALL, width - 34) for text in told[-max(room, 1) :]]
     while len(entries) > 1 and sum(map(len, entries)) > room:

@@ -405,26 +405,9 @@ def tops_told(
     return visible
 
 
-def log(
-    events: Iterable[Event],
-    agents: Names = None,
-    *,
-    seat: int | None = None,
-    tops: Mapping[str, int | None] = NO_TOPS,
-    is_open: bool = False,
-) -> list[str]:
-    """The texts of :func:`log_lines`; `is_open`: with the values of all black cards."""
-    return [line.text for line in Narrator(agents, seat, tops, is_open).lines(events)]
-
-
-def log_lines(
-    events: Iterable[Event],
-    agents: Names = None,
-    *,
-    seat: int | None = None,
-    tops: Mapping[str, int | None] = NO_TOPS,
-) -> list[Sentence]:
-    """Events in a line each with their rules, except that what belongs together comes in one line.
+class Narrator:
+    """Tells events in a line each with their rules, batch after batch, except that what belongs
+    together comes in one line.
 
     The cards of a bid are one line with their total ("seat 1 (greedy) bids 12 with green 4 + black
     4, 4"), as are a business and its plot; a coloured card that is taken is told with its value,
@@ -432,17 +415,12 @@ def log_lines(
     the total the events must go back to the auction's beginning, for the values to a setup.
 
     Args:
-        events: oldest first.
         agents: who sits where.
         seat: who reads it; see :func:`event_text`.
         tops: the value on top of each colour's stack before the first event, if that isn't a setup;
             None: the stack is empty.
+        is_open: tell the values of all black cards.
     """
-    return Narrator(agents, seat, tops).lines(events)
-
-
-class Narrator:
-    """Tells events in lines, batch after batch; see :func:`log_lines`."""
 
     def __init__(
         self,
@@ -456,7 +434,7 @@ class Narrator:
         self._business = ""
 
     def lines(self, events: Iterable[Event]) -> list[Sentence]:
-        """Return the lines of the next events."""
+        """The lines of the next events, oldest first."""
         return [Sentence(text, rules) for text, rules in map(self._line, events) if text]
 
     def _line(self, event: Event) -> tuple[str, tuple[str, ...]]:

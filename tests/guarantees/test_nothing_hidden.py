@@ -152,7 +152,7 @@ OUTLETS: dict[str, Callable[[Game, int], Any]] = {
     "information tensor": lambda game, seat: information_tensor(game, seat, 4096).tobytes(),
     "events": lambda game, seat: list(seen_by(game.events, seat)),
     "events of spectators": lambda game, seat: list(seen_by(game.events, PUBLIC)),
-    "log": lambda game, seat: words.log_lines(game.events, NAMES, seat=seat),
+    "log": lambda game, seat: words.Narrator(NAMES, seat).lines(game.events),
     "event texts": lambda game, seat: [words.event_text(one, seat=seat) for one in game.events],
     "standing": lambda game, seat: if_scored_now(game.state, game.num_players).tolist(),
     "situation": lambda game, seat: words.situation(look(game.state, seat)),

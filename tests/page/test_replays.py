@@ -33,7 +33,8 @@ def test_every_step_is_the_games(players: int, side: str) -> None:
         assert (step in replay.steps_with("auction")) == ("auction" in kinds)
     assert (again.is_over, replay.steps) == (True, int(game.state["decisions"]))
     lines = replay.lines()
-    assert [line for _, line, _ in lines] == words.log(game.events, names)
+    told = words.Narrator(names).lines(game.events)
+    assert [line for _, line, _ in lines] == [line.text for line in told]
     assert lines == sorted(lines, key=lambda line: line[0])
 
 

@@ -15,12 +15,11 @@ from skyenv.engine.events import action_event
 from skyenv.render.reasons import reason, why_illegal
 from skyenv.render.table import look
 from skyenv.render.words import (
+    Narrator,
     action_text,
     counted,
     event_rules,
     event_text,
-    log,
-    log_lines,
     sentence,
     situation,
 )
@@ -146,7 +145,8 @@ def test_the_log_puts_together_what_belongs_together() -> None:
         {"event": "top", "color": "gray", "card": None},
         {"event": "black", "seat": 1, "card": 6},
     ]
-    assert log(events, AGENTS, seat=0)[1:] == [
+    lines = Narrator(AGENTS, seat=0).lines(events)
+    assert [line.text for line in lines[1:]] == [
         "seat 3 (you) takes green 6",
         "seat 1 (greedy) places a gallery on W34 green",
         "TSQ is auctioned; seat 1 (greedy) begins",
@@ -158,8 +158,8 @@ def test_the_log_puts_together_what_belongs_together() -> None:
         "the gray stack is empty now",
         "seat 2 draws a black card",
     ]
-    assert log(events, seat=1)[-1] == "seat 2 draws a black 6"
-    assert all(line.rules and IDS.issuperset(line.rules) for line in log_lines(events))
+    assert Narrator(seat=1).lines(events)[-1].text == "seat 2 draws a black 6"
+    assert all(line.rules and IDS.issuperset(line.rules) for line in lines)
 
 
 # ---- decisions, actions and reasons in whole games ----

@@ -22,7 +22,7 @@ _WIDE: Final = frozenset("mwMWQOGDHNU@%–—×+…")
 
 def number(value: float) -> str:
     """A coordinate, to a tenth."""
-    text = f"{value:.1f}"
+    text = f"{value + 0.0:.1f}"  # -0.0 is 0 here, as it is to caches
     return text[:-2] if text.endswith(".0") else text
 
 

@@ -11,12 +11,11 @@ from pages import played
 
 import skyenv_agents
 
-PICTURE = bytes.fromhex(
+PICTURE = bytes.fromhex(  # a PNG of one pixel
     "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
     "1f15c4890000000a49444154789c6300010000050001"
     "0d0a2db40000000049454e44ae426082"
 )
-"""A PNG of one pixel."""
 NETWORK = Path(skyenv_agents.__file__).parent / "trained" / "2-players.npz"
 
 

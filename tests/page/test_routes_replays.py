@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from damage import damaged
+from damage import DAMAGED, damaged
 from pages import another, drawn, in_library, opened, played
 from PIL import Image
 from starlette.applications import Starlette
@@ -92,7 +92,7 @@ def test_records_are_bounded(
     assert (answer.status_code, str(most) in answer.json()["error"]) == (413, True)
 
 
-@pytest.mark.parametrize("number", range(24))
+@pytest.mark.parametrize("number", range(DAMAGED))
 def test_a_damaged_record_gets_a_message(ann: TestClient, number: int) -> None:
     answer = upload(ann, damaged()[number])
     assert 400 <= answer.status_code < 500

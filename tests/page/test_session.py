@@ -109,7 +109,7 @@ def test_a_page_that_falls_behind_is_told_one_position_after_the_other() -> None
         play(table, decide_game(table.game, CrowdAgent()))
         shown[table.step] = table.game.copy()
     for step in range(table.step - 20, table.step):
-        position = shown[step + 1]
-        assert table.after(step) == (position, table.step - step - 1)
-        assert table.after(step)[0].events == position.events
+        position, behind = table.after(step)
+        assert (position, behind) == (shown[step + 1], table.step - step - 1)
+        assert position.events == shown[step + 1].events
     assert table.after(0)[1] == POSITIONS - 1, "older ones are forgotten"

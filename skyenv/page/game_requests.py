@@ -81,11 +81,7 @@ def _texts(name: str, value: object, number: int) -> list[str]:
     Raises:
         PageError: it isn't one; `name`: what it is called.
     """
-    if (
-        isinstance(value, list)
-        and len(value) == number
-        and all(isinstance(each, str) for each in value)
-    ):
+    if isinstance(value, list) and [type(each) for each in value] == [str] * number:
         return value
     raise PageError(f"{name} must be a list of {number} texts, not {shown(value)}")
 

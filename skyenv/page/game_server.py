@@ -168,13 +168,13 @@ class GameServer:
         if session := self._sessions.get(key):
             session.links = links
 
-    async def delete(self, link: Link, browser: str) -> None:
-        """Forget a game for good.
+    async def delete(self, link: Link) -> None:
+        """Forget a game for good, if the link's browser has made it.
 
         Raises:
             PageError: it is another browser's.
         """
-        if await self.storage.ask(self.storage.owner, link.game) != browser:
+        if await self.storage.ask(self.storage.owner, link.game) != link.browser:
             raise PageError("only the browser that made the game can delete it", 403)
         await self.storage.ask(self.storage.delete_game, link.game)
         if runner := self._runners.pop(link.game, None):

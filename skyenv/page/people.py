@@ -240,7 +240,8 @@ class People:
     def _seat(self, session: Session, seat: int, link: Link, is_owner: bool) -> dict[str, Any]:
         way, stored = _link_of(session, seat), session.stored
         is_person, taken = session.is_human(seat), way if way and way.browser else None
-        is_open = is_owner and not session.game.is_over and session.lesson is None
+        is_going = not session.game.is_over and session.lesson is None
+        is_open = is_owner and session.has_humans and is_going
         may_leave = is_person and seat != link.seat and self._is_away(session, seat)
         return {
             "name": session.names(link.seat)[seat],
@@ -250,11 +251,8 @@ class People:
             "is_here": self._is_here(session, seat),
             "seen": (taken and taken.seen) or None,
             "replaceable_at": taken and max(taken.seen, stored.created) + AWAY,
-            "can_be_agents": is_open and session.has_humans and (not is_person or may_leave),
-            "can_be_persons": is_open
-            and session.has_humans
-            and not is_person
-            and not _is_secret_known(stored, seat),
+            "can_be_agents": is_open and (not is_person or may_leave),
+            "can_be_persons": is_open and not is_person and not _is_secret_known(stored, seat),
         }
 
     def curtain(self, link: Link, session: Session) -> dict[str, Any] | None:

@@ -186,7 +186,7 @@ class Session:
         seats = [
             link.seat
             for link in self.links
-            if screen is not None and link.screen == screen and link.seat is not None
+            if screen and link.screen == screen and link.seat is not None
         ]
         return seats if len(seats) > 1 else []
 

@@ -447,13 +447,18 @@ def _update(
 def _trouble(error: sqlite3.DatabaseError) -> StorageError:
     """SQLite's error in words of ours."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF  # the rest is detail
-    disk = sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN
+    disk = (
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_PERM,
+    )
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StorageError(
             "another process has it; end that, or choose another file with --database"
         )
     if code == sqlite3.SQLITE_FULL:
         return StorageError("the disk is full", "when there is space")
-    if code in (*disk, sqlite3.SQLITE_PERM):
+    if code in disk:
         return StorageError(f"the disk doesn't take what is written ({error})", "when it does")
     return StorageError(f"the database is damaged ({error})", "when it is mended")

@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -39,7 +39,7 @@ from skyenv.page.storage import Link
 LONGEST_PAUSE: Final = 10.0
 
 
-def tab_of(connection: Request | WebSocket) -> str:
+def tab_of(connection: HTTPConnection) -> str:
     """The name that a page has made up for itself, as for :meth:`GameServer.tell`."""
     return connection.query_params.get("tab", "")
 
@@ -76,7 +76,6 @@ async def _table(request: Request) -> Response:
     if (number(request, "undone") or 0) != session.undone:
         known = 0  # what was taken back stands in them
     is_owner = session.stored.owner == link.browser
-    free = [each for each in session.links if each.browser is None and is_owner]
     about: Payload = {  # of the same moment as the look: nothing is waited for in between
         "step": int(game.state["decisions"]),
         "behind": behind,
@@ -91,7 +90,11 @@ async def _table(request: Request) -> Response:
         "open_hands": viewer is None,
         "owner": is_owner,
         "people": people,
-        "invitations": [{"seat": each.seat, "page": f"/seat/{each.token}"} for each in free],
+        "invitations": [
+            {"seat": each.seat, "page": f"/seat/{each.token}"}
+            for each in session.links
+            if is_owner and each.browser is None
+        ],
     }
     parts = drawn(request)
     return await asyncio.to_thread(lambda: JSONResponse(look.payload(known, parts) | about))
@@ -119,8 +122,7 @@ async def _claim(request: Request) -> Response:
 
 async def _delete_game(request: Request) -> Response:
     server = server_of(request)
-    browser = browser_of(request)
-    await server.delete(await server.link(request.path_params["token"], browser), browser)
+    await server.delete(await server.link(request.path_params["token"], browser_of(request)))
     return JSONResponse({})
 
 

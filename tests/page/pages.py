@@ -33,7 +33,6 @@ from skyenv.page.session import Session
 from skyenv.page.storage import ANYBODY, HUMAN, MEMORY, Link, Storage
 from skyenv.page.web import application
 from skyenv.rules.actions import BID, BID_DONE, PASS
-from skyenv.rules.components import NUM_COLOURS, NUM_RANKS
 from skyenv_agents import GreedyAgent
 
 Json = dict[str, Any]
@@ -137,15 +136,10 @@ def play_to_end(client: TestClient, seat: str) -> Json:
 
 
 def choice_of(state: Json) -> list[int]:
-    """A whole choice that brings a game to its end: all cards of a colour as a bid."""
-    action = quick([choice["action"] for choice in state["legal"]])
-    if not BID <= action < BID_DONE or not state["decision"]["bid"]:  # in the midst of a bid
-        return [action]
-    bid, colours = state["decision"]["bid"], ((action - BID) // NUM_RANKS, NUM_COLOURS)
-    cards = [(c, value) for c, value, number in bid["cards"] for _ in range(number) if c in colours]
-    if bid["laid"] + sum(value for _, value in cards) <= bid["highest"]:
-        return [PASS]
-    return [*(BID + NUM_RANKS * colour + value - 4 for colour, value in sorted(cards)), BID_DONE]
+    """A whole choice that brings a game to its end: bids of one card, where passing isn't legal."""
+    actions = [choice["action"] for choice in state["legal"]]
+    action = PASS if PASS in actions else quick(actions)
+    return [action, BID_DONE] if BID <= action < BID_DONE else [action]
 
 
 def quick(actions: Sequence[int]) -> int:

@@ -70,8 +70,9 @@ class GameRequest:
         text = value.get("seed") or ""
         seed = parse_integer(text, 0, HIGHEST_SEED) if isinstance(text, str) else None
         if seed is None and text != "":
-            whole = f"a whole number from 0 to {HIGHEST_SEED}"
-            raise PageError(f"the seed must be {whole}, not {shown(text)}")
+            raise PageError(
+                f"the seed must be a whole number from 0 to {HIGHEST_SEED}, not {shown(text)}"
+            )
         return cls(players, side, seed, tuple(seats), checked_key(value), called)
 
 

@@ -101,10 +101,10 @@ class People:
                     "with people",
                     409,
                 )
-            key, change = link.game, Change(session.step, seat, agent or HUMAN)
+            key = link.game
             is_new = agent is None and _link_of(session, seat) is None
             free = Link(new_token(), key, seat, None) if is_new else None
-            changes = (*session.stored.changes, change)
+            changes = (*session.stored.changes, Change(session.step, seat, agent or HUMAN))
             stands = replace(session.position, choices=())  # nothing is taken back any more
             await self._server.change(session, stands, free, changes=changes)
             session.trouble = None

@@ -306,7 +306,7 @@ class Storage:
         """All links of a game, by seat."""
         return self._links("WHERE game = ? ORDER BY seat", key)
 
-    def links_of(self, browser: str, most: int = -1) -> list[Link]:
+    def links_of(self, browser: str, most: int = MANY) -> list[Link]:
         """The links of a browser, those by which it has watched among them, the newest game first;
         `most`: so many of them.
         """

@@ -72,6 +72,8 @@ def test_games_change_whole_and_are_forgotten_whole(storage: Storage) -> None:
     assert (storage.owner("g"), storage.links("g"), storage.links_of("bob")) == ("", [], [])
     with pytest.raises(PageError, match="no such game"):
         storage.change_game("g", turn=1)
+    with pytest.raises(PageError, match="no such game"):
+        storage.spectate("w", "eve")
 
 
 def test_a_browser_and_the_server_have_so_many_games_and_unplayed_ones_make_room(

@@ -176,6 +176,7 @@ def test_stopped_and_resumed_it_comes_to_the_same(
     """Signals reach all its processes, as from a terminal; all but SIGKILL are told in one line."""
     work, folder = WORKS[name], tmp_path / "work"
     folder.mkdir()
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # as a terminal has it, also below nohup
     words = work.asked(work.words, folder)
     with running("-m", work.module, *words, start_new_session=True) as process:
         wait_until((folder / work.begun).exists, process)

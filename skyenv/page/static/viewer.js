@@ -28,7 +28,8 @@ export function view(root, game, draw, options = {}) {
   // ---- the parts of the page ----
   const situation = el("h1#situation");
   const board = el("div#board.board");
-  const over = el("div.over-board", board);
+  const scrolls = { role: "region", "aria-label": "board", tabindex: 0 }; // for the keyboard
+  const over = el("div.over-board", scrolls, board);
   const slider = el("input#step", {
     type: "range",
     min: 0,

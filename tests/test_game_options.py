@@ -96,3 +96,10 @@ def test_keywords_are_the_fields() -> None:
     assert names == ["num_players", "side", *list(GameKeywords.__annotations__)[1:]]
     for more in (AecKeywords, LearnerKeywords):
         assert more.__annotations__.keys() > GameKeywords.__annotations__.keys()
+
+
+@each_interface
+def test_a_task_is_played_behind_every_interface(interface: str) -> None:
+    games = INTERFACES[interface](task="three-3")
+    assert (games.num_players, games.options.task) == (3, "three-3")
+    assert (games.state["auctions_left"] == 1).all()

@@ -4,7 +4,9 @@ responses to agents.
 
 from __future__ import annotations
 
+import json
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,12 +15,13 @@ import pytest
 
 from skyenv import GameOptions, Games, OptionError, make_agent
 from skyenv.agents import decisions_in
+from skyenv.cli import main
 from skyenv.engine.kernels import CARD_VP
 from skyenv.engine.tasks import TASKS, beginnings
 from skyenv.rules.components import BLACK
 from skyenv.rules.state import END_REASONS, PHASE_BID, PHASE_BUILD
-from skyenv.tasks.equilibrium import Solver, solve
-from skyenv.tasks.responses import exploit, policy_of, questions
+from skyenv.tasks.equilibrium import best_responses, solve
+from skyenv.tasks.responses import policy_of, questions
 from skyenv.tasks.tree import CHANCE, LEAF, Beginning
 
 pytestmark = pytest.mark.compiled
@@ -203,7 +206,7 @@ def brute_force(made: Beginning, responder: int) -> float:
 @pytest.mark.parametrize("seat", [0, 1])
 def test_the_best_response_is_that_of_brute_force(seat: int) -> None:
     made = beginning(SMALL)
-    responses = Solver(made.tree).responses(uniform_policy(made))
+    responses = best_responses(made.tree, uniform_policy(made))
     assert responses[seat] == pytest.approx(brute_force(made, seat), abs=1e-5)
 
 
@@ -215,7 +218,7 @@ def test_an_equilibrium_is_what_no_best_response_gains_from(name: str) -> None:
     *_, solution = solve(beginning(name).tree, 0.0002)
     assert 0 <= solution.nash_conv <= 0.0002 * solution.payoff_range
     value, least = solution.responses[0], -solution.responses[1]
-    responses = exploit(beginning(name), uniform_policy(beginning(name)))
+    responses = best_responses(beginning(name).tree, uniform_policy(beginning(name)))
     assert responses[0] >= least
     assert -responses[1] <= value
 
@@ -228,7 +231,10 @@ def test_agents_are_exploited_by_what_they_do(name: str) -> None:
     """Random play is exploited as the uniform policy is; nobody is less exploited than 0."""
     made = beginning("duel-3/0")
     *_, policy = policy_of(make_agent(name), made, samples=60)
-    conv, uniform = sum(exploit(made, policy)), sum(exploit(made, uniform_policy(made)))
+    conv, uniform = (
+        sum(best_responses(made.tree, policy)),
+        sum(best_responses(made.tree, uniform_policy(made))),
+    )
     if name == "random":
         assert conv == pytest.approx(uniform, rel=0.03)
     else:
@@ -254,3 +260,17 @@ def test_agents_cannot_tell_which_hand_the_other_was_given(name: str) -> None:
         told.append(tuple(part.tobytes() for part in parts))
     assert told[0][:3] == told[1][:3]
     assert told[0][3] != told[1][3]
+
+
+def test_the_command_prints_a_line_for_every_beginning_and_keeps_the_figures(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--task", "duel-3", "--positions", "2", "--json", str(tmp_path / "figures.json")]
+    assert main(["exploitability", "greedy", *words]) == 0
+    printed = capsys.readouterr().out
+    told = json.loads((tmp_path / "figures.json").read_text())
+    assert [row["position"] for row in told["positions"]] == ["duel-3/0", "duel-3/1"]
+    for row in told["positions"]:
+        assert f"{row['nash_conv']:.3f}" in printed
+        assert row["nash_conv"] == pytest.approx(sum(row["responses"]))
+        assert row["share"] == pytest.approx(row["nash_conv"] / row["range"])

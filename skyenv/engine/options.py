@@ -12,10 +12,9 @@ from skyenv.engine.rewards import RewardFunction
 from skyenv.engine.tasks import beginnings
 from skyenv.errors import OptionError
 from skyenv.rules.board import Board, as_board
-from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS
+from skyenv.rules.components import FRONT, MAX_PLAYERS, MIN_PLAYERS, SIDES
 
 DEFAULT_MAX_TURNS: Final = 500
-FRONT_SIDE: Final = "front"
 
 
 def table_name(players: int, side: str) -> str:
@@ -93,7 +92,7 @@ class GameOptions:
         played_on = as_board(board, side)
         if task is not None:
             players = int(beginnings(task)["num_players"][0])
-            printed = played_on == as_board(None, FRONT_SIDE)
+            printed = played_on == as_board(None, SIDES[FRONT])
             if num_players not in (2, players) or not printed or max_turns != DEFAULT_MAX_TURNS:
                 raise OptionError(
                     f"task {task} has {players} players on the front of the printed board; give no "

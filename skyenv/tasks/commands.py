@@ -16,7 +16,8 @@ from skyenv.files import check_writable, write_atomically
 from skyenv.options import Options, argument, common, option
 from skyenv.progress import progress
 from skyenv.tables import columns
-from skyenv.tasks.responses import exploit, policy_of
+from skyenv.tasks.equilibrium import best_responses
+from skyenv.tasks.responses import policy_of
 from skyenv.tasks.tree import LEAF, Beginning
 
 
@@ -37,8 +38,8 @@ def measure(agent: Agent, name: str, samples: int) -> dict[str, Any]:
     """How much a best response wins against an agent from one beginning on; a row of the table."""
     beginning = Beginning(name)
     *_, policy = policy_of(agent, beginning, samples)
-    responses = exploit(beginning, policy)
     tree = beginning.tree
+    responses = best_responses(tree, policy)
     payoffs = float(np.ptp(tree.payoff[tree.kind == LEAF, 0]))
     conv = sum(responses)
     return {

@@ -240,6 +240,21 @@ def average(nodes: Nodes, sums: Array, policy: Array) -> None:
             match_regrets(nodes, sums[1], policy, node)
 
 
+def best_responses(tree: Tree, policy: Policy) -> tuple[float, float]:
+    """What seats 0 and 1 get, in VP, with the best response to the other's part of a policy.
+
+    Their sum is the policy's NashConv.
+
+    Raises:
+        OptionError: the tree has more than two seats.
+    """
+    nodes = nodes_of(tree)
+    values = np.zeros((len(tree.kind), int(nodes.numbers.max())))
+    reach = np.zeros((len(tree.kind), 2, values.shape[1]))
+    first, second = (respond(nodes, policy, reach, values, seat) for seat in range(2))
+    return first, second
+
+
 class Solution(NamedTuple):
     """How far a task's beginning is solved.
 
@@ -296,15 +311,8 @@ class Solver:
         average(self._nodes, self._sums, self._policy)
         leaves = self.tree.payoff[self.tree.kind == LEAF, 0]
         return Solution(
-            self._policy.copy(), end, self.responses(self._policy), float(np.ptp(leaves))
+            self._policy.copy(), end, best_responses(self.tree, self._policy), float(np.ptp(leaves))
         )
-
-    def responses(self, policy: Policy) -> tuple[float, float]:
-        """What each seat gets, in VP, with the best response to the other's part of a policy."""
-        first, second = (
-            respond(self._nodes, policy, self._reach, self._values, seat) for seat in range(2)
-        )
-        return first, second
 
 
 def solve(tree: Tree, share: float, most: int = 100_000) -> Iterator[Solution]:

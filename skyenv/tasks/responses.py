@@ -19,7 +19,7 @@ from skyenv.agents.deciding import checked_actions, decisions_in
 from skyenv.agents.interface import Agent
 from skyenv.engine.games import Games
 from skyenv.rules.components import BLACK
-from skyenv.tasks.equilibrium import Policy, Solver, nodes_of, spread_level
+from skyenv.tasks.equilibrium import Policy, nodes_of, spread_level
 from skyenv.tasks.tree import CHANCE, Beginning
 
 ROWS: Final = 4096
@@ -150,11 +150,3 @@ def note_answers(
         share = (actions[:, there] == tree.action[first[there] + edge]).mean(axis=0)
         place = tree.block[asked.node[there]] + edge * hands[there] + asked.hand[there]
         policy[place] = share
-
-
-def exploit(beginning: Beginning, policy: Policy) -> tuple[float, float]:
-    """What seats 0 and 1 get, in VP, with the best responses to a policy of both seats.
-
-    Their sum is its NashConv.
-    """
-    return Solver(beginning.tree).responses(policy)

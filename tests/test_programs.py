@@ -16,8 +16,10 @@ import pytest
 from experiments.benchmarks import strength
 from experiments.benchmarks.__main__ import BENCHMARKS
 from experiments.benchmarks.__main__ import main as benchmark
-from experiments.tools import mutants, tune
+from experiments.tools import beginnings, mutants, tune
 from processes import ROOT, main_of, printed
+from skyenv.engine.tasks import TASKS
+from skyenv.rules.components import BLACK
 
 pytestmark = pytest.mark.programs
 
@@ -150,3 +152,18 @@ def test_an_example_runs(
     with suppress(SystemExit):
         runpy.run_path(program, run_name="__main__")
     assert says in capsys.readouterr().out
+
+
+def test_beginnings_of_tasks_are_collected(tmp_path: Path) -> None:
+    """As many of every task as were asked for, with cards to bid with and hands that are hidden."""
+    out = tmp_path / "beginnings.npz"
+    words = ["--agent", "greedy", "--games", "60", "--number", "2", "--out", str(out)]
+    assert beginnings.main(words) == 0
+    with np.load(out) as content:
+        assert {*content.files} == {*TASKS}
+        for name, task in TASKS.items():
+            games = content[name]
+            assert len(games) == 2
+            assert (games["auctions_left"] == task.auctions).all()
+            assert (games["hand"] == games["known"]).all()
+            assert (games["unknown"][:, : task.num_players, BLACK] > 0).all()

@@ -11,13 +11,13 @@ from typing import Any, Final
 from skyenv.page.worth import worth
 from skyenv.render.reasons import (
     allowed_colours,
-    build_limit,
     reason,
     types_in_set,
 )
 from skyenv.render.table import Table
 from skyenv.render.words import (
     PLACE_NAMES,
+    build_limit,
     capital,
     gains_text,
     seat_name,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 from skyenv.engine.events import Event
 from skyenv.engine.knowledge import PUBLIC
@@ -28,12 +28,15 @@ from skyenv.render.marks import (
     wrapped,
 )
 from skyenv.render.parts import Marks, Names, Part, Scene, glow, piece, thing
-from skyenv.render.reasons import build_limit, current_set
+from skyenv.render.reasons import current_set
 from skyenv.render.words import (
     Narrator,
-    auctions_to_come,
+    after_auction,
+    bid_piles,
+    bid_state,
     card_name,
     counted,
+    highest_bid,
     progress,
     seat_name,
     situation,
@@ -56,13 +59,14 @@ from skyenv.rules.components import (
     SET_SIZES,
     SET_START,
 )
-from skyenv.rules.state import ALEA, ALEA_OUT, ALEA_WAITS, NONE, PHASE_OVER, PHASE_START
+from skyenv.rules.state import ALEA, NONE, PHASE_OVER, PHASE_START
 
 Panel = tuple[str, float]
 """A picture from its corner, and its height."""
 
 GAP: Final = 12.0  # between panels
 _BOLD: Final = 1.08  # how much wider bold letters are
+_LINE: Final = 19.0  # from a line of small text to the next
 
 
 def _box(theme: Theme, width: float, height: float, bright: bool = False) -> str:
@@ -277,43 +281,38 @@ def auction(scene: Scene, width: float) -> Panel:
     """The auction under way: what is auctioned now and later, everybody's cards on the table, who
     is out, and what the highest bid allows.
     """
-    game, theme, small, first = scene.game, scene.theme, shapes.SMALL, max(scene.game.turn_seat, 0)
-    seats = [(first + i) % game.num_players for i in range(game.num_players)]
-    seats += [ALEA] if game.num_players == 2 else []
-    place, later = PLACES[game.auction_place], auctions_to_come(vars(game))
-    if game.auction_place == CENTRAL_PARK:
-        place = "PARK AREA"
-    then = f"then {', '.join(later)}" if later else "the last one of the set"
-    height, standing = 80 + _BIDDER * len(seats), fitted(_standing(game), small, width - 26)
+    game, theme, small, bidders = scene.game, scene.theme, shapes.SMALL, scene.table.bidders
+    place = "PARK AREA" if game.auction_place == CENTRAL_PARK else PLACES[game.auction_place]
+    after = wrapped(after_auction(vars(game)), small, width - 50)
+    top = 31 + _LINE * len(after)
+    height = top + 30 + _BIDDER * len(bidders)
+    standing = fitted(highest_bid(vars(game)), small, width - 26)
     parts = [
         _box(theme, width, height, bright=True),
         at(22, 24, shapes.picture(theme, "gavel")),
         words(40, 25, f"AUCTION: {place}", 16, bold=True, fill=theme.ink),
-        words(40, 43, fitted(then, small, width - 50), small, fill=theme.faint),
+        words(14, height - 12, standing, small, bold=True, fill=theme.ink),
     ]
-    for i, seat in enumerate(seats):
-        line = scene.drawing.add(Part(f"bidder {i + 1}", _bidder(scene, seat, width - 16)))
-        parts.append(at(8, 50 + _BIDDER * i, line))
-    parts.append(words(14, height - 12, standing, small, bold=True, fill=theme.ink))
+    for i, told in enumerate(after):
+        parts.append(words(40, 43 + _LINE * i, told, small, fill=theme.faint))
+    for i, bidder in enumerate(bidders):
+        line = scene.drawing.add(Part(f"bidder {i + 1}", _bidder(scene, bidder, width - 16)))
+        parts.append(at(8, top + _BIDDER * i, line))
     return scene.drawing.add(Part("auction", "".join(parts))), height
-
-
-def _standing(game: Any) -> str:
-    """The highest bid, and what it allows (COM-10)."""
-    bidder = game.highest_bidder
-    if bidder == NONE:
-        return "no bid yet"
-    if bidder == ALEA:
-        return f"{game.highest} by Alea is the highest bid"
-    return f"{game.highest} by {seat_name(bidder)}: builds up to {build_limit(vars(game), bidder)}"
 
 
 def _bidder(scene: Scene, bidder: int, width: float) -> str:
     """A bidder's line: its cards, their total, and how it stands."""
     game, theme, middle = scene.game, scene.theme, _BIDDER / 2
-    cards = _bid_cards(game, bidder)
+    cards = [
+        (colour, rank)
+        for colour, counts in bid_piles(vars(game), bidder)
+        for rank in range(NUM_RANKS)
+        for _ in range(counts[rank])
+    ]
     is_highest, total = bidder == game.highest_bidder, sum(rank + LOWEST_CARD for _, rank in cards)
-    is_out = game.alea == ALEA_OUT if bidder == ALEA else game.out[bidder]
+    state = bid_state(vars(game), bidder)
+    is_out = state == "out"
     bid = f"{total} on the table" if total else "no bid"
     ground = {"fill": theme.gold, "fill_opacity": 0.3} if is_highest else {"fill": theme.block}
     parts = [
@@ -332,26 +331,10 @@ def _bidder(scene: Scene, bidder: int, width: float) -> str:
         parts.append(words(width - 8, middle + 7, str(total), 20, **on))
     if is_highest:
         parts.append(at(width - 45, middle + 5, shapes.picture(theme, "crown")))
-    elif is_out or not cards:
-        waits = bidder == ALEA and game.alea == ALEA_WAITS
-        state = "bids last" if waits else "out" if is_out else "no bid yet"
+    elif state:
         x = width - 38 if cards else 40
         parts.append(words(x, middle + 5, state, shapes.SMALL, fill=theme.faint, end=cards))
     return group(*parts, opacity=0.6 if is_out else None)
-
-
-def _bid_cards(game: Any, bidder: int) -> list[tuple[int, int]]:
-    """Colour and rank of the cards that a bidder has on the table."""
-    piles = [(BLACK, game.alea_cards)]
-    if bidder != ALEA:
-        coloured, black = game.bid_cards[bidder]
-        piles = [(game.bid_colour[bidder], coloured), (BLACK, black)]
-    return [
-        (colour, rank)
-        for colour, counts in piles
-        for rank, copies in enumerate(counts)
-        for _ in range(copies)
-    ]
 
 
 # ---- the players ----
@@ -509,7 +492,6 @@ def alea(scene: Scene, width: float) -> Panel:
 
 # ---- the last events ----
 
-_LINE: Final = 19.0
 _MOST_EVENTS: Final = 60  # more than a picture has room for
 
 

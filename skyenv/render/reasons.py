@@ -15,6 +15,7 @@ from skyenv.render.table import Table, look
 from skyenv.render.words import (
     PLACE_NAMES,
     Sentence,
+    build_limit,
     card_name,
     checked_action,
     counted,
@@ -38,7 +39,6 @@ from skyenv.rules.actions import (
 )
 from skyenv.rules.components import (
     BLACK,
-    BUILD_LIMIT,
     BUSINESSES,
     BUSINESSES_TO_PLACE,
     CENTRAL_PARK,
@@ -339,15 +339,6 @@ def _why_no_colour(game: Any, seat: int, colour: int) -> Sentence | None:
         return _because(f"you stand on {names}: only that colour", "AUC-5", "AUC-11")
     kind = "an empty plot" if _tiles(game, district, allowed[0]) == 0 else "a plot with businesses"
     return _because(f"only the colour of {kind}: {names}", "AUC-5")
-
-
-def build_limit(game: Any, seat: int) -> int:
-    """AUC-10: skyscrapers that the highest card of a seat's bid allows, whatever is in the supply;
-    0 without a bid.
-    """
-    piles = zip(*game["bid_cards"][seat], strict=True)
-    limits = [int(limit) for limit, pile in zip(BUILD_LIMIT, piles, strict=True) if sum(pile) > 0]
-    return limits[-1] if limits else 0
 
 
 def _is_full(game: Any, district: int) -> bool:

@@ -22,7 +22,7 @@ from skyenv.render.parts import ROOT, Drawing, Part, Scene
 from skyenv.render.table import look, plain
 from skyenv.render.words import situation
 from skyenv.rules.actions import NUM_ACTIONS
-from skyenv.rules.state import NONE, PHASE_OVER
+from skyenv.rules.state import ALEA, NONE, PHASE_OVER
 
 __all__ = ["drawing", "svg"]
 
@@ -165,7 +165,7 @@ def _side(scene: Scene, width: float) -> list[Panel]:
     drawn = [panels.stacks(scene, width)]
     if scene.game.auction_place != NONE and scene.game.phase != PHASE_OVER:
         drawn.append(panels.auction(scene, width))
-    if scene.table.players == 2:
+    if ALEA in scene.table.bidders:
         drawn.append(panels.alea(scene, width))
     return drawn
 

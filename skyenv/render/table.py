@@ -13,7 +13,7 @@ from skyenv.checks import check_seat
 from skyenv.engine.knowledge import PUBLIC, VIEW_DTYPE, view
 from skyenv.errors import OptionError, shown
 from skyenv.rules.components import CARD_COLOURS
-from skyenv.rules.state import GAME_DTYPE
+from skyenv.rules.state import ALEA, GAME_DTYPE, NONE
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,15 @@ class Table:
     def players(self) -> int:
         """Number of seats."""
         return int(self.game["num_players"])
+
+    @property
+    def bidders(self) -> list[int]:
+        """Who bids in an auction: the seats, the one that begins first (AUC-2), and ALEA if she
+        plays (ALEA-1; not in all tasks).
+        """
+        first = max(int(self.game["turn_seat"]), 0)
+        seats = [(first + i) % self.players for i in range(self.players)]
+        return [*seats, ALEA] if self.players == 2 and self.game["alea_supply"] != NONE else seats
 
     def cards_in_hand(self, seat: int) -> int:
         """INF-1: the number of cards in a hand is known to all."""

@@ -9,8 +9,11 @@ import numpy as np
 from skyenv.engine.knowledge import PUBLIC
 from skyenv.render.table import Table, look
 from skyenv.render.words import (
-    auctions_to_come,
+    after_auction,
+    bid_piles,
+    bid_state,
     capital,
+    highest_bid,
     progress,
     seat_label,
     seat_name,
@@ -32,11 +35,7 @@ from skyenv.rules.components import (
     SET_SIZES,
     SET_START,
 )
-from skyenv.rules.state import (
-    ALEA_OUT,
-    ALEA_WAITS,
-    NONE,
-)
+from skyenv.rules.state import ALEA, NONE
 from skyenv.tables import WIDTH, wrapped
 
 Lines: TypeAlias = list[str]
@@ -231,35 +230,21 @@ def _counted(counts: Any, unknown: int) -> str:
 def _auction(table: Table) -> Lines:
     """The auction under way: every seat's cards on the table."""
     game = table.game
-    bidder = int(game["highest_bidder"])
-    best = "no bid yet" if bidder == NONE else f"highest {game['highest']}, {seat_name(bidder)}"
-    later = auctions_to_come(game)
-    after = f"; then {', '.join(later)}" if later else ""
     place, starter = PLACES[game["auction_place"]], seat_name(int(game["turn_seat"]))
-    title = f"auction of {place}, started by {starter}: {best}{after}"
-    lines = [
+    title = f"auction of {place}, started by {starter}: {highest_bid(game)}; {after_auction(game)}"
+    return [
         *wrapped(title, WIDTH).splitlines(),
-        *(_bid(game, seat) for seat in range(table.players)),
+        *(_bid(game, bidder) for bidder in table.bidders),
     ]
-    if table.players == 2:
-        lines.append(_alea_bid(game))
-    return lines
 
 
-def _bid(game: Any, seat: int) -> str:
-    mark = ">" if game["seat"] == seat else " "
-    piles = zip((int(game["bid_colour"][seat]), BLACK), game["bid_cards"][seat], strict=True)
-    cards = [f"{CARD_COLOURS[i]} {_counted(counts, 0)}" for i, counts in piles if counts.any()]
-    bid = f"{' · '.join(cards)} = {game['bid_total'][seat]}" if cards else "no bid"
-    return f"{mark} {seat_name(seat)}    {'out' if game['out'][seat] else bid}"
-
-
-def _alea_bid(game: Any) -> str:
-    """ALEA-2, ALEA-3: the cards that Alea has turned up."""
-    total = int((game["alea_cards"] * CARD_VALUES).sum())
-    parts = [f"black {_counted(game['alea_cards'], 0)} = {total}"] if total else []
-    state = {ALEA_WAITS: ["has not bid yet"], ALEA_OUT: ["out"]}.get(int(game["alea"]), [])
-    return f"  Alea      {', '.join([*parts, *state])}"
+def _bid(game: Any, bidder: int) -> str:
+    mark = ">" if game["seat"] == bidder else " "
+    piles = [pile for pile in bid_piles(game, bidder) if any(pile[1])]
+    cards = " · ".join(f"{CARD_COLOURS[colour]} {_counted(counts, 0)}" for colour, counts in piles)
+    total = sum(int(np.dot(counts, CARD_VALUES)) for _, counts in piles)
+    told = [f"{cards} = {total}" if cards else "", bid_state(game, bidder)]
+    return f"{mark} {seat_name(bidder):<10}{', '.join(filter(None, told))}"
 
 
 def _players(table: Table) -> Lines:
@@ -273,7 +258,7 @@ def _players(table: Table) -> Lines:
         hand = _wrapped(_hand(table, seat) or ["-"], WIDTH - len(head))
         lines.append(head + hand[0])
         lines += [" " * len(head) + line for line in hand[1:]]
-    if table.players == 2:
+    if ALEA in table.bidders:
         lines.append(f"  {'Alea':<10}{'':>4}{'':>8}{game['alea_supply']:>9}")
     return lines
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from skyenv.checks import check_integer
 from skyenv.engine.events import Event
+from skyenv.engine.kernels import CARD_VP
 from skyenv.errors import IllegalActionError, OptionError, shown
 from skyenv.render.table import Table, look
 from skyenv.rules.actions import (
@@ -32,6 +33,8 @@ from skyenv.rules.actions import (
     TAKE,
 )
 from skyenv.rules.components import (
+    BLACK,
+    BUILD_LIMIT,
     BUSINESSES,
     BUSINESSES_TO_PLACE,
     CARD_COLOURS,
@@ -52,8 +55,10 @@ from skyenv.rules.components import (
 )
 from skyenv.rules.state import (
     ALEA,
-    END_BUSINESSES,
-    END_STOPS,
+    ALEA_OUT,
+    ALEA_WAITS,
+    END_REASONS,
+    END_TASK,
     NONE,
     PHASE_BID,
     PHASE_BUILD,
@@ -128,19 +133,6 @@ def listed(things: Sequence[str]) -> str:
     return things[0] if len(things) == 1 else f"{', '.join(things[:-1])} and {things[-1]}"
 
 
-def auctioned(place: int) -> str:
-    """A place as auctions name it: ``W34``, ``the park area``."""
-    return "the park area" if place == CENTRAL_PARK else PLACE_NAMES[place]
-
-
-def auctions_to_come(game: Any) -> list[str]:
-    """AUC-1: what will be auctioned after the auction under way, in order."""
-    place = int(game["auction_place"])
-    markers = game["visited"][game["auction_commissioner"]]
-    later = [PLACES[marker] for marker in markers if marker not in (NONE, place)]
-    return later if place == CENTRAL_PARK else [*later, "park area"]
-
-
 def plot_name(district: int, plot: int) -> str:
     """``W34 green``, ``W34 sixth plot``."""
     return f"{DISTRICTS[district]} {PLOTS[plot]}" + (" plot" if plot == SIXTH else "")
@@ -149,6 +141,61 @@ def plot_name(district: int, plot: int) -> str:
 def card_name(colour: int, rank: int) -> str:
     """``green 4``."""
     return f"{CARD_COLOURS[colour]} {rank + LOWEST_CARD}"
+
+
+# ---- an auction ----
+
+_PAYS: Final = f"the task pays the lead gained, all districts scored, less {CARD_VP} VP a card"
+
+
+def auctioned(place: int) -> str:
+    """A place as auctions name it: ``W34``, ``the park area``."""
+    return "the park area" if place == CENTRAL_PARK else PLACE_NAMES[place]
+
+
+def after_auction(game: Any) -> str:
+    """AUC-1: what will be auctioned after the auction under way, and what a task pays."""
+    place, left = int(game["auction_place"]), int(game["auctions_left"])
+    markers = game["visited"][game["auction_commissioner"]]
+    later = [PLACES[marker] for marker in markers if marker not in (NONE, place)]
+    later += [] if place == CENTRAL_PARK else ["park area"]
+    if left != NONE:
+        later = later[: left - 1]
+    then = f"then {', '.join(later)}" if later else "the last one"
+    return then if left == NONE else f"{then}; {_PAYS}"
+
+
+def bid_piles(game: Any, bidder: int) -> list[tuple[int, Sequence[int]]]:
+    """The cards that a seat or Alea has on the table: colours, and how many of each rank."""
+    if bidder == ALEA:
+        return [(BLACK, game["alea_cards"])]
+    return [*zip((int(game["bid_colour"][bidder]), BLACK), game["bid_cards"][bidder], strict=True)]
+
+
+def bid_state(game: Any, bidder: int) -> str:
+    """``out``, ``no bid yet``, of Alea ``bids last``, or nothing: its cards say enough."""
+    if bidder == ALEA:
+        return {ALEA_OUT: "out", ALEA_WAITS: "bids last"}.get(int(game["alea"]), "")
+    has_bid = any(any(counts) for _, counts in bid_piles(game, bidder))
+    return "out" if game["out"][bidder] else "" if has_bid else "no bid yet"
+
+
+def highest_bid(game: Any) -> str:
+    """The highest bid, and what it allows (COM-10)."""
+    bidder = int(game["highest_bidder"])
+    if bidder == NONE:
+        return "no bid yet"
+    builds = "" if bidder == ALEA else f": builds up to {build_limit(game, bidder)}"
+    return f"highest {game['highest']}, {seat_name(bidder)}{builds}"
+
+
+def build_limit(game: Any, seat: int) -> int:
+    """AUC-10: skyscrapers that the highest card of a seat's bid allows, whatever is in the supply;
+    0 without a bid.
+    """
+    piles = zip(*game["bid_cards"][seat], strict=True)
+    limits = [int(limit) for limit, pile in zip(BUILD_LIMIT, piles, strict=True) if sum(pile) > 0]
+    return limits[-1] if limits else 0
 
 
 # ---- actions ----
@@ -271,6 +318,7 @@ _ENDS: Final = {
     "businesses": "the last business has been placed",
     "stops": "the second building stop",
     "truncated": "truncated, as there were too many turns",
+    "task": "the task's last auction is over",
 }
 _TELLING: Final = {
     **{"top": "card", "alea": "cards", "auction": "place", "won": "seat", "stop": "seat"},
@@ -309,6 +357,7 @@ _EVENTS: Final[dict[Any, tuple[str, str]]] = {
     "end": ("the game is over ({why}): {win}", "END-5 END-4"),
     ("end", "businesses"): ("the game is over ({why}): {win}", "BUS-5 END-4"),
     ("end", "stops"): ("the game is over ({why}): {win}", "STOP-6 END-4"),
+    ("end", "task"): ("{why}", "AUC-1"),
 }
 
 
@@ -487,9 +536,9 @@ def situation(table: Table, agents: Names = None) -> str:
     """Who is about to do what; or who has won."""
     game = table.game
     if game["phase"] == PHASE_OVER:
-        names, end = [seat_name(seat, agents) for seat in winners(table)], int(game["end"])
-        why = {END_BUSINESSES: "businesses", END_STOPS: "stops"}.get(end, "truncated")
-        return f"{_win(names, int(game['score'].max()))} ({_ENDS[why]})"
+        why = _ENDS[END_REASONS[game["end"]]]
+        names = [seat_name(seat, agents) for seat in winners(table)]
+        return f"{_win(names, int(game['score'].max()))} ({why})" if names else why
     return f"{seat_name(int(game['seat']), agents)} {_third(_decision(game))}"
 
 
@@ -557,8 +606,12 @@ def _how(game: Any, legal: Sequence[int]) -> str:
 
 
 def winners(table: Table) -> list[int]:
-    """END-4: the seats that would win if the game ended with the scores and hands as they are."""
+    """END-4: the seats that would win if the game ended with the scores and hands as they are; none
+    in a task that is over, which pays instead.
+    """
     scores = table.game["score"]
+    if table.game["end"] == END_TASK:
+        return []
     ranking = [(int(scores[seat]), table.cards_in_hand(seat)) for seat in range(table.players)]
     return [seat for seat, rank in enumerate(ranking) if rank == max(ranking)]
 

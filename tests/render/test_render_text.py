@@ -11,6 +11,7 @@ import pytest
 from scenario import bare_game, bids, built_up, district, hand, start_auction, stopped
 from skyenv.engine.game import Game
 from skyenv.render.standing import if_scored_now
+from skyenv.render.svg import svg
 from skyenv.render.text import text
 from skyenv.rules.components import CENTRAL_PARK, DISTRICTS
 from skyenv.rules.state import END_BUSINESSES, PHASE_BID, PHASE_OVER
@@ -103,6 +104,21 @@ def test_an_auction_is_drawn_whole() -> None:
     start_auction(game, ["W34", "TSQ"])
     bids(game, "0 green 4 5", "1 pass", chance=[6, 6])
     assert text(game.state, 0) == AUCTION.strip("\n")
+
+
+@pytest.mark.parametrize(("task", "has_alea"), [("duel-4", False), ("alea-4", True)])
+def test_a_task_says_what_it_pays_and_leaves_alea_out_where_she_does_not_play(
+    task: str, has_alea: bool
+) -> None:
+    game = Game(task=task, seed=1)
+    while not game.is_over:
+        told, drawn = text(game.state), svg(game.state)
+        assert "0.9 VP a card" in " ".join(told.split())
+        assert ("Alea  " in told, "Alea has" in drawn, "Alea: " in drawn) == (has_alea,) * 3
+        assert "-1" not in told
+        game.play(game.legal_actions[-1])
+    assert text(game.state).startswith("The task's last auction is over\n")
+    assert svg(game.state, events=game.events).count("the task's last auction is over") == 3
 
 
 @pytest.mark.rule("END-2", "SCO-2")

@@ -50,6 +50,7 @@ from skyenv.options import (
     parse,
 )
 from skyenv.rules.components import SIDES
+from skyenv_agents.learned.frozen import keep_frozen
 from skyenv_agents.learned.networks import TRAINED, Network, NetworkAgent, TrainedAgent
 
 PICTURES: Final = Path(__file__).resolve().parents[2] / "docs" / "trained"
@@ -261,6 +262,7 @@ def write(
     for folder in (config.agents, config.pictures):
         folder.mkdir(parents=True, exist_ok=True)
     name = table_name(players, side)
+    keep_frozen(config.agents / f"{name}.npz")
     write_atomically(config.agents / f"{name}.npz", content)
     write_atomically(config.agents / f"{name}.json", json.dumps(about, indent=1) + "\n")
     label = table_label(players, side)

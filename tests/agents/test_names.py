@@ -34,7 +34,7 @@ from skyenv_agents.learned.networks import Network, NetworkAgent
 
 OURS = {
     *("random", "crowd", "hoard", "greedy", "appraiser", "bidder", "builder"),
-    *("rollout", "ismcts", "trained", "ismcts-trained"),
+    *("rollout", "ismcts", "trained", "trained-2026a", "ismcts-trained"),
 }
 
 

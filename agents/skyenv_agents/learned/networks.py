@@ -382,25 +382,29 @@ class TrainedAgent(PolicyPlayer):
 
     def __init__(self, *, deterministic: bool = True) -> None:
         self.deterministic = deterministic
-        self.version = self._version_of(*(path_of(*table) for table in TABLES))
+        by_name = sorted(TABLES, key=lambda table: f"{table_name(*table)}{NETWORK_SUFFIX}")
+        self.version = self._version_of(*(self.path(*table) for table in by_name))
         self._agents: dict[tuple[int, str], NetworkAgent] = {}
 
     def agent(self, players: int, side: str) -> NetworkAgent:
         """Return the one that plays games of so many players on this side of the board."""
         if (players, side) not in self._agents:
-            path = path_of(players, side)
             self._agents[players, side] = NetworkAgent(
-                path, deterministic=self.deterministic, name=self.name
+                self.path(players, side), deterministic=self.deterministic, name=self.name
             )
         return self._agents[players, side]
 
     def version_at(self, players: int, side: str) -> str:
         """See :class:`skyenv.agents.Agent`: with the digest of the one network that plays there."""
-        return self._version_of(path_of(players, side))
+        return self._version_of(self.path(players, side))
+
+    def path(self, players: int, side: str) -> Path:
+        """Return the file of the network that plays at a table."""
+        return TRAINED / f"{table_name(players, side)}{NETWORK_SUFFIX}"
 
     def _version_of(self, *paths: Path) -> str:
         """Return the version and a digest of some networks' files."""
-        content = b"".join(path.read_bytes() for path in sorted(paths))
+        content = b"".join(path.read_bytes() for path in paths)
         return f"{type(self).version}+{hashlib.blake2b(content, digest_size=4).hexdigest()}"
 
     def evaluate(self, decisions: Decisions) -> Evaluations:
@@ -415,11 +419,6 @@ class TrainedAgent(PolicyPlayer):
             assert expected is not None  # all that ship have learned from the outcome
             outcome[rows] = expected
         return weights, outcome
-
-
-def path_of(players: int, side: str) -> Path:
-    """Return the file of the network that ships for a table."""
-    return TRAINED / f"{table_name(players, side)}{NETWORK_SUFFIX}"
 
 
 def name_of(path: Path) -> str:

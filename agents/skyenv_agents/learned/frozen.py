@@ -1,0 +1,79 @@
+"""Agents under names that never change their decisions, for papers and benchmarks.
+
+``trained`` means whatever networks ship; ``trained-2026a`` means the six of November 2026, by the
+digests of their files. A file that a frozen name refers to is kept when ``trained`` gets another
+one (:func:`keep_frozen`). What the networks' inputs are computed from is frozen with them: the
+features and the prior of ``greedy``, version 1. So a heuristic that decides otherwise is a new
+class, beside the old one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from skyenv.engine.options import table_name
+from skyenv.errors import CheckpointError
+from skyenv.files import write_atomically
+from skyenv_agents.learned.networks import NETWORK_SUFFIX, TRAINED, TrainedAgent
+
+NETWORKS_2026A: Final[Mapping[str, str]] = {
+    "2-players": "07865f135fe5bcf53a61ec902093e6e8c5ab5c5a83470c3699b24de318470202",
+    "2-players-back": "cf130076e9b0734298d1bfcc338d2518ff093b40f71f9a9cc4e3e3096f8a2a61",
+    "3-players": "92d8a6e1df6c5f2e85152d5baaa054dbf99a6d0f3bb29d3642c8166613bdb330",
+    "3-players-back": "4d70106df03651c3006b4e039dd6b0984b940fa1d0a097dd166d760aae14b95b",
+    "4-players": "624b2dbb5fc06d9d8ba701dd061703f338e621a822eaf028724c6f30ca3485d4",
+    "4-players-back": "74e47d20c51768bab741e89241a6532598c66fcb8b55ef3e3594c56b0a5aced6",
+}
+"""SHA-256 of the network files of ``trained-2026a``, by table."""
+FROZEN: Final = frozenset(NETWORKS_2026A.values())
+"""Digests of all files that are kept."""
+
+
+class Trained2026aAgent(TrainedAgent):
+    """The networks that shipped as ``trained`` in November 2026; its decisions never change."""
+
+    name = "trained-2026a"
+    version = "1"
+    description = "frozen: the networks that shipped as trained in November 2026"
+
+    def path(self, players: int, side: str) -> Path:
+        """See :meth:`TrainedAgent.path`."""
+        return frozen_path(NETWORKS_2026A[table_name(players, side)])
+
+
+def frozen_path(digest: str, folder: Path = TRAINED) -> Path:
+    """Return the network file with a SHA-256, under whatever name it is kept.
+
+    Args:
+        digest: 64 hexadecimal digits.
+        folder: of the networks that ship.
+
+    Raises:
+        CheckpointError: the folder has no such file.
+    """
+    for path in sorted(folder.glob(f"*{NETWORK_SUFFIX}")):
+        if _digest(path) == digest:
+            return path
+    raise CheckpointError(f"{folder} lacks the frozen network file with the SHA-256 {digest}")
+
+
+def keep_frozen(path: Path) -> None:
+    """Keep a copy of a network file that a frozen agent plays, named by its digest; call it before
+    another file takes its place.
+
+    Args:
+        path: of the file; other files, and none, are left as they are.
+
+    Raises:
+        OSError: the copy can't be written.
+    """
+    if path.is_file() and (digest := _digest(path)) in FROZEN:
+        kept = path.with_name(f"{digest[:16]}{NETWORK_SUFFIX}")
+        write_atomically(kept, path.read_bytes())
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

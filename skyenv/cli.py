@@ -194,6 +194,7 @@ COMMANDS: Final = {
         tasks.ExploitabilityOptions,
         tasks.measure_exploitability,
     ),
+    "solve": Command("find equilibria of a bidding task", tasks.SolveOptions, tasks.solve_task),
     "dataset": Command(
         "write games as Parquet files and as a Minari dataset",
         dataset.DatasetOptions,

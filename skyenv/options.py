@@ -360,7 +360,8 @@ def parse(
             named = "/".join(_flags(entry)) or entry.metadata["metavar"] or entry.name
             parser.error(f"{named} is required: {entry.metadata['text']}")
     options = kind(**values)
-    for path in [path for name in written if (path := getattr(options, name)) and not replace]:
+    kept = replace or getattr(options, "resume", False)
+    for path in [path for name in written if (path := getattr(options, name)) and not kept]:
         check_new(path)
     return options
 

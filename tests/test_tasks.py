@@ -13,20 +13,22 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from skyenv import GameOptions, Games, OptionError, make_agent
+from skyenv import CheckpointError, GameOptions, Games, OptionError, make_agent
 from skyenv.agents import decisions_in
 from skyenv.cli import main
 from skyenv.engine.kernels import CARD_VP
 from skyenv.engine.tasks import TASKS, beginnings
 from skyenv.rules.components import BLACK
 from skyenv.rules.state import END_REASONS, PHASE_BID, PHASE_BUILD
-from skyenv.tasks.equilibrium import best_responses, solve
+from skyenv.tasks.best_response import Judge
+from skyenv.tasks.equilibrium import Solver, solve
+from skyenv.tasks.losses import largest_losses
 from skyenv.tasks.responses import policy_of, questions
-from skyenv.tasks.tree import CHANCE, LEAF, Beginning
+from skyenv.tasks.tree import CHANCE, Beginning
 
 pytestmark = pytest.mark.compiled
 
-Deal = tuple[int, int]
+Deal = tuple[int, ...]
 
 
 @cache
@@ -121,37 +123,19 @@ def test_wrong_tasks_are_named() -> None:
 # ---- trees ----
 
 
-@pytest.mark.parametrize("name", ["duel-3/0", "alea-3/1", "park-4/1", "set-2/0"])
+@pytest.mark.parametrize("name", ["duel-3/0", "alea-3/1", "park-4/1", "set-2/0", "three-3/2"])
 def test_the_tree_expects_of_random_play_what_random_play_brings(name: str) -> None:
-    """ALEA-2: with her cards, which hang together with both hands."""
+    """ALEA-2: with her cards, which hang together with all hands."""
     made = beginning(name)
-    tree, policy = made.tree, uniform_policy(made)
-    reach = np.ones((len(tree.kind), 2, max(len(own) for own in made.hands)))
-    for node in range(len(tree.kind)):
-        for edge in range(tree.first[node], tree.first[node + 1]):
-            reach[tree.child[edge]] = reach[node]
-            kind = tree.kind[node]
-            if kind < CHANCE:
-                hands = len(made.hands[kind])
-                at = tree.block[node] + (edge - tree.first[node]) * hands
-                reach[tree.child[edge], kind, :hands] *= policy[at : at + hands]
-    expected = np.zeros(2)
-    total = 0.0
-    first, second = (len(own) for own in made.hands)
-    for leaf in np.flatnonzero(tree.kind == LEAF):
-        deals = tree.joint[tree.cards[leaf] + 1]
-        weight = reach[leaf, 0, :first] @ deals @ reach[leaf, 1, :second]
-        expected += weight * tree.payoff[leaf]
-        total += weight
-    assert total == pytest.approx(1, abs=1e-12)
+    expected = Judge(made.tree).values(uniform_policy(made))
     games = Games(20_000, task=name, seed=9, autoreset=False, observation=None)
-    brought = np.zeros((20_000, 2))
+    brought = np.zeros(games.reward.shape)
     while (games.seat >= 0).any():
         going = games.seat >= 0
         games.play_random(1)
         brought[going] += games.reward[going]
-    error = brought[:, 0].std() / np.sqrt(20_000)
-    assert abs(brought[:, 0].mean() - expected[0]) < 4 * error
+    error = brought.std(axis=0) / np.sqrt(20_000)
+    assert (abs(brought.mean(axis=0) - expected) < 4 * error).all()
 
 
 def brute_force(made: Beginning, responder: int) -> float:
@@ -167,7 +151,7 @@ def brute_force(made: Beginning, responder: int) -> float:
                 state["hand"][0, seat, BLACK] = made.hands[seat][index]
                 state["face_down"][0, BLACK] -= made.hands[seat][index]
             state["random"] = 1
-            start[(deal[0], deal[1])] = (state, float(chance), 0.0)
+            start[deal] = (state, float(chance), 0.0)
 
     def legal_in(state: Any) -> list[int]:
         games.state[:] = state
@@ -203,14 +187,25 @@ def brute_force(made: Beginning, responder: int) -> float:
     return sum(worth(start).values())
 
 
-@pytest.mark.parametrize("seat", [0, 1])
-def test_the_best_response_is_that_of_brute_force(seat: int) -> None:
-    made = beginning(SMALL)
-    responses = best_responses(made.tree, uniform_policy(made))
+@pytest.mark.parametrize(("name", "seat"), [("park-4/0", 0), ("park-4/0", 1), ("three-3/0", 2)])
+def test_the_best_response_is_that_of_brute_force(name: str, seat: int) -> None:
+    made = beginning(name)
+    responses = Judge(made.tree).best_responses(uniform_policy(made))
     assert responses[seat] == pytest.approx(brute_force(made, seat), abs=1e-5)
 
 
-SMALL = "park-4/0"
+@pytest.mark.parametrize("name", ["duel-3/1", "alea-3/0", "three-3/0"])
+def test_what_is_lost_decision_by_decision_is_what_a_best_response_gains(name: str) -> None:
+    made = beginning(name)
+    judge, policy = Judge(made.tree), uniform_policy(made)
+    gains = np.subtract(judge.best_responses(policy), judge.values(policy))
+    losses = [judge.losses(policy, seat) for seat in range(len(made.hands))]
+    assert min(part.min() for part in losses) > -1e-12
+    assert [part.sum() for part in losses] == pytest.approx(gains)
+    largest = largest_losses(made, judge, policy, 3)
+    assert [loss.vp for loss in largest] == sorted((loss.vp for loss in largest), reverse=True)
+    assert largest[0].vp == pytest.approx(max(part.max() for part in losses))
+    assert largest[0].better != largest[0].played
 
 
 @pytest.mark.parametrize("name", ["duel-3/0", "alea-3/0", "park-4/1"])
@@ -218,9 +213,27 @@ def test_an_equilibrium_is_what_no_best_response_gains_from(name: str) -> None:
     *_, solution = solve(beginning(name).tree, 0.0002)
     assert 0 <= solution.nash_conv <= 0.0002 * solution.payoff_range
     value, least = solution.responses[0], -solution.responses[1]
-    responses = best_responses(beginning(name).tree, uniform_policy(beginning(name)))
+    responses = Judge(beginning(name).tree).best_responses(uniform_policy(beginning(name)))
     assert responses[0] >= least
     assert -responses[1] <= value
+
+
+def test_a_solution_that_was_kept_is_improved_as_if_it_had_never_stopped(tmp_path: Path) -> None:
+    tree, file = beginning("duel-3/0").tree, tmp_path / "duel-3-0.npz"
+    whole, first, second = Solver(tree), Solver(tree), Solver(tree)
+    whole.run(50)
+    first.run(20)
+    first.save(file)
+    second.load(file)
+    second.run(30)
+    assert whole.solution().policy.tobytes() == second.solution().policy.tobytes()
+    with pytest.raises(CheckpointError, match="of another beginning, or of other rules"):
+        Solver(beginning("duel-3/1").tree).load(file)
+    file.write_bytes(file.read_bytes()[:-9])
+    with pytest.raises(CheckpointError, match="is no saved solution"):
+        second.load(file)
+    with pytest.raises(OptionError, match="equilibria are of two seats"):
+        Solver(beginning("three-3/0").tree)
 
 
 # ---- agents ----
@@ -231,10 +244,8 @@ def test_agents_are_exploited_by_what_they_do(name: str) -> None:
     """Random play is exploited as the uniform policy is; nobody is less exploited than 0."""
     made = beginning("duel-3/0")
     *_, policy = policy_of(make_agent(name), made, samples=60)
-    conv, uniform = (
-        sum(best_responses(made.tree, policy)),
-        sum(best_responses(made.tree, uniform_policy(made))),
-    )
+    judge = Judge(made.tree)
+    conv, uniform = judge.nash_conv(policy), judge.nash_conv(uniform_policy(made))
     if name == "random":
         assert conv == pytest.approx(uniform, rel=0.03)
     else:
@@ -265,12 +276,36 @@ def test_agents_cannot_tell_which_hand_the_other_was_given(name: str) -> None:
 def test_the_command_prints_a_line_for_every_beginning_and_keeps_the_figures(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["--task", "duel-3", "--positions", "2", "--json", str(tmp_path / "figures.json")]
-    assert main(["exploitability", "greedy", *words]) == 0
+    file = tmp_path / "figures.json"
+    words = ["exploitability", "greedy", "--task", "duel-3", "--json", str(file), "--positions"]
+    assert main([*words, "2"]) == 0
     printed = capsys.readouterr().out
-    told = json.loads((tmp_path / "figures.json").read_text())
+    told = json.loads(file.read_text())
     assert [row["position"] for row in told["positions"]] == ["duel-3/0", "duel-3/1"]
     for row in told["positions"]:
         assert f"{row['nash_conv']:.3f}" in printed
-        assert row["nash_conv"] == pytest.approx(sum(row["responses"]))
+        assert row["nash_conv"] == pytest.approx(sum(row["responses"]) - sum(row["values"]))
         assert row["share"] == pytest.approx(row["nash_conv"] / row["range"])
+        assert f"{row['losses'][0]['better']} is better" in printed
+    assert main([*words, "3"]) == 1
+    assert "exists" in capsys.readouterr().err
+    assert main([*words, "3", "--resume"]) == 0
+    assert "duel-3/1:" not in capsys.readouterr().err
+    more = json.loads(file.read_text())
+    assert more["positions"][:2] == told["positions"]
+    assert len(more["positions"]) == 3
+    assert main([*words[:1], "random", *words[2:], "3", "--resume"]) == 1
+    assert "holds figures of" in capsys.readouterr().err
+
+
+def test_beginnings_are_solved_by_a_command_that_goes_on_from_what_it_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["solve", "duel-3", "--positions", "2", "--out", str(tmp_path), "--share"]
+    assert main([*words, "0.01"]) == 0
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["duel-3-0.npz", "duel-3-1.npz"]
+    rough = capsys.readouterr().out.splitlines()
+    assert main([*words, "0.0001"]) == 0
+    fine = capsys.readouterr().out.splitlines()
+    for before, after in zip(rough[2:], fine[2:], strict=True):
+        assert int(before.split()[2]) < int(after.split()[2])

@@ -1,8 +1,13 @@
-"""The command ``exploitability``: how much could be won against an agent in a bidding task."""
+"""The commands ``exploitability``, how much could be won against an agent in a bidding task, and
+``solve``, which finds equilibria.
+"""
 
 from __future__ import annotations
 
 import json
+import sys
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,14 +16,19 @@ import numpy as np
 
 from skyenv.agents import Agent, agents_help, make_agent
 from skyenv.engine.tasks import TASKS, beginnings
-from skyenv.errors import OptionError
-from skyenv.files import check_writable, write_atomically
+from skyenv.errors import CheckpointError
+from skyenv.files import check_writable, read_json, write_atomically
 from skyenv.options import Options, argument, common, option
 from skyenv.progress import progress
 from skyenv.tables import columns
-from skyenv.tasks.equilibrium import best_responses
-from skyenv.tasks.responses import policy_of
-from skyenv.tasks.tree import LEAF, Beginning
+from skyenv.tasks.best_response import Judge, Policy
+from skyenv.tasks.equilibrium import Solver, improve
+from skyenv.tasks.losses import Loss, largest_losses
+from skyenv.tasks.responses import most_decisions, policy_of, seconds_for
+from skyenv.tasks.tree import Beginning
+
+LISTED = 5
+"""Losses that are printed."""
 
 
 @dataclass(frozen=True)
@@ -26,53 +36,85 @@ class ExploitabilityOptions(Options):
     """What the command takes."""
 
     agent: str = argument(f"who is exploited: {agents_help()}", metavar="AGENT")
-    task: str = option("alea-4", "a task with two seats", choices=tuple(TASKS))
+    task: str = option("alea-4", "the task", choices=tuple(TASKS))
     positions: int = option(8, "so many of the task's beginnings, the first ones", low=1)
     samples: int = option(
         32, "random numbers at which every decision is asked; 1: the agent uses none", low=1
     )
     json: Path | None = common("json")
+    resume: bool = option(False, "go on with what --json FILE has")
 
 
 def measure(agent: Agent, name: str, samples: int) -> dict[str, Any]:
-    """How much a best response wins against an agent from one beginning on; a row of the table."""
+    """How much best responses win against an agent from one beginning on: a row of the table."""
     beginning = Beginning(name)
-    *_, policy = policy_of(agent, beginning, samples)
-    tree = beginning.tree
-    responses = best_responses(tree, policy)
-    payoffs = float(np.ptp(tree.payoff[tree.kind == LEAF, 0]))
-    conv = sum(responses)
+    judge, policy = Judge(beginning.tree), _asked(agent, beginning, samples)
+    responses, values = judge.best_responses(policy), judge.values(policy)
+    conv = sum(responses) - sum(values)
     return {
         "position": name,
-        "nodes": len(tree.kind),
-        "range": payoffs,
+        "nodes": len(beginning.tree.kind),
+        "range": judge.payoff_range,
         "nash_conv": conv,
-        "share": conv / payoffs,
+        "share": conv / judge.payoff_range,
         "responses": list(responses),
+        "values": list(values),
+        "losses": [loss._asdict() for loss in largest_losses(beginning, judge, policy, LISTED)],
     }
+
+
+def _asked(agent: Agent, beginning: Beginning, samples: int) -> Policy:
+    """What the agent does; a bar shows how much of it is known."""
+    most = most_decisions(beginning)
+    seconds = seconds_for(agent, beginning, samples)
+    print(
+        f"{beginning.name}: at most {most.sum():,} decisions at {samples} random numbers, "
+        f"about {seconds:.0f} s",
+        file=sys.stderr,
+    )
+    with progress(int(most.sum()), "decision") as bar:
+        for number, known in zip(most.tolist(), policy_of(agent, beginning, samples), strict=True):
+            bar.update(number)
+            policy = known
+    return policy
 
 
 def measure_exploitability(options: ExploitabilityOptions) -> None:
     """Run the command."""
-    if TASKS[options.task].num_players != 2:
-        raise OptionError(f"task {options.task} has more than two seats; NashConv is of two")
-    if options.json is not None:
-        check_writable(options.json)
-    agent, rows = make_agent(options.agent), []
-    number = min(options.positions, len(beginnings(options.task)))
-    with progress(number, "position") as bar:
-        for index in range(number):
-            rows.append(measure(agent, f"{options.task}/{index}", options.samples))
-            bar.update()
+    agent = make_agent(options.agent)
+    players = TASKS[options.task].num_players
+    told = {
+        "agent": options.agent,
+        "version": agent.version_at(players, "front"),
+        "task": options.task,
+        "samples": options.samples,
+    }
+    rows = _rows_so_far(options, told)
+    for index in range(len(rows), min(options.positions, len(beginnings(options.task)))):
+        rows.append(measure(agent, f"{options.task}/{index}", options.samples))
+        if options.json is not None:
+            text = json.dumps({**told, "positions": rows}, indent=1)
+            write_atomically(options.json, f"{text}\n")
     print(table(rows))
-    if options.json is not None:
-        told = {
-            "agent": options.agent,
-            "version": agent.version_at(2, "front"),
-            "samples": options.samples,
-            "positions": rows,
-        }
-        write_atomically(options.json, json.dumps(told, indent=1).encode() + b"\n")
+    print(loss_lines(rows))
+
+
+def _rows_so_far(options: ExploitabilityOptions, told: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows that an interrupted run of the same command has written.
+
+    Raises:
+        CheckpointError: the file is of another command.
+    """
+    if options.json is None:
+        return []
+    check_writable(options.json)
+    if not (options.resume and options.json.exists()):
+        return []
+    earlier = read_json(options.json)
+    rows: list[dict[str, Any]] = earlier.pop("positions", [])
+    if earlier != told:
+        raise CheckpointError(f"{options.json} holds figures of {earlier}, not of {dict(told)}")
+    return rows[: options.positions]
 
 
 def table(rows: list[dict[str, Any]]) -> str:
@@ -93,3 +135,65 @@ def table(rows: list[dict[str, Any]]) -> str:
 def _mean(values: list[float], form: str) -> str:
     wide = 1.96 * np.std(values, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
     return f"{np.mean(values):{form}} ± {wide:{form}}"
+
+
+def loss_lines(rows: list[dict[str, Any]]) -> str:
+    """Where most is lost, a line for each decision."""
+    losses = [(row["position"], Loss(**loss)) for row in rows for loss in row["losses"]]
+    losses.sort(key=lambda found: -found[1].vp)
+    return "\n".join(f"{position}, {loss.text()}" for position, loss in losses[:LISTED])
+
+
+# ---- solve ----
+
+
+@dataclass(frozen=True)
+class SolveOptions(Options):
+    """What the command takes."""
+
+    task: str = argument("a task with two seats", metavar="TASK", default="duel-4")
+    positions: int = option(8, "so many of the task's beginnings, the first ones", low=1)
+    share: float = option(
+        0.001, "until NashConv is at most this share of the payoffs' range", above=True, high=1
+    )
+    iterations: int = option(100_000, "… or after so many iterations", low=1)
+    out: Path | None = option(
+        None, "folder in which strategies are kept, and from which they are improved"
+    )
+
+
+def solve_task(options: SolveOptions) -> None:
+    """Run the command."""
+    lines = [["position", "nodes", "iterations", "NashConv", "of the range", "value", "seconds"]]
+    number = min(options.positions, len(beginnings(options.task)))
+    if options.out is not None:
+        options.out.mkdir(parents=True, exist_ok=True)
+    with progress(number, "position") as bar:
+        for index in range(number):
+            lines.append(_solve_one(f"{options.task}/{index}", options))
+            bar.update()
+    print(columns(lines))
+
+
+def _solve_one(name: str, options: SolveOptions) -> list[str]:
+    """Solve a beginning; its row. Whatever ends it, what has been reached is kept."""
+    begun, tree = time.process_time(), Beginning(name).tree
+    solver = Solver(tree)
+    file = None if options.out is None else options.out / f"{name.replace('/', '-')}.npz"
+    if file is not None and file.exists():
+        solver.load(file)
+    try:
+        *_, solution = improve(solver, options.share, options.iterations)
+    finally:
+        if file is not None:
+            solver.save(file)
+    best, worst = solution.responses[0], -solution.responses[1]
+    return [
+        name,
+        f"{len(tree.kind):,}",
+        f"{solution.iterations:,}",
+        f"{solution.nash_conv:.5f}",
+        f"{solution.nash_conv / solution.payoff_range:.4%}",
+        f"{(best + worst) / 2:.3f}",
+        f"{time.process_time() - begun:.1f}",
+    ]

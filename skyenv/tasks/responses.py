@@ -8,6 +8,7 @@ choices never lead to isn't asked.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
@@ -19,11 +20,15 @@ from skyenv.agents.deciding import checked_actions, decisions_in
 from skyenv.agents.interface import Agent
 from skyenv.engine.games import Games
 from skyenv.rules.components import BLACK
-from skyenv.tasks.equilibrium import Policy, nodes_of, spread_level
+from skyenv.tasks.best_response import Policy, nodes_of, spread_level
 from skyenv.tasks.tree import CHANCE, Beginning
 
 ROWS: Final = 4096
 """Decisions that an agent is asked at once."""
+TRIED: Final = (8, 512)
+"""Decisions by which the time is estimated; the more only where the fewer took little time."""
+LONG_TRIAL: Final = 0.5
+"""Seconds."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +37,8 @@ class Questions:
 
     Attributes:
         node, hand: int64 (q,).
-        states: GAME_DTYPE (q,), positions in which that seat holds the hand, and the other any that
-            fits.
+        states: GAME_DTYPE (q,), positions in which that seat holds the hand, and the others any
+            that fit.
     """
 
     node: npt.NDArray[np.int64]
@@ -51,6 +56,36 @@ def depths_of(beginning: Beginning) -> npt.NDArray[np.int64]:
     return depths
 
 
+def most_decisions(beginning: Beginning) -> npt.NDArray[np.int64]:
+    """How many decisions there are at each depth, one for every hand with a choice, int64 (d,): an
+    agent isn't asked more.
+    """
+    tree = beginning.tree
+    depths = depths_of(beginning)
+    rows = np.repeat(depths, np.diff(tree.first_legal))
+    several = (tree.legal & (tree.legal - 1)) != 0
+    return np.bincount(rows, several, int(depths.max()) + 1).astype(np.int64)
+
+
+def seconds_for(agent: Agent, beginning: Beginning, samples: int) -> float:
+    """How long it takes, at most, to ask an agent everything: by a few decisions of the tree."""
+    tree = beginning.tree
+    deciding = np.flatnonzero(tree.kind < CHANCE)
+    some = deciding[:: max(len(deciding) // max(TRIED), 1)]
+    reach = np.ones((len(tree.kind), len(tree.hands), max(map(len, tree.hands))))
+    asked = questions(beginning, some, reach)
+    rates = []
+    for number in (1, *TRIED):  # the first may compile
+        few = Questions(asked.node[:number], asked.hand[:number], asked.states[:number])
+        begun = time.perf_counter()
+        ask(agent, beginning.name, few, 1)
+        seconds = time.perf_counter() - begun
+        rates.append(seconds / max(len(few.node), 1))
+        if seconds > LONG_TRIAL and number > 1:
+            break
+    return min(rates) * samples * float(most_decisions(beginning).sum())
+
+
 def questions(
     beginning: Beginning, nodes: npt.NDArray[np.int64], reach: Any, last: bool = False
 ) -> Questions:
@@ -59,38 +94,68 @@ def questions(
     Args:
         beginning: of the task.
         nodes: int64 (k,), ascending.
-        reach: float64 (n, 2, h), with which probability its own choices lead there.
-        last: which of the other's hands that fit is taken; an agent can't tell.
+        reach: float64 (n, N, h), with which probability its own choices lead there.
+        last: which of the others' hands that fit are taken; an agent can't tell.
     """
     tree = beginning.tree
     wanted = np.zeros(len(tree.kind), np.bool_)
     wanted[nodes] = True
     states, held = beginning.positions(wanted)
     parts: list[tuple[Any, Any, Any]] = []
-    for seat in range(2):
+    for seat, own in enumerate(beginning.hands):
         here = np.flatnonzero(tree.kind[nodes] == seat)
-        own, other = beginning.hands[seat], beginning.hands[1 - seat]
         entries = tree.first_legal[nodes[here], None] + np.arange(len(own))
         bits = tree.legal[entries]
         several = (bits & (bits - 1)) != 0  # more than one legal action
         row, hand = np.nonzero(several & (reach[nodes[here], seat, : len(own)] > 0))
         row = here[row]
-        joint = tree.joint if seat == 0 else tree.joint.transpose(0, 2, 1)
-        left = states["hand"][row, 1 - seat, BLACK] - other[held[row, 1 - seat]]
-        fits = left[:, None] + other >= states["known"][row, 1 - seat, BLACK][:, None]
-        fits = fits.all(axis=2) & (joint[tree.cards[nodes[row]] + 1, hand] > 0)
-        possible = fits.any(axis=1)
-        row, hand, left, fits = row[possible], hand[possible], left[possible], fits[possible]
-        theirs = fits.shape[1] - 1 - fits[:, ::-1].argmax(axis=1) if last else fits.argmax(axis=1)
         asked = states[row]
         asked["hand"][:, seat, BLACK] += own[hand] - own[held[row, seat]]
-        asked["hand"][:, 1 - seat, BLACK] = left + other[theirs]
+        chances = np.moveaxis(tree.joint, 1 + seat, 1)[tree.cards[nodes[row]] + 1, hand]
+        possible = deal_others(beginning, seat, asked, held[row], chances, last)
         hidden = asked["hand"] - asked["known"]
         asked["face_down"] = asked["unlocated"] - hidden.sum(axis=1)
         asked["random"] = 1  # no stream stands still; nothing is drawn from it
-        parts.append((nodes[row], hand, asked))
+        parts.append((nodes[row[possible]], hand[possible], asked[possible]))
     node, hands, found = (np.concatenate(part) for part in zip(*parts, strict=True))
     return Questions(node, hands, found)
+
+
+def deal_others(
+    beginning: Beginning,
+    seat: int,
+    states: npt.NDArray[np.void],
+    held: npt.NDArray[np.int64],
+    chances: npt.NDArray[np.float64],
+    last: bool,
+) -> npt.NDArray[np.bool_]:
+    """Give the other seats hands that fit what they have shown.
+
+    Args:
+        beginning: of the task.
+        seat: whose hand stays.
+        states: GAME_DTYPE (q,), written in place.
+        held: int64 (q, N), the hands that all hold.
+        chances: float64 (q, h, …), the probabilities of the others' hands.
+        last: whether the last that fit are taken, or the first.
+
+    Returns:
+        bool (q,): whether there are any.
+    """
+    others = [other for other in range(len(beginning.hands)) if other != seat]
+    deals = np.indices(chances.shape[1:]).reshape(len(others), -1)
+    fits = chances.reshape(len(states), deals.shape[1]) > 0
+    shown = {}
+    for other, hands in zip(others, deals, strict=True):
+        theirs = beginning.hands[other]
+        shown[other] = states["hand"][:, other, BLACK] - theirs[held[:, other]]
+        holds = shown[other][:, None] + theirs >= states["known"][:, other, BLACK][:, None]
+        fits &= np.all(holds, axis=2)[:, hands]
+    chosen = fits.shape[1] - 1 - fits[:, ::-1].argmax(axis=1) if last else fits.argmax(axis=1)
+    for other, hands in zip(others, deals, strict=True):
+        states["hand"][:, other, BLACK] = shown[other] + beginning.hands[other][hands[chosen]]
+    possible: npt.NDArray[np.bool_] = np.asarray(fits.any(axis=1))
+    return possible
 
 
 def ask(agent: Agent, name: str, asked: Questions, samples: int) -> npt.NDArray[np.int64]:
@@ -111,21 +176,20 @@ def ask(agent: Agent, name: str, asked: Questions, samples: int) -> npt.NDArray[
 
 
 def policy_of(agent: Agent, beginning: Beginning, samples: int = 32) -> Iterator[Policy]:
-    """What an agent does from a beginning on, in both seats: the policy as far as it is known after
+    """What an agent does from a beginning on, in all seats: the policy as far as it is known after
     each depth of the tree; the last one is whole.
 
     Args:
         agent: to be asked.
-        beginning: of a task with two seats.
+        beginning: of a task.
         samples: random numbers for every decision; 1 is enough for agents that don't use them.
 
     Raises:
         AgentError: the agent doesn't answer with legal actions.
-        OptionError: the task has more seats.
     """
     tree, nodes = beginning.tree, nodes_of(beginning.tree)
     policy = np.zeros(tree.block[-1])
-    reach = np.ones((len(tree.kind), 2, int(nodes.numbers.max())))
+    reach = np.ones((len(tree.kind), len(tree.hands), int(nodes.numbers.max())))
     depths = depths_of(beginning)
     for depth in range(int(depths.max()) + 1):
         level = np.flatnonzero(depths == depth)

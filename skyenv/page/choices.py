@@ -25,7 +25,6 @@ from skyenv.page.playouts import batch_of, starts
 from skyenv.page.win_chance import digest, played
 from skyenv.render import words
 from skyenv.rules.actions import BID, BID_DONE, MOVE, NUM_ACTIONS, TAKE
-from skyenv.rules.components import CARD_COLOURS, LOWEST_CARD, NUM_RANKS
 from skyenv.rules.state import NONE, PHASE_BID, PHASE_TAKE
 
 LEAST: Final = 0.005
@@ -180,31 +179,22 @@ def same(position: Any, path: Path) -> Hashable:
 
 def total(position: Any, path: Path) -> int:
     """The total of a bid, with what the seat has laid down in this auction before."""
-    laid = sum((action - BID) % NUM_RANKS + LOWEST_CARD for action in path[:-1])
-    return int(position["bid_total"][position["seat"]]) + laid
+    return int(position["bid_total"][position["seat"]]) + words.total_of(path[:-1])
 
 
 def text(position: Any, path: Path) -> str:
-    """A whole choice in words: ``bid 15: gray 6 + black 5, 4``, ``take green 4 and brown 5``.
+    """A whole choice in words: ``bid 15: gray 6 + black 4, 5``, ``take green 4 and brown 5``.
 
     Args:
         position: a record of GAME_DTYPE, before the choice.
         path: its actions.
     """
     if BID <= path[-1] < BID_DONE:
-        return f"bid with {_cards(path)} …"
+        return f"bid with {words.cards_text(path)} …"
     if path[-1] == BID_DONE:
-        return f"bid {total(position, path)}{': ' if path[1:] else ''}{_cards(path[:-1])}"
+        cards = words.cards_text(path[:-1])
+        return f"bid {total(position, path)}{': ' if cards else ''}{cards}"
     if len(path) > 1 and TAKE <= path[0] < MOVE:
         first, second = (words.action_text(position, action) for action in path)
         return f"{first} and {second.removeprefix('take ')}"
     return words.action_text(position, path[0])
-
-
-def _cards(actions: Path) -> str:
-    by_colour: dict[int, list[str]] = {}
-    for colour, rank in sorted(divmod(action - BID, NUM_RANKS) for action in actions):
-        by_colour.setdefault(colour, []).insert(0, str(rank + LOWEST_CARD))
-    return " + ".join(
-        f"{CARD_COLOURS[colour]} {', '.join(cards)}" for colour, cards in by_colour.items()
-    )

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from skyenv.page.chances import Stacks
-from skyenv.render.reasons import allowed_colours
+from skyenv.render.reasons import allowed_colours, is_full
 from skyenv.rules.components import (
     BLACK,
     CARD_VALUES,
@@ -40,7 +40,7 @@ def worth(seen: Any) -> dict[str, Any] | None:
         ``colours``: for each colour in which it may bid ``{"name", "vp"}``: VP of a skyscraper
             there when it is scored;
         ``assumes``: what the VP rest on, a sentence;
-        ``stop``: VP that a building stop would bring instead, or null;
+        ``stop``: VP that a building stop would bring instead (STOP-1, STOP-2), or null;
         ``alea``: ``[total, chance that Alea bids more]`` for every total that a bid of Alea can
             exceed, exact for what the seat knows; null where Alea bids no more;
         ``others``: ``{"seat", "most"}`` of the other seats that are still in: the highest total
@@ -64,7 +64,7 @@ def worth(seen: Any) -> dict[str, Any] | None:
     return {
         "colours": colours,
         "assumes": PARK if in_park else DISTRICT,
-        "stop": None if in_park else _stop(game, place),
+        "stop": int(game["floors"][place].sum()) if not in_park and is_full(game, place) else None,
         "alea": _exceeding(Stacks.of_view(seen).alea()) if has_alea else None,
         "others": [
             {"seat": other, "most": most_bid(seen, other)}
@@ -79,12 +79,6 @@ def park_vp(game: Any) -> float:
     tiles = np.repeat(np.arange(len(game["park_tiles"])), game["park_tiles"]).tolist()
     sets = list(combinations(tiles, min(TILES_TURNED_UP, len(tiles))))
     return round(sum(int(PLOT_VALUE[len(set(one))]) for one in sets) / len(sets), 2)
-
-
-def _stop(game: Any, place: int) -> int | None:
-    """STOP-1, STOP-2: VP of a building stop, if every plot is occupied."""
-    is_free = (game["floors"][place] == 0) & (game["tiles"][place, :BLACK].sum(axis=1) == 0)
-    return None if is_free.any() else int(game["floors"][place].sum())
 
 
 def _exceeding(totals: dict[int, float]) -> list[list[float]]:

@@ -40,7 +40,6 @@ from skyenv.render.words import (
     progress,
     seat_name,
     situation,
-    tops_told,
     winners,
 )
 from skyenv.rules.actions import BID, OPTION_B, TAKE
@@ -492,18 +491,14 @@ def alea(scene: Scene, width: float) -> Panel:
 
 # ---- the last events ----
 
-_MOST_EVENTS: Final = 60  # more than a picture has room for
-
 
 def events_log(scene: Scene, events: Sequence[Event], width: float, height: float) -> str:
     """The last events in whole entries, as many as there is room for, the newest below; of one that
     is longer than that the beginning.
     """
-    last, seat, theme = _recent(events), scene.table.seat, scene.theme
-    tops = tops_told(events[: len(events) - len(last)])
-    narrator = Narrator(scene.agents, seat, tops, is_open=seat is None)
-    told = [line.text for line in narrator.lines(last)]
-    room = int((height - 34) / _LINE)
+    seat, theme, room = scene.table.seat, scene.theme, int((height - 34) / _LINE)
+    narrator = Narrator(scene.agents, seat, is_open=seat is None)
+    told = [line.text for line in narrator.lines(events)]
     entries = [wrapped(text, shapes.SMALL, width - 34) for text in told[-max(room, 1) :]]
     while len(entries) > 1 and sum(map(len, entries)) > room:
         entries.pop(0)
@@ -516,14 +511,3 @@ def events_log(scene: Scene, events: Sequence[Event], width: float, height: floa
             drawn += words(24, y, line, shapes.SMALL, bold=is_newest, fill=fill)
             y += _LINE
     return scene.drawing.add(Part("log", drawn))
-
-
-def _recent(events: Sequence[Event]) -> Sequence[Event]:
-    """The last events, and those back to the beginning of the auction in which they begin, or
-    totals would be wrong.
-    """
-    start = max(len(events) - _MOST_EVENTS, 0)
-    for i in range(min(start, len(events) - 1), -1, -1):
-        if events[i].get("event") in ("auction", "won"):
-            return events[i if events[i]["event"] == "auction" else start :]
-    return events[start:]

@@ -341,7 +341,7 @@ def _why_no_colour(game: Any, seat: int, colour: int) -> Sentence | None:
     return _because(f"only the colour of {kind}: {names}", "AUC-5")
 
 
-def _is_full(game: Any, district: int) -> bool:
+def is_full(game: Any, district: int) -> bool:
     """STOP-1: whether every coloured plot of a district is occupied."""
     return all(
         game["owner"][district][plot] != NONE or _tiles(game, district, plot)
@@ -352,7 +352,7 @@ def _is_full(game: Any, district: int) -> bool:
 def _why_no_building(game: Any, action: int) -> Sentence | None:
     """AUC-10, STOP-1."""
     seat, place = int(game["seat"]), int(game["auction_place"])
-    full = place != CENTRAL_PARK and _is_full(game, place)
+    full = place != CENTRAL_PARK and is_full(game, place)
     if action == STOP:
         if place == CENTRAL_PARK:
             return _because("there is no building stop in the park area", "AUC-12")

@@ -7,6 +7,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from skyenv.engine.knowledge import PUBLIC
+from skyenv.render.reasons import current_set
 from skyenv.render.table import Table, look
 from skyenv.render.words import (
     after_auction,
@@ -186,13 +187,10 @@ def _park(table: Table) -> Lines:
 def _supply_row(table: Table) -> Lines:
     """SET-3: the sets from left to right, taken tiles as dots, the current one in brackets."""
     sets = []
-    current = True
     for i, size in enumerate(SET_SIZES):
         spaces = table.game["row"][SET_START[i] : SET_START[i] + size]
         letters = " ".join("·" if space == NONE else _BUSINESS_LETTERS[space] for space in spaces)
-        filled = bool((spaces != NONE).any())
-        sets.append(f"[{letters}]" if filled and current else f" {letters} ")
-        current = current and not filled
+        sets.append(f"[{letters}]" if i == current_set(table.game) else f" {letters} ")
     return [f"{'supply row':<12}{' '.join(sets)}"]
 
 

@@ -5,7 +5,7 @@ All of it is made of what everybody may know, and of what the reader's own seat 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
@@ -84,7 +84,6 @@ LONG_NAMES: Final = (
 )
 _ORDINALS: Final = ("", "1st", "2nd", "3rd")
 Names = Sequence[str | None] | None  # who sits where; None where nobody is named
-NO_TOPS: Final[Mapping[str, int | None]] = {}
 
 
 @dataclass(frozen=True)
@@ -293,7 +292,7 @@ def action_text(position: np.void, action: int) -> str:
         total = 0 if seat == NONE else int(game["bid_total"][seat])
         if action == BID_DONE:
             return f"bid {total} for {where}"
-        return f"{does} (total {total + (action - BID) % NUM_RANKS + LOWEST_CARD})"
+        return f"{does} (total {total + total_of([action])})"
     if action == STOP:
         is_district = 0 <= place < NUM_DISTRICTS
         return f"{does} in {where} ({game['floors'][place].sum()} VP)" if is_district else does
@@ -305,11 +304,9 @@ def action_text(position: np.void, action: int) -> str:
 
 def gains_text(game: Any, district: int, name: Callable[[int], str] = seat_name) -> str:
     """SCO-2: who gets how many VP if a district is scored now; `name`: what seats are called."""
-    points = dict.fromkeys(range(int(game["num_players"])), 0)
-    fields = (game["owner"], game["floors"], game["value"])
-    for owner, floors, value in zip(*(field[district] for field in fields), strict=True):
-        points[int(owner)] = points.get(int(owner), 0) + int(floors) * int(value)
-    return _gains(((seat, points[seat]) for seat in range(int(game["num_players"]))), name)
+    owners, vp = game["owner"][district], game["floors"][district] * game["value"][district]
+    seats = range(int(game["num_players"]))
+    return _gains(((seat, int(vp[owners == seat].sum())) for seat in seats), name)
 
 
 # ---- what happened ----
@@ -423,13 +420,11 @@ def event_text(
     """
     kind = event.get("event")
     if kind not in _EVENTS:
-        raise OptionError(f"there is no event {shown(kind)}; the events are {', '.join(_KINDS)}")
+        kinds = ", ".join(one for one in _EVENTS if isinstance(one, str))
+        raise OptionError(f"there is no event {shown(kind)}; the events are {kinds}")
     if kind == "black" and not is_open and seat != event["seat"]:
         event = {**event, "card": "card"}
     return _told(event)[0].format(**_in_words(event, lambda seat: seat_name(seat, agents)))
-
-
-_KINDS: Final = tuple(kind for kind in _EVENTS if isinstance(kind, str))
 
 
 def event_rules(event: Event) -> tuple[str, ...]:
@@ -437,21 +432,6 @@ def event_rules(event: Event) -> tuple[str, ...]:
     if event["event"] == "action":
         return _action_rules(int(event["action"]))
     return tuple(_told(event)[1].split())
-
-
-def tops_told(
-    events: Iterable[Event], tops: Mapping[str, int | None] = NO_TOPS
-) -> dict[str, int | None]:
-    """The value on top of each colour's stack, as far as events tell it; `tops`: what was known
-    before them; None: the stack is empty.
-    """
-    visible = dict(tops)
-    for event in events:
-        if event.get("event") == "setup":
-            visible = dict(event["tops"])
-        elif event.get("event") == "top":
-            visible[event["color"]] = event["card"]
-    return visible
 
 
 class Narrator:
@@ -466,19 +446,14 @@ class Narrator:
     Args:
         agents: who sits where.
         seat: who reads it; see :func:`event_text`.
-        tops: the value on top of each colour's stack before the first event, if that isn't a setup;
-            None: the stack is empty.
         is_open: tell the values of all black cards.
     """
 
     def __init__(
-        self,
-        agents: Names = None,
-        seat: int | None = None,
-        tops: Mapping[str, int | None] = NO_TOPS,
-        is_open: bool = False,
+        self, agents: Names = None, seat: int | None = None, is_open: bool = False
     ) -> None:
-        self._agents, self._seat, self._tops, self._is_open = agents, seat, tops, is_open
+        self._agents, self._seat, self._is_open = agents, seat, is_open
+        self._tops: dict[str, int | None] = {}  # the visible cards' values; None: no card is left
         self._laid: dict[int, list[int]] = {}  # per seat: its cards in this auction, as actions
         self._business = ""
 
@@ -488,16 +463,19 @@ class Narrator:
 
     def _line(self, event: Event) -> tuple[str, tuple[str, ...]]:
         """What is told of an event, perhaps nothing yet, and its rules."""
-        text = event_text(event, self._agents, seat=self._seat, is_open=self._is_open)
-        kind = event["event"]
+        kind = event.get("event")
         if kind == "action":
             does, rules = self._action(int(event["seat"]), int(event["action"]))
             return does and f"{seat_name(int(event['seat']), self._agents)} {does}", rules
-        if kind == "auction":
+        text = event_text(event, self._agents, seat=self._seat, is_open=self._is_open)
+        if kind == "setup":
+            self._tops = dict(event["tops"])
+        elif kind == "auction":
             self._laid = {}
-        self._tops = tops_told([event], self._tops)
-        is_known = kind == "top" and event["card"] is not None
-        return "" if is_known else text, event_rules(event)
+        elif kind == "top":
+            self._tops[event["color"]] = event["card"]
+            text = "" if event["card"] else text
+        return text, event_rules(event)
 
     def _action(self, seat: int, action: int) -> tuple[str, tuple[str, ...]]:
         does, rules = _third(_DOES[action]), _action_rules(action)
@@ -508,7 +486,8 @@ class Narrator:
             self._business = does
             return "", rules
         if action == BID_DONE:
-            does = f"bids {_bid(self._laid.get(seat, []))}"
+            laid = self._laid.get(seat, [])
+            does = f"bids {total_of(laid)} with {cards_text(laid)}"
         elif PLOT <= action < TAKE:
             where = f"on {plot_name(*divmod(action - PLOT, NUM_PLOTS))}"
             rules = ("BUS-2",) if self._business else rules
@@ -518,15 +497,18 @@ class Narrator:
         return does, rules
 
 
-def _bid(actions: Sequence[int]) -> str:
-    """``12 with green 4 + black 4, 4``."""
+def total_of(actions: Iterable[int]) -> int:
+    """The total of a bid's cards, by the actions that lay them down."""
+    return sum((action - BID) % NUM_RANKS + LOWEST_CARD for action in actions)
+
+
+def cards_text(actions: Iterable[int]) -> str:
+    """The same cards: ``green 4 + black 4, 4``."""
     cards = sorted(divmod(action - BID, NUM_RANKS) for action in actions)
-    total = sum(rank + LOWEST_CARD for _, rank in cards)
-    piles = [
+    return " + ".join(
         f"{CARD_COLOURS[colour]} {', '.join(str(rank + LOWEST_CARD) for _, rank in pile)}"
         for colour, pile in groupby(cards, key=lambda card: card[0])
-    ]
-    return f"{total} with {' + '.join(piles)}"
+    )
 
 
 # ---- what the game waits for ----

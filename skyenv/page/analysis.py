@@ -23,7 +23,6 @@ from skyenv.page.playouts import SURE, batch_of, shares_of
 from skyenv.page.replays import Replay
 from skyenv.page.win_chance import POWER, WORLDS, Ask, in_worlds, sharpened
 from skyenv.page.workers import Report
-from skyenv.rules.state import NONE
 
 MOST_MISTAKES: Final = 12
 GAMES: Final = 100
@@ -107,14 +106,11 @@ def analyse(record: str, entry: CatalogueEntry, estimator: CatalogueEntry, repor
 
 def decisions_of(replay: Replay) -> list[Decision]:
     """The decisions of a game in which its seat has a choice."""
-    begun = [(step, path) for step, path in replay.choices() if replay.states[step]["seat"] != NONE]
-    if not begun:
-        return []
-    masks = batch_of(replay.states[[step for step, _ in begun]]).mask
+    legal = batch_of(replay.states).mask.sum(axis=1)
     return [
         Decision(step, replay.states[step], path)
-        for (step, path), number in zip(begun, masks.sum(axis=1), strict=True)
-        if number > 1
+        for step, path in replay.choices()
+        if legal[step] > 1
     ]
 
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from skyenv.agents import checked_actions, decide_game, first_evaluation
+from skyenv.agents import Agent, checked_actions, decide_game, first_evaluation
 from skyenv.engine.game import Game
 from skyenv.page import choices
 from skyenv.page.catalogue import CatalogueEntry
@@ -28,14 +29,14 @@ class Hint(NamedTuple):
     """What an agent holds of a decision.
 
     Attributes:
-        own: the whole choice that it would make.
+        action: what it would do.
         kind: what it tells of its choices: "probability", "vp" or "none".
         choices: those that it thinks of, the best ones first.
         tries: of a search how many there have been, and how many there will be (None: time
             decides); None: it doesn't search.
     """
 
-    own: Path
+    action: int
     kind: str
     choices: list[Choice]
     tries: tuple[int, int | None] | None = None
@@ -79,9 +80,12 @@ def advise(
     """
     if game.seat is None:
         raise PageError("the game is over; there is nothing to decide", 409)
-    position, seat = game.games.state[0], game.seat
-    answer = _payload(hint(entry, game), position, seat)
-    answer |= {"agent": entry.name, "win": None, "by": None}
+    agent, position, seat = entry.agent, game.games.state[0], game.seat
+    state = choices.imagined(position, seat)
+    found = hint(agent, state)
+    own = choices.completed(agent, state, [(found.action,)])[0]
+    answer = _payload(found, own, position)
+    answer |= {"agent": entry.name, "seat": seat, "win": None, "by": None}
     if estimator is None:
         return answer
     paths = [(), *(tuple(one["actions"]) for one in answer["best"])]
@@ -92,48 +96,38 @@ def advise(
     return answer | {"win": now, "by": estimator.name}
 
 
-def hint(entry: CatalogueEntry, game: Game) -> Hint:
-    """How an agent evaluates the decision that is open in a game, from what the seat to act sees,
+def hint(agent: Agent, state: npt.NDArray[np.void]) -> Hint:
+    """How an agent evaluates an imagined position, GAME_DTYPE (1,): from what the seat to act sees,
     and nothing else: not even the game's seed.
-
-    Args:
-        entry: the agent.
-        game: it goes on.
 
     Raises:
         AgentError: the agent's answer is none.
     """
-    agent, position = entry.agent, game.games.state[0]
-    state = choices.imagined(position, int(position["seat"]))
     decisions = choices.as_decisions(batch_of(state), agent)
     thought = agent.search_with_progress(decisions, lambda so_far: None)
     if thought is not None:
-        own = choices.completed(agent, state, [(thought.action,)])[0]
-        first, tries = thought.evaluation, (thought.tries, thought.most)
-        found = choices.probable(agent, state, first.probabilities, choices.LEAST_SEARCHED)
-        return Hint(own, "probability", found, tries)
+        first, tries = thought.evaluation.probabilities, (thought.tries, thought.most)
+        found = choices.probable(agent, state, first, choices.LEAST_SEARCHED)
+        return Hint(thought.action, "probability", found, tries)
     action = int(checked_actions(agent, decisions)[0])
-    own = choices.completed(agent, state, [(action,)])[0]
     if (evaluation := first_evaluation(agent.evaluate(decisions))) is not None:
         found = choices.probable(agent, state, evaluation.probabilities, choices.LEAST)
-        return Hint(own, "probability", found)
+        return Hint(action, "probability", found)
     worth = choices.worth_of(agent, decisions)
     if worth is None:
-        return Hint(own, "none", [])
-    return Hint(own, "vp", choices.valued(agent, state, worth[0]))
+        return Hint(action, "none", [])
+    return Hint(action, "vp", choices.valued(agent, state, worth[0]))
 
 
-def _payload(found: Hint, position: Any, seat: int) -> Payload:
-    """A hint without agent and chances to win."""
-    mine = same(position, found.own)
-    others = [one for one in found.choices if same(position, one.actions) != mine]
-    own = [one for one in found.choices if same(position, one.actions) == mine]
-    best = [*(own or [Choice(found.own, None)]), *others[: MOST_HINTED - 1]]
+def _payload(found: Hint, own: Path, position: Any) -> Payload:
+    """A hint without agent, seat and chances to win; `own`: the choice that it would make."""
+    by_kind = {same(position, one.actions): one for one in found.choices}
+    mine = by_kind.pop(same(position, own), Choice(own, None))
+    best = [mine, *list(by_kind.values())[: MOST_HINTED - 1]]
     best.sort(key=lambda one: -np.inf if one.sure is None else -one.sure)
     return {
-        "seat": seat,
-        "actions": list(found.own),
-        "text": choices.text(position, found.own),
+        "actions": list(own),
+        "text": choices.text(position, own),
         "kind": found.kind,
         "tries": found.tries,
         "best": [

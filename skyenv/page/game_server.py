@@ -26,7 +26,6 @@ from skyenv.page.preparing import Preparation
 from skyenv.page.session import Position, Session
 from skyenv.page.storage import ANYBODY, HUMAN, Link, Storage, StoredGame
 from skyenv.page.teaching import tutorial
-from skyenv.page.variations import Variation
 from skyenv.page.win_chance import ESTIMATOR
 from skyenv.page.workers import Priority, Workers
 from skyenv.seeds import fresh_seed
@@ -44,6 +43,7 @@ CHANGED: Final = "changed"
 PEOPLE: Final = "people"
 # The idempotency key of a lesson, of which each browser has one; browsers' own are longer.
 LESSON: Final = "lesson"
+NOTHING: Final[Mapping[str, Any]] = {}
 _log = logging.getLogger("skyenv.page")
 
 
@@ -90,11 +90,11 @@ class GameServer:
     # ---- games ----
 
     async def make(
-        self, request: GameRequest, browser: str, variation: Variation | None = None
+        self, request: GameRequest, browser: str, begun: Mapping[str, Any] = NOTHING
     ) -> Link:
         """Make a game; none if the same key has led to one already.
 
-        `variation`: what it begins with.
+        `begun`: what it begins with (:func:`skyenv.page.variations.variation_of`).
 
         Returns:
             The way to it for the browser that made it: its first seat, or watching; if it has
@@ -113,15 +113,7 @@ class GameServer:
         game = new_game(
             browser, seed, agents, request.side, idempotency_key=request.idempotency_key
         )
-        if variation is not None:
-            game = replace(
-                game,
-                max_turns=variation.max_turns,
-                beginning=variation.beginning,
-                origin_step=len(variation.actions),
-                actions=tuple(variation.actions),
-            )
-        links = await self.store(game, _first_links(request, game.id, browser))
+        links = await self.store(replace(game, **begun), _first_links(request, game.id, browser))
         ways = (link for link in links if link.browser in (browser, None))
         way = min(ways, key=lambda link: link.browser is None, default=None)
         if way is None:  # the key has led to a game before, whose seats others have now

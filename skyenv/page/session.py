@@ -120,7 +120,7 @@ class Session:
                 options = stored.players, stored.side, stored.seed
                 game = Game(*options, max_turns=stored.max_turns, agent_seed=agent_seed)
             else:
-                begun = actions[: stored.origin_step]
+                begun = min(len(actions), stored.origin_step or 0)
                 game = played_on(stored.beginning, begun, stored.seed, agent_seed)
             for action in actions[int(game.state["decisions"]) :]:
                 choices = self._play(game, action, choices)

@@ -8,8 +8,8 @@ the whole game has no seed; its record tells all chance, like any other, and can
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from itertools import chain
+from typing import Any
 
 from skyenv.engine.events import setup_outcomes
 from skyenv.engine.game import SETUP, Game, outcome_numbers
@@ -23,71 +23,58 @@ from skyenv.records.replay import outcomes_told
 from skyenv.rules.state import NONE
 
 
-@dataclass(frozen=True)
-class Variation:
-    """What a variation begins with.
+def variation_of(
+    replay: Replay, step: int, seat: int | None = None, uniform: float = 0.0
+) -> dict[str, Any]:
+    """What a game begins with that plays a replay's game on after so many actions.
 
-    Attributes:
-        beginning: the record of what has been played.
-        actions: the same by their numbers.
-        max_turns: of the game.
+    Args:
+        replay: the game.
+        step: how many.
+        seat: what this seat couldn't know is drawn anew (:func:`drawn_anew`); None: it stays.
+        uniform: which cards it is then, in [0, 1).
+
+    Returns:
+        The values of :class:`~skyenv.page.stored.StoredGame` that it decides, by name.
+
+    Raises:
+        PageError: there is no such step, the game is over there, or hidden cards can't be drawn
+            anew.
     """
-
-    beginning: str
-    actions: list[int]
-    max_turns: int
-
-    @classmethod
-    def of(
-        cls, replay: Replay, step: int, seat: int | None = None, uniform: float = 0.0
-    ) -> Variation:
-        """A replay's game after so many actions.
-
-        Args:
-            replay: the game.
-            step: how many.
-            seat: what this seat couldn't know is drawn anew (:func:`drawn_anew`); None:
-                it stays.
-            uniform: which cards it is then, in [0, 1).
-
-        Raises:
-            PageError: there is no such step, the game is over there, or hidden cards can't be drawn
-                anew.
-        """
-        if replay.states[replay.checked(step)]["seat"] == NONE:
-            raise PageError("the game is over; there is nothing to play", 409)
-        if seat is not None:
-            beginning = drawn_anew(replay, step, seat, uniform)
-        else:
-            beginning = as_text(
-                replay.game.header(),
-                [event for events in replay.events[: step + 1] for event in events],
-            )
-        return cls(beginning, replay.actions()[:step], replay.game.max_turns)
+    if replay.states[replay.checked(step)]["seat"] == NONE:
+        raise PageError("the game is over; there is nothing to play", 409)
+    if seat is not None:
+        beginning = drawn_anew(replay, step, seat, uniform)
+    else:
+        events = chain.from_iterable(replay.events[: step + 1])
+        beginning = as_text(replay.game.header(), list(events))
+    return {
+        "beginning": beginning,
+        "origin_step": step,
+        "actions": tuple(replay.actions()[:step]),
+        "max_turns": replay.game.max_turns,
+    }
 
 
-def played_on(beginning: str, actions: Sequence[int], seed: int, agent_seed: int) -> Game:
+def played_on(beginning: str, step: int, seed: int, agent_seed: int) -> Game:
     """A game that begins with a record and goes on with the chance of a seed.
 
     Args:
         beginning: the record.
-        actions: all that has been played, those of the record first. If they are fewer, the game
-            stands before the record's end.
+        step: how many actions are known to have been played. If they are fewer than the record's,
+            the game stands before its end.
         seed: 0 to 2⁶³−1.
         agent_seed: as for :class:`skyenv.Games`.
 
     Raises:
-        RecordError, IllegalActionError: the rules don't allow it.
+        RecordError: the rules don't allow it.
     """
     game = Game.from_record(beginning)
-    done = int(game.state["decisions"])
-    if len(actions) < done:
-        game = Game.from_record(beginning, step=len(actions))
+    if step < int(game.state["decisions"]):
+        game = Game.from_record(beginning, step=step)
     else:
         game.state["random"] = fresh_stream(seed)
         game.refresh()
-        for action in actions[done:]:
-            game.play(action)
     game.games.agent_seed = agent_seed
     return game
 
@@ -120,11 +107,8 @@ def drawn_anew(replay: Replay, step: int, seat: int, uniform: float) -> str:
         )
     steps = [(SETUP, outcome_numbers(setup_outcomes(replay.events[0][0], game.side)))]
     for number, action in enumerate(replay.actions()[:step]):
-        told = (
-            outcomes_told(replay.states[number], action, event)
-            for event in replay.events[number + 1]
-        )
-        outcomes = outcome_numbers(outcome for outcomes in told for outcome in outcomes)
-        steps.append((action, outcomes))
+        position, events = replay.states[number], replay.events[number + 1]
+        told = (outcomes_told(position, action, event) for event in events)
+        steps.append((action, outcome_numbers(chain.from_iterable(told))))
     other = resampled(replayed(table, steps), seat, lambda: uniform)
     return as_text(header_of(game.board, game.num_players, game.max_turns, None), other.events)

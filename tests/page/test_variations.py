@@ -16,15 +16,15 @@ from skyenv import Game
 from skyenv.page.errors import PageError
 from skyenv.page.game_server import new_game
 from skyenv.page.session import Session
-from skyenv.page.variations import Variation, played_on
+from skyenv.page.variations import played_on, variation_of
 from skyenv.records.replay import verify
 from skyenv.rules.actions import OPTION_A
 from skyenv.rules.board import make_board
 
 
-def whole(variation: Variation, seed: int, more: int) -> Game:
-    """The variation, played on whatever comes, so many times."""
-    game = played_on(variation.beginning, variation.actions, seed, 5)
+def whole(beginning: str, seed: int, more: int) -> Game:
+    """What begins after 60 actions of a record, played on whatever comes, so many times."""
+    game = played_on(beginning, 60, seed, 5)
     end = int(game.state["decisions"]) + more
     while not game.is_over and (step := int(game.state["decisions"])) < end:
         game.play(game.legal_actions[step % len(game.legal_actions)])
@@ -34,15 +34,14 @@ def whole(variation: Variation, seed: int, more: int) -> Game:
 @pytest.mark.parametrize("players", [2, 4])
 def test_a_variation_has_the_records_past_and_chance_of_its_own(players: int) -> None:
     game = played(players, seed=7)
-    variation = Variation.of(replay_of(game), 60)
-    begun, at = whole(variation, 1, 0), Game.from_record(game.to_record(), step=60)
+    beginning = variation_of(replay_of(game), 60)["beginning"]
+    begun, at = whole(beginning, 1, 0), Game.from_record(game.to_record(), step=60)
     assert (begun.events, begun.seed) == (at.events, None)
-    assert len({str(whole(variation, seed, 80).events) for seed in range(4)}) > 1
-    on = whole(variation, 3, 10_000)
+    assert len({str(whole(beginning, seed, 80).events) for seed in range(4)}) > 1
+    on = whole(beginning, 3, 10_000)
     assert (on.is_over, verify(io.StringIO(on.to_record())).games) == (True, 1)
-    actions = [event["action"] for event in on.events if event["event"] == "action"]
-    assert played_on(variation.beginning, actions, 3, 5).events == on.events
-    early = played_on(variation.beginning, actions[:20], 3, 5).events
+    assert whole(beginning, 3, 10_000).events == on.events
+    early = played_on(beginning, 20, 3, 5).events
     assert early == Game.from_record(game.to_record(), step=20).events
 
 
@@ -50,11 +49,10 @@ def test_a_session_that_is_read_again_is_the_same_and_takes_back_what_it_could()
     replay = replay_of(played(2, seed=3))
     steps = range(60, replay.steps)
     step = next(step for step in steps if OPTION_A in replay.at(step).legal_actions)
-    variation, stored = Variation.of(replay, step), new_game("ann", 9, ("human",) * 2)
-    stored = replace(stored, origin_step=step, beginning=variation.beginning)
-    first = Session(replace(stored, actions=tuple(variation.actions)))
+    stored = replace(new_game("ann", 9, ("human",) * 2), **variation_of(replay, step))
+    first = Session(stored)
     first.become(first.played([OPTION_A]))
-    again = Session(replace(stored, actions=first.position.actions))
+    again = Session(replace(stored, actions=first.position.actions, origin_step=step + 1))
     assert (again.game, again.game.events) == (first.game, first.game.events)
     assert again.can_undo(int(replay.states[step]["seat"]))
 
@@ -95,7 +93,7 @@ def test_what_cannot_be_played_on(ann: TestClient, step: int, body: Any, status:
 def test_what_is_over_cannot_be_played_on_nor_a_board_of_ones_own_be_drawn_anew() -> None:
     replay = replay_of(played(2))
     with pytest.raises(PageError, match="over"):
-        Variation.of(replay, replay.steps)
+        variation_of(replay, replay.steps)
     board = make_board("front", {"W34": ["violet", "green", "brown", "orange", "gray"]})
     with pytest.raises(PageError, match="printed board"):
-        Variation.of(replay_of(Game(2, seed=1, board=board)), 0, 0, 0.5)
+        variation_of(replay_of(Game(2, seed=1, board=board)), 0, 0, 0.5)

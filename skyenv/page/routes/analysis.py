@@ -20,7 +20,7 @@ from skyenv.page.playouts import MOST, USUAL, play_out
 from skyenv.page.requests import browser_of, json_object, number, server_of
 from skyenv.page.routes.replays import GAME, found, origin, seat_of_replay, step_of
 from skyenv.page.routes.works import METHODS, work
-from skyenv.page.variations import Variation
+from skyenv.page.variations import variation_of
 from skyenv.page.win_chance import ESTIMATOR
 from skyenv.page.workers import Job
 from skyenv.seeds import HIGHEST_SEED, fresh_seed
@@ -84,8 +84,8 @@ async def _play_on(request: Request) -> Response:
             raise PageError("hidden cards are drawn anew for one seat, so you must play one alone")
         seat = game.seats.index(ME)
     uniform = fresh_seed() / (HIGHEST_SEED + 1)
-    variation = await asyncio.to_thread(Variation.of, replay, step, seat, uniform)
-    link = await server.make(game, browser_of(request), variation)
+    begun = await asyncio.to_thread(variation_of, replay, step, seat, uniform)
+    link = await server.make(game, browser_of(request), begun)
     return JSONResponse({"page": f"/seat/{link.token}"}, 201)
 
 

@@ -25,7 +25,7 @@ from skyenv.engine.observation import codes_of
 from skyenv.engine.options import DEFAULT_MAX_TURNS
 from skyenv.errors import DatasetError
 from skyenv.files import fault_of
-from skyenv.records.format import fail
+from skyenv.records.format import TASK_FORMAT, fail
 from skyenv.records.reader import iter_games, named
 from skyenv.records.replay import begin, follow
 from skyenv.rules.state import NONE
@@ -146,6 +146,10 @@ class Records:
             if firsts[:1] != [0]:
                 with named(path):
                     fail(1, fault_of(content) or "a game must begin with its header")
+            for number in firsts:
+                if TASK_FORMAT.encode() in lines[number]:
+                    with named(path):
+                        fail(number + 1, "a task's record; datasets are made of whole games only")
             starts = np.cumsum([0, *map(len, lines)]).tolist()
             for first, stop in zip(firsts, [*firsts[1:], len(lines)], strict=True):
                 if re.search(rb'"event"\s*:\s*"end"', lines[stop - 1]):

@@ -22,6 +22,8 @@ plain codes, or with ``scaled=True`` each times a constant, which brings them to
     60–79     SET-3: 20 spaces of the supply row → type
     80–97     SET-4, SET-5: the seat's first hand: 6 card colours · 3 values → number of cards
     98–102    SET-4: value of the first visible card of each colour
+              of a bidding task instead: 46 its place in TASKS, 47 the number of its beginning, then
+              −1; 80–97 the cards that the seat was dealt unseen; 98–102 0
     103 …     the events, EVENT_SIZE numbers each: what happened (KINDS), then its numbers
               (:data:`FIELDS`); 0 behind the last
 """
@@ -37,6 +39,7 @@ import numpy.typing as npt
 
 from skyenv.checks import check_seat
 from skyenv.engine.games import results
+from skyenv.engine.tasks import TASKS
 from skyenv.errors import OptionError
 from skyenv.rules.actions import ACTION_NAMES
 from skyenv.rules.board import Board
@@ -54,6 +57,7 @@ from skyenv.rules.components import (
     NUM_PLOTS,
     PLACES,
     PLOTS,
+    ROW_SIZE,
     SIDES,
 )
 from skyenv.rules.event_log import (
@@ -72,7 +76,7 @@ from skyenv.rules.event_log import (
     NOBODY,
     WHYS,
 )
-from skyenv.rules.state import ALEA, END_REASONS
+from skyenv.rules.state import ALEA, END_REASONS, PHASES
 
 if TYPE_CHECKING:
     from skyenv.engine.game import Game
@@ -156,44 +160,50 @@ def end_event(state: npt.NDArray[np.void]) -> Event:
 
 def setup_event(game: np.record) -> Event:
     """SET-1 to SET-5: what chance decided before the first decision, of a game in its first
-    position.
+    position; of a task's beginning the hidden cards that were dealt.
     """
+    if PHASES[game["phase"]] != "start":
+        hidden = game["hand"] - game["known"]
+        return {"event": "deal", "hands": _hands(hidden[: game["num_players"]])}
     plots = {}
     for district in range(NUM_DISTRICTS):
         plot, business = np.argwhere(game["tiles"][district])[0]
         plots[DISTRICTS[district]] = [PLOTS[plot], BUSINESSES[business]]
-    hands = [
-        {
-            colour: np.repeat(CARD_VALUES, cards).tolist()
-            for colour, cards in zip(CARD_COLOURS, hand, strict=True)
-        }
-        for hand in game["hand"][: game["num_players"]]
-    ]
     return {
         "event": "setup",
         "plots": plots,
         "row": [BUSINESSES[business] for business in game["row"]],
-        "hands": hands,
+        "hands": _hands(game["hand"][: game["num_players"]]),
         "tops": {colour: int(game["top"][i]) + LOWEST_CARD for i, colour in enumerate(COLOURS)},
     }
 
 
+def _hands(counts: npt.NDArray[np.int8]) -> list[dict[str, list[int]]]:
+    """The values of cards by seat and colour, ascending; `counts`: int8 (seats, 6, 3)."""
+    return [
+        {
+            colour: np.repeat(CARD_VALUES, cards).tolist()
+            for colour, cards in zip(CARD_COLOURS, hand, strict=True)
+        }
+        for hand in counts
+    ]
+
+
 def setup_outcomes(setup: Event, side: str) -> list[ChanceOutcome]:
-    """The chance outcomes of a setup event in the order in which the setup needs them.
+    """The chance outcomes of a game's first event in the order in which its setup needs them.
 
     For every district the colour of its plot with a business (front side only) and the business;
     the supply row; for every seat one card of each colour and four black ones; the visible tops.
+    Of a task for every seat the hidden cards by colour.
     """
+    hands = [card for hand in setup["hands"] for colour in CARD_COLOURS for card in hand[colour]]
+    if setup["event"] == "deal":
+        return hands
     outcomes: list[ChanceOutcome] = []
     for district in DISTRICTS:
         plot, business = setup["plots"][district]
         outcomes += [plot, business] if side == "front" else [business]
-    outcomes += setup["row"]
-    for hand in setup["hands"]:
-        for colour in CARD_COLOURS:
-            outcomes += hand[colour]
-    outcomes += [setup["tops"][colour] for colour in COLOURS]
-    return outcomes
+    return [*outcomes, *setup["row"], *hands, *(setup["tops"][colour] for colour in COLOURS)]
 
 
 # ---- the information state ----
@@ -274,7 +284,7 @@ def seen_by(events: Iterable[Event], seat: int | None) -> list[Event]:
 
 
 def _seen(event: Event, seat: int) -> Event:
-    if event["event"] == "setup":
+    if event["event"] in ("setup", "deal"):
         return {
             **event,
             "hands": [hand if number == seat else {} for number, hand in enumerate(event["hands"])],
@@ -315,7 +325,8 @@ def first_line(game: Game, seat: int) -> str:
         "side": game.side,
         "max_turns": game.max_turns,
     }
-    return event_line({**table, "rings": game.board.rings})
+    task = {} if game.options.task is None else {"task": game.options.task}
+    return event_line({**table, **task, "rings": game.board.rings})
 
 
 def event_line(event: Event) -> str:
@@ -428,26 +439,29 @@ def _header(game: Game, seat: int, setup: Event) -> list[int]:
         for ring in game.board.rings
         for plot in [*map(PLOTS.index, ring), *[-1] * (NUM_PLOTS - len(ring))]
     ]
-    plots = [
-        code
-        for plot, business in map(setup["plots"].get, DISTRICTS)
-        for code in (PLOTS.index(plot), BUSINESSES.index(business))
-    ]
-    row = [BUSINESSES.index(business) for business in setup["row"]]
+    if game.options.task is None:
+        laid_out = [
+            code
+            for plot, business in map(setup["plots"].get, DISTRICTS)
+            for code in (PLOTS.index(plot), BUSINESSES.index(business))
+        ] + [BUSINESSES.index(business) for business in setup["row"]]
+        tops = [setup["tops"][colour] for colour in COLOURS]
+    else:
+        task, _, number = game.options.task.partition("/")
+        laid_out = [[*TASKS].index(task), int(number)] + [-1] * (2 * NUM_DISTRICTS + ROW_SIZE - 2)
+        tops = [0] * len(COLOURS)
     hand = [
         setup["hands"][seat][colour].count(value)
         for colour in CARD_COLOURS
         for value in CARD_VALUES
     ]
-    tops = [setup["tops"][colour] for colour in COLOURS]
     return [
         seat,
         game.num_players,
         SIDES.index(game.side),
         game.max_turns,
         *positions,
-        *plots,
-        *row,
+        *laid_out,
         *hand,
         *tops,
     ]

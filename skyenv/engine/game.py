@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final, Self, Unpack
 
@@ -27,7 +27,8 @@ from skyenv.engine.events import (
 )
 from skyenv.engine.games import Copyable, Games
 from skyenv.engine.knowledge import public_view, view
-from skyenv.engine.options import GameKeywords
+from skyenv.engine.options import GameKeywords, options_of
+from skyenv.engine.tasks import beginning_of, payoffs
 from skyenv.errors import ChanceError, IllegalActionError, OptionError, shown
 from skyenv.rules.actions import ACTION_NAMES, ACTION_NUMBERS, NUM_ACTIONS
 from skyenv.rules.components import BUSINESSES, CARD_VALUES, COLOURS
@@ -97,7 +98,8 @@ class Outcome:
     """How a game ended, and why (END-1 to END-5).
 
     Attributes:
-        reason: ``"businesses"`` (BUS-5), ``"stops"`` (STOP-6) or ``"truncated"`` (END-5).
+        reason: ``"businesses"`` (BUS-5), ``"stops"`` (STOP-6), ``"truncated"`` (END-5) or
+            ``"task"``: the last auction of a task is over.
         winners: the seats that share the win, ascending (END-4; of a truncated game by the scores
             as they stand).
         scores: VP of every seat.
@@ -124,17 +126,20 @@ class Game(Copyable):
         chance: outcomes of the setup given from outside; see
             :func:`skyenv.engine.events.setup_outcomes` for their order.
         agent_seed: as for :class:`skyenv.Games`.
-        options: ``board``, ``max_turns`` and ``reward`` of :class:`skyenv.GameOptions`; or
-            ``options``, a whole one, instead of `num_players` and `side` as well.
+        options: ``board``, ``max_turns``, ``reward`` and ``task`` of :class:`skyenv.GameOptions`;
+            or ``options``, a whole one, instead of `num_players` and `side` as well.
 
     Attributes:
-        events: what has happened so far, as dictionaries of INTERFACE.md; the setup is the first.
+        events: what has happened so far, as dictionaries of INTERFACE.md; the setup is the first,
+            of a task ``deal``, the cards that were dealt hidden. A task's ``end`` has the
+            ``payoff`` of every seat, whatever the reward.
         seed: the seed that has decided the game's chance; None if some of it came from outside, or
             `state` was edited. A game from a record has the record's seed if what the record tells
             is the chance of that seed.
         state: the live record, GAME_DTYPE; call :meth:`refresh` after editing it. The events then
             tell another game.
-        options: the kind of game, a :class:`skyenv.GameOptions`.
+        options: the kind of game, a :class:`skyenv.GameOptions`. Of a task it names the beginning
+            that the seed took, such as ``"alea-4/7"``.
         num_players, side, board, max_turns: those of `options`.
         games: the batch of one game in which it is played, for agents. What is played there is
             missing in `events`.
@@ -159,15 +164,12 @@ class Game(Copyable):
         **options: Unpack[GameKeywords],
     ) -> None:
         first = fresh_seed() if seed is None else check_integer("seed", seed, 0, HIGHEST_SEED)
+        game = options_of(num_players, side, **options)
+        if game.task is not None and "/" not in game.task:
+            begun = Games(1, seed=first, observation=None, options=game)
+            game = replace(game, task=beginning_of(game.task, begun.state[0]))
         games = Games(
-            1,
-            num_players,
-            side,
-            first,
-            autoreset=False,
-            observation=None,
-            agent_seed=agent_seed,
-            **options,
+            1, seed=first, autoreset=False, observation=None, agent_seed=agent_seed, options=game
         )
         numbers = outcome_numbers(chance)
         self.__setstate__((games, None if numbers else first, []))
@@ -266,6 +268,8 @@ class Game(Copyable):
                 raise
             told = events_of(self.event_rows(), self._arrays.state, self.board)
         new = [action_event(seat, number), *told]
+        if self.is_over and self.options.task is not None:
+            new[-1]["payoff"] = payoffs(self.options.task, self._arrays.state)
         if numbers:
             self.seed = None
         self.events += new
@@ -471,18 +475,15 @@ class Game(Copyable):
             agents: a name for each seat.
 
         Raises:
-            OptionError: `agents` is not one text per seat, or the game is a task's, which has no
-                record: the format tells of whole games.
+            OptionError: `agents` is not one text per seat.
         """
         from skyenv.records.format import header_of
 
-        if self.options.task is not None:
-            raise OptionError(f"games of task {self.options.task} have no records")
-
-        return header_of(self.board, self.num_players, self.max_turns, self.seed, agents)
+        return header_of(self.options, self.seed, agents)
 
     def to_record(self, agents: Sequence[str] | None = None) -> str:
-        """The game so far as JSON Lines (INTERFACE.md, "A game record"), ending in a newline.
+        """The game so far as JSON Lines (INTERFACE.md, "A game record"), ending in a newline; of
+        a task in a format of its own (docs/tasks.md).
 
         Args:
             agents: a name for each seat.

@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from skyenv.engine.kernels import CARD_VP
 from skyenv.errors import OptionError, shown
 from skyenv.rules.state import GAME_DTYPE, as_records
 
@@ -86,3 +87,43 @@ def beginnings(name: str) -> npt.NDArray[np.void]:
             f"task {task} has the beginnings {task}/0 to {task}/{len(games) - 1}, not {shown(name)}"
         )
     return games[int(number) : int(number) + 1]
+
+
+def beginning_of(task: str, state: np.record) -> str:
+    """Which of a task's beginnings a game has just begun with, such as "alea-4/7".
+
+    Args:
+        task: such as "alea-4".
+        state: the game before its first action.
+    """
+    candidates = beginnings(task)
+    for name in ("seed", "random", "hand", "face_down"):  # what a deal decides
+        candidates[name] = state[name]
+    return f"{task}/{[one.tobytes() for one in candidates].index(state.tobytes())}"
+
+
+def payoffs(beginning: str, state: npt.NDArray[np.void]) -> list[float]:
+    """What a task has paid every seat in all: the sum of its rewards "outcome", in VP.
+
+    Args:
+        beginning: the beginning's name, such as "alea-4/7".
+        state: the game at its end, GAME_DTYPE (1,).
+    """
+    (margin_before, cards_before), (margin, cards) = map(_standing, (beginnings(beginning), state))
+    paid = cards_before - cards
+    from_others = (paid.sum() - paid) / (len(paid) - 1)
+    payoff: list[float] = (margin - margin_before + CARD_VP * (from_others - paid)).tolist()
+    return [round(vp, 2) for vp in payoff]
+
+
+def _standing(
+    state: npt.NDArray[np.void],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Every seat's margin over the best other one, had all districts been scored, and its cards."""
+    seats = np.arange(int(state["num_players"][0]))
+    worth = state["floors"][0].astype(np.int64) * state["value"][0]
+    owned = state["owner"][0] == seats[:, None, None]
+    vp = state["score"][0, seats] + (worth * owned).sum(axis=(1, 2))
+    best_other = [np.delete(vp, seat).max() for seat in seats]
+    cards = state["known"][0].sum(axis=(1, 2)) + state["unknown"][0].sum(axis=1)
+    return vp - best_other, cards[seats]

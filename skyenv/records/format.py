@@ -1,7 +1,9 @@
 """The format of game records (INTERFACE.md, "A game record"): writing a game, and the schema of its
 lines.
 
-A record is text with one JSON object per line. It holds every chance outcome.
+A record is text with one JSON object per line. It holds every chance outcome. That of a bidding
+task has another `format` word, so that readers of whole games refuse it by name; it tells the
+beginning, the cards dealt hidden (`deal` instead of `setup`) and, at its end, the payoff.
 """
 
 from __future__ import annotations
@@ -12,10 +14,12 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple, NoReturn
 
 from skyenv.engine.events import Event
+from skyenv.engine.options import GameOptions
 from skyenv.errors import OptionError, RecordError, shown
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
-from skyenv.rules.board import Board, make_board
+from skyenv.rules.board import make_board
 from skyenv.rules.components import (
+    BLACK_CARDS,
     BUSINESSES,
     CARD_COLOURS,
     CARD_VALUES,
@@ -34,6 +38,7 @@ from skyenv.rules.state import END_REASONS
 from skyenv.seeds import HIGHEST_SEED
 
 FORMAT: Final = "skyenv-record"
+TASK_FORMAT: Final = "skyenv-task-record"
 VERSION: Final = 1
 MAX_INT32: Final = (1 << 31) - 1  # bound of max_turns and of scores
 
@@ -43,38 +48,51 @@ MAX_INT32: Final = (1 << 31) - 1  # bound of max_turns and of scores
 _encode: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
-def header_of(
-    board: Board,
-    num_players: int,
-    max_turns: int,
-    seed: int | None,
-    agents: Sequence[str] | None = None,
-) -> Event:
+def header_of(options: GameOptions, seed: int | None, agents: Sequence[str] | None = None) -> Event:
     """Return the first line of a game's record.
 
     Raises:
         OptionError: `agents` is not one text per seat.
     """
     names = agents if agents is None or isinstance(agents, str) else list(agents)
-    if not _fits(names, schema(num_players)["header"]["agents"]):
+    players, is_task = options.num_players, options.task is not None
+    if not _fits(names, schema(players)["header"]["agents"]):
         raise OptionError(
-            f"agents must be one text for each of the {num_players} seats, not {shown(agents, 80)}"
+            f"agents must be one text for each of the {players} seats, not {shown(agents, 80)}"
         )
     return {
-        "format": FORMAT,
+        "format": TASK_FORMAT if is_task else FORMAT,
         "version": VERSION,
-        "players": num_players,
-        "side": board.side,
-        "rings": [list(ring) for ring in board.rings],
-        "max_turns": max_turns,
+        **({"task": options.task} if is_task else {}),
+        "players": players,
+        "side": options.side,
+        "rings": [list(ring) for ring in options.board.rings],
+        "max_turns": options.max_turns,
         "seed": seed,
         "agents": names,
     }
 
 
+def options_in(header: Event, reward: str = "outcome") -> GameOptions:
+    """Return the options of the game that a header tells of.
+
+    Args:
+        header: its fields fit the schema.
+        reward: as for :class:`skyenv.GameOptions`.
+
+    Raises:
+        OptionError: there is no such board or task.
+    """
+    if "task" in header:
+        return GameOptions(task=header["task"], reward=reward)
+    players, side, turns = header["players"], header["side"], header["max_turns"]
+    board = make_board(side, dict(zip(DISTRICTS, header["rings"], strict=True)))
+    return GameOptions(players, side, board=board, max_turns=turns, reward=reward)
+
+
 def as_text(header: Event, events: Iterable[Event]) -> str:
     """Return a game's record as JSON Lines text, ending in a newline; the first event is the
-    setup.
+    setup, or a task's deal.
     """
     return "".join(f"{_encode(line)}\n" for line in (header, *events))
 
@@ -110,9 +128,15 @@ class Field(NamedTuple):
         return f"null or {text}" if self.null else text
 
 
-@lru_cache(maxsize=8)
-def schema(players: int) -> dict[str, dict[str, Field]]:
-    """Return the fields of the header and of every event of games of so many players."""
+Schema = dict[str, dict[str, Field]]
+"""Fields by the name of their line."""
+
+
+@lru_cache(maxsize=16)
+def schema(players: int, is_task: bool = False) -> Schema:
+    """Return the fields of the header, of the first event and of the others, by their names, of
+    games of so many players.
+    """
     card = Field(range(CARD_VALUES[0], CARD_VALUES[-1] + 1))
     hand = {
         colour: card._replace(many=(STARTING_BLACK_CARDS if colour == "black" else 1,))
@@ -122,13 +146,15 @@ def schema(players: int) -> dict[str, dict[str, Field]]:
     seat = Field(range(players))
     seat_or_alea = Field(range(-1, players))
     counts = Field(range(MAX_INT32 + 1), many=(players,))
+    setup = {
+        "plots": Field(dict.fromkeys(DISTRICTS, plot)),
+        "row": Field(BUSINESSES, many=(ROW_SIZE,)),
+        "hands": Field(hand, many=(players,)),
+        "tops": Field(dict.fromkeys(COLOURS, card)),
+    }
+    dealt = dict.fromkeys(CARD_COLOURS, card._replace(many=range(sum(BLACK_CARDS) + 1)))
     events = {
-        "setup": {
-            "plots": Field(dict.fromkeys(DISTRICTS, plot)),
-            "row": Field(BUSINESSES, many=(ROW_SIZE,)),
-            "hands": Field(hand, many=(players,)),
-            "tops": Field(dict.fromkeys(COLOURS, card)),
-        },
+        **({"deal": {"hands": Field(dealt, many=(players,))}} if is_task else {"setup": setup}),
         "action": {"seat": seat, "action": Field(range(NUM_ACTIONS)), "name": Field(ACTION_NAMES)},
         "top": {"color": Field(COLOURS), "card": card._replace(null=True)},
         "shuffle": {},
@@ -145,15 +171,17 @@ def schema(players: int) -> dict[str, dict[str, Field]]:
         "vp": {"why": Field(WHYS), "place": Field(PLACES[:-1], null=True), "vp": counts},
         "park": {"tiles": Field(BUSINESSES, many=range(4))},
         "end": {
-            "reason": Field(END_REASONS[1:4]),
+            "reason": Field(END_REASONS[1:] if is_task else END_REASONS[1:4]),
             "scores": counts,
             "cards": counts,
             "winners": seat._replace(many=range(players + 1)),
+            **({"payoff": Field(float, many=(players,))} if is_task else {}),
         },
     }
     header = {
-        "format": Field((FORMAT,)),
+        "format": Field((TASK_FORMAT if is_task else FORMAT,)),
         "version": Field(range(VERSION, VERSION + 1)),
+        **({"task": Field(str)} if is_task else {}),
         "players": Field(range(MIN_PLAYERS, MAX_PLAYERS + 1)),
         "side": Field(SIDES),
         "rings": Field(list, many=(len(DISTRICTS),)),
@@ -208,21 +236,35 @@ def quoted(value: object) -> str:
     return text if len(text) <= 200 else f"{text[:197]}..."
 
 
-def check_header(line: int, value: Event) -> None:
-    """Check that a header has exactly its fields, each with a value that fits."""
-    players = value.get("players")
-    _check(line, "the header", value, schema(players if isinstance(players, int) else 0)["header"])
-    try:
-        make_board(value["side"], dict(zip(DISTRICTS, value["rings"], strict=True)))
-    except OptionError as error:
-        fail(line, f'"rings": {error}', error)
-
-
-def check_event(line: int, value: Event, players: int, kind: str | None = None) -> None:
-    """Check that an event has exactly its fields, each with a value that fits; `kind`: the only one
-    that may stand there.
+def check_header(line: int, value: Event) -> Schema:
+    """Check that a header has exactly its fields, each with a value that fits; return the schema of
+    its game.
     """
-    kinds = schema(players)
+    players, is_task = value.get("players"), value.get("format") == TASK_FORMAT
+    kinds = schema(players if isinstance(players, int) else 0, is_task)
+    _check(line, "the header", value, kinds["header"])
+    try:
+        told = header_of(options_in(value), value["seed"], value["agents"])
+    except OptionError as error:
+        fail(line, f'"{"task" if is_task else "rings"}": {error}', error)
+    for name in told:
+        if value[name] != told[name]:
+            wanted = f"{quoted(told[name])} in task {told['task']}"
+            fail(line, f'"{name}" must be {wanted}, not {quoted(value[name])}')
+    if is_task and "/" not in value["task"]:
+        fail(line, f'"task" must name a beginning, such as {value["task"]}/0')
+    return kinds
+
+
+def check_event(line: int, value: Event, kinds: Schema, kind: str | None = None) -> None:
+    """Check that an event has exactly its fields, each with a value that fits.
+
+    Args:
+        line: its number.
+        value: the event.
+        kinds: the schema of its game.
+        kind: the only one that may stand there; None: any.
+    """
     found = kind or value.get("event")
     if not isinstance(found, str) or found not in kinds:
         fail(line, f'"event" must be one of {", ".join([*kinds][2:])}, not {quoted(found)}')

@@ -19,7 +19,7 @@ from typing import IO, Any, Final, NamedTuple, TypeAlias
 from skyenv.engine.events import Event
 from skyenv.errors import OptionError, RecordError
 from skyenv.files import check_characters, fault_of
-from skyenv.records.format import check_event, check_header, fail, quoted
+from skyenv.records.format import Schema, check_event, check_header, fail, quoted
 
 # A line with more characters (bytes, if read from a file) is refused; no game needs more than a
 # few thousand.
@@ -48,7 +48,7 @@ class GameLines:
     Attributes:
         number: which game of the record it is, counted from 1.
         header: the header's line.
-        setup: the setup's line.
+        setup: the setup's line; of a task its deal's.
         events: the lines behind the setup, each read from the stream when it is asked for.
         source: the reading of the record, which closes the file when it is forgotten.
 
@@ -110,26 +110,25 @@ def _games(lines: Iterator[Line]) -> Iterator[GameLines]:
     for number, group in groupby(lines, attrgetter("game")):
         rest = iter(group)
         header = next(rest)
-        check_header(header.number, header.value)
+        kinds = check_header(header.number, header.value)
         setup = next(rest, None)
         if setup is None:
             fail(header.number + 1, "the record ends where the setup is due")
-        players = header.value["players"]
-        check_event(setup.number, setup.value, players, "setup")
-        game = GameLines(number, header, setup, _events(rest, players))
+        check_event(setup.number, setup.value, kinds, [*kinds][1])
+        game = GameLines(number, header, setup, _events(rest, kinds))
         yield game
         deque(game.events, maxlen=0)
     if number == 0:
         fail(1, "the record is empty")
 
 
-def _events(lines: Iterator[Line], players: int) -> Iterator[Line]:
+def _events(lines: Iterator[Line], kinds: Schema) -> Iterator[Line]:
     """Check and yield a game's lines behind the setup."""
     ended = False
     for line in lines:
         if ended:
             fail(line.number, "the game has ended; only the header of another one can follow")
-        check_event(line.number, line.value, players)
+        check_event(line.number, line.value, kinds)
         ended = line.value["event"] == "end"
         yield line
 

@@ -14,13 +14,11 @@ from typing import Any, Final, NoReturn
 
 from skyenv.engine.events import ChanceOutcome, Event, action_event, setup_outcomes
 from skyenv.engine.game import Game
-from skyenv.engine.options import GameOptions
 from skyenv.errors import ChanceError, RecordError
-from skyenv.records.format import fail, quoted
+from skyenv.records.format import fail, options_in, quoted
 from skyenv.records.reader import GameLines, Line, Source, iter_games
 from skyenv.rules.actions import ACTION_NAMES, MOVE, TAKE
-from skyenv.rules.board import make_board
-from skyenv.rules.components import COLOURS, DISTRICTS
+from skyenv.rules.components import COLOURS
 from skyenv.rules.state import NONE
 
 MAX_LINES_PER_ACTION: Final = 256  # more can't follow from one action
@@ -37,11 +35,7 @@ def begin(lines: GameLines, reward: str = "outcome") -> Game:
         RecordError: there is no such setup.
     """
     header, setup = lines.header.value, lines.setup.value
-    side, seed = header["side"], header["seed"]
-    board = make_board(side, dict(zip(DISTRICTS, header["rings"], strict=True)))
-    options = GameOptions(
-        header["players"], side, board=board, max_turns=header["max_turns"], reward=reward
-    )
+    side, seed, options = header["side"], header["seed"], options_in(header, reward)
     game = Game(seed=seed or 0, options=options)
     if seed is None or game.events != [setup]:
         try:

@@ -328,6 +328,7 @@ _EVENTS: Final[dict[Any, tuple[str, str]]] = {
         "a new game for {players} players; everybody has a card of each colour and four black ones",
         "SET-4 SET-5",
     ),
+    "deal": ("a task for {players} players, who are dealt what others don't see", "INF-2"),
     "action": ("{seat} {does}", ""),
     "top": ("{color} {card} is the new top of its stack", "TURN-5"),
     ("top", None): ("the {color} stack is empty now", "TURN-5"),
@@ -354,7 +355,7 @@ _EVENTS: Final[dict[Any, tuple[str, str]]] = {
     "end": ("the game is over ({why}): {win}", "END-5 END-4"),
     ("end", "businesses"): ("the game is over ({why}): {win}", "BUS-5 END-4"),
     ("end", "stops"): ("the game is over ({why}): {win}", "STOP-6 END-4"),
-    ("end", "task"): ("{why}", "AUC-1"),
+    ("end", "task"): ("{why}: it pays {payoffs} VP", "AUC-1"),
 }
 
 
@@ -373,7 +374,7 @@ def _in_words(event: Event, name: Callable[[int], str]) -> dict[str, Any]:
         if event.get(role) is not None:
             fields[role] = name(event[role])
     match event["event"]:
-        case "setup":
+        case "setup" | "deal":
             fields["players"] = len(event["hands"])
         case "action":
             fields["does"] = _third(_DOES[int(event["action"])])
@@ -389,7 +390,9 @@ def _in_words(event: Event, name: Callable[[int], str]) -> dict[str, Any]:
             fields["tiles"] = listed(event["tiles"] or [""])
         case "end":
             winners = [name(seat) for seat in event["winners"]]
+            payoffs = [f"{name(seat)} {vp:+g}" for seat, vp in enumerate(event.get("payoff", ()))]
             fields |= {"why": _ENDS[event["reason"]], "win": _win(winners, max(event["scores"]))}
+            fields["payoffs"] = ", ".join(payoffs)
     return fields
 
 

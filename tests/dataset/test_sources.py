@@ -109,11 +109,15 @@ def test_a_mistake_is_told_with_file_and_line(tmp_path: Path) -> None:
         Records.of([path]).trajectories("outcome")
 
 
+TASK = Game(task="duel-3", seed=1).to_record().encode()
+
+
 @pytest.mark.parametrize(
     ("files", "error", "message"),
     [
         ({"x.jsonl": b""}, RecordError, r"^.*x\.jsonl: line 1: "),
         ({"x.jsonl": b'\n{"format"\n'}, RecordError, r"^.*x\.jsonl: line 1: "),
+        ({"x.jsonl": TASK}, RecordError, r"x\.jsonl: line 1: a task's record; .* whole games only"),
         ({}, DatasetError, "holds no records"),
         ({"config.json": b"", "games.jsonl": b""}, DatasetError, "a tournament's folder"),
     ],

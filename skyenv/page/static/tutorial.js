@@ -67,8 +67,9 @@ function mark() {
   }
 }
 
-function show({ lesson }) {
+function show({ lesson, yours }) {
   if (!lesson) return;
+  $("situation").classList.toggle("unseen", yours); // the lesson says what to do
   if (!isSetUp) setUp();
   mark();
   const { number, waits, over, steps, title, text, rule, todo } = lesson;

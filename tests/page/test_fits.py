@@ -34,9 +34,11 @@ _MEASURE: Final = """
     const written = [...document.querySelectorAll("main *, header *")].filter(isRead).map((one) => parseFloat(getComputedStyle(one).fontSize));
     const targets = [...document.querySelectorAll("button, select, #board [role=button]")].filter((one) => one.checkVisibility())
       .map((one) => one.getBoundingClientRect()).filter((rect) => rect.width).map((rect) => Math.min(rect.width, rect.height));
+    const tray = box(".tray"), cards = [...document.querySelectorAll(".tray li")].map((one) => one.getBoundingClientRect());
+    const cut = cards.filter(({top, bottom}) => top < tray[3] - 1 && bottom > tray[3] + 1);
     const part = (name) => box(`#board [data-part='${name}']`);
     return {window: [innerWidth, innerHeight], board: part("city"), row: part("supply row"), hand: part("seat 1.hand"),
-            stacks: part("stacks"), dock: box("#dock"), strip: box("#strip"), taught: box("#board .taught"), told: box("#lesson"),
+            stacks: part("stacks"), dock: box("#dock"), strip: box("#strip"), tray, cut: cut.length, taught: box("#board .taught"), told: box("#lesson"),
             text: Math.min(...drawn, ...written), target: Math.min(...targets), wide: document.documentElement.scrollWidth - innerWidth};
 """
 
@@ -71,12 +73,14 @@ def sit(page: Browser, site: Site, position: str) -> None:
 
 
 def check_inside(sizes: dict[str, Any], *parts: str) -> None:
-    """Fail unless the parts are in the window as a whole, and all text can be read."""
+    """Fail unless the parts are in the window as a whole, no row of cards is cut, and all text can
+    be read.
+    """
     width, height = sizes["window"]
     for part in parts:
         left, top, right, bottom = sizes[part]
         assert min(left, top, width - right, height - bottom) >= 0, (part, sizes)
-    assert sizes["wide"] <= 0, sizes
+    assert sizes["wide"] <= 0 == sizes["cut"], sizes
     assert sizes["text"] >= LEAST_TEXT, sizes
 
 
@@ -96,11 +100,11 @@ def test_the_whole_table_stands_on_a_desktop(page: Browser, site: Site, position
 def test_small_screens_keep_the_board(
     page: Browser, site: Site, size: tuple[int, int], position: str
 ) -> None:
-    """The board has more than half of the height; hand and stacks are lines of the dock."""
+    """The board has more than half of the height; the dock has hand and stacks, or a bid's cards."""
     measured(page, size)
     sit(page, site, position)
     sizes = measured(page, size)
-    check_inside(sizes, "dock", "strip")
+    check_inside(sizes, "dock", "tray" if position == "auction" else "strip")
     low = sizes["dock"][1] if size == (390, 844) else sizes["window"][1]
     told = sizes["told"][3] if sizes["told"] else 0
     seen = min(low, sizes["board"][3]) - max(told, sizes["board"][1])

@@ -40,14 +40,14 @@ function cards(selector, name) {
     const many = pile.dataset.card && texts.find((text) => text.startsWith("×"));
     return el(`span.suit.suit-${colour}`, `${value}${many ?? ""}`);
   });
-  return chips.length ? [el("b", name), ...chips] : [];
+  return chips.length ? [el("span", el("b", name), ...chips)] : [];
 }
 
 function showCards(state) {
   if (!isSmall.matches) return;
   $("strip").replaceChildren(
-    ...(state.decision.bid ? [] : cards(`[data-card^="${state.seat}:"]`, "hand")),
-    ...(state.decision.take ? [] : cards("[data-stack]", "stacks")),
+    ...(state.decision.bid || state.over ? [] : cards(`[data-card^="${state.seat}:"]`, "hand")),
+    ...(state.decision.take || state.over ? [] : cards("[data-stack]", "stacks")),
   );
 }
 
@@ -63,20 +63,30 @@ function isSeen(part) {
   );
 }
 
-/** Whether the dock has all that can be chosen now. */
-const isInDock = ({ decision }) => Boolean(decision.options || decision.take || decision.bid);
+const scrollTo = (part, block) =>
+  part.scrollIntoView({ block, inline: "center", behavior: "instant" });
+
+/** Bring what is auctioned to the top, once in each auction. */
+function bringAuction() {
+  const nameOf = (part) => part.ariaLabel ?? part.querySelector(":scope > title")?.textContent;
+  const part = $$("g", $("board")).find((one) => nameOf(one)?.endsWith("under auction"));
+  if (!part || brought === nameOf(part)) return;
+  brought = nameOf(part);
+  scrollTo(part, "start");
+}
 
 /** On small screens, bring what can be chosen on the drawing into view, once in each position. */
 export function bring() {
   const { state } = seat;
-  if (!isSmall.matches || !state.yours || isInDock(state)) return;
+  const { options, take, bid } = state.decision; // the dock has all that can be chosen then
+  if (!isSmall.matches || !state.yours || options || take) return;
+  if (bid) return bringAuction();
   const taught = $$(".taught[role=button]", $("board"));
   const all = taught.length ? taught : $$("[role=button]", $("board"));
   const position = `${positionOf(state)} ${taught.length > 0}`;
   if (!all.length || brought === position || (state.lesson && !taught.length)) return;
   brought = position;
-  if (!all.some(isSeen))
-    all[0].scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+  if (!all.some(isSeen)) scrollTo(all[0], "center");
 }
 
 /** Keep all of it up to date. */

@@ -68,7 +68,7 @@ function next() {
       el("button", { onclick: off }, "no more of these"),
     ),
   );
-  $("choices").before(card);
+  $("beside").prepend(card);
 }
 
 /** Explain nothing more. */

@@ -2,8 +2,8 @@
 
 * :mod:`~skyenv.page.session`: a game with people and agents at its table;
   :mod:`~skyenv.page.payloads`: what a seat is told of it
-* :mod:`~skyenv.page.catalogue`: the agents that can be chosen; :mod:`~skyenv.page.strengths`: those
-  that the lobby recommends; :mod:`~skyenv.page.hints`: what one would do and how sure it is
+* :mod:`~skyenv.page.catalogue`: the agents that can be chosen; :mod:`~skyenv.page.hints`: what one
+  would do and how sure it is
 * :mod:`~skyenv.page.replays`, :mod:`~skyenv.page.chart`: recorded games, to be looked at step by
   step
 * :mod:`~skyenv.page.export`: a replay in one file; needs no web framework

@@ -1,17 +1,18 @@
 """The agents that people can choose on the page: those named when the server started, and no
-others.
+others; and how strong those are that the lobby offers first.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from skyenv.agents import Agent, agent_names, check_specification, make_agent
+from skyenv.arena import ladder
 from skyenv.errors import SkyenvError, shown
 from skyenv.page.errors import PageError
 
@@ -75,7 +76,7 @@ class Catalogue:
         readiness: whether each can play already, by its name; objects can. Kept by
             :mod:`skyenv.page.preparing`.
         find: the file of a network that has another name, None if there is none; such an agent is
-            made when it is first looked up, and offered from then on. None: there are no others.
+            made when it is first looked up, and offered from then on.
     """
 
     def __init__(self, entries: Iterable[CatalogueEntry]) -> None:
@@ -84,7 +85,7 @@ class Catalogue:
             name: Readiness() if isinstance(entry.source, str) else Readiness.of(entry.source)
             for name, entry in self._entries.items()
         }
-        self.find: Callable[[str], Path | None] | None = None
+        self.find: Callable[[str], Path | None] = lambda name: None
 
     @property
     def names(self) -> list[str]:
@@ -117,29 +118,17 @@ class Catalogue:
         Raises:
             PageError: there is none, or its file is damaged.
         """
-        if name not in self._entries and self.find is not None:
-            found = await asyncio.to_thread(_found, self.find, name)
-            if found is not None and name not in self._entries:
-                self._entries[name], self.readiness[name] = found
+        path = None if name in self._entries else await asyncio.to_thread(self.find, name)
+        if path is not None:
+            entry = CatalogueEntry(name, str(path))
+            try:
+                agent = await asyncio.to_thread(lambda: entry.agent)
+            except SkyenvError as error:  # which tells the file's path
+                raise PageError(
+                    f"{name} can't play: its file is damaged, or another version's"
+                ) from error
+            self._entries[name], self.readiness[name] = entry, Readiness.of(agent)
         return self[name]
-
-
-def _found(
-    find: Callable[[str], Path | None], name: str
-) -> tuple[CatalogueEntry, Readiness] | None:
-    """A network's entry; None: there is none.
-
-    Raises:
-        PageError: its file is damaged.
-    """
-    path = find(name)
-    if path is None:
-        return None
-    entry = CatalogueEntry(name, str(path))
-    try:
-        return entry, Readiness.of(entry.agent)
-    except SkyenvError as error:  # which tells the file's path
-        raise PageError(f"{name} can't play: its file is damaged, or another version's") from error
 
 
 def catalogue(specifications: Iterable[str] = ()) -> Catalogue:
@@ -157,3 +146,44 @@ def catalogue(specifications: Iterable[str] = ()) -> Catalogue:
     for specification in asked:
         check_specification(specification)
     return Catalogue(CatalogueEntry(name, name) for name in dict.fromkeys([*asked, *agent_names()]))
+
+
+# ---- how strong they are ----
+
+PLAYERS: Final = 2
+SIDE: Final = "front"
+"""The table of the published ladder that the points are of, which is the table that the lobby sets
+up.
+"""
+STRENGTHS: Final = {
+    "easy": ("crowd", "Goes for full districts and plays much at random. Good for a first game."),
+    "medium": ("greedy", "Takes what brings the most points right now, and never looks ahead."),
+    "strong": (
+        "trained",
+        "A neural network that has learnt by playing against itself. It decides at once.",
+    ),
+    "strongest": (
+        "ismcts-trained",
+        "The same network, and it thinks some moves ahead before it decides.",
+    ),
+}
+"""For each strength in words, from the weakest: the agent that has it, and how it plays."""
+
+
+def strengths(offered: Container[str]) -> list[dict[str, Any]]:
+    """What the lobby offers, from the weakest agent to the strongest, for the page.
+
+    Args:
+        offered: names of the agents that can be chosen; others are left out.
+
+    Returns:
+        For each its strength in words, its name, its points on the published ladder (400 more are
+        odds of 10 to 1; None if the ladder doesn't have it), and how it plays.
+    """
+    rated = ladder.read(ladder.path_of(PLAYERS, SIDE))["agents"]
+    points = {agent["name"]: float(agent["rating"]["mean"]) for agent in rated}
+    return [
+        {"word": word, "agent": name, "rating": points.get(name), "style": style}
+        for word, (name, style) in STRENGTHS.items()
+        if name in offered
+    ]

@@ -20,9 +20,9 @@ from skyenv.page.errors import PageError, StorageError
 from skyenv.page.game_requests import AGENT, ME, GameRequest
 from skyenv.page.hints import advise, move
 from skyenv.page.kept import Kept
-from skyenv.page.kept_replays import KeptReplays
 from skyenv.page.payloads import Payload
 from skyenv.page.preparing import Preparation
+from skyenv.page.replays import KeptReplays
 from skyenv.page.session import Position, Session
 from skyenv.page.storage import ANYBODY, HUMAN, Link, Storage, StoredGame
 from skyenv.page.teaching import tutorial

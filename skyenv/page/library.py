@@ -1,23 +1,31 @@
-"""Games to look through: what is recorded in the folders that the page was started with, by the
-index that :mod:`skyenv.page.indexing` reads. It is in memory.
+"""Games to look through: what is recorded in the folders that the page was started with.
+
+The index is in memory; workers read what has changed. Of each game they read the first lines and
+the last one; a game that is opened is checked as a whole. What is damaged in a file costs the game
+in which it stands.
 """
 
 from __future__ import annotations
 
 import asyncio
+import io
+import os
 import time
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from itertools import chain
-from typing import Any, Final
+from itertools import chain, islice
+from typing import Any, BinaryIO, Final, TypeAlias
 
-from skyenv.checks import check_choice, parse_integer
-from skyenv.errors import SkyenvError, shown
+from skyenv.checks import check_choice
+from skyenv.engine.events import Event
+from skyenv.errors import RecordError, SkyenvError
 from skyenv.page.errors import PageError
-from skyenv.page.indexing import Game, IndexedFile, open_plain, read_changed
-from skyenv.page.roots import LONGEST_LABEL, Root, one_line
-from skyenv.page.workers import Priority, Workers
+from skyenv.page.roots import LONGEST_LABEL, LONGEST_NAME, File, Root, files_in, one_line
+from skyenv.page.workers import Priority, Report, Workers
+from skyenv.records import iter_games
+from skyenv.records.reader import MAX_LINE
 
 PAGE: Final = 50
 """Games on a page of the table."""
@@ -31,6 +39,21 @@ APART: Final = 5.0
 """Seconds between looks at the folders."""
 SORTS: Final = {"date": "date", "length": "actions", "margin": "margin", "players": "players"}
 """What the table can be sorted by, and what of a game that is."""
+UNFINISHED: Final = "unfinished"
+"""How a game has ended that hasn't."""
+MOST_FILES: Final = 10_000
+"""So many files of the folders are read."""
+MOST_RECORD: Final = 8 << 20
+"""Bytes of a game."""
+NO_LINKS: Final = getattr(os, "O_NOFOLLOW", 0)
+"""Opens no link, where the system knows that."""
+ACTION: Final = b'"event": "action"'
+Game: TypeAlias = dict[str, Any]
+"""What the table tells of a game: `file`, `label` and `number` say where it is, `start` and
+`length` which bytes of the file; `players`, `side`, `names`, `winners` (seats), `scores` (VP by
+seat; none before the end), `margin` (VP between the first two), `actions`, `ending`, and `date`,
+when the file was changed, in seconds.
+"""
 
 
 def _has_words(game: Game, text: str) -> bool:
@@ -83,16 +106,17 @@ class Library:
     def _note(self, left: int) -> None:
         self._left = left
 
-    def search(self, asked: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    def search(self, asked: Sequence[tuple[str, str]], page: int = 1) -> dict[str, Any]:
         """A page of the table, how many games there are by the filters, and how many pages.
 
         Args:
             asked: names and values behind the question mark of an address. ``agent`` may come
                 several times; names that mean nothing here are left alone, and empty values ask for
                 nothing.
+            page: which one, from 1; the last one instead of any behind it.
 
         Raises:
-            PageError: a value can't be used.
+            PageError: games can't be sorted by that.
         """
         given = dict(asked)
         sort = check_choice("sort", given.get("sort") or "date", list(SORTS), PageError)
@@ -107,7 +131,7 @@ class Library:
         games.sort(key=lambda game: (game["label"], game["number"]))
         games.sort(key=lambda game: game[SORTS[sort]], reverse=given.get("order") != "rising")
         pages = max(1, -(-len(games) // PAGE))
-        page = min(max(1, _number(given.get("page") or "1", "page")), pages)
+        page = min(max(1, page), pages)
         shown_here = games[PAGE * (page - 1) : PAGE * page]
         return {"games": shown_here, "total": len(games), "page": page, "pages": pages}
 
@@ -139,23 +163,23 @@ class Library:
             PageError: there is no such game, or its file has changed meanwhile.
         """
         indexed = self._files.get(key)
-        found = [one for one in indexed.games if one["number"] == number] if indexed else []
-        if indexed is None or not found:
+        if indexed is None or number not in indexed.games:
             raise PageError(
                 "there is no such game in the folders that this page was started with", 404
             )
+        start, length = (indexed.games[number][name] for name in ("start", "length"))
         try:
             with open_plain(indexed.file.path) as stream:
-                stream.seek(found[0]["start"])
-                content = stream.read(found[0]["length"])
+                stream.seek(start)
+                content = stream.read(length)
         except OSError as error:
             raise PageError(f"the game's file can't be read: {error.strerror}", 404) from error
-        if len(content) != found[0]["length"] or not content.startswith(b"{"):
+        if len(content) != length or not content.startswith(b"{"):
             raise PageError("the game's file has changed meanwhile; look for the game again", 409)
         return content
 
     def _games(self) -> list[Game]:
-        return [game for one in self._files.values() for game in one.games]
+        return [game for one in self._files.values() for game in one.games.values()]
 
 
 def _complaint(one: IndexedFile) -> str:
@@ -164,8 +188,125 @@ def _complaint(one: IndexedFile) -> str:
     return f"{label}: {first}" + (f" (and {len(more)} more)" if more else "")
 
 
-def _number(digits: str, name: str) -> int:
-    number = parse_integer(digits, 0, 10**6)
-    if number is None:
-        raise PageError(f"{name} must be a whole number from 0 to 1000000, not {shown(digits)}")
-    return number
+# ---- the index ----
+
+
+@dataclass(frozen=True)
+class IndexedFile:
+    """What is known of a file.
+
+    Attributes:
+        file: the file as it was when it was read.
+        games: those of it that aren't damaged, by their numbers, counted from 1.
+        complaints: what is wrong in it, a line for each damaged game.
+    """
+
+    file: File
+    games: Mapping[int, Game]
+    complaints: Sequence[str]
+
+
+def read_changed(
+    roots: Sequence[Root], known: Mapping[str, File], report: Report
+) -> dict[str, IndexedFile | None]:
+    """A job: look at all folders, and read the files that are new or have changed.
+
+    Args:
+        roots: the folders and files.
+        known: by their keys, the files that have been read already.
+        report: is told how many bytes are to be read.
+
+    Returns:
+        All files that are there, by their keys; None: it is known already.
+    """
+    there = {file.key: file for file in islice(files_in(roots, ".jsonl"), MOST_FILES)}
+    found: dict[str, IndexedFile | None] = dict.fromkeys(there)
+    changed = [file for key, file in there.items() if known.get(key) != file]
+    left = sum(file.size for file in changed)
+    for file in changed:
+        report(left)
+        found[file.key] = _read(file)
+        left -= file.size
+    report(left)
+    return found
+
+
+def open_plain(path: str | os.PathLike[str]) -> BinaryIO:
+    """Open a file, but no link that has just taken its place.
+
+    Raises:
+        OSError: it can't be read, or is a link.
+    """
+    return open(os.open(path, os.O_RDONLY | NO_LINKS), "rb")
+
+
+def _read(file: File) -> IndexedFile:
+    complaints, games = list[str](), dict[int, Game]()
+    place = {"file": file.key, "label": one_line(file.way, LONGEST_LABEL), "date": file.mtime / 1e9}
+    try:
+        with open_plain(file.path) as stream:
+            for number, (line, start, content) in enumerate(_parts(stream), 1):
+                where = {**place, "number": number, "start": start, "length": len(content)}
+                try:
+                    games[number] = where | _game(content, line)
+                except RecordError as error:
+                    complaints.append(one_line(str(error), 200))
+    except OSError as error:
+        complaints.append(f"can't be read: {error.strerror}")
+    return IndexedFile(file, games, complaints)
+
+
+def _parts(stream: BinaryIO) -> Iterator[tuple[int, int, bytes]]:
+    """The games of a record: the number of the first line, where it begins, all lines.
+
+    A file that doesn't begin with a header has none. A last line that isn't whole is about to be
+    written.
+    """
+    part: list[bytes] = []
+    first, start, place = 1, 0, 0
+    for number, line in enumerate(iter(partial(stream.readline, MAX_LINE + 1), b""), 1):
+        if b'"format"' in line:
+            if part:
+                yield first, start, b"".join(part)
+            part, first, start = [], number, place
+        elif number == 1:
+            return
+        place += len(line)
+        if place - start <= MOST_RECORD + MAX_LINE:
+            part.append(line)
+    if part and not part[-1].endswith((b"\n", b"}")):
+        part.pop()
+    if part:
+        yield first, start, b"".join(part)
+
+
+def _game(content: bytes, line: int) -> Game:
+    """What is told of a game, without where it is.
+
+    Raises:
+        RecordError: its beginning or its end is wrong, or it is too long.
+    """
+    if len(content) > MOST_RECORD:
+        raise RecordError(f"line {line}: a game of more than {MOST_RECORD} bytes", line)
+    header, *rest = content.splitlines(keepends=True)
+    try:
+        lines = next(iter_games(io.BytesIO(b"".join([header, *rest[:1], *rest[1:][-1:]])), line))
+        last = [line.value for line in lines.events]
+    except RecordError:
+        # Reading all of it names the right line.
+        deque(next(iter_games(io.BytesIO(content), line)).events, maxlen=0)
+        raise
+    end: Event = last[0] if last and last[0]["event"] == "end" else Event()
+    told, scores = lines.header.value, end.get("scores", [])
+    names = told["agents"] or [""] * told["players"]
+    first, second = sorted(scores or [0, 0], reverse=True)[:2]
+    return {
+        "players": told["players"],
+        "side": told["side"],
+        "names": [one_line(name, LONGEST_NAME) for name in names],
+        "winners": end.get("winners", []),
+        "scores": scores,
+        "margin": first - second,
+        "actions": content.count(ACTION),
+        "ending": end.get("reason", UNFINISHED),
+    }

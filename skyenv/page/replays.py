@@ -1,10 +1,12 @@
-"""Recorded games, to be looked at step by step."""
+"""Recorded games, to be looked at step by step, and those that a server keeps for browsers."""
 
 from __future__ import annotations
 
+import asyncio
 import io
-from collections.abc import Iterable
-from functools import cached_property
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+from functools import cached_property, partial
 from itertools import islice
 from typing import Any, Final
 
@@ -14,11 +16,14 @@ import numpy.typing as npt
 from skyenv.engine.events import Event
 from skyenv.engine.game import Game
 from skyenv.errors import OptionError
+from skyenv.page.browsers import new_token
 from skyenv.page.chart import NARROW as NARROW_CHART
 from skyenv.page.chart import NOW, VP, Kind, Rows, chart
 from skyenv.page.choices import Path, in_midst
 from skyenv.page.errors import PageError
+from skyenv.page.kept import Kept
 from skyenv.page.payloads import NARROW, WIDE, Payload
+from skyenv.page.storage import Storage
 from skyenv.records import GameLines, iter_games, nth_game
 from skyenv.render import words
 from skyenv.render.colours import Theme
@@ -33,6 +38,17 @@ MOST_ACTIONS: Final = 20_000
 MOST_GAMES: Final = 500
 """So are more games in a record."""
 LONGEST_NAME: Final = 24
+MOST_REPLAYS: Final = 30
+"""Replays that are kept for one browser."""
+MOST_REPLAYS_IN_ALL: Final = 500
+"""Replays that are kept in the database; browsers are as many as somebody likes."""
+UPLOADS: Final = 16
+"""Records that are received at the same time; each may take megabytes of memory until it is read.
+"""
+UPLOADS_OF_ONE: Final = 3
+"""The same of one browser."""
+REPLAYS: Final = 8
+"""Replays that are kept in memory though nobody looks at them."""
 
 
 def shown_names(header: Event) -> list[str]:
@@ -233,3 +249,100 @@ class Replay:
                 "vp": self.charts(scores, VP),
             },
         }
+
+
+# ---- the replays of a server ----
+
+
+class KeptReplays:
+    """The records that are kept for browsers. For the event loop's thread alone.
+
+    Args:
+        storage: the database.
+        require_rules: raises a PageError as long as the rules aren't ready.
+    """
+
+    def __init__(self, storage: Storage, require_rules: Callable[[], None]) -> None:
+        self.storage = storage
+        self._require_rules = require_rules
+        self._replays: Kept[tuple[str, int, str], Replay] = Kept(REPLAYS)
+        self._receiving: dict[asyncio.Timeout, str] = {}  # by what ends it, the browser
+
+    async def add(self, content: bytes, browser: str) -> tuple[str, list[Payload]]:
+        """Check a record and keep it for a browser to look at.
+
+        Returns:
+            Its key, and what games there are.
+
+        Raises:
+            RecordError, PageError: it is damaged, or too large.
+        """
+        self._require_rules()
+        games = await asyncio.to_thread(summaries, content)
+        told = MOST_REPLAYS, MOST_REPLAYS_IN_ALL, games[0]["names"] if games else [], len(games)
+        return await self.storage.ask(
+            self.storage.add_replay, new_token(), browser, content, *told
+        ), games
+
+    async def delete(self, key: str, browser: str) -> None:
+        """Forget a record that was kept.
+
+        Raises:
+            PageError: it isn't there, or another browser's.
+        """
+        await self.storage.ask(self.storage.delete_replay, key, browser)
+        self._replays.clear()
+
+    async def summaries(self, key: str, browser: str) -> list[Payload]:
+        """The games of a record that was kept.
+
+        Raises:
+            PageError: it isn't there, or another browser's.
+        """
+        self._require_rules()
+        content = await self.storage.ask(self.storage.replay, key, browser)
+        return await asyncio.to_thread(summaries, content)
+
+    async def replay(
+        self,
+        key: str,
+        number: int,
+        browser: str,
+        fetch: Callable[[], Awaitable[bytes]] | None = None,
+    ) -> Replay:
+        """A game of a record that was kept; or, by `fetch`, which gives its record, of another.
+
+        Raises:
+            PageError: it isn't there, or another browser's.
+        """
+        self._require_rules()
+        place = key, number, browser
+        if place not in self._replays:
+            ask = fetch or partial(self.storage.ask, self.storage.replay, key, browser)
+            its = number if fetch is None else 1
+            self._replays[place] = await asyncio.to_thread(Replay.of, await ask(), its)
+        return self._replays[place]
+
+    @asynccontextmanager
+    async def receiving(self, browser: str) -> AsyncIterator[None]:
+        """While a browser sends a record; the one that takes longest makes room for a new one.
+
+        Raises:
+            PageError: it sends too many, or this one has taken longer than others, which are let
+                in.
+        """
+        if list(self._receiving.values()).count(browser) >= UPLOADS_OF_ONE:
+            raise PageError(f"this browser is sending {UPLOADS_OF_ONE} records already", 429)
+        while len(self._receiving) >= UPLOADS:
+            longest = next(iter(self._receiving))
+            del self._receiving[longest]
+            longest.reschedule(asyncio.get_running_loop().time())
+        try:
+            async with asyncio.timeout(None) as patience:
+                self._receiving[patience] = browser
+                try:
+                    yield
+                finally:
+                    self._receiving.pop(patience, None)
+        except TimeoutError as error:
+            raise PageError("too many records are being sent; send yours again", 503) from error

@@ -10,8 +10,8 @@ import pytest
 from pages import quick_catalogue
 
 from skyenv.agents import agent_names
+from skyenv.page.catalogue import strengths
 from skyenv.page.errors import PageError
-from skyenv.page.strengths import strengths
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from skyenv.page import kept_replays, requests
+from skyenv.page import replays, requests
 from skyenv.page.addresses import address_to_listen_on, is_called, is_loopback, names_of
 from skyenv.page.browsers import COOKIE, Browsers
 from skyenv.page.game_server import GameServer
@@ -196,8 +196,8 @@ def test_a_body_that_comes_too_slowly_is_told_so(
 def test_records_that_do_not_come_hold_up_no_others(
     say: Say, bob: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept_replays, "UPLOADS", 1)
-    monkeypatch.setattr(kept_replays, "UPLOADS_OF_ONE", 1)
+    monkeypatch.setattr(replays, "UPLOADS", 1)
+    monkeypatch.setattr(replays, "UPLOADS_OF_ONE", 1)
     ann = httpx2.Client(cookies=httpx2.get(bob.base_url).cookies)
     sent = [say(*UPLOAD, cookie_of(ann), "", "x") for _ in range(2)]
     (refused,), _, _ = select.select(sent, [], [])  # of one browser one is let in

@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute, Route
 from skyenv.arena import ladder
 from skyenv.page.errors import PageError
 from skyenv.page.library import Library
-from skyenv.page.requests import from_disk, page, server_of, whole
+from skyenv.page.requests import from_disk, number, page, server_of, whole
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
 NO_LIBRARY: Final = "this page was started without folders of games; start it with --games FOLDER"
@@ -54,8 +54,8 @@ def _library(request: Request) -> Library:
 
 async def _search(request: Request) -> Response:
     """A page of the table."""
-    query = request.query_params.multi_items()
-    return JSONResponse(await from_disk(request, _library(request).search, query))
+    query, at = request.query_params.multi_items(), number(request, "page") or 1
+    return JSONResponse(await from_disk(request, _library(request).search, query, at))
 
 
 async def _state(request: Request) -> Response:
@@ -63,7 +63,7 @@ async def _state(request: Request) -> Response:
     return JSONResponse(await from_disk(request, _library(request).state))
 
 
-async def library_game(request: Request, key: str, number: int) -> bytes:
+async def library_game(request: Request, key: str, which: int) -> bytes:
     """The record of a game of the library; one that isn't known is looked for in the folders.
 
     Raises:
@@ -71,14 +71,14 @@ async def library_game(request: Request, key: str, number: int) -> bytes:
     """
     library = _library(request)
     with suppress(PageError):
-        return await from_disk(request, library.game, key, number)
+        return await from_disk(request, library.game, key, which)
     await asyncio.shield(library.look(server_of(request).workers))
-    return await from_disk(request, library.game, key, number)
+    return await from_disk(request, library.game, key, which)
 
 
 async def _record(request: Request) -> Response:
-    number = whole(request.path_params["number"], "the game's number")
-    content = await library_game(request, request.path_params["file"], number)
+    which = whole(request.path_params["number"], "the game's number")
+    content = await library_game(request, request.path_params["file"], which)
     headers = {"content-disposition": 'attachment; filename="fifth-avenue.jsonl"'}
     return Response(content, media_type="application/jsonl; charset=utf-8", headers=headers)
 

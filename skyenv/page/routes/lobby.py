@@ -8,12 +8,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from skyenv.page.catalogue import strengths
 from skyenv.page.errors import PageError
 from skyenv.page.game_requests import GameRequest
 from skyenv.page.payloads import Payload
 from skyenv.page.requests import browser_of, json_object, page, server_of
 from skyenv.page.storage import HUMAN, Storage
-from skyenv.page.strengths import strengths
 from skyenv.render.words import seat_name
 
 # Where the lobby leads to, as far as the server has it.

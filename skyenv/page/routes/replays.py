@@ -43,7 +43,7 @@ MOST_RECORD: Final = 8 << 20
 
 async def _open_record(request: Request) -> Response:
     server, browser = server_of(request), browser_of(request)
-    async with server.replays.uploads.receiving(browser):
+    async with server.replays.receiving(browser):
         content = await body(request, MOST_RECORD)
         # What waits to be read counts, too: it takes memory.
         key, games = await server.replays.add(content, browser)

@@ -16,7 +16,7 @@ from skyenv.errors import SkyenvError
 from skyenv.page.errors import PageError
 from skyenv.page.storage import HUMAN, Link, StoredGame
 from skyenv.page.teaching import tutorial
-from skyenv.page.variations import played_on
+from skyenv.page.variations import to_play_on
 from skyenv.render.words import counted, seat_name
 from skyenv.rules.actions import BID, BID_DONE, BUILD, MOVE, PASS, STOP, TAKE
 from skyenv.seeds import HIGHEST_SEED
@@ -120,8 +120,7 @@ class Session:
                 options = stored.players, stored.side, stored.seed
                 game = Game(*options, max_turns=stored.max_turns, agent_seed=agent_seed)
             else:
-                begun = min(len(actions), stored.origin_step or 0)
-                game = played_on(stored.beginning, begun, stored.seed, agent_seed)
+                game = to_play_on(stored.beginning, stored.seed, agent_seed)
             for action in actions[int(game.state["decisions"]) :]:
                 choices = self._play(game, action, choices)
         except (SkyenvError, OverflowError) as error:
@@ -207,6 +206,15 @@ class Session:
         """
         if self.is_covered(link):
             raise PageError("the curtain is down: somebody else at this screen has the device", 409)
+
+    def check_paced(self, link: Link) -> None:
+        """Refuse what changes the agents' pace.
+
+        Raises:
+            PageError: the link is another browser's than the maker's, and for watching.
+        """
+        if link.seat is None and self.stored.owner != link.browser:
+            raise PageError("only players can change the pace", 403)
 
     def lift(self, link: Link) -> None:
         """Lift the curtain before a seat; it comes down before the others at its screen.
@@ -334,20 +342,9 @@ class Session:
         """The players' names, as a seat is told them."""
         return self.stored.names(self.links, seat)
 
-    def names_in_record(self) -> list[str]:
-        """What the record says of every seat: agents by name, other players of the seat since, and
-        what was taken back.
-        """
-        stored = self.stored
-        taken_back = stored.taken_back
-        back = f" ({counted(taken_back, 'decision')} taken back)" if taken_back else ""
-        names = [name + back * (name == HUMAN) for name in stored.agents]
-        for change in stored.changes:
-            names[change.seat] += f", {change.player} from action {change.step}"
-        return names
-
     def record(self) -> str:
-        """The game's record.
+        """The game's record. It tells of every seat which agent began there, what was taken back,
+        and other players since.
 
         Raises:
             PageError: the game goes on; a record tells every hidden card.
@@ -356,4 +353,9 @@ class Session:
             raise PageError(
                 "the record can be had when the game is over, as it tells every hidden card", 403
             )
-        return self.game.to_record(self.names_in_record())
+        taken_back = self.stored.taken_back
+        back = f" ({counted(taken_back, 'decision')} taken back)" if taken_back else ""
+        names = [name + back * (name == HUMAN) for name in self.stored.agents]
+        for change in self.stored.changes:
+            names[change.seat] += f", {change.player} from action {change.step}"
+        return self.game.to_record(names)

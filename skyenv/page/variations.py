@@ -56,13 +56,11 @@ def variation_of(
     }
 
 
-def played_on(beginning: str, step: int, seed: int, agent_seed: int) -> Game:
-    """A game that begins with a record and goes on with the chance of a seed.
+def to_play_on(beginning: str, seed: int, agent_seed: int) -> Game:
+    """A game at the end of a record, from where it goes on with the chance of a seed.
 
     Args:
         beginning: the record.
-        step: how many actions are known to have been played. If they are fewer than the record's,
-            the game stands before its end.
         seed: 0 to 2⁶³−1.
         agent_seed: as for :class:`skyenv.Games`.
 
@@ -70,11 +68,8 @@ def played_on(beginning: str, step: int, seed: int, agent_seed: int) -> Game:
         RecordError: the rules don't allow it.
     """
     game = Game.from_record(beginning)
-    if step < int(game.state["decisions"]):
-        game = Game.from_record(beginning, step=step)
-    else:
-        game.state["random"] = fresh_stream(seed)
-        game.refresh()
+    game.state["random"] = fresh_stream(seed)
+    game.refresh()
     game.games.agent_seed = agent_seed
     return game
 

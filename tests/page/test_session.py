@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from pages import played
 
+from skyenv import Game
 from skyenv.agents import CrowdAgent, decide_game
 from skyenv.errors import IllegalActionError
 from skyenv.page.errors import PageError
@@ -25,6 +26,11 @@ def session(*agents: str, seed: int = 5) -> Session:
 def again(table: Session) -> Session:
     """A session made of what is stored of another one."""
     return Session(replace(table.stored, **table.position.columns()))
+
+
+def actions_of(game: Game) -> tuple[int, ...]:
+    """What has been played."""
+    return tuple(event["action"] for event in game.events if event["event"] == "action")
 
 
 def play(table: Session, *actions: int) -> None:
@@ -70,8 +76,8 @@ def test_nobody_acts_for_another_seat_or_twice_or_late_or_two_things_at_once(
 def test_what_can_be_taken_back_has_drawn_on_no_chance_and_revealed_nothing() -> None:
     """In a whole game of people: going back and playing the same again leads to the same game."""
     table, undone = session("human", "human", "human", seed=1), 0
-    for event in [each for each in played(3, 1).events if each["event"] == "action"]:
-        seat, before, action = table.game.seat, table.game.copy(), event["action"]
+    for action in actions_of(played(3, 1)):
+        seat, before = table.game.seat, table.game.copy()
         play(table, action)
         if not table.can_undo(seat) or len(before.legal_actions) == 1 or before.turn % 4:
             continue
@@ -98,8 +104,14 @@ def test_taking_back_ends_where_another_player_has_acted_or_sat_down() -> None:
     for step, can_undo in ((1, True), (2, False)):
         changed = replace(again(table).stored, changes=(Change(step, 0, "human"),))
         assert Session(changed).can_undo(1) == can_undo
-    told = Session(replace(changed, taken_back=1)).names_in_record()
-    assert told == ["random, human from action 2", "human (1 decision taken back)"]
+
+
+def test_a_record_tells_who_has_played_and_what_was_taken_back() -> None:
+    game = played(2, seed=3, turns=8)
+    stored = replace(session("random", "human", seed=3).stored, max_turns=8, taken_back=1)
+    change = Change(2, 0, "human")
+    table = Session(replace(stored, actions=actions_of(game), changes=(change,)))
+    assert '"random, human from action 2", "human (1 decision taken back)"' in table.record()
 
 
 def test_a_page_that_falls_behind_is_told_one_position_after_the_other() -> None:

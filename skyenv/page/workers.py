@@ -80,9 +80,7 @@ class Workers:
             return await answer
         finally:
             self._answers.discard(answer)
-            if task.cancelled():
-                self._pool.kill(task)
-            elif not task.done():
+            if not task.done():
                 loop.call_later(PATIENCE, self._pool.kill, task)
 
     async def close(self) -> None:

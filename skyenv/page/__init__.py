@@ -9,8 +9,7 @@
 * :mod:`~skyenv.page.export`: a replay in one file; needs no web framework
 * :mod:`~skyenv.page.storage`: SQLite; :mod:`~skyenv.page.game_server`: all sessions of a server,
   and who may do what
-* :mod:`~skyenv.page.people`, :mod:`~skyenv.page.names`: who is there, who takes over, games made
-  from others; names
+* :mod:`~skyenv.page.people`: who is there, who takes over, games made from others
 * :mod:`~skyenv.page.addresses`: where to listen and what to be called
 * :mod:`~skyenv.page.routes`: addresses, by the page's parts; :mod:`~skyenv.page.requests`: what a
   request says, checked; :mod:`~skyenv.page.web`: what all requests go through. These alone know the

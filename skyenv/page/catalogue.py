@@ -52,18 +52,16 @@ class Readiness:
         state: ``"waiting"``, ``"preparing"``, ``"ready"`` or ``"failed"``.
         description: its own, a line; empty as long as it isn't known.
         error: why it has failed, a line.
-        version: its own; empty as long as it isn't known.
     """
 
     state: str = "waiting"
     description: str = ""
     error: str = ""
-    version: str = ""
 
     @classmethod
     def of(cls, agent: Agent) -> Readiness:
         """That of an agent that can play."""
-        return cls("ready", agent.description, version=agent.version)
+        return cls("ready", agent.description)
 
 
 class Catalogue:

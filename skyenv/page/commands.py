@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from skyenv.agents import agents_help
-from skyenv.errors import OptionError, RecordError, install_hint
+from skyenv.errors import OptionError, SkyenvError, install_hint
 from skyenv.files import writing
 from skyenv.options import Options, argument, option
 from skyenv.page.addresses import address_to_listen_on, names_of, public_name
 from skyenv.page.catalogue import catalogue
-from skyenv.page.errors import PageError
 from skyenv.page.export import exported
 from skyenv.page.library import Library
 from skyenv.page.payloads import THEMES
@@ -137,7 +136,10 @@ def play(options: PlayOptions) -> None:
         library=Library(roots) if roots else None,
         runs=Runs(trainings, database.parent / NETWORKS) if trainings else None,
     )
-    address = address_of(listening)
+    host, port, *_ = listening.getsockname()
+    everywhere = host in ("0.0.0.0", "::")
+    name = socket.gethostname() if everywhere else f"[{host}]" if ":" in host else host
+    address = f"http://{name}:{port}/"
     print(
         f"The page is {address} (Ctrl-C ends it; games are kept in {options.database})", flush=True
     )
@@ -167,15 +169,6 @@ def listen(host: str, port: int | None) -> socket.socket:
     raise OptionError(
         f"can't listen on {host}, port {number}: {trouble.strerror or trouble}"
     ) from trouble
-
-
-def address_of(listening: socket.socket) -> str:
-    """Where browsers find the page."""
-    host, port, *_ = listening.getsockname()
-    name = (
-        socket.gethostname() if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
-    )
-    return f"http://{name}:{port}/"
 
 
 def server_of(app: Any, **options: Any) -> uvicorn.Server:
@@ -244,7 +237,10 @@ def export(options: ExportOptions) -> None:
         writing(options.output) as stream,
         progress(unit="drawing") as bar,
     ):  # what can't be written is told before the work
-        replay = _replay_in(options.file, options.game)
+        try:  # nothing behind that game is read
+            replay = Replay(nth_game(options.file, options.game))
+        except SkyenvError as error:
+            raise OptionError(f"{options.file}: {error}") from error
         name = os.fsencode(os.path.basename(options.file)).decode("utf-8", "replace")
         themes = THEMES if options.theme == "both" else (options.theme,)
         title = f"{name}, game {options.game}"
@@ -253,13 +249,3 @@ def export(options: ExportOptions) -> None:
         ).encode()
         stream.write(page)
     print(f"{options.output}: {counted(replay.steps, 'action')}, {len(page) / 1e6:.2f} MB")
-
-
-def _replay_in(file: Path, number: int) -> Replay:
-    """A game of a record, of which nothing behind that game is read."""
-    try:
-        return Replay(nth_game(file, number))
-    except RecordError as error:
-        raise RecordError(f"{file}: {error}", error.line) from error
-    except (OptionError, PageError) as error:
-        raise OptionError(f"{file}: {error}") from error

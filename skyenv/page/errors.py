@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from skyenv.errors import SkyenvError
 
 
@@ -13,11 +15,12 @@ class PageError(SkyenvError, ValueError):
     Attributes:
         status: the HTTP status that says it: 400 (a mistake), 403 (not allowed), 404 (there is no
             such thing), 409 (too late), 413 (too large), 429 (too many), 503 (not now).
+        told: what else the page's scripts may need to know.
     """
 
-    def __init__(self, message: str, status: int = 400) -> None:
+    def __init__(self, message: str, status: int = 400, **told: Any) -> None:
         super().__init__(message)
-        self.status = status
+        self.status, self.told = status, told
 
 
 class StorageError(PageError):

@@ -1,9 +1,10 @@
-"""Requests for a new game, checked."""
+"""What browsers send, checked: requests for a new game, keys of requests, people's names."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,7 +12,6 @@ from skyenv.checks import check_choice, check_integer, parse_integer
 from skyenv.errors import shown
 from skyenv.page.catalogue import Catalogue
 from skyenv.page.errors import PageError
-from skyenv.page.names import checked_name
 from skyenv.page.storage import HUMAN
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 from skyenv.seeds import HIGHEST_SEED
@@ -21,6 +21,9 @@ from skyenv.seeds import HIGHEST_SEED
 ME: Final = "me"
 AGENT: Final = "agent:"
 _KEY: Final = re.compile(r"[A-Za-z0-9-]{8,64}")
+LONGEST_NAME: Final = 24
+# What nobody may be called, as the page calls others so.
+_RESERVED: Final = re.compile(r"you|me|nobody|alea|human|agent|free|((seat|player)\W*\d*)")
 
 
 @dataclass(frozen=True)
@@ -97,3 +100,26 @@ def checked_key(request: Mapping[str, Any]) -> str | None:
     if key is None or (isinstance(key, str) and _KEY.fullmatch(key)):
         return key
     raise PageError(f"idempotency_key must be 8 to 64 letters, digits or hyphens, not {shown(key)}")
+
+
+def checked_name(value: object, agents: Iterable[str]) -> str:
+    """What somebody wants to be called, in its usual form; "" if he doesn't say.
+
+    Args:
+        value: what the browser sent.
+        agents: their names, which are theirs.
+
+    Raises:
+        PageError: it can't be printed, is too long, or means somebody else.
+    """
+    if not isinstance(value, str):
+        raise PageError(f"a name must be a text, not {shown(value)}")
+    name = " ".join(unicodedata.normalize("NFC", value).split())
+    if len(name) > LONGEST_NAME or not name.isprintable():
+        raise PageError(
+            f"a name has at most {LONGEST_NAME} characters that can be printed, not {shown(name)}"
+        )
+    meant = unicodedata.normalize("NFKC", name).casefold()
+    if _RESERVED.fullmatch(meant) or meant in {agent.casefold() for agent in agents}:
+        raise PageError(f"{shown(name)} is what the page calls somebody else; choose another name")
+    return name

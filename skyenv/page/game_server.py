@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from skyenv.engine.game import Game
 from skyenv.engine.options import DEFAULT_MAX_TURNS
+from skyenv.page.background import Background
 from skyenv.page.browsers import new_token
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.errors import PageError, StorageError
@@ -60,6 +61,7 @@ class GameServer:
         preparation: how far the rules and the agents are.
         ending: set when the page is to end: nobody should wait for an agent any more.
         replays: the records that are kept for browsers.
+        background: long work for browsers.
     """
 
     def __init__(
@@ -67,18 +69,21 @@ class GameServer:
     ) -> None:
         self.storage = storage
         self.catalogue = catalogue
-        self.preparation = Preparation(catalogue, workers)
         self.ending = asyncio.Event()
         self.workers = workers or Workers()
+        self.preparation = Preparation(catalogue, self.workers, is_ready=workers is None)
+        self.background = Background(self.workers)
         self._runners: dict[str, asyncio.Task[None]] = {}
         self._watchers: dict[str, set[Watcher]] = {}
         self._sessions: Kept[str, Session] = Kept(
             SESSIONS, lambda key: key in self._watchers or key in self._runners
         )
+        self._reading = asyncio.Lock()
         self.replays = KeptReplays(storage, self.preparation.require_rules)
 
     async def close(self) -> None:
         """Stop all agents and close the database; games stay in it."""
+        await self.background.close()
         await self.preparation.close()
         runners = list(self._runners.values())
         for runner in runners:
@@ -143,22 +148,20 @@ class GameServer:
         self.preparation.require_rules()
         key = link.game
         if key not in self._sessions:
-            stored, links = await self.storage.ask(
-                lambda: (self.storage.game(key), self.storage.links(key))
-            )
-            # The whole game is played. Another request may have been faster, and have changed it.
-            session = await asyncio.to_thread(Session, stored, links)
-            if key not in self._sessions:
-                self._sessions[key] = session
-        session = self._sessions[key]
-        self.run(session)
-        return session
+            async with self._reading:  # it takes a while; who wants the same one waits for it
+                if key not in self._sessions:
+                    links = await self.storage.ask(self.storage.links, key)
+                    stored = await self.storage.ask(self.storage.game, key)
+                    self._sessions[key] = await asyncio.to_thread(Session, stored, links)
+        self.run(self._sessions[key])
+        return self._sessions[key]
 
     async def read_links(self, key: str) -> None:
         """Know the ways to a game's seats, when they have changed."""
-        links = await self.storage.ask(self.storage.links, key)
-        if session := self._sessions.get(key):
-            session.links = links
+        async with self._reading:
+            links = await self.storage.ask(self.storage.links, key)
+            if session := self._sessions.get(key):
+                session.links = links
 
     async def delete(self, link: Link) -> None:
         """Forget a game for good, if the link's browser has made it.
@@ -184,8 +187,9 @@ class GameServer:
         link = await self._add(new_game(browser, *deal, idempotency_key=LESSON))
         if link.browser is None:  # it was given up; nobody else knows its address
             await self.claim(link.token, browser)
-        if _lesson_of(await self.session(link)).is_over:
-            await self.repeat(link, anew=True)
+        session = await self.session(link)
+        if _lesson_of(session).is_over:
+            await self.repeat(session, anew=True)
         return link
 
     async def _add(self, game: StoredGame) -> Link:
@@ -193,38 +197,29 @@ class GameServer:
         seat = game.agents.index(HUMAN)
         return (await self.store(game, [Link(new_token(), game.id, seat, game.owner)]))[0]
 
-    async def repeat(self, link: Link, anew: bool = False) -> None:
+    async def repeat(self, session: Session, anew: bool = False) -> None:
         """Go back in a lesson: to where its last step began, or if nothing has been done since, the
         one before; or all of it.
 
         Raises:
             PageError: this is no lesson.
         """
-        session = await self.session(link)
         async with session.changing:
             step = 0 if anew else _lesson_of(session).begin_of_last()
-            await self.change(session, session.back_to(step))
-        self.tell(link.game)
+            await self._become(session, session.back_to(step))
 
-    async def leave_lesson(self, link: Link, agent: str) -> Link:
+    async def leave_lesson(self, session: Session, link: Link, agent: str) -> Link:
         """Play on freely from where a lesson stands, against an agent, in a game of its own.
 
         Raises:
             PageError: this is no lesson, or there is no such agent.
         """
-        session = await self.session(link)
         _lesson_of(session)
         agents = HUMAN, (await self.catalogue.look_up(agent)).name
-        game = new_game(
-            str(link.browser),
-            tutorial.SEED,
-            agents,
-            tutorial.SIDE,
-            actions=session.position.actions,
-            origin=link.game,
-            origin_step=session.step,
-        )
-        return await self._add(game)
+        deal = tutorial.SEED, agents, tutorial.SIDE
+        begun: dict[str, Any] = {"origin": link.game, "origin_step": session.step}
+        begun["actions"] = session.position.actions
+        return await self._add(new_game(str(link.browser), *deal, **begun))
 
     # ---- who may do what ----
 
@@ -238,7 +233,7 @@ class GameServer:
         if link.browser == ANYBODY:
             return replace(link, browser=browser)
         if link.browser is None:
-            raise PageError("nobody has taken this seat yet", 403)
+            raise PageError("nobody has taken this seat yet", 403, free=True)
         if link.browser != browser:
             raise PageError("this seat is taken by another browser", 403)
         return link
@@ -255,7 +250,7 @@ class GameServer:
         await self.read_links(link.game)
         self.tell(link.game)
 
-    async def release(self, link: Link, tab: str = "") -> None:
+    async def release(self, session: Session, link: Link, tab: str = "") -> None:
         """Give a seat up; the next browser that opens its link can have it, and pages that show it
         are told nothing more, whatever their `tab`.
 
@@ -301,37 +296,36 @@ class GameServer:
         if position is not None:
             session.become(position)
 
-    async def act(self, link: Link, actions: Sequence[int], step: int, tab: str = "") -> None:
+    async def act(
+        self, session: Session, link: Link, tab: str, actions: Sequence[int], step: int
+    ) -> None:
         """Play a choice of a seat; `tab`: as for :meth:`tell`.
 
         Raises:
             PageError, IllegalActionError: as for :meth:`Session.chosen`.
         """
-        session = await self.session(link)
         session.check_uncovered(link)
         async with session.changing:
             await self._become(session, session.chosen(link.seat, actions, step), tab)
 
-    async def undo(self, link: Link, tab: str = "") -> None:
+    async def undo(self, session: Session, link: Link, tab: str = "") -> None:
         """Take back a seat's last choice; `tab`: as for :meth:`tell`.
 
         Raises:
             PageError: there is nothing to take back.
         """
-        session = await self.session(link)
         session.check_uncovered(link)
         async with session.changing:
             position = await asyncio.to_thread(session.undo, link.seat)
             await self._become(session, position, tab)
 
-    async def lift(self, link: Link, tab: str = "") -> None:
+    async def lift(self, session: Session, link: Link, tab: str = "") -> None:
         """Lift the curtain before a seat, and let it down before the others at the same screen;
         `tab`: as for :meth:`tell`.
 
         Raises:
             PageError: somebody else at that screen is to act.
         """
-        session = await self.session(link)
         session.lift(link)
         self.tell(link.game, without=tab)
 
@@ -342,19 +336,20 @@ class GameServer:
         self.run(session)
 
     async def pace(
-        self, link: Link, paused: bool | None = None, seconds: float | None = None
+        self, session: Session, link: Link, paused: bool | None, seconds: float | None
     ) -> None:
         """Say when agents move.
 
         Args:
-            link: the way to the game.
+            session: the game.
+            link: the way to it.
             paused: whether they wait; None: as before.
             seconds: how long their moves take; None: as before.
 
         Raises:
             PageError: the browser only watches, and hasn't made the game.
         """
-        session = await self._paced(link)
+        session.check_paced(link)
         if seconds is not None:
             await self.change(session, pause=seconds)
         if paused is not None:
@@ -362,19 +357,14 @@ class GameServer:
         session.granted = False
         self.tell(link.game)
 
-    async def step(self, link: Link, tab: str = "") -> None:
+    async def step(self, session: Session, link: Link, tab: str = "") -> None:
         """Let agents that wait make one move; every `tab` is told of it when it is made.
 
         Raises:
             PageError: as for :meth:`pace`.
         """
-        (await self._paced(link)).granted = True
-
-    async def _paced(self, link: Link) -> Session:
-        session = await self.session(link)
-        if link.seat is None and session.stored.owner != link.browser:
-            raise PageError("only players can change the pace", 403)
-        return session
+        session.check_paced(link)
+        session.granted = True
 
     def run(self, session: Session) -> None:
         """Let agents play on, if one is to move and a person plays or watches."""

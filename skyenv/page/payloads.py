@@ -31,9 +31,8 @@ NARROW: Final = 640
 Payload = dict[str, Any]  # what goes to a browser, as JSON
 
 
-def has_place(action: int) -> bool:
-    """Whether an action is a click on the table; the others have buttons."""
-    return not (action in (OPTION_A, OPTION_C, PASS) or action >= BID_DONE)
+# Actions that are no click on the table, but have buttons.
+BUTTONS: Final = (OPTION_A, OPTION_C, PASS, *range(BID_DONE, NUM_ACTIONS))
 
 
 @dataclass(frozen=True)
@@ -90,8 +89,6 @@ class Look:
             "over": self.game.is_over,
             "yours": self.is_to_act,
             "phase": self.game.phase,
-            "situation": words.situation(table, self.names),
-            "progress": words.progress(table),
             "scores": self.game.scores,
             "standing": if_scored_now(table.game, table.players).tolist(),
             "decision": guidance.decision(position, table, self.names, legal),
@@ -103,7 +100,7 @@ class Look:
                 {
                     "action": action,
                     "text": words.action_text(position, action),
-                    "place": has_place(action),
+                    "place": action not in BUTTONS,
                 }
                 for action in legal
             ],

@@ -35,236 +35,236 @@ def last_decision(game: Game, seat: int | None) -> int | None:
     return began
 
 
-class People:
-    """The people at the tables of a server.
+# ---- presence ----
+
+
+def _is_here(server: GameServer, session: Session, seat: int) -> bool:
+    """Whether a page shows that seat now, or another one at the same screen."""
+    way = _link_of(session, seat)
+    seats = [seat, *session.seats_at(way.screen if way else None)]
+    return any(watcher.seat in seats for watcher in server.watchers(session.stored.id))
+
+
+def _is_away(server: GameServer, session: Session, seat: int) -> bool:
+    """Whether nobody has a seat, or its person has been away for long."""
+    link = _link_of(session, seat)
+    if link is None or link.browser is None:
+        return True
+    since = max(link.seen, session.stored.created)
+    return not _is_here(server, session, seat) and time.time() - since >= AWAY
+
+
+# ---- who plays ----
+
+
+async def change_player(
+    server: GameServer, session: Session, link: Link, seat: int, agent: str | None
+) -> None:
+    """Have an agent play a seat that nobody has, that another agent plays, or whose person is
+    away; or give an agent's seat to a person: back to its own, or to the next one to take it.
 
     Args:
-        server: all games.
+        link: of the browser that asks.
+        seat: which.
+        agent: its name; None: a person.
+
+    Raises:
+        PageError: it can't be, or hidden cards may be known from another game, or another
+            browser has made this one.
     """
-
-    def __init__(self, server: GameServer) -> None:
-        self._server = server
-        self._storage = server.storage
-
-    # ---- presence ----
-
-    def _is_here(self, session: Session, seat: int) -> bool:
-        """Whether a page shows that seat now, or another one at the same screen."""
-        way = _link_of(session, seat)
-        seats = [seat, *session.seats_at(way.screen if way else None)]
-        return any(watcher.seat in seats for watcher in self._server.watchers(session.stored.id))
-
-    def _is_away(self, session: Session, seat: int) -> bool:
-        """Whether nobody has a seat, or its person has been away for long."""
-        link = _link_of(session, seat)
-        if link is None or link.browser is None:
-            return True
-        since = max(link.seen, session.stored.created)
-        return not self._is_here(session, seat) and time.time() - since >= AWAY
-
-    # ---- who plays ----
-
-    async def change_player(self, link: Link, seat: int, agent: str | None) -> None:
-        """Have an agent play a seat that nobody has, that another agent plays, or whose person is
-        away; or give an agent's seat to a person: back to its own, or to the next one to take it.
-
-        Args:
-            link: of the browser that asks.
-            seat: which.
-            agent: its name; None: a person.
-
-        Raises:
-            PageError: it can't be, or hidden cards may be known from another game, or another
-                browser has made this one.
-        """
-        session = await self._server.session(link)
-        if session.stored.owner != link.browser:
-            raise PageError("only the browser that made the game can do that", 403)
-        if session.lesson is not None:
-            raise PageError("a lesson is for one person and the teacher", 409)
-        if not 0 <= seat < session.stored.players:
-            raise PageError(f"there is no seat {shown(seat)}", 404)
-        if session.game.is_over:
-            raise PageError("the game is over", 409)
-        if agent is not None:
-            await self._server.catalogue.look_up(agent)
-        async with session.changing:
-            if session.is_human(seat) and (agent is None or not self._is_away(session, seat)):
-                raise PageError("a person plays that seat, who is here or hasn't been away 30 s")
-            if agent is None and not session.has_humans:
-                raise PageError(
-                    "this is a game of agents, which shows all hands; begin one with people", 409
-                )
-            if agent is None and _is_secret_known(session.stored, seat):
-                raise PageError(
-                    "hidden cards of this game may be known from another one; begin a new game "
-                    "with people",
-                    409,
-                )
-            key = link.game
-            is_new = agent is None and _link_of(session, seat) is None
-            free = Link(new_token(), key, seat, None) if is_new else None
-            changes = (*session.stored.changes, Change(session.step, seat, agent or HUMAN))
-            stands = replace(session.position, choices=())  # nothing is taken back any more
-            await self._server.change(session, stands, free, changes=changes)
-            session.trouble = None
-            await self._server.read_links(key)
-        self._server.tell(key)
-        self._server.run(session)
-
-    # ---- games made from others ----
-
-    async def rematch(self, link: Link) -> Link:
-        """The game once more, with another deal: the seat that was second begins.
-
-        Made when it is first asked for.
-
-        Returns:
-            The way to it for the player that asks.
-
-        Raises:
-            PageError: the game goes on, or the browser neither sits at it nor has made it, or has
-                no place in the rematch.
-        """
-        session = await self._server.session(link)
-        stored = session.stored
-        if not session.game.is_over or session.lesson is not None:
-            raise PageError("a rematch needs a finished game; lessons have none", 409)
-        if link.seat is None and stored.owner != link.browser:
-            raise PageError("only players can ask for a rematch", 403)
-        async with session.changing:
-            links = await self._links_of_rematch(session)
-            if not links:
-                links = _rematch_links(session, new_token())
-                if _own_way(links, link, stored.players) is not None:
-                    await self._add_rematch(session, links)
-        if way := _own_way(links, link, stored.players):
-            return way
-        raise PageError("an agent or another browser has your seat in the rematch", 403)
-
-    async def _add_rematch(self, session: Session, links: Sequence[Link]) -> None:
-        stored, key = session.stored, links[0].game
-        sitters = stored.sitters[1:] + stored.sitters[:1]
-        same = {"id": key, "pause": stored.pause, "max_turns": stored.max_turns}
-        game = new_game(stored.owner, fresh_seed(), sitters, stored.side, **same)
-        await self._server.store(game, links, {"id": stored.id, "rematch": key})
-        session.stored = replace(stored, rematch=key)
-        self._server.tell(stored.id, PEOPLE)
-
-    async def _links_of_rematch(self, session: Session) -> list[Link]:
-        """The ways to the rematch; none if there is none, or it was deleted."""
-        key = session.stored.rematch
-        return [] if key is None else await self._storage.ask(self._storage.links, key)
-
-    def _can_take_back(self, link: Link, session: Session) -> bool:
-        """Whether the only person of a game has made a decision that nobody else's game is changed
-        by.
-        """
-        stored = session.stored
-        is_alone = session.is_human(link.seat) and stored.agents.count(HUMAN) == 1
-        is_plain = not stored.changes and stored.beginning is None and session.lesson is None
-        has_decided = last_decision(session.game, link.seat) is not None
-        return is_alone and is_plain and has_decided
-
-    async def take_back(self, link: Link, idempotency_key: str | None) -> Link:
-        """A copy of the game before the last decision of its only person, who has made it then, to
-        be played on from.
-
-        Chance is the same there: the same actions lead to the same cards and the same answers of
-        agents.
-
-        Args:
-            link: the seat's.
-            idempotency_key: as of :class:`skyenv.page.game_requests.GameRequest`.
-
-        Raises:
-            PageError: there is nothing to take back, or other people play.
-        """
-        session = await self._server.session(link)
-        session.check_uncovered(link)
-        async with session.changing:  # nobody sits down meanwhile
-            if not self._can_take_back(link, session):
-                raise PageError(
-                    "a decision can be taken back in games against agents alone, once there is one",
-                    409,
-                )
-            stored, step = session.stored, last_decision(session.game, link.seat)
-            game = replace(
-                stored,
-                id=new_token(),
-                owner=str(link.browser),
-                created=time.time(),
-                idempotency_key=idempotency_key,
-                origin=stored.id,
-                origin_step=step,
-                chance=stored.chance or stored.id,
-                taken_back=stored.taken_back + 1,
-                rematch=None,
-                copied=False,
-                actions=session.position.actions[:step],
+    if session.stored.owner != link.browser:
+        raise PageError("only the browser that made the game can do that", 403)
+    if session.lesson is not None:
+        raise PageError("a lesson is for one person and the teacher", 409)
+    if not 0 <= seat < session.stored.players:
+        raise PageError(f"there is no seat {shown(seat)}", 404)
+    if session.game.is_over:
+        raise PageError("the game is over", 409)
+    if agent is not None:
+        await server.catalogue.look_up(agent)
+    async with session.changing:
+        if session.is_human(seat) and (agent is None or not _is_away(server, session, seat)):
+            raise PageError("a person plays that seat, who is here or hasn't been away 30 s")
+        if agent is None and not session.has_humans:
+            raise PageError(
+                "this is a game of agents, which shows all hands; begin one with people", 409
             )
-            copies = [
-                replace(each, token=new_token(), game=game.id, seen=0.0)
-                for each in (link, *session.links)
-                if each is link or each.browser == ANYBODY
-            ]
-            made = await self._server.store(game, copies, {"id": stored.id, "copied": True})
-            session.stored = replace(session.stored, copied=True)
-        self._server.tell(stored.id, PEOPLE)
-        return next(each for each in made if each.seat == link.seat)
+        if agent is None and _is_secret_known(session.stored, seat):
+            raise PageError(
+                "hidden cards of this game may be known from another one; begin a new game "
+                "with people",
+                409,
+            )
+        key = link.game
+        is_new = agent is None and _link_of(session, seat) is None
+        free = Link(new_token(), key, seat, None) if is_new else None
+        changes = (*session.stored.changes, Change(session.step, seat, agent or HUMAN))
+        stands = replace(session.position, choices=())  # nothing is taken back any more
+        await server.change(session, stands, free, changes=changes)
+        session.trouble = None
+        await server.read_links(key)
+    server.tell(key)
+    server.run(session)
 
-    # ---- what a page is told ----
 
-    async def payload(self, link: Link, session: Session) -> dict[str, Any]:
-        """Who is at the table, and what the browser of a link may do about it; nothing of it
-        depends on cards.
-        """
-        stored, is_owner = session.stored, session.stored.owner == link.browser
-        rematch = _own_way(await self._links_of_rematch(session), link, stored.players)
-        watching = next((each for each in session.links if each.browser == ANYBODY), None)
-        watchers = self._server.watchers(link.game)
-        others = {watcher.browser for watcher in watchers if watcher.seat is None} - {link.browser}
-        is_over = session.game.is_over and session.lesson is None
-        return {
-            "seats": [self._seat(session, seat, link, is_owner) for seat in range(stored.players)],
-            "spectators": len(others),
-            "owner": is_owner,
-            "watch": f"/seat/{watching.token}" if watching and is_owner else None,
-            "rematch": f"/seat/{rematch.token}" if rematch else None,
-            "can_rematch": is_over and (link.seat is not None or is_owner),
-            "can_take_back": self._can_take_back(link, session),
-            "taken_back": stored.taken_back,
-            "name": link.name,
-        }
+# ---- games made from others ----
 
-    def _seat(self, session: Session, seat: int, link: Link, is_owner: bool) -> dict[str, Any]:
-        way, stored = _link_of(session, seat), session.stored
-        is_person, taken = session.is_human(seat), way if way and way.browser else None
-        is_going = not session.game.is_over and session.lesson is None
-        is_open = is_owner and session.has_humans and is_going
-        may_leave = is_person and seat != link.seat and self._is_away(session, seat)
-        return {
-            "name": session.names(link.seat)[seat],
-            "person": (taken.name or f"Player {seat + 1}") if taken and not is_person else None,
-            "is_agent": not is_person,
-            "is_free": is_person and not taken,
-            "is_here": self._is_here(session, seat),
-            "seen": (taken and taken.seen) or None,
-            "replaceable_at": taken and max(taken.seen, stored.created) + AWAY,
-            "can_be_agents": is_open and (not is_person or may_leave),
-            "can_be_persons": is_open and not is_person and not _is_secret_known(stored, seat),
-        }
 
-    def curtain(self, link: Link, session: Session) -> dict[str, Any] | None:
-        """What a page shows instead of a table when the curtain is down: who is to take the device;
-        None if it isn't down.
-        """
-        if not session.is_covered(link):
-            return None
-        seats = session.seats_at(link.screen)
-        seat = session.game.seat if session.game.seat in seats else link.seat
-        way = next(each for each in session.links if each.seat == seat)
-        return {"seat": seat, "name": session.names()[int(str(seat))], "page": f"/seat/{way.token}"}
+async def rematch(server: GameServer, session: Session, link: Link) -> Link:
+    """The game once more, with another deal: the seat that was second begins.
+
+    Made when it is first asked for.
+
+    Returns:
+        The way to it for the player that asks.
+
+    Raises:
+        PageError: the game goes on, or the browser neither sits at it nor has made it, or has
+            no place in the rematch.
+    """
+    stored = session.stored
+    if not session.game.is_over or session.lesson is not None:
+        raise PageError("a rematch needs a finished game; lessons have none", 409)
+    if link.seat is None and stored.owner != link.browser:
+        raise PageError("only players can ask for a rematch", 403)
+    async with session.changing:
+        links = await server.storage.ask(server.storage.links, stored.rematch or "")
+        if not links:
+            links = _rematch_links(session, new_token())
+            if _own_way(links, link, stored.players) is not None:
+                await _add_rematch(server, session, links)
+    if way := _own_way(links, link, stored.players):
+        return way
+    raise PageError("an agent or another browser has your seat in the rematch", 403)
+
+
+async def _add_rematch(server: GameServer, session: Session, links: Sequence[Link]) -> None:
+    stored, key = session.stored, links[0].game
+    sitters = stored.sitters[1:] + stored.sitters[:1]
+    same = {"id": key, "pause": stored.pause, "max_turns": stored.max_turns}
+    game = new_game(stored.owner, fresh_seed(), sitters, stored.side, **same)
+    await server.store(game, links, {"id": stored.id, "rematch": key})
+    session.stored = replace(stored, rematch=key)
+    server.tell(stored.id, PEOPLE)
+
+
+def _can_take_back(session: Session, link: Link) -> bool:
+    """Whether the only person of a game has made a decision that nobody else's game is changed
+    by.
+    """
+    stored = session.stored
+    is_alone = session.is_human(link.seat) and stored.agents.count(HUMAN) == 1
+    is_plain = not stored.changes and stored.beginning is None and session.lesson is None
+    has_decided = last_decision(session.game, link.seat) is not None
+    return is_alone and is_plain and has_decided
+
+
+async def take_back(
+    server: GameServer, session: Session, link: Link, idempotency_key: str | None
+) -> Link:
+    """A copy of the game before the last decision of its only person, who has made it then, to
+    be played on from.
+
+    Chance is the same there: the same actions lead to the same cards and the same answers of
+    agents.
+
+    Args:
+        link: the seat's.
+        idempotency_key: as of :class:`skyenv.page.game_requests.GameRequest`.
+
+    Raises:
+        PageError: there is nothing to take back, or other people play.
+    """
+    session.check_uncovered(link)
+    async with session.changing:  # nobody sits down meanwhile
+        if not _can_take_back(session, link):
+            raise PageError(
+                "a decision can be taken back in games against agents alone, once there is one",
+                409,
+            )
+        stored, step = session.stored, last_decision(session.game, link.seat)
+        game = replace(
+            stored,
+            id=new_token(),
+            owner=str(link.browser),
+            created=time.time(),
+            idempotency_key=idempotency_key,
+            origin=stored.id,
+            origin_step=step,
+            chance=stored.chance or stored.id,
+            taken_back=stored.taken_back + 1,
+            rematch=None,
+            copied=False,
+            actions=session.position.actions[:step],
+        )
+        copies = [
+            replace(each, token=new_token(), game=game.id, seen=0.0)
+            for each in (link, *session.links)
+            if each is link or each.browser == ANYBODY
+        ]
+        made = await server.store(game, copies, {"id": stored.id, "copied": True})
+        session.stored = replace(session.stored, copied=True)
+    server.tell(stored.id, PEOPLE)
+    return next(each for each in made if each.seat == link.seat)
+
+
+# ---- what a page is told ----
+
+
+async def payload(server: GameServer, session: Session, link: Link) -> dict[str, Any]:
+    """Who is at the table, and what the browser of a link may do about it; nothing of it
+    depends on cards.
+    """
+    stored, is_owner = session.stored, session.stored.owner == link.browser
+    links = await server.storage.ask(server.storage.links, stored.rematch or "")
+    rematch = _own_way(links, link, stored.players)
+    watching = next((each for each in session.links if each.browser == ANYBODY), None)
+    watchers = server.watchers(link.game)
+    others = {watcher.browser for watcher in watchers if watcher.seat is None} - {link.browser}
+    is_over = session.game.is_over and session.lesson is None
+    return {
+        "seats": [_seat(server, session, seat, link, is_owner) for seat in range(stored.players)],
+        "spectators": len(others),
+        "owner": is_owner,
+        "watch": f"/seat/{watching.token}" if watching and is_owner else None,
+        "rematch": f"/seat/{rematch.token}" if rematch else None,
+        "can_rematch": is_over and (link.seat is not None or is_owner),
+        "can_take_back": _can_take_back(session, link),
+        "taken_back": stored.taken_back,
+    }
+
+
+def _seat(
+    server: GameServer, session: Session, seat: int, link: Link, is_owner: bool
+) -> dict[str, Any]:
+    way, stored = _link_of(session, seat), session.stored
+    is_person, taken = session.is_human(seat), way if way and way.browser else None
+    is_going = not session.game.is_over and session.lesson is None
+    is_open = is_owner and session.has_humans and is_going
+    may_leave = is_person and seat != link.seat and _is_away(server, session, seat)
+    return {
+        "name": session.names(link.seat)[seat],
+        "person": (taken.name or f"Player {seat + 1}") if taken and not is_person else None,
+        "is_agent": not is_person,
+        "is_free": is_person and not taken,
+        "is_here": _is_here(server, session, seat),
+        "seen": (taken and taken.seen) or None,
+        "replaceable_at": taken and max(taken.seen, stored.created) + AWAY,
+        "can_be_agents": is_open and (not is_person or may_leave),
+        "can_be_persons": is_open and not is_person and not _is_secret_known(stored, seat),
+    }
+
+
+def curtain(session: Session, link: Link) -> dict[str, Any] | None:
+    """What a page shows instead of a table when the curtain is down: who is to take the device;
+    None if it isn't down.
+    """
+    if not session.is_covered(link):
+        return None
+    seats = session.seats_at(link.screen)
+    seat = session.game.seat if session.game.seat in seats else link.seat
+    way = next(each for each in session.links if each.seat == seat)
+    return {"seat": seat, "name": session.names()[int(str(seat))], "page": f"/seat/{way.token}"}
 
 
 def _is_secret_known(stored: StoredGame, seat: int) -> bool:

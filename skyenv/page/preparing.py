@@ -65,11 +65,11 @@ def compile_rules(report: Report) -> None:
         play_a_little()
 
 
-def compile_agent(entry: CatalogueEntry, report: Report) -> tuple[str, str]:
+def compile_agent(entry: CatalogueEntry, report: Report) -> str:
     """A job: have on disk what an agent needs for its turns and hints; reports :class:`Step`.
 
     Returns:
-        Its description and version.
+        Its description.
 
     Raises:
         AgentError, CheckpointError: it can't be made, or its answer to an ordinary decision is
@@ -79,26 +79,10 @@ def compile_agent(entry: CatalogueEntry, report: Report) -> tuple[str, str]:
         game = Game(2, seed=1)
         advise(entry, entry if entry.name == ESTIMATOR else None, game, lambda so_far: None)
         move(entry, game, lambda so_far: None)
-    return entry.agent.description, entry.agent.version
+    return entry.agent.description
 
 
 # ---- the server's side ----
-
-
-class PreparingError(PageError):
-    """What was asked for needs the rules, which aren't ready yet; to be asked for again.
-
-    Nothing has been done.
-
-    Attributes:
-        preparing: how far they are, as :meth:`Preparation.payload` tells.
-    """
-
-    def __init__(self, preparing: dict[str, Any]) -> None:
-        super().__init__(
-            preparing["error"] or "the rules are being compiled; that is done once", 503
-        )
-        self.preparing = preparing
 
 
 class Preparation:
@@ -108,25 +92,25 @@ class Preparation:
 
     Args:
         catalogue: the agents on offer; their readiness is kept here.
-        workers: who compiles; None: nobody has to, whatever isn't there is compiled when it is
-            first called.
+        workers: who compiles.
+        is_ready: whether nobody has to: what isn't there is compiled when it is first called.
     """
 
-    def __init__(self, catalogue: Catalogue, workers: Workers | None) -> None:
+    def __init__(self, catalogue: Catalogue, workers: Workers, is_ready: bool) -> None:
         self._catalogue = catalogue
         self._workers = workers
-        self._has_rules = workers is None
+        self._has_rules = is_ready
         self._error = ""
         self._step = Step()
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        if workers is None:
+        if is_ready:
             for one in catalogue.readiness.values():
                 one.state = "ready"
 
     def begin(self) -> None:
         """Get ready, in the background."""
-        if self._workers is not None:
-            self._tasks[ALL] = asyncio.create_task(self._prepare(self._workers))
+        if not self._has_rules:
+            self._tasks[ALL] = asyncio.create_task(self._prepare())
 
     async def close(self) -> None:
         """Get no further."""
@@ -138,10 +122,12 @@ class Preparation:
         """Pass if the rules are there.
 
         Raises:
-            PreparingError: they aren't yet, or never will be.
+            PageError: they aren't yet, or never will be; it tells what :meth:`payload` does as
+                ``preparing``.
         """
         if not self._has_rules:
-            raise PreparingError(self.payload())
+            why = self._error or "the rules are being compiled; that is done once"
+            raise PageError(why, 503, preparing=self.payload())
 
     def require_hope(self, name: str) -> None:
         """Pass unless it is known that an agent can't be had.
@@ -160,8 +146,7 @@ class Preparation:
         Raises:
             PageError: it can't be had.
         """
-        if self._workers is not None:
-            await asyncio.shield(self._compiling(self._workers, name))
+        await asyncio.shield(self._compiling(name))
         self.require_hope(name)
 
     def payload(self) -> dict[str, Any]:
@@ -184,9 +169,9 @@ class Preparation:
 
     # ---- getting ready ----
 
-    async def _prepare(self, workers: Workers) -> None:
+    async def _prepare(self) -> None:
         try:
-            await workers.ask(compile_rules, on_progress=self._note)
+            await self._workers.ask(compile_rules, on_progress=self._note)
             # Only where compiled code finds no place on disk would this compile.
             await asyncio.to_thread(play_a_little)
         except Exception as error:
@@ -195,21 +180,21 @@ class Preparation:
             return
         self._has_rules = True
         for name in sorted(self._catalogue.names, key=lambda name: name != FITTING):
-            await self._compiling(workers, name)
+            await self._compiling(name)
 
-    def _compiling(self, workers: Workers, name: str) -> asyncio.Task[None]:
+    def _compiling(self, name: str) -> asyncio.Task[None]:
         """What compiles an agent, or has done so."""
         if name not in self._tasks:
-            self._tasks[name] = asyncio.create_task(self._compile(workers, name))
+            self._tasks[name] = asyncio.create_task(self._compile(name))
         return self._tasks[name]
 
-    async def _compile(self, workers: Workers, name: str) -> None:
+    async def _compile(self, name: str) -> None:
         one, job = self._catalogue.readiness[name], partial(compile_agent, self._catalogue[name])
         if one.state == "ready":
             return
         one.state, self._step = "preparing", Step()
         try:
-            one.description, one.version = await workers.ask(job, on_progress=self._note)
+            one.description = await self._workers.ask(job, on_progress=self._note)
             one.state = "ready"
         except Exception as error:  # an agent's code can fail anyhow
             one.state, one.error = "failed", _line(error)

@@ -19,10 +19,8 @@ from skyenv.page.browsers import COOKIE, Browsers, new_token
 from skyenv.page.errors import PageError
 from skyenv.page.game_server import GameServer
 from skyenv.page.payloads import THEMES
-from skyenv.page.people import People
 from skyenv.page.session import Session
 from skyenv.page.storage import Link
-from skyenv.render.parts import digests
 
 COOKIE_SECONDS: Final = 365 * 24 * 3600
 MOST_JSON: Final = 4096
@@ -31,10 +29,8 @@ PATIENCE: Final = 5.0
 """Seconds that a request's body may take to come in …"""
 RATE: Final = 65_536
 """… and bytes of its limit that give it a second more."""
-SHORT: Final = 1000
-"""Answers of fewer bytes aren't compressed."""
-LEVEL: Final = 1
-"""How much the others are; more takes longer than it saves."""
+LOOK: Final = 0.1
+"""Seconds between looks whether a browser that waits is still there."""
 STATIC: Final = Path(str(files("skyenv.page"))) / "static"
 Handler = Callable[[Request], Awaitable[Response]]
 Answer = TypeVar("Answer")
@@ -170,26 +166,17 @@ async def unless_gone(request: Request, work: Coroutine[Any, Any, Answer]) -> An
         ClientDisconnect: the browser has gone.
         PageError: the page ends.
     """
-
-    async def leave() -> None:
-        while (await request.receive())["type"] != "http.disconnect":
-            pass
-
-    ending = server_of(request).ending
-    tasks = (
-        asyncio.create_task(work),
-        asyncio.create_task(leave()),
-        asyncio.create_task(ending.wait()),
-    )
+    task, ending = asyncio.create_task(work), server_of(request).ending
     try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        if not tasks[0].done():
-            raise PageError("the page has been ended", 503) if ending.is_set() else ClientDisconnect
-        return tasks[0].result()
+        while not (await asyncio.wait([task], timeout=LOOK))[0]:
+            if ending.is_set():
+                raise PageError("the page has been ended", 503)
+            if await request.is_disconnected():
+                raise ClientDisconnect
+        return task.result()
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 async def from_disk(
@@ -225,13 +212,6 @@ def number(request: Request, name: str) -> int | None:
     return None if digits == "" else whole(digits, name)
 
 
-def drawn(request: Request) -> frozenset[str]:
-    """Digests of the parts of a drawing that the page has, written one behind the other in the
-    address.
-    """
-    return digests(request.query_params.get("drawn", ""))
-
-
 def whole(digits: str, name: str) -> int:
     """A number in an address; `name`: what it is called.
 
@@ -248,12 +228,6 @@ def server_of(connection: HTTPConnection) -> GameServer:
     """The games of the server that was asked."""
     server: GameServer = connection.app.state.server
     return server
-
-
-def people_of(connection: HTTPConnection) -> People:
-    """The people at the tables of the server that was asked."""
-    people: People = connection.app.state.people
-    return people
 
 
 async def seat_of(connection: HTTPConnection) -> tuple[GameServer, Link, Session]:

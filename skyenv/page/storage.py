@@ -30,7 +30,6 @@ from skyenv.page.stored import (
     Change,
     Link,
     StoredGame,
-    StoredReplay,
 )
 
 __all__ = [
@@ -41,7 +40,6 @@ __all__ = [
     "Link",
     "Storage",
     "StoredGame",
-    "StoredReplay",
 ]
 MEMORY: Final = ":memory:"
 PATIENCE: Final = 2.0  # seconds to wait for another program to release the file
@@ -159,8 +157,8 @@ class Storage:
             self._connection.close()
 
     @contextlib.contextmanager
-    def _using(self) -> Iterator[sqlite3.Connection]:
-        """The connection for this thread alone.
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """The connection, for this thread alone: all that the block does is stored, or nothing.
 
         Raises:
             StorageError: instead of SQLite's errors.
@@ -168,29 +166,19 @@ class Storage:
         """
         with self._lock:
             try:
+                if self._connection.in_transaction:  # the one before has failed
+                    self._connection.execute("ROLLBACK")
+                self._connection.execute("BEGIN IMMEDIATE")
                 yield self._connection
+                self._connection.execute("COMMIT")
             except sqlite3.IntegrityError as error:
                 raise PageError(_GONE, 404) from error
             except sqlite3.DatabaseError as error:
                 raise _trouble(error) from error
 
-    @contextlib.contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
-        """All or nothing."""
-        with self._using() as connection:
-            if connection.in_transaction:  # even taking back has failed
-                connection.execute("ROLLBACK")
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield connection
-                connection.execute("COMMIT")
-            finally:
-                if connection.in_transaction:  # a full disk may have ended it already
-                    connection.execute("ROLLBACK")
-
     def rows(self, query: str, *values: object) -> list[sqlite3.Row]:
         """What a query gives that changes nothing."""
-        with self._using() as connection:
+        with self.transaction() as connection:
             return connection.execute(query, values).fetchall()
 
     def key(self) -> bytes:
@@ -358,7 +346,7 @@ class Storage:
         """Store a record to look at; of each browser's the newest `most` are kept, and the newest
         `most_in_all` of all.
 
-        `names`, `games`: what lists tell of it, see :class:`StoredReplay`.
+        `names`, `games`: what :meth:`replays` tells of it.
 
         Returns:
             Its key; if the browser has sent the same before, that of then.
@@ -398,13 +386,13 @@ class Storage:
             )
         return bytes(rows[0]["record"])
 
-    def replays(self, browser: str) -> list[StoredReplay]:
-        """The records kept for a browser, those opened last first."""
+    def replays(self, browser: str) -> list[dict[str, Any]]:
+        """The records kept for a browser, those opened last first: `id`; when it was opened last,
+        `created`, in seconds since 1970; `names`, the players of its first game; how many `games`.
+        """
         told = "SELECT id, created, names, games FROM replay WHERE browser = ?"
-        return [
-            StoredReplay(row["id"], row["created"], tuple(json.loads(row["names"])), row["games"])
-            for row in self.rows(f"{told} ORDER BY created DESC", browser)
-        ]
+        rows = self.rows(f"{told} ORDER BY created DESC", browser)
+        return [{**row, "names": json.loads(row["names"])} for row in rows]
 
     def delete_replay(self, key: str, browser: str) -> None:
         """Forget a stored record.
@@ -447,18 +435,10 @@ def _update(
 def _trouble(error: sqlite3.DatabaseError) -> StorageError:
     """SQLite's error in words of ours."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF  # the rest is detail
-    disk = (
-        sqlite3.SQLITE_IOERR,
-        sqlite3.SQLITE_READONLY,
-        sqlite3.SQLITE_CANTOPEN,
-        sqlite3.SQLITE_PERM,
-    )
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StorageError(
             "another process has it; end that, or choose another file with --database"
         )
     if code == sqlite3.SQLITE_FULL:
         return StorageError("the disk is full", "when there is space")
-    if code in disk:
-        return StorageError(f"the disk doesn't take what is written ({error})", "when it does")
-    return StorageError(f"the database is damaged ({error})", "when it is mended")
+    return StorageError(f"the file can't be read or written ({error})", "when that is mended")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -113,20 +113,3 @@ class Link:
     name: str = ""
     seen: float = 0.0
     screen: str | None = None
-
-
-@dataclass(frozen=True)
-class StoredReplay:
-    """What a list tells of a stored record.
-
-    Attributes:
-        id: its key.
-        created: when it was opened last, seconds since 1970.
-        names: the players of its first game.
-        games: how many it has.
-    """
-
-    id: str
-    created: float
-    names: Sequence[str]
-    games: int

@@ -24,15 +24,12 @@ from starlette.websockets import WebSocket
 
 from skyenv.errors import SkyenvError
 from skyenv.page.addresses import is_called
-from skyenv.page.background import Background
 from skyenv.page.browsers import Browsers
 from skyenv.page.catalogue import Catalogue
 from skyenv.page.errors import PageError
 from skyenv.page.game_server import GameServer
 from skyenv.page.library import Library
-from skyenv.page.people import People
-from skyenv.page.preparing import PreparingError
-from skyenv.page.requests import LEVEL, SHORT, STATIC, refusal
+from skyenv.page.requests import STATIC, refusal
 from skyenv.page.routes import analysis, lobby, replays, seats, teaching
 from skyenv.page.routes import library as library_routes
 from skyenv.page.routes import people as people_routes
@@ -68,8 +65,6 @@ HEADERS: Final = {
     "x-content-type-options": "nosniff",
 }
 """What every answer says."""
-MOST_SAID: Final = 500
-"""Characters of a message."""
 
 
 def application(
@@ -103,8 +98,6 @@ def application(
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "page"))
         app.state.reading = asyncio.Semaphore(READERS)
         app.state.server = GameServer(storage, catalogue, workers)
-        app.state.people = People(app.state.server)
-        app.state.background = Background(app.state.server.workers)
         app.state.browsers = Browsers(await storage.ask(storage.key))
         app.state.public = public
         app.state.library, app.state.runs = library, runs
@@ -112,7 +105,6 @@ def application(
             catalogue.find = runs.network
         app.state.server.preparation.begin()
         yield
-        await app.state.background.close()
         await app.state.server.close()
 
     return Starlette(
@@ -123,11 +115,12 @@ def application(
         lifespan=lifespan,
         middleware=[
             Middleware(_Headers, names=names, public=public),
-            Middleware(GZipMiddleware, minimum_size=SHORT, compresslevel=LEVEL),
+            # More than level 1 takes longer than it saves.
+            Middleware(GZipMiddleware, minimum_size=1000, compresslevel=1),
         ],
         exception_handlers={
             SkyenvError: _mistake,
-            ClientDisconnect: _gone,
+            ClientDisconnect: _mistake,  # nobody hears it
             404: _nothing,
             405: _nothing,
             Exception: _broken,
@@ -194,17 +187,8 @@ def _is_same_origin(connection: HTTPConnection, public: str | None) -> bool:
 
 
 async def _mistake(request: Request, error: Exception) -> Response:
-    message = str(error)
-    if len(message) > MOST_SAID:
-        message = f"{message[:MOST_SAID]} …"
-    told = {"preparing": error.preparing} if isinstance(error, PreparingError) else {}
-    status = error.status if isinstance(error, PageError) else 400
-    return refusal(request, message, status, **told)
-
-
-async def _gone(request: Request, error: Exception) -> Response:
-    """The browser left while it was sending."""
-    return Response(status_code=400)
+    status, told = (error.status, error.told) if isinstance(error, PageError) else (400, {})
+    return refusal(request, f"{error!s:.500}", status, **told)  # some list all actions
 
 
 async def _broken(request: Request, error: Exception) -> Response:

@@ -92,6 +92,6 @@ def test_the_newest_replays_of_a_browser_and_of_all_are_kept_once(storage: Stora
     for number in range(3):
         storage.add_replay(f"ann{number}", "ann", b"%d" % number, 2, 5)
     assert storage.add_replay("again", "ann", b"1", 2, 5) == "ann1"
-    assert [replay.id for replay in storage.replays("ann")] == ["ann1", "ann2"]
+    assert [replay["id"] for replay in storage.replays("ann")] == ["ann1", "ann2"]
     storage.add_replay("bob0", "bob", b"1", 2, 2)
-    assert [replay.id for replay in storage.replays("ann")] == ["ann1"], "two in all"
+    assert [replay["id"] for replay in storage.replays("ann")] == ["ann1"], "two in all"

@@ -16,7 +16,7 @@ from skyenv.page.requests import browser_of, json_object, page, server_of
 from skyenv.page.storage import HUMAN, Storage
 from skyenv.render.words import seat_name
 
-# Where the lobby leads to, as far as the server has it.
+# Where the lobby leads to, the last two if the server was started with folders.
 PAGES: Final = ("/tutorial", "/rules", "/ladder", "/library", "/runs")
 MOST_LISTED: Final = 40  # games in the lobby's list, the newest ones
 
@@ -25,15 +25,12 @@ async def _options(request: Request) -> Response:
     """What the lobby has to offer: agents, those of them that it recommends, and the pages that
     this server has.
     """
-    server = server_of(request)
-    catalogue = server.catalogue
-    state = request.app.state
-    empty = {"/library": state.library is None, "/runs": state.runs is None}
-    paths = {getattr(route, "path", "") for route in request.app.routes}
+    server, state = server_of(request), request.app.state
+    folders = {"/library": state.library, "/runs": state.runs}
     offer = {
         "agents": server.preparation.payload()["agents"],
-        "strengths": strengths(catalogue.names),
-        "pages": [path for path in PAGES if path in paths and not empty.get(path)],
+        "strengths": strengths(server.catalogue.names),
+        "pages": [path for path in PAGES if folders.get(path, path)],
     }
     return JSONResponse(offer)
 

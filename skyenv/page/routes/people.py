@@ -8,14 +8,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from skyenv.page import people
 from skyenv.page.errors import PageError
 from skyenv.page.game_requests import checked_key
-from skyenv.page.requests import json_object, people_of, seat_of, whole
+from skyenv.page.requests import json_object, seat_of, whole
 
 
 async def _people(request: Request) -> Response:
-    _, link, session = await seat_of(request)
-    return JSONResponse(await people_of(request).payload(link, session))
+    server, link, session = await seat_of(request)
+    return JSONResponse(await people.payload(server, session, link))
 
 
 async def _change_player(request: Request) -> Response:
@@ -23,21 +24,22 @@ async def _change_player(request: Request) -> Response:
     agent = (await json_object(request)).get("agent")
     if agent is not None and not isinstance(agent, str):
         raise PageError("agent must be an agent's name, or null for a person")
-    _, link, _ = await seat_of(request)
-    await people_of(request).change_player(link, whole(request.path_params["seat"], "seat"), agent)
+    server, link, session = await seat_of(request)
+    seat = whole(request.path_params["seat"], "seat")
+    await people.change_player(server, session, link, seat, agent)
     return await _people(request)
 
 
 async def _rematch(request: Request) -> Response:
-    _, link, _ = await seat_of(request)
-    made = await people_of(request).rematch(link)
+    server, link, session = await seat_of(request)
+    made = await people.rematch(server, session, link)
     return JSONResponse({"page": f"/seat/{made.token}"}, 201)
 
 
 async def _take_back(request: Request) -> Response:
     key = checked_key(await json_object(request))
-    _, link, _ = await seat_of(request)
-    made = await people_of(request).take_back(link, key)
+    server, link, session = await seat_of(request)
+    made = await people.take_back(server, session, link, key)
     return JSONResponse({"page": f"/seat/{made.token}"}, 201)
 
 

@@ -19,7 +19,6 @@ from skyenv.page.replays import Replay
 from skyenv.page.requests import (
     body,
     browser_of,
-    drawn,
     number,
     page,
     server_of,
@@ -29,9 +28,9 @@ from skyenv.page.requests import (
 )
 from skyenv.page.roots import KEY_LENGTH
 from skyenv.page.routes.library import library_game
-from skyenv.page.routes.works import METHODS, background_of, work
+from skyenv.page.routes.works import METHODS, work
 from skyenv.page.workers import Job
-from skyenv.render.parts import Drawing
+from skyenv.render.parts import Drawing, digests
 from skyenv.render.raster import png
 
 GAME: Final = "/api/replays/{key}/{game}"
@@ -54,7 +53,7 @@ async def _list_replays(request: Request) -> Response:
     """The records that are kept for this browser."""
     storage = server_of(request).storage
     kept = await storage.ask(storage.replays, browser_of(request))
-    replays = [{"page": f"/replay/{one.id}", **vars(one)} for one in kept]
+    replays = [{"page": f"/replay/{one['id']}", **one} for one in kept]
     return JSONResponse({"replays": replays})
 
 
@@ -118,8 +117,10 @@ def _drawing(request: Request, replay: Replay) -> Callable[[], Drawing]:
 
 
 async def _replay_step(request: Request) -> Response:
-    draw, known = _drawing(request, await found(request)), drawn(request)
-    return await asyncio.to_thread(lambda: JSONResponse({"drawing": draw().changes(known)}))
+    draw, known = _drawing(request, await found(request)), request.query_params.get("drawn", "")
+    return await asyncio.to_thread(
+        lambda: JSONResponse({"drawing": draw().changes(digests(known))})
+    )
 
 
 async def _picture(request: Request) -> Response:
@@ -161,7 +162,7 @@ async def _making(request: Request) -> tuple[Name, Job[bytes]]:
 
 async def _made(request: Request) -> Response:
     """The page that was made."""
-    made = background_of(request).get((browser_of(request), "making", origin(request)))
+    made = server_of(request).background.get((browser_of(request), "making", origin(request)))
     if made.state != "done":
         raise PageError("that isn't made yet", 404)
     return _file(made.result, "text/html; charset=utf-8", "game.html")

@@ -15,26 +15,27 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from skyenv.checks import check_number
 from skyenv.errors import SkyenvError, shown
+from skyenv.page import people
 from skyenv.page.errors import PageError
+from skyenv.page.game_requests import checked_name
 from skyenv.page.game_server import GameServer, Watcher
-from skyenv.page.names import checked_name
 from skyenv.page.payloads import Look, Payload
 from skyenv.page.recent import alea_since
 from skyenv.page.requests import (
     Handler,
     browser_of,
-    drawn,
     integer,
     json_object,
     number,
     page,
-    people_of,
     seat_of,
     server_of,
     theme,
     unless_gone,
 )
+from skyenv.page.session import Session
 from skyenv.page.storage import Link
+from skyenv.render.parts import digests
 
 LONGEST_PAUSE: Final = 10.0
 
@@ -52,16 +53,14 @@ async def told(request: Request) -> Response:
 async def _table(request: Request) -> Response:
     """All that a seat is told."""
     try:
-        _, link, session = await seat_of(request)
+        server, link, session = await seat_of(request)
     except PageError as error:
         if error.status != 403 or not number(request, "page"):
             raise
         # A page that shows the answer doesn't need an error for it.
-        storage = server_of(request).storage
-        other = await storage.ask(storage.link, request.path_params["token"])
-        return JSONResponse({"refused": str(error), "free": other.browser is None})
-    people = await people_of(request).payload(link, session)
-    if curtain := people_of(request).curtain(link, session):
+        return JSONResponse({"refused": str(error), "free": False, **error.told})
+    about_people = await people.payload(server, session, link)
+    if curtain := people.curtain(session, link):
         return JSONResponse({"curtain": curtain})
     viewer = session.viewer(link)
     after, behind = number(request, "after"), 0
@@ -89,23 +88,23 @@ async def _table(request: Request) -> Response:
         "watching": link.seat is None,
         "open_hands": viewer is None,
         "owner": is_owner,
-        "people": people,
+        "people": about_people,
         "invitations": [
             {"seat": each.seat, "page": f"/seat/{each.token}"}
             for each in session.links
             if is_owner and each.browser is None
         ],
     }
-    parts = drawn(request)
+    parts = digests(request.query_params.get("drawn", ""))  # that the page has
     return await asyncio.to_thread(lambda: JSONResponse(look.payload(known, parts) | about))
 
 
-def _doing(change: Callable[[GameServer, Link, str], Awaitable[None]]) -> Handler:
-    """What a request does that says nothing more; `change`: it, by the link and the page's name."""
+def _doing(change: Callable[[GameServer, Session, Link, str], Awaitable[None]]) -> Handler:
+    """What a request does that says nothing more; `change`: it, by game, link and page's name."""
 
     async def do(request: Request) -> Response:
-        server, link, _ = await seat_of(request)
-        await change(server, link, tab_of(request))
+        server, link, session = await seat_of(request)
+        await change(server, session, link, tab_of(request))
         return await told(request)
 
     return do
@@ -128,26 +127,27 @@ async def _delete_game(request: Request) -> Response:
 
 async def _act(request: Request) -> Response:
     value = await json_object(request)
-    server, link, _ = await seat_of(request)
+    server, link, session = await seat_of(request)
     several = value.get("actions", [value.get("action")])
     if not isinstance(several, list):
         raise PageError("actions must be a list of numbers")
     actions = [integer(action, "action") for action in several]
-    await server.act(link, actions, integer(value.get("step"), "step"), tab_of(request))
+    step = integer(value.get("step"), "step")
+    await server.act(session, link, tab_of(request), actions, step)
     return await told(request)
 
 
 async def _pause(request: Request) -> Response:
     """``{"paused": …}``: let agents wait, or go on; ``{"seconds": …}``: how long moves take."""
     value = await json_object(request)
-    server, link, _ = await seat_of(request)
+    server, link, session = await seat_of(request)
     paused, seconds = value.get("paused"), value.get("seconds")
     if paused is None or seconds is not None:
         what = "the pause, in seconds,"
         seconds = check_number(what, seconds, 0.0, LONGEST_PAUSE, PageError)
     if paused is not None and not isinstance(paused, bool):
         raise PageError(f"paused must be true or false, not {shown(paused)}")
-    await server.pace(link, paused, seconds)
+    await server.pace(session, link, paused, seconds)
     return JSONResponse({})
 
 

@@ -33,16 +33,16 @@ async def _tutorial(request: Request) -> Response:
 async def _back(request: Request) -> Response:
     """Go back a step in a lesson, or with ``{"anew": true}`` to its beginning."""
     value = await json_object(request)
-    server, link, _ = await seat_of(request)
-    await server.repeat(link, value.get("anew") is True)
+    server, _, session = await seat_of(request)
+    await server.repeat(session, value.get("anew") is True)
     return JSONResponse({})
 
 
 async def _leave(request: Request) -> Response:
     """Play on freely from where a lesson stands."""
     value = await json_object(request)
-    server, link, _ = await seat_of(request)
-    made = await server.leave_lesson(link, str(value.get("agent")))
+    server, link, session = await seat_of(request)
+    made = await server.leave_lesson(session, link, str(value.get("agent")))
     return JSONResponse({"page": f"/seat/{made.token}"}, 201)
 
 

@@ -10,17 +10,11 @@ from typing import Any, Final
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from skyenv.page.background import Background, Name
-from skyenv.page.requests import Handler, browser_of
+from skyenv.page.background import Name
+from skyenv.page.requests import Handler, browser_of, server_of
 from skyenv.page.workers import Job
 
 METHODS: Final = ["GET", "POST", "DELETE"]
-
-
-def background_of(request: Request) -> Background:
-    """The works of the server that was asked."""
-    background: Background = request.app.state.background
-    return background
 
 
 def work(make: Callable[[Request], Awaitable[tuple[Name, Job[Any]]]]) -> Handler:
@@ -29,7 +23,7 @@ def work(make: Callable[[Request], Awaitable[tuple[Name, Job[Any]]]]) -> Handler
     """
 
     async def handle(request: Request) -> Response:
-        background = background_of(request)
+        background = server_of(request).background
         own, job = await make(request)
         name = browser_of(request), *own
         if request.method == "POST":

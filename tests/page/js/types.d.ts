@@ -69,8 +69,6 @@ interface State {
   over: boolean;
   yours: boolean;
   phase: string;
-  situation: string;
-  progress: string[];
   scores: number[];
   standing: number[];
   decision: Decision;

@@ -21,8 +21,8 @@ import numpy.typing as npt
 from skyenv.agents import Agent, Decisions, checked_actions
 from skyenv.engine.games import Games
 from skyenv.engine.knowledge import view
-from skyenv.page.playouts import batch_of, starts
-from skyenv.page.win_chance import digest, played
+from skyenv.page.playouts import batch_of, played, starts
+from skyenv.page.win_chance import digest
 from skyenv.render import words
 from skyenv.rules.actions import BID, BID_DONE, MOVE, NUM_ACTIONS, TAKE
 from skyenv.rules.state import NONE, PHASE_BID, PHASE_TAKE

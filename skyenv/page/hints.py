@@ -84,16 +84,31 @@ def advise(
     state = choices.imagined(position, seat)
     found = hint(agent, state)
     own = choices.completed(agent, state, [(found.action,)])[0]
-    answer = _payload(found, own, position)
-    answer |= {"agent": entry.name, "seat": seat, "win": None, "by": None}
-    if estimator is None:
-        return answer
-    paths = [(), *(tuple(one["actions"]) for one in answer["best"])]
-    asks = [(position, seat, path) for path in paths]
-    now, *after = win_chances(estimator.agent, asks).round(4).tolist()
-    for one, chances in zip(answer["best"], after, strict=True):
-        one["win"] = chances[seat]
-    return answer | {"win": now, "by": estimator.name}
+    best = _best(found, own, position)
+    paths: list[Path] = [(), *(one.actions for one in best)]
+    chances: list[Any] = [None] * len(paths)
+    if estimator is not None:
+        asks = [(position, seat, path) for path in paths]
+        chances = win_chances(estimator.agent, asks).round(4).tolist()
+    return {
+        "agent": entry.name,
+        "seat": seat,
+        "actions": list(own),
+        "text": choices.text(position, own),
+        "kind": found.kind,
+        "tries": found.tries,
+        "best": [
+            {
+                "actions": list(one.actions),
+                "text": choices.text(position, one.actions),
+                "sure": None if one.sure is None else round(float(one.sure), 4),
+                "win": after and after[seat],
+            }
+            for one, after in zip(best, chances[1:], strict=True)
+        ],
+        "win": chances[0],
+        "by": estimator and estimator.name,
+    }
 
 
 def hint(agent: Agent, state: npt.NDArray[np.void]) -> Hint:
@@ -119,24 +134,9 @@ def hint(agent: Agent, state: npt.NDArray[np.void]) -> Hint:
     return Hint(action, "vp", choices.valued(agent, state, worth[0]))
 
 
-def _payload(found: Hint, own: Path, position: Any) -> Payload:
-    """A hint without agent, seat and chances to win; `own`: the choice that it would make."""
+def _best(found: Hint, own: Path, position: Any) -> list[Choice]:
+    """The choices that are told, the best ones first; the agent's `own` is always among them."""
     by_kind = {same(position, one.actions): one for one in found.choices}
     mine = by_kind.pop(same(position, own), Choice(own, None))
     best = [mine, *list(by_kind.values())[: MOST_HINTED - 1]]
-    best.sort(key=lambda one: -np.inf if one.sure is None else -one.sure)
-    return {
-        "actions": list(own),
-        "text": choices.text(position, own),
-        "kind": found.kind,
-        "tries": found.tries,
-        "best": [
-            {
-                "actions": list(one.actions),
-                "text": choices.text(position, one.actions),
-                "sure": None if one.sure is None else round(float(one.sure), 4),
-                "win": None,
-            }
-            for one in best
-        ],
-    }
+    return sorted(best, key=lambda one: -np.inf if one.sure is None else -one.sure)

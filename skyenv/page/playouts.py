@@ -78,6 +78,15 @@ def starts(position: np.void, seeds: Sequence[int], seat: int | None) -> npt.NDA
     return made
 
 
+def played(states: npt.NDArray[np.void], paths: Sequence[Sequence[int]]) -> npt.NDArray[np.void]:
+    """Positions, GAME_DTYPE (k,), after actions that are legal there; each has its own."""
+    games = batch_of(states)
+    for number in range(max(map(len, paths), default=0)):
+        rows = np.array([row for row, path in enumerate(paths) if len(path) > number])
+        games.step([paths[row][number] for row in rows], rows)
+    return games.state.copy()
+
+
 def play_out(
     entries: Sequence[CatalogueEntry],
     position: np.void,
@@ -134,9 +143,7 @@ def shares_of(
     Returns:
         Shares of the win and VP, each float64 (k, players).
     """
-    games = batch_of(starts(position, seeds, seat))
-    for action in actions:
-        games.step([action] * games.num_games)
+    games = batch_of(played(starts(position, seeds, seat), [actions] * len(seeds)))
     agents = {seat: entry.agent for seat, entry in enumerate(entries)}
     while (rows := np.flatnonzero(games.seat >= 0)).size:
         seats = games.seat[rows]

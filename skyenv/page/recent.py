@@ -40,8 +40,7 @@ def turns(events: Sequence[Event]) -> tuple[list[Event], list[Turn]]:
     business = False
     for event in events:
         action = int(event.get("action", -1))
-        starts = 0 <= action < PLOT or (PLOT <= action < TAKE and not business)
-        if starts:
+        if 0 <= action < PLOT or (PLOT <= action < TAKE and not business):
             found.append((int(event["seat"]), []))
         if 0 <= action < TAKE:
             business = OPTION_B <= action < OPTION_C

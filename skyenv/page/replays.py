@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from skyenv.engine.events import Event
 from skyenv.engine.game import Game
-from skyenv.errors import OptionError
 from skyenv.page.browsers import new_token
 from skyenv.page.chart import NARROW as NARROW_CHART
 from skyenv.page.chart import NOW, VP, Kind, Rows, chart
@@ -127,13 +126,9 @@ class Replay:
         """A game of a record, counted from 1.
 
         Raises:
-            RecordError, PageError: as for the class; or there is no such game.
+            RecordError, PageError: as for the class. OptionError: there is no such game.
         """
-        try:
-            lines = nth_game(io.BytesIO(content), number)
-        except OptionError as error:
-            raise PageError(str(error), 404) from error
-        return cls(lines)
+        return cls(nth_game(io.BytesIO(content), number))
 
     @cached_property
     def record(self) -> str:

@@ -21,7 +21,7 @@ from skyenv.engine.games import Games, results
 from skyenv.engine.kernels import share_of
 from skyenv.engine.knowledge import view
 from skyenv.errors import AgentError
-from skyenv.page.playouts import batch_of, starts
+from skyenv.page.playouts import batch_of, played, starts
 from skyenv.rules.state import GAME_DTYPE
 
 ESTIMATOR: Final = "trained"
@@ -80,17 +80,7 @@ def in_worlds(agent: Agent, asks: Sequence[Ask]) -> Shares:
 
 def _worlds(position: np.void, seat: int | None, actions: tuple[int, ...]) -> npt.NDArray[np.void]:
     first = int.from_bytes(digest(position, seat)[:4])
-    made = starts(position, range(first, first + WORLDS), seat)
-    return played(made, [actions] * WORLDS) if actions else made
-
-
-def played(states: npt.NDArray[np.void], paths: Sequence[tuple[int, ...]]) -> npt.NDArray[np.void]:
-    """Positions, GAME_DTYPE (k,), after actions that are legal there; each has its own."""
-    games = batch_of(states)
-    for number in range(max(map(len, paths), default=0)):
-        rows = np.array([row for row, path in enumerate(paths) if len(path) > number])
-        games.step([paths[row][number] for row in rows], rows)
-    return games.state.copy()
+    return played(starts(position, range(first, first + WORLDS), seat), [actions] * WORLDS)
 
 
 def digest(position: np.void, seat: int | None) -> bytes:

@@ -47,8 +47,6 @@ SIZES: Final = {False: (870.0, 604.0), True: (604.0, 870.0)}
 
 _SMALL: Final = {False: shapes.SMALL, True: 13.0}  # upright, the units are larger
 
-Point = tuple[float, float]
-
 
 def board(scene: Scene) -> str:
     """The whole board, its corner at the origin."""
@@ -91,9 +89,8 @@ def _district(scene: Scene, district: int) -> Part:
     half, what = BLOCK / 2, f"{name}, {LONG_NAMES[district]}"
     what += ": building stop" if is_stopped else ": under auction" if is_auctioned else ""
     edge, width = (theme.gold, 5) if is_auctioned else (theme.block_edge, 1.4)
-    block, fill = rectangle(-half, -half, BLOCK, BLOCK, 14), theme.block
-    if is_stopped:
-        fill = theme.stopped
+    block = rectangle(-half, -half, BLOCK, BLOCK, 14)
+    fill = theme.stopped if is_stopped else theme.block
     parts = [
         group(block, fill=fill, stroke=edge, stroke_width=width),
         shapes.picture(theme, "trees"),
@@ -129,7 +126,7 @@ def _hub(theme: Theme, district: int, is_visited: bool) -> str:
     return disc + words(0, y, DISTRICTS[district], size, middle=True, bold=True, fill=theme.ink)
 
 
-def _polar(angle: float, radius: float) -> Point:
+def _polar(angle: float, radius: float) -> tuple[float, float]:
     return radius * math.sin(angle), -radius * math.cos(angle)
 
 

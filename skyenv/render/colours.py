@@ -4,6 +4,7 @@ plots.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from skyenv.errors import OptionError, shown
@@ -30,7 +31,6 @@ class Theme(NamedTuple):
         water, grass, tree: of the park.
         gold: auctions, winners and VP; `on_gold` text on it.
         legal: around what may be chosen.
-        white, beige: the commissioners.
         skyline: silhouettes behind the title.
     """
 
@@ -63,8 +63,6 @@ class Theme(NamedTuple):
     gold: str
     on_gold: str
     legal: str
-    white: str
-    beige: str
     skyline: str
 
 
@@ -98,8 +96,6 @@ LIGHT: Final = Theme(
     gold="#c8961e",
     on_gold="#2b2521",
     legal="#e0007a",
-    white="#ffffff",
-    beige="#d8b078",
     skyline="#e2d4b8",
 )
 
@@ -133,24 +129,19 @@ DARK: Final = Theme(
     gold="#e8b93c",
     on_gold="#20180a",
     legal="#ff5fb0",
-    white="#ffffff",
-    beige="#d8b078",
     skyline="#1b2340",
 )
 
 THEMES: Final = {theme.name: theme for theme in (LIGHT, DARK)}
 
 
-def _variable(name: str, value: str | tuple[str, ...]) -> Any:
+def _variable(name: str, value: Sequence[str]) -> Any:
     if isinstance(value, tuple):
         return tuple(_variable(f"{name}-{i}", colour) for i, colour in enumerate(value))
     return f"var(--table-{name})".replace("_", "-")
 
 
-_NAMED: Final[dict[str, Any]] = {
-    name: _variable(name, value) for name, value in LIGHT._asdict().items()
-}
-VARIABLES: Final = Theme(**_NAMED | {"name": "any"})
+VARIABLES: Final = Theme("any", *map(_variable, LIGHT._fields[1:], LIGHT[1:]))
 """Colours by name, for pages that bring the colours themselves: what :func:`variables` gives."""
 
 

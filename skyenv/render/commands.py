@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import MISSING, dataclass
 from pathlib import Path
-from typing import Final
 
 from skyenv.engine.game import Game
 from skyenv.files import check_writable, write_atomically
@@ -24,8 +23,6 @@ from skyenv.render.words import seat_name
 from skyenv.rules.components import MAX_PLAYERS
 from skyenv.tables import counted
 
-WHOSE: Final = "show what this seat may know, from 0 on (default: all hands)"
-
 
 @dataclass(frozen=True, kw_only=True)
 class PictureOptions(Options):
@@ -33,7 +30,12 @@ class PictureOptions(Options):
 
     file: Path = argument("the record", metavar="FILE")
     game: int = option(1, "which game", low=1, high=MAX_INT32, metavar="N")
-    seat: int | None = option(None, WHOSE, high=MAX_PLAYERS - 1, metavar="S")
+    seat: int | None = option(
+        None,
+        "show what this seat may know, from 0 on (default: all hands)",
+        high=MAX_PLAYERS - 1,
+        metavar="S",
+    )
     theme: str = option("light", "colours of the drawing", choices=tuple(THEMES))
 
 

@@ -39,13 +39,12 @@ def film(
         raise OptionError(f"pictures go from action {first} to {last} by {every}: there are none")
     agents = lines.header.value["agents"]
     end = None if last is None else last + 1
-    drawn, step = -1, -1
-    game = None
+    step, is_drawn = 0, True
     for step, game in enumerate(islice(Game.positions(lines), end)):
-        if step >= first and (step - first) % every == 0:
+        is_drawn = step >= first and (step - first) % every == 0
+        if is_drawn:
             yield svg(game.state, seat, theme=theme, events=game.events, agents=agents)
-            drawn = step
-    if step < first or game is None:
+    if step < first:
         raise OptionError(f"there is no step {first}: the game has {step} actions")
-    if drawn != step:
+    if not is_drawn:
         yield svg(game.state, seat, theme=theme, events=game.events, agents=agents)

@@ -96,9 +96,9 @@ def headline(scene: Scene, width: float, name: str | None) -> Panel:
     if name:
         name = fitted(name, 30, width if scene.upright else 260)
         sign = words(0, 40, name, 30, bold=True, fill=theme.ink)
-    head = at(0, 7, shapes.picture(theme, "crown"))
-    if scene.game.seat != NONE:
-        head = shapes.emblem(theme, scene.game.seat, 11)
+    is_over = scene.game.seat == NONE
+    crown = at(0, 7, shapes.picture(theme, "crown"))
+    head = crown if is_over else shapes.emblem(theme, scene.game.seat, 11)
     told = [at(14, 23, head)]
     for i, line in enumerate(now):
         told.append(words(36, 31 + 26 * i, line, _NOW, bold=True, fill=theme.ink))
@@ -136,7 +136,6 @@ _ROW: Final = {
         ),
     ),
 }
-_LAST_SET: Final = len(SET_SIZES) - 1
 
 
 def supply_row(scene: Scene, width: float) -> Panel:
@@ -202,7 +201,7 @@ def _bonus(theme: Theme, index: int, is_done: bool) -> str:
     """BUS-4, BUS-5: what happens when the set is used up; beside the VP the number of districts
     (rings) needed.
     """
-    if index == _LAST_SET:
+    if index == len(SET_SIZES) - 1:
         end = {"middle": True, "bold": True, "fill": theme.seats[0]}
         return title("the game ends") + words(0, 5, "END", shapes.SMALL, **end)
     if index not in _BONUS_AFTER:
@@ -372,10 +371,9 @@ def _player_height(scene: Scene, hand: _Piles) -> float:
     """Room for the longest column of cards; in wide pictures always the same, so that films don't
     jump.
     """
-    piles = NUM_RANKS if scene.table.seat is None else NUM_RANKS + 1
-    if scene.upright:
-        piles = max(map(len, hand))
-    return _HAND + _STRIP * max(piles - 1, 1 if scene.upright else 2) + 34 + 10
+    most = NUM_RANKS if scene.table.seat is None else NUM_RANKS + 1
+    piles = max(2, *map(len, hand)) if scene.upright else most
+    return _HAND + _STRIP * (piles - 1) + 34 + 10
 
 
 def _hand_of(scene: Scene, seat: int) -> _Piles:
@@ -449,10 +447,7 @@ def _hand(
     for colour, piles in enumerate(hand):
         x = 8 + step * colour + (step - wide) / 2
         for i, (rank, copies) in enumerate(piles):
-            drawn = title(_pile_words(colour, rank, copies, owner))
-            drawn += shapes.card(theme, colour, rank, copies, 34, wide)
-            if is_open and rank != NONE:
-                drawn = _own_pile(theme, seat, (colour, rank, copies), owner, marks, wide)
+            drawn = _pile(theme, (seat, colour, rank, copies), is_open, marks, wide, owner)
             pile = piece(f"card-{colour}:{rank}", copies)
             columns.append(at(x, _HAND + _STRIP * i, drawn, **pile))
         if not piles:
@@ -461,22 +456,22 @@ def _hand(
     return Part(f"seat {seat + 1}.hand", "".join(columns))
 
 
-def _pile_words(colour: int, rank: int, copies: int, owner: str) -> str:
-    if rank == NONE:
-        return f"{counted(copies, f'{CARD_COLOURS[colour]} card')} of {owner}, not known"
-    return f"{'1' if copies == 1 else f'{copies} ×'} {card_name(colour, rank)} of {owner}"
-
-
-def _own_pile(
-    theme: Theme, seat: int, cards: tuple[int, int, int], owner: str, marks: Marks, wide: float
+def _pile(
+    theme: Theme, which: tuple[int, ...], is_open: bool, marks: Marks, wide: float, owner: str
 ) -> str:
-    """Equal cards of an open hand (colour, rank, how many), which may be laid down."""
-    colour, rank, copies = cards
-    action = BID + NUM_RANKS * colour + rank
+    """Equal cards of a hand (`which`: seat, colour, rank, how many); in an open one they may be
+    laid down.
+    """
+    seat, colour, rank, copies = which
+    picture, action = shapes.card(theme, *which[1:], 34, wide), BID + NUM_RANKS * colour + rank
+    if rank == NONE:
+        unknown = counted(copies, f"{CARD_COLOURS[colour]} card")
+        return title(f"{unknown} of {owner}, not known") + picture
+    what = f"{'1' if copies == 1 else f'{copies} ×'} {card_name(colour, rank)} of {owner}"
+    if not is_open:
+        return title(what) + picture
     own = marks if marks is None else tuple(one for one in marks if one == action)
-    picture = shapes.card(theme, colour, rank, copies, 34, wide)
     shine = glow(theme, own, rectangle(1, 1, wide - 2, 32, 5))
-    what = _pile_words(*cards, owner)
     return thing([action], own, what, picture, shine, card=f"{seat}:{colour}:{rank}")
 
 

@@ -159,11 +159,9 @@ def _why_no_start(game: Any, action: int) -> Sentence | None:
         )
     if (owner := int(game["owner"][district][plot])) != NONE:
         return _because(f"{seat_name(owner)} stands on {plot_name(district, plot)}", "SET-8")
-    return (
-        _because(f"{plot_name(district, plot)} has a business", "SET-8")
-        if _tiles(game, district, plot)
-        else None
-    )
+    if _tiles(game, district, plot):
+        return _because(f"{plot_name(district, plot)} has a business", "SET-8")
+    return None
 
 
 def _no_sixth(game: Any) -> Sentence | None:
@@ -212,24 +210,16 @@ def _why_no_option(game: Any, action: int) -> Sentence | None:
             return _because(
                 f"there is no {BUSINESSES[action - OPTION_B]} in the current set", "BUS-1"
             )
-        plots = (
-            PLOT + NUM_PLOTS * district + plot
-            for district in range(NUM_DISTRICTS)
-            for plot in range(NUM_PLOTS)
-        )
-        free = any(_why_no_business_there(game, plot) is None for plot in plots)
+        free = any(_why_no_business_there(game, plot) is None for plot in range(PLOT, TAKE))
         return None if free else _because("no plot takes a business", "TURN-3", "BUS-2")
     if action == OPTION_C:
         return None
     district = action - OPTION_D
     if game["stopped"][district]:
         return _because(f"{DISTRICTS[district]} is stopped", "SCO-1", "STOP-4")
-    here = district in game["place"]
-    return (
-        None
-        if here
-        else _because(f"no commissioner stands in {DISTRICTS[district]}", "SCO-1", "TURN-3")
-    )
+    if district not in game["place"]:
+        return _because(f"no commissioner stands in {DISTRICTS[district]}", "SCO-1", "TURN-3")
+    return None
 
 
 def _why_no_card(game: Any, action: int) -> Sentence | None:

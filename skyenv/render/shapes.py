@@ -307,13 +307,13 @@ _PICTURES: Final = {
         'stroke-linecap="round" stroke-opacity="0.6"/>'
     ),
     "marker 0": (
-        '<circle cx="0" cy="0" r="9" fill="{t.white}" stroke="#2b2521" stroke-width="1.2"/>'
+        '<circle cx="0" cy="0" r="9" fill="#ffffff" stroke="#2b2521" stroke-width="1.2"/>'
         '<text x="0" y="4.2" font-size="15.5" text-anchor="middle" font-weight="bold" '
         'fill="#2b2521">w</text>'
     ),
     "marker 1": (
         '<rect x="-7.6" y="-7.6" width="15.3" height="15.3" rx="1.5" transform="rotate(45)" '
-        'fill="{t.beige}" stroke="#2b2521" stroke-width="1.2"/>'
+        'fill="#d8b078" stroke="#2b2521" stroke-width="1.2"/>'
         '<text x="0" y="4.2" font-size="15.5" text-anchor="middle" font-weight="bold" '
         'fill="#2b2521">b</text>'
     ),
@@ -324,9 +324,9 @@ _PICTURES: Final = {
         f'stroke-linejoin="miter">{_LETTERS}</g>'
     ),
     "commissioner 0": (
-        '<path d="M-8 0Q-8.4-13-3.2-15.5H3.2Q8.4-13 8 0Z" fill="{t.white}" stroke="{t.ink}" '
+        '<path d="M-8 0Q-8.4-13-3.2-15.5H3.2Q8.4-13 8 0Z" fill="#ffffff" stroke="{t.ink}" '
         'stroke-width="1.2" stroke-linejoin="round"/>'
-        '<circle cx="0" cy="-18.6" r="4.3" fill="{t.white}" stroke="{t.ink}" stroke-width="1.2" '
+        '<circle cx="0" cy="-18.6" r="4.3" fill="#ffffff" stroke="{t.ink}" stroke-width="1.2" '
         'stroke-linejoin="round"/>'
         '<path d="M-6.4-21.4H6.4V-22.8H4V-29H-4V-22.8H-6.4Z" fill="#2b2521" stroke="{t.ink}" '
         'stroke-width="1.2" stroke-linejoin="round"/>'
@@ -335,19 +335,19 @@ _PICTURES: Final = {
     ),
     "ghost 0": (
         '<ellipse cx="0" cy="-12" rx="13" ry="19" fill="{t.legal}" fill-opacity="0.2"/>'
-        '<path d="M-8 0Q-8.4-13-3.2-15.5H3.2Q8.4-13 8 0Z" fill="{t.white}" stroke="{t.legal}" '
+        '<path d="M-8 0Q-8.4-13-3.2-15.5H3.2Q8.4-13 8 0Z" fill="#ffffff" stroke="{t.legal}" '
         'stroke-width="1.8" stroke-linejoin="round" stroke-dasharray="3 2" fill-opacity="0.7"/>'
-        '<circle cx="0" cy="-18.6" r="4.3" fill="{t.white}" stroke="{t.legal}" '
+        '<circle cx="0" cy="-18.6" r="4.3" fill="#ffffff" stroke="{t.legal}" '
         'stroke-width="1.8" stroke-linejoin="round" stroke-dasharray="3 2" fill-opacity="0.7"/>'
-        '<path d="M-6.4-21.4H6.4V-22.8H4V-29H-4V-22.8H-6.4Z" fill="{t.white}" stroke="{t.legal}" '
+        '<path d="M-6.4-21.4H6.4V-22.8H4V-29H-4V-22.8H-6.4Z" fill="#ffffff" stroke="{t.legal}" '
         'stroke-width="1.8" stroke-linejoin="round" stroke-dasharray="3 2" fill-opacity="0.7"/>'
         '<text x="0" y="-2.6" font-size="12.5" text-anchor="middle" font-weight="bold" '
         'fill="#2b2521">W</text>'
     ),
     "commissioner 1": (
-        '<path d="M-8 0Q-8.4-13-3.2-15.5H3.2Q8.4-13 8 0Z" fill="{t.beige}" stroke="{t.ink}" '
+        '<path d="M-8 0Q-8.4-13-3.2-15.5H3.2Q8.4-13 8 0Z" fill="#d8b078" stroke="{t.ink}" '
         'stroke-width="1.2" stroke-linejoin="round"/>'
-        '<circle cx="0" cy="-18.6" r="4.3" fill="{t.beige}" stroke="{t.ink}" stroke-width="1.2" '
+        '<circle cx="0" cy="-18.6" r="4.3" fill="#d8b078" stroke="{t.ink}" stroke-width="1.2" '
         'stroke-linejoin="round"/>'
         '<path d="M-7-21.2H7Q6.4-22.6 4.6-22.6Q4.4-27.4 '
         '0-27.4Q-4.4-27.4-4.6-22.6Q-6.4-22.6-7-21.2Z" fill="#2b2521" stroke="{t.ink}" '
@@ -357,12 +357,12 @@ _PICTURES: Final = {
     ),
     "ghost 1": (
         '<ellipse cx="0" cy="-12" rx="13" ry="19" fill="{t.legal}" fill-opacity="0.2"/>'
-        '<path d="M-8 0Q-8.4-13-3.2-15.5H3.2Q8.4-13 8 0Z" fill="{t.beige}" stroke="{t.legal}" '
+        '<path d="M-8 0Q-8.4-13-3.2-15.5H3.2Q8.4-13 8 0Z" fill="#d8b078" stroke="{t.legal}" '
         'stroke-width="1.8" stroke-linejoin="round" stroke-dasharray="3 2" fill-opacity="0.7"/>'
-        '<circle cx="0" cy="-18.6" r="4.3" fill="{t.beige}" stroke="{t.legal}" '
+        '<circle cx="0" cy="-18.6" r="4.3" fill="#d8b078" stroke="{t.legal}" '
         'stroke-width="1.8" stroke-linejoin="round" stroke-dasharray="3 2" fill-opacity="0.7"/>'
         '<path d="M-7-21.2H7Q6.4-22.6 4.6-22.6Q4.4-27.4 '
-        '0-27.4Q-4.4-27.4-4.6-22.6Q-6.4-22.6-7-21.2Z" fill="{t.beige}" stroke="{t.legal}" '
+        '0-27.4Q-4.4-27.4-4.6-22.6Q-6.4-22.6-7-21.2Z" fill="#d8b078" stroke="{t.legal}" '
         'stroke-width="1.8" stroke-linejoin="round" stroke-dasharray="3 2" fill-opacity="0.7"/>'
         '<text x="0" y="-2.6" font-size="12.5" text-anchor="middle" font-weight="bold" '
         'fill="#2b2521">B</text>'

@@ -82,7 +82,7 @@ def test_a_position_is_played_out() -> None:
         ("9/playouts?agent=crowd", 400),
         ("9/playouts?agent=crowd&agent=nobody", 404),
         ("9/playouts?agent=crowd&agent=crowd&number=1001", 400),
-        ("9/playouts?agent=crowd&agent=crowd&seat=2", 404),
+        ("9/playouts?agent=crowd&agent=crowd&seat=2", 400),
         ("15/playouts?agent=crowd&agent=crowd", 202),
         ("16/playouts?agent=crowd&agent=crowd", 404),
         ("analysis?agent=nobody", 404),

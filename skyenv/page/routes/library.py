@@ -18,6 +18,7 @@ from skyenv.page.requests import from_disk, number, page, server_of, whole
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
 NO_LIBRARY: Final = "this page was started without folders of games; start it with --games FOLDER"
+RECORD: Final = "application/jsonl; charset=utf-8"
 _OF_A_LADDER: Final = (
     "date",
     "players",
@@ -79,8 +80,13 @@ async def library_game(request: Request, key: str, which: int) -> bytes:
 async def _record(request: Request) -> Response:
     which = whole(request.path_params["number"], "the game's number")
     content = await library_game(request, request.path_params["file"], which)
-    headers = {"content-disposition": 'attachment; filename="fifth-avenue.jsonl"'}
-    return Response(content, media_type="application/jsonl; charset=utf-8", headers=headers)
+    return attachment(content, RECORD, "record.jsonl")
+
+
+def attachment(content: bytes, kind: str, name: str) -> Response:
+    """A file to take away; `kind`: the type of its content."""
+    headers = {"content-disposition": f'attachment; filename="fifth-avenue-{name}"'}
+    return Response(content, media_type=kind, headers=headers)
 
 
 @cache

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from skyenv.checks import check_seat
 from skyenv.errors import shown
 from skyenv.page.background import Name
 from skyenv.page.errors import PageError
@@ -27,7 +28,7 @@ from skyenv.page.requests import (
     whole,
 )
 from skyenv.page.roots import KEY_LENGTH
-from skyenv.page.routes.library import library_game
+from skyenv.page.routes.library import RECORD, attachment, library_game
 from skyenv.page.routes.works import METHODS, work
 from skyenv.page.workers import Job
 from skyenv.render.parts import Drawing, digests
@@ -93,16 +94,10 @@ def seat_of_replay(request: Request, replay: Replay) -> int | None:
     """The seat behind the question mark of an address; None: all hands are open.
 
     Raises:
-        PageError: there is no such seat.
+        OptionError: there is no such seat.
     """
     seat = number(request, "seat")
-    if seat is not None and seat >= replay.players:
-        raise PageError(
-            f"there is no seat {seat}; seats are counted from 0 to {replay.players - 1} in "
-            "addresses",
-            404,
-        )
-    return seat
+    return None if seat is None else check_seat(seat, replay.players)
 
 
 async def _replay(request: Request) -> Response:
@@ -132,7 +127,7 @@ async def _picture(request: Request) -> Response:
     def file() -> Response:
         text = draw().text()
         content = text.encode() if suffix == "svg" else png(text)
-        return _file(content, PICTURES[suffix], f"step-{step_of(request)}.{suffix}")
+        return attachment(content, PICTURES[suffix], f"step-{step_of(request)}.{suffix}")
 
     return await asyncio.to_thread(file)
 
@@ -143,12 +138,7 @@ async def _record(request: Request) -> Response:
     content = await server.storage.ask(
         server.storage.replay, request.path_params["key"], browser_of(request)
     )
-    return _file(content, "application/jsonl; charset=utf-8", "record.jsonl")
-
-
-def _file(content: bytes, kind: str, name: str) -> Response:
-    headers = {"content-disposition": f'attachment; filename="fifth-avenue-{name}"'}
-    return Response(content, media_type=kind, headers=headers)
+    return attachment(content, RECORD, "record.jsonl")
 
 
 async def _making(request: Request) -> tuple[Name, Job[bytes]]:
@@ -165,7 +155,7 @@ async def _made(request: Request) -> Response:
     made = server_of(request).background.get((browser_of(request), "making", origin(request)))
     if made.state != "done":
         raise PageError("that isn't made yet", 404)
-    return _file(made.result, "text/html; charset=utf-8", "game.html")
+    return attachment(made.result, "text/html; charset=utf-8", "game.html")
 
 
 async def _replay_hint(request: Request) -> Response:

@@ -15,6 +15,7 @@ from experiments.training.network import PolicyNetwork
 from skyenv.agents import Agent, make_agent, running_code
 from skyenv.engine.kernels import REWARDS
 from skyenv.engine.options import GameOptions
+from skyenv.engine.tasks import TASKS
 from skyenv.errors import AgentError, OptionError, shown
 from skyenv.files import read_json
 from skyenv.options import Options, as_text, common, option
@@ -77,6 +78,11 @@ class Config(Options):
     decisions: int = option(
         0, "limit of the learner's decisions; 0: none", high=10**12, metavar="N"
     )
+    task: str = option(
+        "",
+        "a bidding task to learn instead of whole games (docs/tasks.md)",
+        choices=("", *TASKS),
+    )
     seed: int = common("seed", high=2**32 - 1)
     max_turns: int = common("max_turns", high=MOST)
     checkpoint_seconds: float = option(60.0, "seconds between two checkpoints")
@@ -122,6 +128,9 @@ class Config(Options):
     )
     entropy: float = option(0.005, "weight of the entropy bonus")
     final_entropy: float = option(1.0, "fraction of it left at the end (linear decay)", high=1)
+    mean_kl: float = option(
+        0.0, "weight of the KL divergence from the policy of the averaged weights"
+    )
     value_weight: float = option(0.5, "weight of the value loss")
     margin_weight: float = option(
         0.1, "weight of the auxiliary loss: how far ahead in VP the seat will be"
@@ -202,6 +211,11 @@ class Config(Options):
                 f"games must be at least {least}: one for each kind of table in each process that "
                 "plays"
             )
+        if self.task and self.tables != [(self.game_of(2, "front").num_players, "front")]:
+            raise OptionError(
+                f"players and side must be those of task {self.task}, not {as_text(self.players)} "
+                f"and {as_text(self.side)}"
+            )
         if self.ray is not None and self.processes == 1:
             raise OptionError("ray needs processes above 1: actors beside the learner")
         if self.opponent_share and not self.fixed_opponents and not self.past_policies:
@@ -232,6 +246,8 @@ class Config(Options):
 
     def game_of(self, players: int, side: str) -> GameOptions:
         """The game that is played at a kind of tables."""
+        if self.task:
+            return GameOptions(task=self.task)
         return GameOptions(players, side, max_turns=self.max_turns, reward=self.reward)
 
     def games_of(self, part: int) -> list[tuple[int, GameOptions, int]]:

@@ -193,6 +193,8 @@ class ExpertConfig(Config):
         0.5, "share of the games with opponents; 0: self-play alone", high=1
     )
     reward: str = fixed(OUTCOME_REWARD)  # the search tells win probabilities
+    task: str = fixed("")
+    mean_kl: float = fixed(0.0)
     certain_fraction: float = option(
         0.1,
         "fraction searched and learned from of decisions with p > 0.99 by the guide (up-weighted)",

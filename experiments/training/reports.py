@@ -64,6 +64,9 @@ def how_to_go_on(config: Config, program: str, model: Path) -> str:
         config: of the run. program: name of the trainer. model: the agent's file.
     """
     run = shlex.quote(config.run)
+    rate = f"tournament --add {run} --players {config.players[0]} --minutes 2"
+    if config.task:
+        rate = f"exploitability {run} --task {config.task}"
     inside = Path(sys.executable).is_relative_to(Path.cwd())
     python = os.path.relpath(sys.executable) if inside else "python"
     return f"""The agent: {model}; how it went: {run}/curves.png
@@ -72,8 +75,8 @@ Train it further (limits of the whole run; 0: none):
       --resume --decisions N --minutes M
 Play against it:
   make play PLAY='--agents {run}'
-Rate it against the ladder:
-  {python} -m skyenv tournament --add {run} --players {config.players[0]} --minutes 2
+Rate it:
+  {python} -m skyenv {rate}
 See its curves:
   {python} -m tensorboard.main --logdir {run}/tensorboard
 Films and datasets of games need:

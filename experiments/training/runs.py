@@ -48,6 +48,8 @@ from skyenv.files import locked, write_atomically, writing
 from skyenv.options import INTERRUPTED, as_text, exit_code, parse
 from skyenv.progress import Bar, progress
 from skyenv.seeds import secret_seeds
+from skyenv.tasks.commands import loss_lines, measure
+from skyenv.tasks.commands import table as table_of_responses
 from skyenv.work import Interrupt
 
 CHECKPOINT: Final = "checkpoint.bin"
@@ -63,6 +65,9 @@ RECENT_EPISODES: Final = 1000
 FEWEST_EPISODES: Final = 50
 """Means of fewer games are not shown."""
 PACE_SECONDS: Final = 3.0  # after so much training its pace is told
+POSITIONS: Final = 8
+SAMPLES: Final = 32
+"""The closing evaluation of a task: so many beginnings, and random numbers for every decision."""
 CLOSING_SEED: Final = 1_000_000
 """The secret of the closing evaluation is derived from it and the run's seed."""
 
@@ -421,6 +426,10 @@ class Run(ABC):
         """
         config, folder = self.config, self.folder
         agent = make_agent(folder / MODEL)
+        if config.task:
+            rows = [measure(agent, f"{config.task}/{i}", SAMPLES) for i in range(POSITIONS)]
+            write_atomically(folder / "evaluation.json", json.dumps(rows, indent=1) + "\n")
+            return f"{table_of_responses(rows)}\n{loss_lines(rows)}"
         opponents = config.make_agents("against")
         # Not games of seeds next to the run's own, which are those that it was trained on.
         seed, secret = config.seed, int(secret_seeds(config.seed, [CLOSING_SEED])[0])

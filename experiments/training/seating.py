@@ -27,6 +27,8 @@ LEARNER: Final = -1
 
 DECISIONS_A_PLAYER: Final = 140
 """Of a game, about."""
+TASK_SCALE: Final = np.float32(10.0)
+"""VP that are a task's reward of 1."""
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
@@ -41,7 +43,8 @@ class Ended(NamedTuple):
     Attributes:
         table: what kind of table it was. length: decisions of all seats.
         points: VP of the learner's seats, their mean.
-        opponent: name of who had all seats but one of the learner's; None: it was another table.
+        opponent: name of who had all seats but one of the learner's; None: it was another table,
+            or a task, which nobody wins.
         share: what the learner won of it.
     """
 
@@ -62,6 +65,7 @@ class Tables:
         games: the games.
         seats: int64 (number, players), index in `guests` of who has each seat, or LEARNER.
         guests: opponents at the tables now.
+        outcome: whether the reward is the game's outcome.
         margin: float32 (number, players), by how much each seat is ahead of the best other one, in
             the unit of rewards.
     """
@@ -70,7 +74,8 @@ class Tables:
         self.games = Games(number, options=options, seed=seed, threads=threads, observation="codes")
         self.seats: Int64 = np.full((number, options.num_players), LEARNER, np.int64)
         self.guests: list[Agent] = []
-        self.reward = options.reward
+        self.task = options.task
+        self.outcome = options.task is None and options.reward == OUTCOME_REWARD
         self.margin = self._margins()
 
     def _margins(self) -> Float32:
@@ -187,7 +192,7 @@ class Tables:
         codes[:, :OBSERVATION_SIZE] = self.games.observation[rows]
         if prior is not None and rows.size:
             held = Prior.of(prior, decisions_in(self.games, prior, rows))
-            codes[:, OBSERVATION_SIZE:] = held.codes(self.reward == OUTCOME_REWARD)
+            codes[:, OBSERVATION_SIZE:] = held.codes(self.outcome)
         return codes
 
     def inputs_at_end(self, row: int, prior: HeuristicAgent | None) -> Int16:
@@ -199,7 +204,7 @@ class Tables:
         codes[:, :OBSERVATION_SIZE] = codes_of(
             self.games.observe(np.arange(players), np.full(players, row), final)
         )
-        if prior is not None and self.reward == OUTCOME_REWARD:
+        if prior is not None and self.outcome:
             chance = win_probabilities(final[row : row + 1])[0, :players]
             codes[:, OUTCOME] = np.rint(outcome_of(chance, players) * OUTCOME_PARTS)
         return codes
@@ -212,7 +217,8 @@ class Tables:
             actions: int64 (number,), with what is forced where nobody has a choice.
 
         Returns:
-            What every seat was rewarded, and by how much it got ahead, float32 (number, players);
+            What every seat was rewarded (a task's payoff in units of TASK_SCALE), and by how much
+            it got ahead, float32 (number, players);
             whether the game ended, bool (number,).
         """
         games = self.games
@@ -226,7 +232,8 @@ class Tables:
         if games.done.any():
             final = margins(games.finished["score"][:, : games.num_players])
             after = np.where(games.done[:, None], final, after)
-        return games.reward.copy(), after - before, games.done.copy()
+        reward = games.reward.copy() if self.task is None else games.reward / TASK_SCALE
+        return reward, after - before, games.done.copy()
 
     def ended(self) -> list[Ended]:
         """The games that have just ended, row by row."""
@@ -237,7 +244,7 @@ class Tables:
             points = float(final["score"][0, : len(seated)][mine].mean())
             others = np.unique(seated[~mine])
             opponent, share = None, 0.0
-            if mine.sum() == 1 and len(others) == 1:
+            if mine.sum() == 1 and len(others) == 1 and self.task is None:
                 opponent = self.guests[int(others[0])].name
                 share = float(results(final)[0][0, : len(seated)][mine][0])
             ends.append(Ended(self.label, int(final["decisions"][0]), points, opponent, share))

@@ -31,6 +31,7 @@ from torch import nn
 from experiments.training.actors import Actors
 from experiments.training.config import AUTO, PAST, Config
 from experiments.training.network import (
+    LOWEST,
     PolicyNetwork,
     entropy,
     has_amx,
@@ -53,11 +54,13 @@ class Objective:
 
     Attributes:
         config: weights and limits of its parts. entropy: weight of the entropy bonus now.
+        mean: the network with averaged weights, from which the policy shall not stray.
         only_value: whether values alone are trained.
     """
 
     config: Config
     entropy: float
+    mean: PolicyNetwork
     only_value: bool
 
     def loss(
@@ -88,8 +91,23 @@ class Objective:
         if not self.only_value:
             bonus = (weight * entropy(log_probabilities)).mean()
             loss = loss + policy_loss - self.entropy * bonus
+            if config.mean_kl:
+                loss = loss + config.mean_kl * self._from_mean(batch, rows, log_probabilities)
         divergence = (weight * (log_ratio.exp() - 1 - log_ratio)).mean()
         return loss, torch.stack([policy_loss, errors[0], divergence]).detach()
+
+    def _from_mean(
+        self, batch: Batch, rows: torch.Tensor, log_probabilities: torch.Tensor
+    ) -> torch.Tensor:
+        """The KL divergence of the policy from that of the averaged weights, in nats."""
+        with torch.no_grad(), in_precision(batch.codes.device.type, self.config.bfloat16):
+            anchor, _ = self.mean(
+                batch.codes.index_select(0, rows), batch.masks.index_select(0, rows)
+            )
+        apart = log_probabilities.clamp(min=LOWEST) - anchor.clamp(min=LOWEST)
+        divergence = (log_probabilities.exp() * apart).sum(dim=1)
+        mean: torch.Tensor = (batch.weight[rows] * divergence).mean()
+        return mean
 
 
 class Training(Run):
@@ -204,7 +222,7 @@ class Training(Run):
         ).clamp(1e-9)
         batch = replace(batch, weight=weight, advantage=normalised(batch.advantage, weight))
         entropy_weight = config.entropy * self._left(config.final_entropy)
-        objective = Objective(config, entropy_weight, self.only_value)
+        objective = Objective(config, entropy_weight, self.mean, self.only_value)
         sums, steps = torch.zeros(3, device=self.device), 0
         for _ in range(config.epochs):
             order = torch.from_numpy(self.rng.permutation(number)).to(self.device)
@@ -268,7 +286,7 @@ class Training(Run):
             "prior_version": self.prior.version if self.prior else "",
             "players": players,
             "side": as_text(self.config.side),
-            "reward": self.config.reward,
+            "reward": f"task {self.config.task}" if self.config.task else self.config.reward,
             "seed": self.config.seed,
             "decisions": self.decisions,
         }

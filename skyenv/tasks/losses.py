@@ -19,7 +19,8 @@ class Loss(NamedTuple):
         seat: who decides.
         after: what has happened since the beginning, in words.
         black: values of the black cards that the seat was dealt.
-        played, share: the action that is played most, and how often.
+        played, share: of the actions that aren't the best, the one that is played most, and how
+            often.
         better: the best action.
         vp: what is lost there, weighted by how often the agent gets there. All losses of a seat
             together are what its best response would win more.
@@ -67,13 +68,15 @@ def _loss(
     worth = judge.worth[tree.child[first:end], hand].copy()
     worth[[not bits >> edge & 1 for edge in range(end - first)]] = -np.inf
     names = [ACTION_NAMES[action] for action in tree.action[first:end]]
+    best = int(worth.argmax())
+    shares = np.where(np.arange(end - first) == best, 0.0, shares)
     return Loss(
         seat=seat,
         after=path_to(tree, node),
         black=np.repeat(CARD_VALUES, beginning.hands[seat][hand]).tolist(),
         played=names[int(shares.argmax())],
         share=float(shares.max()),
-        better=names[int(worth.argmax())],
+        better=names[best],
         vp=vp,
     )
 

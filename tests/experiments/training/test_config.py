@@ -30,6 +30,7 @@ from skyenv_agents.learned.networks import WORST_PRIOR
         ("checkpoint_seconds", [float("nan")]),
         ("against", ["", "nobody", "nowhere:Agent"]),
         ("ray", ["auto"]),  # with a single process
+        ("task", ["chess", "three-3"]),  # the latter has three seats
         ("games", [0]),
         ("certain_fraction", [0.0, 1.1]),
         ("gamma", [0.0, 1.5]),

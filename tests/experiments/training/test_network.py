@@ -67,7 +67,7 @@ def test_it_says_what_numpy_plays(sizes: Sizes, reward: str, tables: Tables) -> 
     """From codes as a training keeps them the same as from observations as games show them; with a
     reward, also with a prior, whose outcome tells nothing of points to expect.
     """
-    tables.reward, prior = reward, GreedyAgent() if reward else None
+    tables.outcome, prior = reward == "outcome", GreedyAgent() if reward else None
     learned = decided(sizes, 2.0 if prior else 0.0)
     player = NetworkAgent(learned.frozen(WITH_PRIOR | {"reward": reward} if prior else ABOUT))
     codes = arranged(tables.inputs(np.arange(60), prior), used_inputs())

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from trainings import begun, collector, tiny, updated, weights, without_time
+from trainings import TINY, begun, collector, tiny, updated, weights, without_time
 
 from experiments.training import train
 from experiments.training.rollouts import Batch
-from experiments.training.seating import LEARNER
-from experiments.training.train import Training
+from experiments.training.seating import LEARNER, TASK_SCALE, Tables
+from experiments.training.train import Objective, Training
+from skyenv import GameOptions
 from skyenv.agents import decide, decisions_in
 from skyenv_agents import GreedyAgent
-from skyenv_agents.learned.networks import NetworkAgent, Prior
+from skyenv_agents.learned.networks import Network, NetworkAgent, Prior
 
 # ---- loss ----
 
@@ -85,6 +87,42 @@ def test_what_is_rewarded_becomes_likelier_and_values_go_to_their_targets() -> N
     assert (after - before)[~good].mean() < -0.02
     off, left = ((each - batch.target).abs().mean(dim=0) for each in (values, learned))
     assert (left < 0.5 * off).all()
+
+
+def test_a_policy_is_drawn_to_that_of_its_averaged_weights() -> None:
+    """As far as it has strayed, and nothing else being learned."""
+    config = tiny(batch=10**6, epochs=1, entropy=0.0, margin_weight=0.0, value_weight=0.0)
+    training = begun(config)
+    batch = collector(training).collect(training.network).batch
+    batch.advantage = torch.zeros(len(batch))
+    with torch.no_grad():
+        for one in training.network.parameters():
+            one.add_(0.4 * torch.cos(torch.arange(float(one.numel()))).view_as(one))
+        wanted, _ = training.mean(batch.codes, batch.masks)
+        strayed, _ = training.network(batch.codes, batch.masks)
+    rows = torch.arange(len(batch))
+
+    def apart(weight: float) -> float:
+        objective = Objective(replace(config, mean_kl=weight), 0.0, training.mean, False)
+        return float(objective.loss(training.network, batch, rows)[0].detach())
+
+    divergence = (strayed.exp() * (strayed - wanted).nan_to_num()).sum(dim=1)
+    assert float(divergence.mean()) > 0.01
+    assert apart(2.0) - apart(0.0) == pytest.approx(2 * float(divergence.mean()), rel=1e-3)
+
+
+def test_a_task_is_learned_by_its_payoff_and_judged_by_best_responses(tmp_path: Path) -> None:
+    arguments = ["--run", str(tmp_path), *TINY, "--task", "duel-3", "--paired-seeds", "1"]
+    assert train.main(arguments) == 0
+    evaluation = json.loads((tmp_path / "evaluation.json").read_text())
+    assert [row["position"] for row in evaluation] == [f"duel-3/{i}" for i in range(8)]
+    assert all(row["nash_conv"] > 0 for row in evaluation)
+    assert Network.load(tmp_path / "model.npz").about["reward"] == "task duel-3"
+    tables = Tables(50, GameOptions(task="duel-3"), 1)
+    for _ in range(30):
+        reward, _, done = tables.step(tables.games.mask.argmax(axis=1))
+        assert reward * TASK_SCALE == pytest.approx(tables.games.reward)
+        assert done.any() or not reward.any()
 
 
 @pytest.mark.parametrize(("limit", "passes"), [(1e-12, 1), (9.0, 4)])

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import base64
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Final, cast
 
@@ -27,9 +27,10 @@ from skyenv.engine.game import OUTCOMES, SETUP, Game
 from skyenv.engine.kernels import outcome_of
 from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.engine.options import DEFAULT_MAX_TURNS
+from skyenv.engine.tasks import TASKS
 from skyenv.errors import AgentError, OptionError, needs_extra
 from skyenv.histories.resampling import resampled
-from skyenv.histories.states import OUTCOME_NAMES, State, Table, table_of
+from skyenv.histories.states import BEGINNING, OUTCOME_NAMES, State, Table, table_of
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS
 from skyenv.rules.state import NONE
@@ -43,6 +44,8 @@ PARAMETERS: Final = {
     "players": 2,
     "side": "front",
     "max_turns": DEFAULT_MAX_TURNS,
+    "task": "",
+    "position": -1,
     "events": 0,
     "information_state": True,
 }
@@ -50,19 +53,22 @@ PARAMETERS: Final = {
 CHANCES_PER_TURN: Final = 2 + MAX_PLAYERS + 2 + 8 * 4
 """Black cards of option D (two, and one for every seat), two tops, and Alea's cards."""
 CHANCES_OF_SETUP_AND_END: Final = 7 * 2 + 20 + MAX_PLAYERS * 9 + 5 + 3
+HIGHEST_PAYOFF: Final = 100.0
+"""In VP: no task pays more, or less than its negative."""
 REMEMBERED: Final = 2 * MAX_PLAYERS
 """Vectors that an observer remembers: those of all seats, and of the start."""
 
 
-def _game_type(information_state: bool) -> pyspiel.GameType:
+def _game_type(information_state: bool, zero_sum: bool = True) -> pyspiel.GameType:
     """What OpenSpiel is told of the game, with or without an information state."""
+    utility = pyspiel.GameType.Utility
     return pyspiel.GameType(
         short_name=SHORT_NAME,
         long_name="Fifth Avenue",
         dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
         chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
         information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
-        utility=pyspiel.GameType.Utility.ZERO_SUM,
+        utility=utility.ZERO_SUM if zero_sum else utility.GENERAL_SUM,
         reward_model=pyspiel.GameType.RewardModel.TERMINAL,
         max_num_players=MAX_PLAYERS,
         min_num_players=MIN_PLAYERS,
@@ -85,9 +91,11 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
 
     Args:
         params: ``players`` (2 to 4), ``side`` (``"front"`` or ``"back"``), ``max_turns`` (END-5; 1
-            to 1,000,000), ``events``, for how many events the information state's tensor has room
-            (0: for all that a game can have), and ``information_state``: False for a game whose
-            type says that it provides none, so that algorithms that prefer it take the observation.
+            to 1,000,000), ``task``, a bidding task, which decides the former three, ``position``,
+            the number of its beginning (−1: chance draws one), ``events``, for how many events the
+            information state's tensor has room (0: for all that a game can have), and
+            ``information_state``: False for a game whose type says that it provides none, so that
+            algorithms that prefer it take the observation.
 
     Attributes:
         table: what all positions of the game share.
@@ -102,18 +110,25 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
         for name in given:
             check_choice("a parameter", name, tuple(PARAMETERS))
         turns = check_integer("max_turns", given["max_turns"], 1, 10**6)
-        self.table: Table = table_of(given["players"], given["side"], turns)
-        players = self.table.num_players
+        task = _task_of(given)
+        self.table: Table = table_of(given["players"], given["side"], turns, task)
+        players, zero_sum = self.table.options.num_players, True
+        low, high = outcome_of(0.0, players), outcome_of(1.0, players)
+        if task is not None:
+            turns, zero_sum = TASKS[task.split("/")[0]].auctions, players == MIN_PLAYERS
+            low, high = -HIGHEST_PAYOFF, HIGHEST_PAYOFF
+        self._turns = turns
         events = check_integer("events", given["events"], 0, 10**6)
         self.max_events = events or most_events(players, turns)
-        kind = _game_type(check_flag("information_state", given["information_state"]))
+        has_information = check_flag("information_state", given["information_state"])
+        kind = _game_type(has_information, zero_sum)
         info = pyspiel.GameInfo(
             num_distinct_actions=NUM_ACTIONS,
-            max_chance_outcomes=len(OUTCOME_NAMES),
+            max_chance_outcomes=max(len(OUTCOME_NAMES), len(self.table.start.outcomes)),
             num_players=players,
-            min_utility=outcome_of(0.0, players),
-            max_utility=outcome_of(1.0, players),
-            utility_sum=0.0,
+            min_utility=low,
+            max_utility=high,
+            utility_sum=0.0 if zero_sum else None,
             max_game_length=most_decisions(players, turns),
         )
         super().__init__(kind, info, params or {})
@@ -129,7 +144,7 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
 
     def max_chance_nodes_in_history(self) -> int:
         """More chance nodes than this no game has."""
-        return int(CHANCES_OF_SETUP_AND_END + self.table.max_turns * CHANCES_PER_TURN)
+        return int(CHANCES_OF_SETUP_AND_END + self._turns * CHANCES_PER_TURN)
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Observer | None:
         """What a seat sees: with perfect recall its information state, else its observation.
@@ -154,6 +169,22 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
             lambda state, player: state.information_vector(player, events),
             State.information,
         )
+
+
+def _task_of(given: Mapping[str, Any]) -> str | None:
+    """The task that the parameters name, or its beginning; None: whole games are played.
+
+    Raises:
+        OptionError: there is no such task or beginning, or no task where there is a position.
+    """
+    task = given["task"]
+    position = check_integer("position", given["position"], -1, 10**6)
+    if not task:
+        if position >= 0:
+            raise OptionError("position is that of a task; name the task, too")
+        return None
+    check_choice("task", task, tuple(TASKS))
+    return task if position < 0 else f"{task}/{position}"
 
 
 def _load(parameters: str) -> FifthAvenueGame:
@@ -231,10 +262,12 @@ class FifthAvenueState(pyspiel.State):  # type: ignore[misc]
         self.position = self.position.after(action)
 
     def _action_to_string(self, player: int, action: int) -> str:
-        return OUTCOME_NAMES[action] if player == _CHANCE else ACTION_NAMES[action]
+        return self.position.name_of(action) if player == _CHANCE else ACTION_NAMES[action]
 
     def returns(self) -> list[float]:
-        """Every seat's outcome at the end; zeros before it, and in a truncated game."""
+        """Every seat's outcome at the end, in a task its payoff; zeros before it, and in a
+        truncated game.
+        """
         return self.position.returns()
 
     def __str__(self) -> str:
@@ -253,6 +286,9 @@ class FifthAvenueState(pyspiel.State):  # type: ignore[misc]
         """
         position = resampled(self.position, player_id, rng)
         moves: list[str] = []
+        if self.get_game().table.start.pending == BEGINNING:
+            _, number = str(position.task).split("/")
+            moves.append(f"{_CHANCE}:{number}")
         for step in position.steps:
             moves += [] if step.action == SETUP else [f"{step.seat}:{step.action}"]
             moves += [f"{_CHANCE}:{number}" for number in step.chance]
@@ -269,7 +305,7 @@ class FifthAvenueState(pyspiel.State):  # type: ignore[misc]
         Raises:
             OptionError: chance is to decide here.
         """
-        position, table = self.position, self.position.table
+        position, options = self.position, self.position.table.options
         if position.pending is not None:
             raise OptionError(
                 "a Game stands where a seat is to act or the game is over, not while chance decides"
@@ -277,7 +313,7 @@ class FifthAvenueState(pyspiel.State):  # type: ignore[misc]
         setup, *steps = (
             (step.action, [OUTCOMES[number] for number in step.chance]) for step in position.steps
         )
-        game = Game(table.num_players, table.side, 0, max_turns=table.max_turns, chance=setup[1])
+        game = Game(seed=0, chance=setup[1], options=options)
         game.state["seed"] = NONE
         for action, chance in steps:
             game.play(action, chance)

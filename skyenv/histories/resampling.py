@@ -16,6 +16,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Final
 
 import numpy as np
@@ -30,7 +31,6 @@ from skyenv.rules.components import (
     LOWEST_CARD,
     NUM_COLOURS,
     NUM_RANKS,
-    STARTING_BLACK_CARDS,
 )
 from skyenv.rules.event_log import EVENT_ALEA, EVENT_BLACK, EVENT_SHUFFLE
 from skyenv.rules.state import NONE
@@ -39,7 +39,8 @@ MOST_TRIES: Final = 100_000
 """So many tries in a row in which a seat's open bid can't end, or what was laid down can't have
 been drawn, are too many.
 """
-FIRST_HAND: Final = NUM_COLOURS + STARTING_BLACK_CARDS
+TOPS: Final = NUM_COLOURS
+"""Visible cards, the last that chance decides in the setup of a whole game."""
 FIRST_BLACK: Final = BID + BLACK * NUM_RANKS
 
 
@@ -69,25 +70,31 @@ class HiddenCards:
         stacks: counts by rank of the black cards that were face down after each shuffle, less those
             that the seat has seen drawn.
         unseen: [colour] → counts by rank of the coloured cards that the seat can't locate.
-        starts: where each seat's first hand begins in the setup's chance (SET-1 to SET-5).
+        places: where the hidden cards of each seat and colour stand in the setup's chance (SET-1 to
+            SET-5).
     """
 
     def __init__(self, state: State, seat: int) -> None:
         self.state, self.seat = state, seat
-        seats = range(state.table.num_players)
+        seats = range(state.table.game.num_players)
         self.others = [other for other in seats if other != seat]
-        before = (14 if state.table.side == "front" else 7) + 20
-        self.starts = [before + FIRST_HAND * other for other in seats]
         self.draws: list[Draw] = []
         self.shown: list[tuple[int, int, int]] = []
         setup, *steps = state.steps
         first, now = game_of(setup.record)[0], game_of(state.record)[0]
+        place = len(setup.chance) - TOPS if state.task is None else len(setup.chance)
+        place -= int(first["unknown"].sum())
+        self.places: dict[tuple[int, int], range] = {}
+        for owner, colour in product(seats, range(NUM_COLOURS + 1)):
+            end = place + int(first["unknown"][owner, colour])
+            self.places[owner, colour], place = range(place, end), end
         own = (now["hand"] - now["known"])[seat, :NUM_COLOURS]
         self.unseen: list[list[int]] = (now["unlocated"][:NUM_COLOURS] - own).tolist()
-        black = first["face_down"][BLACK] + first["hand"][:, BLACK].sum(axis=0)
+        hidden = (first["hand"] - first["known"])[:, BLACK].sum(axis=0)
+        black = first["face_down"][BLACK] + hidden
         self.stacks: list[list[int]] = [black.tolist()]
-        for owner, start in enumerate(self.starts):
-            for place in range(start + NUM_COLOURS, start + FIRST_HAND):
+        for owner in seats:
+            for place in self.places[owner, BLACK]:
                 self._drawn(owner, 0, place, setup.chance[place])
         for number, step in enumerate(steps, 1):
             earlier = game_of(state.steps[number - 1].record)[0]
@@ -163,7 +170,7 @@ class HiddenCards:
             bag = shuffled(counts, generator)
             for seat in self.others:
                 if games[0]["unknown"][seat, colour]:
-                    chance[0][self.starts[seat] + colour] = bag[-1]
+                    chance[0][self.places[seat, colour][0]] = bag[-1]
                     hand[seat, colour, bag.pop()] += 1
             face_down[colour] = np.bincount(bag, minlength=NUM_RANKS)
         face_down[BLACK] = np.bincount(ranks[len(self.draws) :], minlength=NUM_RANKS)
@@ -213,7 +220,7 @@ def resampled(state: State, seat: int, uniform: Callable[[], float]) -> State:
             "determinizations are drawn where a seat is to act or the game is over, not while "
             "chance decides"
         )
-    seat = check_seat(seat, state.table.num_players, "player")
+    seat = check_seat(seat, state.table.game.num_players, "player")
     if seat not in state.hidden:
         state.hidden[seat] = HiddenCards(state, seat)
     cards: HiddenCards = state.hidden[seat]

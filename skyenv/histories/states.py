@@ -35,6 +35,8 @@ from skyenv.engine.game import SETUP, Game
 from skyenv.engine.games import results
 from skyenv.engine.kernels import outcome_of
 from skyenv.engine.observation import codes_of, names
+from skyenv.engine.options import DEFAULT_MAX_TURNS, GameOptions
+from skyenv.engine.tasks import beginnings, payoffs
 from skyenv.errors import ChanceError, shown
 from skyenv.render.text import text
 from skyenv.rules.actions import ACTION_NAMES
@@ -52,27 +54,38 @@ OUTCOME_NAMES: Final = (
 _NAMES: Final = names()
 
 
+BEGINNING: Final = -2  # instead of an action: the choice of a task's beginning
+
+
 class Table:
     """The common part of all states of one kind of game; :func:`table_of` makes it.
 
     Attributes:
-        board: the printed board of the side.
-        start: the state before the setup.
+        options: the kind of game.
+        start: the state before the setup; of a task that names no beginning, before that is chosen.
         first_lines: the first line of every seat's information state.
     """
 
-    def __init__(self, num_players: int, side: str, max_turns: int) -> None:
-        self.num_players, self.side, self.max_turns = num_players, side, max_turns
+    def __init__(self, options: GameOptions) -> None:
+        self.options = options
         self._local = threading.local()
-        game = self.game
-        self.board = game.board
-        self.first_lines = [first_line(game, seat) for seat in range(num_players)]
-        blank = blank_game(num_players, game.board, max_turns).tobytes()
-        outcomes = game.play_unchecked(blank, SETUP, ())
-        self.start = State(self, blank, (), pending=SETUP, outcomes=outcomes)
+        game, task = self.game, options.task
+        self.first_lines = [first_line(game, seat) for seat in range(options.num_players)]
+        if task is None:
+            blank = blank_game(options.num_players, options.board, options.max_turns)
+        else:
+            blank = beginnings(task)
+        number = len(blank)
+        if number == 1:
+            outcomes = game.play_unchecked(blank.tobytes(), SETUP, ())
+        else:
+            outcomes = [(index, 1 / number) for index in range(number)]
+        pending = SETUP if number == 1 else BEGINNING
+        self.start = State(self, blank[:1].tobytes(), (), pending=pending, outcomes=outcomes)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return table_of, (self.num_players, self.side, self.max_turns)
+        options = self.options
+        return table_of, (options.num_players, options.side, options.max_turns, options.task)
 
     @property
     def game(self) -> Game:
@@ -80,19 +93,24 @@ class Table:
         meanwhile.
         """
         if not hasattr(self._local, "game"):
-            self._local.game = Game(self.num_players, self.side, 0, max_turns=self.max_turns)
+            self._local.game = Game(seed=0, options=self.options)
         game: Game = self._local.game
         return game
 
 
-@lru_cache(maxsize=64)
-def table_of(num_players: int, side: str, max_turns: int) -> Table:
-    """Return the table for a number of players, a side of the board and a number of turns.
+@lru_cache(maxsize=128)
+def table_of(
+    num_players: int, side: str, max_turns: int = DEFAULT_MAX_TURNS, task: str | None = None
+) -> Table:
+    """Return the table for a number of players, a side of the board and a number of turns, or for a
+    task, which decides all these.
 
     Raises:
         OptionError: an option has a wrong value.
     """
-    return Table(num_players, side, max_turns)
+    if task is not None:
+        return Table(GameOptions(task=task))
+    return Table(GameOptions(num_players, side, max_turns=max_turns))
 
 
 @dataclass(eq=False)
@@ -171,8 +189,8 @@ class State:
         steps: the steps that led there.
         seat: the seat to act; NONE if the game is over or chance decides.
         legal: numbers of its legal actions, ascending.
-        pending: the action of which chance has more to decide, SETUP, or None: a seat is to act, or
-            the game is over.
+        pending: the action of which chance has more to decide, SETUP, BEGINNING, or None: a seat is
+            to act, or the game is over.
         chance: what chance has decided of it so far.
         outcomes: what chance decides next, (number, probability); empty if it is not its turn.
         hidden: for seats what :func:`skyenv.histories.resampling.resampled` has found of the cards
@@ -200,7 +218,8 @@ class State:
 
     def __reduce__(self) -> tuple[Any, ...]:
         steps = [(step.action, step.chance) for step in self.steps]
-        return replayed, (self.table, steps, self.pending, self.chance)
+        pending = None if self.pending == BEGINNING else self.pending
+        return replayed, (self.table, steps, pending, self.chance)
 
     # ---- playing on ----
 
@@ -219,9 +238,13 @@ class State:
             played = action
         else:
             if action not in dict(self.outcomes):
-                possible = [f"{number} ({OUTCOME_NAMES[number]})" for number, _ in self.outcomes]
+                possible = [f"{number} ({self.name_of(number)})" for number, _ in self.outcomes]
                 told = f"chance can't decide {shown(action)} here, only {', '.join(possible)}"
                 raise ChanceError(told, len(self.chance))
+            if played == BEGINNING:
+                options = table.options
+                task = f"{options.task}/{action}"
+                return table_of(options.num_players, options.side, task=task).start
             chance = (*self.chance, action)
         outcomes = game.play_unchecked(self.record, played, chance)
         if outcomes:
@@ -229,7 +252,7 @@ class State:
                 table, self.record, self.steps, pending=played, chance=chance, outcomes=outcomes
             )
         seat, rows = self._actor(), game.event_rows()
-        step = Step(table.board, seat, played, chance, rows, game.position())
+        step = Step(game.board, seat, played, chance, rows, game.position())
         return State.settled(table, game, (*self.steps, step))
 
     def _actor(self) -> int:
@@ -237,6 +260,15 @@ class State:
         return self.seat if self.pending is None else int(game_of(self.record)["seat"][0])
 
     # ---- what is told of it ----
+
+    @property
+    def task(self) -> str | None:
+        """The task's beginning that is played, such as "alea-4/7"; None: a whole game."""
+        return self.table.options.task
+
+    def name_of(self, outcome: int) -> str:
+        """What chance decides by a number here."""
+        return f"beginning {outcome}" if self.pending == BEGINNING else OUTCOME_NAMES[outcome]
 
     @property
     def is_over(self) -> bool:
@@ -252,7 +284,9 @@ class State:
 
     def _under_way(self) -> list[Event]:
         """The event of an action of which chance has more to decide, if there is one."""
-        return [] if self.pending in (None, SETUP) else [action_event(self._actor(), self.pending)]
+        if self.pending in (None, SETUP, BEGINNING):
+            return []
+        return [action_event(self._actor(), self.pending)]
 
     def information(self, seat: int) -> str:
         """:func:`skyenv.engine.events.information_state`, of which most was written for
@@ -270,7 +304,8 @@ class State:
         """
         if not self.steps:
             return np.zeros(information_size(events), np.float32)
-        seat, game = check_seat(seat, self.table.num_players), self.table.game
+        game = self.table.game
+        seat = check_seat(seat, game.num_players)
         parts = [step.numbers(seat, game) for step in self.steps]
         return in_one_vector([*parts, information_rows(self._under_way(), scaled=True)], events)
 
@@ -287,16 +322,20 @@ class State:
         return "\n".join(f"{_NAMES[entry]} {codes[entry]}" for entry in np.flatnonzero(codes))
 
     def returns(self) -> list[float]:
-        """Every seat's outcome (:func:`skyenv.engine.kernels.outcome_of`); 0 before the end and in
-        a truncated game.
+        """Every seat's outcome (:func:`skyenv.engine.kernels.outcome_of`), or its payoff in a task;
+        0 before the end and in a truncated game.
         """
-        game, players = game_of(self.record), self.table.num_players
+        game, players, task = game_of(self.record), self.table.game.num_players, self.task
         if not self.is_over or game["end"][0] == END_TRUNCATED:
             return [0.0] * players
+        if task is not None:
+            return payoffs(task, game)
         return list(outcome_of(results(game)[0][0, :players], players).tolist())
 
     def __str__(self) -> str:
-        decided = ", ".join(OUTCOME_NAMES[outcome] for outcome in self.chance) or "nothing yet"
+        decided = ", ".join(map(self.name_of, self.chance)) or "nothing yet"
+        if self.pending == BEGINNING:
+            return f"Task {self.task}; chance has not chosen a beginning yet"
         if self.pending == SETUP:
             return f"The setup; chance has decided: {decided}"
         table = text(game_of(self.record).view(np.recarray)[0])

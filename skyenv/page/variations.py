@@ -90,14 +90,13 @@ def drawn_anew(replay: Replay, step: int, seat: int, uniform: float) -> str:
         uniform: which of all that the seat can't tell from the real one; in [0, 1).
 
     Raises:
-        PageError: the game is a task, or is played on a board of its own.
+        PageError: the game is played on a board of its own.
     """
     game = replay.game
-    table = table_of(game.num_players, game.side, game.max_turns)
-    if table.board.rings != game.board.rings or game.options.task is not None:
+    table = table_of(game.num_players, game.side, game.max_turns, game.options.task)
+    if table.options.board.rings != game.board.rings:
         raise PageError(
-            "hidden cards are drawn anew only in whole games on the printed board; let them stay "
-            "as they were",
+            "hidden cards are drawn anew only on the printed board; let them stay as they were",
             409,
         )
     steps = [(SETUP, outcome_numbers(setup_outcomes(replay.events[0][0], game.side)))]

@@ -1,0 +1,105 @@
+"""Bidding tasks behind OpenSpiel: the same game, and the same numbers as OpenSpiel's own
+algorithms.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pyspiel
+import pytest
+from open_spiel.python.algorithms import cfr, exploitability
+
+from skyenv import Game, Games, OptionError
+from skyenv.engine.tasks import TASKS
+from skyenv.envs.open_spiel import HIGHEST_PAYOFF, SHORT_NAME
+from skyenv.tasks.best_response import Judge
+from skyenv.tasks.equilibrium import Solver
+from skyenv.tasks.tree import Beginning
+
+
+def loaded(task: str, position: int = -1) -> Any:
+    return pyspiel.load_game(SHORT_NAME, {"task": task, "position": position})
+
+
+def finished(game: Any, seed: int) -> Any:
+    """A state at the end of a random game."""
+    state, rng = game.new_initial_state(), random.Random(seed)
+    while not state.is_terminal():
+        state.apply_action(rng.choice(state.legal_actions()))
+    return state
+
+
+@pytest.mark.parametrize(("task", "position"), [("alea-4", -1), ("duel-3", 7), ("three-3", 2)])
+def test_openspiel_plays_tasks(task: str, position: int) -> None:
+    """OpenSpiel's own simulation; and the same game as everywhere, with its payoff."""
+    game = loaded(task, position)
+    assert game.num_players() == TASKS[task].num_players
+    pyspiel.random_sim_test(game, num_sims=2, serialize=True, verbose=False)
+    for seed in range(5):
+        state = finished(game, seed)
+        assert sum(move.player >= 0 for move in state.full_history()) <= game.max_game_length()
+        played = state.to_game()
+        assert played.options.task == state.position.task
+        assert played.events[-1]["payoff"] == state.returns()
+        again = Game.from_record(played.to_record())
+        assert again.events == played.events
+
+
+@pytest.mark.rule("INF-2")
+@pytest.mark.parametrize(("task", "position"), [("alea-4", -1), ("duel-4", 3), ("set-2", -1)])
+def test_a_determinization_has_a_history_that_leads_to_it(task: str, position: int) -> None:
+    game, rng = loaded(task, position), random.Random(3)
+    state = game.new_initial_state()
+    while state.is_chance_node() or len(state.legal_actions()) < 2:
+        state.apply_action(rng.choice(state.legal_actions()))
+    for _ in range(2):
+        state.apply_action(rng.choice(state.legal_actions()))
+    for seat in range(2):
+        hands = set()
+        for _ in range(20):
+            other = state.resample_from_infostate(seat, rng.random)
+            assert other.information_state_string(seat) == state.information_state_string(seat)
+            replayed = game.new_initial_state()
+            for action in other.history():
+                replayed.apply_action(action)
+            assert str(replayed) == str(other)
+            hands.add(other.information_state_string(1 - seat))
+        assert len(hands) > 1
+
+
+def test_best_responses_and_cfr_are_those_of_openspiel() -> None:
+    made, game = Beginning("park-4/31"), loaded("park-4", 31)
+    judge, ours, theirs = Judge(made.tree), Solver(made.tree), cfr.CFRPlusSolver(game)
+    for _ in range(3):
+        ours.run(1)
+        theirs.evaluate_and_update_policy()
+        conv = exploitability.nash_conv(game, theirs.average_policy())
+        assert ours.solution().nash_conv == pytest.approx(conv, abs=1e-9)
+        assert judge.nash_conv(ours.solution().policy) == pytest.approx(conv, abs=1e-9)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_no_payoff_exceeds_the_bounds(task: str) -> None:
+    games = Games(2000, task=task, seed=4, autoreset=False, observation=None)
+    paid = np.zeros(games.reward.shape)
+    while (games.seat >= 0).any():
+        going = games.seat >= 0
+        games.play_random(1)
+        paid[going] += games.reward[going]
+    assert abs(paid).max() < HIGHEST_PAYOFF / 2
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"task": "chess"}, "task must be one of"),
+        ({"task": "duel-3", "position": 32}, "beginnings duel-3/0 to duel-3/31"),
+        ({"position": 3}, "name the task"),
+    ],
+)
+def test_wrong_tasks_are_named(params: dict[str, Any], message: str) -> None:
+    with pytest.raises((OptionError, pyspiel.SpielError), match=message):
+        pyspiel.load_game(SHORT_NAME, params)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.engine.knowledge import view
-from skyenv.rules.components import BLACK, CARD_VALUES, COLOURS, NUM_RANKS
+from skyenv.rules.components import BLACK, CARD_COLOURS, CARD_VALUES, NUM_RANKS
 from skyenv.rules.state import GAME_DTYPE, NONE
 
 Chances = npt.NDArray[np.float64]
@@ -82,11 +82,10 @@ def what_can_come(position: Any, seat: int | None) -> dict[str, Any]:
         Alea's bid with their probabilities; null without Alea.
     """
     stacks = Stacks.of(position, seat)
-    every = [stacks.next_card(colour) for colour in range(BLACK + 1)]
     return {
         "cards": [
             {"stack": name, "chances": None if chances is None else chances.round(4).tolist()}
-            for name, chances in zip([*COLOURS, "black"], every, strict=True)
+            for name, chances in zip(CARD_COLOURS, map(stacks.next_card, range(6)), strict=True)
         ],
         "alea": [[total, round(chance, 4)] for total, chance in stacks.alea().items()]
         if position["num_players"] == 2

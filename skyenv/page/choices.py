@@ -136,7 +136,7 @@ def probable(
         if level:
             told = agent.evaluate(as_decisions(batch_of(after[midst]), agent))
             probabilities = np.asarray(told[0], np.float64) if told else np.zeros((0, NUM_ACTIONS))
-    choices = [Choice(max(same)[1], sum(chance for chance, _ in same)) for same in found.values()]
+    choices = (Choice(max(ways)[1], sum(chance for chance, _ in ways)) for ways in found.values())
     return sorted(choices, key=lambda one: -(one.sure or 0.0))
 
 

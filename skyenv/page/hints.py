@@ -88,8 +88,8 @@ def advise(
     paths: list[Path] = [(), *(one.actions for one in best)]
     chances: list[Any] = [None] * len(paths)
     if estimator is not None:
-        asks = [(position, seat, path) for path in paths]
-        chances = win_chances(estimator.agent, asks).round(4).tolist()
+        told = win_chances(estimator.agent, [(position, seat, path) for path in paths])
+        chances = told.round(4).tolist()
     return {
         "agent": entry.name,
         "seat": seat,

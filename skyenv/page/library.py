@@ -132,8 +132,12 @@ class Library:
         games.sort(key=lambda game: game[SORTS[sort]], reverse=given.get("order") != "rising")
         pages = max(1, -(-len(games) // PAGE))
         page = min(max(1, page), pages)
-        shown_here = games[PAGE * (page - 1) : PAGE * page]
-        return {"games": shown_here, "total": len(games), "page": page, "pages": pages}
+        return {
+            "games": games[PAGE * (page - 1) : PAGE * page],
+            "total": len(games),
+            "page": page,
+            "pages": pages,
+        }
 
     def state(self) -> dict[str, Any]:
         """The folders, how far they have been read, what is damaged, and which agents play in

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import cached_property, partial
 from itertools import islice
@@ -74,7 +74,6 @@ def summaries(content: bytes) -> list[Payload]:
     for lines in iter_games(io.BytesIO(content)):
         if lines.number > MOST_GAMES:
             raise PageError(f"the record has more than {MOST_GAMES} games; split it", 413)
-        actions = 0
         for actions, game in enumerate(Game.positions(lines)):  # noqa: B007 (the last one is looked at)
             if actions > left:
                 raise PageError(f"the record has more than {MOST_ACTIONS} actions; split it", 413)
@@ -217,13 +216,12 @@ class Replay:
         ]
 
     def charts(
-        self, rows: Rows, kind: Kind, marks: Iterable[tuple[int, int]] = ()
+        self, rows: Rows, kind: Kind, marks: Sequence[tuple[int, int]] = ()
     ) -> dict[str, str]:
         """A chart of some numbers of every seat over the game, for wide screens and for phones."""
-        marked = list(marks)
         return {
-            "wide": chart(rows, self.names, kind, marks=marked),
-            "narrow": chart(rows, self.names, kind, NARROW_CHART, marked),
+            "wide": chart(rows, self.names, kind, marks=marks),
+            "narrow": chart(rows, self.names, kind, NARROW_CHART, marks),
         }
 
     def payload(self) -> Payload:

@@ -61,11 +61,17 @@ def worth(seen: Any) -> dict[str, Any] | None:
     ]
     others = [other for other in range(int(game["num_players"])) if other != seat]
     has_alea = game["num_players"] == 2 and game["alea"] == ALEA_WAITS
+    alea = Stacks.of_view(seen).alea() if has_alea else {}
     return {
         "colours": colours,
         "assumes": PARK if in_park else DISTRICT,
         "stop": int(game["floors"][place].sum()) if not in_park and is_full(game, place) else None,
-        "alea": _exceeding(Stacks.of_view(seen).alea()) if has_alea else None,
+        "alea": [
+            [total, round(sum(chance for other, chance in alea.items() if other > total), 4)]
+            for total in range(max(alea))
+        ]
+        if alea
+        else None,
         "others": [
             {"seat": other, "most": most_bid(seen, other)}
             for other in others
@@ -79,14 +85,6 @@ def park_vp(game: Any) -> float:
     tiles = np.repeat(np.arange(len(game["park_tiles"])), game["park_tiles"]).tolist()
     sets = list(combinations(tiles, min(TILES_TURNED_UP, len(tiles))))
     return round(sum(int(PLOT_VALUE[len(set(one))]) for one in sets) / len(sets), 2)
-
-
-def _exceeding(totals: dict[int, float]) -> list[list[float]]:
-    highest = max(totals)
-    return [
-        [total, round(sum(chance for other, chance in totals.items() if other > total), 4)]
-        for total in range(highest)
-    ]
 
 
 def most_bid(seen: Any, seat: int) -> int:

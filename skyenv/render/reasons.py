@@ -258,8 +258,8 @@ def _why_no_move(game: Any, action: int) -> Sentence | None:
         return None
     if place == here:
         return _because(f"the {who} commissioner is in {PLACE_NAMES[place]} already", "MOVE-1")
-    names = [PLACE_NAMES[target] for target in targets]
-    text = f"from {PLACE_NAMES[here]} the {who} commissioner can only go to {' or '.join(names)}"
+    names = " or ".join(PLACE_NAMES[target] for target in targets)
+    text = f"from {PLACE_NAMES[here]} the {who} commissioner can only go to {names}"
     return _because(text, "MOVE-4" if here == CENTRAL_PARK else "MOVE-1", "COM-5")
 
 
@@ -303,10 +303,8 @@ def _why_no_bid(game: Any, action: int) -> Sentence | None:
     if colour != BLACK:
         left += sum(int(hand[BLACK][r]) * (r + LOWEST_CARD) for r in range(NUM_RANKS))
     if left <= missing:
-        most = int(game["bid_total"][seat]) + left
-        return _because(
-            f"the bid must exceed {game['highest']}, and would end at {most} at the most", "AUC-3"
-        )
+        most = f"would end at {int(game['bid_total'][seat]) + left} at the most"
+        return _because(f"the bid must exceed {game['highest']}, and {most}", "AUC-3")
     return None
 
 

@@ -149,9 +149,8 @@ def _legal_set(legal: npt.ArrayLike | None) -> frozenset[int]:
         return frozenset()
     mask = np.asarray(legal)
     if mask.shape != (NUM_ACTIONS,):
-        shape = shown(mask.shape)
         raise OptionError(
-            f"legal must be an action mask of shape ({NUM_ACTIONS},), not of shape {shape}"
+            f"legal must be an action mask of shape ({NUM_ACTIONS},), not {shown(mask.shape)}"
         )
     return frozenset(np.flatnonzero(mask).tolist())
 

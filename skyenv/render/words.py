@@ -235,10 +235,8 @@ _ACTION_RULES: Final = {
 def _third(phrase: str) -> str:
     """``takes a card`` of ``take a card``."""
     verb, space, rest = phrase.partition(" ")
-    return f"{_IRREGULAR.get(verb, f'{verb}s')}{space}{rest}"
-
-
-_IRREGULAR: Final = {"pass": "passes", "have": "has"}
+    irregular = {"pass": "passes", "have": "has"}
+    return f"{irregular.get(verb, f'{verb}s')}{space}{rest}"
 
 
 def _action_rules(action: int) -> tuple[str, ...]:
@@ -397,8 +395,7 @@ def _in_words(event: Event, name: Callable[[int], str]) -> dict[str, Any]:
 
 
 def _gains(points: Iterable[tuple[int, int]], name: Callable[[int], str]) -> str:
-    gains = [f"{name(seat)} +{vp}" for seat, vp in points if vp]
-    return ", ".join(gains) or "nobody gets VP"
+    return ", ".join(f"{name(seat)} +{vp}" for seat, vp in points if vp) or "nobody gets VP"
 
 
 def _win(names: Sequence[str], score: int) -> str:
@@ -610,5 +607,5 @@ def progress(table: Table) -> list[str]:
     parts = [counted(int(game["turns"]), "turn") if is_over else f"turn {game['turns'] + 1}"]
     if game["option"] != NONE and not is_over:
         parts.append(f"option {'ABCD'[game['option']]}, {_ORDINALS[game['step']]} action")
-    placed = f"businesses {game['placed']} of {BUSINESSES_TO_PLACE}"
-    return [*parts, placed, f"building stops {game['stops']} of 2"]
+    parts.append(f"businesses {game['placed']} of {BUSINESSES_TO_PLACE}")
+    return [*parts, f"building stops {game['stops']} of 2"]

@@ -6,15 +6,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from clicks import HERE, follow
+from clicks import HERE, Step, follow
 from folders import record_of
 from pages import RunningServer, another, client_of, quick_catalogue
-from starlette.testclient import TestClient
 
 from experiments.tools.chromium import Browser
 from processes import Threads
@@ -65,23 +63,17 @@ def indexed(root: Path) -> Library:
     return library
 
 
-FILTERS: dict[str, Callable[[dict[str, Any]], bool]] = {
-    "agent=ann": lambda game: "ann" in game["names"],
-    "winner=bob": lambda game: "bob" in [game["names"][seat] for seat in game["winners"]],
-    "players=3": lambda game: game["players"] == 3,
-    "text=TWO <img": lambda game: "two" in game["label"] and "<img src=x>" in game["names"],
-}
-
-
 def test_filters_and_order(folder: Path) -> None:
     library = indexed(folder)
     every = library.search([])["games"]
     assert len(every) == 10
     assert {"<img src=x>", "b  [31m"} in [{*game["names"]} for game in every]
-    for asked, passes in FILTERS.items():
-        name, _, value = asked.partition("=")
-        found = library.search([(name, value)])["games"]
-        assert found == [game for game in every if passes(game)] != every
+    told = {"agent ann": 7, "winner bob": 1, "players 3": 3, "text TWO <img": 3, "side back": 3}
+    for asked, number in told.items():
+        name, _, value = asked.partition(" ")
+        assert library.search([(name, value)])["total"] == number, asked
+    ann = library.search([("agent", "ann"), ("side", "front")])["games"]
+    assert ann == [game for game in every if "ann" in game["names"] and game["side"] == "front"]
     margins = [game["margin"] for game in library.search([("sort", "margin")])["games"]]
     assert margins == sorted(margins, reverse=True)
     with pytest.raises(PageError, match="sort must be"):
@@ -132,59 +124,59 @@ def test_damage_costs_its_game_and_is_told_without_the_path(tmp_path: Path) -> N
     assert str(tmp_path) not in json.dumps(state)
 
 
-@pytest.fixture
-def bob(folder: Path) -> Iterator[TestClient]:
-    with client_of(serve(folder)) as client:
-        client.get("/")
-        yield client
-
-
-def test_every_browser_can_open_a_game_by_its_address_and_nothing_else(bob: TestClient) -> None:
+def test_every_browser_can_open_a_game_by_its_address_and_nothing_else(folder: Path) -> None:
     """Also when nothing has been read yet."""
-    replay = bob.get(f"/api/replays/{TWO}/4").json()
-    assert bob.get(f"/api/library/{TWO}/4").text == record_of(3, NAMES)
-    other: Any = bob.app
-    assert another(other).get(f"/api/replays/{TWO}/4").json() == replay
-    for path, status in ((f"{'0' * 16}/1", 404), (f"{TWO}/99", 404), (f"{TWO}/{'1' * 30}", 400)):
-        for where in ("library", "replays"):
-            answer = bob.get(f"/api/{where}/{path}")
+    app, wrong = serve(folder), {f"{'0' * 16}/1": 404, f"{TWO}/99": 404, f"{TWO}/{'1' * 30}": 400}
+    with client_of(app):
+        ann, bob = another(app), another(app)
+        replay = bob.get(f"/api/replays/{TWO}/4").json()
+        assert bob.get(f"/api/library/{TWO}/4").text == record_of(3, NAMES)
+        assert ann.get(f"/api/replays/{TWO}/4").json() == replay
+        for path, status in [*wrong.items()] * 2:
+            answer = bob.get(f"/api/library/{path}")
             assert (answer.status_code, {*answer.json()}) == (status, {"error"})
+            assert bob.get(f"/api/replays/{path}").status_code == status
 
 
 # ---- in a browser ----
 
 
-@pytest.fixture
-def address(folder: Path) -> Iterator[str]:
-    """Where a server with the games is."""
+FALLING = "#games th[aria-sort=descending]:nth-child(5)"
+GAMES: list[Step] = [
+    ("", "#count", "10 games"),
+    ("check", "#games", HERE),
+    ("set [name=players] 2", "#count", "7 games"),
+    ("click #games th:nth-child(5) a", FALLING, HERE),
+    ("reload", FALLING, HERE),  # the address is all there is
+    ("", "#count", "7 games"),
+    ("click #games tbody a", "#board svg", HERE),
+]
+LADDER: list[Step] = [
+    ("", "#matrix button[aria-pressed=true]", HERE),
+    ("", "#pair-games", "games of them"),
+    ("check", "#matrix", HERE),
+    ("click #which a[href*='players=2&side=front']", "#ratings", "random"),
+]
+
+
+@pytest.mark.parametrize(
+    ("where", "steps"),
+    [
+        ("library", GAMES),
+        ("ladder?players=3&side=front&one=greedy&other=builder", LADDER),
+        (
+            "ladder?players=2&side=front&one=random&other=greedy",
+            [("click .match button", "#board svg", HERE)],
+        ),
+    ],
+    ids=["games", "ladder", "match"],
+)
+def test_looking_through_games_and_ladders(
+    page: Browser, folder: Path, where: str, steps: list[Step]
+) -> None:
     running = RunningServer(serve(folder, "127.0.0.1"))
-    yield running.address
-    running.stop()
-
-
-def test_looking_through_games(page: Browser, address: str) -> None:
-    page.open(f"{address}/library")
-    falling = "#games th[aria-sort=descending]:nth-child(5)"
-    steps = [
-        ("", "#count", "10 games"),
-        ("check", "#games", HERE),
-        ("set [name=players] 2", "#count", "7 games"),
-        ("click #games th:nth-child(5) a", falling, HERE),
-        ("reload", falling, HERE),  # the address is all there is
-        ("", "#count", "7 games"),
-        ("click #games tbody a", "#board svg", HERE),
-    ]
-    follow(page, steps)
-
-
-def test_the_ladder_and_a_match(page: Browser, address: str) -> None:
-    page.open(f"{address}/ladder?players=3&side=front&one=greedy&other=builder")
-    steps = [
-        ("", "#matrix button[aria-pressed=true]", HERE),
-        ("", "#pair-games", "games of them"),
-        ("check", "#matrix", HERE),
-        ("click #which a[href*='players=2&side=front']", "#ratings", "random"),
-    ]
-    follow(page, steps)
-    page.open(f"{address}/ladder?players=2&side=front&one=random&other=greedy")
-    follow(page, [("click .match button", "#board svg", HERE)])
+    page.open(f"{running.address}/{where}")
+    try:
+        follow(page, steps)
+    finally:
+        running.stop()

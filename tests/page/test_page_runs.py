@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from clicks import HERE, follow
 from folders import NETWORK, PICTURE, make_run
-from pages import RunningServer, client_of, quick_catalogue
+from pages import RunningServer, begin, client_of, quick_catalogue
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
@@ -25,20 +25,12 @@ from skyenv.page.web import application
 FIRST = key_of("runs/first/milestones/000240.npz")
 
 
-def test_runs_are_found_in_folders_of_folders_without_links(tmp_path: Path) -> None:
-    runs = tmp_path / "runs"
-    for name in ("a", "b/c", ".hidden"):
-        make_run(runs / name)
-    (runs / "d").mkdir()
-    (runs / "d" / "model.npz").symlink_to(NETWORK)
-    (runs / "link").symlink_to(runs / "b")
-    told = Runs(roots_of([runs]), tmp_path / "kept").overview()
-    assert {run["name"] for run in told} == {"runs/a", "runs/b/c"}
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
+    """A run, and links, which aren't followed."""
     make_run(tmp_path / "runs" / "first")
+    (tmp_path / "runs" / "linked.npz").symlink_to(NETWORK)
+    (tmp_path / "runs" / "link").symlink_to(tmp_path / "runs" / "first")
     return tmp_path / "runs"
 
 
@@ -53,26 +45,20 @@ def offer(client: TestClient, key: str = FIRST) -> Any:
     return client.post(f"/api/runs/networks/{key}", json={})
 
 
-def begin(client: TestClient, agent: str) -> Any:
-    """The answer to a wish for a game with an agent."""
-    game = {"players": 2, "side": "front", "seats": ["me", f"agent:{agent}"]}
-    return client.post("/api/games", json=game)
-
-
 def test_a_network_of_a_run_is_played_against_also_when_the_run_is_gone(folder: Path) -> None:
     with client_of(made(folder)) as client:
         client.get("/runs")
-        assert str(folder.parent) not in client.get("/api/runs").text
-        assert (
-            client.get(f"/api/runs/pictures/{key_of('runs/first/curves.png')}").content == PICTURE
-        )
+        runs = client.get("/api/runs")
+        assert [run["name"] for run in runs.json()["runs"]] == ["runs/first"]
+        assert str(folder.parent) not in runs.text
+        picture = client.get(f"/api/runs/pictures/{key_of('runs/first/curves.png')}")
+        assert picture.content == PICTURE
         name = offer(client).json()["name"]
         shutil.copy(NETWORK.parent / "3-players.npz", folder / "first" / "milestones/000240.npz")
         assert offer(client).json()["name"] != name  # of a run that was begun anew
     shutil.rmtree(folder / "first")
     with client_of(made(folder)) as later:
-        later.get("/runs")
-        assert begin(later, name).status_code == 201
+        begin(later, ["me", f"agent:{name}"])
 
 
 class Hostile:
@@ -99,9 +85,11 @@ def test_nothing_of_a_run_is_unpickled(name: str, is_pickle: bool, folder: Path)
     copies.mkdir()
     agent, model = "first @ model (01234567)", key_of("runs/first/model.npz")
     shutil.copy(run / name, copies / f"{key_of(agent)}{Path(name).suffix}")
+    game = {"players": 2, "side": "front", "seats": ["me", f"agent:{agent}"]}
     with client_of(made(folder)) as client:
         client.get("/runs")
-        assert {offer(client, model).status_code, begin(client, agent).status_code} <= {400, 404}
+        assert offer(client, model).status_code in (400, 404)
+        assert client.post("/api/games", json=game).status_code in (400, 404)
     assert not mark.exists()
     with open(run / name, "rb") as stream:  # so this test can fail
         pickle.load(stream) if is_pickle else np.load(stream, allow_pickle=True)["network"]
@@ -121,13 +109,15 @@ def test_playing_against_a_milestone(page: Browser, folder: Path) -> None:
     server = RunningServer(made(folder, "127.0.0.1"))
     try:
         page.open(f"{server.address}/runs")
-        steps = [
-            ("", "#runs details[open] img", HERE),
-            ("check", "#runs select", HERE),
-            ("set #runs select 000240", "#runs button.primary", HERE),
-            ("click #runs button.primary", "#board svg", HERE),
-            ("", "body", "first @ 000240"),
-        ]
-        follow(page, steps)
+        follow(
+            page,
+            [
+                ("", "#runs details[open] img", HERE),
+                ("check", "#runs select", HERE),
+                ("set #runs select 000240", "#runs button.primary", HERE),
+                ("click #runs button.primary", "#board svg", HERE),
+                ("", "body", "first @ 000240"),
+            ],
+        )
     finally:
         server.stop()

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from accessibility import check_accessible
+from clicks import HERE, Step, follow
 from pages import RunningServer, few, judged_catalogue, played
 
-from experiments.tools.chromium import Browser, browser
-from skyenv.page.storage import Storage
+from experiments.tools.chromium import browser
+from skyenv.page.library import Library
+from skyenv.page.roots import key_of, roots_of
+from skyenv.page.storage import MEMORY, Storage
 from skyenv.page.web import application
 
 SMALL = """
@@ -18,69 +20,45 @@ SMALL = """
         .filter((one) => one.offsetParent && one.getBoundingClientRect().height < 43.5)
         .map((one) => one.id || one.textContent);
 """
+STEPS: list[Step] = [
+    ("", "#board svg", HERE),
+    ("set #adviser-1 greedy", "#ask", HERE),
+    ("click #ask", "#hint thead th:nth-child(4)", HERE),  # both agents, and the chance to win
+    ("", "#hint .wins", "Chance to win now: seat 1"),
+    ("", ".badge", HERE),
+    ("click #tools label:nth-of-type(2)", "#analyst", HERE),
+    ("check", "#analyst", HERE),
+    ("set #analyst greedy", "#analyse", HERE),
+    ("click #analyse", "#mistakes button", " — better: "),
+    ("click #mistakes button", "#count", r"^\s*[1-9]\d* /"),
+    ("click #tools label:nth-of-type(3)", "#out-number", HERE),
+    ("set #out-number 26", "#play-out", HERE),
+    ("click #play-out", "#out-results", "95 % interval"),
+    ("click #chances summary", "#chances table", HERE),
+    ("check", "#play-myself", HERE),
+    ("set #on-hidden anew", "#play-myself", HERE),
+]
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[RunningServer]:
-    """A page with an agent that estimates chances to win."""
-    storage = Storage(tmp_path / "bench.db")
-    running = RunningServer(application(storage, judged_catalogue(), ["127.0.0.1"]))
-    yield running
+def address(tmp_path: Path) -> Iterator[str]:
+    """Where a game lies, on a page with an agent that estimates chances to win."""
+    record = played(2, seed=3, turns=12).to_record(["greedy", "greedy"])
+    (tmp_path / "game.jsonl").write_text(record, encoding="utf-8")
+    library = Library(roots_of([tmp_path]))
+    running = RunningServer(
+        application(Storage(MEMORY), judged_catalogue(), ["127.0.0.1"], library=library)
+    )
+    yield f"{running.address}/library/{key_of(f'{tmp_path.name}/game.jsonl')}/1"
     running.stop()
 
 
-def tool(page: Browser, name: str) -> None:
-    """Open a tab beside a replay's board, which is accessible."""
-    page.run("document.querySelector(`#tools [value=${arguments[0]}]`).click()", name)
-    check_accessible(page)
-
-
-def set_value(page: Browser, name: str, value: str) -> None:
-    """Choose in a control."""
-    page.run("document.getElementById(arguments[0]).value = arguments[1]", name, value)
-
-
-def run(page: Browser, button: str) -> None:
-    """Begin a work by its button, and wait for its end."""
-    page.click(button)
-    page.wait_until(lambda: page.wait(button).is_enabled(), "the end")
-
-
 @pytest.mark.parametrize("phone", few([False, True], False))
-def test_a_game_is_asked_about_analysed_and_simulated(
-    bench: RunningServer, tmp_path: Path, phone: bool
-) -> None:
+def test_a_game_is_asked_about_analysed_and_simulated(address: str, phone: bool) -> None:
     """All tabs are accessible, and large enough to touch."""
-    path = tmp_path / "game.jsonl"
-    path.write_text(played(2, seed=3, turns=12).to_record(["greedy", "greedy"]), encoding="utf-8")
     with browser(dark=phone, phone=phone) as page:
-        page.open(f"{bench.address}/")
-        page.wait("#strengths input")
-        page.driver.find_element("id", "file").send_keys(str(path))
-        page.wait("#board svg")
-        set_value(page, "adviser-1", "greedy")
-        page.click("#ask")
-        columns = "return document.querySelectorAll('#hint thead th').length"
-        page.wait_until(lambda: page.run(columns) == 4, "both agents, and the chance to win")
-        assert "Chance to win now: seat 1" in page.text("#hint .wins")
-        assert page.run("return document.querySelectorAll('.badge').length") > 0
-        tool(page, "analyse")
-        set_value(page, "analyst", "greedy")
-        run(page, "#analyse")
-        mistake = page.wait("#mistakes button")
-        assert " — better: " in mistake.text
-        step = mistake.get_attribute("data-step")
-        page.click("#mistakes button")
-        page.wait_until(lambda: page.text("#count").startswith(f"{step} /"), "the mistake's step")
-        tool(page, "simulate")
-        set_value(page, "out-number", "26")
-        run(page, "#play-out")
-        assert "95 % interval" in page.text("#out-results")
-        page.click("#chances summary")
-        page.wait("#chances table")
-        check_accessible(page)
+        page.open(address)
+        follow(page, STEPS)
         assert not phone or page.run(SMALL) == []
-        set_value(page, "on-hidden", "anew")
-        page.click("#play-myself")
-        page.wait_until(lambda: "/seat/" in page.driver.current_url, "the table")
+        follow(page, [("click #play-myself", "#dock", HERE)])
         assert page.complaints() == []

@@ -76,9 +76,7 @@ def test_a_replay_is_played_on(ann: TestClient, anew: bool) -> None:
 @pytest.mark.parametrize(
     ("step", "body", "status"),
     [
-        (9, {"seats": ["me"]}, 400),
         (9, {"seats": ["me", "me"], "anew": True}, 400),
-        (9, {"seats": ["me", "agent:crowd"], "anew": "yes"}, 400),
         (9, {"seats": ["me", "agent:no"]}, 404),
         (16, {"seats": ["me", "me"]}, 404),
     ],

@@ -8,10 +8,12 @@ import functools
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from importlib.resources import files
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
 import numpy as np
 import pytest
@@ -29,25 +31,20 @@ from skyenv.rules.components import DISTRICTS
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 TEXT, TITLE = f"{NAMESPACE}text", f"{NAMESPACE}title"
 TABLES = [(2, "front"), (3, "back"), (4, "front")]
-PICTURES = [(*table, width) for table in TABLES for width in (1200, 640)]
 NAMES = ["ann", "a name with many words that is as long as that", "cid", "dee"]
+# The actions that have a place on the table.
 PLACED = {*range(OPTION_B, OPTION_C), *range(OPTION_D, PASS), *range(BID, BID_DONE)}
-"""The actions that have a place on the table."""
 TSQ = DISTRICTS.index("TSQ")
-SHAPES = {"svg", "g", "title", "text", "rect", "circle", "ellipse", "path"}
+# What a picture in HTML may not hold: ids, sheets, links and scripts; and what isn't a number.
 NEEDY = re.compile(r'\s(id|style|href|on\w+)="|url\(|<style|<script|None|nan')
-"""What a picture in HTML may not hold: ids, sheets, links and scripts; and what isn't a number."""
-
-ROOT = Path(__file__).resolve().parents[2]
 each_theme = pytest.mark.parametrize("theme", THEMES.values(), ids=list(THEMES))
-
-Element = ElementTree.Element
 
 
 def parsed(picture: str) -> Element:
     """The picture as a tree; it must be well-formed."""
     root = ElementTree.fromstring(picture)
-    assert {element.tag.removeprefix(NAMESPACE) for element in root.iter()} <= SHAPES
+    kinds = {element.tag.removeprefix(NAMESPACE) for element in root.iter()}
+    assert kinds <= {"svg", "g", "title", "text", "rect", "circle", "ellipse", "path"}
     return root
 
 
@@ -70,34 +67,22 @@ def positions(players: int, side: str) -> list[Game]:
     return [game.copy() for game in stages(players, side, "crowd", 3, every=17, max_turns=40)]
 
 
-Box = tuple[float, float, float, float]
-"""Left, right, top and bottom."""
-
-
 def boxes(
     element: Element, x: float = 0.0, y: float = 0.0, scale: float = 1.0
-) -> Iterator[tuple[Element, Box]]:
-    """Every text and every district, and the room that it takes in the picture's own units."""
+) -> Iterator[tuple[str, float, float, float, float]]:
+    """Every text and its room in the picture's own units: left, right, top, bottom."""
     moved = element.attrib.get("transform", "")
     if match := re.match(r"translate\((\S+) (\S+)\)(?: scale\((\S+)\))?$", moved):
         x, y = x + scale * float(match[1]), y + scale * float(match[2])
         scale *= float(match[3] or 1)
-    if "data-district" in element.attrib:
-        half = city.BLOCK / 2
-        yield element, (x - half, x + half, y - half, y + half)
     if element.tag == TEXT:
-        size, base = scale * float(element.attrib["font-size"]), float(element.attrib["y"])
+        left, base, size = (scale * float(element.attrib[one]) for one in ("x", "y", "font-size"))
         wide = width_of(element.text or "", size)
         share = {"middle": 0.5, "end": 1.0}.get(element.attrib.get("text-anchor", ""), 0.0)
-        left, base = x + scale * float(element.attrib["x"]) - share * wide, y + scale * base
-        yield element, (left, left + wide, base - 0.7 * size, base)
+        left += x - wide * share
+        yield element.text or "", left, left + wide, y + base - 0.7 * size, y + base
     for child in element:
         yield from boxes(child, x, y, scale)
-
-
-def overlap(one: Box, other: Box) -> bool:
-    """Whether two boxes have more in common than widths are estimated wrong by."""
-    return all(min(one[i + 1], other[i + 1]) - max(one[i], other[i]) > 3.0 for i in (0, 2))
 
 
 def check_marks(game: Game, root: Element) -> None:
@@ -115,28 +100,27 @@ def check_marks(game: Game, root: Element) -> None:
 
 def check_legible(root: Element, width: int) -> float:
     """Text is 12 pixels high where a wide picture has 930 pixels, or an upright one 600; it stays
-    inside, and nothing is written across other text or a district's edge.
+    inside, and nothing is written across other text. Widths are estimated, so 3 units are allowed.
 
     Returns:
         The picture's height.
     """
     _, _, breadth, height = map(float, root.attrib["viewBox"].split())
-    placed = list(boxes(root))
-    for text, (left, right, top, bottom) in placed:
-        if text.tag == TEXT:
-            assert bottom - top >= 0.7 * (15.49 if width == 1200 else 12.99), text.text
-            assert 0 <= left < right <= breadth, text.text
-            assert 0 <= top < bottom <= height, text.text
-    for (one, room), (other, beside) in combinations(placed, 2):
-        if overlap(room, beside) and one.text != other.text:  # a count stands on its own halo
-            assert other in one.iter(), (one.text, other.text)
+    placed = set(boxes(root))  # a count stands on its own halo
+    for text, left, right, top, bottom in placed:
+        assert bottom - top >= 0.7 * (15.49 if width == 1200 else 12.99), text
+        assert 0 <= left < right <= breadth and 0 <= top < bottom <= height, text  # noqa: PT018
+    for (one, *room), (other, *beside) in combinations(placed, 2):
+        shared = [min(room[i + 1], beside[i + 1]) - max(room[i], beside[i]) for i in (0, 2)]
+        assert min(shared) <= 3, (one, other)
     return height
 
 
 # ---- every picture ----
 
 
-@pytest.mark.parametrize(("players", "side", "width"), PICTURES)
+@pytest.mark.parametrize("width", [1200, 640])
+@pytest.mark.parametrize(("players", "side"), TABLES)
 def test_pictures_are_complete_marked_and_legible(players: int, side: str, width: int) -> None:
     heights = set()
     for game in positions(players, side):
@@ -265,9 +249,9 @@ def test_names_and_titles_are_escaped(name: str, width: int) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        *(({"seat": seat}, "seat must be a whole number from 0 to 1") for seat in (2, -1, "0")),
+        ({"seat": 2}, "seat must be a whole number from 0 to 1"),
         ({"theme": "sepia"}, "theme must be one of light, dark"),
-        *(({"width": width}, "width must be a whole number") for width in (0, 1.5)),
+        ({"width": 0}, "width must be a whole number"),
         ({"legal": np.ones(5)}, "legal must be an action mask"),
         ({"agents": ["a"]}, "agents must name each of the 2 seats"),
         ({"events": [{"event": "rain"}]}, "there is no event 'rain'"),
@@ -286,7 +270,7 @@ def test_wrong_arguments_are_named(options: dict[str, Any], message: str) -> Non
 @each_theme
 def test_the_page_has_the_colours_of_the_table(theme: Any) -> None:
     """Those of its seats, and those that pictures name by variables."""
-    sheet = (ROOT / "skyenv/page/static/page.css").read_text(encoding="utf-8")
+    sheet = files("skyenv.page").joinpath("static/page.css").read_text(encoding="utf-8")
     (block,) = re.findall(rf"color-scheme: {theme.name};(.*?)\}}", sheet, re.DOTALL)
     assert tuple(re.findall(r"--seat-\d: (#\w+);", block)) == theme.seat_lines
     colours = dict(declaration.split(":") for declaration in variables(theme).split(";"))

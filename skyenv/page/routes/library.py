@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from functools import cache
+from itertools import product
 from typing import Any, Final
 
 from starlette.requests import Request
@@ -19,29 +20,6 @@ from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
 NO_LIBRARY: Final = "this page was started without folders of games; start it with --games FOLDER"
 RECORD: Final = "application/jsonl; charset=utf-8"
-_OF_A_LADDER: Final = (
-    "date",
-    "players",
-    "side",
-    "paired_seeds",
-    "games",
-    "anchors",
-    "agents",
-    "better",
-    "pairs",
-    "predicted",
-    "duels",
-)
-_OF_AN_AGENT: Final = (
-    "name",
-    "version",
-    "description",
-    "rating",
-    "wins",
-    "vp",
-    "margin",
-    "paired_seeds",
-)
 
 
 def _library(request: Request) -> Library:
@@ -91,14 +69,10 @@ def attachment(content: bytes, kind: str, name: str) -> Response:
 
 @cache
 def _ladders() -> list[dict[str, Any]]:
-    """The ladders that ship, as far as the page shows them."""
-    shown = []
-    for players in range(MIN_PLAYERS, MAX_PLAYERS + 1):
-        for side in SIDES:
-            content = ladder.read(ladder.path_of(players, side))
-            agents = [{name: agent[name] for name in _OF_AN_AGENT} for agent in content["agents"]]
-            shown.append({**{name: content[name] for name in _OF_A_LADDER}, "agents": agents})
-    return shown
+    """The ladders that ship, without the samples of their ratings, which are large."""
+    tables = product(range(MIN_PLAYERS, MAX_PLAYERS + 1), SIDES)
+    contents = [ladder.read(ladder.path_of(players, side)) for players, side in tables]
+    return [content | {"samples": None} for content in contents]
 
 
 async def _list_ladders(request: Request) -> Response:

@@ -17,6 +17,7 @@ from skyenv.engine.game import Game
 from skyenv.engine.games import Games, results
 from skyenv.engine.options import GameKeywords, GameOptions, options_of
 from skyenv.errors import OptionError
+from skyenv.rules.components import SIDES
 from skyenv.rules.state import END_TRUNCATED
 from skyenv.seeds import EVALUATION, secret_seeds, seeds_of
 
@@ -228,3 +229,14 @@ def play_game(
     while played.seat is not None:
         played.play(decide_game(played, agents[played.seat], SALT + played.seat))
     return played
+
+
+def batch_of(states: npt.NDArray[np.void]) -> Games:
+    """Return positions of games of one kind, GAME_DTYPE (k,), as a batch that can be played on."""
+    first = states[0]
+    players, side = int(first["num_players"]), SIDES[first["side"]]
+    turns = int(first["max_turns"])
+    games = Games(len(states), players, side, 0, max_turns=turns, autoreset=False, observation=None)
+    games.state[:] = states
+    games.refresh()
+    return games

@@ -14,12 +14,13 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from skyenv.arena.matches import batch_of
 from skyenv.engine.games import results
 from skyenv.page.catalogue import CatalogueEntry
 from skyenv.page.chart import WIN, Rows
 from skyenv.page.choices import Path, completed, imagined, same, text
 from skyenv.page.payloads import Payload
-from skyenv.page.playouts import SURE, batch_of, shares_of
+from skyenv.page.playouts import SURE, shares_of
 from skyenv.page.replays import Replay
 from skyenv.page.win_chance import POWER, WORLDS, Ask, in_worlds, sharpened
 from skyenv.page.workers import Report

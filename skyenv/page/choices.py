@@ -19,9 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, Decisions, checked_actions
+from skyenv.arena.matches import batch_of
 from skyenv.engine.games import Games
 from skyenv.engine.knowledge import view
-from skyenv.page.playouts import batch_of, played, starts
+from skyenv.page.playouts import played, starts
 from skyenv.page.win_chance import digest
 from skyenv.render import words
 from skyenv.rules.actions import BID, BID_DONE, MOVE, NUM_ACTIONS, TAKE

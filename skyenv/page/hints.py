@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, checked_actions, decide_game, first_evaluation
+from skyenv.arena.matches import batch_of
 from skyenv.engine.game import Game
 from skyenv.page import choices
 from skyenv.page.catalogue import CatalogueEntry
 from skyenv.page.choices import Choice, Path, same
 from skyenv.page.errors import PageError
 from skyenv.page.payloads import Payload
-from skyenv.page.playouts import batch_of
 from skyenv.page.win_chance import win_chances
 from skyenv.page.workers import Report
 from skyenv.rules.state import NONE

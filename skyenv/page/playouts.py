@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import decide_each
-from skyenv.arena.matches import SALT
-from skyenv.engine.games import Games, results
+from skyenv.arena.matches import SALT, batch_of
+from skyenv.engine.games import results
 from skyenv.engine.knowledge import resample
 from skyenv.engine.knowledge import view as view_of
 from skyenv.page.catalogue import CatalogueEntry
@@ -26,23 +26,6 @@ AT_ONCE: Final = 25
 """Games that are played together; after each such bunch it is told how they went."""
 SURE: Final = 1.96
 """Standard errors on each side of a 95 % interval."""
-
-
-def batch_of(states: npt.NDArray[np.void]) -> Games:
-    """Positions of a game as a batch that can be played on."""
-    first = states[0]
-    side = "back" if first["side"] else "front"
-    games = Games(
-        len(states),
-        int(first["num_players"]),
-        side,
-        0,
-        max_turns=int(first["max_turns"]),
-        autoreset=False,
-    )
-    games.state[:] = states
-    games.refresh()
-    return games
 
 
 def fresh_stream(seed: int) -> npt.NDArray[np.uint32]:

@@ -17,11 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, decisions_in
+from skyenv.arena.matches import batch_of
 from skyenv.engine.games import Games, results
 from skyenv.engine.kernels import share_of
 from skyenv.engine.knowledge import view
 from skyenv.errors import AgentError
-from skyenv.page.playouts import batch_of, played, starts
+from skyenv.page.playouts import played, starts
 from skyenv.rules.state import GAME_DTYPE
 
 ESTIMATOR: Final = "trained"

@@ -23,9 +23,9 @@ from skyenv_agents.learned import frozen
 from skyenv_agents.learned.networks import TABLES, TRAINED
 
 FILE: Final = Path(__file__).parents[1] / "golden" / "frozen.json"
-NAMES: Final = ("random", "greedy", "appraiser", "rollout", "trained-2026a")
+NAMES: Final = ("random", "greedy", "appraiser", "rollout-16", "trained-2026a")
 GAMES, STEPS = 20, 100
-FEWER: Final = {"rollout": (1, 40)}
+FEWER: Final = {"rollout-16": (3, 40)}
 """Games and decisions of each, of a slow agent."""
 STRAYING: Final = 0.25
 """In this share of the decisions another action is played, to reach more positions."""

@@ -1,5 +1,5 @@
 """The command line: ``python -m skyenv record | verify | show | film | play | export | evaluate |
-tournament | exploitability | dataset``.
+tournament | exploitability | benchmark | dataset``.
 
 Exit codes: 0 all right, 1 the data or a file is bad, 2 the command or an agent is, 130 interrupted.
 Whatever is wrong is told in one line on stderr.
@@ -34,6 +34,7 @@ from skyenv.render import commands as render
 from skyenv.rules.board import as_board
 from skyenv.seeds import HIGHEST_SEED, fresh_seed
 from skyenv.tables import counted
+from skyenv.tasks import benchmark
 from skyenv.tasks import commands as tasks
 
 
@@ -195,6 +196,11 @@ COMMANDS: Final = {
         tasks.measure_exploitability,
     ),
     "solve": Command("find equilibria of a bidding task", tasks.SolveOptions, tasks.solve_task),
+    "benchmark": Command(
+        "measure an agent by the protocol that papers name: exact tasks, a fixed panel, exploiters",
+        benchmark.BenchmarkOptions,
+        benchmark.run_benchmark,
+    ),
     "dataset": Command(
         "write games as Parquet files and as a Minari dataset",
         dataset.DatasetOptions,

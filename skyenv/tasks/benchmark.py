@@ -1,0 +1,346 @@
+"""The command ``benchmark``: how good an agent is by skyenv-bench 1, the protocol of
+docs/benchmark.md.
+
+Three things are measured, each by what other commands use: NashConv on bidding tasks that are
+solved exactly (:func:`skyenv.tasks.commands.measure`); games against a fixed panel of frozen
+agents, a tournament of the newcomer's games at each table (:mod:`skyenv.arena.tournament`); and
+what exploiters win against it (:func:`skyenv.arena.evaluate.evaluate`). ``--out FOLDER`` keeps what
+is finished, and the same command goes on there.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import process_time
+from typing import Any, Final
+
+import numpy as np
+
+from skyenv import __version__, tables
+from skyenv.agents import Agent, agents_help, decide_game, make_agent
+from skyenv.arena.estimates import Estimate, interval
+from skyenv.arena.evaluate import evaluate
+from skyenv.arena.folder import Folder, sealed, unsealed
+from skyenv.arena.lookahead import LookaheadAgent
+from skyenv.arena.ratings import rate
+from skyenv.arena.schedule import Settings, entrant, entrants
+from skyenv.arena.tournament import play
+from skyenv.engine.game import Game
+from skyenv.engine.options import table_label, table_name
+from skyenv.errors import CheckpointError
+from skyenv.files import check_writable, read_json, write_atomically
+from skyenv.options import (
+    INTERRUPTED,
+    Options,
+    argument,
+    command_line,
+    common,
+    complain,
+    option,
+)
+from skyenv.rules.components import SIDES
+from skyenv.tasks.commands import measure
+
+NAME: Final = "skyenv-bench 1"
+# The opponents. Their decisions never change: tests hold them to stored ones.
+PANEL: Final = ("random", "greedy", "appraiser", "rollout-16", "trained-2026a")
+EXACT: Final = ("duel-4", "alea-4")
+# What an agent may use: observation and rewards alone; a heuristic's prior, features or opponents
+# as well; a search that takes at most SEARCH_MILLISECONDS a decision on one core.
+TRACKS: Final = ("nothing", "heuristic", "search")
+# Decides the deals of all published figures.
+SECRET: Final = 20261126
+SEARCH_MILLISECONDS: Final = 10.0
+# Milliseconds; look-ahead that plays on with a slower agent would take hours.
+QUICK_ENOUGH: Final = 2.0
+# Decisions that are timed.
+TIMED: Final = 200
+
+
+@dataclass(frozen=True)
+class BenchmarkOptions(Options):
+    """What the command takes."""
+
+    agent: str = argument(f"who is measured: {agents_help()}", metavar="AGENT")
+    track: str = option("nothing", "what the agent was given", choices=TRACKS)
+    training: str = option("", "how it was trained: decisions, hours, machine", metavar="TEXT")
+    players: tuple[int, ...] = common("players", default=(2, 3, 4), text="tables, on both sides")
+    paired_seeds: int = common("paired_seeds", default=100)
+    positions: int = option(8, "beginnings of each bidding task; 0: none", metavar="N")
+    samples: int = option(
+        32, "random numbers at which a bid is asked; 1: the agent uses none", low=1, metavar="N"
+    )
+    lookahead: int = option(20, "paired seeds of one step of look-ahead; 0: none", metavar="N")
+    exploiters: tuple[str, ...] = option((), "best responses to try as well", metavar="AGENT")
+    quick: bool = option(False, "a first look: two players, 10 paired seeds, 1 position")
+    secret: int = common("secret", default=SECRET)
+    workers: int = common("workers")
+    ray: str | None = common("ray")
+    out: Path | None = option(
+        None, "keep what is finished there; the same command goes on", metavar="FOLDER"
+    )
+    json: Path | None = common("json")
+
+
+class Parts:
+    """What is finished of an agent's figures, in a folder's parts.json.
+
+    Attributes:
+        folder: of the file.
+        who: the agent, with all that tells it from others; figures of others are left alone.
+
+    Raises:
+        CheckpointError: the file is damaged.
+    """
+
+    def __init__(self, folder: Path, who: str) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder, self.who, self._path = folder, who, folder / "parts.json"
+        try:
+            self._found = unsealed(read_json(self._path)) if self._path.exists() else {}
+        except ValueError as error:
+            raise CheckpointError(f"{self._path} is damaged: {error}") from error
+
+    def of(self, what: str, compute: Callable[[], Any], *, anew: bool = False) -> Any:
+        """Return figures; they are computed and written if they aren't there, or `anew`."""
+        key = f"{what} of {self.who}"
+        if anew or key not in self._found:
+            self._found[key] = compute()
+            write_atomically(self._path, json.dumps(sealed(self._found)))
+        return self._found[key]
+
+
+def run_benchmark(options: BenchmarkOptions) -> int:
+    """Run the command; returns the exit code."""
+    if options.quick:
+        options = replace(
+            options, quick=False, players=(2,), paired_seeds=10, positions=1, lookahead=0
+        )
+    if options.json is not None:
+        check_writable(options.json)
+    agent = make_agent(options.agent)
+    digest = entrant(options.agent, options.players[0], SIDES[0]).digest
+    with ExitStack() as held:
+        folder = options.out or Path(held.enter_context(TemporaryDirectory(prefix="skyenv-")))
+        parts = Parts(folder, f"{options.agent}, version {agent.version} {digest}".strip())
+        cost, began = parts.of("cost", lambda: [0.0, 0.0]), os.times()
+        try:
+            content = measured(options, agent, parts)
+        except KeyboardInterrupt:
+            again = "" if options.out is None else "; the same command goes on"
+            complain("benchmark", f"interrupted{again}")
+            return INTERRUPTED
+        finally:
+            *processors, clock = np.subtract(os.times(), began)
+            spent = np.add(cost, [sum(processors), clock]).round(1).tolist()
+            parts.of("cost", lambda: spent, anew=True)
+    content["cost"] |= {"cpu_seconds": spent[0], "seconds": spent[1]}
+    if options.json is not None:
+        text = json.dumps(content, indent=1, ensure_ascii=False)
+        write_atomically(options.json, f"{text}\n")
+    print(report(content))
+    return 0
+
+
+def measured(options: BenchmarkOptions, agent: Agent, parts: Parts) -> dict[str, Any]:
+    """Return all figures.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C has ended it.
+    """
+    pace = parts.of("pace", partial(milliseconds, agent))
+    exploiters: list[tuple[Agent | str, int]] = [
+        (name, options.paired_seeds) for name in options.exploiters
+    ]
+    if options.lookahead and pace["mean"] <= QUICK_ENOUGH:
+        exploiters.append((LookaheadAgent(agent), options.lookahead))
+    found = [_table(options, parts, *table) for table in product(options.players, SIDES)]
+    for one, (exploiter, paired_seeds) in product(found, exploiters):
+        _exploit(one, exploiter, agent, paired_seeds, options.secret, parts)
+    unsaid = dict.fromkeys(("workers", "ray", "out", "json"))
+    return {
+        "benchmark": NAME,
+        "date": datetime.date.today().isoformat(),
+        "skyenv": __version__,
+        "agent": parts.who,
+        "track": options.track,
+        "training": options.training,
+        "milliseconds": pace,
+        "exact": {task: _exact(options, agent, parts, task) for task in EXACT if options.positions},
+        "tables": found,
+        "cost": {name: sum(one[name] for one in found) for name in ("games", "decisions")},
+        "command": command_line(
+            BenchmarkOptions, "skyenv benchmark", {**asdict(options), **unsaid}
+        ),
+    }
+
+
+def milliseconds(agent: Agent) -> dict[str, float]:
+    """Return the processor's time of a decision that is asked alone: the mean, and what 95 % take
+    at most; those of a game between greedy players.
+    """
+    game, greedy, spent = Game(2, seed=1), make_agent("greedy"), list[float]()
+    decide_game(game, agent)  # compiles
+    while not game.is_over and len(spent) < TIMED:
+        began = process_time()
+        decide_game(game, agent)
+        spent.append(1000 * (process_time() - began))
+        game.play(decide_game(game, greedy))
+    return {"mean": float(np.mean(spent)), "most": float(np.quantile(spent, 0.95))}
+
+
+def _exact(options: BenchmarkOptions, agent: Agent, parts: Parts, task: str) -> dict[str, Any]:
+    """Return NashConv in a task's first positions, with 95 % intervals over them."""
+    samples = options.samples
+    rows = [
+        parts.of(f"{name}, {samples} samples", partial(measure, agent, name, samples))
+        for name in (f"{task}/{index}" for index in range(options.positions))
+    ]
+    means = {unit: _mean([row[unit] for row in rows]) for unit in ("nash_conv", "share")}
+    return {"samples": samples, **means, "positions": rows}
+
+
+def _mean(values: list[float]) -> dict[str, float]:
+    mean = float(np.mean(values))
+    half = 1.96 * float(np.std(values, ddof=1)) / len(values) ** 0.5 if len(values) > 1 else 0.0
+    return Estimate(mean, mean - half, mean + half).rounded(4)
+
+
+# ---- games ----
+
+
+def _table(options: BenchmarkOptions, parts: Parts, players: int, side: str) -> dict[str, Any]:
+    """Return the figures of the games with the panel at a table.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C has ended them.
+    """
+    newcomer = entrant(options.agent, players, side)
+    if newcomer.name in PANEL:
+        newcomer = replace(newcomer, name=f"new {newcomer.name}")
+    agents = (newcomer, *entrants(PANEL, players, side))
+    settings = Settings(agents, players, side, secret=options.secret, newcomer=True)
+    limit, workers, ray = options.paired_seeds, options.workers, options.ray
+    with Folder(parts.folder / table_name(players, side), settings) as kept:
+        if play(kept, paired_seeds=limit, workers=workers, ray=ray, progress=True):
+            raise KeyboardInterrupt
+        return against_panel(kept)
+
+
+def against_panel(folder: Folder) -> dict[str, Any]:
+    """Return what the games of a table's folder say of the newcomer.
+
+    `wins` is its share of the wins: of all games with two players, else of those at tables of
+    different agents. `against` has what it wins against each of the panel, `exploiters` what each
+    of them wins against it; with more than two players the one who wins is alone against copies.
+    """
+    settings = folder.settings
+    names = [one.name for one in settings.agents]
+    ratings = rate(folder.results(), names, settings.seed)
+    if settings.players == 2:
+        won = dict(zip(names, ratings.pairs[0], strict=True))
+        lost = dict(zip(names, (row[0] for row in ratings.pairs), strict=True))
+    else:
+        duels = {names[duel.other]: duel for duel in ratings.duels if duel.one == 0}
+        won = {name: duel.one_alone for name, duel in duels.items()}
+        lost = {name: duel.other_alone for name, duel in duels.items()}
+    return {
+        "players": settings.players,
+        "side": settings.side,
+        "paired_seeds": ratings.paired_seeds,
+        "games": ratings.games,
+        "decisions": sum(one["decisions"] for games in folder.games.values() for one in games),
+        "par": 1 / settings.players,
+        "panel": {one.name: one.version for one in settings.agents[1:]},
+        "wins": ratings.wins[0].rounded(4),
+        "against": {name: one.rounded(4) for name, one in won.items() if one is not None},
+        "exploiters": {name: one.rounded(4) for name, one in lost.items() if one is not None},
+    }
+
+
+def _exploit(
+    found: dict[str, Any],
+    exploiter: Agent | str,
+    agent: Agent,
+    paired_seeds: int,
+    secret: int,
+    parts: Parts,
+) -> None:
+    """Add to a table's figures what an exploiter wins, alone against copies of the agent.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C has ended the games.
+    """
+    players, side, best = found["players"], found["side"], make_agent(exploiter)
+    name = exploiter if isinstance(exploiter, str) else best.name
+
+    def share() -> dict[str, float]:
+        table = partial(evaluate, exploiter, [agent], players, side, paired_seeds)
+        results = table(secret=secret, deterministic=True, progress=True)
+        if not results or results[0].interrupted:
+            raise KeyboardInterrupt
+        return results[0].share.rounded(4)
+
+    games = f"{table_name(players, side)}, {paired_seeds} paired seeds, secret {secret}"
+    found["exploiters"][name] = parts.of(f"what {name} {best.version} wins, {games}", share)
+
+
+# ---- the report ----
+
+
+def report(content: Mapping[str, Any]) -> str:
+    """Return the figures as text."""
+    pace, cost = content["milliseconds"], content["cost"]
+    late = content["track"] == "search" and pace["mean"] > SEARCH_MILLISECONDS
+    heading = (
+        f"{content['benchmark']}: {content['agent']}, track {content['track']}. A decision takes "
+        f"{pace['mean']:.2f} ms of one core (95 % of them at most {pace['most']:.2f} ms)"
+        f"{', too long for this track' if late else ''}. "
+        f"{cost['games']:,} games with the panel, {cost['decisions']:,} decisions; all in all "
+        f"{cost['cpu_seconds']:,.0f} s of processors, {cost['seconds']:,.0f} s of the clock."
+    )
+    parts = [tables.wrapped(heading), tables.columns(panel_rows(content))]
+    if content["exact"]:
+        parts.append(tables.columns(exact_rows(content)))
+    return "\n\n".join([*parts, f"The same again: {content['command']}"])
+
+
+def exact_rows(content: Mapping[str, Any]) -> list[list[str]]:
+    """Return a line for each bidding task."""
+    rows = [["task", "positions", "NashConv, VP", "of the payoffs' range, %"]]
+    for task, one in content["exact"].items():
+        vp, share = interval(one["nash_conv"], 2), interval(one["share"], 1, 100)
+        rows.append([task, str(len(one["positions"])), vp, share])
+    return rows
+
+
+def panel_rows(content: Mapping[str, Any]) -> list[list[str]]:
+    """Return a line for each table: wins in percent, also against each of the panel, and how many
+    points above par the agent can be beaten at the least. A copy of it wins par, so that is at
+    least 0.
+    """
+    rows = [["table", "paired seeds", "wins, %", "par", *PANEL, "exploitability ≥", "by"]]
+    for one in content["tables"]:
+        by, most = max(one["exploiters"].items(), key=lambda each: float(each[1]["low"]))
+        above = {end: max(0.0, share - one["par"]) for end, share in most.items()}
+        rows.append(
+            [
+                table_label(one["players"], one["side"]),
+                str(one["paired_seeds"]),
+                interval(one["wins"], 1, 100),
+                f"{100 * one['par']:.0f}",
+                *(interval(one["against"].get(name), 0, 100) for name in PANEL),
+                interval(above, 1, 100),
+                by if above["mean"] else "–",
+            ]
+        )
+    return rows

@@ -46,10 +46,9 @@ def address_to_listen_on(host: str) -> str:
     except (OSError, ValueError) as error:
         what = error.strerror if isinstance(error, OSError) else "it is no name"
         raise OptionError(f"can't listen on {shown(host)}: {what}") from error
-    family, *_, place = min(
-        found, key=lambda one: one[0] != socket.AF_INET
-    )  # browsers try both; others expect the old one
-    return str(place[0]) if family == socket.AF_INET else str(ipaddress.ip_address(place[0]))
+    # Browsers try both; others expect the old one.
+    *_, place = min(found, key=lambda one: one[0] != socket.AF_INET)
+    return str(ipaddress.ip_address(place[0]))
 
 
 def is_loopback(address: str) -> bool:

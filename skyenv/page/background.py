@@ -64,11 +64,7 @@ class Background:
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
-        self._works: Kept[Name, Work] = Kept(MOST_KEPT, self._is_running)
-
-    def _is_running(self, name: Name) -> bool:
-        work = self._works.get(name)
-        return work is not None and work.state == "running"
+        self._works: Kept[Name, Work] = Kept(MOST_KEPT, lambda _, work: work.state == "running")
 
     def start(self, name: Name, job: Job[Any]) -> Work:
         """Begin a work, unless it is done or under way.
@@ -78,8 +74,8 @@ class Background:
         """
         if name in self._works and self._works[name].state in ("running", "done"):
             return self._works[name]
-        running = [other for other in self._works if self._is_running(other)]
-        if sum(browser == name[0] for browser, *_ in running) >= MOST_RUNNING:
+        own = [work.state for (browser, *_), work in self._works.items() if browser == name[0]]
+        if own.count("running") >= MOST_RUNNING:
             raise PageError(f"{MOST_RUNNING} analyses are under way; wait for one, or stop it", 429)
         self._works[name] = work = Work()
         work.task = asyncio.create_task(self._run(work, job))
@@ -123,5 +119,5 @@ class Background:
 
     async def close(self) -> None:
         """End all."""
-        for name in [name for name in self._works if self._is_running(name)]:
+        for name in list(self._works):
             await self.stop(name)

@@ -8,7 +8,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
@@ -76,7 +76,7 @@ class GameServer:
         self._runners: dict[str, asyncio.Task[None]] = {}
         self._watchers: dict[str, set[Watcher]] = {}
         self._sessions: Kept[str, Session] = Kept(
-            SESSIONS, lambda key: key in self._watchers or key in self._runners
+            SESSIONS, lambda key, _: key in self._watchers or key in self._runners
         )
         self._reading = asyncio.Lock()
         self.replays = KeptReplays(storage, self.preparation.require_rules)
@@ -183,8 +183,7 @@ class GameServer:
         """The way to the browser's lesson, which is made if there is none, and begun anew if it is
         over.
         """
-        deal = tutorial.SEED, tutorial.AGENTS, tutorial.SIDE
-        link = await self._add(new_game(browser, *deal, idempotency_key=LESSON))
+        link = await self._deal(browser, tutorial.AGENTS, idempotency_key=LESSON)
         if link.browser is None:  # it was given up; nobody else knows its address
             await self.claim(link.token, browser)
         session = await self.session(link)
@@ -192,10 +191,11 @@ class GameServer:
             await self.repeat(session, anew=True)
         return link
 
-    async def _add(self, game: StoredGame) -> Link:
-        """Store a game with one person; the way to that seat."""
-        seat = game.agents.index(HUMAN)
-        return (await self.store(game, [Link(new_token(), game.id, seat, game.owner)]))[0]
+    async def _deal(self, browser: str, agents: tuple[str, str], **options: Any) -> Link:
+        """Store a game with the lesson's deal; the way to its first seat, a person's."""
+        game = new_game(browser, tutorial.SEED, agents, tutorial.SIDE, **options)
+        (link,) = await self.store(game, [Link(new_token(), game.id, 0, browser)])
+        return link
 
     async def repeat(self, session: Session, anew: bool = False) -> None:
         """Go back in a lesson: to where its last step began, or if nothing has been done since, the
@@ -205,8 +205,8 @@ class GameServer:
             PageError: this is no lesson.
         """
         async with session.changing:
-            step = 0 if anew else _lesson_of(session).begin_of_last()
-            await self._become(session, session.back_to(step))
+            lesson = _lesson_of(session)
+            await self._become(session, session.back_to(0 if anew else lesson.begin_of_last()))
 
     async def leave_lesson(self, session: Session, link: Link, agent: str) -> Link:
         """Play on freely from where a lesson stands, against an agent, in a game of its own.
@@ -215,11 +215,10 @@ class GameServer:
             PageError: this is no lesson, or there is no such agent.
         """
         _lesson_of(session)
-        agents = HUMAN, (await self.catalogue.look_up(agent)).name
-        deal = tutorial.SEED, agents, tutorial.SIDE
-        begun: dict[str, Any] = {"origin": link.game, "origin_step": session.step}
-        begun["actions"] = session.position.actions
-        return await self._add(new_game(str(link.browser), *deal, **begun))
+        await self.catalogue.look_up(agent)
+        actions = session.position.actions
+        begun = {"origin": link.game, "origin_step": len(actions), "actions": actions}
+        return await self._deal(str(link.browser), (HUMAN, agent), **begun)
 
     # ---- who may do what ----
 
@@ -263,9 +262,8 @@ class GameServer:
         await self.storage.ask(self.storage.change_link, link.token, **free)
         await self.read_links(link.game)
         for watcher in self.watchers(link.game):
-            if watcher.token == link.token:
-                watcher.is_dismissed = True
-                watcher.changed.set()
+            if watcher.link.token == link.token:
+                watcher.news.put_nowait(None)
         self.tell(link.game)
 
     # ---- playing ----
@@ -476,7 +474,7 @@ class GameServer:
         Raises:
             PageError: the seat isn't that browser's any more, or the game is gone.
         """
-        watcher = Watcher(link, tab)
+        watcher = Watcher(link, tab or new_token())
         self._watchers.setdefault(link.game, set()).add(watcher)
         try:
             # It may have been given up before there was anybody to dismiss.
@@ -494,16 +492,11 @@ class GameServer:
 
     async def _has_left(self, link: Link) -> None:
         """One page less shows a seat: remember when, and tell the others."""
-        now = time.time()
-        if session := self._sessions.get(link.game):
-            session.links = [
-                replace(each, seen=now) if each.token == link.token else each
-                for each in session.links
-            ]
-        self.tell(link.game, PEOPLE)
-        # Not known after a restart, then: the game is gone, the disk full, or the server ends.
+        # Else the game is gone, the disk full, or the server ends.
         with contextlib.suppress(PageError, RuntimeError):
-            await self.storage.ask(self.storage.change_link, link.token, seen=now)
+            await self.storage.ask(self.storage.change_link, link.token, seen=time.time())
+            await self.read_links(link.game)
+        self.tell(link.game, PEOPLE)
 
     def watchers(self, key: str) -> Collection[Watcher]:
         """The pages that are told of changes to a game now."""
@@ -519,8 +512,7 @@ class GameServer:
         """
         for watcher in self.watchers(key):
             if watcher.tab != without:
-                watcher.news.add(what)
-                watcher.changed.set()
+                watcher.news.put_nowait(what)
 
 
 def new_game(
@@ -570,24 +562,17 @@ def _lesson_of(session: Session) -> tutorial.Lesson:
     return session.lesson
 
 
+@dataclass(eq=False)
 class Watcher:
     """A page that is told of changes to a game.
 
-    Args:
-        link: the way to it.
-        tab: the page's own name; "": another one's.
-
     Attributes:
-        token, seat, browser: the link's; a seat of None watches.
-        tab: see above.
-        changed: set when something has changed that this seat can see.
-        news: what it is, as for :meth:`GameServer.tell`.
-        is_dismissed: whether the seat has been given up.
+        link: the way to it; a seat of None watches.
+        tab: the page's own name.
+        news: what has changed that this seat can see, as for :meth:`GameServer.tell`; None: the
+            seat has been given up.
     """
 
-    def __init__(self, link: Link, tab: str) -> None:
-        self.token, self.seat, self.browser = link.token, link.seat, link.browser
-        self.tab = tab or new_token()
-        self.changed = asyncio.Event()
-        self.news: set[str] = set()
-        self.is_dismissed = False
+    link: Link
+    tab: str
+    news: asyncio.Queue[str | None] = field(default_factory=asyncio.Queue)

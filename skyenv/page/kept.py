@@ -15,10 +15,12 @@ class Kept(OrderedDict[Key, Value]):
 
     Args:
         most: so many values; older ones are thrown out.
-        is_needed: whether a key can't go; such values are kept beyond that number.
+        is_needed: whether a key with its value can't go; such are kept beyond that number.
     """
 
-    def __init__(self, most: int, is_needed: Callable[[Key], bool] = lambda key: False) -> None:
+    def __init__(
+        self, most: int, is_needed: Callable[[Key, Value], bool] = lambda key, value: False
+    ) -> None:
         super().__init__()
         self._most = most
         self._is_needed = is_needed
@@ -30,6 +32,6 @@ class Kept(OrderedDict[Key, Value]):
     def __setitem__(self, key: Key, value: Value) -> None:
         super().__setitem__(key, value)
         self.move_to_end(key)
-        idle = [old for old in self if old != key and not self._is_needed(old)]
+        idle = [old for old, each in self.items() if old != key and not self._is_needed(old, each)]
         for old in idle[: max(0, len(self) - self._most)]:
             del self[old]

@@ -20,7 +20,6 @@ from skyenv.render.reasons import reason
 from skyenv.render.standing import if_scored_now
 from skyenv.render.svg import drawing
 from skyenv.render.table import look
-from skyenv.render.text import text
 from skyenv.render.words import Sentence
 from skyenv.rules.actions import BID_DONE, NUM_ACTIONS, OPTION_A, OPTION_C, PASS
 
@@ -146,10 +145,6 @@ class Look:
             if why := reason(table, action):
                 by_reason.setdefault(why, []).append(action)
         return by_reason
-
-    def in_words(self) -> str:
-        """The table as plain text."""
-        return text(self.position)
 
 
 def final_scoring(game: Game, names: Sequence[str]) -> list[Payload]:

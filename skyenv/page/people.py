@@ -7,13 +7,14 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from skyenv.engine.game import Game
 from skyenv.errors import shown
 from skyenv.page.browsers import new_token
 from skyenv.page.errors import PageError
 from skyenv.page.game_server import PEOPLE, GameServer, new_game
+from skyenv.page.payloads import Payload
 from skyenv.page.session import Session
 from skyenv.page.storage import ANYBODY, HUMAN, Change, Link, StoredGame
 from skyenv.rules.actions import BID, BID_DONE
@@ -42,7 +43,7 @@ def _is_here(server: GameServer, session: Session, seat: int) -> bool:
     """Whether a page shows that seat now, or another one at the same screen."""
     way = _link_of(session, seat)
     seats = [seat, *session.seats_at(way.screen if way else None)]
-    return any(watcher.seat in seats for watcher in server.watchers(session.stored.id))
+    return any(one.link.seat in seats for one in server.watchers(session.stored.id))
 
 
 def _is_away(server: GameServer, session: Session, seat: int) -> bool:
@@ -85,14 +86,10 @@ async def change_player(
     async with session.changing:
         if session.is_human(seat) and (agent is None or not _is_away(server, session, seat)):
             raise PageError("a person plays that seat, who is here or hasn't been away 30 s")
-        if agent is None and not session.has_humans:
+        if agent is None and (not session.has_humans or _is_secret_known(session.stored, seat)):
             raise PageError(
-                "this is a game of agents, which shows all hands; begin one with people", 409
-            )
-        if agent is None and _is_secret_known(session.stored, seat):
-            raise PageError(
-                "hidden cards of this game may be known from another one; begin a new game "
-                "with people",
+                "hidden cards may be known: games of agents show them, and so do others with the "
+                "same cards; begin a new game with people",
                 409,
             )
         key = link.game
@@ -211,7 +208,7 @@ async def take_back(
 # ---- what a page is told ----
 
 
-async def payload(server: GameServer, session: Session, link: Link) -> dict[str, Any]:
+async def payload(server: GameServer, session: Session, link: Link) -> Payload:
     """Who is at the table, and what the browser of a link may do about it; nothing of it
     depends on cards.
     """
@@ -219,8 +216,8 @@ async def payload(server: GameServer, session: Session, link: Link) -> dict[str,
     links = await server.storage.ask(server.storage.links, stored.rematch or "")
     rematch = _own_way(links, link, stored.players)
     watching = next((each for each in session.links if each.browser == ANYBODY), None)
-    watchers = server.watchers(link.game)
-    others = {watcher.browser for watcher in watchers if watcher.seat is None} - {link.browser}
+    ways = [watcher.link for watcher in server.watchers(link.game)]
+    others = {way.browser for way in ways if way.seat is None} - {link.browser}
     is_over = session.game.is_over and session.lesson is None
     return {
         "seats": [_seat(server, session, seat, link, is_owner) for seat in range(stored.players)],
@@ -234,9 +231,7 @@ async def payload(server: GameServer, session: Session, link: Link) -> dict[str,
     }
 
 
-def _seat(
-    server: GameServer, session: Session, seat: int, link: Link, is_owner: bool
-) -> dict[str, Any]:
+def _seat(server: GameServer, session: Session, seat: int, link: Link, is_owner: bool) -> Payload:
     way, stored = _link_of(session, seat), session.stored
     is_person, taken = session.is_human(seat), way if way and way.browser else None
     is_going = not session.game.is_over and session.lesson is None
@@ -255,7 +250,7 @@ def _seat(
     }
 
 
-def curtain(session: Session, link: Link) -> dict[str, Any] | None:
+def curtain(session: Session, link: Link) -> Payload | None:
     """What a page shows instead of a table when the curtain is down: who is to take the device;
     None if it isn't down.
     """

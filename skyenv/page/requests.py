@@ -89,6 +89,11 @@ def browser_of(connection: HTTPConnection) -> str:
     raise PageError("no session cookie: open the page in a browser first", 403)
 
 
+def made(link: Link) -> Response:
+    """The answer that leads to a game that was made."""
+    return JSONResponse({"page": f"/seat/{link.token}"}, 201)
+
+
 def page(name: str) -> Handler:
     """A page that is the same for all; it gives a browser its name."""
 

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from skyenv.engine.events import Event
 from skyenv.engine.game import Game
 from skyenv.engine.knowledge import PUBLIC
 from skyenv.errors import SkyenvError
@@ -24,21 +23,6 @@ from skyenv.seeds import HIGHEST_SEED
 POSITIONS: Final = 64  # positions that are kept for pages that show one after the other
 # Events that draw on no chance and show nobody anything that was hidden.
 _REVEALS_NOTHING: Final = {"action", "tile to park", "vp"}
-
-
-def can_be_taken_back(action: int, events: Iterable[Event]) -> bool:
-    """Whether an action may be taken back as long as nobody has acted since: nothing was drawn or
-    turned up, no auction began.
-
-    Cards that were bid have been seen, and passing or stopping has been heard: these stand.
-
-    Args:
-        action: its number.
-        events: what came of it.
-    """
-    return (action < PASS or BUILD <= action < STOP) and all(
-        event["event"] in _REVEALS_NOTHING for event in events
-    )
 
 
 Choices = tuple[tuple[int, int], ...]
@@ -60,9 +44,12 @@ class Position:
 
     def columns(self) -> dict[str, Any]:
         """What is stored of it, see :class:`skyenv.page.stored.StoredGame`."""
-        game = self.game
-        told = {"to_act": game.seat, "turn": game.turn, "scores": tuple(game.scores)}
-        return {"actions": self.actions, **told}
+        return {
+            "actions": self.actions,
+            "to_act": self.game.seat,
+            "turn": self.game.turn,
+            "scores": tuple(self.game.scores),
+        }
 
 
 class Session:
@@ -133,10 +120,16 @@ class Session:
         return Position(game, tuple(actions), choices)
 
     def _play(self, game: Game, action: int, choices: Choices) -> Choices:
-        """Play an action; return the choices that can be made again then."""
+        """Play an action; return the choices that can be made again then, as long as nobody else
+        acts: nothing was drawn or turned up, no auction began.
+
+        Cards that were bid have been seen, and passing or stopping has been heard: these stand.
+        """
         seat, step, is_choice = game.seat, int(game.state["decisions"]), game.mask.sum() > 1
         events = game.play(action)
-        if seat is None or not self.is_human(seat) or not can_be_taken_back(action, events):
+        is_silent = action < PASS or BUILD <= action < STOP
+        reveals = {event["event"] for event in events} - _REVEALS_NOTHING
+        if seat is None or not self.is_human(seat) or not is_silent or reveals:
             return ()
         if choices and choices[-1][1] != seat:
             choices = ()

@@ -30,24 +30,12 @@ from skyenv.page.errors import PageError
 from skyenv.page.game_server import GameServer
 from skyenv.page.library import Library
 from skyenv.page.requests import STATIC, refusal
-from skyenv.page.routes import analysis, lobby, replays, seats, teaching
-from skyenv.page.routes import library as library_routes
-from skyenv.page.routes import people as people_routes
-from skyenv.page.routes import runs as runs_routes
+from skyenv.page.routes import analysis, library, lobby, people, replays, runs, seats
 from skyenv.page.runs import Runs
 from skyenv.page.storage import Storage
 from skyenv.page.workers import Workers
 
-PARTS: Final = (
-    lobby,
-    seats,
-    people_routes,
-    analysis,
-    replays,
-    teaching,
-    library_routes,
-    runs_routes,
-)
+PARTS: Final = (lobby, seats, people, analysis, replays, library, runs)
 """In this order their addresses are compared with a request's."""
 THREADS: Final = 4
 """Threads that draw and read for requests: Python does one thing at a time, so that more of them

@@ -7,7 +7,7 @@ from skyenv.page.kept import Kept
 
 def test_the_least_recently_used_makes_room_unless_it_is_needed() -> None:
     needed = {"a"}
-    kept: Kept[str, int] = Kept(2, needed.__contains__)
+    kept: Kept[str, int] = Kept(2, lambda key, value: key in needed)
     kept["a"], kept["b"], kept["c"] = 1, 2, 3
     assert list(kept) == ["a", "c"]
     needed.add("c")

@@ -106,4 +106,5 @@ def test_playing_on_freely(ann: TestClient) -> None:
     now = payload(ann, free)
     assert (now["step"], now["names"], now["lesson"]) == (state["step"], ["you", "random"], None)
     assert act(ann, free, now, now["legal"][-1]["action"]).status_code == 200
+    assert ann.post(f"{free}/lesson/back", json={"anew": True}).status_code == 400, "no lesson"
     assert payload(ann, seat)["step"] == state["step"]

@@ -17,7 +17,7 @@ from skyenv.page.chances import what_can_come
 from skyenv.page.errors import PageError
 from skyenv.page.game_requests import ME, GameRequest
 from skyenv.page.playouts import MOST, USUAL, play_out
-from skyenv.page.requests import browser_of, json_object, number, server_of
+from skyenv.page.requests import browser_of, json_object, made, number, server_of
 from skyenv.page.routes.replays import GAME, found, origin, seat_of_replay, step_of
 from skyenv.page.routes.works import METHODS, work
 from skyenv.page.variations import variation_of
@@ -85,13 +85,12 @@ async def _play_on(request: Request) -> Response:
         seat = game.seats.index(ME)
     uniform = fresh_seed() / (HIGHEST_SEED + 1)
     begun = await asyncio.to_thread(variation_of, replay, step, seat, uniform)
-    link = await server.make(game, browser_of(request), begun)
-    return JSONResponse({"page": f"/seat/{link.token}"}, 201)
+    return made(await server.make(game, browser_of(request), begun))
 
 
 ROUTES: Final[list[BaseRoute]] = [
     Route(f"{GAME}/analysis", work(_analysis), methods=METHODS),
     Route(f"{GAME}/{{step}}/playouts", work(_play_out), methods=METHODS),
     Route(f"{GAME}/{{step}}/variations", _play_on, methods=["POST"]),
-    Route(f"{GAME}/{{step}}/chances", _chances, methods=["GET"]),
+    Route(f"{GAME}/{{step}}/chances", _chances),
 ]

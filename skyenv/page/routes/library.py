@@ -81,11 +81,11 @@ async def _list_ladders(request: Request) -> Response:
 
 
 ROUTES: Final[list[BaseRoute]] = [
-    Route("/library", page("library.html"), methods=["GET"]),
-    Route("/library/{file}/{number}", page("replay.html"), methods=["GET"]),
-    Route("/ladder", page("ladder.html"), methods=["GET"]),
-    Route("/api/library", _search, methods=["GET"]),
-    Route("/api/library/state", _state, methods=["GET"]),
-    Route("/api/library/{file}/{number}", _record, methods=["GET"]),
-    Route("/api/ladders", _list_ladders, methods=["GET"]),
+    Route("/library", page("library.html")),
+    Route("/library/{file}/{number}", page("replay.html")),
+    Route("/ladder", page("ladder.html")),
+    Route("/api/library", _search),
+    Route("/api/library/state", _state),
+    Route("/api/library/{file}/{number}", _record),
+    Route("/api/ladders", _list_ladders),
 ]

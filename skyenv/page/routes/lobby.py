@@ -1,24 +1,34 @@
-"""The lobby: agents to choose from, the browser's games, new ones."""
+"""The lobby: agents to choose from, the browser's games, new ones; the rules and the lesson."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from skyenv.page.catalogue import strengths
 from skyenv.page.errors import PageError
 from skyenv.page.game_requests import GameRequest
 from skyenv.page.payloads import Payload
-from skyenv.page.requests import browser_of, json_object, page, server_of
+from skyenv.page.requests import (
+    browser_of,
+    json_object,
+    known,
+    made,
+    name_of,
+    page,
+    remembered,
+    server_of,
+)
 from skyenv.page.storage import HUMAN, Storage
 from skyenv.render.words import seat_name
 
 # Where the lobby leads to, the last two if the server was started with folders.
 PAGES: Final = ("/tutorial", "/rules", "/ladder", "/library", "/runs")
 MOST_LISTED: Final = 40  # games in the lobby's list, the newest ones
+RETURNED: Final = "returned"  # tells in the address that the browser has been sent its name
 
 
 async def _options(request: Request) -> Response:
@@ -36,12 +46,9 @@ async def _options(request: Request) -> Response:
 
 
 async def _make_game(request: Request) -> Response:
-    server = server_of(request)
-    browser = browser_of(request)
-    link = await server.make(
-        await GameRequest.checked(await json_object(request), server.catalogue), browser
-    )
-    return JSONResponse({"page": f"/seat/{link.token}"}, 201)
+    server, browser = server_of(request), browser_of(request)
+    wanted = await GameRequest.checked(await json_object(request), server.catalogue)
+    return made(await server.make(wanted, browser))
 
 
 async def _preparing(request: Request) -> Response:
@@ -83,10 +90,25 @@ def _listed(storage: Storage, browser: str) -> list[Payload]:
     return payload
 
 
+async def _tutorial(request: Request) -> Response:
+    """Go to the browser's lesson.
+
+    One without a name gets it first, lest each request of a program makes a game.
+    """
+    if (browser := name_of(request)) is None:
+        if RETURNED in request.query_params:
+            raise PageError("the lesson needs cookies; allow them for this page", 403)
+        return remembered(request, RedirectResponse(f"tutorial?{RETURNED}=1", 303), known(request))
+    link = await server_of(request).lesson(browser)
+    return remembered(request, RedirectResponse(f"seat/{link.token}", 303), browser)
+
+
 ROUTES: Final[list[BaseRoute]] = [
-    Route("/", page("lobby.html"), methods=["GET"]),
-    Route("/api/options", _options, methods=["GET"]),
-    Route("/api/preparing", _preparing, methods=["GET"]),
-    Route("/api/games", _list_games, methods=["GET"]),
+    Route("/", page("lobby.html")),
+    Route("/rules", page("rules.html")),
+    Route("/tutorial", _tutorial),
+    Route("/api/options", _options),
+    Route("/api/preparing", _preparing),
+    Route("/api/games", _list_games),
     Route("/api/games", _make_game, methods=["POST"]),
 ]

@@ -1,4 +1,6 @@
-"""The people at a table: who is there, who plays which seat, spectators, rematch, takeback."""
+"""The people at a table: who is there, who plays which seat, rematch, takeback; going back in a
+lesson and leaving it.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from starlette.routing import BaseRoute, Route
 from skyenv.page import people
 from skyenv.page.errors import PageError
 from skyenv.page.game_requests import checked_key
-from skyenv.page.requests import json_object, seat_of, whole
+from skyenv.page.requests import json_object, made, seat_of, whole
 
 
 async def _people(request: Request) -> Response:
@@ -32,21 +34,36 @@ async def _change_player(request: Request) -> Response:
 
 async def _rematch(request: Request) -> Response:
     server, link, session = await seat_of(request)
-    made = await people.rematch(server, session, link)
-    return JSONResponse({"page": f"/seat/{made.token}"}, 201)
+    return made(await people.rematch(server, session, link))
 
 
 async def _take_back(request: Request) -> Response:
     key = checked_key(await json_object(request))
     server, link, session = await seat_of(request)
-    made = await people.take_back(server, session, link, key)
-    return JSONResponse({"page": f"/seat/{made.token}"}, 201)
+    return made(await people.take_back(server, session, link, key))
+
+
+async def _back(request: Request) -> Response:
+    """Go back a step in a lesson, or with ``{"anew": true}`` to its beginning."""
+    value = await json_object(request)
+    server, _, session = await seat_of(request)
+    await server.repeat(session, value.get("anew") is True)
+    return JSONResponse({})
+
+
+async def _leave(request: Request) -> Response:
+    """Play on freely from where a lesson stands."""
+    value = await json_object(request)
+    server, link, session = await seat_of(request)
+    return made(await server.leave_lesson(session, link, str(value.get("agent"))))
 
 
 _SEAT: Final = "/api/seats/{token}"
 ROUTES: Final[list[BaseRoute]] = [
-    Route(f"{_SEAT}/people", _people, methods=["GET"]),
+    Route(f"{_SEAT}/people", _people),
     Route(f"{_SEAT}/people/{{seat}}", _change_player, methods=["POST"]),
     Route(f"{_SEAT}/rematch", _rematch, methods=["POST"]),
     Route(f"{_SEAT}/takeback", _take_back, methods=["POST"]),
+    Route(f"{_SEAT}/lesson/back", _back, methods=["POST"]),
+    Route(f"{_SEAT}/lesson/leave", _leave, methods=["POST"]),
 ]

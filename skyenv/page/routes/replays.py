@@ -167,16 +167,16 @@ async def _replay_hint(request: Request) -> Response:
 
 
 ROUTES: Final[list[BaseRoute]] = [
-    Route("/replay/{key}", page("replay.html"), methods=["GET"]),
-    Route("/api/replays", _list_replays, methods=["GET"]),
+    Route("/replay/{key}", page("replay.html")),
+    Route("/api/replays", _list_replays),
     Route("/api/replays", _open_record, methods=["POST"]),
-    Route("/api/replays/{key}", _games_of_record, methods=["GET"]),
+    Route("/api/replays/{key}", _games_of_record),
     Route("/api/replays/{key}", _forget_record, methods=["DELETE"]),
-    Route("/api/replays/{key}/record", _record, methods=["GET"]),
-    Route(GAME, _replay, methods=["GET"]),
+    Route("/api/replays/{key}/record", _record),
+    Route(GAME, _replay),
     Route(f"{GAME}/made", work(_making), methods=METHODS),
-    Route(f"{GAME}/made/file", _made, methods=["GET"]),
-    Route(f"{GAME}/{{step}}/picture.{{suffix}}", _picture, methods=["GET"]),
-    Route(f"{GAME}/{{step}}", _replay_step, methods=["GET"]),
-    Route(f"{GAME}/{{step}}/hint", _replay_hint, methods=["GET"]),
+    Route(f"{GAME}/made/file", _made),
+    Route(f"{GAME}/{{step}}/picture.{{suffix}}", _picture),
+    Route(f"{GAME}/{{step}}", _replay_step),
+    Route(f"{GAME}/{{step}}/hint", _replay_hint),
 ]

@@ -43,8 +43,8 @@ async def _offer(request: Request) -> Response:
 
 
 ROUTES: Final[list[BaseRoute]] = [
-    Route("/runs", page("runs.html"), methods=["GET"]),
-    Route("/api/runs", _list, methods=["GET"]),
-    Route("/api/runs/pictures/{key}", _picture, methods=["GET"]),
+    Route("/runs", page("runs.html")),
+    Route("/api/runs", _list),
+    Route("/api/runs/pictures/{key}", _picture),
     Route("/api/runs/networks/{key}", _offer, methods=["POST"]),
 ]

@@ -36,6 +36,7 @@ from skyenv.page.requests import (
 from skyenv.page.session import Session
 from skyenv.page.storage import Link
 from skyenv.render.parts import digests
+from skyenv.render.text import text
 
 LONGEST_PAUSE: Final = 10.0
 
@@ -184,7 +185,7 @@ async def _words(request: Request) -> Response:
     session.check_uncovered(link)
     viewer = session.viewer(link)
     look = Look(session.game.copy(), viewer, session.names(link.seat))
-    return JSONResponse({"text": await asyncio.to_thread(look.in_words)})
+    return JSONResponse({"text": await asyncio.to_thread(text, look.position)})
 
 
 async def _record(request: Request) -> Response:
@@ -217,27 +218,20 @@ async def _changes(socket: WebSocket) -> None:
 async def _tell_changes(socket: WebSocket, watcher: Watcher) -> None:
     """Until the browser goes, or the seat is given up."""
     leaving = asyncio.create_task(socket.receive())
+    leaving.add_done_callback(lambda _: watcher.news.put_nowait(None))
     try:
-        while not leaving.done():
-            waking = asyncio.create_task(watcher.changed.wait())
-            await asyncio.wait([waking, leaving], return_when=asyncio.FIRST_COMPLETED)
-            waking.cancel()
-            if watcher.is_dismissed:
-                await socket.close(1008)
-                return
-            if watcher.changed.is_set():
-                watcher.changed.clear()
-                news, watcher.news = watcher.news, set()
-                for what in sorted(news):
-                    await socket.send_text(what)
+        while what := await watcher.news.get():
+            await socket.send_text(what)
+        if not leaving.done():
+            await socket.close(1008)
     finally:
         leaving.cancel()
 
 
 _SEAT: Final = "/api/seats/{token}"
 ROUTES: Final[list[BaseRoute]] = [
-    Route("/seat/{token}", page("table.html"), methods=["GET"]),
-    Route(_SEAT, _table, methods=["GET"]),
+    Route("/seat/{token}", page("table.html")),
+    Route(_SEAT, _table),
     Route(_SEAT, _delete_game, methods=["DELETE"]),
     Route(f"{_SEAT}/claim", _claim, methods=["POST"]),
     Route(f"{_SEAT}/release", _doing(GameServer.release), methods=["POST"]),
@@ -246,10 +240,10 @@ ROUTES: Final[list[BaseRoute]] = [
     Route(f"{_SEAT}/pause", _pause, methods=["POST"]),
     Route(f"{_SEAT}/next", _doing(GameServer.step), methods=["POST"]),
     Route(f"{_SEAT}/lift", _doing(GameServer.lift), methods=["POST"]),
-    Route(f"{_SEAT}/hint", _hint, methods=["GET"]),
-    Route(f"{_SEAT}/thinking", _thinking, methods=["GET"]),
-    Route(f"{_SEAT}/words", _words, methods=["GET"]),
-    Route(f"{_SEAT}/record", _record, methods=["GET"]),
+    Route(f"{_SEAT}/hint", _hint),
+    Route(f"{_SEAT}/thinking", _thinking),
+    Route(f"{_SEAT}/words", _words),
+    Route(f"{_SEAT}/record", _record),
     Route(f"{_SEAT}/replay", _replay_own, methods=["POST"]),
     WebSocketRoute(f"{_SEAT}/changes", _changes),
 ]

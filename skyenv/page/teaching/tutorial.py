@@ -20,27 +20,23 @@ from skyenv.rules.actions import ACTION_NUMBERS, BID, BID_DONE, MOVE, TAKE
 PLAYERS: Final = 2
 SIDE: Final = "front"
 SEED: Final = 74
-TEACHER: Final = "teacher"
-"""Who sits on the other seat; no agent that can be chosen."""
-AGENTS: Final = (HUMAN, TEACHER)
-"""Who sits where: a game of these is a lesson."""
+AGENTS: Final = (HUMAN, "teacher")
+"""Who sits where: a game of these is a lesson. The second one is no agent that can be chosen."""
 
-
-_FILE: Final[dict[str, Any]] = tomllib.loads(
-    (files(__package__) / "lesson.toml").read_text("utf-8")
-)
-BEATS: Final[list[dict[str, Any]]] = _FILE["steps"]
+Beat = dict[str, Any]
+_FILE: Final[Beat] = tomllib.loads((files(__package__) / "lesson.toml").read_text("utf-8"))
+BEATS: Final[list[Beat]] = _FILE["steps"]
 """The whole lesson: choices of the person's, which may be several actions, and what the teacher
 answers; with `title` (the chapter), `text` (what has happened, and why it matters), `rule` (the id
 of the rule to read), `todo` (what to do now), `names` (the actions) and `reply` (the teacher's).
 """
 
 
-def _numbers(beat: dict[str, Any], part: str) -> list[int]:
+def _numbers(beat: Beat, part: str) -> list[int]:
     return [ACTION_NUMBERS[name] for name in beat.get(part, [])]
 
 
-def _all_of(beat: dict[str, Any]) -> list[int]:
+def _all_of(beat: Beat) -> list[int]:
     return _numbers(beat, "names") + _numbers(beat, "reply")
 
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 import importlib.util
 import itertools
 import os
+import resource
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -58,6 +59,14 @@ def page_in_threads() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as context:
         context.setattr("skyenv.page.workers.Processes", lambda _: Threads())
         yield
+
+
+@pytest.fixture
+def limit() -> Iterator[Callable[[int], None]]:
+    """Lets no file of this process grow beyond so many bytes."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    yield lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 @pytest.fixture

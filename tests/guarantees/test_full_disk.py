@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import resource
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -25,14 +24,6 @@ COMMANDS = [
     (f"{DATASET}", 99, "out/config.json"),
     (f"{DATASET}", 999, "out/parquet/00000.parquet"),
 ]
-
-
-@pytest.fixture
-def limit() -> Iterator[Callable[[int], None]]:
-    """Lets no file of this process grow beyond so many bytes."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    yield lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 @pytest.mark.usefixtures("in_this_process")

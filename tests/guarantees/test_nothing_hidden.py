@@ -102,12 +102,13 @@ def openspiel(game: Game, seat: int) -> list[Any]:
 def page(game: Game, seat: int) -> str:
     """What a player's browser receives."""
     from skyenv.page.payloads import Look
+    from skyenv.render.text import text
 
     seen = [
         Look(game, seat, NAMES[: game.num_players], narrow=narrow).payload()
         for narrow in (False, True)
     ]
-    return json.dumps(seen) + Look(game, seat, NAMES[: game.num_players]).in_words()
+    return json.dumps(seen) + text(Look(game, seat, NAMES[: game.num_players]).position)
 
 
 def spectators(game: Game, seat: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -25,12 +24,9 @@ def record_of(seed: int, agents: list[str] | None = None, **options: Any) -> str
     return game.to_record(agents or ["crowd"] * game.num_players)
 
 
-def make_run(folder: Path, **options: Any) -> Path:
+def make_run(folder: Path) -> None:
     """A run's folder as the trainer leaves it, as far as the page looks at it."""
     (folder / "milestones").mkdir(parents=True)
-    config = {"run": str(folder), "players": [3], "side": ["back"], **options}
-    (folder / "config.json").write_text(json.dumps(config))
     for name in ("model", "milestones/000000", "milestones/000240", "milestones/000250"):
         shutil.copy(NETWORK, folder / f"{name}.npz")
     (folder / "curves.png").write_bytes(PICTURE)
-    return folder

@@ -4,16 +4,17 @@ the interface.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import subprocess
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import numpy as np
 import pytest
 from starlette.applications import Starlette
@@ -21,7 +22,7 @@ from starlette.testclient import TestClient
 
 from processes import wait_until
 from skyenv import Game
-from skyenv.agents import CrowdAgent, Decisions, RandomAgent, decide_game
+from skyenv.agents import Agent, CrowdAgent, Decisions, RandomAgent, decide_game
 from skyenv.agents.interface import Evaluations
 from skyenv.page.browsers import COOKIE, new_token
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
@@ -29,30 +30,27 @@ from skyenv.page.game_server import GameServer, new_game
 from skyenv.page.library import Library
 from skyenv.page.replays import Replay
 from skyenv.page.roots import key_of, roots_of
-from skyenv.page.session import Session
 from skyenv.page.storage import ANYBODY, HUMAN, MEMORY, Link, Storage
 from skyenv.page.web import application
 from skyenv.rules.actions import BID, BID_DONE, PASS
 from skyenv_agents import GreedyAgent
 
 Json = dict[str, Any]
+Client = httpx2.Client
 
 
 def few(values: Iterable[Any], *kept: Any) -> list[Any]:
     """Values for a test, of which all but a few make it a long one."""
-    marks = {True: (), False: (pytest.mark.long,)}
-    return [pytest.param(value, marks=marks[value in kept], id=str(value)) for value in values]
+    return [
+        pytest.param(value, marks=() if value in kept else pytest.mark.long, id=str(value))
+        for value in values
+    ]
 
 
-def quick_catalogue() -> Catalogue:
-    """Agents that decide at once."""
-    return Catalogue(
-        [
-            CatalogueEntry("greedy", GreedyAgent()),
-            CatalogueEntry("random", RandomAgent()),
-            CatalogueEntry("crowd", CrowdAgent()),
-        ]
-    )
+def quick_catalogue(*more: Agent) -> Catalogue:
+    """Agents that decide at once, and more."""
+    agents = GreedyAgent(), RandomAgent(), CrowdAgent(), *more
+    return Catalogue(CatalogueEntry(agent.name, agent) for agent in agents)
 
 
 class Judge(RandomAgent):
@@ -71,9 +69,7 @@ class Judge(RandomAgent):
 
 def judged_catalogue() -> Catalogue:
     """The same, and one that estimates chances to win."""
-    quick = quick_catalogue()
-    entries = [*(quick[name] for name in quick.names), CatalogueEntry("trained", Judge())]
-    return Catalogue(entries)
+    return quick_catalogue(Judge())
 
 
 def make_app(path: str | Path = MEMORY) -> Starlette:
@@ -88,7 +84,13 @@ def client_of(app: Starlette, address: str = "127.0.0.1") -> TestClient:
     return TestClient(app, base_url="http://localhost", client=(address, 50_000))
 
 
-def begin(client: TestClient, seats: Sequence[str], **options: Any) -> str:
+def led_to(answer: Any) -> str:
+    """The address in the interface of the seat or replay that an answer leads to."""
+    assert answer.status_code == 201, answer.text
+    return re.sub(r"^/(\w+)/", r"/api/\1s/", answer.json()["page"])
+
+
+def begin(client: Client, seats: Sequence[str], **options: Any) -> str:
     """Open the page and begin a game.
 
     Returns:
@@ -96,21 +98,19 @@ def begin(client: TestClient, seats: Sequence[str], **options: Any) -> str:
     """
     client.get("/")
     wanted = {"players": len(seats), "side": "front", "seats": list(seats), **options}
-    answer = client.post("/api/games", json=wanted)
-    assert answer.status_code == 201, answer.text
-    seat: str = "/api/seats/" + answer.json()["page"].rpartition("/")[2]
+    seat = led_to(client.post("/api/games", json=wanted))
     assert client.post(f"{seat}/pause", json={"seconds": 0}).status_code == 200
     return seat
 
 
-def payload(client: TestClient, seat: str) -> Json:
+def payload(client: Client, seat: str) -> Json:
     """What a seat is told."""
     answer = client.get(seat)
     assert answer.status_code == 200, answer.text
     return dict(answer.json())
 
 
-def wait_for_turn(client: TestClient, seat: str) -> Json:
+def wait_for_turn(client: Client, seat: str) -> Json:
     """Wait until the seat is to act or the game is over, as the lobby says, which draws nothing."""
     there = [(seat.replace("/api/seats/", "/seat/"), state) for state in ("your turn", "over")]
     wait_until(
@@ -122,7 +122,7 @@ def wait_for_turn(client: TestClient, seat: str) -> Json:
     return payload(client, seat)
 
 
-def act(client: TestClient, seat: str, state: Json, *actions: int) -> Any:
+def act(client: Client, seat: str, state: Json, *actions: int) -> Any:
     """Play a choice that was seen in `state`; no actions: one that brings the game to its end."""
     choice = {"actions": actions or choice_of(state), "step": state["step"]}
     return client.post(f"{seat}/act", json=choice)
@@ -166,6 +166,11 @@ def played(
     return game
 
 
+def actions_of(game: Game) -> tuple[int, ...]:
+    """What has been played."""
+    return tuple(event["action"] for event in game.events if event["event"] == "action")
+
+
 def positions(players: int, seed: int, phase: str | None = None) -> Iterator[Game]:
     """The positions of a whole game in which a seat is to act, or those of one phase."""
     game, agent = Game(players, seed=seed), CrowdAgent()
@@ -178,8 +183,7 @@ def positions(players: int, seed: int, phase: str | None = None) -> Iterator[Gam
 def opened(client: TestClient, game: Game, names: list[str] | None = None) -> str:
     """Send the record of a game; the address of what is kept in the interface."""
     client.get("/")
-    page = client.post("/api/replays", content=game.to_record(names)).json()["page"]
-    return str(page).replace("/replay/", "/api/replays/")
+    return led_to(client.post("/api/replays", content=game.to_record(names)))
 
 
 def replay_of(game: Game, names: list[str] | None = None) -> Replay:
@@ -214,17 +218,15 @@ def seated(*players: TestClient | str | None, game: Game | None = None) -> list[
     game = game or Game(len(players), seed=1)
     agents = tuple(each if isinstance(each, str) else HUMAN for each in players)
     assert game.seed is not None
-    stored = new_game(name_of(browsers[0]), game.seed, agents, game.side, pause=0.0)
-    actions = tuple(event["action"] for event in game.events if event["event"] == "action")
-    stored = replace(stored, actions=actions, max_turns=game.max_turns)
-    stored = replace(stored, **Session(stored).position.columns())
+    options = {"pause": 0.0, "actions": actions_of(game), "max_turns": game.max_turns}
+    stored = new_game(name_of(browsers[0]), game.seed, agents, game.side, **options)
     links = [
         Link(new_token(), stored.id, seat, name_of(each) if isinstance(each, TestClient) else None)
         for seat, each in enumerate(players)
         if not isinstance(each, str)
     ]
     links.append(Link(new_token(), stored.id, None, ANYBODY))
-    server_of(browsers[0]).storage.add_game(stored, links)
+    asyncio.run(server_of(browsers[0]).store(stored, links))
     ways = {link.seat: f"/api/seats/{link.token}" for link in links}
     return [ways.get(seat, "") for seat in range(len(players))]
 
@@ -255,29 +257,27 @@ class RunningServer:
     Args:
         app: what is served.
         port: 0: a free one.
+
+    Attributes:
+        address: where the page is.
     """
 
     def __init__(self, app: Any, port: int = 0) -> None:
         from skyenv.page.commands import listen, server_of
 
-        self._socket = listen("127.0.0.1", port)
-        self.port: int = self._socket.getsockname()[1]
+        listening = listen("127.0.0.1", port)
+        self.port: int = listening.getsockname()[1]
+        self.address = f"http://127.0.0.1:{self.port}"
         self._server = server_of(app, log_level="error", timeout_graceful_shutdown=1)
-        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]})
+        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [listening]})
         self._thread.start()
         wait_until(lambda: self._server.started or not self._thread.is_alive())
         assert self._server.started
-
-    @property
-    def address(self) -> str:
-        """Where the page is."""
-        return f"http://127.0.0.1:{self.port}"
 
     def stop(self) -> None:
         """End it."""
         self._server.should_exit = True
         self._thread.join()
-        self._socket.close()
 
 
 def another(app: Starlette, address: str = "127.0.0.1") -> TestClient:

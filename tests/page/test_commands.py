@@ -13,7 +13,7 @@ from typing import Any
 import httpx2
 import pytest
 from folders import make_run
-from pages import address_of, choice_of, played
+from pages import act, address_of, begin, payload, played, wait_for_turn
 
 from processes import running, there, wait_until
 from skyenv import cli
@@ -41,21 +41,6 @@ def told(ann: httpx2.Client, path: str) -> dict[str, Any]:
     return dict(ann.get(f"/api/{path}").raise_for_status().json())
 
 
-def begin(ann: httpx2.Client, *seats: str) -> str:
-    """A new game; the seat's address in the interface."""
-    wanted = {"players": 2, "side": "front", "seats": seats, "seed": "5"}
-    made = ann.post("/api/games", json=wanted).raise_for_status().json()
-    return str(made["page"]).replace("/seat/", "seats/")
-
-
-def act(ann: httpx2.Client, seat: str) -> int:
-    """Play a seat's next action; the step of which that tells that it is stored."""
-    state = told(ann, seat)
-    wanted = {"actions": choice_of(state), "step": state["step"]}
-    ann.post(f"/api/{seat}/act", json=wanted).raise_for_status()
-    return int(state["step"]) + len(wanted["actions"])
-
-
 def interrupt(server: subprocess.Popen[str]) -> None:
     """Ctrl-C ends it without a complaint."""
     server.send_signal(signal.SIGINT)
@@ -70,14 +55,18 @@ def test_a_killed_server_goes_on_and_serves_games_and_trainings(tmp_path: Path) 
     make_run(tmp_path / "runs" / "first")
     with serving(database) as (server, ann):
         wait_until(lambda: told(ann, "preparing")["rules"], server)
-        seat = begin(ann, "me", "human")
-        step = act(ann, seat)
+        seat = begin(ann, ["me", "agent:random"])
+        ann.post(f"{seat}/pause", json={"seconds": 10})
+        act(ann, seat, payload(ann, seat))
+        before = payload(ann, seat)
         server.kill()
     words = "--agents", "skyenv.agents:RandomAgent", "--games", games, "--runs", tmp_path / "runs"
     with serving(database, *words) as (server, later):
         later.cookies = ann.cookies
         wait_until(lambda: told(later, "preparing")["rules"], server)
-        assert told(later, seat)["step"] == step
+        assert payload(later, seat) == before
+        later.post(f"{seat}/pause", json={"seconds": 0})
+        assert wait_for_turn(later, seat)["step"] == 3, "the agent goes on"
         names = [one["name"] for one in told(later, "options")["agents"]]
         assert {"skyenv.agents:RandomAgent", "greedy"} <= {*names}
         wait_until(lambda: told(later, "library")["games"], server)
@@ -116,7 +105,8 @@ def test_a_killed_worker_is_replaced_and_ctrl_c_ends_one_that_thinks(tmp_path: P
     with serving(*words, PYTHONPATH=str(tmp_path)) as (server, ann):
         wait_until(lambda: told(ann, "preparing")["ready"], server)
         file.touch()
-        act(ann, begin(ann, "me", f"agent:{name}"))
+        seat = begin(ann, ["me", f"agent:{name}"])
+        act(ann, seat, payload(ann, seat))
         wait_until(begun, server)
         os.kill(begun()[0], signal.SIGKILL)
         wait_until(lambda: len(begun()) == 2, server)  # the turn is another one's now

@@ -10,10 +10,7 @@ def test_the_least_recently_used_makes_room_unless_it_is_needed() -> None:
     kept: Kept[str, int] = Kept(2, lambda key, value: key in needed)
     kept["a"], kept["b"], kept["c"] = 1, 2, 3
     assert list(kept) == ["a", "c"]
-    needed.add("c")
-    kept["d"] = 4
-    assert list(kept) == ["a", "c", "d"], "more than it may"
     needed.clear()
     assert kept["a"] == 1
-    kept["e"] = 5
-    assert list(kept) == ["a", "e"]
+    kept["d"] = 4
+    assert list(kept) == ["a", "d"]

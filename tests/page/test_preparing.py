@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pages import act, begin, client_of, payload, wait_for_turn
+from pages import act, begin, client_of, led_to, payload, wait_for_turn
 from starlette.testclient import TestClient
 
 from processes import Threads, printed, wait_until
@@ -29,43 +29,34 @@ class Compiler(Threads):
 
     Attributes:
         may: set, by name: the rules or an agent may be done.
-        begun: agents that were begun.
-        has_no_space: whether the rules fail.
+        begun: what was begun.
+        failing: what can't be compiled, and why.
     """
 
     def __init__(self) -> None:
         self.may = {name: threading.Event() for name in ("rules", *NAMES)}
         self.begun: list[str] = []
-        self.has_no_space = False
+        self.failing: dict[str, Exception] = {"broken": LookupError("not in\nthis world")}
 
     def _begin(self, task: Task[Any]) -> None:
         if task.work is compile_rules:
-            task.work = self._rules
+            task.work = partial(self._compile, "rules")
         elif isinstance(task.work, partial) and task.work.func is compile_agent:
-            task.work = partial(self._agent, *task.work.args)
+            task.work = partial(self._compile, task.work.args[0].name)
         super()._begin(task)
 
-    def _rules(self, report: Report) -> None:
-        report(Step("the first", 0, 2))
+    def _compile(self, name: str, report: Report) -> str:
+        self.begun.append(name)
         report(Step("the second", 1, 2))
-        self.may["rules"].wait()
-        if self.has_no_space:
-            raise OSError("no space")
-
-    def _agent(self, entry: CatalogueEntry, report: Report) -> str:
-        self.begun.append(entry.name)
-        self.may[entry.name].wait()
-        if entry.name == "broken":
-            raise LookupError("not in\nthis world")
-        return f"plays {entry.name}"
+        self.may[name].wait()
+        if name in self.failing:
+            raise self.failing[name]
+        return f"plays {name}"
 
 
 @pytest.fixture
-def compiler() -> Iterator[Compiler]:
-    made = Compiler()
-    yield made
-    for event in made.may.values():
-        event.set()
+def compiler() -> Compiler:
+    return Compiler()
 
 
 @pytest.fixture
@@ -91,16 +82,11 @@ def ask(client: TestClient, agent: str) -> Any:
     return client.post("/api/games", json=wanted)
 
 
-def seat_of(answer: Any) -> str:
-    """The address in the interface of a seat of the game that was made."""
-    return str(answer.json()["page"]).replace("/seat/", "/api/seats/")
-
-
 def test_everything_is_told_and_answered_while_the_rules_are_compiled(
     ann: TestClient, compiler: Compiler
 ) -> None:
     wait_until(lambda: told(ann)["done"] == 1)
-    seat = seat_of(ask(ann, "crowd"))
+    seat = led_to(ask(ann, "crowd"))
     for path in (seat, "/api/replays/x/1"):
         answer = ann.get(path)
         assert (answer.status_code, answer.json()["preparing"]["rules"]) == (503, False)
@@ -117,10 +103,10 @@ def test_the_fitting_agent_is_first_and_holds_up_none_that_is_waited_for(
     ann: TestClient, compiler: Compiler
 ) -> None:
     compiler.may["rules"].set()
-    wait_until(lambda: compiler.begun == ["greedy"])
+    wait_until(lambda: compiler.begun == ["rules", "greedy"])
     seat = begin(ann, ["me", "agent:crowd"])
     act(ann, seat, payload(ann, seat))
-    wait_until(lambda: compiler.begun == ["greedy", "crowd"])
+    wait_until(lambda: compiler.begun == ["rules", "greedy", "crowd"])
     step = payload(ann, seat)["step"]
     compiler.may["crowd"].set()
     assert wait_for_turn(ann, seat)["step"] > step  # the game goes on by itself
@@ -129,7 +115,7 @@ def test_the_fitting_agent_is_first_and_holds_up_none_that_is_waited_for(
 
 
 def test_an_agent_that_fails_is_told(ann: TestClient, compiler: Compiler) -> None:
-    seat, why = seat_of(ask(ann, "broken")), "broken can't play: LookupError: not in this world"
+    seat, why = led_to(ask(ann, "broken")), "broken can't play: LookupError: not in this world"
     for event in compiler.may.values():
         event.set()
     wait_until(lambda: told(ann)["ready"])
@@ -141,7 +127,7 @@ def test_an_agent_that_fails_is_told(ann: TestClient, compiler: Compiler) -> Non
 
 
 def test_rules_that_cannot_be_had_are_told(ann: TestClient, compiler: Compiler) -> None:
-    compiler.has_no_space = True
+    compiler.failing["rules"] = OSError("no space")
     compiler.may["rules"].set()
     wait_until(lambda: told(ann)["error"])
     refused, why = ann.get("/api/replays/x/1"), "The rules can't be compiled: OSError: no space"

@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from pages import address_of
+from pages import act, address_of, led_to, payload
 
 from experiments.tools.chromium import browser
 from processes import running, wait_until
@@ -20,48 +20,43 @@ pytestmark = [pytest.mark.long, pytest.mark.skipif(not COMPILED, reason="NUMBA_D
 
 
 def test_two_servers_start_on_one_empty_cache(tmp_path: Path) -> None:
-    environment = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    """Their workers compile; a server itself would say so."""
+    environment = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "SKYENV_QUIET": None}
     command = ["-m", "skyenv", "play", "--no-browser", "--port", 0, "--workers", 2, "--database"]
     with ExitStack() as stack:
         ann, bob = (
-            stack.enter_context(
-                running(*command, tmp_path / f"games-{number}", environment=environment)
-            )
-            for number in range(2)
+            stack.enter_context(running(*command, tmp_path / name, environment=environment))
+            for name in ("ann", "bob")
         )
-        stack.callback(ann.terminate)
-        stack.callback(bob.terminate)
         page = stack.enter_context(browser())
         page.open(f"{address_of(ann)}/")
         page.wait("#play-now")
         page.click("#play-now")
         page.wait_until(lambda: "compiling" in page.text("#preparing"), "what is compiled")
+        client = stack.enter_context(httpx2.Client(base_url=address_of(bob), timeout=600))
 
-        with httpx2.Client(base_url=address_of(bob), timeout=600) as client:
+        def told() -> dict[str, Any]:
+            return dict(client.get("/api/preparing").raise_for_status().json())
 
-            def told() -> dict[str, Any]:
-                return dict(client.get("/api/preparing").raise_for_status().json())
-
-            client.get("/").raise_for_status()
-            wanted = {"players": 2, "side": "front", "seats": ["me", "agent:greedy"]}
-            made = client.post("/api/games", json=wanted).raise_for_status().json()
-            seat = str(made["page"]).replace("/seat/", "/api/seats/")
-            early = client.get(seat)
-            assert (early.status_code, early.json()["preparing"]["rules"]) == (503, False)
-            heard = [told()]
-            while not heard[-1]["rules"]:
-                wait_until(lambda: told() != heard[-1], bob)
-                heard.append(told())
-            before = [one["done"] for one in heard if not one["rules"]]
-            assert before == sorted(before)
-            assert len(set(before)) > 1  # the other one compiles, too
-            state = client.get(seat).raise_for_status().json()
-            action = {"action": state["legal"][0]["action"], "step": 0}
-            client.post(f"{seat}/act", json=action).raise_for_status()
-            wait_until(
-                lambda: client.get(seat).json()["step"] > 1, bob
-            )  # greedy has got ready and moved
+        client.get("/").raise_for_status()
+        wanted = {"players": 2, "side": "front", "seats": ["me", "agent:greedy"]}
+        seat = led_to(client.post("/api/games", json=wanted))
+        early = client.get(seat)
+        assert (early.status_code, early.json()["preparing"]["rules"]) == (503, False)
+        heard = [told()]
+        while not heard[-1]["rules"]:
+            wait_until(lambda: told() != heard[-1], bob)
+            heard.append(told())
+        before = [one["done"] for one in heard if not one["rules"]]
+        assert before == sorted(before)
+        assert len(set(before)) > 1  # the other one compiles, too
+        state = payload(client, seat)
+        act(client, seat, state, state["legal"][0]["action"])
+        wait_until(lambda: payload(client, seat)["step"] > 1, bob)  # greedy is ready and has moved
 
         wait_until(lambda: page.find("#board svg") is not None, ann)  # the table comes by itself
         assert page.find("#preparing.bad") is None
         assert [line for line in page.complaints() if "503" not in line] == []
+        for server in (ann, bob):
+            server.terminate()
+            assert "compiling" not in server.communicate()[1]

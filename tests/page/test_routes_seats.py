@@ -33,23 +33,20 @@ def test_hints_are_for_the_seat_to_act(ann: TestClient) -> None:
 
 
 def test_a_question_ends_when_its_browser_has_gone() -> None:
-    begun, told = asyncio.Event(), []
-
-    async def question() -> None:
-        begun.set()
-        try:
-            await asyncio.Event().wait()
-        finally:
-            told.append("ended")
+    async def question(answer: asyncio.Future[None]) -> None:
+        await answer
 
     async def receive() -> dict[str, Any]:
-        await begun.wait()
         return {"type": "http.disconnect"}
 
+    async def ask() -> bool:
+        answer = asyncio.get_running_loop().create_future()
+        with pytest.raises(ClientDisconnect):
+            await unless_gone(Request({"type": "http", "app": app}, receive), question(answer))
+        return answer.cancelled()
+
     app = SimpleNamespace(state=SimpleNamespace(server=SimpleNamespace(ending=asyncio.Event())))
-    with pytest.raises(ClientDisconnect):
-        asyncio.run(unless_gone(Request({"type": "http", "app": app}, receive), question()))
-    assert told == ["ended"]
+    assert asyncio.run(ask())
 
 
 PATHS = [

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from pages import played
+from pages import actions_of, played
 
-from skyenv import Game
 from skyenv.agents import CrowdAgent, decide_game
 from skyenv.errors import IllegalActionError
 from skyenv.page.errors import PageError
@@ -26,11 +25,6 @@ def session(*agents: str, seed: int = 5) -> Session:
 def again(table: Session) -> Session:
     """A session made of what is stored of another one."""
     return Session(replace(table.stored, **table.position.columns()))
-
-
-def actions_of(game: Game) -> tuple[int, ...]:
-    """What has been played."""
-    return tuple(event["action"] for event in game.events if event["event"] == "action")
 
 
 def play(table: Session, *actions: int) -> None:

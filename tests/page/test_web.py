@@ -85,10 +85,9 @@ def test_other_names_and_other_sites_pages_can_do_nothing() -> None:
             asked = {"host": host, "origin": origin, "cookie": cookie}
             answer = ann.post(f"{seat}/pause", json={"seconds": 1}, headers=asked)
             assert answer.status_code == wanted, (host, origin)
-            with contextlib.ExitStack() as stack:
-                if wanted != 200:
-                    stack.enter_context(pytest.raises(WebSocketDisconnect))
-                stack.enter_context(watch(ann, seat, asked))
+            refused = pytest.raises(WebSocketDisconnect)
+            with contextlib.nullcontext() if wanted == 200 else refused, watch(ann, seat, asked):
+                pass
         simple = {"content-type": "text/plain"}
         assert ann.post(f"{seat}/act", content=b"{}", headers=simple).status_code == 415
 
@@ -137,27 +136,22 @@ def test_browsers_that_ask_for_a_page_are_refused_by_one(ann: TestClient) -> Non
 
 
 @pytest.fixture
-def server() -> Iterator[RunningServer]:
-    running = RunningServer(make_app())
-    yield running
-    running.stop()
-
-
-@pytest.fixture
-def bob(server: RunningServer) -> Iterator[httpx2.Client]:
+def bob() -> Iterator[httpx2.Client]:
     """A browser that has opened the page."""
+    server = RunningServer(make_app())
     with httpx2.Client(base_url=server.address, timeout=600) as client:
         client.get("/").raise_for_status()
         yield client
+    server.stop()
 
 
 @pytest.fixture
-def say(server: RunningServer) -> Iterator[Callable[..., socket.socket]]:
+def say(bob: httpx2.Client) -> Iterator[Callable[..., socket.socket]]:
     """Open a connection, send a line with some headers, and leave it open."""
     with contextlib.ExitStack() as stack:
 
         def say(line: str, *headers: str) -> socket.socket:
-            one = stack.enter_context(socket.create_connection(("127.0.0.1", server.port)))
+            one = stack.enter_context(socket.create_connection(("127.0.0.1", bob.base_url.port)))
             one.sendall("\r\n".join((line, *headers)).encode())
             return one
 
@@ -169,27 +163,20 @@ HOST = "host: localhost"
 UPLOAD = "POST /api/replays HTTP/1.1", HOST, "content-length: 9999"
 
 
-def cookie_of(client: httpx2.Client) -> str:
-    """The header by which the server knows a client."""
-    return f"cookie: {COOKIE}={client.cookies[COOKIE]}"
-
-
 def test_silent_connections_shut_nobody_out(say: Say, bob: httpx2.Client) -> None:
     for _ in range(300):
         for start in (("",), ("GET / HT",), ("GET / HTTP/1.1", HOST, "x: y", "")):
             say(*start)
     with httpx2.Client(base_url=bob.base_url, timeout=600) as late:
-        late.get("/").raise_for_status()
-        wanted = {"players": 2, "side": "front", "seats": ["me", "agent:random"]}
-        late.post("/api/games", json=wanted).raise_for_status()
+        begin(late, ["me", "agent:random"])
 
 
 def test_a_body_that_comes_too_slowly_is_told_so(
     say: Say, bob: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(requests, "PATIENCE", 0.05)
-    kind = "content-type: application/json"
-    one = say("POST /api/games HTTP/1.1", HOST, cookie_of(bob), kind, "content-length: 9", "", "{")
+    headers = "content-type: application/json", f"cookie: {COOKIE}={bob.cookies[COOKIE]}"
+    one = say("POST /api/games HTTP/1.1", HOST, *headers, "content-length: 9", "", "{")
     assert one.recv(65536).startswith(b"HTTP/1.1 408")
 
 
@@ -199,7 +186,7 @@ def test_records_that_do_not_come_hold_up_no_others(
     monkeypatch.setattr(replays, "UPLOADS", 1)
     monkeypatch.setattr(replays, "UPLOADS_OF_ONE", 1)
     ann = httpx2.Client(cookies=httpx2.get(bob.base_url).cookies)
-    sent = [say(*UPLOAD, cookie_of(ann), "", "x") for _ in range(2)]
+    sent = [say(*UPLOAD, f"cookie: {COOKIE}={ann.cookies[COOKIE]}", "", "x") for _ in range(2)]
     (refused,), _, _ = select.select(sent, [], [])  # of one browser one is let in
     assert refused.recv(65536).startswith(b"HTTP/1.1 429")
     assert bob.post("/api/replays", content=b"no record").status_code == 400

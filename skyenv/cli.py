@@ -32,6 +32,7 @@ from skyenv.records.format import MAX_INT32
 from skyenv.records.reader import named
 from skyenv.render import commands as render
 from skyenv.rules.board import as_board
+from skyenv.rules.variant import of_variant
 from skyenv.seeds import HIGHEST_SEED, fresh_seed
 from skyenv.tables import counted
 from skyenv.tasks import benchmark
@@ -57,7 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else list(arguments)
     words = words or ["--help"]
     parser = Parser("skyenv", "Record, verify, show, film and play games; measure agents.")
-    parser.add_argument("--version", action="version", version=f"skyenv {__version__}")
+    version = str(of_variant(f"skyenv {__version__}"))
+    parser.add_argument("--version", action="version", version=version)
     commands = parser.add_subparsers(
         metavar="COMMAND", required=True, dest="command", parser_class=argparse.ArgumentParser
     )

@@ -79,7 +79,7 @@ def test_code_runs_when_it_is_pasted_at_the_prompt(
 
 def test_board_file_is_a_board(tmp_path: Path) -> None:
     path = tmp_path / "board.toml"
-    board = re.findall(r"```toml\n(.*?)```", WHOLE, re.DOTALL)[0]
+    (board,) = re.findall(r"```toml\n(\[rings\].*?)```", WHOLE, re.DOTALL)
     path.write_text(board, encoding="utf-8")
     assert load_board(path, "front").rings[3] == ("green", "brown", "violet", "orange", "gray")
 

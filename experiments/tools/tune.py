@@ -33,6 +33,7 @@ from skyenv.arena.matches import play_games, rotations
 from skyenv.errors import AgentError, CheckpointError, OptionError
 from skyenv.files import read_json, write_atomically
 from skyenv.options import Options, argument, common, exit_code, option, parse
+from skyenv.rules.variant import of_variant
 from skyenv.seeds import TUNING
 from skyenv.work import Pool, open_pool
 from skyenv_agents.heuristic.player import HeuristicAgent
@@ -42,7 +43,7 @@ LEAD: Final = 400.0
 """So many VP ahead count as much as a whole win."""
 LEAST: Final = 1e-3
 """Smaller weights start from here, as 0 has no logarithm."""
-FORMAT: Final = "skyenv-tune-1"
+FORMAT: Final = of_variant("skyenv-tune-1")
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,7 @@ from skyenv.errors import CheckpointError, OptionError, SkyenvError, cause
 from skyenv.files import locked, write_atomically, writing
 from skyenv.options import INTERRUPTED, as_text, exit_code, parse
 from skyenv.progress import Bar, progress
+from skyenv.rules.variant import of_variant
 from skyenv.seeds import secret_seeds
 from skyenv.tasks.commands import loss_lines, measure
 from skyenv.tasks.commands import table as table_of_responses
@@ -262,7 +263,7 @@ class Run(ABC):
         """Write checkpoint, agent and curve, each atomically."""
         body = packed(
             {
-                "program": self.PROGRAM,
+                "program": of_variant(self.PROGRAM),
                 "version": __version__,
                 "observation_size": OBSERVATION_SIZE,
                 "config": self.config.as_dict(),
@@ -324,8 +325,9 @@ class Run(ABC):
 
         A precision that is left to the program stays as it was.
         """
-        if state["program"] != self.PROGRAM:
-            raise CheckpointError(f"{path} is of {state['program']}, not of {self.PROGRAM}")
+        program = of_variant(self.PROGRAM)
+        if state["program"] != program:
+            raise CheckpointError(f"{path} is of {state['program']}, not of {program}")
         if self.config.precision == AUTO:
             self.config = replace(self.config, precision=state["config"]["precision"])
         now = self.config.as_dict()

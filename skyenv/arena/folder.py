@@ -27,9 +27,10 @@ from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Group, Settings
 from skyenv.checks import check_integer
 from skyenv.errors import CheckpointError
 from skyenv.files import fault_of, locked, naming, parse_json, read_json, write_atomically
+from skyenv.rules.variant import of_variant
 from skyenv.seeds import fresh_seed
 
-FORMAT: Final = 5
+FORMAT: Final = of_variant(5)
 """Of the folder: earlier ones had other keys, other games, and lines about the agents' time."""
 CONFIG: Final = "config.json"
 GAMES: Final = "games.jsonl"
@@ -168,8 +169,8 @@ def read_config(path: Path) -> dict[str, Any]:
         raise CheckpointError(f"{config} is damaged: {error}") from error
     if content.get("format") != FORMAT or "secret" not in content:
         raise CheckpointError(
-            f"{path} was made by another version, whose games can't be gone on with; choose "
-            "another folder"
+            f"{path} was made by another version or variant (format {content.get('format')!r:.80}, "
+            f"not {FORMAT}), whose games can't be gone on with; choose another folder"
         )
     return content
 

@@ -17,11 +17,12 @@ from skyenv.arena.schedule import Settings
 from skyenv.engine.options import table_name
 from skyenv.errors import CheckpointError, shown
 from skyenv.files import read_json
+from skyenv.rules.variant import of_variant
 
 Ladder = dict[str, Any]
 """What ladder.json holds; agents from the best to the worst, matrices in the same order."""
 
-FORMAT: Final = 4
+FORMAT: Final = of_variant(4)
 """Of ladder.json: 3 had no checksum, 1 and 2 had other keys, and other games rated."""
 SAMPLES: Final = 200
 """Bootstrap samples of the ratings that a ladder keeps for rating newcomers."""

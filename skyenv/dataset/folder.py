@@ -33,9 +33,10 @@ from skyenv.engine.games import SCALED
 from skyenv.errors import CheckpointError, DatasetError, cause
 from skyenv.files import locked, read_json, remove_abandoned, write_atomically
 from skyenv.progress import progress as progress_bar
+from skyenv.rules.variant import of_variant
 from skyenv.work import Interrupt, open_pool
 
-FORMAT: Final = 4  # of the folder
+FORMAT: Final = of_variant(4)  # of the folder
 
 
 @dataclass(frozen=True)

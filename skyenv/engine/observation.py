@@ -32,6 +32,7 @@ from skyenv.rules.components import (
     COLOURS,
     COMMISSIONERS,
     DISTRICTS,
+    HIGHEST_TOTAL,
     MAX_PLAYERS,
     NUM_BUSINESSES,
     NUM_COLOURS,
@@ -61,8 +62,6 @@ HIGHEST_SCORE: Final = 1000  # scores of more VP are shown as this
 TURN_PARTS: Final = 1000
 HAND_PARTS: Final = (2,) * (NUM_COLOURS * NUM_RANKS) + (4,) * NUM_RANKS
 ALL_CARDS: Final = tuple(int(number) for number in CARD_COUNTS.reshape(-1))
-HIGHEST_TOTAL: Final = 5 * 4 + 4 * 5 + 3 * 6 + 20 * 4 + 16 * 5 + 14 * 6
-"""The highest conceivable bid: every card of one colour and every black one."""
 
 
 @dataclass(frozen=True)

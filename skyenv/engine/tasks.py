@@ -18,6 +18,7 @@ import numpy.typing as npt
 from skyenv.engine.kernels import CARD_VP
 from skyenv.errors import OptionError, shown
 from skyenv.rules.state import GAME_DTYPE, as_records
+from skyenv.rules.variant import VARIANT
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,8 @@ def beginnings(name: str) -> npt.NDArray[np.void]:
     Raises:
         OptionError: there is no such task or beginning.
     """
+    if VARIANT:
+        raise OptionError(f"tasks are of the printed rules, not of variant {VARIANT}")
     task, slash, number = name.partition("/")
     if task not in TASKS:
         raise OptionError(f"task must be one of {', '.join(TASKS)}, not {shown(name)}")

@@ -30,6 +30,7 @@ from skyenv.page.storage import Storage
 from skyenv.page.workers import Workers
 from skyenv.progress import progress
 from skyenv.records import nth_game
+from skyenv.rules.variant import VARIANT
 from skyenv.tables import counted
 from skyenv.work import Processes
 
@@ -114,6 +115,8 @@ class ExportOptions(Options):
 
 def play(options: PlayOptions) -> None:
     """Serve the page on this machine and open it in a browser. Ctrl-C ends it; games are kept."""
+    if VARIANT:
+        raise OptionError(f"the page plays and explains the printed rules, not variant {VARIANT}")
     try:
         from skyenv.page import web
     except ImportError as error:

@@ -35,9 +35,10 @@ from skyenv.rules.components import (
 )
 from skyenv.rules.event_log import WHYS
 from skyenv.rules.state import END_REASONS
+from skyenv.rules.variant import of_variant
 from skyenv.seeds import HIGHEST_SEED
 
-FORMAT: Final = "skyenv-record"
+FORMAT: Final = of_variant("skyenv-record")
 TASK_FORMAT: Final = "skyenv-task-record"
 VERSION: Final = 1
 MAX_INT32: Final = (1 << 31) - 1  # bound of max_turns and of scores

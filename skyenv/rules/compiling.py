@@ -40,6 +40,7 @@ from numba.core.serialize import dumps
 from numba.core.typing import make_concrete_template
 
 from skyenv.files import write_atomically
+from skyenv.rules.variant import VARIANT
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -304,7 +305,8 @@ class _Cache:
             return []
         # The line tells apart functions of one name: lambdas, or those of two branches.
         name = self._function.__qualname__, self._function.__code__.co_firstlineno
-        key = repr((sig, name, self._owner.targetctx.codegen().magic_tuple(), sys.version))
+        magic = self._owner.targetctx.codegen().magic_tuple()
+        key = repr((sig, name, magic, sys.version, VARIANT))
         digest = hashlib.sha256(key.encode()).hexdigest()[:16]
         return [folder / f"{source.stem}.{digest}.nbc" for folder in _folders(source.parent)]
 

@@ -1,6 +1,7 @@
 """COM: what lies in the box.
 
-Counts, values and score tables, and the orders that all indices follow.
+Counts, values and score tables, and the orders that all indices follow. A variant may change what
+is marked as changeable (:mod:`skyenv.rules.variant`).
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+
+from skyenv.rules.variant import changeable, check
 
 MIN_PLAYERS: Final = 2
 MAX_PLAYERS: Final = 4
@@ -21,23 +24,27 @@ CARD_VALUES: Final = (4, 5, 6)
 LOWEST_CARD: Final = 4  # A card is stored as its *rank*: value − LOWEST_CARD, so 0, 1 or 2
 NUM_RANKS: Final = len(CARD_VALUES)
 
-COLOURED_CARDS: Final = (5, 4, 3)  # COM-1: how many 4s, 5s and 6s each colour has
-BLACK_CARDS: Final = (20, 16, 14)  # COM-1: how many black 4s, 5s and 6s there are
+COLOURED_CARDS: Final = changeable("coloured_cards", (5, 4, 3), 1, 10)
+"""COM-1: how many 4s, 5s and 6s each colour has."""
+BLACK_CARDS: Final = changeable("black_cards", (20, 16, 14), 1, 20)
+"""COM-1: how many black 4s, 5s and 6s there are."""
 CARD_COUNTS: Final = np.array([COLOURED_CARDS] * NUM_COLOURS + [BLACK_CARDS], dtype=np.int8)
 """COM-1: the whole pack, int8[card colour, rank]."""
-BUILD_LIMIT: Final = np.array([3, 2, 1], dtype=np.int8)
+HIGHEST_TOTAL: Final = int((CARD_COUNTS[[0, BLACK]] * np.array(CARD_VALUES)).sum())
+"""The highest conceivable bid: every card of one colour and every black one."""
+BUILD_LIMIT: Final = np.array(changeable("build_limit", (3, 2, 1), 0, 3), dtype=np.int8)
 """COM-10: skyscrapers that the highest card of a bid allows, by rank."""
 
 STARTING_SKYSCRAPERS: Final = 2
-STARTING_SUPPLY: Final = 3
-STARTING_GENERAL_SUPPLY: Final = 12
-SKYSCRAPERS_PER_OPTION: Final = 3
-ALEA_SKYSCRAPERS: Final = 18
-STARTING_BLACK_CARDS: Final = 4
+STARTING_SUPPLY: Final = changeable("starting_supply", 3, 0, 15)
+STARTING_GENERAL_SUPPLY: Final = changeable("starting_general_supply", 12, 0, 12)
+SKYSCRAPERS_PER_OPTION: Final = changeable("skyscrapers_per_option", 3, 1, 6)
+ALEA_SKYSCRAPERS: Final = changeable("alea_skyscrapers", 18, 0, 18)
+STARTING_BLACK_CARDS: Final = changeable("starting_black_cards", 4, 0, 8)
 
 BUSINESSES: Final = ("boutique", "jeweller", "gallery", "perfumery")
 NUM_BUSINESSES: Final = len(BUSINESSES)
-TILES_PER_BUSINESS: Final = 9
+TILES_PER_BUSINESS: Final = changeable("tiles_per_business", 9, 7, 9)
 SET_SIZES: Final = (3, 2, 3, 2, 3, 2, 3, 2)
 """SET-3: spaces of the supply row's sets, from left to right."""
 ROW_SIZE: Final = sum(SET_SIZES)
@@ -83,12 +90,26 @@ MAX_TILES_ON_PLOT: Final = 2
 
 OPTIONS: Final = ("A", "B", "C", "D")
 
-PLOT_VALUE: Final = np.array([1, 2, 3, 5, 8], dtype=np.int8)
+PLOT_VALUE: Final = np.array(changeable("plot_value", (1, 2, 3, 5, 8), 0, 8), dtype=np.int8)
 """SCO-2 and END-3: VP of a skyscraper by the number of different business types that count for it.
 """
 BONUS_EVERY: Final = 3
 """BUS-4: special points come after every third business, except the last (BUS-5)."""
-BONUS_VP: Final = np.array([4, 6, 8], dtype=np.int8)
-BONUS_DISTRICTS: Final = np.array([3, 4, 5], dtype=np.int8)
-MAX_STOPS: Final = 2  # STOP-6: the second building stop ends the game
-TILES_TURNED_UP: Final = 3  # END-3: tiles of the park area that count at the end
+BONUS_VP: Final = np.array(changeable("bonus_vp", (4, 6, 8), 0, 20), dtype=np.int8)
+BONUS_DISTRICTS: Final = np.array(changeable("bonus_districts", (3, 4, 5), 0, 7), dtype=np.int8)
+MAX_STOPS: Final = changeable("max_stops", 2, 1, 2)  # STOP-6: the second stop ends the game
+TILES_TURNED_UP: Final = changeable("tiles_turned_up", 3, 0, 3)
+"""END-3: tiles of the park area that count at the end."""
+
+check(
+    {
+        "coloured_cards must be 5 to 12 cards": 5 <= sum(COLOURED_CARDS) <= 12,
+        "black_cards must be at most 50 cards": sum(BLACK_CARDS) <= 50,
+        "four seats' starting_black_cards must be among the black_cards": (
+            sum(BLACK_CARDS) >= 4 * STARTING_BLACK_CARDS
+        ),
+        "starting_supply and starting_general_supply must be at most 15 together": (
+            STARTING_SUPPLY + STARTING_GENERAL_SUPPLY <= 15
+        ),
+    }
+)

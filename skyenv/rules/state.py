@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.rules.compiling import COMPILED
+from skyenv.rules.components import HIGHEST_TOTAL
 
 NONE: Final = -1  # no seat, no plot, no card, no business, no district
 ALEA: Final = 4  # alea in fields that name a seat or an owner (her skyscrapers, her highest bid)
@@ -49,8 +50,20 @@ FIELDS: Final[tuple[tuple[str, type, tuple[int, ...], int, int], ...]] = (
     ("turns", I32, (), 0, 2**30),  # turns finished so far, all seats together (END-5)
     ("max_turns", I32, (), 1, 2**31 - 1),  # END-5
     ("score", I32, (4,), 0, 2**30),  # VP of each seat
-    ("bid_total", I16, (4,), 0, 302),  # in an auction: value of the cards that the seat laid down
-    ("highest", I16, (), 0, 302),  # in an auction: highest total so far; 0 before the first bid
+    (
+        "bid_total",
+        I16,
+        (4,),
+        0,
+        HIGHEST_TOTAL,
+    ),  # in an auction: value of the cards that the seat laid down
+    (
+        "highest",
+        I16,
+        (),
+        0,
+        HIGHEST_TOTAL,
+    ),  # in an auction: highest total so far; 0 before the first bid
     ("num_players", I8, (), 2, 4),  # 2, 3 or 4
     ("side", I8, (), 0, 1),  # 0 front, 1 back
     ("ring", I8, (7, 6), NONE, 5),  # COM-6, COM-9: [district, position] → plot; front side: 5, NONE

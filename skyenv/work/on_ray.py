@@ -24,6 +24,7 @@ import skyenv
 from skyenv.engine.thread_pool import cores
 from skyenv.errors import OptionError, SkyenvError, cause, install_hint
 from skyenv.files import digest_of
+from skyenv.rules.variant import VARIANT
 from skyenv.work.pool import ATTEMPTS, ONE_THREAD, Pool, Task, WorkerDiedError, portable
 
 AUTO: Final = "auto"
@@ -185,7 +186,9 @@ def do(
 
 @cache
 def digest_of_sources(package: str) -> str:
-    """Return a digest of a package's files that decide games; "" if it isn't installed."""
+    """Return a digest of a package's files that decide games, with the rules' variant; "" if it
+    isn't installed.
+    """
     found = find_spec(package)
     folders = (found and found.submodule_search_locations) or ()
-    return " ".join(digest_of(Path(folder), DECIDING) for folder in folders)
+    return " ".join([*(digest_of(Path(folder), DECIDING) for folder in folders), VARIANT])

@@ -134,7 +134,7 @@ def test_whatever_changes_or_is_damaged_is_compiled_anew(package: Path) -> None:
         package / "skyenv" / "rules" / "components.py",
         package / "player" / "helpers" / "more.py",
     )
-    replace_in(rules, "np.array([3, 2, 1]", "np.array([2, 2, 1]")
+    replace_in(rules, '"build_limit", (3, 2, 1)', '"build_limit", (2, 2, 1)')
     replace_in(helper, "number + MORE", "number - MORE")
     changed = run(package, "-m", "player.parts.limits", SKYENV_QUIET="1")
     assert (changed.stdout, changed.stderr) == ("-38 0\n", ""), "both changes, silently"

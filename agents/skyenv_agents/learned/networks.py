@@ -27,6 +27,7 @@ from skyenv.engine.options import table_name
 from skyenv.errors import CheckpointError, OptionError, shown
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
+from skyenv.rules.variant import of_variant
 from skyenv_agents.heuristic.player import AppraiserAgent, GreedyAgent, HeuristicAgent
 from skyenv_agents.heuristic.win_probability import win_probabilities_seen
 from skyenv_agents.learned.architecture import Library, Sizes, linear, run
@@ -40,7 +41,7 @@ from skyenv_agents.learned.layout import (
     PRIOR_PARTS,
 )
 
-FORMAT: Final = "skyenv-network-2"
+FORMAT: Final = of_variant("skyenv-network-2")
 NETWORK_SUFFIX: Final = ".npz"
 ABOUT: Final = "about"
 TRAINED: Final = Path(__file__).resolve().parent.parent / "trained"
@@ -244,7 +245,7 @@ class Network:
             ) from error
         if version != FORMAT:
             raise CheckpointError(
-                f"{path} has the format {shown(version, 40)}; this version reads {FORMAT}"
+                f"{path} has the format {shown(version, 80)}; what is played here reads {FORMAT}"
             )
         try:
             return Network(arrays, about)

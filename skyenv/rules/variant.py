@@ -1,0 +1,107 @@
+"""A variant of the rules: other values of some constants, under a name, for a whole process.
+
+The environment variable SKYENV_VARIANT names a TOML file, which is read once, on import:
+
+    name = "rich"
+    constants = { black_cards = [18, 16, 16], bonus_vp = [2, 4, 8] }
+
+From then on the variable holds the file's text, so that worker processes play the same rules
+wherever they run and whatever becomes of the file. Compiled code, records and everything else that
+is written bear the variant's label, and what bears another one is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypeVar
+
+from skyenv.errors import OptionError, shown
+
+ENVIRONMENT: Final = "SKYENV_VARIANT"
+Value = TypeVar("Value", int, tuple[int, ...])
+Format = TypeVar("Format", int, str)
+
+
+class Constant(NamedTuple):
+    """A constant that a variant may change: the printed value, and the range of its numbers."""
+
+    printed: int | tuple[int, ...]
+    low: int
+    high: int
+
+
+CHANGEABLE: Final[dict[str, Constant]] = {}
+"""All of them, by name (:mod:`skyenv.rules.components`)."""
+
+
+def _read() -> tuple[str, dict[str, Any]]:
+    """Return the label and the constants that the variable names; raise OptionError."""
+    text = os.environ.get(ENVIRONMENT, "")
+    try:
+        if text and "\n" not in text:
+            text = Path(text).read_text(encoding="utf-8-sig") + "\n"
+        content = tomllib.loads(text)
+        name, constants = content.pop("name", ""), content.pop("constants", {})
+        if content or not isinstance(constants, dict):
+            raise ValueError("it must hold a name and constants alone")
+        if text and not (isinstance(name, str) and re.fullmatch("[a-z0-9-]{1,30}", name)):
+            raise ValueError(f"name must be small letters, digits and hyphens, not {shown(name)}")
+    except (OSError, ValueError, RecursionError) as error:
+        raise OptionError(f"{ENVIRONMENT}: {error}") from None
+    if not text:
+        return "", {}
+    os.environ[ENVIRONMENT] = text
+    values = json.dumps(constants, sort_keys=True, default=str)
+    return f"{name}-{hashlib.sha256(values.encode()).hexdigest()[:8]}", constants
+
+
+VARIANT, _values = _read()
+"""The label of this process's variant, its name and a digest; "" for the printed rules."""
+
+
+def of_variant(plain: Format) -> Format | str:
+    """Return the name or number of a format as it stands in what is written under this process's
+    rules; what has another one is refused.
+    """
+    return f"{plain} of variant {VARIANT}" if VARIANT else plain
+
+
+def changeable(name: str, printed: Value, low: int, high: int) -> Value:
+    """Return the value of a constant: the variant's, or else the printed one.
+
+    Raises:
+        OptionError: the variant's isn't as many whole numbers, each in the range.
+    """
+    CHANGEABLE[name] = Constant(printed, low, high)
+    value = _values.get(name, printed)
+    numbers = list(value) if isinstance(value, (list, tuple)) else [value]
+    many = len(printed) if isinstance(printed, tuple) else 1
+    is_whole = all(type(number) is int and low <= number <= high for number in numbers)
+    if len(numbers) != many or not is_whole:
+        wanted = f"{many} numbers, each" if many > 1 else "a number"
+        raise OptionError(
+            f"{ENVIRONMENT}: {name} must be {wanted} from {low} to {high}, not {shown(value)}"
+        )
+    return type(printed)(numbers) if isinstance(printed, tuple) else numbers[0]
+
+
+def check(conditions: dict[str, bool]) -> None:
+    """Check a variant once all constants are there: that it names no other ones, and what they must
+    fulfil together, in words.
+
+    Raises:
+        OptionError: it does, or something isn't fulfilled.
+    """
+    if others := _values.keys() - CHANGEABLE.keys():
+        raise OptionError(
+            f"{ENVIRONMENT}: there is no constant {', '.join(sorted(others))} to change; there are "
+            f"{', '.join(CHANGEABLE)}"
+        )
+    for text, is_fulfilled in conditions.items():
+        if not is_fulfilled:
+            raise OptionError(f"{ENVIRONMENT}: {text}")

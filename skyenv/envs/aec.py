@@ -118,8 +118,8 @@ def parallel_env(
 class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own name)
     """A game of Fifth Avenue, one decision per step.
 
-    ``infos`` are empty if the mask is in the observation alone, as in PettingZoo's classic
-    environments; at the end they tell what the episode came to for each agent
+    ``infos`` tell ``"scores"``, a list of every seat's VP as they stand, and the mask where it is
+    wanted there; at the end what the episode came to for each agent
     (:func:`skyenv.envs.episodes.episode_infos`). A copy (``copy.deepcopy``, pickle) continues
     exactly as the original would.
 
@@ -212,7 +212,11 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
 
     def update_infos(self) -> None:
         """Make every agent's info, which holds the same arrays until the next step."""
-        infos = {agent: self._masks.info(self._mask(agent)) for agent in self.agents}
+        scores = self.games.batch.state["score"][0, : self.max_num_agents].tolist()
+        infos = {
+            agent: {**self._masks.info(self._mask(agent)), "scores": scores}
+            for agent in self.agents
+        }
         if self.agents and self._is_over():
             players = self.max_num_agents
             episodes = episode_infos(

@@ -112,7 +112,7 @@ def episode_infos(
 
     * ``"win_share"``: float64, 1 for a win, 1/k for one shared by k (END-4; of a truncated game by
       the scores as they stand), 0 for everybody after an illegal action.
-    * ``"own_vp"``, ``"best_other_vp"``: int64; ``"scores"``: a list of every seat's VP.
+    * ``"own_vp"``, ``"best_other_vp"``: int64; ``"scores"``: int64 (N,), every seat's VP.
     * ``"seat"``: int64, the seat that the info is for; ``"opponents"``: a list of the names of
       every seat's player, None at its own.
     * ``"decisions"``, ``"turns"``: int64, taken and finished by all seats together.
@@ -138,7 +138,7 @@ def episode_infos(
                 "win_share": share,
                 "own_vp": scores[seat],
                 "best_other_vp": np.delete(scores, seat).max(),
-                "scores": scores.tolist(),
+                "scores": scores,
                 "seat": seat,
                 "opponents": [
                     None if other == seat else name for other, name in enumerate(players)
@@ -152,8 +152,10 @@ def episode_infos(
 
 
 def plain(info: dict[str, Any]) -> dict[str, Any]:
-    """Return an info with Python's numbers instead of NumPy's, for loggers that write JSON."""
+    """Return an info with Python's numbers and lists instead of NumPy's, for loggers that write
+    JSON.
+    """
     return {
-        name: value.item() if isinstance(value, np.generic) else value
+        name: value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
         for name, value in info.items()
     }

@@ -325,6 +325,11 @@ class LearnerGames:
         mask[self.done[rows]] = 0
         return mask
 
+    def scores(self, rows: Int64) -> Int64:
+        """Return the VP of every seat in `rows` as they stand: a new int64 (k, num_players)."""
+        scores: Int64 = self.games.batch.state["score"][rows, : self.games.num_players]
+        return scores.astype(np.int64)
+
     def episode_infos(self, rows: Int64) -> list[dict[str, Any]]:
         """Return what the episodes of `rows` have come to:
         :func:`skyenv.envs.episodes.episode_infos`.
@@ -411,10 +416,11 @@ class LearnerEnv:
         mask = self._masks.shown(games.mask[row] * np.int8(not core.done[row]))
         is_shown = games.seat[row] == seat
         vector = games.observation[row].copy() if is_shown else core.observation(rows)[0]
-        episode = core.episode_infos(rows)[0] if core.done[row] or self._full_infos else {}
+        episode: dict[str, Any] = {"scores": core.scores(rows)[0]}
+        if core.done[row] or self._full_infos:
+            episode = core.episode_infos(rows)[0]
         if self._full_infos:  # Minari stores no lists
-            names, scores = tuple(episode["opponents"]), np.array(episode["scores"])
-            episode |= {"opponents": names, "scores": scores}
+            episode["opponents"] = tuple(episode["opponents"])
         observation = self._masks.observation(vector, mask)
         told = (
             {"seat": seat}

@@ -124,7 +124,10 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
         core = self.core
         core.step(np.asarray(self._actions))
         rewards, dones = core.reward.astype(np.float32), core.done.copy()
-        infos: list[dict[str, Any]] = [{"TimeLimit.truncated": False} for _ in range(self.num_envs)]
+        infos: list[dict[str, Any]] = [
+            {"TimeLimit.truncated": False, "scores": scores}
+            for scores in core.scores(core.all_rows).tolist()
+        ]
         if core.illegal == "random":
             for info, action in zip(infos, core.action.tolist(), strict=True):
                 info["action"] = action

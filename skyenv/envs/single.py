@@ -26,8 +26,9 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
     seat was rewarded since its previous decision. An episode terminates when the game ends and is
     truncated when the game is (END-5).
 
-    ``info`` holds ``"action_mask"``, int8 (103,), 1 for a legal action, all 0 after the end, and
-    ``"seat"``, int64, the learner's seat in this episode. When the episode is over, it also holds
+    ``info`` holds ``"action_mask"``, int8 (103,), 1 for a legal action, all 0 after the end,
+    ``"seat"``, int64, the learner's seat in this episode, and ``"scores"``, int64 (num_players,),
+    every seat's VP as they stand. When the episode is over, it also holds
     what it came to: ``"win_share"``, ``"own_vp"`` and the others of
     :func:`skyenv.envs.episodes.episode_infos`. :meth:`action_masks` gives the mask to sb3-contrib.
     The game's seed, which decides every hidden card, is no part of it; ``core.games.seeds[0]`` has
@@ -49,8 +50,8 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
         mask, noop: where the mask is given, and what it allows after the end:
             :class:`skyenv.envs.spaces.MaskPlace`.
         full_infos: whether every info has what the last one has of the episode, by the scores as
-            they stand (``"scores"`` as an array, ``"opponents"`` as a tuple): some libraries want
-            infos with the same entries.
+            they stand (``"opponents"`` as a tuple): some libraries want infos with the same
+            entries.
         illegal: what an illegal action does: ``"end"``, ``"raise"`` or ``"random"``.
         illegal_reward: its reward with ``"end"``, by default −1, and what is added to the reward
             with ``"random"``, by default 0.

@@ -31,8 +31,9 @@ class FifthAvenueVectorEnv(
     """`num_envs` games as one: row i is what :class:`skyenv.envs.single.FifthAvenueEnv` would be
     with row i's seed.
 
-    ``info["action_mask"]``, int8 (num_envs, 103), and ``info["seat"]``, int64 (num_envs,), tell of
-    the position that the observation shows; as usual a bool array ``"_action_mask"`` … says which
+    ``info["action_mask"]``, int8 (num_envs, 103), ``info["seat"]``, int64 (num_envs,), and
+    ``info["scores"]``, every seat's VP, int64 (num_envs, num_players), tell of the position that
+    the observation shows; as usual a bool array ``"_action_mask"`` … says which
     rows have an entry (all). The games' seeds, which decide every hidden card, are no part of it;
     ``core.games.seeds`` has them. Rows whose episode has just ended tell what it came to:
     ``"win_share"``, ``"own_vp"`` and the others of :func:`skyenv.envs.episodes.episode_infos`.
@@ -196,7 +197,8 @@ class FifthAvenueVectorEnv(
     def _told(self) -> tuple[Observations, dict[str, Any]]:
         """Return the observations and infos of all rows."""
         core, mask = self.core, self.action_masks()
-        info = {**self._masks.info(mask), "seat": core.learner.copy()}
+        scores = core.scores(core.all_rows)
+        info = {**self._masks.info(mask), "seat": core.learner.copy(), "scores": scores}
         if core.illegal == "random":
             info["action"] = core.action.copy()
         present = {f"_{name}": np.ones(self.num_envs, np.bool_) for name in info}

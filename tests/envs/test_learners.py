@@ -171,7 +171,8 @@ def test_sb3_plays_the_games_of_the_vector_environment_and_reports_episodes() ->
         for row, info in enumerate(infos):
             assert info["TimeLimit.truncated"] == expected[3][row]
             if not dones[row]:
-                assert len(info) == 1
+                assert info.keys() == {"TimeLimit.truncated", "scores"}
+                assert json.dumps(info["scores"]) == str(expected[4]["scores"][row].tolist())
                 continue
             final = expected[4]["final_info"]
             for name in ("win_share", "own_vp", "seat", "decisions", "end_reason"):
@@ -244,7 +245,7 @@ def test_an_algorithm_without_masks_learns_in_it() -> None:
 def test_the_rewards_between_two_decisions_are_summed_up(reward: str, seat: int) -> None:
     env = FifthAvenueEnv(num_players=3, seat=seat, reward=reward)
     _, info = env.reset(seed=1)
-    assert set(info) == {"action_mask", "seat"}  # a seed decides every hidden card
+    assert set(info) == {"action_mask", "seat", "scores"}  # a seed decides every hidden card
     rewards, info = to_the_end(env, np.random.default_rng(1))
     assert not any("seed" in name for name in info)
     scores, best = env.core.games.state["score"][0, :3].tolist(), info["best_other_vp"]
@@ -287,7 +288,7 @@ def test_infos_tell_how_games_ended() -> None:
     for row, info in enumerate(infos):
         seat, state = int(seats[row]), games.state[row]
         scores = state["score"][:3].tolist()
-        assert info["scores"] == scores
+        assert info["scores"].tolist() == scores
         assert info["own_vp"] == scores.pop(seat)
         assert info["best_other_vp"] == max(scores)
         assert info["win_share"] == results(games.state)[0][row, seat]
@@ -487,6 +488,27 @@ def test_spaces_are_told_in_one_line(mask: str, observation: str) -> None:
         assert "722,)" in text or "722)" in text
         assert len(text) < 120
         assert "\n" not in text
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
+def test_infos_tell_the_vp_of_every_seat_as_they_stand(mode: AutoresetMode) -> None:
+    """At every step, in the position that is shown; in final_info those of the end."""
+    env, rng = native(mode, num_players=3, max_turns=6), np.random.default_rng(1)
+    single = FifthAvenueEnv(num_players=3, max_turns=6)
+    _, info = single.reset(seed=20)
+    _, infos = env.reset(seed=20)
+    ended = False
+    while not ended:
+        assert np.array_equal(info["scores"], infos["scores"][0])
+        assert np.array_equal(infos["scores"], env.core.games.state["score"][:, :3])
+        actions = choose(env.action_masks(), rng)
+        _, _, terminated, truncated, info = single.step(actions[0])
+        *_, infos = env.step(actions)
+        ended = terminated or truncated
+    final = infos["final_info"]["scores"] if mode is AutoresetMode.SAME_STEP else infos["scores"]
+    assert np.array_equal(info["scores"], final[0])
+    assert info["scores"].max() > 0
 
 
 def test_infos_with_the_same_entries_at_every_step() -> None:

@@ -140,6 +140,8 @@ def test_rewards_and_infos_of_a_whole_game(players: int, reward: str) -> None:
         _, collected, terminated, truncated, _ = env.last()
         sums[agent] += collected
         action = choose(env, rng)
+        vp = env.games.state["score"][0, :players].tolist()
+        assert all(info["scores"] == vp for info in env.infos.values())
         assert (action is None) == (terminated or truncated)
         assert action is None or not any("win_share" in info for info in env.infos.values())
         if action is None and env.agents == env.possible_agents:

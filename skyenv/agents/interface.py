@@ -128,6 +128,8 @@ class Agent(ABC):
         description: one line.
         uses_observation: whether `act` wants `Decisions.observation`.
         uses_view: whether `act` wants `Decisions.view`.
+        searches_with: names of the agents whose decisions a search foresees, or begins with; so it
+            does better against them than against others of their strength.
     """
 
     name: str = "agent"
@@ -135,6 +137,7 @@ class Agent(ABC):
     description: str = ""
     uses_observation: bool = False
     uses_view: bool = False
+    searches_with: tuple[str, ...] = ()
 
     @abstractmethod
     def act(self, decisions: Decisions) -> npt.NDArray[np.integer[Any]]:

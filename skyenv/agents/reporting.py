@@ -30,6 +30,7 @@ class ReportingAgent(Agent):
         self.inner = inner
         self.name, self.version, self.description = inner.name, inner.version, inner.description
         self.uses_observation, self.uses_view = inner.uses_observation, inner.uses_view
+        self.searches_with = inner.searches_with
 
     def version_at(self, players: int, side: str) -> str:
         """See :class:`skyenv.agents.Agent`."""

@@ -238,7 +238,11 @@ def _report(folder: Folder, options: TournamentOptions, standing: ladder.Ladder 
             [[agent["rating"]["mean"] for agent in standing["agents"]], *standing["samples"]]
         )
     ratings = rate(
-        folder.results(), [agent.name for agent in settings.agents], settings.seed, ladder=points
+        folder.results(),
+        [agent.name for agent in settings.agents],
+        settings.seed,
+        ladder=points,
+        apart=settings.apart,
     )
     again = _again("tournament", options, secret=settings.secret, paired_seeds=ratings.paired_seeds)
     if standing is None:

@@ -176,10 +176,11 @@ def read_config(path: Path) -> dict[str, Any]:
 
 
 def _deciding(settings: dict[str, Any]) -> Any:
-    """Return settings as JSON has them, without the agents' descriptions, which decide no games."""
+    """Return settings as JSON has them, without what of the agents decides no games."""
+    left_out = {"description", "searches_with"}
     return json.loads(
         json.dumps(settings),
-        object_hook=lambda entry: {name: entry[name] for name in entry if name != "description"},
+        object_hook=lambda entry: {name: entry[name] for name in entry if name not in left_out},
     )
 
 

@@ -22,8 +22,8 @@ from skyenv.rules.variant import of_variant
 Ladder = dict[str, Any]
 """What ladder.json holds; agents from the best to the worst, matrices in the same order."""
 
-FORMAT: Final = of_variant(4)
-"""Of ladder.json: 3 had no checksum, 1 and 2 had other keys, and other games rated."""
+FORMAT: Final = of_variant(5)
+"""Of ladder.json: earlier ones had no seats, and other keys."""
 SAMPLES: Final = 200
 """Bootstrap samples of the ratings that a ladder keeps for rating newcomers."""
 SHARES: Final = ("one_alone", "other_alone", "par", "ahead")
@@ -54,10 +54,11 @@ def as_dict(ratings: Ratings, settings: Settings, command: str) -> Ladder:
         "paired_seeds": ratings.paired_seeds,
         "games": ratings.games,
         "anchors": {"names": [names[index] for index in ratings.anchors], "points": ANCHOR_POINTS},
+        "seats": [share.rounded(4) for share in ratings.seats],
         "agents": [
             {
                 **vars(settings.agents[index]),
-                **_means(ratings, index),
+                **_means(ratings, index, settings),
                 "paired_seeds": int(ratings.played[index]),
             }
             for index in order
@@ -65,10 +66,12 @@ def as_dict(ratings: Ratings, settings: Settings, command: str) -> Ladder:
         "better": np.round(ratings.better[square], 4).tolist(),
         "pairs": [[_rounded(ratings, one, other) for other in order] for one in order],
         "predicted": np.round(ratings.predicted[square], 4).tolist(),
+        "apart": [[names[index] for index in pair] for pair in ratings.apart],
         "duels": [
             {
                 "one": names[duel.one],
                 "other": names[duel.other],
+                "games": duel.games,
                 **{name: getattr(duel, name).rounded(4) for name in SHARES},
             }
             for duel in ratings.duels
@@ -77,13 +80,20 @@ def as_dict(ratings: Ratings, settings: Settings, command: str) -> Ladder:
     }
 
 
-def _means(ratings: Ratings, index: int) -> dict[str, dict[str, float]]:
-    return {
+def _means(ratings: Ratings, index: int, settings: Settings) -> dict[str, Any]:
+    means: dict[str, Any] = {
         "rating": ratings.points[index].rounded(1),
         "wins": ratings.wins[index].rounded(4),
         "vp": ratings.vp[index].rounded(2),
         "margin": ratings.margin[index].rounded(2),
+        "worst": None,
+        "exploitability": None,
     }
+    if (worst := ratings.worst[index]) is not None:
+        means["worst"] = settings.agents[worst[0]].name
+        par, share = 1 / settings.players, vars(worst[1])
+        means["exploitability"] = {name: round(max(0, share[name] - par), 4) for name in share}
+    return means
 
 
 def _rounded(ratings: Ratings, one: int, other: int) -> dict[str, float] | None:
@@ -104,7 +114,7 @@ def newcomer_as_dict(
         "ladder": {"date": shipped["date"], "anchors": shipped["anchors"]},
         "paired_seeds": ratings.paired_seeds,
         "games": ratings.games,
-        **_means(ratings, 0),
+        **_means(ratings, 0, settings),
         "place": 1
         + sum(agent["rating"]["mean"] > ratings.points[0].mean for agent in shipped["agents"]),
         "against": [
@@ -185,7 +195,8 @@ def table(ladder: Ladder) -> str:
         f"{ladder['date']}: {players} players, {ladder['side']} side, "
         f"{tables.counted(ladder['paired_seeds'], 'paired seed')}, "
         f"{tables.counted(ladder['games'], 'game')}; {anchored(ladder['anchors'])}, 400 points are "
-        "odds of 10 to 1; intervals are 95 %"
+        "odds of 10 to 1; intervals are 95 %. Seats of equal agents would win "
+        f"{', '.join(map(percent, ladder['seats']))}"
     )
     means = [
         [
@@ -195,6 +206,8 @@ def table(ladder: Ladder) -> str:
             percent(agent["wins"]),
             *(interval(agent[name], 1) for name in ("vp", "margin")),
             str(agent["paired_seeds"]),
+            agent["worst"] or "–",
+            percent(agent["exploitability"]),
         ]
         for rank, agent in enumerate(agents, 1)
     ]
@@ -203,52 +216,60 @@ def table(ladder: Ladder) -> str:
         + ("" if one >= SEPARATED else f", not separated ({100 * SEPARATED:.1f} % are asked for)")
         for higher, lower, one in zip(names, names[1:], np.diag(ladder["better"], 1), strict=False)
     ]
-    games = (
-        "Wins" if players == 2 else "Of the games that either won at tables with both, the share"
-    )
-    pairs = [
-        [str(rank), name, *map(_pair, played, predicted)]
-        for rank, (name, played, predicted) in enumerate(
-            zip(names, ladder["pairs"], ladder["predicted"], strict=True), 1
-        )
-    ]
     head = ["", "agent", "rating", "wins", "VP", "margin", "paired seeds"]
     parts = [
         tables.wrapped(headline),
-        tables.columns([head, *means], 2),
+        tables.columns([[*head, "worst opponent", "exploitability ≥"], *means], 2),
         "\n".join(["Probabilities of the order:", *map(tables.wrapped, order)]),
-        tables.wrapped(
-            f"{games} of the row's agent against the column's, in percent, as played | as the "
-            "ratings predict (* where that lies outside of the interval):"
-        ),
-        tables.columns([["", "", *map(str, range(1, len(names) + 1))], *pairs], 2),
+        *_pairs_parts(ladder),
+        *(_duels_parts(ladder) if ladder["duels"] else ()),
     ]
-    if ladder["duels"]:
-        parts += [
-            tables.wrapped(
-                f"Duels, each alone against {players - 1} of the other: wins of the one who is "
-                "alone, the effective par (the mean of both ways, where equal ones would be), and "
-                "by how much the first is above it:"
-            ),
-            tables.columns(
-                [
-                    ["one", "other", "one alone", "other alone", "effective par", "one above it"],
-                    *(
-                        [duel["one"], duel["other"], *(percent(duel[name]) for name in SHARES)]
-                        for duel in ladder["duels"]
-                    ),
-                ],
-                2,
-            ),
-        ]
     return "\n\n".join([*parts, f"The same games again: {ladder['command']}"])
 
 
-def _pair(played: dict[str, float] | None, predicted: float) -> str:
+def _pairs_parts(ladder: Ladder) -> list[str]:
+    names = [agent["name"] for agent in ladder["agents"]]
+    apart = [set(pair) for pair in ladder["apart"]]
+    rows = [["", "", *map(str, range(1, len(names) + 1))]]
+    for name, *shares in zip(names, ladder["pairs"], ladder["predicted"], strict=True):
+        cells = [
+            _pair(*share, is_apart={name, other} in apart)
+            for other, *share in zip(names, *shares, strict=True)
+        ]
+        rows.append([str(len(rows)), name, *cells])
+    games = (
+        "Wins"
+        if ladder["players"] == 2
+        else "Of the games that either won at tables with both, the share"
+    )
+    heading = (
+        f"{games} of the row's agent against the column's, in percent, as played | as the ratings "
+        "predict (* where that lies outside of the interval"
+        f"{'; in brackets pairs that do not rate' if apart else ''}):"
+    )
+    return [tables.wrapped(heading), tables.columns(rows, 2)]
+
+
+def _duels_parts(ladder: Ladder) -> list[str]:
+    heading = (
+        f"Duels, each alone against {ladder['players'] - 1} of the other: wins of the one who is "
+        "alone, the effective par (the mean of both ways, where equal ones would be), and by how "
+        "much the first is ahead of it:"
+    )
+    rows = [["one", "other", "games", *(name.replace("_", " ") for name in SHARES)]]
+    for duel in ladder["duels"]:
+        shares = [percent(duel[name]) for name in SHARES]
+        rows.append([duel["one"], duel["other"], str(duel["games"]), *shares])
+    return [tables.wrapped(heading), tables.columns(rows, 2)]
+
+
+def _pair(played: dict[str, float] | None, predicted: float, *, is_apart: bool) -> str:
     if played is None:
         return "–"
-    outside = "" if played["low"] <= predicted <= played["high"] else "*"
-    return f"{100 * played['mean']:.0f}|{100 * predicted:.0f}{outside}"
+    told = f"{100 * played['mean']:.0f}|{100 * predicted:.0f}"
+    if is_apart:
+        return f"({told})"
+    return told if played["low"] <= predicted <= played["high"] else f"{told}*"
 
 
 def newcomer_table(newcomer: dict[str, Any]) -> str:
@@ -259,7 +280,8 @@ def newcomer_table(newcomer: dict[str, Any]) -> str:
         f"{len(newcomer['against']) + 1}; {tables.counted(newcomer['paired_seeds'], 'paired seed')}"
         f", {tables.counted(newcomer['games'], 'game')}, {newcomer['players']} players, "
         f"{newcomer['side']} side; wins {percent(newcomer['wins'])}, "
-        f"VP {interval(newcomer['vp'], 1)}, margin {interval(newcomer['margin'], 1)}. "
+        f"VP {interval(newcomer['vp'], 1)}, margin {interval(newcomer['margin'], 1)}; "
+        f"exploitability ≥ {percent(newcomer['exploitability'])} ({newcomer['worst']}). "
         f"Ladder of {newcomer['ladder']['date']}: {anchored(newcomer['ladder']['anchors'])}."
     )
     rows = [

@@ -1,14 +1,21 @@
 """How strong are agents, seen from the games that they played? Ratings with intervals.
 
-**Model.** What a game decides is who wins it, and of the agents at a table agent i wins with the
-probability e^θᵢ / Σ e^θⱼ (Luce's choice model: the top-1 part of Plackett–Luce's; with two players
-Bradley–Terry's). Winners that share a win (END-4) have their fractions of it. A rating is θ in
-Elo's points, 400 · log₁₀ of the odds: 400 points more are odds of 10 to 1.
+**Model.** What a game decides is who wins it, and of the agents at a table agent i in seat s wins
+with the probability e^(θᵢ + δₛ) / Σ e^(θⱼ + δₜ): a conditional logit (Luce's choice model, the
+top-1 part of Plackett–Luce's; with two players Bradley–Terry's with the advantage of the seat).
+Winners that share a win (END-4) have their fractions of it. A rating is θ in Elo's points,
+400 · log₁₀ of the odds: 400 points more are odds of 10 to 1 between seats of equal worth. Without
+δ, what a seat decides would be taken for the agents' luck, and ratings would shrink.
 
 **Which games.** Ratings come from tables of different agents. One against copies of another is
 another game: there being the odd one out pays by itself, whoever it is. So those games are reported
 apart (*duels*), both ways round, with the *effective par*: what each of the two would have if they
 were equally strong, the mean of both ways. So a tournament has at least as many agents as seats.
+
+**Set aside.** A search that takes for its opponents' decisions those of an agent (or for the root
+of its tree) wins more against that agent than against others of its strength. With two players such
+pairs are reported, and don't rate; unless an agent would be left with no game that does. At larger
+tables, where others sit with the two, all games of different agents rate.
 
 **The scale.** Only differences mean something, so the mean of the *anchors* is put at 1000: of
 those of `ANCHORS` that play; of all agents where none does. They never change, cost little, no
@@ -17,9 +24,9 @@ measured. (Greedy is what searches play on with and what networks start from; ra
 everything, and how far away that is no game can tell.)
 
 **Agents that win all or nothing** would be infinitely strong or weak. So each agent has two
-*imaginary paired seeds* beside those played, shared out among its opponents: one in which it wins
-all games of a pair, and one in which it loses them. They pull ratings together by the weight of two
-paired seeds, whatever the number of paired seeds played and of agents.
+*imaginary paired seeds* beside those played, shared out among its opponents and the seats: one in
+which it wins all games of a pair, and one in which it loses them. They pull ratings together, and
+seats, by the weight of two paired seeds, whatever the number of paired seeds played and of agents.
 
 **Intervals** come from the Bayesian bootstrap over paired seeds (:mod:`skyenv.arena.estimates`), in
 which imaginary paired seeds have random weights, too. So an agent that never lost has a chance to
@@ -27,12 +34,16 @@ be the worse one after all: of two agents, one that won each of n paired seeds i
 with the probability 1 − ½ⁿ⁺¹ (Laplace's rule of succession).
 
 **Is the model right?** For every pair what was played stands beside what the ratings predict: of
-the games at tables with both that one of them won, the share of the one.
+the games at tables with both that one of them won, the share of the one, in the mean over seats.
 
-**Why not a library's fit.** choix fits this very model and is well kept, but it takes neither
-fractions of a win nor weights (which the bootstrap is made of), and loops over games in Python.
-Wins per agent and games per kind of table are all that the likelihood needs, so all 1000 fits are
-one small vectorised Newton iteration; tests hold it against choix.
+**What a rating hides.** Beside each rating stands the *worst opponent*: of all that played alone
+against the agent, or copies of it, the one whose wins have the highest lower bound. What it wins
+above its par is a lower bound of how exploitable the agent is.
+
+**Why not a library's fit.** choix fits this very model without seats and is well kept, but it takes
+neither fractions of a win nor weights (which the bootstrap is made of), and loops over games in
+Python. Wins per agent and seat and games per seating are all that the likelihood needs, so all 1000
+fits are one small vectorised Newton iteration; tests hold it against choix.
 """
 
 from __future__ import annotations
@@ -66,6 +77,9 @@ without end.
 CHUNK: Final = 2**21
 """Numbers in the largest array of a fit."""
 
+EMPTY: Final = -1
+"""A seat of an imaginary game that neither of the two agents has."""
+
 ANCHORS: Final = ("appraiser", "builder", "bidder")
 """Agents whose mean is put at `ANCHOR_POINTS`."""
 ANCHOR_POINTS: Final = 1000.0
@@ -98,13 +112,15 @@ class Duel:
     alone.
 
     Attributes:
-        one, other: who, counted from 0. one_alone, other_alone: their shares.
+        one, other: who, counted from 0. games: how many, both ways together.
+        one_alone, other_alone: their shares.
         par: the mean of both ways, what each would have if they were equally strong.
         ahead: by how much `one` is above it, half of the difference.
     """
 
     one: int
     other: int
+    games: int
     one_alone: Estimate
     other_alone: Estimate
     par: Estimate
@@ -120,15 +136,19 @@ class Ratings:
             sample.
         better: float64 (K, K), the probability that the agent of the row is better than that of the
             column; ½ on the diagonal.
-        wins: share of the wins in the games that rate. vp: VP there. margin: own VP minus the best
-            other's there.
+        seats: the share of the wins that each seat would have among equal agents.
+        wins: share of the wins in the games between different agents. vp: VP there. margin: own VP
+            minus the best other's there.
         pairs: in row i and column j, of the games that i or j won at tables of different agents
             with both, the share of i; None where there are none.
-        predicted: float64 (K, K), the same by the ratings.
+        predicted: float64 (K, K), the same by the ratings, in the mean over seats.
         duels: every two agents that played duels (more than two players).
+        worst: the opponent that is best alone against each agent, and its share of the wins; None
+            if none played so.
+        apart: pairs of agents, counted from 0, whose games are reported and don't rate.
         anchors: indices of the agents whose mean rating is fixed.
         paired_seeds, games: how many. played: int64 (K,), of how many paired seeds each agent has
-            games that rate.
+            games with different agents.
 
     Against a ladder agent 0 alone is rated, and `wins`, `vp` and `margin` are its own.
     """
@@ -136,12 +156,15 @@ class Ratings:
     points: list[Estimate]
     samples: Floats
     better: Floats
+    seats: list[Estimate]
     wins: list[Estimate]
     vp: list[Estimate]
     margin: list[Estimate]
     pairs: list[list[Estimate | None]]
     predicted: Floats
     duels: list[Duel]
+    worst: list[tuple[int, Estimate] | None]
+    apart: list[tuple[int, ...]]
     anchors: list[int]
     paired_seeds: int
     games: int
@@ -181,34 +204,34 @@ def _fit(
     games: GameResults,
     weights: Weights,
     duels: Floats,
-    players: int,
     start: Floats | None = None,
-    free: npt.ArrayLike | None = None,
 ) -> Floats:
-    """The parameters for each sample of weights of paired seeds and imaginary paired seeds
+    """Return the parameters of the agents and of all seats but the first, float64
+    (1 + r, K + players − 1), for each sample of weights of paired seeds and imaginary paired seeds
     (:func:`_draw`), by games between different agents.
+
+    Args:
+        start: float64 (1 + r, K), the agents' parameters if only the first one's is looked for.
     """
-    agents = duels.shape[1]
-    wins, counts, tables = _sums(games, weights.paired_seeds, agents)
-    first, second = np.triu_indices(agents, 1)
-    one = np.eye(agents)
+    agents, players = duels.shape[1], games.seats.shape[1]
+    wins, counts, seatings = _sums(games, weights.paired_seeds, agents)
+    pairs = np.array(list(itertools.combinations(range(agents), 2)))
+    chairs = np.array(list(itertools.permutations(range(players), 2)))
+    imaginary = np.full((len(pairs), len(chairs), players), EMPTY)
+    imaginary[:, np.arange(len(chairs))[:, None], chairs] = pairs[:, None]
     # Games of a paired seed that a pair decides: in duels,
     decided = 2.0 if players == 2 else 2.0 * players
     if 2 < players <= agents:
         decided *= (players - 1) / (agents - 1)  # and at mixed tables
     duels = decided / (agents - 1) * duels
+    either = (duels + duels.transpose(0, 2, 1))[:, pairs[:, 0], pairs[:, 1]]
     played = weights.sums(np.concatenate([wins, counts], axis=1))
-    wins, counts = np.split(played, [agents], axis=1)
-    wins += duels.sum(axis=2)
-    either = (duels + duels.transpose(0, 2, 1))[:, first, second]
-    counts = np.concatenate([counts, either], axis=1)
-    return strengths(
-        wins,
-        counts,
-        np.concatenate([tables, one[first] + one[second]]),
-        start=start,
-        free=free,
-    )
+    wins, counts = np.split(played, [wins.shape[1]], axis=1)
+    wins[:, :agents] += duels.sum(axis=2)
+    wins[:, agents:] += duels.sum(axis=(1, 2))[:, None] / players
+    counts = np.column_stack([counts, np.repeat(either, len(chairs), axis=1) / len(chairs)])
+    seatings = np.concatenate([seatings, imaginary.reshape(-1, players)])
+    return strengths(wins, counts, places(seatings, agents), start=start)
 
 
 def _totals(seats: Int64, values: npt.ArrayLike, agents: int) -> npt.NDArray[np.float64]:
@@ -225,12 +248,13 @@ def rate(
     seed: int = 0,
     resamples: int = RESAMPLES,
     ladder: Floats | None = None,
+    apart: Sequence[tuple[int, ...]] = (),
 ) -> Ratings:
     """Rate agents by the games between them, or the first one against others whose ratings stand.
 
-    A ladder's ratings are held as they were published. Every bootstrap sample of the newcomer's
-    paired seeds is fitted against one of the ladder's own bootstrap samples, so that what is not
-    known about the ladder is in the newcomer's interval too.
+    A ladder's ratings are held as they were published; seats are fitted to the newcomer's games.
+    Every bootstrap sample of the newcomer's paired seeds is fitted against one of the ladder's own
+    bootstrap samples, so that what is not known about the ladder is in the newcomer's interval too.
 
     Args:
         results: at least one game of every agent that is rated.
@@ -238,6 +262,7 @@ def rate(
         seed: of the bootstrap. resamples: how many samples it takes, at least.
         ladder: float64 (1 + r, K − 1), the ratings of the other agents and r bootstrap samples of
             them; None: all agents are rated.
+        apart: pairs whose games of two players don't rate, unless an agent would have no others.
 
     Raises:
         OptionError: there are no games, or a rated agent has none at tables of different agents.
@@ -246,46 +271,100 @@ def rate(
         raise OptionError("there are no games to rate agents by")
     agents, players = len(names), results.seats.shape[1]
     rated = agents if ladder is None else 1
-    mixed = (np.diff(np.sort(results.seats, axis=1), axis=1) > 0).all(axis=1)
+    mixed = np.array([len(set(seats)) == players for seats in results.seats.tolist()])
     for agent, name in enumerate(names[:rated]):
         if not (results.seats[mixed] == agent).any():
             raise OptionError(f"agent {name} has no games with different agents to be rated by")
     numbers, paired_seed = np.unique(results.paired_seeds, return_inverse=True)
     results = replace(results, paired_seeds=paired_seed)
-    rating = GameResults(*(values[mixed] for values in vars(results).values()))
+    different = _some(results, mixed)
+    aside, rating = _set_aside(different, apart, rated)
+    start = None
     if ladder is not None:
         repeats = -(-resamples // (len(ladder) - 1))
         resamples = repeats * (len(ladder) - 1)
         ladder = np.concatenate([ladder[:1], np.tile(ladder[1:], (repeats, 1))])
+        start = np.column_stack([ladder.mean(axis=1), ladder]) / POINTS
     weights, imaginary = _draw(len(numbers), agents, players, seed, resamples)
     anchors = [index for index, name in enumerate(names) if name in ANCHORS] or list(range(agents))
+    fitted = _fit(rating, weights, imaginary, start)
+    points = POINTS * fitted[:, :agents]
     if ladder is None:
-        theta = _fit(rating, weights, imaginary, players)
-        points = ANCHOR_POINTS + POINTS * (theta - theta[:, anchors].mean(axis=1, keepdims=True))
-    else:
-        start = np.column_stack([ladder.mean(axis=1), ladder]) / POINTS
-        points = POINTS * _fit(rating, weights, imaginary, players, start, np.arange(agents) == 0)
-    wins, vp, margin = _alone(rating, weights, rated)
+        points += ANCHOR_POINTS - points[:, anchors].mean(axis=1, keepdims=True)
+    seats = np.pad(fitted[:, agents:], ((0, 0), (1, 0)))
+    worth = np.exp(seats)
+    wins, vp, margin = _alone(different, weights, rated)
+    pairs = _pairs(different, _with_other_imaginary(weights, 2, seed), agents)
+    duels = _duels(results, weights, agents, seed)
     return Ratings(
         points=estimates(points),
         samples=points[1:],
         better=better(points[1:], points[1:]),
+        seats=estimates(worth / worth.sum(axis=1, keepdims=True)),
         wins=wins,
         vp=vp,
         margin=margin,
-        pairs=_pairs(rating, _with_other_imaginary(weights, 2, seed), agents),
-        predicted=1 / (1 + np.exp((points[0] - points[0][:, None]) / POINTS)),
-        duels=_duels(results, weights, agents, seed),
+        pairs=pairs,
+        predicted=_predicted(points[0] / POINTS, seats[0]),
+        duels=duels,
+        worst=_worst(pairs, duels, players),
+        apart=aside,
         anchors=anchors,
         paired_seeds=weights.paired_seeds,
         games=len(results.seats),
-        played=np.array(
-            [
-                len(np.unique(rating.paired_seeds[(rating.seats == agent).any(axis=1)]))
-                for agent in range(agents)
-            ]
-        ),
+        played=_played(different, agents),
     )
+
+
+def _played(games: GameResults, agents: int) -> Int64:
+    """Return of how many paired seeds each agent has games, int64 (K,)."""
+    there = [(games.seats == agent).any(axis=1) for agent in range(agents)]
+    return np.array([len(np.unique(games.paired_seeds[one])) for one in there])
+
+
+def _some(games: GameResults, which: npt.NDArray[np.bool_]) -> GameResults:
+    return GameResults(*(values[which] for values in vars(games).values()))
+
+
+def _set_aside(
+    games: GameResults, apart: Sequence[tuple[int, ...]], rated: int
+) -> tuple[list[tuple[int, ...]], GameResults]:
+    """Return the pairs that are set aside, and the games that rate."""
+    if games.seats.shape[1] > 2:
+        return [], games
+    aside = [tuple(sorted(pair)) in set(apart) for pair in games.seats.tolist()]
+    left = _some(games, ~np.array(aside))
+    if set(range(rated)) - set(left.seats.ravel().tolist()):
+        return [], games
+    return list(apart), left
+
+
+def _predicted(theta: Floats, seats: Floats) -> Floats:
+    """Return the share of each agent in what it or another one wins, float64 (K, K), in the mean
+    over the seats that two can have.
+    """
+    one, other = np.array(list(itertools.permutations(range(len(seats)), 2))).T
+    ahead = theta[:, None, None] - theta[:, None] + seats[one] - seats[other]
+    return np.asarray((1 / (1 + np.exp(-ahead))).mean(axis=2))
+
+
+def _worst(
+    pairs: list[list[Estimate | None]], duels: list[Duel], players: int
+) -> list[tuple[int, Estimate] | None]:
+    """See :class:`Ratings`. The highest of many means would be high by luck, too; so the lower
+    bound decides.
+    """
+    agents = range(len(pairs))
+    alone = {(duel.other, duel.one): duel.one_alone for duel in duels}
+    alone |= {(duel.one, duel.other): duel.other_alone for duel in duels}
+    if players == 2:
+        for one, other in itertools.permutations(agents, 2):
+            if (share := pairs[other][one]) is not None:
+                alone[one, other] = share
+    found = [
+        [(other, share) for (of, other), share in alone.items() if of == one] for one in agents
+    ]
+    return [max(some, key=lambda each: each[1].low, default=None) for some in found]
 
 
 def better(one: Floats, other: Floats) -> Floats:
@@ -340,98 +419,113 @@ def _duels(results: GameResults, weights: Weights, agents: int, seed: int) -> li
     drawn = (weights, _with_other_imaginary(weights, players, seed))
     duels = []
     for pair in itertools.combinations(range(agents), 2):
-        ways = []
+        ways, number = [], 0
         for alone, copied, of in zip(pair, reversed(pair), drawn, strict=True):
             games = (seats[alone] == 1) & (seats[copied] == players - 1)
+            number += int(games.sum())
             if games.any():
                 ways.append(of.samples(won[alone][games], results.paired_seeds[games], share=True))
         if len(ways) == 2:
             mine, theirs = ways
             samples = np.stack([mine, theirs, (mine + theirs) / 2, (mine - theirs) / 2], axis=1)
-            duels.append(Duel(*pair, *estimates(samples)))
+            duels.append(Duel(*pair, number, *estimates(samples)))
     return duels
 
 
 # ---- the model and its fit ----
 
 
-def _sums(games: GameResults, paired_seeds: int, agents: int) -> tuple[Floats, Floats, Floats]:
-    """Return what each of D paired seeds gave: the wins of K agents, float64 (D, K); the games at C
-    kinds of tables (who sits there, in whatever order), float64 (D, C); and 1 for each agent that
-    sits there, float64 (C, K).
+def _sums(games: GameResults, paired_seeds: int, agents: int) -> tuple[Floats, Floats, Int64]:
+    """Return what each of D paired seeds gave: the wins of K agents and of all seats but the first,
+    float64 (D, K + players − 1); the games of C seatings, float64 (D, C); and these, int64
+    (C, players).
     """
-    kinds, kind = np.unique(np.sort(games.seats, axis=1), axis=0, return_inverse=True)
-    wins = np.zeros((paired_seeds, agents))
-    np.add.at(wins, (games.paired_seeds[:, None], games.seats), games.shares)
-    counts = np.zeros((paired_seeds, len(kinds)))
+    seatings, kind = np.unique(games.seats, axis=0, return_inverse=True)
+    players = seatings.shape[1]
+    wins = np.zeros((paired_seeds, agents + players))
+    rows = games.paired_seeds[:, None]
+    np.add.at(wins, (rows, games.seats), games.shares)
+    np.add.at(wins, (rows, agents + np.arange(players)), games.shares)
+    counts = np.zeros((paired_seeds, len(seatings)))
     np.add.at(counts, (games.paired_seeds, kind.ravel()), 1)
-    return wins, counts, np.eye(agents)[kinds].sum(axis=1)
+    return np.delete(wins, agents, axis=1), counts, seatings
 
 
-def chances(theta: Floats, tables: Floats) -> Floats:
-    """The share of the wins that each agent has at each kind of table, float64 (r, C, K), for
-    strengths (r, K).
+def places(seatings: Int64, agents: int) -> Floats:
+    """Return the parameters that count for each seat of C seatings, 1 for its agent's and for its
+    own: float64 (C, players, K + players − 1). Seats that are `EMPTY` have none.
     """
-    strength = np.where(tables > 0, theta[:, None, :], -np.inf)
+    players = seatings.shape[1]
+    own = np.eye(agents + 1)[seatings][:, :, :agents]
+    seats = np.eye(players)[:, 1:] * (seatings != EMPTY)[:, :, None]
+    return np.concatenate([own, seats], axis=2)
+
+
+def chances(parameters: Floats, design: Floats) -> Floats:
+    """The share of the wins that each seat has in each seating, float64 (r, C, players), for
+    parameters (r, K + players − 1) and the `design` of :func:`places`.
+    """
+    strength = parameters @ design.reshape(-1, design.shape[2]).T
+    strength = strength.reshape(len(parameters), *design.shape[:2])
+    strength = np.where(design.any(axis=2), strength, -np.inf)
     tickets = np.exp(strength - strength.max(axis=2, keepdims=True))
     return np.asarray(tickets / tickets.sum(axis=2, keepdims=True))
 
 
 def strengths(
-    wins: Floats,
-    counts: Floats,
-    tables: Floats,
-    *,
-    start: Floats | None = None,
-    free: npt.ArrayLike | None = None,
+    wins: Floats, counts: Floats, design: Floats, *, start: Floats | None = None
 ) -> Floats:
-    """The most likely strengths, for r sets of games at once.
+    """The most likely parameters, for r sets of games at once.
 
     Args:
-        wins: float64 (r, K), see :func:`_sums`; with weights.
-        counts: float64 (r, C), games of each kind of table, weights included. Each row's sum is
-            that of its wins.
-        tables: float64 (C, K), 1 for each agent that sits there.
-        start: float64 (r, K), where to begin, and the values of those that are not free; 0 if None.
-        free: bool (K,), which are looked for; None means all: then the mean of each row is 0.
+        wins: float64 (r, K + players − 1), see :func:`_sums`; with weights.
+        counts: float64 (r, C), games of each seating, weights included.
+        design: float64 (C, players, K + players − 1), see :func:`places`.
+        start: float64 (r, K), the agents' parameters if all but the first one's stand; None: all
+            are looked for, and only their differences mean something.
 
     Returns:
-        float64 (r, K). Every agent must have won and lost something, else there is no finite
-        answer.
+        float64 (r, K + players − 1). Every agent must have won and lost something, else there is no
+        finite answer.
     """
-    theta = np.zeros_like(wins) if start is None else start.copy()
-    searched = np.arange(wins.shape[1]) if free is None else np.flatnonzero(free)
-    rows = max(1, CHUNK // tables.size)
+    parameters = np.zeros_like(wins)
+    searched = np.arange(wins.shape[1])
+    if start is not None:
+        parameters[:, : start.shape[1]] = start
+        searched = np.delete(searched, np.s_[1 : start.shape[1]])
+    rows = max(1, CHUNK // design.size)
     for first in range(0, len(wins), rows):
         part = slice(first, first + rows)
-        _climb(theta[part], wins[part], counts[part], tables, searched, centred=free is None)
-    if free is None:
-        theta -= theta.mean(axis=1, keepdims=True)
-    return theta
+        _climb(parameters[part], wins[part], counts[part], design, searched, flat=start is None)
+    return parameters
 
 
 def _climb(
-    theta: Floats,
+    parameters: Floats,
     wins: Floats,
     counts: Floats,
-    tables: Floats,
+    design: Floats,
     searched: Int64,
     *,
-    centred: bool,
+    flat: bool,
 ) -> None:
-    """Newton's iteration on some columns of θ, in place."""
-    agents = np.arange(tables.shape[1])
+    """Newton's iteration on some columns of the parameters, in place."""
+    rows, width = parameters.shape
+    places = design.reshape(-1, width)
+    squares = np.einsum("kp,kq->kpq", places, places).reshape(-1, width**2)
     for _ in range(ITERATIONS):
-        chance = chances(theta, tables)
-        expected = np.einsum("rc,rci->ri", counts, chance)
-        information = -np.einsum("rci,rcj->rij", counts[:, :, None] * chance, chance)
-        information[:, agents, agents] += expected
+        chance = chances(parameters, design)
+        expected = (counts[:, :, None] * chance).reshape(rows, -1)
+        mean = np.einsum("rcs,csp->rcp", chance, design)
+        information = (expected @ squares).reshape(rows, width, width)
+        information -= np.einsum("rcp,rcq->rpq", counts[:, :, None] * mean, mean, optimize=True)
         curvature = information[:, searched[:, None], searched]
-        if centred:  # the likelihood is flat along a shift of all θ, so any curvature there will do
-            mean = np.trace(curvature, axis1=1, axis2=2) / len(searched) ** 2
-            curvature = curvature + mean[:, None, None]
-        step = np.linalg.solve(curvature, (wins - expected)[:, searched, None])[:, :, 0]
+        if flat:  # the likelihood is, along a shift of all agents, so any curvature there will do
+            more = np.trace(curvature, axis1=1, axis2=2) / len(searched) ** 2
+            curvature = curvature + more[:, None, None]
+        slope = (wins - expected @ places)[:, searched, None]
+        step = np.linalg.solve(curvature, slope)[:, :, 0]
         longest = np.abs(step).max(axis=1, keepdims=True)
-        theta[:, searched] += step * np.minimum(1, LONGEST_STEP / np.maximum(longest, 1e-300))
+        parameters[:, searched] += step * np.minimum(1, LONGEST_STEP / np.maximum(longest, 1e-300))
         if longest.max() < 1e-9:
             break

@@ -44,8 +44,9 @@ Group = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Entrant:
-    """An agent as config.json has it, but for the description; `digest` is the SHA-256 of a
-    checkpoint's file or folder, else empty.
+    """An agent as config.json has it, but for what decides no games: the description, and
+    `searches_with` (:class:`skyenv.agents.Agent`); `digest` is the SHA-256 of a checkpoint's file
+    or folder, else empty.
     """
 
     spec: str
@@ -53,6 +54,11 @@ class Entrant:
     version: str
     description: str
     digest: str = ""
+    searches_with: tuple[str, ...] = ()
+
+    def knows(self, other: Entrant) -> bool:
+        """Return whether it searches with another one."""
+        return not {other.name, other.spec}.isdisjoint(self.searches_with)
 
 
 @lru_cache(64)
@@ -108,6 +114,16 @@ class Settings:
     def options(self) -> GameOptions:
         """The kind of game."""
         return GameOptions(self.players, self.side, max_turns=self.max_turns)
+
+    @property
+    def apart(self) -> list[Group]:
+        """Pairs whose games of two players don't rate: a search and whom it searches with."""
+        agents = self.agents
+        return [
+            (one, other)
+            for one, other in pairs_of(len(agents), None)
+            if agents[one].knows(agents[other]) or agents[other].knows(agents[one])
+        ]
 
     def groups(self, paired_seed: int = 0) -> list[Group]:
         """Return who plays with whom in a paired seed."""
@@ -170,8 +186,8 @@ def entrant(spec: str, players: int, side: str) -> Entrant:
         AgentError, CheckpointError: it can't be made.
     """
     agent = make_agent(spec)
-    version = agent.version_at(players, side)
-    return Entrant(spec, agent.name, version, agent.description, _digest(spec))
+    version, digest = agent.version_at(players, side), _digest(spec)
+    return Entrant(spec, agent.name, version, agent.description, digest, agent.searches_with)
 
 
 def entrants(specs: Sequence[str], players: int, side: str = "front") -> tuple[Entrant, ...]:

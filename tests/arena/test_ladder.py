@@ -41,11 +41,37 @@ def test_neighbours_are_told_apart_by_their_probability(
 
 
 def test_where_the_ratings_mislead_it_is_said(shipped: dict[str, Any]) -> None:
-    """A pair whose interval misses what is predicted stands out."""
+    """A pair whose interval misses what is predicted stands out, and one that doesn't rate."""
     shipped["pairs"][0][1] = {"mean": 0.71, "low": 0.6, "high": 0.8}
-    for predicted, shown in ((0.59, "71|59*"), (0.61, "71|61 ")):
-        shipped["predicted"][0][1] = predicted
+    names = [agent["name"] for agent in shipped["agents"][:2]]
+    for predicted, apart, shown in (
+        (0.59, [], " 71|59*"),
+        (0.61, [], " 71|61 "),
+        (0.59, [names], "(71|59)"),
+    ):
+        shipped["predicted"][0][1], shipped["apart"] = predicted, apart
         assert shown in ladder.table(shipped)
+
+
+@pytest.mark.parametrize(("players", "side"), document.LADDERS)
+def test_the_worst_opponent_of_a_ladder(players: int, side: str) -> None:
+    """Whoever wins surely more than par against an agent is no better than the worst opponent."""
+    shipped = ladder.read(ladder.path_of(players, side))
+    for agent in shipped["agents"]:
+        others = {
+            duel[other]: duel[f"{other}_alone"]
+            for duel in shipped["duels"]
+            for one, other in (("one", "other"), ("other", "one"))
+            if duel[one] == agent["name"]
+        }
+        if players == 2:
+            column = shipped["agents"].index(agent)
+            shares = [row[column] for row in shipped["pairs"]]
+            names = [one["name"] for one in shipped["agents"]]
+            others = {one: share for one, share in zip(names, shares, strict=True) if share}
+        assert others[agent["worst"]]["low"] == max(share["low"] for share in others.values())
+        above = others[agent["worst"]]["mean"] - 1 / players
+        assert agent["exploitability"]["mean"] == pytest.approx(max(0, above), abs=1e-4)
 
 
 @pytest.mark.parametrize(

@@ -34,12 +34,18 @@ def schedule(
 
 
 def played(
-    theta: Floats, players: int, paired_seeds: int, seed: int, *, newcomer: bool = False
+    theta: Floats,
+    players: int,
+    paired_seeds: int,
+    seed: int,
+    *,
+    newcomer: bool = False,
+    seat: Floats | float = 0.0,
 ) -> GameResults:
-    """Games between agents of known strength, won as the model says."""
+    """Games between agents of known strength in seats of known worth, won as the model says."""
     rng = np.random.default_rng(seed)
     paired_seed, seats = schedule(len(theta), players, paired_seeds, newcomer=newcomer)
-    winner = np.argmax(theta[seats] + rng.gumbel(size=seats.shape), axis=1)
+    winner = np.argmax(theta[seats] + seat + rng.gumbel(size=seats.shape), axis=1)
     shares = np.eye(players)[winner]
     return GameResults(
         paired_seed, seats, shares, (100 * shares + np.arange(players)).astype(np.int64)
@@ -101,8 +107,8 @@ def test_the_scale_hangs_on_the_mean_of_the_anchors() -> None:
 
 @pytest.mark.parametrize(("players", "agents", "duels"), [(2, 3, 2), (4, 5, 3)])
 def test_the_library_agrees(players: int, agents: int, duels: int) -> None:
-    """The library choix fits the same model; it takes no fractions, so all counts twice, and a tie
-    is a win each.
+    """The library choix fits the same model without seats, which games played in all rotations and
+    won alike don't tell apart; it takes no fractions, so all counts twice, and a tie is a win each.
     """
     truth = np.array([0.3, -0.4, 1.0, 0.0, -1.1])
     rng = np.random.default_rng(1)
@@ -119,6 +125,9 @@ def test_the_library_agrees(players: int, agents: int, duels: int) -> None:
     tables.append(list(range(players)))
     shares.append([0.5, 0.5] + [0.0] * (players - 2))
     data += [(tied, tuple(set(range(players)) - {tied})) for tied in (0, 1)]
+    tables = [row[turn:] + row[:turn] for row in tables for turn in range(players)]
+    shares = [row[turn:] + row[:turn] for row in shares for turn in range(players)]
+    data *= players
     # And the imaginary paired seeds.
     data += [(one, (other,)) for one, other in itertools.permutations(range(agents), 2)] * duels
     expected = choix.opt_top1(agents, data, alpha=1e-9, tol=1e-9)
@@ -127,17 +136,60 @@ def test_the_library_agrees(players: int, agents: int, duels: int) -> None:
     assert ours - ours.mean() == pytest.approx(POINTS * (expected - expected.mean()), abs=0.01)
 
 
+def test_without_seats_ratings_shrink() -> None:
+    """The same games, but who sat where is forgotten."""
+    names = ["best", "appraiser", "builder"]
+    results = played(np.array([1.5, 0.0, 0.0]), 2, 600, seed=3, seat=np.array([0.6, -0.6]))
+    turned = np.random.default_rng(0).integers(2, size=len(results.seats)) == 1
+    seats, shares = (
+        np.where(turned[:, None], values[:, ::-1], values)
+        for values in (results.seats, results.shares)
+    )
+    blind = GameResults(results.paired_seeds, seats, shares, results.scores)
+    true = 1000 + 1.5 * POINTS
+    assert rate(blind, names).points[0].high < true
+    point = rate(results, names).points[0]
+    assert point.low < true < point.high
+
+
+def test_pairs_set_aside_do_not_rate() -> None:
+    """They are reported, whatever is played there; and they rate where there is nothing else."""
+    results = played(np.array([0.5, 0.0, 0.2]), 2, 100, seed=4)
+    aside = (results.seats != 2).all(axis=1)
+    shares = np.where(aside[:, None], results.seats == 0, results.shares)
+    always = GameResults(results.paired_seeds, results.seats, shares, results.scores)
+    names = ["search", "appraiser", "builder"]
+    one, other = rate(results, names, apart=[(0, 1)]), rate(always, names, apart=[(0, 1)])
+    assert one.points == other.points
+    assert one.apart == other.apart == [(0, 1)]
+    share = other.pairs[0][1]
+    assert share is not None
+    assert share.mean == 1
+    assert other.worst[1] == (0, share)
+    assert rate(always, names).points[0].mean > other.points[0].mean + 100
+    everything = list(itertools.combinations(range(3), 2))
+    alone = rate(results, names, apart=everything)
+    assert alone.apart == []
+    assert alone.points == rate(results, names).points
+
+
 # ---- intervals ----
 
 
 @pytest.mark.parametrize("players", [2, pytest.param(3, marks=pytest.mark.long)])
 def test_intervals_cover(players: int) -> None:
     truth, names = np.array([0.0, 0.8, 0.3])[:players], ["appraiser", "b", "c"][:players]
-    covered = 0
+    seat = np.array([0.5, -0.5, 0.0])[:players]
+    worth, covered = np.exp(seat) / np.exp(seat).sum(), np.zeros(2)
     for seed in range(100):
-        point = rate(played(truth, players, 40, seed), names, seed, resamples=300).points[1]
-        covered += point.low <= 1000 + POINTS * truth[1] <= point.high
-    assert 0.88 <= covered / 100 <= 0.99
+        results = played(truth, players, 40, seed, seat=seat)
+        ratings = rate(results, names, seed, resamples=300)
+        point, share = ratings.points[1], ratings.seats[0]
+        covered += (
+            point.low <= 1000 + POINTS * truth[1] <= point.high,
+            share.low <= worth[0] <= share.high,
+        )
+    assert ((covered >= 88) & (covered <= 99)).all()
 
 
 def test_winning_a_few_paired_seeds_proves_little() -> None:

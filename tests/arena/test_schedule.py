@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skyenv.arena.schedule import Entrant, Settings, classes_of, pairs_of
+from skyenv.arena.schedule import Entrant, Settings, classes_of, entrants, pairs_of
 
 
 def named(agents: int, players: int, **options: Any) -> Settings:
@@ -84,3 +84,16 @@ def test_a_table_sits_in_another_order_each_time() -> None:
         if row[0] == 0 and len(set(row)) == 4
     ]
     assert set(starts) == {(0, *rest) for rest in itertools.permutations((1, 2, 3))}
+
+
+def test_a_search_and_whom_it_searches_with_are_set_aside() -> None:
+    """What a search says of itself decides, whatever its budget and the newcomer's name."""
+    agents = entrants(["greedy", "trained", "ismcts-100", "rollout", "ismcts-trained"], 2)
+    names = [agent.name for agent in agents]
+    apart = [{names[one], names[other]} for one, other in Settings(agents, 2).apart]
+    assert len(apart) == 4
+    for search in ("ismcts-100", "rollout", "ismcts-trained"):
+        assert {search, "greedy"} in apart
+    assert {"ismcts-trained", "trained"} in apart
+    newcomer = Entrant("greedy", "new greedy", "1", "")
+    assert Settings((newcomer, agents[3]), 2, newcomer=True).apart == [(0, 1)]

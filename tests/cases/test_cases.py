@@ -57,7 +57,7 @@ def test_records(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     ("old", "new", "told"),
     [
         ('"mean": 1', '"mean": 2', "its checksum is not that of its content"),
-        ('"format": 4', '"format": 3', "its format is 3, not 4; the command that made it"),
+        ('"format": 5', '"format": 4', "its format is 4, not 5; the command that made it"),
         ('"agents"', '"agent"', "checksum"),
     ],
     ids=["a rating was edited", "an earlier version wrote it", "a key was mistyped"],

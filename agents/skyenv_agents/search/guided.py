@@ -70,6 +70,7 @@ class GuidedAgent(SearchAgent):
             "prior_temperature", prior_temperature, 1.0, 100.0, AgentError
         )
         self.uses_observation = prior_agent.uses_observation
+        self.searches_with = (*type(self).searches_with, prior_agent.name)
         self.name = self.named(f"ismcts-{prior_agent.name}")
         self.version = f"{type(self).version}+{prior_agent.version}"
         self.description = f"searches a tree guided by {prior_agent.description}"

@@ -210,6 +210,7 @@ class SearchAgent(BudgetedAgent):
     versions = {3: "4", 4: "4"}  # noqa: RUF012
     description = "searches a tree in positions that its seat can't tell from the real one"
     uses_view = True
+    searches_with: tuple[str, ...] = (GreedyAgent.name,)
     default_simulations = DEFAULT_SIMULATIONS
 
     def __init__(

@@ -123,6 +123,7 @@ class RolloutAgent(BudgetedAgent):
     versions = {3: "3", 4: "3"}  # noqa: RUF012
     description = "plays on from positions that its seat can't tell from the real one"
     uses_view = True
+    searches_with: tuple[str, ...] = (GreedyAgent.name,)
     default_simulations = DEFAULT_SIMULATIONS
 
     def __init__(

@@ -20,7 +20,10 @@ from skyenv.page.replays import Replay
 from skyenv.page.workers import Report
 from skyenv.render.colours import VARIABLES, theme_named, variables
 
-SCRIPTS: Final = ("dom.js", "board.js", "viewer.js", "export.js")
+SCRIPTS: Final = (
+    *("dom.js", "settings.js", "board.js", "around.js"),
+    *("viewer.js", "zoom.js", "export.js"),
+)
 """In this order they are one script: each uses only what stands before it."""
 MOST_STEPS: Final = 5000
 """Actions of a game of which the server makes a page: about 2 MB, and two minutes of a worker."""

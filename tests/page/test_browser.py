@@ -27,6 +27,7 @@ from clicks import (
     sit_at,
 )
 from pages import check_is_told_to, few, played, quick
+from test_fits import LEAST_TEXT, PHONES, measured
 
 from experiments.tools.chromium import Browser, browser
 from skyenv import Game
@@ -564,8 +565,9 @@ def test_an_export_replays_from_disk_without_a_network(page: Browser, tmp_path: 
     record = game.to_record(["ann", "</script><i>"]).encode()
     (tmp_path / "game.html").write_text(exported(Replay.of(record, 1), "a </title> game"), "utf-8")
     page.open((tmp_path / "game.html").as_uri())
-    follow(page, steps_through(game))
+    follow(page, [*steps_through(game), ("", "#log li", "(?<!undefined)$")])
     assert page.run("return document.querySelectorAll('i').length") == 0
+    assert measured(page, PHONES[0])["text"] >= LEAST_TEXT
     assert page.run("return performance.getEntriesByType('resource').length") == 0
 
 

@@ -2,6 +2,7 @@
 import { merged } from "./board.js";
 import { themeButton } from "./dom.js";
 import { view } from "./viewer.js";
+import { setUpZoom } from "./zoom.js";
 
 async function unpacked() {
   const packed = Uint8Array.from(atob(document.getElementById("data").textContent.trim()), (c) =>
@@ -36,3 +37,4 @@ const draw = async (step, seat, theme, narrow) =>
 if (themes.length === 1) document.documentElement.dataset.theme = themes[0];
 else document.querySelector("header").append(themeButton());
 view(document.querySelector("main"), game, draw);
+setUpZoom();

@@ -1,53 +1,17 @@
-// The table's layout as far as style sheets can't tell it: where the drawing is empty, how high the
-// dock is, and on small screens what is to be seen of the drawing, and the cards in a line.
-import { $$, $, el } from "./dom.js";
+// The table's layout as far as style sheets can't tell it: how high the dock is, and on small
+// screens what is to be seen of the drawing, and the cards in a line.
+import { boxOf, fitHole, handLine, isSmall, stackLine } from "./around.js";
+import { $$, $ } from "./dom.js";
 import { onState, positionOf, seat } from "./seat.js";
 
-/** Whether the whole drawing can't be read on this screen at once. */
-export const isSmall = matchMedia(
-  "(max-width: 860px) and (orientation: landscape), (max-width: 699px) and (orientation: portrait)",
-);
-
-const GAP = 0.012; // of the drawing's height, between what is drawn and what stands beside it
 const root = document.documentElement.style;
-const boxOf = (part) => part.getBoundingClientRect();
-const percent = (length, of) => `${100 * Math.max(0, length / of)}%`;
 let brought = "";
 
-/** Put the turns since one's own last one where the drawing is empty. */
-function fit() {
-  const svg = $("board").querySelector("svg");
-  const [whole, city] = [svg, svg.querySelector('[data-part="city"]')].map(boxOf);
-  const parts = $$(":scope > g:not(.flying)", svg).map(boxOf);
-  const beside = parts.filter(({ left, top }) => left >= city.right && top < city.bottom);
-  const right = Math.max(...beside.map((box) => box.right));
-  const bottom = Math.max(...beside.map((box) => box.bottom));
-  const gap = GAP * whole.height;
-  Object.assign($("recent").style, {
-    left: percent(city.right - whole.left + gap, whole.width),
-    right: percent(whole.right - right, whole.width),
-    top: percent(bottom - whole.top + gap, whole.height),
-    bottom: percent(whole.bottom - city.bottom, whole.height),
-  });
-}
-
-/** The cards of a seat's hand or of the stacks, in a line. */
-function cards(selector, name) {
-  const chips = $$(selector, $("board")).map((pile) => {
-    const [, colour] = (pile.dataset.card ?? `:${pile.dataset.stack}`).split(":");
-    const texts = $$("text", pile).map((text) => text.textContent);
-    const value = texts.find((text) => /^[456]$/.test(text)) ?? "?";
-    const many = pile.dataset.card && texts.find((text) => text.startsWith("×"));
-    return el(`span.suit.suit-${colour}`, `${value}${many ?? ""}`);
-  });
-  return chips.length ? [el("span", el("b", name), ...chips)] : [];
-}
-
-function showCards(state) {
+function showCards({ decision, over, seat: own }) {
   if (!isSmall.matches) return;
   $("strip").replaceChildren(
-    ...(state.decision.bid || state.over ? [] : cards(`[data-card^="${state.seat}:"]`, "hand")),
-    ...(state.decision.take || state.over ? [] : cards("[data-stack]", "stacks")),
+    decision.bid || over ? "" : handLine("hand", own, $("board")),
+    decision.take || over ? "" : stackLine($("board")),
   );
 }
 
@@ -91,7 +55,7 @@ export function bring() {
 
 /** Keep all of it up to date. */
 export function setUpFit() {
-  onState(fit);
+  onState(() => fitHole($("recent"), $("board")));
   onState(showCards);
   onState(() => requestAnimationFrame(bring)); // the page is laid out then, once for all
   const measure = () => root.setProperty("--sheet", `${$("dock").offsetHeight}px`);

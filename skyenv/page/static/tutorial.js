@@ -1,8 +1,9 @@
 // The lesson: what it says, what is to be clicked, going back, and leaving it.
+import { isSmall } from "./around.js";
 import { actionsOf } from "./board.js";
 import { begun } from "./choices.js";
 import { $$, $, ask, at, isNews, ruleLink, send } from "./dom.js";
-import { bring, isSmall } from "./fit.js";
+import { bring } from "./fit.js";
 import { api, attempt, onState, seat } from "./seat.js";
 import { linked, worded } from "./terms.js";
 

@@ -1,11 +1,11 @@
 // Looking at a recorded game, step by step. The server's page and exported files share it; they
 // differ in where drawings come from.
+import { fitHole, handLine, isSmall, stackLine } from "./around.js";
 import { isUpright, showBoard } from "./board.js";
 import { $$, el, ruleLink, seatNames, theme } from "./dom.js";
 
 const CHARTS = { now: "if scored now", vp: "VP", win: "chance to win" };
-
-const isPhone = matchMedia("(max-width: 699px)");
+const ROOM = 600; // pixels that the wide chart needs
 
 /**
  * Fill `root` with a viewer.
@@ -54,7 +54,7 @@ export function view(root, game, draw, options = {}) {
   const speed = el("select#speed", { "aria-label": "steps a second", onchange: restart }, speeds);
   const whose = el(
     "select#whose",
-    { onchange: () => show(true) },
+    { "aria-label": "whose hands", onchange: () => show(true) },
     el("option", { value: "" }, "all hands"),
     names.map((name, seat) => el("option", isChosen(seat, options.seat), `as ${name} sees it`)),
   );
@@ -63,7 +63,7 @@ export function view(root, game, draw, options = {}) {
       "li",
       { "data-step": at },
       el("button.line", { onclick: () => go(at, true) }, text),
-      options.tools && ruleLink(rules), // a file has no rules
+      options.tools ? ruleLink(rules) : "", // a file has no rules
     );
   const heard = { tabindex: 0, "aria-label": "What happened" };
   const log = el("ol#log.log", heard, game.lines.map(line));
@@ -73,10 +73,12 @@ export function view(root, game, draw, options = {}) {
     const jump = (to) => to !== undefined && go(to, true);
     const back = () => jump(steps.findLast((at) => at < step));
     const next = () => jump(steps.find((at) => at > step));
-    return [
-      button(`${what}-back`, `‹ ${what}`, `previous ${what}`, back),
-      button(`${what}-next`, `${what} ›`, `next ${what}`, next),
-    ];
+    return el(
+      "span.pair",
+      button(`${what}-back`, "‹", `previous ${what}`, back),
+      what,
+      button(`${what}-next`, "›", `next ${what}`, next),
+    );
   };
   const viewer = {
     names,
@@ -103,6 +105,9 @@ export function view(root, game, draw, options = {}) {
   };
   const tools = options.tools?.(viewer);
   const happened = el("section", el("h2", "What happened"), log);
+  const below = el("aside.below", { "aria-label": "the whole game" });
+  const aside = el("aside", { "aria-label": tools ? "tools" : "the whole game" }, tools ?? []);
+  const strip = el("p#strip.small", { "aria-hidden": "true" });
   root.replaceChildren(
     el(
       "section.play",
@@ -112,23 +117,27 @@ export function view(root, game, draw, options = {}) {
         situation,
         el(
           "div.row",
-          button("first", "|◀", "to the beginning", () => go(0, true)),
-          button("back", "‹", "one choice back", () => go(before())),
-          play,
-          button("next", "›", "one choice on", () => go(after())),
-          button("last", "▶|", "to the end", () => go(game.steps, true)),
-          speed,
+          el(
+            "span.pair",
+            button("first", "|◀", "to the beginning", () => go(0, true)),
+            button("back", "‹", "one choice back", () => go(before())),
+            play,
+            button("next", "›", "one choice on", () => go(after())),
+            button("last", "▶|", "to the end", () => go(game.steps, true)),
+          ),
           count,
           jumps("auction", game.auctions),
           jumps("scoring", game.scorings),
-          el("label", "show ", whose),
+          speed,
+          whose,
         ),
         slider,
+        strip,
       ),
       el("div.chart-box", choice, chart),
-      tools && el("aside.below", { "aria-label": "the whole game" }, happened),
+      below,
     ),
-    el("aside", { "aria-label": tools ? "tools" : "the whole game" }, tools ?? [happened]),
+    aside,
   );
 
   // ---- moving: by whole choices, as all cards of a bid are one ----
@@ -154,10 +163,22 @@ export function view(root, game, draw, options = {}) {
       const drawing = await draw(step, seat, theme(), isUpright.matches);
       if (mine !== drawn) return;
       showBoard(board, drawing);
+      showAround(seat);
       for (const follow of followers) follow(step);
     } catch (error) {
       if (mine === drawn) board.textContent = error.message;
     }
+  }
+
+  /** What happened stands where a wide drawing is empty; small screens have the cards in a line. */
+  function showAround(seat) {
+    const place = isUpright.matches ? (tools ? below : aside) : over;
+    if (happened.parentNode !== place) place.append(happened);
+    happened.classList.toggle("hole", place === over);
+    if (place === over) fitHole(happened, board);
+    if (!isSmall.matches) return;
+    const whose = seat ?? Number(/\d/.exec(game.situations[step])) - 1;
+    strip.replaceChildren(handLine(names[whose], whose, board), stackLine(board));
   }
 
   // ---- the chart ----
@@ -186,7 +207,7 @@ export function view(root, game, draw, options = {}) {
   }
 
   function showChart() {
-    const wanted = charts[kind][isPhone.matches ? "narrow" : "wide"];
+    const wanted = charts[kind][chart.clientWidth < ROOM ? "narrow" : "wide"];
     // made by the server, which escapes all names
     if (drawnChart !== wanted) chart.innerHTML = drawnChart = wanted;
     const svg = chart.querySelector("svg");
@@ -231,7 +252,8 @@ export function view(root, game, draw, options = {}) {
     const x = ((event.clientX - box.left) * svg.viewBox.baseVal.width) / box.width;
     go(Math.round(((x - left) / (right - left)) * game.steps), true);
   });
-  for (const size of [isPhone, isUpright]) size.addEventListener("change", () => show(false, true));
+  for (const size of [isSmall, isUpright]) size.addEventListener("change", () => show(false, true));
+  new ResizeObserver(showChart).observe(chart);
   showChoice();
   show(false, true);
   return viewer;

@@ -1,0 +1,45 @@
+// What stands around the drawing of a table or a replay: a text where it is empty, and on small
+// screens the cards in a line.
+import { $$, el } from "./dom.js";
+
+/** Whether the whole drawing can't be read on this screen at once. */
+export const isSmall = matchMedia(
+  "(max-width: 860px) and (orientation: landscape), (max-width: 699px) and (orientation: portrait)",
+);
+
+const GAP = 0.012; // of the drawing's height, between what is drawn and what stands beside it
+export const boxOf = (part) => part.getBoundingClientRect();
+const ofWhole = (length, of) => `${100 * Math.max(0, length / of)}%`;
+
+/** Put an element where the drawing is empty. */
+export function fitHole(hole, board) {
+  const svg = board.querySelector("svg");
+  const [whole, city] = [svg, svg.querySelector('[data-part="city"]')].map(boxOf);
+  const parts = $$(":scope > g:not(.flying)", svg).map(boxOf);
+  const beside = parts.filter(({ left, top }) => left >= city.right && top < city.bottom);
+  const right = Math.max(...beside.map((box) => box.right));
+  const bottom = Math.max(...beside.map((box) => box.bottom));
+  const gap = GAP * whole.height;
+  Object.assign(hole.style, {
+    left: ofWhole(city.right - whole.left + gap, whole.width),
+    right: ofWhole(whole.right - right, whole.width),
+    top: ofWhole(bottom - whole.top + gap, whole.height),
+    bottom: ofWhole(whole.bottom - city.bottom, whole.height),
+  });
+}
+
+/** The cards that a selector names on the drawing, in a line behind a name; "" without cards. */
+function lineOf(name, selector, board) {
+  const chips = $$(selector, board).map((pile) => {
+    const [, colour] = (pile.dataset.card ?? `:${pile.dataset.stack}`).split(":");
+    const texts = $$("text", pile).map((text) => text.textContent);
+    const value = texts.find((text) => /^[456]$/.test(text)) ?? "?";
+    const many = pile.dataset.card && texts.find((text) => text.startsWith("×"));
+    return el(`span.suit.suit-${colour}`, `${value}${many ?? ""}`);
+  });
+  return chips.length ? el("span", el("b", name), chips) : "";
+}
+
+/** The open cards of a seat's hand, and those of the stacks. */
+export const handLine = (name, seat, board) => lineOf(name, `[data-card^="${seat}:"]`, board);
+export const stackLine = (board) => lineOf("stacks", "[data-stack]", board);

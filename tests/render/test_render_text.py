@@ -113,7 +113,7 @@ def test_a_task_says_what_it_pays_and_leaves_alea_out_where_she_does_not_play(
     game = Game(task=task, seed=1)
     while not game.is_over:
         told, drawn = text(game.state), svg(game.state)
-        assert "0.9 VP a card" in " ".join(told.split())
+        assert "the last one; the task pays the lead gained" in " ".join(told.split())
         assert ("Alea  " in told, "Alea has" in drawn, "Alea: " in drawn) == (has_alea,) * 3
         assert "-1" not in told
         game.play(game.legal_actions[-1])

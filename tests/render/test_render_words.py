@@ -141,6 +141,8 @@ def test_the_log_puts_together_what_belongs_together() -> None:
         *act(0, "bid black 4", "bid done"),
         *act(1, "plot TSQ gray", "take gray"),
         {"event": "top", "color": "gray", "card": None},
+        {"event": "auction", "place": "CENTRAL_PARK", "starter": 0},
+        *act(0, "bid green 5", "bid done"),
         {"event": "black", "seat": 1, "card": 6},
     ]
     lines = Narrator(AGENTS, seat=0).lines(events)
@@ -154,6 +156,8 @@ def test_the_log_puts_together_what_belongs_together() -> None:
         "seat 2 builds on TSQ gray",
         "seat 2 takes gray 4",
         "the gray stack is empty now",
+        "the park area is auctioned; seat 1 (greedy) begins",
+        "seat 1 (greedy) bids 5 with green 5",
         "seat 2 draws a black card",
     ]
     assert Narrator(seat=1).lines(events)[-1].text == "seat 2 draws a black 6"

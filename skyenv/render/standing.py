@@ -25,8 +25,7 @@ def if_scored_now(games: Any, players: int) -> npt.NDArray[np.int64]:
         int64 (…, players).
     """
     owners, worth = games["owner"], games["floors"].astype(np.int64) * games["value"]
-    scores = games["score"][..., :players].astype(np.int64)
     held = [np.where(owners == seat, worth, 0).sum(axis=(-2, -1)) for seat in range(players)]
     goes_on = np.asarray(games["phase"] != PHASE_OVER)[..., None]
-    total: npt.NDArray[np.int64] = scores + np.where(goes_on, np.stack(held, axis=-1), 0)
+    total: npt.NDArray[np.int64] = games["score"][..., :players] + goes_on * np.stack(held, axis=-1)
     return total

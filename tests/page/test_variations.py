@@ -82,8 +82,8 @@ def test_a_replay_is_played_on(ann: TestClient, anew: bool) -> None:
     ],
 )
 def test_what_cannot_be_played_on(ann: TestClient, step: int, body: Any, status: int) -> None:
-    api = opened(ann, played(2, actions=15))
-    assert ann.post(f"{api}/1/{step}/variations", json=body).status_code == status
+    address = f"{opened(ann, played(2, actions=15))}/1/{step}/variations"
+    assert ann.post(address, json=body).status_code == status
 
 
 def test_what_is_over_cannot_be_played_on_nor_a_board_of_ones_own_be_drawn_anew() -> None:

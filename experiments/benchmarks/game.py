@@ -1,10 +1,9 @@
-"""The game in figures (docs/game.md): seats, length, choices, ends, hidden hands, luck."""
+"""The game in figures (docs/game.md): seats, length, choices, ends, hidden hands, auctions."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
@@ -13,47 +12,62 @@ import numpy.typing as npt
 
 from experiments.figures import Figure, Scale, figure
 from skyenv.agents import Agent, Decisions, ReportingAgent, make_agent
-from skyenv.arena.estimates import Estimate, Floats, Weights, estimates
-from skyenv.arena.matches import play_games
+from skyenv.arena.estimates import Estimate, Weights
+from skyenv.arena.matches import Onlooker, play_games
+from skyenv.checks import Int64
+from skyenv.engine.games import Games
 from skyenv.engine.knowledge import VIEW_DTYPE
-from skyenv.rules.components import SIDES
-from skyenv.rules.state import END_BUSINESSES, END_STOPS, END_TRUNCATED
-from skyenv_agents import TrainedAgent
+from skyenv.rules.actions import BID_DONE, BUILD, STOP
+from skyenv.rules.components import BLACK, CARD_VALUES, CENTRAL_PARK, MAX_PLAYERS, SIDES
+from skyenv.rules.state import (
+    END_BUSINESSES,
+    END_STOPS,
+    END_TRUNCATED,
+    NONE,
+    PHASE_BID,
+    PHASE_BUILD,
+)
 
 AGENTS: Final = ("greedy", "trained")
-FIELD: Final = ("greedy", "appraiser", "builder", "bidder", "trained")
-REPEATS: Final = 4
 EVERY: Final = 16
 """One of so many decisions is looked at for its information set."""
 SECRET: Final = 1
 ENDS: Final = {"BUS-5": END_BUSINESSES, "STOP-6": END_STOPS, "END-5": END_TRUNCATED}
+PRICES: Final = (4, 10, 15, 20, 100)
+"""Prices of auctions are told in bands, each from one of these numbers to the next."""
+GIFT: Final = np.array([2, 1, 1], np.int8)
+"""Black cards that a seat gets before the first turn: 4s, 5s, 6s."""
 
 
 def game(scale: Scale) -> Iterator[Figure]:
     """Mirror games, in which one agent has all seats, in 1,000 deals: wins by seat; turns and
     decisions (mean, and 90 % of the games); legal actions of a decision; ends; the tree (the sum of
     log₁₀ of the legal actions of a game, its mean); the others' hands (log₁₀ of how many they can
-    hold, as far as the seat to act can tell: median, and 95 % of decisions); VP. "Deal": the share
-    of the variance of a seat's wins that lies between deals, each played four times by the trained
-    agent. "Skill" and "luck": two players, five agents in the same deals, the variance of seat 0's
-    wins between pairs of agents, and between deals. Intervals are 95 %, by the bootstrap over
-    deals.
+    hold, as far as the seat to act can tell: median, and 95 % of decisions); VP. Auctions of these
+    games: how many a game has; seats that bid in one; price in points, and cards, that the winner
+    pays; "jump": raises by more than 6 points, for which a card less would have done; "passes":
+    seats that never bid in an auction, and those that had no card to bid with; "VP": of what the
+    winner builds in a district, if it is scored once with the businesses that lie there. "Black
+    card": a seat is given two black 4s, a 5 and a 6 before the first turn, in 250 deals from each
+    seat; what it has more than the mean of the others, a card. Intervals are 95 %, by the bootstrap
+    over deals.
     """
-    deals, fewer = 1 + scale.of(1000), 1 + scale.of(250)
+    deals, fewer = scale.of(1000), scale.of(250)
     for players, side in itertools.product((2, 3, 4)[: scale.of(3)], SIDES):
         for name in AGENTS:
             yield from mirror(name, players, side, deals)
-        label = f"trained, {players} players, {side}"
-        yield percent(f"{label}: deal", between_deals(players, side, fewer))
-    for side in SIDES:
-        for name, part in zip(("skill", "luck"), skill_and_luck(side, fewer), strict=True):
-            yield percent(f"five agents, 2 players, {side}: {name}", part)
+        yield from black_card("trained", players, side, fewer)
 
 
-def percent(name: str, share: Estimate) -> Figure:
+def percent(name: str, part: Estimate) -> Figure:
     """Return a share with its interval as a figure."""
-    mean, low, high = (100 * one for one in (share.mean, share.low, share.high))
+    mean, low, high = (100 * one for one in (part.mean, part.low, part.high))
     return Figure(name, mean, low, high, "%", 1)
+
+
+def share(name: str, part: float) -> Figure:
+    """Return a share without an interval as a figure."""
+    return figure(name, "%", [100 * float(part)])
 
 
 def spread(name: str, values: npt.NDArray[Any], unit: str = "") -> Figure:
@@ -120,7 +134,8 @@ def mirror(name: str, players: int, side: str, deals: int) -> Iterator[Figure]:
     """Play mirror games."""
     watching = Watching(make_agent(name))
     seating, each = np.zeros((deals, players), np.int64), np.arange(deals)
-    played = play_games([watching], seating, each, side, secret=SECRET)
+    bidding = Bidding()
+    played = play_games([watching], seating, each, side, secret=SECRET, onlooker=bidding)
     label = f"{name}, {players} players, {side}"
     weights = Weights.draw(np.random.default_rng(0), deals, players)
     for seat in range(players):
@@ -130,77 +145,133 @@ def mirror(name: str, players: int, side: str, deals: int) -> Iterator[Figure]:
     yield spread(f"{label}: decisions", played.decisions)
     legal = np.concatenate(watching.legal)
     yield spread(f"{label}: legal actions", legal)
-    yield figure(f"{label}: only one", "%", [100 * float((legal == 1).mean())])
+    yield share(f"{label}: only one", (legal == 1).mean())
     for rule, end in ENDS.items():
-        yield figure(f"{label}: {rule}", "%", [100 * float((played.ends == end).mean())])
+        yield share(f"{label}: {rule}", (played.ends == end).mean())
     yield figure(f"{label}: tree log₁₀", "", [float(np.log10(legal).sum() / deals)])
     middle, high = np.percentile(watching.hands, [50, 95])
     yield Figure(f"{label}: hands log₁₀", float(middle), 0.0, float(high), "", 1)
     for column, scores in (("winner", played.scores.max(1)), ("last", played.scores.min(1))):
         yield figure(f"{label}: {column}", "VP", [float(scores.mean())])
+    yield from auctions(label, bidding.columns(), deals)
 
 
-# ---- luck and skill ----
+# ---- auctions ----
 
 
-class Redrawing(ReportingAgent):
-    """An agent with random numbers of its own, so that it plays a deal otherwise each time."""
+class Bidding(Onlooker):
+    """Sees the decisions in auctions.
 
-    def __init__(self, inner: Agent, seed: int) -> None:
-        super().__init__(inner)
-        self.rng = np.random.default_rng(seed)
-
-    def act(self, decisions: Decisions) -> npt.NDArray[np.integer[Any]]:
-        """See :class:`skyenv.agents.Agent`."""
-        drawn = replace(decisions, uniform=self.rng.random(len(decisions)))
-        return super().act(drawn.as_trusted())
-
-
-def between_deals(players: int, side: str, deals: int) -> Estimate:
-    """Return the share of the variance of wins that lies between deals: unbiased components of
-    variance, those of all seats added up.
+    Attributes:
+        seen: for each step of a batch its columns, see :meth:`columns`.
     """
-    seating = np.zeros((deals, players), np.int64)
-    agents = [Redrawing(TrainedAgent(deterministic=False), repeat) for repeat in range(REPEATS)]
-    wins = np.stack(
-        [
-            play_games([one], seating, np.arange(deals), side, secret=SECRET).shares
-            for one in agents
-        ],
-        axis=1,
-    )
-    share = _shares_of_deals(deals, players)
-    means, within = wins.mean(axis=1), share @ wins.var(axis=1, ddof=1)
-    raw = (share @ means**2 - (share @ means) ** 2) / _left(share)[:, None]
-    deal = (raw - within / REPEATS).sum(axis=1)
-    (estimate,) = estimates((deal / (deal + within.sum(axis=1)))[:, None])
-    return estimate
+
+    def __init__(self) -> None:
+        self.seen: list[dict[str, npt.NDArray[Any]]] = []
+
+    def decided(self, games: Games, rows: Int64, matches: Int64, actions: Int64) -> None:
+        """See :class:`skyenv.arena.matches.Onlooker`."""
+        bids = np.isin(games.state["phase"][rows], (PHASE_BID, PHASE_BUILD))
+        state, action = games.state[rows[bids]], actions[bids]
+        each, seat = np.arange(len(state)), state["seat"].astype(np.int64)
+        wins, highest = state["phase"] == PHASE_BUILD, state["highest"].astype(np.int64)
+        untouched = (highest == 0) & (state["laid"] == NONE) & ~state["out"].any(axis=1)
+        cards = state["bid_cards"][each, seat].sum(axis=2, dtype=np.int64)
+        in_district = state["auction_place"] != CENTRAL_PARK
+        place = np.where(in_district, state["auction_place"], 0)
+        value = state["value"][each, place, state["bid_colour"][each, seat]].astype(np.int64)
+        self.seen.append(
+            {
+                "match": matches[bids],
+                "seat": seat,
+                "action": action,
+                "legal": games.mask[rows[bids]].sum(axis=1, dtype=np.int64),
+                "begins": untouched & ~wins,
+                "wins": wins,
+                "highest": highest,
+                "total": state["bid_total"][each, seat].astype(np.int64),
+                "cards": cards.sum(axis=1),
+                "black": cards[:, 1],
+                "builds": wins & in_district & (action > BUILD) & (action != STOP),
+                "vp": value * (action - BUILD),
+            }
+        )
+
+    def played(self, games: Games, rows: Int64, matches: Int64) -> None:
+        """See :class:`skyenv.arena.matches.Onlooker`."""
+
+    def columns(self) -> dict[str, npt.NDArray[Any]]:
+        """Return what was seen, game by game: `match`, and its `auction`, counted from 0; `seat`,
+        `action`, number of `legal` actions; whether an auction `begins`, or its winner `wins` (and
+        has paid) or `builds` in a district; the `highest` bid before, the seat's own `total` and
+        `cards`, the `black` ones among them; and `vp` of what it builds.
+        """
+        columns = {name: np.concatenate([one[name] for one in self.seen]) for name in self.seen[0]}
+        order = np.argsort(columns["match"], kind="stable")
+        columns = {name: column[order] for name, column in columns.items()}
+        return columns | {"auction": np.cumsum(columns["begins"]) - 1}
 
 
-def skill_and_luck(side: str, deals: int) -> list[Estimate]:
-    """Return the shares of pairs of agents and of deals in the variance of seat 0's wins."""
-    agents = [make_agent(name) for name in FIELD]
-    seating = np.array(list(itertools.permutations(range(len(agents)), 2)))
-    pairs = len(seating)
-    seeds = np.repeat(np.arange(deals), pairs)
-    played = play_games(agents, np.tile(seating, (deals, 1)), seeds, side, secret=SECRET)
-    wins, share = played.shares[:, 0].reshape(deals, pairs), _shares_of_deals(deals, 2)
-    by_pair, by_deal = share @ wins, wins.mean(axis=1)
-    within = (share @ wins**2 - by_pair**2) / _left(share)[:, None]
-    raw = (share @ by_deal**2 - by_pair.mean(axis=1) ** 2) / _left(share)
-    # A pair's variance over deals is that of deals and the rest; their means have 1/pairs of it.
-    rest = (within.mean(axis=1) - raw) / (1 - 1 / pairs)
-    deal = raw - rest / pairs
-    skill = by_pair.var(axis=1, ddof=1) - rest * (share**2).sum(axis=1)
-    return estimates(np.stack([skill, deal], axis=1) / (skill + deal + rest)[:, None])
+def auctions(label: str, seen: dict[str, npt.NDArray[Any]], deals: int) -> Iterator[Figure]:
+    """Tell of the auctions of games."""
+    number, wins, done = seen["begins"].sum(), seen["wins"], seen["action"] == BID_DONE
+    paid, black = seen["cards"][wins], seen["black"][wins]
+    bidders = seen["auction"] * MAX_PLAYERS + seen["seat"]
+    first = np.unique(bidders, return_index=True)[1]
+    yield spread(f"{label}: auctions", np.bincount(seen["match"][seen["begins"]], minlength=deals))
+    yield figure(f"{label}: bidders", "", [len(np.unique(bidders[done])) / number])
+    yield share(f"{label}: no player wins", 1 - wins.sum() / number)
+    yield spread(f"{label}: price", seen["total"][wins])
+    yield spread(f"{label}: cards", paid)
+    yield share(f"{label}: black", black.sum() / paid.sum())
+    yield share(f"{label}: stops", (seen["action"][wins] == STOP).mean())
+    raises = done & (seen["highest"] > 0)
+    above = (seen["total"] - seen["highest"])[raises]
+    yield spread(f"{label}: opening", seen["total"][done & ~raises])
+    yield spread(f"{label}: raise", above)
+    yield share(f"{label}: jump", (above > max(CARD_VALUES)).mean())
+    yield share(f"{label}: passes", 1 - np.isin(bidders[first], bidders[done]).mean())
+    yield share(f"{label}: can't bid", (seen["legal"][first] == 1).mean())
+    built = seen["builds"]
+    for low, high in itertools.pairwise(PRICES):
+        band = built & (seen["total"] >= low) & (seen["total"] < high)
+        yield spread(f"{label}: {low} to {high - 1}", seen["vp"][band], "VP")
+    a_card = seen["vp"][built].sum() / seen["cards"][built].sum()
+    yield figure(f"{label}: a card", "VP", [float(a_card)])
 
 
-def _shares_of_deals(deals: int, players: int) -> Floats:
-    """Return the bootstrap's weights, float64 (1 + r, deals); each row sums to 1."""
-    weights = Weights.draw(np.random.default_rng(0), deals, players).sums(np.eye(deals))
-    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+class Gift(Onlooker):
+    """Gives a seat of each game black cards before the first turn.
+
+    Args:
+        seats: int64 (k,), the seat of each game.
+    """
+
+    def __init__(self, seats: Int64) -> None:
+        self.seats = seats
+
+    def decided(self, games: Games, rows: Int64, matches: Int64, actions: Int64) -> None:
+        """See :class:`skyenv.arena.matches.Onlooker`."""
+        new = games.state["decisions"][rows] == 0
+        state, seat = games.state, self.seats[matches[new]]
+        state["hand"][rows[new], seat, BLACK] += GIFT
+        state["face_down"][rows[new], BLACK] -= GIFT
+        state["unknown"][rows[new], seat, BLACK] += GIFT.sum(dtype=np.int8)
+
+    def played(self, games: Games, rows: Int64, matches: Int64) -> None:
+        """See :class:`skyenv.arena.matches.Onlooker`."""
 
 
-def _left(share: Floats) -> Floats:
-    """Return what of one deal's weight is independent of the mean."""
-    return np.asarray(1 - (share**2).sum(axis=1))
+def black_card(name: str, players: int, side: str, deals: int) -> Iterator[Figure]:
+    """Play mirror games in which a seat has more black cards."""
+    each, gifted = np.repeat(np.arange(deals), players), np.tile(np.arange(players), deals)
+    seating, gift = np.zeros((len(each), players), np.int64), Gift(gifted)
+    played = play_games([make_agent(name)], seating, each, side, secret=SECRET, onlooker=gift)
+    weights = Weights.draw(np.random.default_rng(0), deals, players)
+    row, cards = np.arange(len(each)), GIFT.sum()
+    others = (played.scores.sum(axis=1) - played.scores[row, gifted]) / (players - 1)
+    vp = weights.mean((played.scores[row, gifted] - others) / cards, each)
+    wins = weights.mean((played.shares[row, gifted] - 1 / players) / cards, each)
+    label = f"{name}, {players} players, {side}: black card"
+    yield Figure(label, vp.mean, vp.low, vp.high, "VP", deals)
+    yield percent(f"{label} wins", wins)

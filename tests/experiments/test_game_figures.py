@@ -1,0 +1,29 @@
+"""The game in figures: auctions are counted as the events of the same games tell them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from experiments.benchmarks.game import Bidding
+from skyenv.agents import make_agent
+from skyenv.arena.matches import play_game, play_games
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("players", [2, 3])
+def test_auctions_are_those_of_the_events(players: int) -> None:
+    agent, bidding = make_agent("greedy"), Bidding()
+    play_games([agent], np.zeros((3, players), int), np.arange(3), onlooker=bidding)
+    seen = bidding.columns()
+    for seed in range(3):
+        events = play_game([agent] * players, seed).events
+        here = seen["match"] == seed
+        wins = here & seen["wins"]
+        won = [
+            event for event in events if event["event"] == "won" and event["seat"] in range(players)
+        ]
+        assert seen["begins"][here].sum() == sum(event["event"] == "auction" for event in events)
+        assert seen["total"][wins].tolist() == [event["total"] for event in won]
+        assert seen["seat"][wins].tolist() == [event["seat"] for event in won]
+        assert (seen["vp"][seen["builds"]] > 0).all()

@@ -39,8 +39,8 @@ CHANGEABLE: Final[dict[str, Constant]] = {}
 """All of them, by name (:mod:`skyenv.rules.components`)."""
 
 
-def _read() -> tuple[str, dict[str, Any]]:
-    """Return the label and the constants that the variable names; raise OptionError."""
+def _read() -> tuple[str, str, dict[str, Any]]:
+    """Return the text that the variable names, its label and its constants; raise OptionError."""
     text = os.environ.get(ENVIRONMENT, "")
     try:
         if text and "\n" not in text:
@@ -54,14 +54,16 @@ def _read() -> tuple[str, dict[str, Any]]:
     except (OSError, ValueError, RecursionError) as error:
         raise OptionError(f"{ENVIRONMENT}: {error}") from None
     if not text:
-        return "", {}
+        return "", "", {}
     os.environ[ENVIRONMENT] = text
     values = json.dumps(constants, sort_keys=True, default=str)
-    return f"{name}-{hashlib.sha256(values.encode()).hexdigest()[:8]}", constants
+    return text, f"{name}-{hashlib.sha256(values.encode()).hexdigest()[:8]}", constants
 
 
-VARIANT, _values = _read()
-"""The label of this process's variant, its name and a digest; "" for the printed rules."""
+TEXT, VARIANT, _values = _read()
+"""This process's variant, and its label, which is its name and a digest; "" for the printed
+rules.
+"""
 
 
 def of_variant(plain: Format) -> Format | str:

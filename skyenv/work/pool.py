@@ -24,6 +24,7 @@ from types import FrameType
 from typing import Any, ClassVar, Final, Generic, Self, TypeVar
 
 from skyenv.errors import AgentError, cause
+from skyenv.rules import variant
 
 ATTEMPTS: Final = 3  # a task is given up after the deaths of so many workers
 PATIENCE: Final = 0.2  # seconds between checks of the clock and of Ctrl-C
@@ -339,12 +340,13 @@ class _Process:
 
 @contextlib.contextmanager
 def for_a_worker() -> Iterator[None]:
-    """Let a process start as a worker: with one thread a library, and SIGINT blocked until it
-    ignores it.
+    """Let a process start as a worker: with one thread a library, this process's rules, and SIGINT
+    blocked until it ignores it.
     """
     with _starting:
-        before = {name: os.environ.get(name) for name in ONE_THREAD}
-        os.environ.update(ONE_THREAD)
+        wanted = {**ONE_THREAD, variant.ENVIRONMENT: variant.TEXT}
+        before = {name: os.environ.get(name) for name in wanted}
+        os.environ.update(wanted)
         # multiprocessing starts it with the first process, and lets SIGINT through when it has
         resource_tracker.ensure_running()
         blocks = hasattr(signal, "pthread_sigmask")  # not on Windows

@@ -79,7 +79,7 @@ def what_can_come(position: Any, seat: int | None) -> dict[str, Any]:
     Returns:
         ``cards``: for each stack its name and the probabilities of 4, 5 and 6 as the next card
         behind the visible one, or as the next black one; null if there is none. ``alea``: totals of
-        Alea's bid with their probabilities; null without Alea.
+        Alea's bid with their probabilities; null without Alea (ALEA-1; not in all tasks).
     """
     stacks = Stacks.of(position, seat)
     return {
@@ -88,7 +88,7 @@ def what_can_come(position: Any, seat: int | None) -> dict[str, Any]:
             for name, chances in zip(CARD_COLOURS, map(stacks.next_card, range(6)), strict=True)
         ],
         "alea": [[total, round(chance, 4)] for total, chance in stacks.alea().items()]
-        if position["num_players"] == 2
+        if position["num_players"] == 2 and position["alea_supply"] != NONE
         else None,
     }
 

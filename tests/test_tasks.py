@@ -14,10 +14,11 @@ import numpy.typing as npt
 import pytest
 
 from skyenv import CheckpointError, GameOptions, Games, OptionError, make_agent
-from skyenv.agents import decisions_in
+from skyenv.agents import decide, decisions_in
 from skyenv.cli import main
+from skyenv.engine.games import results
 from skyenv.engine.kernels import CARD_VP
-from skyenv.engine.tasks import TASKS, beginnings
+from skyenv.engine.tasks import OF_AUCTIONS, TASKS, beginnings
 from skyenv.rules.components import BLACK
 from skyenv.rules.state import END_REASONS, PHASE_BID, PHASE_BUILD
 from skyenv.tasks.best_response import Judge
@@ -70,7 +71,7 @@ def test_hidden_cards_are_dealt_anew_from_those_that_nobody_can_locate(name: str
     assert len(np.unique(hands[:, seats, BLACK], axis=0)) > 3
 
 
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("name", OF_AUCTIONS)
 def test_a_task_lasts_its_auctions_and_pays_for_vp_and_cards(name: str) -> None:
     """Zero-sum with two seats, and what a plain account of the step gives."""
     task = TASKS[name]
@@ -96,6 +97,28 @@ def test_a_task_lasts_its_auctions_and_pays_for_vp_and_cards(name: str) -> None:
     gained = standing(games.state, task.num_players) - start
     assert np.allclose(paid, gained + CARD_VP * (others - cards), atol=1e-5)
     assert task.num_players > 2 or np.allclose(paid.sum(axis=1), 0, atol=1e-5)
+
+
+def test_the_last_turns_of_a_game_pay_its_outcome() -> None:
+    """END-4, END-5: nothing where the cap comes first, which is seldom between strong agents."""
+    games = Games(200, task="last-turns", seed=2, autoreset=False)
+    agent = make_agent("greedy")
+    paid = np.zeros((200, 2))
+    while (rows := np.flatnonzero(games.seat >= 0)).size:
+        games.step(decide(games, agent, rows), rows)
+        paid[rows] += games.reward[rows]
+    shares, _ = results(games.state)
+    expected = np.where(games.truncated[:, None], 0.0, 2 * shares[:, :2] - 1)
+    assert np.allclose(paid, expected)
+    assert games.truncated.mean() < 0.2
+    assert {END_REASONS[end] for end in games.state["end"]} <= {"businesses", "stops", "truncated"}
+
+
+def test_whole_games_have_names_too() -> None:
+    assert GameOptions(task="full-2-back") == GameOptions(2, "back")
+    assert GameOptions(task="full-4") == GameOptions(4)
+    with pytest.raises(OptionError, match="full-3 decides num_players and side"):
+        GameOptions(4, task="full-3")
 
 
 def standing(state: Any, players: int) -> npt.NDArray[np.float64]:

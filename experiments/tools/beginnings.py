@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -29,7 +29,7 @@ from skyenv.files import write_atomically
 from skyenv.options import Options, common, exit_code, option, parse
 from skyenv.rules.actions import BID
 from skyenv.rules.components import BLACK, CENTRAL_PARK, MARKERS, NUM_COLOURS, NUM_RANKS
-from skyenv.rules.state import ALEA_OUT, NONE, PHASE_BID
+from skyenv.rules.state import ALEA_OUT, NONE, PHASE_BID, PHASE_OPTION
 
 LEAST_FACE_DOWN: Final = 5
 """Black cards face down that a beginning has: more than Alea turns up, so nothing is shuffled."""
@@ -55,26 +55,69 @@ class Collecting(Options):
     seed: int = common("seed")
 
 
-class Openings:
-    """An onlooker that keeps the positions in which an auction opens.
+class Positions:
+    """An onlooker that keeps positions.
+
+    Args:
+        wanted: which, bool (n,) of GAME_DTYPE (n,).
 
     Attributes:
         kept: GAME_DTYPE (k,) each, and the games' numbers (k,).
     """
 
-    def __init__(self) -> None:
+    def __init__(self, wanted: Callable[[Any], Any]) -> None:
+        self.wanted = wanted
         self.kept: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]] = []
 
     def decided(self, games: Games, rows: Any, match: Any, actions: Any) -> None:
-        """Keep the rows in which nobody has bid or passed yet."""
+        """Keep the positions that are wanted."""
         state = games.state[rows]
-        opens = (state["phase"] == PHASE_BID) & (state["highest_bidder"] == NONE)
-        opens &= (state["laid"] == NONE) & (state["out"] == 0).all(axis=1)
-        opens &= (state["seat"] == state["turn_seat"]) & (state["stops"] == 0)
-        self.kept.append((state[opens].copy(), match[opens].copy()))
+        wanted = self.wanted(state)
+        self.kept.append((state[wanted], match[wanted]))
 
     def played(self, games: Games, rows: Any, match: Any) -> None:
         """Nothing is kept of what came of it."""
+
+
+def positions(
+    options: Collecting, players: int, wanted: Callable[[Any], Any]
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """The positions of an agent's games that are wanted, and the games' numbers."""
+    onlooker, seeds = Positions(wanted), options.seed + np.arange(options.games)
+    seating = np.zeros((options.games, players), np.int64)
+    play_games([make_agent(options.agent)], seating, seeds, onlooker=onlooker)
+    states, matches = (np.concatenate(parts) for parts in zip(*onlooker.kept, strict=True))
+    return states, matches
+
+
+def auction_opens(state: Any) -> Any:
+    """Where an auction begins in which nobody has bid or passed yet."""
+    opens = (state["phase"] == PHASE_BID) & (state["highest_bidder"] == NONE)
+    opens &= (state["laid"] == NONE) & (state["out"] == 0).all(axis=1)
+    return opens & (state["seat"] == state["turn_seat"]) & (state["stops"] == 0)
+
+
+def turn_begins(state: Any) -> Any:
+    """Where a seat chooses the option of its turn."""
+    return state["phase"] == PHASE_OPTION
+
+
+def last_turns(options: Collecting, task: Task) -> npt.NDArray[np.void]:
+    """The beginnings of games' last turns, where nothing can be deduced of hidden cards but that
+    they aren't elsewhere.
+    """
+    states, matches = positions(options, task.num_players, turn_begins)
+    last = np.zeros(options.games, np.int64)
+    np.maximum.at(last, matches, states["turns"])
+    states = states[states["turns"] == last[matches] - task.turns + 1]
+    fit: Any = (states["deduced"] == 0).all(axis=(1, 2))
+    fit &= states["face_down"][:, BLACK].sum(axis=1) >= LEAST_FACE_DOWN
+    chosen = np.random.default_rng(options.seed).permutation(np.flatnonzero(fit))
+    made = public(states[chosen[: options.number]], task)
+    made["hand"], made["face_down"] = made["known"], made["unlocated"]
+    made["max_turns"] = made["turns"] + 3 * task.turns
+    made["auctions_left"] = NONE
+    return made
 
 
 def allowed_colours(states: Any, seat: int, places: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
@@ -167,20 +210,19 @@ def of_task(states: Any, task: Task, options: Collecting) -> npt.NDArray[np.void
 def collect(options: Collecting) -> dict[str, npt.NDArray[np.void]]:
     """Play the games, and return the beginnings of all tasks."""
     found: dict[str, npt.NDArray[np.void]] = {}
-    for players in sorted({task.num_players for task in TASKS.values()}):
-        openings = Openings()
-        seeds = options.seed + np.arange(options.games)
-        seating = np.zeros((options.games, players), np.int64)
-        play_games([make_agent(options.agent)], seating, seeds, onlooker=openings)
-        states, matches = (np.concatenate(parts) for parts in zip(*openings.kept, strict=True))
+    of_auctions = {name: task for name, task in TASKS.items() if task.auctions}
+    for players in sorted({task.num_players for task in of_auctions.values()}):
+        states, matches = positions(options, players, auction_opens)
         order = np.random.default_rng(options.seed).permutation(len(states))
         one_of_each_game = np.unique(matches[order], return_index=True)[1]
         states = states[order][np.sort(one_of_each_game)]
-        for name, task in TASKS.items():
-            if task.num_players != players:
-                continue
-            found[name] = of_task(states, task, options)
-            print(f"{name}: {len(found[name])} of {len(states):,} auctions", flush=True)
+        for name, task in of_auctions.items():
+            if task.num_players == players:
+                found[name] = of_task(states, task, options)
+                print(f"{name}: {len(found[name])} of {len(states):,} auctions", flush=True)
+    for name in TASKS.keys() - of_auctions.keys():
+        found[name] = last_turns(options, TASKS[name])
+        print(f"{name}: {len(found[name])} of {options.games:,} games", flush=True)
     return found
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from experiments.training.config import Config
 from skyenv.arena.evaluate import Result
+from skyenv.engine.tasks import OF_AUCTIONS
 
 
 def beginning(config: Config) -> str:
@@ -65,7 +66,7 @@ def how_to_go_on(config: Config, program: str, model: Path) -> str:
     """
     run = shlex.quote(config.run)
     rate = f"tournament --add {run} --players {config.players[0]} --minutes 2"
-    if config.task:
+    if config.task in OF_AUCTIONS:
         rate = f"exploitability {run} --task {config.task}"
     inside = Path(sys.executable).is_relative_to(Path.cwd())
     python = os.path.relpath(sys.executable) if inside else "python"

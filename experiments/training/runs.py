@@ -43,6 +43,7 @@ from skyenv import OBSERVATION_SIZE, GameOptions, __version__
 from skyenv.agents import Agent, make_agent
 from skyenv.arena.evaluate import Result, as_json, evaluate, table
 from skyenv.arena.matches import play_game, rotations
+from skyenv.engine.tasks import OF_AUCTIONS
 from skyenv.errors import CheckpointError, OptionError, SkyenvError, cause
 from skyenv.files import locked, write_atomically, writing
 from skyenv.options import INTERRUPTED, as_text, exit_code, parse
@@ -428,14 +429,14 @@ class Run(ABC):
         """
         config, folder = self.config, self.folder
         agent = make_agent(folder / MODEL)
-        if config.task:
+        if config.task in OF_AUCTIONS:
             rows = [measure(agent, f"{config.task}/{i}", SAMPLES) for i in range(POSITIONS)]
             write_atomically(folder / "evaluation.json", json.dumps(rows, indent=1) + "\n")
             return f"{table_of_responses(rows)}\n{loss_lines(rows)}"
         opponents = config.make_agents("against")
         # Not games of seeds next to the run's own, which are those that it was trained on.
         seed, secret = config.seed, int(secret_seeds(config.seed, [CLOSING_SEED])[0])
-        kinds = [GameOptions(*kind, max_turns=config.max_turns) for kind in config.tables]
+        kinds = [replace(config, reward="outcome").game_of(*kind) for kind in config.tables]
         results: list[Result] = []
         for kind in kinds:
             results += evaluate(

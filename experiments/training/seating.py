@@ -16,6 +16,7 @@ from skyenv.engine.games import Games, results
 from skyenv.engine.kernels import MARGIN_SCALE, outcome_of
 from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
 from skyenv.engine.options import GameOptions, table_label
+from skyenv.engine.tasks import OF_AUCTIONS
 from skyenv_agents.heuristic.player import HeuristicAgent
 from skyenv_agents.heuristic.win_probability import win_probabilities
 from skyenv_agents.learned.layout import NUM_INPUTS, OUTCOME, OUTCOME_PARTS
@@ -44,7 +45,7 @@ class Ended(NamedTuple):
         table: what kind of table it was. length: decisions of all seats.
         points: VP of the learner's seats, their mean.
         opponent: name of who had all seats but one of the learner's; None: it was another table,
-            or a task, which nobody wins.
+            or a task of auctions, which nobody wins.
         share: what the learner won of it.
     """
 
@@ -74,8 +75,9 @@ class Tables:
         self.games = Games(number, options=options, seed=seed, threads=threads, observation="codes")
         self.seats: Int64 = np.full((number, options.num_players), LEARNER, np.int64)
         self.guests: list[Agent] = []
-        self.task = options.task
-        self.outcome = options.task is None and options.reward == OUTCOME_REWARD
+        task = options.task or ""
+        self.scale = TASK_SCALE if task in OF_AUCTIONS else np.float32(1.0)
+        self.outcome = task not in OF_AUCTIONS and options.reward == OUTCOME_REWARD
         self.margin = self._margins()
 
     def _margins(self) -> Float32:
@@ -232,8 +234,7 @@ class Tables:
         if games.done.any():
             final = margins(games.finished["score"][:, : games.num_players])
             after = np.where(games.done[:, None], final, after)
-        reward = games.reward.copy() if self.task is None else games.reward / TASK_SCALE
-        return reward, after - before, games.done.copy()
+        return games.reward / self.scale, after - before, games.done.copy()
 
     def ended(self) -> list[Ended]:
         """The games that have just ended, row by row."""
@@ -244,7 +245,7 @@ class Tables:
             points = float(final["score"][0, : len(seated)][mine].mean())
             others = np.unique(seated[~mine])
             opponent, share = None, 0.0
-            if mine.sum() == 1 and len(others) == 1 and self.task is None:
+            if mine.sum() == 1 and len(others) == 1 and self.scale == 1:
                 opponent = self.guests[int(others[0])].name
                 share = float(results(final)[0][0, : len(seated)][mine][0])
             ends.append(Ended(self.label, int(final["decisions"][0]), points, opponent, share))

@@ -49,6 +49,7 @@ from skyenv.arena.ratings import rate
 from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Entrant, Settings, entrants
 from skyenv.arena.tournament import play
 from skyenv.engine.options import GameOptions
+from skyenv.engine.tasks import OF_AUCTIONS, TASKS, WHOLE_GAMES
 from skyenv.errors import OptionError, shown
 from skyenv.files import check_writable, write_atomically
 from skyenv.options import (
@@ -65,6 +66,7 @@ from skyenv.seeds import HIGHEST_SEED, fresh_seed
 
 NOTHING_WHOLE: Final = " before the first paired seed was finished"
 DEFAULT_PAIRED_SEEDS: Final = 200
+WON_OR_LOST: Final = (*(name for name in TASKS if name not in OF_AUCTIONS), *WHOLE_GAMES)
 
 
 def _again(command: str, options: Options, **played: int | None) -> str:
@@ -86,6 +88,9 @@ class EvaluateOptions(Options):
         "players", default=(2,), text="number of players, or several as in 2,3,4"
     )
     side: str = common("side")
+    task: str | None = option(
+        None, "a task of docs/tasks.md that is won or lost", choices=WON_OR_LOST
+    )
     paired_seeds: int = common("paired_seeds")
     seed: int = common("seed", text="the first paired seed", high=HIGHEST_SEED - 10**7)
     secret: int | None = common("secret")
@@ -127,7 +132,9 @@ def _evaluated(options: EvaluateOptions, secret: int) -> tuple[list[Result], boo
             options.against,
             paired_seeds=options.paired_seeds,
             seed=options.seed,
-            options=GameOptions(players, options.side, max_turns=options.max_turns),
+            options=GameOptions(
+                players, options.side, max_turns=options.max_turns, task=options.task
+            ),
             secret=secret,
             deterministic=options.deterministic,
             workers=options.workers,

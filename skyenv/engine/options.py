@@ -9,7 +9,7 @@ from typing import Final, TypedDict, Unpack
 from skyenv.checks import check_choice, check_integer
 from skyenv.engine.kernels import REWARDS
 from skyenv.engine.rewards import RewardFunction
-from skyenv.engine.tasks import beginnings
+from skyenv.engine.tasks import WHOLE_GAMES, beginnings
 from skyenv.errors import OptionError
 from skyenv.rules.board import Board, as_board
 from skyenv.rules.components import FRONT, MAX_PLAYERS, MIN_PLAYERS, SIDES
@@ -62,6 +62,8 @@ class GameOptions:
         task: a bidding task (:mod:`skyenv.engine.tasks`), such as ``"alea-4"``, or one of its
             beginnings, such as ``"alea-4/0"``, instead of the whole game; None: the game. It
             decides `num_players`, `side` and `board`, and what the reward ``"outcome"`` pays.
+            ``"full-2"``, ``"full-2-back"``, ``"full-3"`` and ``"full-4"`` are whole games by name;
+            the attribute is then None.
 
     Attributes:
         num_players, side, max_turns, reward, task: as given, or as the task has them.
@@ -89,6 +91,10 @@ class GameOptions:
         reward: str | RewardFunction = "outcome",
         task: str | None = None,
     ) -> None:
+        if task in WHOLE_GAMES:
+            if (num_players, side) not in ((2, "front"), WHOLE_GAMES[task]):
+                raise OptionError(f"task {task} decides num_players and side; give none beside it")
+            (num_players, side), task = WHOLE_GAMES[task], None
         played_on = as_board(board, side)
         if task is not None:
             players = int(beginnings(task)["num_players"][0])

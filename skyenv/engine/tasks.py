@@ -15,9 +15,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.engine.kernels import CARD_VP
+from skyenv.engine.kernels import CARD_VP, outcome_of, results
 from skyenv.errors import OptionError, shown
-from skyenv.rules.state import GAME_DTYPE, as_records
+from skyenv.rules.components import MAX_PLAYERS
+from skyenv.rules.state import END_TRUNCATED, GAME_DTYPE, as_records
 from skyenv.rules.variant import VARIANT
 
 
@@ -35,6 +36,9 @@ class Task:
         num_players: 2 or 3.
         alea: whether Alea bids as well (ALEA-2).
         park: whether it is the park area's auction (AUC-12) instead of a district's.
+        turns: of the whole game's last turns, how many it began before the end, and a third of
+            those after which it is truncated (END-5). It pays the game's outcome instead of VP, and
+            nothing if it is truncated. 0: it is of auctions.
     """
 
     cards: int
@@ -42,6 +46,7 @@ class Task:
     num_players: int = 2
     alea: bool = False
     park: bool = False
+    turns: int = 0
 
 
 TASKS: Final[dict[str, Task]] = {
@@ -55,8 +60,18 @@ TASKS: Final[dict[str, Task]] = {
     "three-3": Task(3, num_players=3),
     "set-2": Task(3, auctions=2),
     "park-4": Task(4, park=True),
+    "last-turns": Task(0, auctions=0, alea=True, turns=4),
 }
 """The tasks by name."""
+OF_AUCTIONS: Final = tuple(name for name, task in TASKS.items() if task.auctions)
+"""Those that pay VP and are solved exactly."""
+WHOLE_GAMES: Final = {
+    "full-2": (2, "front"),
+    "full-2-back": (2, "back"),
+    "full-3": (3, "front"),
+    "full-4": (4, "front"),
+}
+"""What a benchmark calls whole games: players and side."""
 
 FILE: Final = "beginnings.npz"
 
@@ -81,7 +96,8 @@ def beginnings(name: str) -> npt.NDArray[np.void]:
         raise OptionError(f"tasks are of the printed rules, not of variant {VARIANT}")
     task, slash, number = name.partition("/")
     if task not in TASKS:
-        raise OptionError(f"task must be one of {', '.join(TASKS)}, not {shown(name)}")
+        known = ", ".join([*TASKS, *WHOLE_GAMES])
+        raise OptionError(f"task must be one of {known}, not {shown(name)}")
     games = as_records(_stored()[task].copy(), GAME_DTYPE)
     if not slash:
         return games
@@ -106,12 +122,19 @@ def beginning_of(task: str, state: np.record) -> str:
 
 
 def payoffs(beginning: str, state: npt.NDArray[np.void]) -> list[float]:
-    """What a task has paid every seat in all: the sum of its rewards "outcome", in VP.
+    """What a task has paid every seat in all: the sum of its rewards "outcome".
 
     Args:
         beginning: the beginning's name, such as "alea-4/7".
         state: the game at its end, GAME_DTYPE (1,).
     """
+    if not TASKS[beginning.split("/")[0]].auctions:
+        players = int(state["num_players"][0])
+        if state["end"][0] == END_TRUNCATED:
+            return [0.0] * players
+        shares = np.zeros((1, MAX_PLAYERS))
+        results(state, shares, np.zeros((1, MAX_PLAYERS), np.int64))
+        return list(outcome_of(shares[0, :players], players).tolist())
     (margin_before, cards_before), (margin, cards) = map(_standing, (beginnings(beginning), state))
     paid = cards_before - cards
     from_others = (paid.sum() - paid) / (len(paid) - 1)

@@ -115,13 +115,15 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
         players, zero_sum = self.table.options.num_players, True
         low, high = outcome_of(0.0, players), outcome_of(1.0, players)
         if task is not None:
-            turns, zero_sum = TASKS[task.split("/")[0]].auctions, players == MIN_PLAYERS
-            low, high = -HIGHEST_PAYOFF, HIGHEST_PAYOFF
+            kind = TASKS[task.split("/")[0]]
+            turns, zero_sum = kind.auctions or 3 * kind.turns, players == MIN_PLAYERS
+            if kind.auctions:
+                low, high = -HIGHEST_PAYOFF, HIGHEST_PAYOFF
         self._turns = turns
         events = check_integer("events", given["events"], 0, 10**6)
         self.max_events = events or most_events(players, turns)
         has_information = check_flag("information_state", given["information_state"])
-        kind = _game_type(has_information, zero_sum)
+        type_of_game = _game_type(has_information, zero_sum)
         info = pyspiel.GameInfo(
             num_distinct_actions=NUM_ACTIONS,
             max_chance_outcomes=max(len(OUTCOME_NAMES), len(self.table.start.outcomes)),
@@ -131,7 +133,7 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
             utility_sum=0.0 if zero_sum else None,
             max_game_length=most_decisions(players, turns),
         )
-        super().__init__(kind, info, params or {})
+        super().__init__(type_of_game, info, params or {})
 
     def __reduce__(self) -> tuple[Any, ...]:
         # OpenSpiel's own way makes a game of this class without calling __init__; copies and

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from skyenv.agents import Agent, agents_help, make_agent
-from skyenv.engine.tasks import TASKS, beginnings
+from skyenv.engine.tasks import OF_AUCTIONS, TASKS, beginnings
 from skyenv.errors import CheckpointError
 from skyenv.files import check_writable, read_json, write_atomically
 from skyenv.options import Options, argument, common, option
@@ -36,7 +36,7 @@ class ExploitabilityOptions(Options):
     """What the command takes."""
 
     agent: str = argument(f"who is exploited: {agents_help()}", metavar="AGENT")
-    task: str = option("alea-4", "the task", choices=tuple(TASKS))
+    task: str = option("alea-4", "the task", choices=OF_AUCTIONS)
     positions: int = option(8, "so many of the task's beginnings, the first ones", low=1)
     samples: int = option(
         32, "random numbers at which every decision is asked; 1: the agent uses none", low=1
@@ -151,7 +151,7 @@ def loss_lines(rows: list[dict[str, Any]]) -> str:
 class SolveOptions(Options):
     """What the command takes."""
 
-    task: str = argument("a task with two seats", metavar="TASK", default="duel-4")
+    task: str = option("duel-4", "a task with two seats", choices=OF_AUCTIONS, positional=True)
     positions: int = option(8, "so many of the task's beginnings, the first ones", low=1)
     share: float = option(
         0.001, "until NashConv is at most this share of the payoffs' range", above=True, high=1

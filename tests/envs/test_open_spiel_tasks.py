@@ -13,7 +13,7 @@ import pytest
 from open_spiel.python.algorithms import cfr, exploitability
 
 from skyenv import Game, Games, OptionError
-from skyenv.engine.tasks import TASKS
+from skyenv.engine.tasks import OF_AUCTIONS, TASKS
 from skyenv.envs.open_spiel import HIGHEST_PAYOFF, SHORT_NAME
 from skyenv.tasks.best_response import Judge
 from skyenv.tasks.equilibrium import Solver
@@ -32,7 +32,9 @@ def finished(game: Any, seed: int) -> Any:
     return state
 
 
-@pytest.mark.parametrize(("task", "position"), [("alea-4", -1), ("duel-3", 7), ("three-3", 2)])
+@pytest.mark.parametrize(
+    ("task", "position"), [("alea-4", -1), ("duel-3", 7), ("three-3", 2), ("last-turns", 5)]
+)
 def test_openspiel_plays_tasks(task: str, position: int) -> None:
     """OpenSpiel's own simulation; and the same game as everywhere, with its payoff."""
     game = loaded(task, position)
@@ -81,7 +83,7 @@ def test_best_responses_and_cfr_are_those_of_openspiel() -> None:
         assert judge.nash_conv(ours.solution().policy) == pytest.approx(conv, abs=1e-9)
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", OF_AUCTIONS)
 def test_no_payoff_exceeds_the_bounds(task: str) -> None:
     games = Games(2000, task=task, seed=4, autoreset=False, observation=None)
     paid = np.zeros(games.reward.shape)

@@ -31,6 +31,7 @@ from skyenv.rules import state
 from skyenv.rules.actions import ACTION_NAMES
 from skyenv.rules.components import SIDES
 from skyenv.tables import markdown
+from skyenv.tasks import benchmark
 from skyenv_agents.learned.networks import TRAINED
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -173,7 +174,20 @@ def information_table() -> str:
     return "\n".join(["| first number | event | numbers after it |", "|---|---|---|", *rows])
 
 
+def benchmark_tables() -> str:
+    """Return the published figures of the benchmark: of its games, and of its bidding tasks."""
+    content = json.loads((ROOT / "docs/results/benchmark.json").read_text(encoding="utf-8"))
+    found = []
+    for rows in (benchmark.panel_rows, benchmark.exact_rows):
+        tables = [(one["agent"].partition(",")[0], rows(one)) for one in content]
+        lines = [["agent", *tables[0][1][0]]]
+        lines += [[f"`{name}`", *row] for name, table in tables for row in table[1:]]
+        found.append(markdown(lines, "ll" + "r" * (len(lines[0]) - 2)))
+    return "\n\n".join(found)
+
+
 PARTS: Final[dict[str, Callable[[], str]]] = {
+    "benchmark tables": benchmark_tables,
     "observation table": observation_table,
     "observation size": lambda: f"The observation has **{observation.OBSERVATION_SIZE}** entries.",
     "information table": information_table,

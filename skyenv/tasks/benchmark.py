@@ -37,7 +37,7 @@ from skyenv.arena.tournament import play
 from skyenv.engine.game import Game
 from skyenv.engine.options import table_label, table_name
 from skyenv.errors import CheckpointError
-from skyenv.files import check_writable, read_json, write_atomically
+from skyenv.files import check_writable, locked, read_json, write_atomically
 from skyenv.options import (
     INTERRUPTED,
     Options,
@@ -103,7 +103,6 @@ class Parts:
     """
 
     def __init__(self, folder: Path, who: str) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
         self.folder, self.who, self._path = folder, who, folder / "parts.json"
         try:
             self._found = unsealed(read_json(self._path)) if self._path.exists() else {}
@@ -131,6 +130,7 @@ def run_benchmark(options: BenchmarkOptions) -> int:
     digest = entrant(options.agent, options.players[0], SIDES[0]).digest
     with ExitStack() as held:
         folder = options.out or Path(held.enter_context(TemporaryDirectory(prefix="skyenv-")))
+        held.enter_context(locked(folder))
         parts = Parts(folder, f"{options.agent}, version {agent.version} {digest}".strip())
         cost, began = parts.of("cost", lambda: [0.0, 0.0]), os.times()
         try:

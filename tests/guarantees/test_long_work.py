@@ -25,6 +25,7 @@ TRAINING = (
     "--games 12 --steps 24 --batch 64 --hidden 8 --blocks 1 --entity-dim 4 --minutes 0 "
     "--decisions 600 --paired-seeds 0 --max-turns 6 --precision float32 --run {folder} "
 )
+BENCHMARK = "benchmark random --players 2 --paired-seeds 3 --positions 0 --lookahead 0 --workers 1"
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,16 @@ WORKS = {
         "; the same command goes on",
         quick=(signal.SIGKILL, signal.SIGINT, signal.SIGHUP),
         signals=(signal.SIGKILL, signal.SIGINT, signal.SIGTERM, signal.SIGHUP),
+    ),
+    "benchmark": Work(
+        "skyenv",
+        cli.main,
+        f"{BENCHMARK} --out {{folder}}",
+        f"{BENCHMARK} --out {{folder}}",
+        "2-players/games.jsonl",
+        lambda folder: [games(folder / table) for table in ("2-players", "2-players-back")],
+        "; the same command goes on",
+        quick=(signal.SIGINT,),
     ),
     "dataset": Work(
         "skyenv",

@@ -492,11 +492,16 @@ class GameServer:
 
     async def _has_left(self, link: Link) -> None:
         """One page less shows a seat: remember when, and tell the others."""
-        # Else the game is gone, the disk full, or the server ends.
-        with contextlib.suppress(PageError, RuntimeError):
-            await self.storage.ask(self.storage.change_link, link.token, seen=time.time())
-            await self.read_links(link.game)
+        now = time.time()
+        if session := self._sessions.get(link.game):
+            session.links = [
+                replace(each, seen=now) if each.token == link.token else each
+                for each in session.links
+            ]
         self.tell(link.game, PEOPLE)
+        # Not known after a restart, then: the game is gone, the disk full, or the server ends.
+        with contextlib.suppress(PageError, RuntimeError):
+            await self.storage.ask(self.storage.change_link, link.token, seen=now)
 
     def watchers(self, key: str) -> Collection[Watcher]:
         """The pages that are told of changes to a game now."""

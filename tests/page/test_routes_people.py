@@ -81,15 +81,16 @@ def test_an_agent_plays_for_a_person_who_is_away_and_gives_the_seat_back(
     monkeypatch.setattr(people, "AWAY", 0.0)
     with watch(bob, second):
         assert change(ann, first, 1, "random") == 400, "he is there"
-    wait_until(lambda: payload(ann, first)["people"]["seats"][1]["can_be_agents"])
+    told = "seen", "can_be_agents"
+    wait_until(lambda: all(payload(ann, first)["people"]["seats"][1][each] for each in told))
     assert [change(ann, first, 1, each) for each in ("os:system", 7, None)] == [404, 400, 400]
     assert change(ann, first, 1, "random") == 200
     wait_until(lambda: payload(ann, first)["step"] >= 3)  # it has played for him
     assert act(bob, second, payload(bob, second), 0).status_code == 409
     assert ann.get(f"{first}/record").status_code == 403, "hands stay hidden: he may come back"
     assert change(ann, first, 1, None) == change(ann, first, 2, None) == 200
-    told = payload(ann, first)
-    assert (told["names"], len(told["invitations"])) == (["you", "Bob", "Player 3"], 1)
+    after = payload(ann, first)
+    assert (after["names"], len(after["invitations"])) == (["you", "Bob", "Player 3"], 1)
 
 
 def test_a_rematch_has_the_same_people_and_another_first_seat(

@@ -38,8 +38,7 @@ def violations(page: Browser, selector: str | None = None) -> list[str]:
     """
     page.run(_axe())
     page.driver.set_script_timeout(300)
-    found: list[str] = page.driver.execute_async_script(_RUN, selector)
-    return found
+    return list(page.driver.execute_async_script(_RUN, selector))
 
 
 def check_accessible(page: Browser, selector: str | None = None) -> None:

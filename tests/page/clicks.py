@@ -79,11 +79,14 @@ class Site(RunningServer):
     Args:
         folder: where its games are kept.
         port: 0: a free one.
+        options: of the application.
     """
 
-    def __init__(self, folder: Path, port: int = 0) -> None:
+    def __init__(self, folder: Path, port: int = 0, **options: Any) -> None:
         self.storage = Storage(folder / "games.sqlite3")
-        self.listener = Listener(application(self.storage, quick_catalogue(), ["127.0.0.1"]))
+        self.listener = Listener(
+            application(self.storage, quick_catalogue(), ["127.0.0.1"], **options)
+        )
         super().__init__(self.listener, port)
 
 
@@ -157,8 +160,14 @@ def click(page: Browser, selector: str) -> None:
     )
     assert point is not None, f"{selector} can't be clicked anywhere"
     for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
-        button = {} if kind == "mouseMoved" else {"button": "left", "clickCount": 1}
-        event = {"type": kind, "x": round(point[0]), "y": round(point[1]), **button}
+        button = "none" if kind == "mouseMoved" else "left"
+        event = {
+            "type": kind,
+            "x": round(point[0]),
+            "y": round(point[1]),
+            "button": button,
+            "clickCount": 1,
+        }
         page.driver.execute_cdp_cmd("Input.dispatchMouseEvent", event)
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from accessibility import check_accessible
 from clicks import Site, sit_at
+from pages import played
 
 from experiments.tools.chromium import Browser, sit_down
+from skyenv.page.library import Library
+from skyenv.page.roots import roots_of
 from skyenv.page.teaching import tutorial
 
 DESKTOPS: Final = ((1920, 950), (1536, 730), (1440, 900), (1366, 768), (1280, 720))
@@ -45,15 +49,13 @@ _MEASURE: Final = """
 
 def measured(page: Browser, size: tuple[int, int]) -> dict[str, Any]:
     """Boxes (left, top, right, bottom) and sizes of text in pixels, on a screen of another size."""
-    width, height = size
-    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    metrics = {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": False}
     page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     page.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": size in PHONES})
     page.driver.execute_async_script(
         "const done = arguments[0]; setTimeout(() => requestAnimationFrame(() => done()), 300)"
     )
-    sizes: dict[str, Any] = page.run(_MEASURE)
-    return sizes
+    return dict(page.run(_MEASURE))
 
 
 def sit(page: Browser, site: Site, position: str) -> None:
@@ -106,12 +108,24 @@ def test_small_screens_keep_the_board(
     sit(page, site, position)
     sizes = measured(page, size)
     check_inside(sizes, "dock", "tray" if position == "auction" else "strip")
-    low = sizes["dock"][1] if size == (390, 844) else sizes["window"][1]
+    low = sizes["dock"][1] if size == (390, 844) else size[1]
     told = sizes["told"][3] if sizes["told"] else 0
     seen = min(low, sizes["board"][3]) - max(told, sizes["board"][1])
-    assert seen >= MOST_OF_BOARD * sizes["window"][1], sizes
+    assert seen >= MOST_OF_BOARD * size[1], sizes
     if position == "lesson":
         left, top, right, bottom = sizes["taught"]
         assert min(left, top - told, size[0] - right, low - bottom) >= 0, sizes
     assert ("tap" in page.text("#situation")) == (size in PHONES and position == "lesson")
     check_accessible(page)
+
+
+@pytest.mark.parametrize("size", PHONES)
+def test_the_library_fits_a_phone(page: Browser, tmp_path: Path, size: tuple[int, int]) -> None:
+    (tmp_path / "game.jsonl").write_text(played(2).to_record(["ann", "bob the builder"]), "utf-8")
+    site = Site(tmp_path, library=Library(roots_of([tmp_path])))
+    measured(page, size)
+    page.open(f"{site.address}/library")
+    page.wait("tbody tr")
+    check_inside(measured(page, size))
+    check_accessible(page)
+    site.stop()

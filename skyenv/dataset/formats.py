@@ -33,6 +33,8 @@ FORMATS: Final = tuple(MODULES)
 ZSTD_LEVEL: Final = 3  # 9 would save a quarter of the bytes, and take half as long again
 GZIP_LEVEL: Final = 4
 ROWS: Final = 8192  # of Parquet that are compressed together, and can be read alone
+# Mean returns against `random`, by reward: of `random` itself, and of who wins every game.
+REFERENCE_SCORES: Final = {"outcome": {"ref_min_score": 0.0, "ref_max_score": 1.0}}
 
 
 # ---- Parquet ----
@@ -215,6 +217,7 @@ def write_main(
         spec = copy.deepcopy(gymnasium.spec(ENV_ID))
         spec.kwargs = dict(environment)
         content["env_spec"] = spec.to_json()
+        content |= REFERENCE_SCORES.get(environment["reward"], {})
     write_atomically(data / "metadata.json", json.dumps(content, indent=2) + "\n")
 
 

@@ -86,3 +86,15 @@ def test_what_minari_does_with_datasets_works_and_flipped_bits_are_found(
     with pytest.raises(OSError, match="filter"):
         dataset[0]
     dataset[2]
+
+
+@pytest.mark.parametrize(("reward", "score"), [("outcome", 0.5), ("points", None)])
+def test_scores_are_normalized_where_the_worst_and_the_best_are_known(
+    reward: str, score: float | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset, _ = loaded(tmp_path, monkeypatch, reward=reward)
+    if score is None:
+        with pytest.raises(ValueError, match="Reference score not provided"):
+            minari.get_normalized_score(dataset, 0.5)
+    else:
+        assert minari.get_normalized_score(dataset, 0.5) == score

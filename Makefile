@@ -110,11 +110,12 @@ $(RAY)/.ready: pyproject.toml constraints.txt
 test-ray: $(RAY)/.ready  ## work that Ray spreads, on a cluster of nodes on this machine; long tests too (300 MB to install)
 	$(RAY)/bin/python -m pytest -m "long or not long" tests/work tests/arena/test_arena_on_ray.py tests/experiments/training/test_actors_on_ray.py
 
-# An environment for each program in examples with requirements beside it, because their pins collide.
+# An environment for each program or test with requirements beside it, because their pins collide.
 # PufferLib's takes more than requirements, and GitHub: docs/libraries.md tells how.
-LIBRARIES := $(filter-out with_pufferlib,$(basename $(notdir $(wildcard examples/*.txt examples/libraries/*.txt))))
+LIBRARY_TESTS := tests/examples/libraries
+LIBRARIES := $(filter-out with_pufferlib,$(basename $(notdir $(wildcard examples/*.txt examples/libraries/*.txt $(LIBRARY_TESTS)/*.txt))))
 
-vpath %.txt examples examples/libraries
+vpath %.txt examples examples/libraries $(LIBRARY_TESTS)
 
 .venv-libraries/%/.ready: %.txt pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear $(@D)
@@ -123,7 +124,8 @@ vpath %.txt examples examples/libraries
 
 # Libraries warn of what others have deprecated: no errors here.
 test-libraries: $(LIBRARIES:%=.venv-libraries/%/.ready)  ## examples with other libraries, each in an environment of its own
-	$(foreach name,$(LIBRARIES),.venv-libraries/$(name)/bin/python -m pytest -W default tests/examples/libraries/test_all.py tests/examples/libraries/test_$(name).py &&) true
+	$(foreach name,$(LIBRARIES),.venv-libraries/$(name)/bin/python -m pytest -W default $(LIBRARY_TESTS)/test_all.py $(LIBRARY_TESTS)/test_page.py \
+		$(filter-out %/test_page.py,$(wildcard $(LIBRARY_TESTS)/test_$(name).py)) &&) true
 
 PROCESSES = $(shell $(PYTHON) -c 'import os; print(min(os.cpu_count() or 1, 2))')
 

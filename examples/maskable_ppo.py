@@ -2,10 +2,10 @@
 checkpoints, measured in the end.
 
 Needs `pip install --constraint constraints.txt '.[train]'`. `python examples/maskable_ppo.py
---decisions 1000000` takes some minutes on a processor; with `--resume` and more decisions it goes
-on. What it leaves plays as an agent by its path, as in `python -m skyenv evaluate
-runs/maskable/model.zip`. The trainer of `make train` is faster and starts from a heuristic; this is
-the baseline that it is compared with.
+--decisions 1000000` takes some minutes on a processor; with `--resume runs/maskable/model.zip` and
+more decisions it goes on, with new past policies. What it leaves plays as an agent by its path, as
+in `python -m skyenv evaluate runs/maskable/model.zip`. The trainer of `make train` is faster and
+starts from a heuristic; this is the baseline that it is compared with.
 """
 
 import sys
@@ -39,7 +39,9 @@ class Config(Options):
     decisions: int = option(1_000_000, "train for so many decisions of the learner in all", low=1)
     seed: int = common("seed", high=2**32 - 1)
     max_turns: int = common("max_turns")
-    resume: bool = common("resume")
+    resume: Path | None = option(
+        None, "go on with this model, which can run code: name one that you trust", metavar="FILE"
+    )
     reward: str = option("margin", "what is learned from", choices=("outcome", "margin", "points"))
     environments: int = option(256, "games side by side", low=1)
     steps: int = option(64, "decisions of the learner in each of them between updates", low=1)
@@ -80,11 +82,7 @@ class SelfPlay(WinShares):
         )
 
     def _on_training_start(self) -> None:
-        """Take in the past policies of an earlier part of the run; without any opponent the
-        beginner is the first.
-        """
-        for path in sorted(self.config.run.glob("past-*.zip")):
-            self.pool.add(make_agent(path))
+        """Without any opponent the beginner is the first."""
         if not self.pool.agents:
             self._add_past()
 
@@ -118,7 +116,7 @@ class SelfPlay(WinShares):
 
 
 def make_model(config: Config) -> MaskablePPO:
-    """The model to train: a new one, or with `resume` the one of the run's last checkpoint."""
+    """The model to train: a new one, or `resume`. Nothing in the run's folder is read otherwise."""
     env = SkyenvVecEnv(
         config.environments,
         config.players,
@@ -127,13 +125,15 @@ def make_model(config: Config) -> MaskablePPO:
         one_opponent=True,
         max_turns=config.max_turns,
     )
-    if config.resume:
-        return MaskablePPO.load(config.run / "model.zip", env=env, device="cpu")
+    if config.resume is not None:
+        return MaskablePPO.load(config.resume, env=env, device="cpu")
     if (config.run / "model.zip").exists():
         raise OptionError(
-            f"{config.run} holds a run; go on with it by --resume, or choose another folder with "
-            "--run"
+            f"{config.run} holds a run; go on with it by --resume {config.run / 'model.zip'}, or "
+            "choose another folder with --run"
         )
+    if not (board := find_spec("tensorboard")):
+        print("no files for TensorBoard, which isn't installed", file=sys.stderr)
     return MaskablePPO(
         "MlpPolicy",
         env,
@@ -147,7 +147,7 @@ def make_model(config: Config) -> MaskablePPO:
         device="cpu",
         verbose=1,
         policy_kwargs={"net_arch": list(config.hidden), "activation_fn": torch.nn.ReLU},
-        tensorboard_log=str(config.run) if find_spec("tensorboard") else None,
+        tensorboard_log=str(config.run) if board else None,
     )
 
 
@@ -158,7 +158,7 @@ def train(config: Config) -> int:
     model = make_model(config)
     if (left := config.decisions - model.num_timesteps) > 0:
         callback = SelfPlay(config)
-        model.learn(left, callback=callback, reset_num_timesteps=not config.resume)
+        model.learn(left, callback=callback, reset_num_timesteps=config.resume is None)
         callback.save("model.zip")
     agent = str(config.run / "model.zip")
     print(f"{model.num_timesteps:,} decisions; the agent is {agent}")

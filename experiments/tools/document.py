@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from experiments import figures
-from experiments.benchmarks import libraries
 from experiments.tools import drawings, rules_page
 from skyenv.agents import agent_names, make_agent
 from skyenv.arena import ladder
@@ -197,7 +196,6 @@ PARTS: Final[dict[str, Callable[[], str]]] = {
         fields_table, knowledge.VIEW_DTYPE, Path(knowledge.__file__), "VIEW_DTYPE"
     ),
     "game table": partial(fields_table, state.GAME_DTYPE, Path(state.__file__), "FIELDS"),
-    "libraries table": libraries.table,
     "trained agents": trained_agents,
     "ladder summary": ladder_summary,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,9 @@ def test_a_short_training_goes_on_and_leaves_an_agent(
 
     assert example.main([*command, "--decisions", "1024"]) == 2
     assert "holds a run; go on with it by --resume" in capsys.readouterr().err
-    assert example.main([*command, "--decisions", "1024", "--resume"]) == 0
+    (run / "past-000000000256.zip").write_bytes(b"somebody else's: nothing named it")
+    resume = ["--resume", str(run / "model.zip")]
+    assert example.main([*command, "--decisions", "1024", *resume]) == 0
     assert "1,024 decisions" in capsys.readouterr().out
     assert (run / "model.zip").read_bytes() != before
     assert (run / "past-000000001024.zip").exists()
@@ -44,3 +47,16 @@ def test_a_short_training_goes_on_and_leaves_an_agent(
     assert agent.name == "run"
     games = Games(4, 3, seed=1)
     games.step(decide(games, agent))
+
+
+def test_without_tensorboard_a_training_says_so(
+    example: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setitem(sys.modules, "tensorboard", None)
+    command = [*TINY, "--run", str(tmp_path), "--decisions", "128", "--paired-seeds", "0"]
+    assert example.main(command) == 0
+    assert "no files for TensorBoard, which isn't installed\n" in capsys.readouterr().err
+    assert not list(tmp_path.glob("*/events*"))

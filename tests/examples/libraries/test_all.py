@@ -7,10 +7,9 @@ import pytest
 from processes import ROOT, printed
 
 PROGRAMS = {
-    "with_agilerl": ("agilerl", "--games 4 --steps 32 --iterations 2"),
     "with_jax": ("jax", "--games 8 --steps 40"),
-    "with_pufferlib": ("pufferlib", "--games 8 --steps 20 --opponents random"),
-    "with_supersuit": ("supersuit", "--tables 2 --steps 20"),
+    "with_pufferlib": ("pufferlib", "--games 8 --steps 20"),
+    "with_skrl": ("skrl", "--games 4 --steps 70"),
     "with_tianshou": ("tianshou", "--games 4 --steps 32 --epochs 1"),
     "with_torchrl": ("torchrl", "--games 8 --steps 20"),
 }

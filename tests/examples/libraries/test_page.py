@@ -1,0 +1,86 @@
+"""docs/libraries.md tells the truth about the libraries that are installed: `make test-libraries`
+has all of them, in environments of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from processes import ROOT, main_of
+
+HERE = Path(__file__).parent
+PAGE = (ROOT / "docs" / "libraries.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```py\n(.*?)```", PAGE, re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def strong(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a small dataset, runs/strong."""
+    folder = tmp_path_factory.mktemp("libraries")
+    games = "random hoard --games 2 --max-turns 6 --workers 1"
+    assert main_of(f"dataset {games} -o {folder / 'runs' / 'strong'}") == 0
+    return folder
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.split()[1])
+def test_a_block_runs(
+    block: str,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for module in re.findall(r"^(?:import|from) (\w+)", block, re.MULTILINE):
+        pytest.importorskip(module)
+    monkeypatch.chdir(request.getfixturevalue("strong"))
+    monkeypatch.setenv("MINARI_DATASETS_PATH", "runs/strong/minari")
+    (content,) = re.findall(r"echo '(.*)' > zoo.yml", PAGE)
+    Path("zoo.yml").write_text(content, encoding="utf-8")
+    (words,) = re.findall(r"python (zoo.py .*)", PAGE)
+    words += " --n-timesteps 600 --eval-freq 1000 --eval-episodes 1"
+    monkeypatch.setattr("sys.argv", words.split())
+    short = re.sub(r"\b\d+_000\b", "500", block)
+    exec(compile(short, "libraries.md", "exec"), {"__name__": "__main__"})
+    if "rl_zoo3" in block:
+        lengths = re.findall(r"Episode length: ([\d.]+)", capsys.readouterr().out)
+        assert min(map(float, lengths)) > 20  # without masks it is 1
+
+
+def sum_of_rows(datasets: Any, path: str) -> int:
+    """Last actions by Hugging Face's datasets."""
+    rows = datasets.load_dataset("parquet", data_dir=path, split="train", cache_dir=f"{path}-cache")
+    return sum(row["action"] for row in rows if row["last"])
+
+
+READERS: dict[str, Callable[[Any, str], Any]] = {
+    "datasets": sum_of_rows,
+    "duckdb": lambda duckdb, path: duckdb.sql(
+        f"select sum(action) from '{path}/*.parquet' where last"
+    ).fetchall()[0][0],
+    "pandas": lambda pandas, path: pandas.read_parquet(path).query("last")["action"].sum(),
+    "polars": lambda polars, path: (
+        polars.read_parquet(f"{path}/*.parquet").filter("last")["action"].sum()
+    ),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_tables_are_read(name: str, request: pytest.FixtureRequest) -> None:
+    library, parquet = pytest.importorskip(name), pytest.importorskip("pyarrow.parquet")
+    path = request.getfixturevalue("strong") / "runs" / "strong" / "parquet"
+    rows = parquet.read_table(next(path.glob("*.parquet"))).to_pylist()
+    expected = sum(row["action"] for row in rows if row["last"])
+    assert READERS[name](library, str(path)) == expected > 0
+
+
+def test_versions_are_those_that_were_tried() -> None:
+    rows = re.sub("[-_]", "", PAGE.lower())
+    for file in HERE.glob("*.txt"):
+        tried = file.read_text(encoding="utf-8").partition("\n\n")[0]
+        for name, version in re.findall(r"^([\w-]+)==([\d.]+)", tried, re.MULTILINE):
+            plain = re.sub("[-_]", "", name.lower())
+            assert re.search(rf"^\|.*{plain}\b.* {version}\b", rows, re.MULTILINE), name

@@ -31,6 +31,7 @@ BENCHMARKS: Final = {
     "peers": "peers",
     "gpu": "gpu",
     "game": "game",
+    "bidding": "bidding",
 }
 """The modules by the names of their functions."""
 

@@ -1,13 +1,16 @@
-"""The game in figures: auctions are counted as the events of the same games tell them."""
+"""The game in figures: auctions are counted as events tell them; what is lost adds up."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+from experiments.benchmarks.bidding import play
 from experiments.benchmarks.game import Bidding
 from skyenv.agents import make_agent
 from skyenv.arena.matches import play_game, play_games
+from skyenv.tasks.responses import policy_of
+from skyenv.tasks.tree import Beginning
 
 
 @pytest.mark.compiled
@@ -27,3 +30,13 @@ def test_auctions_are_those_of_the_events(players: int) -> None:
         assert seen["total"][wins].tolist() == [event["total"] for event in won]
         assert seen["seat"][wins].tolist() == [event["seat"] for event in won]
         assert (seen["vp"][seen["builds"]] > 0).all()
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", ["duel-3/0", "alea-3/1"])
+def test_what_single_actions_lose_adds_up(name: str) -> None:
+    beginning = Beginning(name)
+    *_, policy = policy_of(make_agent("greedy"), beginning, 2)
+    columns = play(beginning, policy)
+    lost = sum(columns[fault] for fault in ("passes", "bids", "low", "high", "other"))
+    assert columns["NashConv"] == pytest.approx(lost)

@@ -263,7 +263,11 @@ def against_panel(folder: Folder) -> dict[str, Any]:
         "panel": {one.name: one.version for one in settings.agents[1:]},
         "wins": ratings.wins[0].rounded(4),
         "against": {name: one.rounded(4) for name, one in won.items() if one is not None},
-        "exploiters": {name: one.rounded(4) for name, one in lost.items() if one is not None},
+        "exploiters": {
+            name: one.rounded(4)
+            for name, one in lost.items()
+            if one is not None and names[0] != f"new {name}"  # a copy wins par
+        },
     }
 
 

@@ -1,0 +1,66 @@
+"""The comparison of algorithms in bidding tasks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from experiments.benchmarks import algorithms
+from experiments.benchmarks.learners import Exam
+from experiments.benchmarks.mccfr import Sampler
+from skyenv.agents import Agent, Decisions
+from skyenv.tasks.responses import policy_of
+from skyenv.tasks.tree import Beginning
+
+
+class First(Agent):
+    name, version = "first", "1"
+
+    def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
+        first: npt.NDArray[np.int64] = decisions.mask.argmax(axis=1)
+        return first
+
+
+def test_mccfr_comes_close_to_an_equilibrium() -> None:
+    exam = Exam("alea-3/1")
+    sampler = Sampler(exam.tree, seed=1)
+    assert (sampler.policy() == exam.uniform).all()
+    sampler.run(20_000)
+    found = [exam.judge.nash_conv(policy) for policy in (sampler.policy(), exam.uniform)]
+    assert 0 < found[0] < 0.1 * found[1]
+
+
+def test_probabilities_are_judged_as_the_agent_that_acts_by_them() -> None:
+    exam = Exam("duel-3/2")
+    exact = exam.policy(lambda asked: np.eye(103)[asked.mask.argmax(axis=1)])
+    *_, acted = policy_of(First(), Beginning("duel-3/2"), samples=1)
+    assert exam.judge.nash_conv(exact) == pytest.approx(exam.judge.nash_conv(acted), abs=1e-12)
+
+
+def test_runs_that_are_there_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["--out", str(tmp_path), "--tasks", "duel-3", "--seeds", "2", "--algorithms", "mccfr"]
+    assert algorithms.main([*given, "--decisions", "64"]) == 0
+    first, second = (tmp_path / f"mccfr-duel-3-{seed}.json" for seed in range(2))
+    first.write_text(first.read_text().replace('"seconds": ', '"seconds": 9'))
+    kept, lost = first.read_text(), json.loads(second.read_text())["points"]
+    second.unlink()
+    assert algorithms.main([*given, "--decisions", "64"]) == 0
+    assert first.read_text() == kept
+    made = json.loads(second.read_text())["points"]
+    assert [point["nash_conv"] for point in made] == [point["nash_conv"] for point in lost]
+    assert "| `duel-3` | MCCFR, external sampling | 2 |" in capsys.readouterr().out
+    assert (tmp_path / "algorithms.png").read_bytes().startswith(b"\x89PNG")
+    assert len(json.loads((tmp_path / "algorithms.json").read_text())["figures"]) == len(made)
+    assert algorithms.main([*given, "--decisions", "128"]) == 1
+    assert "budget of 64 decisions, not 128" in capsys.readouterr().err
+
+
+def test_a_quarter_of_the_runs_is_left_out_at_each_end() -> None:
+    scores = np.array([[1.0], [2.0], [3.0], [4.0], [100.0]])
+    assert algorithms.interquartile_mean(scores) == [3.0]
+    low, high = algorithms.interval(scores)
+    assert 1 <= low < 3 < high <= 100

@@ -22,7 +22,12 @@ import numpy.typing as npt
 
 from skyenv.agents import Agent, checked_actions, decisions_in, make_agent
 from skyenv.checks import check_choice, check_flag, check_integer
-from skyenv.engine.events import information_size, most_decisions, most_events
+from skyenv.engine.events import (
+    DEFAULT_EVENTS,
+    information_size,
+    most_decisions,
+    most_events,
+)
 from skyenv.engine.game import OUTCOMES, SETUP, Game
 from skyenv.engine.kernels import outcome_of
 from skyenv.engine.observation import OBSERVATION_SIZE
@@ -46,7 +51,7 @@ PARAMETERS: Final = {
     "max_turns": DEFAULT_MAX_TURNS,
     "task": "",
     "position": -1,
-    "events": 0,
+    "events": DEFAULT_EVENTS,
     "information_state": True,
 }
 """The game's parameters and their defaults."""
@@ -121,7 +126,8 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
                 low, high = -HIGHEST_PAYOFF, HIGHEST_PAYOFF
         self._turns = turns
         events = check_integer("events", given["events"], 0, 10**6)
-        self.max_events = events or most_events(players, turns)
+        most = most_events(players, turns)
+        self.max_events = min(events or most, most)
         has_information = check_flag("information_state", given["information_state"])
         type_of_game = _game_type(has_information, zero_sum)
         info = pyspiel.GameInfo(

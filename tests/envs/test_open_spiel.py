@@ -204,7 +204,7 @@ def test_observers() -> None:
 
 @pytest.mark.long
 def test_the_information_states_tensor_has_room_for_the_longest_games() -> None:
-    game, bots = loaded(4), [AgentBot("hoard", 1)] * 4
+    game, bots = loaded(4, events=0), [AgentBot("hoard", 1)] * 4
     state = game.new_initial_state()
     evaluate_bots.evaluate_bots(state, bots, np.random.RandomState(1))
     events = len(state.position.events) - 1

@@ -324,7 +324,7 @@ def test_the_command_prints_a_line_for_every_beginning_and_keeps_the_figures(
 def test_beginnings_are_solved_by_a_command_that_goes_on_from_what_it_kept(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["solve", "duel-3", "--positions", "2", "--out", str(tmp_path), "--share"]
+    words = ["solve", "--task", "duel-3", "--positions", "2", "--out", str(tmp_path), "--share"]
     assert main([*words, "0.01"]) == 0
     assert sorted(file.name for file in tmp_path.iterdir()) == ["duel-3-0.npz", "duel-3-1.npz"]
     rough = capsys.readouterr().out.splitlines()

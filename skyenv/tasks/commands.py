@@ -151,7 +151,7 @@ def loss_lines(rows: list[dict[str, Any]]) -> str:
 class SolveOptions(Options):
     """What the command takes."""
 
-    task: str = option("duel-4", "a task with two seats", choices=OF_AUCTIONS, positional=True)
+    task: str = option("duel-4", "a task with two seats", choices=OF_AUCTIONS)
     positions: int = option(8, "so many of the task's beginnings, the first ones", low=1)
     share: float = option(
         0.001, "until NashConv is at most this share of the payoffs' range", above=True, high=1

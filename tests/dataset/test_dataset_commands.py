@@ -6,8 +6,8 @@ from pathlib import Path
 
 import minari
 import pytest
-from datasets import contents
 from pyarrow import parquet as pq
+from small_datasets import contents
 
 from processes import main_of
 from skyenv.dataset.commands import minari_id

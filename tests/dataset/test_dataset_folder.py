@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from datasets import contents, matches, write
 from pyarrow import parquet as pq
+from small_datasets import contents, matches, write
 
 from skyenv.dataset.folder import Plan
 from skyenv.errors import DatasetError

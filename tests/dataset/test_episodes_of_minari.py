@@ -9,8 +9,8 @@ import h5py
 import minari
 import numpy as np
 import pytest
-from datasets import matches, write
 from minari import MinariDataset
+from small_datasets import matches, write
 
 from skyenv.dataset.folder import Plan
 from skyenv.engine.observation import SCALE

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pytest
-from datasets import matches
 from pyarrow import parquet as pq
+from small_datasets import matches
 
 from skyenv.dataset.formats import parquet_bytes
 from skyenv.engine.observation import OBSERVATION_SIZE, SCALE

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from datasets import matches
+from small_datasets import matches
 
 from skyenv.dataset.sources import Records
 from skyenv.dataset.trajectories import Trajectories

@@ -7,9 +7,9 @@ from functools import cache
 
 import numpy as np
 import pytest
-from datasets import matches
 from hypothesis import given
 from hypothesis import strategies as st
+from small_datasets import matches
 
 from skyenv.dataset.trajectories import Trajectories
 from skyenv.engine.game import Game

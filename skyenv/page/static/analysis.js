@@ -240,7 +240,7 @@ function analysis(viewer, { api, agents, agent, marks, find }) {
     const name = "Mistakes, by what they cost";
     if (mistakes?.length) {
       const list = el("ol#mistakes.finds", { tabindex: 0, "aria-label": name }, mistakes.map(line));
-      lists.replaceChildren(el("h3", name), list);
+      lists.replaceChildren(el("h2", name), list);
     } else {
       const none = `${agent} knows nothing better than what was played.`;
       lists.replaceChildren(state === "done" ? el("p", none) : "");
@@ -287,7 +287,7 @@ function simulating(viewer, { api, agents, agent, find }) {
       const wins = `${answer.agents[seat]} wins ${percent(share)} (95 % interval ${within})`;
       return el(
         "div",
-        el("h3", viewer.names[seat]),
+        el("h2", viewer.names[seat]),
         el("p", `${wins}, ${vp} VP, margin to the best other seat ${signed(margin)}`),
       );
     };
@@ -340,7 +340,7 @@ function chances(viewer, { api, find }) {
     return [
       el("p.small", exact),
       table("table.chances", ["next card of", "4", "5", "6"], cards.map(row)),
-      ...(bars ? [el("h3", "Alea's next bid"), el("ol.bars", bars)] : []),
+      ...(bars ? [el("h2", "Alea's next bid"), el("ol.bars", bars)] : []),
     ];
   }
 

@@ -132,6 +132,15 @@ def save(picture: Any, path: str | Path) -> None:
         FigureCanvasAgg(picture).print_figure(part, dpi=150)
 
 
+def draw_lines(axes: Any, lines: Mapping[str, Sequence[tuple[float, Figure]]]) -> None:
+    """Draw figures over numbers, a line for each label, with bars for their intervals."""
+    for label, points in lines.items():
+        places, of = zip(*sorted(points, key=lambda point: point[0]), strict=True)
+        reach = [[one.median - one.lowest for one in of], [one.highest - one.median for one in of]]
+        middle = [one.median for one in of]
+        axes.errorbar(places, middle, yerr=reach, marker="o", capsize=3, label=label)
+
+
 def write(path: Path, command: str, method: str, figures: Iterable[Figure]) -> None:
     """Write figures as JSON, with the date, the command, the machine and the method.
 

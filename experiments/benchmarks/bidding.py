@@ -4,25 +4,26 @@ response to it and an equilibrium.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from experiments.figures import Figure, Scale
 from skyenv.agents import make_agent
-from skyenv.arena.estimates import Floats
 from skyenv.checks import Int64
 from skyenv.rules.actions import BID, BID_DONE, BUILD, PASS
 from skyenv.rules.components import CARD_VALUES, NUM_RANKS
 from skyenv.tasks.best_response import Judge, Policy
 from skyenv.tasks.equilibrium import solve
 from skyenv.tasks.responses import policy_of
-from skyenv.tasks.tree import CHANCE, Beginning
+from skyenv.tasks.tree import Beginning
 
 TASKS: Final = ("duel-4", "alea-4")
-AGENTS: Final = {"greedy": 4, "trained": 16, "ismcts-trained": 1}
-"""At how many random numbers every decision of theirs is asked."""
+AGENTS: Final = {"greedy": 4, "trained": 16, "ismcts-trained": 1, "equilibrium": 0}
+"""At how many random numbers every decision of theirs is asked; an equilibrium is solved."""
 SHARE: Final = 0.002
 """Of the payoffs' range: NashConv of what counts as an equilibrium."""
 
@@ -44,18 +45,17 @@ def bidding(scale: Scale) -> Iterator[Figure]:
     16 (trained) or 1 (ismcts-trained) random numbers; an equilibrium has a NashConv of at most
     0.2 % of the payoffs' range.
     """
-    for task in TASKS:
-        found: dict[str, list[dict[str, float]]] = {}
+    for task, (name, samples) in itertools.product(TASKS, AGENTS.items()):
+        rows = []
         for number in range(scale.of(16)):
             beginning = Beginning(f"{task}/{number}")
-            for name, samples in AGENTS.items():
+            if samples:
                 *_, policy = policy_of(make_agent(name), beginning, samples)
-                found.setdefault(name, []).append(play(beginning, policy))
-            *_, solution = solve(beginning.tree, SHARE)
-            found.setdefault("equilibrium", []).append(play(beginning, solution.policy))
-        for name, rows in found.items():
-            for column in rows[0]:
-                yield mean(f"{name}, {task}", column, [row[column] for row in rows])
+            else:
+                *_, (policy, *_) = solve(beginning.tree, SHARE)
+            rows.append(play(beginning, policy))
+        for column in rows[0]:
+            yield mean(f"{name}, {task}", column, [row[column] for row in rows])
 
 
 def mean(row: str, column: str, values: list[float]) -> Figure:
@@ -69,13 +69,7 @@ def mean(row: str, column: str, values: list[float]) -> Figure:
 def play(beginning: Beginning, policy: Policy) -> dict[str, float]:
     """Return what a policy of both seats does and loses, by the columns of the table."""
     judge = Judge(beginning.tree)
-    deciding = beginning.tree.kind < CHANCE
-    states, _ = beginning.positions(deciding)
-    place, halves = np.cumsum(deciding) - 1, []
-    for seat in range(2):
-        chosen = choices(beginning, judge, policy, seat)
-        state = states[place[chosen.node]]
-        halves.append(habits(chosen, state["bid_total"][:, seat, None], state["highest"][:, None]))
+    halves = [habits(beginning, judge, policy, seat) for seat in range(2)]
     sums = {name: sum(half[name] for half in halves) for name in halves[0]}
     lost = {name: sums[name] for name in ("passes", "bids", "low", "high", "other")}
     shares = {"gives up": "should bid", "goes on": "should pass", "price": "won", "jump": "raises"}
@@ -83,82 +77,55 @@ def play(beginning: Beginning, policy: Policy) -> dict[str, float]:
     return {"NashConv": judge.nash_conv(policy), **lost, **told}
 
 
-class Choices(NamedTuple):
-    """What a seat chooses, an edge a row and a hand a column.
+def habits(beginning: Beginning, judge: Judge, policy: Policy, seat: int) -> dict[str, float]:
+    """Return what a seat loses, and how often it does things, and could, in a play of the task.
 
-    Attributes:
-        node: int64 (e,), where each edge begins.
-        level, best: int64 (e, h), of its action, and of the best one there.
-        lost: float64 (e, h), VP. there, taken: float64 (e, h), how probable it is that the seat
-            decides there, and that it takes the edge.
+    Arrays have an edge a row and a hand a column: `lost` in VP, `there` and `taken` the chances
+    that the seat decides there, and that it takes the edge.
     """
-
-    node: Int64
-    level: Int64
-    best: Int64
-    lost: Floats
-    there: Floats
-    taken: Floats
-
-
-def choices(beginning: Beginning, judge: Judge, policy: Policy, seat: int) -> Choices:
-    """Return what a seat chooses that follows a policy."""
-    judge.losses(policy, seat)
     tree, hands = beginning.tree, np.arange(len(beginning.hands[seat]))
-    parents = np.repeat(np.arange(len(tree.kind)), np.diff(tree.first))
-    edge = np.flatnonzero(tree.kind[parents] == seat)
-    node = parents[edge]
-    number = (edge - tree.first[node])[:, None]
-    share = policy[tree.block[node][:, None] + number * len(hands) + hands]
-    legal = tree.legal[tree.first_legal[node][:, None] + hands] >> number & 1
-    worth = np.where(legal, judge.worth[tree.child[edge]][:, hands], NEVER)
-    action = tree.action[edge].astype(np.int64)
-    named = [action == PASS, action == BID_DONE, action >= BUILD]
-    level = np.select(named, [PASSES, ENDS, BUILDS], CARDS + (action - BID) % NUM_RANKS)[:, None]
-    group = np.unique(node, return_inverse=True)[1]
-    starts = np.unique(group, return_index=True)[1]
-    of_level = [np.where(level == one, worth, NEVER) for one in range(BUILDS + 1)]
-    tops = np.stack([np.maximum.reduceat(values, starts) for values in of_level])
-    own = judge.reach[node, seat][:, hands]
-    lost = own * share * (tops.max(axis=0)[group] - worth)
-    there = own * others_of(beginning, judge, seat)[node] * legal
-    best = tops.argmax(axis=0)[group]
-    return Choices(node, np.broadcast_to(level, best.shape), best, lost, there, there * share)
-
-
-def habits(chosen: Choices, total: Int64, top: Int64) -> dict[str, float]:
-    """Return what is lost, and how often things are done, and could be, in a play of the task.
-
-    Args:
-        total, top: int8 (e, 1), the seat's bid so far, and the highest bid.
-    """
-    _, level, best, lost, there, taken = chosen
-    passes, should_pass, raises = level == PASSES, best == PASSES, (level == ENDS) & (top > 0)
-    won = taken * (level == BUILDS)
-    sums = {
-        "passes": lost[passes],
-        "bids": lost[~passes & should_pass],
-        "low": lost[~passes & (level < best)],
-        "high": lost[~should_pass & (level > best)],
-        "other": lost[~passes & (level == best)],
-        "gives up": taken[passes & ~should_pass],
-        "should bid": there[passes & ~should_pass],
-        "goes on": taken[~passes & should_pass],
-        "should pass": there[passes & should_pass],
-        "jump": taken[raises & (total - top > max(CARD_VALUES))],
-        "raises": taken[raises],
-        "won": won,
-        "price": won * total,
+    deciding = tree.kind == seat
+    (states, _), sizes = beginning.positions(deciding), np.diff(tree.first)[deciding]
+    starts = np.cumsum(sizes) - sizes
+    of_node = (np.flatnonzero(deciding), states["bid_total"][:, seat], states["highest"], starts)
+    node, total, highest, start = (np.repeat(one, sizes)[:, None] for one in of_node)
+    number = np.arange(len(node))[:, None] - start
+    child, level = (
+        tree.child[tree.first[node] + number],
+        levels(tree.action[tree.first[node] + number]),
+    )
+    legal = tree.legal[tree.first_legal[node] + hands] >> number & 1
+    judge.losses(policy, seat)
+    own, worth = judge.reach[node, seat, hands], np.where(legal, judge.worth[child, hands], NEVER)
+    of_level = np.where(level == np.arange(BUILDS + 1)[:, None, None], worth, NEVER)
+    tops = np.maximum.reduceat(of_level, starts, axis=1).repeat(sizes, axis=1)
+    chances = Judge(tree._replace(payoff=np.ones_like(tree.payoff)))
+    chances.losses(policy, seat)  # a node is then worth how probable the others make it
+    share = policy[tree.block[node] + number * len(hands) + hands]
+    there = own * chances.worth[node, hands] * legal
+    lost, taken = own * share * (tops.max(axis=0) - worth), there * share
+    best, passes, raises = tops.argmax(axis=0), level == PASSES, (level == ENDS) & (highest > 0)
+    should_pass, builds = best == PASSES, level == BUILDS
+    parts = {
+        "passes": (lost, passes),
+        "bids": (lost, ~passes & should_pass),
+        "low": (lost, ~passes & (level < best)),
+        "high": (lost, ~should_pass & (level > best)),
+        "other": (lost, ~passes & (level == best)),
+        "gives up": (taken, passes & ~should_pass),
+        "should bid": (there, passes & ~should_pass),
+        "goes on": (taken, ~passes & should_pass),
+        "should pass": (there, passes & should_pass),
+        "jump": (taken, raises & (total - highest > max(CARD_VALUES))),
+        "raises": (taken, raises),
+        "won": (taken, builds),
+        "price": (taken, builds * total),
     }
-    return {name: float(values.sum()) for name, values in sums.items()}
+    return {name: float((values * where).sum()) for name, (values, where) in parts.items()}
 
 
-def others_of(beginning: Beginning, judge: Judge, seat: int) -> Floats:
-    """Return the chance of a hand and of the other's choices at each node, float64 (n, h)."""
-    rows, joint = beginning.tree.cards.astype(np.int64) + 1, beginning.tree.joint
-    deals = joint if seat == 0 else joint.transpose(0, 2, 1)
-    chance = np.zeros((len(rows), deals.shape[1]))
-    for row in np.unique(rows):
-        here = rows == row
-        chance[here] = judge.reach[here, 1 - seat, : deals.shape[2]] @ deals[row].T
-    return chance
+def levels(actions: npt.NDArray[np.int16]) -> Int64:
+    """Return the level of each action."""
+    named = [actions == PASS, actions == BID_DONE, actions >= BUILD]
+    cards = CARDS + (actions.astype(np.int64) - BID) % NUM_RANKS
+    return np.select(named, [PASSES, ENDS, BUILDS], cards)

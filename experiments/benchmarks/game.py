@@ -5,18 +5,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from experiments.figures import Figure, Scale, figure
-from skyenv.agents import Agent, Decisions, ReportingAgent, make_agent
+from skyenv.agents import make_agent
 from skyenv.arena.estimates import Estimate, Weights
 from skyenv.arena.matches import Onlooker, play_games
 from skyenv.checks import Int64
 from skyenv.engine.games import Games
-from skyenv.engine.knowledge import VIEW_DTYPE
+from skyenv.engine.knowledge import view
 from skyenv.rules.actions import BID_DONE, BUILD, STOP
 from skyenv.rules.components import BLACK, CARD_VALUES, CENTRAL_PARK, MAX_PLAYERS, SIDES
 from skyenv.rules.state import (
@@ -26,6 +25,7 @@ from skyenv.rules.state import (
     NONE,
     PHASE_BID,
     PHASE_BUILD,
+    Array,
 )
 
 AGENTS: Final = ("greedy", "trained")
@@ -70,38 +70,13 @@ def share(name: str, part: float) -> Figure:
     return figure(name, "%", [100 * float(part)])
 
 
-def spread(name: str, values: npt.NDArray[Any], unit: str = "") -> Figure:
+def spread(name: str, values: Array, unit: str = "") -> Figure:
     """Return a mean, and what nine of ten numbers lie between, as a figure."""
     low, high = np.percentile(values, [5, 95])
     return Figure(name, float(values.mean()), float(low), float(high), unit, len(values))
 
 
 # ---- mirror games ----
-
-
-class Watching(ReportingAgent):
-    """An agent whose choices are counted.
-
-    Attributes:
-        legal: numbers of legal actions, a list for each batch of decisions.
-        hands: log₁₀ of the hands that others can hold, at one of EVERY decisions.
-    """
-
-    def __init__(self, inner: Agent) -> None:
-        super().__init__(inner)
-        self.uses_view = True
-        self.legal: list[npt.NDArray[np.int64]] = []
-        self.hands: list[float] = []
-        self.seen = 0
-
-    def act(self, decisions: Decisions) -> npt.NDArray[np.integer[Any]]:
-        """See :class:`skyenv.agents.Agent`."""
-        self.legal.append(decisions.mask.sum(axis=1, dtype=np.int64))
-        views = np.asarray(decisions.view).view(VIEW_DTYPE)
-        rows = range(-self.seen % EVERY, len(decisions), EVERY)
-        self.hands += [hands(views[row]) for row in rows]
-        self.seen += len(decisions)
-        return super().act(decisions)
 
 
 @lru_cache(maxsize=100_000)
@@ -120,22 +95,20 @@ def ways(unseen: tuple[int, ...], places: tuple[int, ...]) -> int:
     )
 
 
-def hands(view: np.void) -> float:
+def hands(seen: np.void) -> float:
     """Return log₁₀ of the hands that the others can hold, as a seat's view tells it."""
-    others = np.delete(view["unknown"], int(view["seat"]), axis=0)
+    others = np.delete(seen["unknown"], int(seen["seat"]), axis=0)
     counts = (
         ways(tuple(unseen), tuple(sorted(filter(None, places))))
-        for unseen, places in zip(view["unseen"].tolist(), others.T.tolist(), strict=True)
+        for unseen, places in zip(seen["unseen"].tolist(), others.T.tolist(), strict=True)
     )
     return float(sum(np.log10(max(1, count)) for count in counts))
 
 
 def mirror(name: str, players: int, side: str, deals: int) -> Iterator[Figure]:
     """Play mirror games."""
-    watching = Watching(make_agent(name))
-    seating, each = np.zeros((deals, players), np.int64), np.arange(deals)
-    bidding = Bidding()
-    played = play_games([watching], seating, each, side, secret=SECRET, onlooker=bidding)
+    seating, each, bidding = np.zeros((deals, players), np.int64), np.arange(deals), Bidding()
+    played = play_games([make_agent(name)], seating, each, side, secret=SECRET, onlooker=bidding)
     label = f"{name}, {players} players, {side}"
     weights = Weights.draw(np.random.default_rng(0), deals, players)
     for seat in range(players):
@@ -143,13 +116,13 @@ def mirror(name: str, players: int, side: str, deals: int) -> Iterator[Figure]:
         yield percent(f"{label}: seat {seat}", wins)
     yield spread(f"{label}: turns", played.turns)
     yield spread(f"{label}: decisions", played.decisions)
-    legal = np.concatenate(watching.legal)
+    legal = np.array(bidding.legal)
     yield spread(f"{label}: legal actions", legal)
     yield share(f"{label}: only one", (legal == 1).mean())
     for rule, end in ENDS.items():
         yield share(f"{label}: {rule}", (played.ends == end).mean())
     yield figure(f"{label}: tree log₁₀", "", [float(np.log10(legal).sum() / deals)])
-    middle, high = np.percentile(watching.hands, [50, 95])
+    middle, high = np.percentile(bidding.hands, [50, 95])
     yield Figure(f"{label}: hands log₁₀", float(middle), 0.0, float(high), "", 1)
     for column, scores in (("winner", played.scores.max(1)), ("last", played.scores.min(1))):
         yield figure(f"{label}: {column}", "VP", [float(scores.mean())])
@@ -160,17 +133,25 @@ def mirror(name: str, players: int, side: str, deals: int) -> Iterator[Figure]:
 
 
 class Bidding(Onlooker):
-    """Sees the decisions in auctions.
+    """Sees the decisions of games, and those in auctions more closely.
 
     Attributes:
-        seen: for each step of a batch its columns, see :meth:`columns`.
+        legal: numbers of legal actions.
+        hands: log₁₀ of the hands that others can hold, at one of EVERY decisions.
+        seen: of auctions, for each step of a batch its columns, see :meth:`columns`.
     """
 
     def __init__(self) -> None:
-        self.seen: list[dict[str, npt.NDArray[Any]]] = []
+        self.legal: list[int] = []
+        self.hands: list[float] = []
+        self.seen: list[dict[str, Array]] = []
 
     def decided(self, games: Games, rows: Int64, matches: Int64, actions: Int64) -> None:
         """See :class:`skyenv.arena.matches.Onlooker`."""
+        looked_at = rows[-len(self.legal) % EVERY :: EVERY]
+        self.hands += map(hands, view(games.state, games.seat[looked_at], looked_at))
+        legal = games.mask[rows].sum(axis=1, dtype=np.int64)
+        self.legal += legal.tolist()
         bids = np.isin(games.state["phase"][rows], (PHASE_BID, PHASE_BUILD))
         state, action = games.state[rows[bids]], actions[bids]
         each, seat = np.arange(len(state)), state["seat"].astype(np.int64)
@@ -185,7 +166,7 @@ class Bidding(Onlooker):
                 "match": matches[bids],
                 "seat": seat,
                 "action": action,
-                "legal": games.mask[rows[bids]].sum(axis=1, dtype=np.int64),
+                "legal": legal[bids],
                 "begins": untouched & ~wins,
                 "wins": wins,
                 "highest": highest,
@@ -200,7 +181,7 @@ class Bidding(Onlooker):
     def played(self, games: Games, rows: Int64, matches: Int64) -> None:
         """See :class:`skyenv.arena.matches.Onlooker`."""
 
-    def columns(self) -> dict[str, npt.NDArray[Any]]:
+    def columns(self) -> dict[str, Array]:
         """Return what was seen, game by game: `match`, and its `auction`, counted from 0; `seat`,
         `action`, number of `legal` actions; whether an auction `begins`, or its winner `wins` (and
         has paid) or `builds` in a district; the `highest` bid before, the seat's own `total` and
@@ -212,7 +193,7 @@ class Bidding(Onlooker):
         return columns | {"auction": np.cumsum(columns["begins"]) - 1}
 
 
-def auctions(label: str, seen: dict[str, npt.NDArray[Any]], deals: int) -> Iterator[Figure]:
+def auctions(label: str, seen: dict[str, Array], deals: int) -> Iterator[Figure]:
     """Tell of the auctions of games."""
     number, wins, done = seen["begins"].sum(), seen["wins"], seen["action"] == BID_DONE
     paid, black = seen["cards"][wins], seen["black"][wins]

@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from experiments.benchmarks.mccfr import Sampler
@@ -27,9 +26,10 @@ from skyenv.rules.state import Array
 from skyenv.tasks.best_response import Judge, Policy
 from skyenv.tasks.equilibrium import Solver
 from skyenv.tasks.responses import questions
-from skyenv.tasks.tree import CHANCE, Beginning
+from skyenv.tasks.tree import CHANCE, MOST_CHOICES, Beginning
 from skyenv_agents.learned.layout import used_inputs
 from skyenv_agents.learned.networks import masked_softmax
+from skyenv_agents.learned.policy import PolicyAgent
 
 ROWS: Final = 2048
 """Decisions that a network is asked at once."""
@@ -37,25 +37,10 @@ GAMES: Final = 64
 """Games that PPO plays side by side."""
 
 
-class Asked(NamedTuple):
-    """Decisions that a network is asked.
-
-    Attributes:
-        codes: int16 (k, OBSERVATION_SIZE), observations in units of their scale.
-        mask: int8 (k, 103), legal actions. seat: int8 (k,), who is to act.
-    """
-
-    codes: npt.NDArray[np.int16]
-    mask: npt.NDArray[np.int8]
-    seat: npt.NDArray[np.int8]
-
-    def observation(self) -> torch.Tensor:
-        """The observations, float32 (k, OBSERVATION_SIZE)."""
-        return torch.from_numpy(self.codes * SCALE)
-
-
-Probabilities = Callable[[Asked], Array]
-"""A policy: the probabilities of all actions, float64 (k, 103)."""
+Probabilities = Callable[[Array, Array, Array], Array]
+"""A policy: the probabilities of all actions, float64 (k, 103), by observations in units of their
+scale, int16 (k, OBSERVATION_SIZE), legal actions, int8 (k, 103), and seats to act, int8 (k,).
+"""
 
 
 class Exam:
@@ -72,37 +57,31 @@ class Exam:
 
     def __init__(self, name: str) -> None:
         beginning = Beginning(name)
-        self.name, self.tree = name, beginning.tree
+        self.tree = beginning.tree
         self.judge = Judge(self.tree)
         self.uniform = Solver(self.tree).solution().policy
         self.choices = int((self.tree.legal & (self.tree.legal - 1) != 0).sum())
         deciding = np.flatnonzero(self.tree.kind < CHANCE)
-        asked = questions(beginning, deciding, np.ones_like(self.judge.reach))
-        games = Games(len(asked.node), task=name, seed=0, autoreset=False, observation="codes")
-        games.state[:] = asked.states
-        games.refresh()
-        self._node, self._hand = asked.node, asked.hand
-        self._asked = Asked(games.observation, games.mask, self.tree.kind[asked.node])
+        self._asked = questions(beginning, deciding, np.ones_like(self.judge.reach))
+        size = len(self._asked.node)
+        self._games = Games(size, task=name, seed=0, autoreset=False, observation="codes")
+        self._games.state[:] = self._asked.states
+        self._games.refresh()
 
     def policy(self, probabilities: Probabilities) -> Policy:
         """The policy of a network, exactly: asked once in every decision with a choice."""
-        policy = self.uniform.copy()
-        for first in range(0, len(self._node), ROWS):
+        policy, tree, games = self.uniform.copy(), self.tree, self._games
+        for first in range(0, len(self._asked.node), ROWS):
             rows = slice(first, first + ROWS)
-            codes, mask, seat = self._asked
-            found = probabilities(Asked(codes[rows], mask[rows], seat[rows]))
-            self._note(self._node[rows], self._hand[rows], found, policy)
+            node, hand = self._asked.node[rows], self._asked.hand[rows]
+            seat = tree.kind[node]
+            found = probabilities(games.observation[rows], games.mask[rows], seat)
+            edges = tree.first[node + 1] - tree.first[node]
+            row, edge = np.nonzero(np.arange(MOST_CHOICES) < edges[:, None])
+            action = tree.action[tree.first[node[row]] + edge]
+            hands = self.judge.nodes.numbers[seat[row]]
+            policy[tree.block[node[row]] + edge * hands + hand[row]] = found[row, action]
         return policy
-
-    def _note(self, node: Array, hand: Array, found: Array, policy: Policy) -> None:
-        tree = self.tree
-        hands = np.array([len(own) for own in tree.hands])[tree.kind[node]]
-        edges = tree.first[node + 1] - tree.first[node]
-        for edge in range(int(edges.max(initial=0))):
-            there = np.flatnonzero(edge < edges)
-            action = tree.action[tree.first[node[there]] + edge]
-            place = tree.block[node[there]] + edge * hands[there] + hand[there]
-            policy[place] = found[there, action]
 
 
 Answer = Callable[[Exam], Policy]
@@ -123,40 +102,35 @@ class Problem(NamedTuple):
     exams: Sequence[Exam]
 
 
-def by_network(probabilities: Probabilities) -> Answer:
-    """The answer of one network for all beginnings."""
-    return lambda exam: exam.policy(probabilities)
-
-
 # ---- tabular ----
 
 
 def cfr_plus(problem: Problem) -> Learner:
     """CFR+ on the whole tree; it visits every decision of every hand twice in an iteration."""
-    solvers = {exam.name: Solver(exam.tree) for exam in problem.exams}
-    size = sum(2 * exam.choices for exam in problem.exams)
     Solver(problem.exams[0].tree).run(1)  # compiles
-    iterations = 0
-    while True:
-        yield iterations * size, lambda exam: solvers[exam.name].solution().policy
-        more = max(iterations, 1)
-        for solver in solvers.values():
-            solver.run(more)
-        iterations += more
+    solvers = [Solver(exam.tree) for exam in problem.exams]
+    size = sum(2 * exam.choices for exam in problem.exams)
+    return _tabular(problem, solvers, lambda: size * solvers[0].iterations, 0)
 
 
 def mccfr(problem: Problem) -> Learner:
     """MCCFR by external sampling; regrets and averages without weights."""
-    samplers = {exam.name: Sampler(exam.tree, problem.seed) for exam in problem.exams}
-    for sampler in samplers.values():
+    samplers = [Sampler(exam.tree, problem.seed) for exam in problem.exams]
+    for sampler in samplers:
         sampler.run(0)
-    walks = 4
+    return _tabular(problem, samplers, lambda: sum(int(one.made[0]) for one in samplers), 4)
+
+
+def _tabular(
+    problem: Problem, solvers: Sequence[Solver], decisions: Callable[[], int], more: int
+) -> Learner:
+    """As many iterations again as are done and `more`; 1 at first."""
+    of_exam = dict(zip(problem.exams, solvers, strict=True))
     while True:
-        decisions = sum(sampler.decisions for sampler in samplers.values())
-        yield decisions, lambda exam: samplers[exam.name].policy()
-        for sampler in samplers.values():
-            sampler.run(walks)
-        walks *= 2
+        yield decisions(), lambda exam: of_exam[exam].solution().policy
+        iterations = max(solvers[0].iterations + more, 1)
+        for solver in solvers:
+            solver.run(iterations)
 
 
 # ---- PPO ----
@@ -181,17 +155,16 @@ def ppo(problem: Problem, **options: Any) -> Learner:
     )
     training = Training(config)
     training.begin()
+    answer = partial(Exam.policy, probabilities=partial(_of_trainer, training.mean))
     while True:
-        yield training.decisions, by_network(partial(_of_trainer, training.mean))
+        yield training.decisions, answer
         training.update()
 
 
 @torch.no_grad()
-def _of_trainer(network: torch.nn.Module, asked: Asked) -> Array:
-    codes = arranged(asked.codes, used_inputs(2, False))
-    logarithms, _ = network(codes, torch.from_numpy(asked.mask != 0))
-    found: Array = logarithms.double().exp().numpy()
-    return found
+def _of_trainer(network: torch.nn.Module, codes: Array, mask: Array, _: Array) -> Array:
+    found = network(arranged(codes, used_inputs(2, False)), torch.from_numpy(mask != 0))
+    return found[0].double().exp().numpy()  # type: ignore[no-any-return]
 
 
 def maskable_ppo(problem: Problem) -> Learner:
@@ -199,7 +172,6 @@ def maskable_ppo(problem: Problem) -> Learner:
     from sb3_contrib import MaskablePPO
 
     from skyenv.envs.sb3 import SkyenvVecEnv
-    from skyenv_agents.learned.policy import PolicyAgent
 
     decisions = 0
 
@@ -225,14 +197,13 @@ def maskable_ppo(problem: Problem) -> Learner:
     )
     while True:
         agent = PolicyAgent(model.policy)
-        yield decisions, by_network(partial(_of_agent, agent))
+        yield decisions, partial(Exam.policy, probabilities=partial(_of_agent, agent))
         env.set_opponents(agent)
         model.learn(GAMES * 16, callback=count, reset_num_timesteps=False)
 
 
-def _of_agent(agent: Any, asked: Asked) -> Array:
-    found: Array = agent.probabilities(asked.observation().numpy(), asked.mask)
-    return found
+def _of_agent(agent: PolicyAgent, codes: Array, mask: Array, _: Array) -> Array:
+    return agent.probabilities(codes * SCALE, mask)
 
 
 # ---- OpenSpiel ----
@@ -315,9 +286,10 @@ def _self_play(
     (size,), actions = env.observation_spec()["info_state"], env.action_spec()["num_actions"]
     agents = [make(seat, size, actions) for seat in range(2)]
     networks = [network_of(agent) for agent in agents]
+    answer = partial(Exam.policy, probabilities=partial(_of_seats, networks))
     decisions, step = 0, env.reset()
     while True:
-        yield decisions, by_network(partial(_of_seats, networks))
+        yield decisions, answer
         while not step.last():
             seat = step.observations["current_player"]
             decisions += len(step.observations["legal_actions"][seat]) > 1
@@ -328,9 +300,10 @@ def _self_play(
 
 
 @torch.no_grad()
-def _of_seats(networks: Sequence[Any], asked: Asked) -> Array:
-    logits = torch.stack([network(asked.observation()) for network in networks]).double().numpy()
-    return masked_softmax(logits[asked.seat, np.arange(len(asked.seat))], asked.mask)
+def _of_seats(networks: Sequence[Any], codes: Array, mask: Array, seat: Array) -> Array:
+    observation = torch.from_numpy(codes * SCALE)
+    logits = torch.stack([network(observation) for network in networks]).double().numpy()
+    return masked_softmax(logits[seat, np.arange(len(seat))], mask)
 
 
 class Algorithm(NamedTuple):

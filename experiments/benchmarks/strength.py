@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Final
 
 from experiments.benchmarks.game import percent
-from experiments.figures import Figure, check_plots, figure, save, seconds, shown, write
+from experiments.figures import Figure, check_plots, draw_lines, figure, save, seconds, shown, write
 from skyenv.agents import decide_game, make_agent
 from skyenv.arena.evaluate import evaluate
 from skyenv.engine.game import Game
@@ -109,11 +109,7 @@ def draw(figures: Sequence[Figure], par: float, path: Path) -> None:
             lines.setdefault(f"{named[1]}…{named[3]}", []).append((float(named[2]), one))
     picture = Picture(figsize=(8, 5), layout="constrained")
     axes = picture.subplots()
-    for label, points in lines.items():
-        places, of = zip(*sorted(points, key=lambda point: point[0]), strict=True)
-        reach = [[one.median - one.lowest for one in of], [one.highest - one.median for one in of]]
-        middle = [one.median for one in of]
-        axes.errorbar(places, middle, yerr=reach, marker="o", capsize=3, label=label)
+    draw_lines(axes, lines)
     axes.axhline(par, color=REFERENCE, linewidth=1, linestyle="--", label="par")
     axes.set(xscale="log", ylim=(0, 103), ylabel="wins, % (bars: 95 %)")
     axes.legend(frameon=False)

@@ -33,24 +33,29 @@ AT_ONCE: Final = 16
 
 
 @rule
-def match_regrets(nodes: Nodes, regrets: Array, policy: Array, node: int) -> None:
-    """Write the policy of a node in proportion to its regrets, which are 0 or more; all legal edges
-    alike where there are none.
+def match_regrets_of(nodes: Nodes, regrets: Array, policy: Array, node: int, hand: int) -> None:
+    """Write the policy of a hand in proportion to its positive regrets, all legal edges alike where
+    there are none.
     """
     edges = nodes.first[node + 1] - nodes.first[node]
-    hands = nodes.numbers[nodes.kind[node]]
-    block, entry = nodes.block[node], nodes.first_legal[node]
-    for hand in range(hands):
-        bits, total, legal = nodes.legal[entry + hand], 0.0, 0
-        for edge in range(edges):
-            total += regrets[block + edge * hands + hand]
-            legal += (bits >> edge) & 1
-        for edge in range(edges):
-            place = block + edge * hands + hand
-            if total > 0.0:
-                policy[place] = regrets[place] / total
-            else:
-                policy[place] = ((bits >> edge) & 1) / max(legal, 1)
+    hands, block = nodes.numbers[nodes.kind[node]], nodes.block[node]
+    bits, total, legal = nodes.legal[nodes.first_legal[node] + hand], 0.0, 0
+    for edge in range(edges):
+        total += max(regrets[block + edge * hands + hand], 0.0)
+        legal += (bits >> edge) & 1
+    for edge in range(edges):
+        place = block + edge * hands + hand
+        if total > 0.0:
+            policy[place] = max(regrets[place], 0.0) / total
+        else:
+            policy[place] = ((bits >> edge) & 1) / max(legal, 1)
+
+
+@rule
+def match_regrets(nodes: Nodes, regrets: Array, policy: Array, node: int) -> None:
+    """Write the policy of all hands of a node."""
+    for hand in range(nodes.numbers[nodes.kind[node]]):
+        match_regrets_of(nodes, regrets, policy, node, hand)
 
 
 @rule

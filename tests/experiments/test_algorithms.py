@@ -28,15 +28,15 @@ class First(Agent):
 def test_mccfr_comes_close_to_an_equilibrium() -> None:
     exam = Exam("alea-3/1")
     sampler = Sampler(exam.tree, seed=1)
-    assert (sampler.policy() == exam.uniform).all()
+    assert (sampler.solution().policy == exam.uniform).all()
     sampler.run(20_000)
-    found = [exam.judge.nash_conv(policy) for policy in (sampler.policy(), exam.uniform)]
+    found = [exam.judge.nash_conv(policy) for policy in (sampler.solution().policy, exam.uniform)]
     assert 0 < found[0] < 0.1 * found[1]
 
 
 def test_probabilities_are_judged_as_the_agent_that_acts_by_them() -> None:
     exam = Exam("duel-3/2")
-    exact = exam.policy(lambda asked: np.eye(103)[asked.mask.argmax(axis=1)])
+    exact = exam.policy(lambda _codes, mask, _seat: np.eye(103)[mask.argmax(axis=1)])
     *_, acted = policy_of(First(), Beginning("duel-3/2"), samples=1)
     assert exam.judge.nash_conv(exact) == pytest.approx(exam.judge.nash_conv(acted), abs=1e-12)
 
@@ -52,11 +52,11 @@ def test_runs_that_are_there_are_kept(tmp_path: Path, capsys: pytest.CaptureFixt
     assert first.read_text() == kept
     made = json.loads(second.read_text())["points"]
     assert [point["nash_conv"] for point in made] == [point["nash_conv"] for point in lost]
-    assert "| `duel-3` | MCCFR, external sampling | 2 |" in capsys.readouterr().out
+    assert "MCCFR, external sampling: duel-3 after" in capsys.readouterr().out
     assert (tmp_path / "algorithms.png").read_bytes().startswith(b"\x89PNG")
     assert len(json.loads((tmp_path / "algorithms.json").read_text())["figures"]) == len(made)
     assert algorithms.main([*given, "--decisions", "128"]) == 1
-    assert "budget of 64 decisions, not 128" in capsys.readouterr().err
+    assert "no run with a budget of 128 decisions" in capsys.readouterr().err
 
 
 def test_a_quarter_of_the_runs_is_left_out_at_each_end() -> None:

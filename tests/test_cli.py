@@ -181,7 +181,6 @@ WRONG_COMMANDS = [
     ("evaluate nobody", "unknown agent 'nobody'"),
     ("tournament random --out out", "needs at least 2 agents"),
     ("tournament random random --out out", "two agents have one name"),
-    ("tournament random crowd --paired-seeds 5 --minutes 5", "both say how long"),
     ("tournament random crowd --ladder x", "--ladder goes with --add"),
     ("tournament --add random crowd", "the ladder names, []:"),
     ("dataset random", "-o/--out is required: where it is written"),

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -46,7 +46,7 @@ from skyenv.arena.evaluate import (
 )
 from skyenv.arena.folder import Folder, secret_of
 from skyenv.arena.ratings import rate
-from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Entrant, Settings, entrants
+from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Entrant, Settings, entrants, with_newcomer
 from skyenv.arena.tournament import play
 from skyenv.engine.options import GameOptions
 from skyenv.engine.tasks import OF_AUCTIONS, TASKS, WHOLE_GAMES
@@ -190,16 +190,11 @@ class TournamentOptions(Options):
         metavar="FILE",
     )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.paired_seeds is not None and self.minutes:
-            raise OptionError("paired seeds and minutes both say how long; give one of them")
-        if self.add is None and self.ladder is not None:
-            raise OptionError("--ladder goes with --add")
-
 
 def play_tournament(options: TournamentOptions) -> int:
     """Run the command; returns the exit code."""
+    if options.add is None and options.ladder is not None:
+        raise OptionError("--ladder goes with --add")
     standing = None if options.add is None else _ladder_for(options)
     agents = (
         entrants(options.agents, options.players, options.side)
@@ -284,11 +279,9 @@ def _ladder_for(options: TournamentOptions) -> ladder.Ladder:
 
 def _with_ladder(options: TournamentOptions, standing: ladder.Ladder) -> tuple[Entrant, ...]:
     """The newcomer and the agents of the ladder."""
-    (newcomer,) = entrants([options.add or ""], options.players, options.side)
-    if newcomer.name in [rung["name"] for rung in standing["agents"]]:
-        newcomer = replace(newcomer, name=f"new {newcomer.name}")
-    rungs = entrants([rung["spec"] for rung in standing["agents"]], options.players, options.side)
-    for rung, old in zip(rungs, standing["agents"], strict=True):
+    specs = [rung["spec"] for rung in standing["agents"]]
+    agents = with_newcomer(options.add or "", specs, options.players, options.side)
+    for rung, old in zip(agents[1:], standing["agents"], strict=True):
         if (rung.version, rung.digest) != (old["version"], old["digest"]):
             file = " (another file)" if rung.digest != old["digest"] else ""
             print(
@@ -297,4 +290,4 @@ def _with_ladder(options: TournamentOptions, standing: ladder.Ladder) -> tuple[E
                 "here",
                 file=sys.stderr,
             )
-    return newcomer, *rungs
+    return agents

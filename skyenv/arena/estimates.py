@@ -12,8 +12,7 @@ games that were played.
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -24,7 +23,7 @@ Floats = npt.NDArray[np.float64]
 
 CONFIDENCE: Final = 0.95
 RESAMPLES: Final = 1000
-BLOCK: Final = 2**22  # random weights that are held at a time (32 MB)
+GROUPS: Final = 10_000  # of more paired seeds some share a weight, so that memory is bounded
 
 
 @dataclass(frozen=True)
@@ -38,6 +37,13 @@ class Estimate:
     def rounded(self, digits: int) -> dict[str, float]:
         """As JSON files have it."""
         return {name: round(value, digits) for name, value in vars(self).items()}
+
+
+def mean_of(values: Sequence[float]) -> Estimate:
+    """The mean of independent numbers and its interval by their standard error; of one a point."""
+    mean = float(np.mean(values))
+    half = 1.96 * float(np.std(values, ddof=1)) / len(values) ** 0.5 if len(values) > 1 else 0.0
+    return Estimate(mean, mean - half, mean + half)
 
 
 def numbers_of(rows: Any) -> Floats:
@@ -77,21 +83,15 @@ def percent(estimate: Estimate | Mapping[str, float] | None) -> str:
 class Weights:
     """Weights of paired seeds in each of r samples; row 0 of a result is the data as they are.
 
-    They are drawn in blocks of samples, the same ones each time, so memory is bounded.
-
     Attributes:
-        paired_seeds, resamples: how many.
+        drawn: float64 (r, D); D is at most GROUPS: of more paired seeds those whose numbers are
+            alike modulo GROUPS share a weight.
         won, lost: float64 (1 + r, 1), imaginary paired seeds for shares of wins; 0 in row 0.
-        start: the generator that draws the others.
-        block: float64 (r, D), if one block has them all; None: it hasn't.
     """
 
-    paired_seeds: int
-    resamples: int
+    drawn: Floats
     won: Floats
     lost: Floats
-    start: np.random.Generator
-    block: Floats | None
 
     @classmethod
     def draw(
@@ -102,20 +102,11 @@ class Weights:
         won, lost = (
             with_data(rng.gamma(share, size=(resamples, 1)), 0) for share in (par, 1 - par)
         )
-        start, block = copy.deepcopy(rng), None
-        for drawn in _blocks(rng, resamples, paired_seeds):  # the caller goes on after them
-            block = drawn if len(drawn) == resamples else None
-        return cls(paired_seeds, resamples, won, lost, start, block)
+        return cls(rng.exponential(size=(resamples, min(paired_seeds, GROUPS))), won, lost)
 
     def sums(self, values: Floats) -> Floats:
         """Return the sums of values of the paired seeds, (D, m), by sample: float64 (1 + r, m)."""
-        blocks = (
-            _blocks(copy.deepcopy(self.start), self.resamples, self.paired_seeds)
-            if self.block is None
-            else [self.block]
-        )
-        whole = np.ones((1, self.paired_seeds))
-        return np.concatenate([whole @ values, *(weights @ values for weights in blocks)])
+        return np.concatenate([np.ones((1, len(values))) @ values, self.drawn @ values])
 
     def mean(
         self,
@@ -148,7 +139,9 @@ class Weights:
         whole = np.ones(len(paired_seed)) if per is None else per
         total, number = (
             np.bincount(
-                paired_seed, weights=np.asarray(one, np.float64), minlength=self.paired_seeds
+                paired_seed % GROUPS,
+                weights=np.asarray(one, np.float64),
+                minlength=self.drawn.shape[1],
             )
             for one in (values, whole)
         )
@@ -158,13 +151,6 @@ class Weights:
             above = above + games * self.won[:, 0]
             below = below + games * (self.won + self.lost)[:, 0]
         return np.asarray(above / below)
-
-
-def _blocks(rng: np.random.Generator, resamples: int, paired_seeds: int) -> Iterator[Floats]:
-    """Draw random weights, float64 (k, D), some samples at a time."""
-    most = max(1, BLOCK // max(1, paired_seeds))
-    for first in range(0, resamples, most):
-        yield rng.exponential(size=(min(most, resamples - first), paired_seeds))
 
 
 def with_data(drawn: Floats, value: float) -> Floats:

@@ -130,7 +130,7 @@ def evaluate(
     )
     work = partial(_play, agents, options, seed, secret, deterministic)
     seating = rotations(options.num_players, paired_seeds)
-    matches = [Played(_seeds(options, seed, paired_seeds), seating) for _ in opponents]
+    matches = [Played.none(_seeds(options, seed, paired_seeds), seating) for _ in opponents]
     sizes, most = [1] * len(opponents), LARGEST
     with ExitStack() as held, progress_bar(len(opponents) * len(seating), shown=progress) as bar:
         if in_workers:
@@ -153,22 +153,13 @@ def evaluate(
             bar.update(len(played.seeds))
     named = [(one.name, played, 1) for one, played in zip(agents[1:], matches, strict=True)]
     if pooled and len(matches) > 1:
-        named.append((POOLED, _joined(matches), len(matches)))
+        columns = zip(*(vars(one).values() for one in matches), strict=True)
+        named.append((POOLED, Played(*map(np.concatenate, columns)), len(matches)))
     return [
         summary(agents[0].name, name, played, options.side, seed, secret, opponents)
         for name, played, opponents in named
         if played.finished.reshape(-1, options.num_players).all(axis=1).any()
     ]
-
-
-def _joined(matches: Sequence[Played]) -> Played:
-    """Return the games of several matches, one match after the other."""
-    games = len(matches[0].seeds)
-    seeds = np.concatenate([one.seeds for one in matches])
-    joined = Played(seeds, np.concatenate([one.seating for one in matches]))
-    for number, played in enumerate(matches):
-        joined.fill(slice(number * games, (number + 1) * games), played)
-    return joined
 
 
 def _entrant(agent: Agent | str | Path, options: GameOptions) -> Entrant:
@@ -287,13 +278,13 @@ def summary(
 # ---- reporting ----
 
 
-HEAD: Final = ["agent", "against", "players", "seeds", "wins, %", "par", "VP", "margin"]
 NAMES: Final = 3
 """So many columns are texts."""
 
 
 def _cells(results: Sequence[Result]) -> list[list[str]]:
     """The head and a row for each result: means with 95 % confidence intervals."""
+    head = ["agent", "against", "players", "seeds", "wins, %", "par", "VP", "margin"]
     rows = [
         [
             result.agent,
@@ -307,7 +298,7 @@ def _cells(results: Sequence[Result]) -> list[list[str]]:
         ]
         for result in results
     ]
-    return [HEAD, *rows]
+    return [head, *rows]
 
 
 def table(results: Sequence[Result]) -> str:
@@ -331,14 +322,19 @@ def as_csv(results: Sequence[Result]) -> str:
     """The results as CSV with a head; an estimate has three columns, such as `share`, `share_low`
     and `share_high`.
     """
+    rows = [
+        {
+            f"{name}_{key}".removesuffix("_mean"): one
+            for name, value in vars(result).items()
+            for key, one in (
+                vars(value) if isinstance(value, Estimate) else {"mean": value}
+            ).items()
+        }
+        for result in results
+    ]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    for number, result in enumerate(results):
-        cells: dict[str, object] = {}
-        for name, value in vars(result).items():
-            bounds = vars(value) if isinstance(value, Estimate) else {"mean": value}
-            cells |= {f"{name}_{key}".removesuffix("_mean"): one for key, one in bounds.items()}
-        writer.writerows([[*cells], cells.values()] if number == 0 else [cells.values()])
+    writer.writerows([[*rows[0]], *(row.values() for row in rows)])
     return text.getvalue()
 
 

@@ -160,14 +160,8 @@ def read_config(path: Path) -> dict[str, Any]:
     Raises:
         CheckpointError: it is damaged, or another version wrote it. OSError: it can't be read.
     """
-    config = path / CONFIG
-    if not config.exists():
-        return {}
-    try:
-        content = unsealed(read_json(config))
-    except (ValueError, RecursionError) as error:
-        raise CheckpointError(f"{config} is damaged: {error}") from error
-    if content.get("format") != FORMAT or "secret" not in content:
+    content = read_sealed(path / CONFIG)
+    if content and (content.get("format") != FORMAT or "secret" not in content):
         raise CheckpointError(
             f"{path} was made by another version or variant (format {content.get('format')!r:.80}, "
             f"not {FORMAT}), whose games can't be gone on with; choose another folder"
@@ -191,19 +185,27 @@ def secret_of(given: int | None, folder: Path) -> int:
     return read_config(folder).get("secret", fresh_seed()) if given is None else given
 
 
-def checksum(entry: dict[str, Any]) -> str:
-    """The CRC-32 of an entry's JSON text, 8 hexadecimal digits."""
-    return f"{zlib.crc32(json.dumps(entry, separators=(',', ':')).encode()):08x}"
-
-
 def line_of(entry: dict[str, Any]) -> bytes:
     """An entry with its checksum as a line of games.jsonl."""
     return json.dumps(sealed(entry), separators=(",", ":")).encode() + b"\n"
 
 
 def sealed(entry: dict[str, Any]) -> dict[str, Any]:
-    """An entry with its checksum."""
-    return {**entry, CHECKSUM: checksum(entry)}
+    """An entry with its checksum: the CRC-32 of its JSON text, 8 hexadecimal digits."""
+    text = json.dumps(entry, separators=(",", ":"))
+    return {**entry, CHECKSUM: f"{zlib.crc32(text.encode()):08x}"}
+
+
+def read_sealed(path: Path) -> dict[str, Any]:
+    """The content of a JSON file with a checksum; nothing if there is none.
+
+    Raises:
+        CheckpointError: it is damaged. OSError: it can't be read.
+    """
+    try:
+        return unsealed(read_json(path)) if path.exists() else {}
+    except (ValueError, RecursionError) as error:
+        raise CheckpointError(f"{path} is damaged: {error}") from error
 
 
 def unsealed(content: Any) -> dict[str, Any]:
@@ -215,6 +217,6 @@ def unsealed(content: Any) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise ValueError("it is no object")
     entry = {key: value for key, value in content.items() if key != CHECKSUM}
-    if content.get(CHECKSUM) != checksum(entry):
+    if content != sealed(entry):
         raise ValueError("its checksum is not that of its content")
     return entry

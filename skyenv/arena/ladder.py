@@ -56,11 +56,7 @@ def as_dict(ratings: Ratings, settings: Settings, command: str) -> Ladder:
         "anchors": {"names": [names[index] for index in ratings.anchors], "points": ANCHOR_POINTS},
         "seats": [share.rounded(4) for share in ratings.seats],
         "agents": [
-            {
-                **vars(settings.agents[index]),
-                **_means(ratings, index, settings),
-                "paired_seeds": int(ratings.played[index]),
-            }
+            {**_entry(ratings, index, settings), "paired_seeds": ratings.paired_seeds}
             for index in order
         ],
         "better": np.round(ratings.better[square], 4).tolist(),
@@ -80,8 +76,9 @@ def as_dict(ratings: Ratings, settings: Settings, command: str) -> Ladder:
     }
 
 
-def _means(ratings: Ratings, index: int, settings: Settings) -> dict[str, Any]:
-    means: dict[str, Any] = {
+def _entry(ratings: Ratings, index: int, settings: Settings) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        **vars(settings.agents[index]),
         "rating": ratings.points[index].rounded(1),
         "wins": ratings.wins[index].rounded(4),
         "vp": ratings.vp[index].rounded(2),
@@ -89,15 +86,15 @@ def _means(ratings: Ratings, index: int, settings: Settings) -> dict[str, Any]:
         "worst": None,
         "exploitability": None,
     }
-    if (worst := ratings.worst[index]) is not None:
-        means["worst"] = settings.agents[worst[0]].name
+    if (worst := ratings.worst(index)) is not None:
+        entry["worst"] = settings.agents[worst[0]].name
         par, share = 1 / settings.players, vars(worst[1])
-        means["exploitability"] = {name: round(max(0, share[name] - par), 4) for name in share}
-    return means
+        entry["exploitability"] = {name: round(max(0, share[name] - par), 4) for name in share}
+    return entry
 
 
 def _rounded(ratings: Ratings, one: int, other: int) -> dict[str, float] | None:
-    share = ratings.pairs[one][other]
+    share = ratings.pairs.get((one, other))
     return None if share is None else share.rounded(4)
 
 
@@ -108,13 +105,12 @@ def newcomer_as_dict(
     return {
         "format": FORMAT,
         "command": command,
-        **vars(settings.agents[0]),
+        **_entry(ratings, 0, settings),
         "players": settings.players,
         "side": settings.side,
         "ladder": {"date": shipped["date"], "anchors": shipped["anchors"]},
         "paired_seeds": ratings.paired_seeds,
         "games": ratings.games,
-        **_means(ratings, 0, settings),
         "place": 1
         + sum(agent["rating"]["mean"] > ratings.points[0].mean for agent in shipped["agents"]),
         "against": [

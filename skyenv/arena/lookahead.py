@@ -49,7 +49,6 @@ class LookaheadAgent(Agent):
     def __init__(self, policy: Agent) -> None:
         self.policy = policy
         self.name = f"lookahead({policy.name})"
-        self.description = f"one step of look-ahead, all seats playing on as {policy.name}"
         self.uses_observation = policy.uses_observation
 
     def act(self, decisions: Decisions) -> Int64:

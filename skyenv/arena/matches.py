@@ -5,7 +5,7 @@ tournament.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, Protocol, Unpack
 
 import numpy as np
@@ -64,16 +64,18 @@ class Played:
 
     seeds: Int64
     seating: Int64
-    ends: Int64 = field(init=False)
-    shares: npt.NDArray[np.float64] = field(init=False)
-    scores: Int64 = field(init=False)
-    decisions: Int64 = field(init=False)
-    turns: Int64 = field(init=False)
+    ends: Int64
+    shares: npt.NDArray[np.float64]
+    scores: Int64
+    decisions: Int64
+    turns: Int64
 
-    def __post_init__(self) -> None:
-        self.shares = np.zeros(self.seating.shape)
-        self.scores = np.zeros_like(self.seating)
-        self.ends, self.decisions, self.turns = np.zeros((3, len(self.seating)), np.int64)
+    @classmethod
+    def none(cls, seeds: Int64, seating: Int64) -> Played:
+        """Return games that aren't played yet."""
+        ends, decisions, turns = np.zeros((3, len(seating)), np.int64)
+        shares, scores = np.zeros(seating.shape), np.zeros_like(seating)
+        return cls(seeds, seating, ends, shares, scores, decisions, turns)
 
     @property
     def finished(self) -> npt.NDArray[np.bool_]:
@@ -183,7 +185,7 @@ def _new_match(agents: Sequence[Agent], seating: npt.ArrayLike, seeds: npt.Array
             "counted from 0"
         )
     numbers = seeds_of(np.atleast_1d(seeds), len(chairs))
-    return Played(numbers, chairs.astype(np.int64))
+    return Played.none(numbers, chairs.astype(np.int64))
 
 
 def _options(seats: int, side: str, **game: Unpack[GameKeywords]) -> GameOptions:

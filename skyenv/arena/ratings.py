@@ -58,6 +58,7 @@ import numpy.typing as npt
 
 from skyenv.arena.estimates import (
     CONFIDENCE,
+    GROUPS,
     RESAMPLES,
     Estimate,
     Floats,
@@ -66,7 +67,6 @@ from skyenv.arena.estimates import (
     with_data,
 )
 from skyenv.checks import Int64
-from skyenv.errors import OptionError
 
 ITERATIONS: Final = 500
 LONGEST_STEP: Final = 1.0
@@ -139,16 +139,14 @@ class Ratings:
         seats: the share of the wins that each seat would have among equal agents.
         wins: share of the wins in the games between different agents. vp: VP there. margin: own VP
             minus the best other's there.
-        pairs: in row i and column j, of the games that i or j won at tables of different agents
-            with both, the share of i; None where there are none.
+        pairs: by (i, j), of the games that i or j won at tables of different agents with both, the
+            share of i; without those who have none.
         predicted: float64 (K, K), the same by the ratings, in the mean over seats.
         duels: every two agents that played duels (more than two players).
-        worst: the opponent that is best alone against each agent, and its share of the wins; None
-            if none played so.
+        alone: by (i, j), the share of the wins that i has alone against j, or copies of it.
         apart: pairs of agents, counted from 0, whose games are reported and don't rate.
         anchors: indices of the agents whose mean rating is fixed.
-        paired_seeds, games: how many. played: int64 (K,), of how many paired seeds each agent has
-            games with different agents.
+        paired_seeds, games: how many.
 
     Against a ladder agent 0 alone is rated, and `wins`, `vp` and `margin` are its own.
     """
@@ -160,19 +158,25 @@ class Ratings:
     wins: list[Estimate]
     vp: list[Estimate]
     margin: list[Estimate]
-    pairs: list[list[Estimate | None]]
+    pairs: dict[tuple[int, int], Estimate]
     predicted: Floats
     duels: list[Duel]
-    worst: list[tuple[int, Estimate] | None]
+    alone: dict[tuple[int, int], Estimate]
     apart: list[tuple[int, ...]]
     anchors: list[int]
     paired_seeds: int
     games: int
-    played: Int64
 
     def order(self) -> list[int]:
         """The agents from the best to the worst."""
         return sorted(range(len(self.points)), key=lambda index: -self.points[index].mean)
+
+    def worst(self, agent: int) -> tuple[int, Estimate] | None:
+        """The opponent that is best alone against an agent, and its share of the wins; None if none
+        played so. The highest of many means would be high by luck, too; so the lower bound decides.
+        """
+        shares = [(one, share) for (one, other), share in self.alone.items() if other == agent]
+        return max(shares, key=lambda each: each[1].low, default=None)
 
 
 # ---- fitting ----
@@ -196,7 +200,7 @@ def _with_other_imaginary(weights: Weights, players: int, seed: int) -> Weights:
     of par 1 / `players`.
     """
     rng = np.random.default_rng([seed, players])
-    other = Weights.draw(rng, 1, players, weights.resamples)
+    other = Weights.draw(rng, 1, players, len(weights.drawn))
     return replace(weights, won=other.won, lost=other.lost)
 
 
@@ -214,7 +218,7 @@ def _fit(
         start: float64 (1 + r, K), the agents' parameters if only the first one's is looked for.
     """
     agents, players = duels.shape[1], games.seats.shape[1]
-    wins, counts, seatings = _sums(games, weights.paired_seeds, agents)
+    wins, counts, seatings = _sums(games, weights.drawn.shape[1], agents)
     pairs = np.array(list(itertools.combinations(range(agents), 2)))
     chairs = np.array(list(itertools.permutations(range(players), 2)))
     imaginary = np.full((len(pairs), len(chairs), players), EMPTY)
@@ -257,26 +261,18 @@ def rate(
     bootstrap samples, so that what is not known about the ladder is in the newcomer's interval too.
 
     Args:
-        results: at least one game of every agent that is rated.
+        results: at least one game of every agent that is rated, at tables of different agents.
         names: of the agents; they choose the anchor.
         seed: of the bootstrap. resamples: how many samples it takes, at least.
         ladder: float64 (1 + r, K − 1), the ratings of the other agents and r bootstrap samples of
             them; None: all agents are rated.
-        apart: pairs whose games of two players don't rate, unless an agent would have no others.
-
-    Raises:
-        OptionError: there are no games, or a rated agent has none at tables of different agents.
+        apart: pairs whose games don't rate, unless an agent would have no others.
     """
-    if not len(results.paired_seeds):
-        raise OptionError("there are no games to rate agents by")
     agents, players = len(names), results.seats.shape[1]
     rated = agents if ladder is None else 1
     mixed = np.array([len(set(seats)) == players for seats in results.seats.tolist()])
-    for agent, name in enumerate(names[:rated]):
-        if not (results.seats[mixed] == agent).any():
-            raise OptionError(f"agent {name} has no games with different agents to be rated by")
     numbers, paired_seed = np.unique(results.paired_seeds, return_inverse=True)
-    results = replace(results, paired_seeds=paired_seed)
+    results = replace(results, paired_seeds=paired_seed % GROUPS)
     different = _some(results, mixed)
     aside, rating = _set_aside(different, apart, rated)
     start = None
@@ -307,19 +303,12 @@ def rate(
         pairs=pairs,
         predicted=_predicted(points[0] / POINTS, seats[0]),
         duels=duels,
-        worst=_worst(pairs, duels, players),
+        alone=pairs if players == 2 else _alone_in(duels),
         apart=aside,
         anchors=anchors,
-        paired_seeds=weights.paired_seeds,
+        paired_seeds=len(numbers),
         games=len(results.seats),
-        played=_played(different, agents),
     )
-
-
-def _played(games: GameResults, agents: int) -> Int64:
-    """Return of how many paired seeds each agent has games, int64 (K,)."""
-    there = [(games.seats == agent).any(axis=1) for agent in range(agents)]
-    return np.array([len(np.unique(games.paired_seeds[one])) for one in there])
 
 
 def _some(games: GameResults, which: npt.NDArray[np.bool_]) -> GameResults:
@@ -330,8 +319,6 @@ def _set_aside(
     games: GameResults, apart: Sequence[tuple[int, ...]], rated: int
 ) -> tuple[list[tuple[int, ...]], GameResults]:
     """Return the pairs that are set aside, and the games that rate."""
-    if games.seats.shape[1] > 2:
-        return [], games
     aside = [tuple(sorted(pair)) in set(apart) for pair in games.seats.tolist()]
     left = _some(games, ~np.array(aside))
     if set(range(rated)) - set(left.seats.ravel().tolist()):
@@ -348,23 +335,10 @@ def _predicted(theta: Floats, seats: Floats) -> Floats:
     return np.asarray((1 / (1 + np.exp(-ahead))).mean(axis=2))
 
 
-def _worst(
-    pairs: list[list[Estimate | None]], duels: list[Duel], players: int
-) -> list[tuple[int, Estimate] | None]:
-    """See :class:`Ratings`. The highest of many means would be high by luck, too; so the lower
-    bound decides.
-    """
-    agents = range(len(pairs))
-    alone = {(duel.other, duel.one): duel.one_alone for duel in duels}
-    alone |= {(duel.one, duel.other): duel.other_alone for duel in duels}
-    if players == 2:
-        for one, other in itertools.permutations(agents, 2):
-            if (share := pairs[other][one]) is not None:
-                alone[one, other] = share
-    found = [
-        [(other, share) for (of, other), share in alone.items() if of == one] for one in agents
-    ]
-    return [max(some, key=lambda each: each[1].low, default=None) for some in found]
+def _alone_in(duels: list[Duel]) -> dict[tuple[int, int], Estimate]:
+    """See :class:`Ratings`."""
+    alone = {(duel.one, duel.other): duel.one_alone for duel in duels}
+    return alone | {(duel.other, duel.one): duel.other_alone for duel in duels}
 
 
 def better(one: Floats, other: Floats) -> Floats:
@@ -394,16 +368,16 @@ def _alone(games: GameResults, weights: Weights, agents: int) -> list[list[Estim
     return found
 
 
-def _pairs(games: GameResults, halves: Weights, agents: int) -> list[list[Estimate | None]]:
+def _pairs(games: GameResults, halves: Weights, agents: int) -> dict[tuple[int, int], Estimate]:
     """See :class:`Ratings`; `halves` are weights for shares whose par is ½."""
     there = _totals(games.seats, 1, agents) > 0
     won = _totals(games.seats, games.shares, agents)
-    pairs: list[list[Estimate | None]] = [[None] * agents for _ in range(agents)]
+    pairs = {}
     for one, other in itertools.permutations(range(agents), 2):
         either = won[one] + won[other]
         both = there[one] & there[other] & (either > 0)
         if both.any():
-            pairs[one][other] = halves.mean(
+            pairs[one, other] = halves.mean(
                 won[one][both], games.paired_seeds[both], per=either[both], share=True
             )
     return pairs

@@ -19,8 +19,8 @@ from __future__ import annotations
 
 import itertools
 import socket
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Final
 
@@ -117,19 +117,22 @@ class Settings:
 
     @property
     def apart(self) -> list[Group]:
-        """Pairs whose games of two players don't rate: a search and whom it searches with."""
+        """Pairs whose games don't rate: of two players, a search and whom it searches with."""
         agents = self.agents
         return [
             (one, other)
-            for one, other in pairs_of(len(agents), None)
-            if agents[one].knows(agents[other]) or agents[other].knows(agents[one])
+            for one, other in itertools.combinations(range(len(agents)), 2)
+            if self.players == 2
+            and (agents[one].knows(agents[other]) or agents[other].knows(agents[one]))
         ]
 
     def groups(self, paired_seed: int = 0) -> list[Group]:
         """Return who plays with whom in a paired seed."""
         everybody = tuple(range(len(self.agents)))
-        pairs = pairs_of(len(everybody), None if self.players == 2 else paired_seed)
-        groups: list[Group] = [pair for pair in pairs if 0 in pair or not self.newcomer]
+        pairs: Iterable[Group] = itertools.combinations(everybody, 2)
+        if self.players > 2:
+            pairs = pairs_of(len(everybody), paired_seed)
+        groups = [pair for pair in pairs if 0 in pair or not self.newcomer]
         return groups if self.players == 2 else [*groups, everybody]
 
     def seatings(self, group: Group, paired_seed: int) -> Int64:
@@ -162,12 +165,9 @@ def classes_of(agents: int, players: int) -> list[Int64]:
 
 
 @cache
-def pairs_of(agents: int, paired_seed: int | None) -> list[tuple[int, int]]:
-    """All pairs of so many agents; with a paired seed those at its distance in the circle alone."""
-    pairs = list(itertools.combinations(range(agents), 2))
-    if paired_seed is None:
-        return pairs
-    distance = 1 + paired_seed % (agents // 2)
+def pairs_of(agents: int, paired_seed: int) -> list[tuple[int, int]]:
+    """The pairs of so many agents at a paired seed's distance in the circle."""
+    pairs, distance = itertools.combinations(range(agents), 2), 1 + paired_seed % (agents // 2)
     return [pair for pair in pairs if distance in (pair[1] - pair[0], agents - pair[1] + pair[0])]
 
 
@@ -200,6 +200,14 @@ def entrants(specs: Sequence[str], players: int, side: str = "front") -> tuple[E
     if len(entries) < len(specs):
         raise OptionError(f"two agents have one name; there are {', '.join(entries)}")
     return tuple(entries.values())
+
+
+def with_newcomer(spec: str, specs: Sequence[str], players: int, side: str) -> tuple[Entrant, ...]:
+    """As :func:`entrants`, behind one more agent, which is called new if it is one of them."""
+    others, newcomer = entrants(specs, players, side), entrant(spec, players, side)
+    if newcomer.name in [one.name for one in others]:
+        newcomer = replace(newcomer, name=f"new {newcomer.name}")
+    return newcomer, *others
 
 
 def _digest(spec: str) -> str:

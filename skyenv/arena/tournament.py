@@ -27,8 +27,6 @@ from skyenv.work import Interrupt, Pool, open_pool
 LARGEST_ROUND: Final = 256
 # A longer round isn't followed by a larger one: Ctrl-C leaves its paired seeds unfinished.
 ROUND_SECONDS: Final = 15.0
-# So many paired seeds are counted for the progress bar.
-COUNTED: Final = 10**5
 
 
 class GroupSeeds(NamedTuple):
@@ -116,9 +114,10 @@ def play(
     """
     settings, limit = folder.settings, paired_seeds or MOST_PAIRED_SEEDS
     until = monotonic() + (float("inf") if minutes is None else 60 * minutes)
-    counted = range(limit if limit <= COUNTED else 0)
     total = sum(
-        len(settings.seatings(group, one)) for one in counted for group in settings.groups(one)
+        len(settings.seatings(group, one))
+        for one in range(paired_seeds or 0)
+        for group in settings.groups(one)
     )
     done = sum(len(games) for (number, _), games in folder.games.items() if number < limit)
     with (

@@ -73,13 +73,17 @@ WHOLE_GAMES: Final = {
 }
 """What a benchmark calls whole games: players and side."""
 
+
 FILE: Final = "beginnings.npz"
 
 
 @cache
 def _stored() -> dict[str, npt.NDArray[np.void]]:
     """The beginnings of all tasks, GAME_DTYPE (b,) each."""
-    with files("skyenv.engine").joinpath(FILE).open("rb") as file, np.load(file) as content:
+    with (
+        files("skyenv.engine").joinpath(FILE).open("rb") as file,
+        np.load(file) as content,
+    ):
         return {name: content[name] for name in content.files}
 
 

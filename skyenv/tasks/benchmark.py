@@ -27,17 +27,16 @@ import numpy as np
 
 from skyenv import __version__, tables
 from skyenv.agents import Agent, agents_help, decide_game, make_agent
-from skyenv.arena.estimates import Estimate, interval
+from skyenv.arena.estimates import interval, mean_of
 from skyenv.arena.evaluate import evaluate
-from skyenv.arena.folder import Folder, sealed, unsealed
+from skyenv.arena.folder import Folder, read_sealed, sealed
 from skyenv.arena.lookahead import LookaheadAgent
 from skyenv.arena.ratings import rate
-from skyenv.arena.schedule import Settings, entrant, entrants
+from skyenv.arena.schedule import Settings, entrant, with_newcomer
 from skyenv.arena.tournament import play
 from skyenv.engine.game import Game
 from skyenv.engine.options import table_label, table_name
-from skyenv.errors import CheckpointError
-from skyenv.files import check_writable, locked, read_json, write_atomically
+from skyenv.files import check_writable, locked, write_atomically
 from skyenv.options import (
     INTERRUPTED,
     Options,
@@ -104,10 +103,7 @@ class Parts:
 
     def __init__(self, folder: Path, who: str) -> None:
         self.folder, self.who, self._path = folder, who, folder / "parts.json"
-        try:
-            self._found = unsealed(read_json(self._path)) if self._path.exists() else {}
-        except ValueError as error:
-            raise CheckpointError(f"{self._path} is damaged: {error}") from error
+        self._found = read_sealed(self._path)
 
     def of(self, what: str, compute: Callable[[], Any], *, anew: bool = False) -> Any:
         """Return figures; they are computed and written if they aren't there, or `anew`."""
@@ -205,14 +201,10 @@ def _exact(options: BenchmarkOptions, agent: Agent, parts: Parts, task: str) -> 
         parts.of(f"{name}, {samples} samples", partial(measure, agent, name, samples))
         for name in (f"{task}/{index}" for index in range(options.positions))
     ]
-    means = {unit: _mean([row[unit] for row in rows]) for unit in ("nash_conv", "share")}
+    means = {
+        unit: mean_of([row[unit] for row in rows]).rounded(4) for unit in ("nash_conv", "share")
+    }
     return {"samples": samples, **means, "positions": rows}
-
-
-def _mean(values: list[float]) -> dict[str, float]:
-    mean = float(np.mean(values))
-    half = 1.96 * float(np.std(values, ddof=1)) / len(values) ** 0.5 if len(values) > 1 else 0.0
-    return Estimate(mean, mean - half, mean + half).rounded(4)
 
 
 # ---- games ----
@@ -224,10 +216,7 @@ def _table(options: BenchmarkOptions, parts: Parts, players: int, side: str) -> 
     Raises:
         KeyboardInterrupt: Ctrl-C has ended them.
     """
-    newcomer = entrant(options.agent, players, side)
-    if newcomer.name in PANEL:
-        newcomer = replace(newcomer, name=f"new {newcomer.name}")
-    agents = (newcomer, *entrants(PANEL, players, side))
+    agents = with_newcomer(options.agent, PANEL, players, side)
     settings = Settings(agents, players, side, secret=options.secret, newcomer=True)
     limit, workers, ray = options.paired_seeds, options.workers, options.ray
     with Folder(parts.folder / table_name(players, side), settings) as kept:
@@ -246,13 +235,7 @@ def against_panel(folder: Folder) -> dict[str, Any]:
     settings = folder.settings
     names = [one.name for one in settings.agents]
     ratings = rate(folder.results(), names, settings.seed)
-    if settings.players == 2:
-        won = dict(zip(names, ratings.pairs[0], strict=True))
-        lost = dict(zip(names, (row[0] for row in ratings.pairs), strict=True))
-    else:
-        duels = {names[duel.other]: duel for duel in ratings.duels if duel.one == 0}
-        won = {name: duel.one_alone for name, duel in duels.items()}
-        lost = {name: duel.other_alone for name, duel in duels.items()}
+    alone = {pair: share.rounded(4) for pair, share in ratings.alone.items()}
     return {
         "players": settings.players,
         "side": settings.side,
@@ -262,11 +245,11 @@ def against_panel(folder: Folder) -> dict[str, Any]:
         "par": 1 / settings.players,
         "panel": {one.name: one.version for one in settings.agents[1:]},
         "wins": ratings.wins[0].rounded(4),
-        "against": {name: one.rounded(4) for name, one in won.items() if one is not None},
+        "against": {names[other]: share for (one, other), share in alone.items() if one == 0},
         "exploiters": {
-            name: one.rounded(4)
-            for name, one in lost.items()
-            if one is not None and names[0] != f"new {name}"  # a copy wins par
+            names[one]: share
+            for (one, other), share in alone.items()
+            if other == 0 and names[0] != f"new {names[one]}"  # a copy wins par
         },
     }
 

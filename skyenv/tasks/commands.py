@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from skyenv.agents import Agent, agents_help, make_agent
+from skyenv.arena.estimates import interval, mean_of, percent
 from skyenv.engine.tasks import OF_AUCTIONS, TASKS, beginnings
 from skyenv.errors import CheckpointError
 from skyenv.files import check_writable, read_json, write_atomically
@@ -124,17 +123,8 @@ def table(rows: list[dict[str, Any]]) -> str:
         [row["position"], f"{row['nodes']:,}", f"{row['nash_conv']:.3f}", f"{row['share']:.1%}"]
         for row in rows
     ]
-    means = [
-        _mean([row[unit] for row in rows], form)
-        for unit, form in (("nash_conv", ".3f"), ("share", ".1%"))
-    ]
-    lines.append(["mean", "", *means])
-    return columns(lines)
-
-
-def _mean(values: list[float], form: str) -> str:
-    wide = 1.96 * np.std(values, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
-    return f"{np.mean(values):{form}} ± {wide:{form}}"
+    conv, share = (mean_of([row[unit] for row in rows]) for unit in ("nash_conv", "share"))
+    return columns([*lines, ["mean", "", interval(conv, 3), percent(share)]])
 
 
 def loss_lines(rows: list[dict[str, Any]]) -> str:

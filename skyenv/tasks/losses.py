@@ -83,9 +83,14 @@ def _loss(
 
 def path_to(tree: Tree, node: int) -> list[str]:
     """What leads to a node, in words: whole bids where they are whole."""
+    steps: list[tuple[int, int]] = []
+    while node > 0:
+        edge = int(np.flatnonzero(tree.child == node)[0])
+        node = int(np.searchsorted(tree.first, edge, side="right")) - 1
+        steps.insert(0, (node, int(tree.action[edge])))
     words: list[str] = []
     laid_down: list[str] = []
-    for parent, action in _steps_to(tree, node):
+    for parent, action in steps:
         if tree.kind[parent] == CHANCE:
             cards = np.repeat(CARD_VALUES, [*ALEA_SETS][action])
             words.append(f"Alea turns up {' '.join(map(str, cards))}")
@@ -97,13 +102,3 @@ def path_to(tree: Tree, node: int) -> list[str]:
             words.append(f"seat {tree.kind[parent]} {what}")
             laid_down = []
     return [*words, *([f"it lays down {' + '.join(laid_down)}"] if laid_down else [])]
-
-
-def _steps_to(tree: Tree, node: int) -> list[tuple[int, int]]:
-    """The nodes above a node, from the root on, and the action that was taken in each."""
-    steps: list[tuple[int, int]] = []
-    while node > 0:
-        edge = int(np.flatnonzero(tree.child == node)[0])
-        node = int(np.searchsorted(tree.first, edge, side="right")) - 1
-        steps.append((node, int(tree.action[edge])))
-    return steps[::-1]

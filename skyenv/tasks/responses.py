@@ -18,17 +18,15 @@ import numpy.typing as npt
 
 from skyenv.agents.deciding import checked_actions, decisions_in
 from skyenv.agents.interface import Agent
-from skyenv.engine.games import Games
+from skyenv.arena.matches import batch_of
 from skyenv.rules.components import BLACK
 from skyenv.tasks.best_response import Policy, nodes_of, spread_level
 from skyenv.tasks.tree import CHANCE, Beginning
 
 ROWS: Final = 4096
 """Decisions that an agent is asked at once."""
-TRIED: Final = (8, 512)
-"""Decisions by which the time is estimated; the more only where the fewer took little time."""
-LONG_TRIAL: Final = 0.5
-"""Seconds."""
+TRIED: Final = 32
+"""Nodes by which the time is estimated."""
 
 
 @dataclass(frozen=True)
@@ -71,19 +69,14 @@ def seconds_for(agent: Agent, beginning: Beginning, samples: int) -> float:
     """How long it takes, at most, to ask an agent everything: by a few decisions of the tree."""
     tree = beginning.tree
     deciding = np.flatnonzero(tree.kind < CHANCE)
-    some = deciding[:: max(len(deciding) // max(TRIED), 1)]
-    reach = np.ones((len(tree.kind), len(tree.hands), max(map(len, tree.hands))))
-    asked = questions(beginning, some, reach)
-    rates = []
-    for number in (1, *TRIED):  # the first may compile
-        few = Questions(asked.node[:number], asked.hand[:number], asked.states[:number])
-        begun = time.perf_counter()
-        ask(agent, beginning.name, few, 1)
-        seconds = time.perf_counter() - begun
-        rates.append(seconds / max(len(few.node), 1))
-        if seconds > LONG_TRIAL and number > 1:
-            break
-    return min(rates) * samples * float(most_decisions(beginning).sum())
+    reach = np.zeros((len(tree.kind), len(tree.hands), max(map(len, tree.hands))))
+    reach[:, :, 0] = 1.0
+    asked = questions(beginning, deciding[:: len(deciding) // TRIED + 1], reach)
+    ask(agent, asked, 1)  # compiles
+    begun = time.perf_counter()
+    ask(agent, asked, 1)
+    each = (time.perf_counter() - begun) / max(len(asked.node), 1)
+    return each * samples * float(most_decisions(beginning).sum())
 
 
 def questions(
@@ -158,18 +151,14 @@ def deal_others(
     return possible
 
 
-def ask(agent: Agent, name: str, asked: Questions, samples: int) -> npt.NDArray[np.int64]:
+def ask(agent: Agent, asked: Questions, samples: int) -> npt.NDArray[np.int64]:
     """The agent's actions, int64 (samples, q), at evenly spaced random numbers."""
     actions = np.zeros((samples, len(asked.node)), np.int64)
     numbers = (np.arange(samples) + 0.5) / samples
     for first in range(0, len(asked.node), ROWS):
-        states = asked.states[first : first + ROWS]
-        observation = "scaled" if agent.uses_observation else None
-        games = Games(len(states), task=name, seed=0, autoreset=False, observation=observation)
-        games.state[:] = states
-        games.refresh()
+        games = batch_of(asked.states[first : first + ROWS])
         for sample, number in enumerate(numbers):
-            uniform = np.full(len(states), number)
+            uniform = np.full(games.num_games, number)
             decisions = decisions_in(games, agent, uniform=uniform)
             actions[sample, first : first + ROWS] = checked_actions(agent, decisions)
     return actions
@@ -196,7 +185,7 @@ def policy_of(agent: Agent, beginning: Beginning, samples: int = 32) -> Iterator
         deciding = level[tree.kind[level] < CHANCE]
         if len(deciding):
             asked = questions(beginning, deciding, reach)
-            actions = ask(agent, beginning.name, asked, samples)
+            actions = ask(agent, asked, samples)
             note_answers(beginning, asked, actions, policy)
         spread_level(nodes, policy, reach, level)
         yield policy

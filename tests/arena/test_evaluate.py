@@ -13,7 +13,7 @@ from skyenv.arena.matches import Played, rotations
 
 
 def test_summary_by_hand() -> None:
-    played = Played(np.array([4, 4, 5, 5, 6, 6]), rotations(2, 3))
+    played = Played.none(np.array([4, 4, 5, 5, 6, 6]), rotations(2, 3))
     played.ends[:] = [1, 2, 1, 3, 1, 0]  # the third paired seed lacks a game
     played.shares[:] = np.array([[1, 0], [0, 1], [0.5, 0.5], [1, 0], [1, 0], [0, 0]])
     played.scores[:] = [[30, 20], [10, 50], [40, 40], [60, 30], [999, 0], [0, 0]]

@@ -19,6 +19,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from skyenv.checks import Int64
+
 Floats = npt.NDArray[np.float64]
 
 CONFIDENCE: Final = 0.95
@@ -111,7 +113,7 @@ class Weights:
     def mean(
         self,
         values: npt.ArrayLike,
-        paired_seed: npt.NDArray[np.int64],
+        paired_seed: Int64,
         *,
         per: npt.ArrayLike | None = None,
         share: bool = False,
@@ -122,7 +124,7 @@ class Weights:
     def samples(
         self,
         values: npt.ArrayLike,
-        paired_seed: npt.NDArray[np.int64],
+        paired_seed: Int64,
         *,
         per: npt.ArrayLike | None = None,
         share: bool = False,

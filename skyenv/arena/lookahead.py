@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from skyenv.agents import Agent, Decisions, decide, decisions_in
+from skyenv.arena.estimates import Floats
 from skyenv.arena.matches import batch_of
 from skyenv.checks import Int64
 from skyenv.engine.games import Games, results
@@ -26,8 +26,6 @@ LEAST: Final = 1e-3
 """Actions that the agent holds to be less probable aren't tried."""
 ROWS: Final = 4096
 """Games that are played on at once."""
-
-Floats = npt.NDArray[np.float64]
 
 
 class LookaheadAgent(Agent):

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, decide_each, decide_game
+from skyenv.arena.estimates import Floats
 from skyenv.checks import Int64, check_integer
 from skyenv.engine.game import Game
 from skyenv.engine.games import Games, results
@@ -65,7 +66,7 @@ class Played:
     seeds: Int64
     seating: Int64
     ends: Int64
-    shares: npt.NDArray[np.float64]
+    shares: Floats
     scores: Int64
     decisions: Int64
     turns: Int64

@@ -238,7 +238,7 @@ def _fit(
     return strengths(wins, counts, places(seatings, agents), start=start)
 
 
-def _totals(seats: Int64, values: npt.ArrayLike, agents: int) -> npt.NDArray[np.float64]:
+def _totals(seats: Int64, values: npt.ArrayLike, agents: int) -> Floats:
     """What each agent has in all its seats of values of seats, (k, players): float64 (K, k)."""
     return np.stack([np.where(seats == agent, values, 0.0).sum(axis=1) for agent in range(agents)])
 

@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from skyenv.checks import Int64
 from skyenv.engine.kernels import CARD_VP, outcome_of, results
 from skyenv.errors import OptionError, shown
 from skyenv.rules.components import MAX_PLAYERS
@@ -148,7 +149,7 @@ def payoffs(beginning: str, state: npt.NDArray[np.void]) -> list[float]:
 
 def _standing(
     state: npt.NDArray[np.void],
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+) -> tuple[Int64, Int64]:
     """Every seat's margin over the best other one, had all districts been scored, and its cards."""
     seats = np.arange(int(state["num_players"][0]))
     worth = state["floors"][0].astype(np.int64) * state["value"][0]

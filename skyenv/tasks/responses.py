@@ -18,7 +18,9 @@ import numpy.typing as npt
 
 from skyenv.agents.deciding import checked_actions, decisions_in
 from skyenv.agents.interface import Agent
+from skyenv.arena.estimates import Floats
 from skyenv.arena.matches import batch_of
+from skyenv.checks import Int64
 from skyenv.rules.components import BLACK
 from skyenv.tasks.best_response import Policy, nodes_of, spread_level
 from skyenv.tasks.tree import CHANCE, Beginning
@@ -39,12 +41,12 @@ class Questions:
             that fit.
     """
 
-    node: npt.NDArray[np.int64]
-    hand: npt.NDArray[np.int64]
+    node: Int64
+    hand: Int64
     states: npt.NDArray[np.void]
 
 
-def depths_of(beginning: Beginning) -> npt.NDArray[np.int64]:
+def depths_of(beginning: Beginning) -> Int64:
     """How many edges lead to each node, int64 (n,)."""
     tree = beginning.tree
     depths = np.zeros(len(tree.kind), np.int64)
@@ -54,7 +56,7 @@ def depths_of(beginning: Beginning) -> npt.NDArray[np.int64]:
     return depths
 
 
-def most_decisions(beginning: Beginning) -> npt.NDArray[np.int64]:
+def most_decisions(beginning: Beginning) -> Int64:
     """How many decisions there are at each depth, one for every hand with a choice, int64 (d,): an
     agent isn't asked more.
     """
@@ -79,9 +81,7 @@ def seconds_for(agent: Agent, beginning: Beginning, samples: int) -> float:
     return each * samples * float(most_decisions(beginning).sum())
 
 
-def questions(
-    beginning: Beginning, nodes: npt.NDArray[np.int64], reach: Any, last: bool = False
-) -> Questions:
+def questions(beginning: Beginning, nodes: Int64, reach: Any, last: bool = False) -> Questions:
     """The decisions to ask an agent in some nodes of one depth.
 
     Args:
@@ -118,8 +118,8 @@ def deal_others(
     beginning: Beginning,
     seat: int,
     states: npt.NDArray[np.void],
-    held: npt.NDArray[np.int64],
-    chances: npt.NDArray[np.float64],
+    held: Int64,
+    chances: Floats,
     last: bool,
 ) -> npt.NDArray[np.bool_]:
     """Give the other seats hands that fit what they have shown.
@@ -151,7 +151,7 @@ def deal_others(
     return possible
 
 
-def ask(agent: Agent, asked: Questions, samples: int) -> npt.NDArray[np.int64]:
+def ask(agent: Agent, asked: Questions, samples: int) -> Int64:
     """The agent's actions, int64 (samples, q), at evenly spaced random numbers."""
     actions = np.zeros((samples, len(asked.node)), np.int64)
     numbers = (np.arange(samples) + 0.5) / samples
@@ -191,9 +191,7 @@ def policy_of(agent: Agent, beginning: Beginning, samples: int = 32) -> Iterator
         yield policy
 
 
-def note_answers(
-    beginning: Beginning, asked: Questions, actions: npt.NDArray[np.int64], policy: Policy
-) -> None:
+def note_answers(beginning: Beginning, asked: Questions, actions: Int64, policy: Policy) -> None:
     """Write the shares of the answers into a policy."""
     tree = beginning.tree
     hands = np.array([len(own) for own in beginning.hands])[tree.kind[asked.node]]

@@ -40,8 +40,8 @@ def as_dict(ratings: Ratings, settings: Settings, command: str) -> Ladder:
         ratings: of the agents of the settings.
         settings: of the tournament. command: that played it.
     """
-    order = ratings.order()
     names = [agent.name for agent in settings.agents]
+    order = sorted(range(len(names)), key=lambda index: -ratings.points[index].mean)
     square = np.ix_(order, order)
     return {
         "format": FORMAT,

@@ -167,10 +167,6 @@ class Ratings:
     paired_seeds: int
     games: int
 
-    def order(self) -> list[int]:
-        """The agents from the best to the worst."""
-        return sorted(range(len(self.points)), key=lambda index: -self.points[index].mean)
-
     def worst(self, agent: int) -> tuple[int, Estimate] | None:
         """The opponent that is best alone against an agent, and its share of the wins; None if none
         played so. The highest of many means would be high by luck, too; so the lower bound decides.
@@ -224,9 +220,7 @@ def _fit(
     imaginary = np.full((len(pairs), len(chairs), players), EMPTY)
     imaginary[:, np.arange(len(chairs))[:, None], chairs] = pairs[:, None]
     # Games of a paired seed that a pair decides: in duels,
-    decided = 2.0 if players == 2 else 2.0 * players
-    if 2 < players <= agents:
-        decided *= (players - 1) / (agents - 1)  # and at mixed tables
+    decided = 2.0 if players == 2 else 2.0 * players * ((players - 1) / (agents - 1))  # or mixed
     duels = decided / (agents - 1) * duels
     either = (duels + duels.transpose(0, 2, 1))[:, pairs[:, 0], pairs[:, 1]]
     played = weights.sums(np.concatenate([wins, counts], axis=1))

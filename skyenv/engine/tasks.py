@@ -143,8 +143,8 @@ def payoffs(beginning: str, state: npt.NDArray[np.void]) -> list[float]:
     (margin_before, cards_before), (margin, cards) = map(_standing, (beginnings(beginning), state))
     paid = cards_before - cards
     from_others = (paid.sum() - paid) / (len(paid) - 1)
-    payoff: list[float] = (margin - margin_before + CARD_VP * (from_others - paid)).tolist()
-    return [round(vp, 2) for vp in payoff]
+    payoff = margin - margin_before + CARD_VP * (from_others - paid)
+    return [round(vp, 2) for vp in payoff.tolist()]
 
 
 def _standing(

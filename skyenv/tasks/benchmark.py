@@ -141,8 +141,7 @@ def run_benchmark(options: BenchmarkOptions) -> int:
             parts.of("cost", lambda: spent, anew=True)
     content["cost"] |= {"cpu_seconds": spent[0], "seconds": spent[1]}
     if options.json is not None:
-        text = json.dumps(content, indent=1, ensure_ascii=False)
-        write_atomically(options.json, f"{text}\n")
+        write_atomically(options.json, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     print(report(content))
     return 0
 
@@ -218,9 +217,15 @@ def _table(options: BenchmarkOptions, parts: Parts, players: int, side: str) -> 
     """
     agents = with_newcomer(options.agent, PANEL, players, side)
     settings = Settings(agents, players, side, secret=options.secret, newcomer=True)
-    limit, workers, ray = options.paired_seeds, options.workers, options.ray
     with Folder(parts.folder / table_name(players, side), settings) as kept:
-        if play(kept, paired_seeds=limit, workers=workers, ray=ray, progress=True):
+        interrupted = play(
+            kept,
+            paired_seeds=options.paired_seeds,
+            workers=options.workers,
+            ray=options.ray,
+            progress=True,
+        )
+        if interrupted:
             raise KeyboardInterrupt
         return against_panel(kept)
 
@@ -271,8 +276,8 @@ def _exploit(
     name = exploiter if isinstance(exploiter, str) else best.name
 
     def share() -> dict[str, float]:
-        table = partial(evaluate, exploiter, [agent], players, side, paired_seeds)
-        results = table(secret=secret, deterministic=True, progress=True)
+        played = (exploiter, [agent], players, side, paired_seeds)
+        results = evaluate(*played, secret=secret, deterministic=True, progress=True)
         if not results or results[0].interrupted:
             raise KeyboardInterrupt
         return results[0].share.rounded(4)

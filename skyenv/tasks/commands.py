@@ -81,10 +81,9 @@ def _asked(agent: Agent, beginning: Beginning, samples: int) -> Policy:
 def measure_exploitability(options: ExploitabilityOptions) -> None:
     """Run the command."""
     agent = make_agent(options.agent)
-    players = TASKS[options.task].num_players
     told = {
         "agent": options.agent,
-        "version": agent.version_at(players, "front"),
+        "version": agent.version_at(TASKS[options.task].num_players, "front"),
         "task": options.task,
         "samples": options.samples,
     }
@@ -92,8 +91,8 @@ def measure_exploitability(options: ExploitabilityOptions) -> None:
     for index in range(len(rows), min(options.positions, len(beginnings(options.task)))):
         rows.append(measure(agent, f"{options.task}/{index}", options.samples))
         if options.json is not None:
-            text = json.dumps({**told, "positions": rows}, indent=1)
-            write_atomically(options.json, f"{text}\n")
+            content = {**told, "positions": rows}
+            write_atomically(options.json, json.dumps(content, indent=1) + "\n")
     print(table(rows))
     print(loss_lines(rows))
 

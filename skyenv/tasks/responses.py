@@ -147,8 +147,7 @@ def deal_others(
     chosen = fits.shape[1] - 1 - fits[:, ::-1].argmax(axis=1) if last else fits.argmax(axis=1)
     for other, hands in zip(others, deals, strict=True):
         states["hand"][:, other, BLACK] = shown[other] + beginning.hands[other][hands[chosen]]
-    possible: npt.NDArray[np.bool_] = np.asarray(fits.any(axis=1))
-    return possible
+    return np.asarray(fits.any(axis=1))
 
 
 def ask(agent: Agent, asked: Questions, samples: int) -> Int64:

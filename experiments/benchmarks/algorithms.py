@@ -34,15 +34,10 @@ from skyenv.files import read_json, write_atomically
 from skyenv.options import Options, exit_code, option, parse
 
 COMMAND: Final = "python -m experiments.benchmarks.algorithms"
-POSITIONS: Final = 8
-CHECKPOINTS: Final = 6
-"""Judgements of a run of the usual length: each after twice the decisions of the one before."""
-RESAMPLES: Final = 10_000
 METHOD: Final = (
     "NashConv in VP, exact, the mean over beginnings 0 to 7; interquartile mean over seeds with "
     "95 % intervals by the bootstrap; processor time without judging."
 )
-UNITS: Final = ("decisions", "seconds of processor time")
 
 Run = list[dict[str, Any]]
 """Judgements of a run: ``"decisions"``, ``"seconds"`` of processor time (learning alone), and
@@ -74,7 +69,7 @@ class AlgorithmsOptions(Options):
 @cache
 def exams_of(task: str) -> tuple[Exam, ...]:
     """The beginnings of a task by which all are judged."""
-    return tuple(Exam(f"{task}/{index}") for index in range(POSITIONS))
+    return tuple(Exam(f"{task}/{index}") for index in range(8))
 
 
 def run(name: str, task: str, seed: int, decisions: int) -> Run:
@@ -82,7 +77,8 @@ def run(name: str, task: str, seed: int, decisions: int) -> Run:
     algorithm, exams = ALGORITHMS[name], exams_of(task)
     learner = algorithm.start(Problem(task, seed, decisions, exams))
     reached, _ = next(learner)  # compiles and loads
-    due, seconds, points = decisions / 2 ** (CHECKPOINTS - 1), 0.0, []
+    # A run of the usual length is judged six times, each after twice the decisions.
+    due, seconds, points = decisions / 32, 0.0, []
     while reached < decisions * algorithm.share:
         begun = time.process_time()
         reached, answer = next(learner)
@@ -119,7 +115,7 @@ def interval(scores: Floats) -> Floats:
     Args:
         scores: float64 (runs, k).
     """
-    drawn = np.random.default_rng(1).integers(len(scores), size=(len(scores), RESAMPLES))
+    drawn = np.random.default_rng(1).integers(len(scores), size=(len(scores), 10_000))
     return np.quantile(interquartile_mean(scores[drawn]), (0.025, 0.975), axis=0)
 
 
@@ -152,8 +148,7 @@ def curve(name: str, task: str, runs: Sequence[Run]) -> Curve:
     across = np.median([decisions, seconds], axis=1)
     told = zip(*across, interquartile_mean(scores), *interval(scores), strict=True)
     for made, spent, middle, low, high in told:
-        after = f"{task} after {made:,.0f} decisions, {spent:.3g} s"
-        label = f"{ALGORITHMS[name].label}: {after}"
+        label = f"{ALGORITHMS[name].label}: {task} after {made:,.0f} decisions, {spent:.3g} s"
         figures.append(Figure(label, float(middle), float(low), float(high), "VP", len(runs)))
     return across, figures
 
@@ -169,7 +164,8 @@ def draw(found: dict[tuple[str, str], Curve], path: Path) -> None:
     tasks = list(dict.fromkeys(task for _, task in found))
     picture = Picture(figsize=(11, 4.2 * len(tasks)), layout="constrained")
     places = picture.subplots(len(tasks), 2, squeeze=False, sharey="row")
-    for (row, task), unit in itertools.product(enumerate(tasks), range(2)):
+    units = enumerate(("decisions", "seconds of processor time"))
+    for (row, task), (unit, label) in itertools.product(enumerate(tasks), units):
         axes = places[row, unit]
         lines = {
             ALGORITHMS[name].label: list(zip(across[unit], figures, strict=True))
@@ -177,7 +173,7 @@ def draw(found: dict[tuple[str, str], Curve], path: Path) -> None:
             if of == task
         }
         draw_lines(axes, lines)
-        axes.set(title=task, xlabel=UNITS[unit], ylabel="NashConv, VP", xscale="log", yscale="log")
+        axes.set(title=task, xlabel=label, ylabel="NashConv, VP", xscale="log", yscale="log")
     places[0, 1].legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
     save(picture, path)
 
@@ -200,16 +196,14 @@ def compare(arguments: Sequence[str]) -> None:
     for name, task, seed, path in planned(options):
         if not path.exists():
             points = run(name, task, seed, options.decisions)
-            text = json.dumps({"budget": options.decisions, "points": points})
-            write_atomically(path, f"{text}\n")
+            write_atomically(path, json.dumps({"budget": options.decisions, "points": points}))
             print(f"{path.stem}: {np.mean(points[-1]['nash_conv']):.4f} VP", flush=True)
     found = curves(options)
-    command = f"{COMMAND} {shlex.join(arguments)}".strip()
     figures = [one for _, told in found.values() for one in told]
-    write(options.out / "algorithms.json", command, METHOD, figures)
+    write(
+        options.out / "algorithms.json", shlex.join([*COMMAND.split(), *arguments]), METHOD, figures
+    )
     draw(found, options.out / "algorithms.png")
-    for _, (*_, last) in found.values():
-        print(f"{last.name}: {last.median:.3g} VP [{last.lowest:.3g}, {last.highest:.3g}]")
 
 
 if __name__ == "__main__":

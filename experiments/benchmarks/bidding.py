@@ -24,14 +24,11 @@ from skyenv.tasks.tree import Beginning
 TASKS: Final = ("duel-4", "alea-4")
 AGENTS: Final = {"greedy": 4, "trained": 16, "ismcts-trained": 1, "equilibrium": 0}
 """At how many random numbers every decision of theirs is asked; an equilibrium is solved."""
-SHARE: Final = 0.002
-"""Of the payoffs' range: NashConv of what counts as an equilibrium."""
 
 PASSES, ENDS, CARDS, BUILDS = 0, 1, 2, 5
 """Levels of actions, the more is bid the higher; those of cards are 2 to 4, by value."""
 SHARES: Final = ("gives up", "goes on", "jump")
-NEVER: Final = -1e9
-"""VP of what isn't legal."""
+NEVER: Final = -1e9  # VP of what isn't legal
 
 
 def bidding(scale: Scale) -> Iterator[Figure]:
@@ -52,7 +49,7 @@ def bidding(scale: Scale) -> Iterator[Figure]:
             if samples:
                 *_, policy = policy_of(make_agent(name), beginning, samples)
             else:
-                *_, (policy, *_) = solve(beginning.tree, SHARE)
+                *_, (policy, *_) = solve(beginning.tree, 0.002)
             rows.append(play(beginning, policy))
         for column in rows[0]:
             yield mean(f"{name}, {task}", column, [row[column] for row in rows])
@@ -127,5 +124,4 @@ def habits(beginning: Beginning, judge: Judge, policy: Policy, seat: int) -> dic
 def levels(actions: npt.NDArray[np.int16]) -> Int64:
     """Return the level of each action."""
     named = [actions == PASS, actions == BID_DONE, actions >= BUILD]
-    cards = CARDS + (actions.astype(np.int64) - BID) % NUM_RANKS
-    return np.select(named, [PASSES, ENDS, BUILDS], cards)
+    return np.select(named, [PASSES, ENDS, BUILDS], CARDS + (actions - BID) % NUM_RANKS)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
@@ -33,8 +34,6 @@ EVERY: Final = 16
 """One of so many decisions is looked at for its information set."""
 SECRET: Final = 1
 ENDS: Final = {"BUS-5": END_BUSINESSES, "STOP-6": END_STOPS, "END-5": END_TRUNCATED}
-PRICES: Final = (4, 10, 15, 20, 100)
-"""Prices of auctions are told in bands, each from one of these numbers to the next."""
 GIFT: Final = np.array([2, 1, 1], np.int8)
 """Black cards that a seat gets before the first turn: 4s, 5s, 6s."""
 
@@ -54,9 +53,16 @@ def game(scale: Scale) -> Iterator[Figure]:
     """
     deals, fewer = scale.of(1000), scale.of(250)
     for players, side in itertools.product((2, 3, 4)[: scale.of(3)], SIDES):
+        table = f"{players} players, {side}"
         for name in AGENTS:
-            yield from mirror(name, players, side, deals)
-        yield from black_card("trained", players, side, fewer)
+            yield from named(f"{name}, {table}", mirror(name, players, side, deals))
+        yield from named(f"trained, {table}", black_card("trained", players, side, fewer))
+
+
+def named(label: str, figures: Iterable[Figure]) -> Iterator[Figure]:
+    """Put a label before the names of figures."""
+    for one in figures:
+        yield replace(one, name=f"{label}: {one.name}")
 
 
 def percent(name: str, part: Estimate) -> Figure:
@@ -109,24 +115,22 @@ def mirror(name: str, players: int, side: str, deals: int) -> Iterator[Figure]:
     """Play mirror games."""
     seating, each, bidding = np.zeros((deals, players), np.int64), np.arange(deals), Bidding()
     played = play_games([make_agent(name)], seating, each, side, secret=SECRET, onlooker=bidding)
-    label = f"{name}, {players} players, {side}"
     weights = Weights.draw(np.random.default_rng(0), deals, players)
     for seat in range(players):
-        wins = weights.mean(played.shares[:, seat], each, share=True)
-        yield percent(f"{label}: seat {seat}", wins)
-    yield spread(f"{label}: turns", played.turns)
-    yield spread(f"{label}: decisions", played.decisions)
+        yield percent(f"seat {seat}", weights.mean(played.shares[:, seat], each, share=True))
+    yield spread("turns", played.turns)
+    yield spread("decisions", played.decisions)
     legal = np.array(bidding.legal)
-    yield spread(f"{label}: legal actions", legal)
-    yield share(f"{label}: only one", (legal == 1).mean())
+    yield spread("legal actions", legal)
+    yield share("only one", (legal == 1).mean())
     for rule, end in ENDS.items():
-        yield share(f"{label}: {rule}", (played.ends == end).mean())
-    yield figure(f"{label}: tree log₁₀", "", [float(np.log10(legal).sum() / deals)])
+        yield share(rule, (played.ends == end).mean())
+    yield figure("tree log₁₀", "", [float(np.log10(legal).sum() / deals)])
     middle, high = np.percentile(bidding.hands, [50, 95])
-    yield Figure(f"{label}: hands log₁₀", float(middle), 0.0, float(high), "", 1)
+    yield Figure("hands log₁₀", float(middle), 0.0, float(high), "", 1)
     for column, scores in (("winner", played.scores.max(1)), ("last", played.scores.min(1))):
-        yield figure(f"{label}: {column}", "VP", [float(scores.mean())])
-    yield from auctions(label, bidding.columns(), deals)
+        yield figure(column, "VP", [float(scores.mean())])
+    yield from auctions(bidding.columns(), deals)
 
 
 # ---- auctions ----
@@ -193,32 +197,32 @@ class Bidding(Onlooker):
         return columns | {"auction": np.cumsum(columns["begins"]) - 1}
 
 
-def auctions(label: str, seen: dict[str, Array], deals: int) -> Iterator[Figure]:
+def auctions(seen: dict[str, Array], deals: int) -> Iterator[Figure]:
     """Tell of the auctions of games."""
     number, wins, done = seen["begins"].sum(), seen["wins"], seen["action"] == BID_DONE
     paid, black = seen["cards"][wins], seen["black"][wins]
     bidders = seen["auction"] * MAX_PLAYERS + seen["seat"]
     first = np.unique(bidders, return_index=True)[1]
-    yield spread(f"{label}: auctions", np.bincount(seen["match"][seen["begins"]], minlength=deals))
-    yield figure(f"{label}: bidders", "", [len(np.unique(bidders[done])) / number])
-    yield share(f"{label}: no player wins", 1 - wins.sum() / number)
-    yield spread(f"{label}: price", seen["total"][wins])
-    yield spread(f"{label}: cards", paid)
-    yield share(f"{label}: black", black.sum() / paid.sum())
-    yield share(f"{label}: stops", (seen["action"][wins] == STOP).mean())
+    yield spread("auctions", np.bincount(seen["match"][seen["begins"]], minlength=deals))
+    yield figure("bidders", "", [len(np.unique(bidders[done])) / number])
+    yield share("no player wins", 1 - wins.sum() / number)
+    yield spread("price", seen["total"][wins])
+    yield spread("cards", paid)
+    yield share("black", black.sum() / paid.sum())
+    yield share("stops", (seen["action"][wins] == STOP).mean())
     raises = done & (seen["highest"] > 0)
     above = (seen["total"] - seen["highest"])[raises]
-    yield spread(f"{label}: opening", seen["total"][done & ~raises])
-    yield spread(f"{label}: raise", above)
-    yield share(f"{label}: jump", (above > max(CARD_VALUES)).mean())
-    yield share(f"{label}: passes", 1 - np.isin(bidders[first], bidders[done]).mean())
-    yield share(f"{label}: can't bid", (seen["legal"][first] == 1).mean())
+    yield spread("opening", seen["total"][done & ~raises])
+    yield spread("raise", above)
+    yield share("jump", (above > max(CARD_VALUES)).mean())
+    yield share("passes", 1 - np.isin(bidders[first], bidders[done]).mean())
+    yield share("can't bid", (seen["legal"][first] == 1).mean())
     built = seen["builds"]
-    for low, high in itertools.pairwise(PRICES):
+    for low, high in itertools.pairwise((4, 10, 15, 20, 100)):
         band = built & (seen["total"] >= low) & (seen["total"] < high)
-        yield spread(f"{label}: {low} to {high - 1}", seen["vp"][band], "VP")
+        yield spread(f"{low} to {high - 1}", seen["vp"][band], "VP")
     a_card = seen["vp"][built].sum() / seen["cards"][built].sum()
-    yield figure(f"{label}: a card", "VP", [float(a_card)])
+    yield figure("a card", "VP", [float(a_card)])
 
 
 class Gift(Onlooker):
@@ -253,6 +257,5 @@ def black_card(name: str, players: int, side: str, deals: int) -> Iterator[Figur
     others = (played.scores.sum(axis=1) - played.scores[row, gifted]) / (players - 1)
     vp = weights.mean((played.scores[row, gifted] - others) / cards, each)
     wins = weights.mean((played.shares[row, gifted] - 1 / players) / cards, each)
-    label = f"{name}, {players} players, {side}: black card"
-    yield Figure(label, vp.mean, vp.low, vp.high, "VP", deals)
-    yield percent(f"{label} wins", wins)
+    yield Figure("black card", vp.mean, vp.low, vp.high, "VP", deals)
+    yield percent("black card wins", wins)

@@ -181,7 +181,6 @@ def maskable_ppo(problem: Problem) -> Learner:
         return True
 
     env = SkyenvVecEnv(GAMES, task=problem.task, seed=problem.seed * 10**9)
-    sizes = {"net_arch": [128, 128]}
     model = MaskablePPO(
         "MlpPolicy",
         env,
@@ -191,7 +190,7 @@ def maskable_ppo(problem: Problem) -> Learner:
         learning_rate=5e-4,
         gamma=1.0,
         ent_coef=0.01,
-        policy_kwargs=sizes,
+        policy_kwargs={"net_arch": [128, 128]},
         seed=problem.seed,
         device="cpu",
     )

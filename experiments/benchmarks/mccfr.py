@@ -155,6 +155,5 @@ class Sampler(Solver):
 
     def run(self, iterations: int) -> None:
         """So many iterations more."""
-        seed = int(self._rng.integers(2**31))
-        sample(self._judge.nodes, self._walk, seed, iterations)
+        sample(self._judge.nodes, self._walk, int(self._rng.integers(2**31)), iterations)
         self.iterations += iterations

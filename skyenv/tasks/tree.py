@@ -359,7 +359,6 @@ class Beginning:
         tree = self.tree
         tree.first[-1], tree.first_legal[-1] = counted[1], counted[2]
         np.cumsum(np.diff(tree.first) * np.diff(tree.first_legal), out=tree.block[1:])
-        tree.payoff[:] = tree.payoff.round(SMALLEST_PAYOFF)  # rewards are float32
 
     def _walk(
         self, tree: Tree, wanted: npt.NDArray[np.bool_] | None = None
@@ -377,6 +376,7 @@ class Beginning:
         batch = games.batch._replace(finished=positions.view(np.uint32).reshape(len(positions), -1))
         numbers = np.array([len(own) for own in self.hands])
         grow(batch, tree, walk, self._padded, numbers, kept)
+        tree.payoff[:] = tree.payoff.round(SMALLEST_PAYOFF)  # rewards are float32
         return positions[: kept.sum()], walk
 
     def positions(

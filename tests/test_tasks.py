@@ -210,7 +210,14 @@ def brute_force(made: Beginning, responder: int) -> float:
     return sum(worth(start).values())
 
 
-@pytest.mark.parametrize(("name", "seat"), [("park-4/0", 0), ("park-4/0", 1), ("three-3/0", 2)])
+@pytest.mark.parametrize(
+    ("name", "seat"),
+    [
+        pytest.param("park-4/0", 0, marks=pytest.mark.long),
+        pytest.param("park-4/0", 1, marks=pytest.mark.long),
+        ("three-3/0", 2),
+    ],
+)
 def test_the_best_response_is_that_of_brute_force(name: str, seat: int) -> None:
     made = beginning(name)
     responses = Judge(made.tree).best_responses(uniform_policy(made))

@@ -104,7 +104,7 @@ WORKS = {
         "2-players/games.jsonl",
         lambda folder: [games(folder / table) for table in ("2-players", "2-players-back")],
         "; the same command goes on",
-        quick=(signal.SIGINT,),
+        quick=(),
     ),
     "dataset": Work(
         "skyenv",

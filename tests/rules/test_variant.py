@@ -70,7 +70,10 @@ def values(rng: random.Random, extreme: int | None) -> dict[str, Any]:
     return drawn | together[2 if extreme is None else extreme]
 
 
-@pytest.mark.parametrize("extreme", [0, 1, None])
+@pytest.mark.parametrize(
+    "extreme",
+    [pytest.param(0, marks=pytest.mark.long), pytest.param(1, marks=pytest.mark.long), None],
+)
 def test_any_values_in_their_ranges_make_a_sound_game(extreme: int | None) -> None:
     """Positions, observations and records are in the bounds that hold for the printed rules."""
     constants = values(random.Random(1), extreme)
@@ -156,7 +159,9 @@ PRINTED = (
 """What is of the printed rules alone."""
 
 
-@pytest.mark.parametrize(("maker", "reader"), [("", RICH), (RICH, "")])
+@pytest.mark.parametrize(
+    ("maker", "reader"), [("", RICH), pytest.param(RICH, "", marks=pytest.mark.long)]
+)
 def test_what_one_variant_made_another_one_refuses_in_a_line(
     maker: str, reader: str, tmp_path: Path
 ) -> None:
@@ -195,6 +200,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.compiled
+@pytest.mark.long
 def test_workers_and_compiled_code_are_of_the_same_variant(tmp_path: Path) -> None:
     """Whatever becomes of the file; and compiled code of other rules stays as it is."""
     path = tmp_path / "rich.toml"

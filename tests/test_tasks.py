@@ -261,9 +261,12 @@ def test_a_solution_that_was_kept_is_improved_as_if_it_had_never_stopped(tmp_pat
     assert whole.solution().policy.tobytes() == second.solution().policy.tobytes()
     with pytest.raises(CheckpointError, match="of another beginning, or of other rules"):
         Solver(beginning("duel-3/1").tree).load(file)
-    file.write_bytes(file.read_bytes()[:-9])
-    with pytest.raises(CheckpointError, match="is no saved solution"):
-        second.load(file)
+    content = file.read_bytes()
+    middle = len(content) // 2
+    for damaged in (content[:-9], content[:middle] + b"\xff" * 60 + content[middle + 60 :]):
+        file.write_bytes(damaged)
+        with pytest.raises(CheckpointError, match="is no saved solution"):
+            second.load(file)
     with pytest.raises(OptionError, match="equilibria are of two seats"):
         Solver(beginning("three-3/0").tree)
 

@@ -16,7 +16,7 @@ from skyenv.engine.games import Games, results
 from skyenv.engine.kernels import MARGIN_SCALE, outcome_of
 from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
 from skyenv.engine.options import GameOptions, table_label
-from skyenv.engine.tasks import OF_AUCTIONS
+from skyenv.engine.tasks import task_of
 from skyenv_agents.heuristic.player import HeuristicAgent
 from skyenv_agents.heuristic.win_probability import win_probabilities
 from skyenv_agents.learned.layout import NUM_INPUTS, OUTCOME, OUTCOME_PARTS
@@ -75,9 +75,9 @@ class Tables:
         self.games = Games(number, options=options, seed=seed, threads=threads, observation="codes")
         self.seats: Int64 = np.full((number, options.num_players), LEARNER, np.int64)
         self.guests: list[Agent] = []
-        task = options.task or ""
-        self.scale = TASK_SCALE if task in OF_AUCTIONS else np.float32(1.0)
-        self.outcome = task not in OF_AUCTIONS and options.reward == OUTCOME_REWARD
+        pays_vp = options.task is not None and task_of(options.task).auctions > 0
+        self.scale = TASK_SCALE if pays_vp else np.float32(1.0)
+        self.outcome = not pays_vp and options.reward == OUTCOME_REWARD
         self.margin = self._margins()
 
     def _margins(self) -> Float32:

@@ -25,7 +25,7 @@ from skyenv.engine.kernels import Batch
 from skyenv.engine.observation import CODES_DTYPE, OBSERVATION_SIZE
 from skyenv.engine.options import GameKeywords, GameOptions, options_of
 from skyenv.engine.rewards import Step, rewards_by
-from skyenv.engine.tasks import OF_AUCTIONS, beginnings
+from skyenv.engine.tasks import beginnings, task_of
 from skyenv.engine.validation import as_games, check_positions
 from skyenv.errors import GameOverError, IllegalActionError, OptionError
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
@@ -475,7 +475,7 @@ if hasattr(os, "register_at_fork"):
 def _kind(options: GameOptions) -> int:
     """The reward that compiled code pays; a user's own function is called with the outcome."""
     named = "outcome" if callable(options.reward) else options.reward
-    pays_vp = options.task is not None and options.task.split("/")[0] in OF_AUCTIONS
+    pays_vp = options.task is not None and task_of(options.task).auctions > 0
     return kernels.TASK if named == "outcome" and pays_vp else kernels.REWARDS.index(named)
 
 

@@ -75,6 +75,11 @@ WHOLE_GAMES: Final = {
 """What a benchmark calls whole games: players and side."""
 
 
+def task_of(name: str) -> Task:
+    """The task of this name, or to which a beginning of this name belongs."""
+    return TASKS[name.split("/")[0]]
+
+
 FILE: Final = "beginnings.npz"
 
 
@@ -133,7 +138,7 @@ def payoffs(beginning: str, state: npt.NDArray[np.void]) -> list[float]:
         beginning: the beginning's name, such as "alea-4/7".
         state: the game at its end, GAME_DTYPE (1,).
     """
-    if not TASKS[beginning.split("/")[0]].auctions:
+    if not task_of(beginning).auctions:
         players = int(state["num_players"][0])
         if state["end"][0] == END_TRUNCATED:
             return [0.0] * players

@@ -32,7 +32,7 @@ from skyenv.engine.game import OUTCOMES, SETUP, Game
 from skyenv.engine.kernels import outcome_of
 from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.engine.options import DEFAULT_MAX_TURNS
-from skyenv.engine.tasks import TASKS
+from skyenv.engine.tasks import TASKS, task_of
 from skyenv.errors import AgentError, OptionError, needs_extra
 from skyenv.histories.resampling import resampled
 from skyenv.histories.states import BEGINNING, OUTCOME_NAMES, State, Table, table_of
@@ -120,7 +120,7 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
         players, zero_sum = self.table.options.num_players, True
         low, high = outcome_of(0.0, players), outcome_of(1.0, players)
         if task is not None:
-            kind = TASKS[task.split("/")[0]]
+            kind = task_of(task)
             turns, zero_sum = kind.auctions or 3 * kind.turns, players == MIN_PLAYERS
             if kind.auctions:
                 low, high = -HIGHEST_PAYOFF, HIGHEST_PAYOFF

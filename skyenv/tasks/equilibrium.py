@@ -9,7 +9,6 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -185,12 +184,13 @@ class Solver:
         """
         try:
             with file.open("rb") as stream, np.load(stream) as saved:
-                tree, iterations, sums = (saved[name] for name in ("tree", "iterations", "sums"))
-        except (ValueError, KeyError, EOFError, BadZipFile) as error:
+                tree, sums = saved["tree"], saved["sums"]
+                iterations = int(saved["iterations"])
+        except Exception as error:  # NumPy, zipfile and zlib raise many kinds for damaged files
             raise CheckpointError(f"{file} is no saved solution: {error}") from error
         if str(tree) != digest_of(self.tree) or sums.shape != self._sums.shape:
             raise CheckpointError(f"{file} is the solution of another beginning, or of other rules")
-        self.iterations, self._sums[:] = int(iterations), sums
+        self.iterations, self._sums[:] = iterations, sums
 
 
 def digest_of(tree: Tree) -> str:

@@ -21,9 +21,8 @@ from skyenv.engine.kernels import CARD_VP
 from skyenv.engine.tasks import OF_AUCTIONS, TASKS, beginnings
 from skyenv.rules.components import BLACK
 from skyenv.rules.state import END_REASONS, PHASE_BID, PHASE_BUILD
-from skyenv.tasks.best_response import Judge
+from skyenv.tasks.best_response import Judge, largest_losses
 from skyenv.tasks.equilibrium import Solver, solve
-from skyenv.tasks.losses import largest_losses
 from skyenv.tasks.responses import policy_of, questions
 from skyenv.tasks.tree import CHANCE, Beginning
 
@@ -166,13 +165,13 @@ def brute_force(made: Beginning, responder: int) -> float:
     games = Games(1, task=made.name, seed=0, autoreset=False, observation=None)
     first = beginnings(made.name)
     start: dict[Deal, tuple[Any, float, float]] = {}
-    for deal in np.ndindex(*made.tree.joint.shape[1:]):
-        chance = made.tree.joint[(0, *deal)]
+    for deal in np.ndindex(*made.tree.deals.shape[1:]):
+        chance = made.tree.deals[(0, *deal)]
         if chance:
             state = first.copy()
-            for seat, index in enumerate(deal):
-                state["hand"][0, seat, BLACK] = made.hands[seat][index]
-                state["face_down"][0, BLACK] -= made.hands[seat][index]
+            for seat, own in enumerate(made.hands):
+                state["hand"][0, seat, BLACK] = own[deal[seat]]
+                state["face_down"][0, BLACK] -= own[deal[seat]]
             state["random"] = 1
             start[deal] = (state, float(chance), 0.0)
 
@@ -240,7 +239,7 @@ def test_what_is_lost_decision_by_decision_is_what_a_best_response_gains(name: s
 
 @pytest.mark.parametrize("name", ["duel-3/0", "alea-3/0", "park-4/1"])
 def test_an_equilibrium_is_what_no_best_response_gains_from(name: str) -> None:
-    *_, solution = solve(beginning(name).tree, 0.0002)
+    *_, solution = solve(Solver(beginning(name).tree), 0.0002)
     assert 0 <= solution.nash_conv <= 0.0002 * solution.payoff_range
     value, least = solution.responses[0], -solution.responses[1]
     responses = Judge(beginning(name).tree).best_responses(uniform_policy(beginning(name)))

@@ -17,7 +17,7 @@ from skyenv.checks import Int64
 from skyenv.rules.actions import BID, BID_DONE, BUILD, PASS
 from skyenv.rules.components import CARD_VALUES, NUM_RANKS
 from skyenv.tasks.best_response import Judge, Policy
-from skyenv.tasks.equilibrium import solve
+from skyenv.tasks.equilibrium import Solver, solve
 from skyenv.tasks.responses import policy_of
 from skyenv.tasks.tree import Beginning
 
@@ -49,7 +49,7 @@ def bidding(scale: Scale) -> Iterator[Figure]:
             if samples:
                 *_, policy = policy_of(make_agent(name), beginning, samples)
             else:
-                *_, (policy, *_) = solve(beginning.tree, 0.002)
+                *_, (policy, *_) = solve(Solver(beginning.tree), 0.002)
             rows.append(play(beginning, policy))
         for column in rows[0]:
             yield mean(f"{name}, {task}", column, [row[column] for row in rows])

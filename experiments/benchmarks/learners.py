@@ -79,7 +79,7 @@ class Exam:
             edges = tree.first[node + 1] - tree.first[node]
             row, edge = np.nonzero(np.arange(MOST_CHOICES) < edges[:, None])
             action = tree.action[tree.first[node[row]] + edge]
-            hands = self.judge.nodes.numbers[seat[row]]
+            hands = tree.numbers[seat[row]]
             policy[tree.block[node[row]] + edge * hands + hand[row]] = found[row, action]
         return policy
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from skyenv.rules.compiling import entry_point, rule
 from skyenv.rules.state import Array
-from skyenv.tasks.best_response import Nodes, expected
+from skyenv.tasks.best_response import expected
 from skyenv.tasks.equilibrium import Solver, match_regrets_of
 from skyenv.tasks.tree import CHANCE, LEAF, Tree
 
@@ -53,76 +53,76 @@ def draw(weights: Array, first: int, step: int, number: int) -> int:
 
 
 @rule
-def draw_child(nodes: Nodes, walk: Walk, node: int) -> int:
+def draw_child(tree: Tree, walk: Walk, node: int) -> int:
     """Draw Alea's cards, or what the other seat does, whose policy joins its average."""
-    kind, edges = nodes.kind[node], nodes.first[node + 1] - nodes.first[node]
+    kind, edges = tree.kind[node], tree.first[node + 1] - tree.first[node]
     if kind == CHANCE:
         edge = draw(walk.chances, walk.hands[2], len(walk.deals), edges)
     else:
-        place, step = nodes.block[node] + walk.hands[kind], nodes.numbers[kind]
+        place, step = tree.block[node] + walk.hands[kind], tree.numbers[kind]
         edge = draw(walk.policy, place, step, edges)
         for _ in range(edges):
             walk.sums[1, place] += walk.policy[place]
             place += step
-    return int(nodes.child[nodes.first[node] + edge])
+    return int(tree.child[tree.first[node] + edge])
 
 
 @rule
-def descend(nodes: Nodes, walk: Walk, seat: int) -> int:
+def descend(tree: Tree, walk: Walk, seat: int) -> int:
     """Visit all that a seat can do, and one thing that the other does; returns the number of
-    nodes.
+    tree.
     """
     walk.order[0], visited, place = 0, 1, 0
     while place < visited:
         node = walk.order[place]
-        kind, bits = nodes.kind[node], 0
+        kind, bits = tree.kind[node], 0
         place += 1
         if kind < CHANCE:
-            match_regrets_of(nodes, walk.sums[0], walk.policy, node, walk.hands[kind])
-            bits = nodes.legal[nodes.first_legal[node] + walk.hands[kind]]
+            match_regrets_of(tree, walk.sums[0], walk.policy, node, walk.hands[kind])
+            bits = tree.legal[tree.first_legal[node] + walk.hands[kind]]
             walk.made[0] += bits & (bits - 1) != 0
         if kind == seat:
-            for edge in range(nodes.first[node], nodes.first[node + 1]):
+            for edge in range(tree.first[node], tree.first[node + 1]):
                 if bits & 1:
-                    walk.order[visited] = nodes.child[edge]
+                    walk.order[visited] = tree.child[edge]
                     visited += 1
                 bits >>= 1
         elif kind != LEAF:
-            walk.chosen[node] = walk.order[visited] = draw_child(nodes, walk, node)
+            walk.chosen[node] = walk.order[visited] = draw_child(tree, walk, node)
             visited += 1
     return visited
 
 
 @rule
-def ascend(nodes: Nodes, walk: Walk, seat: int, visited: int) -> None:
+def ascend(tree: Tree, walk: Walk, seat: int, visited: int) -> None:
     """Write what the visited nodes are worth, and add to the regrets of the seat."""
     hand = walk.hands[seat]
     for place in range(visited - 1, -1, -1):
         node = walk.order[place]
-        if nodes.kind[node] == LEAF:
-            walk.values[node, hand] = nodes.payoff[node, seat]
-        elif nodes.kind[node] != seat:
+        if tree.kind[node] == LEAF:
+            walk.values[node, hand] = tree.payoff[node, seat]
+        elif tree.kind[node] != seat:
             walk.values[node, hand] = walk.values[walk.chosen[node], hand]
         else:
-            value = expected(nodes, walk.policy, walk.values, node, hand)
+            value = expected(tree, walk.policy, walk.values, node, hand)
             walk.values[node, hand] = value
-            entry, bits = nodes.block[node] + hand, nodes.legal[nodes.first_legal[node] + hand]
-            for edge in range(nodes.first[node], nodes.first[node + 1]):
+            entry, bits = tree.block[node] + hand, tree.legal[tree.first_legal[node] + hand]
+            for edge in range(tree.first[node], tree.first[node + 1]):
                 if bits & 1:
-                    walk.sums[0, entry] += walk.values[nodes.child[edge], hand] - value
+                    walk.sums[0, entry] += walk.values[tree.child[edge], hand] - value
                 bits >>= 1
-                entry += nodes.numbers[seat]
+                entry += tree.numbers[seat]
 
 
 @entry_point("MCCFR")
-def sample(nodes: Nodes, walk: Walk, seed: int, walks: int) -> None:
+def sample(tree: Tree, walk: Walk, seed: int, walks: int) -> None:
     """Walk so many times for each seat."""
     np.random.seed(seed)
     for number in range(2 * walks):
         deal = draw(walk.deals, 0, 1, len(walk.deals))
-        walk.hands[:] = deal // nodes.numbers[1], deal % nodes.numbers[1], deal
-        visited = descend(nodes, walk, number % 2)
-        ascend(nodes, walk, number % 2, visited)
+        walk.hands[:] = deal // tree.numbers[1], deal % tree.numbers[1], deal
+        visited = descend(tree, walk, number % 2)
+        ascend(tree, walk, number % 2, visited)
 
 
 class Sampler(Solver):
@@ -139,8 +139,8 @@ class Sampler(Solver):
     def __init__(self, tree: Tree, seed: int) -> None:
         super().__init__(tree)
         self.made, self._rng = np.zeros(1, np.int64), np.random.default_rng(seed)
-        deals, number = tree.joint[0].ravel(), len(tree.kind)
-        chances = tree.joint[1:].reshape(-1, len(deals)) / np.maximum(deals, 1e-300)
+        deals, number = tree.deals[0].ravel(), len(tree.kind)
+        chances = tree.deals[1:].reshape(-1, len(deals)) / np.maximum(deals, 1e-300)
         self._walk = Walk(
             policy=self._policy,
             sums=self._sums,
@@ -155,5 +155,5 @@ class Sampler(Solver):
 
     def run(self, iterations: int) -> None:
         """So many iterations more."""
-        sample(self._judge.nodes, self._walk, int(self._rng.integers(2**31)), iterations)
+        sample(self.tree, self._walk, int(self._rng.integers(2**31)), iterations)
         self.iterations += iterations

@@ -1,4 +1,5 @@
-"""Policies for a task's beginning, judged exactly: what they bring, and what best responses win.
+"""Policies for a task's beginning, judged exactly: what they bring, what best responses win, and
+where.
 
 A policy has a number for every edge of a tree and every hand of the seat to act, in the order of
 :attr:`skyenv.tasks.tree.Tree.block`: the probability with which that hand takes that edge.
@@ -9,71 +10,33 @@ Extensive Games* (2011), for walking a public tree with vectors of hands.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from skyenv.rules.actions import ACTION_NAMES, BID, BID_DONE
 from skyenv.rules.compiling import entry_point, rule
+from skyenv.rules.components import CARD_VALUES
 from skyenv.rules.state import Array
-from skyenv.tasks.tree import CHANCE, LEAF, Tree
+from skyenv.tasks.tree import ALEA_SETS, CHANCE, LEAF, MOST_SEATS, Beginning, Tree
 
 Policy = npt.NDArray[np.float64]
-
-MOST_SEATS: Final = 3
-
-
-class Nodes(NamedTuple):
-    """A tree as compiled code walks it; see :class:`skyenv.tasks.tree.Tree`.
-
-    Attributes:
-        joint: float64 (N, 1 + sets, own, first other, second other), the probabilities of deals
-            from the view of each seat; with two seats there is one second other.
-        numbers: int64 (3,), the hands of each seat; 1 of a third that isn't there.
-    """
-
-    kind: Any
-    first: Any
-    child: Any
-    payoff: Any
-    cards: Any
-    joint: Any
-    legal: Any
-    first_legal: Any
-    block: Any
-    numbers: Any
-
-
-def nodes_of(tree: Tree) -> Nodes:
-    """A tree for compiled code."""
-    seats = len(tree.hands)
-    numbers = np.ones(MOST_SEATS, np.int64)
-    numbers[:seats] = [len(own) for own in tree.hands]
-    deals = tree.joint.reshape(len(tree.joint), *numbers)
-    most = int(numbers.max())
-    joint = np.zeros((seats, len(deals), most, most, most if seats == MOST_SEATS else 1))
-    for seat in range(seats):
-        others = [1 + other for other in range(MOST_SEATS) if other != seat]
-        seen = deals.transpose(0, 1 + seat, *others)
-        joint[seat][tuple(slice(length) for length in seen.shape)] = seen
-    arrays = {name: getattr(tree, name) for name in Nodes._fields if hasattr(tree, name)}
-    return Nodes(**{**arrays, "joint": joint, "numbers": numbers})
-
 
 # ---- walking ----
 
 
 @rule
-def pass_on(nodes: Nodes, policy: Array, reach: Array, node: int) -> None:
+def pass_on(tree: Tree, policy: Array, reach: Array, node: int) -> None:
     """Write with which probability the seats' own choices lead to a node's children, for each of
     their hands.
     """
-    kind, first = nodes.kind[node], nodes.first[node]
-    for edge in range(nodes.first[node + 1] - first):
-        child = nodes.child[first + edge]
+    kind, first = tree.kind[node], tree.first[node]
+    for edge in range(tree.first[node + 1] - first):
+        child = tree.child[first + edge]
         for seat in range(reach.shape[1]):
-            hands = nodes.numbers[seat]
-            block = nodes.block[node] + edge * hands
+            hands = tree.numbers[seat]
+            block = tree.block[node] + edge * hands
             for hand in range(hands):
                 reach[child, seat, hand] = reach[node, seat, hand]
                 if seat == kind:
@@ -81,127 +44,127 @@ def pass_on(nodes: Nodes, policy: Array, reach: Array, node: int) -> None:
 
 
 @rule
-def spread(nodes: Nodes, policy: Array, reach: Array) -> None:
+def spread(tree: Tree, policy: Array, reach: Array) -> None:
     """Write with which probability the seats' own choices lead to every node: `reach`, float64 (n,
     N, h).
     """
     for seat in range(reach.shape[1]):
         for hand in range(reach.shape[2]):
             reach[0, seat, hand] = 1.0
-    for node in range(len(nodes.kind)):
-        pass_on(nodes, policy, reach, node)
+    for node in range(len(tree.kind)):
+        pass_on(tree, policy, reach, node)
 
 
 @entry_point("policies of agents")
-def spread_level(nodes: Nodes, policy: Array, reach: Array, level: Array) -> None:
+def spread_level(tree: Tree, policy: Array, reach: Array, level: Array) -> None:
     """As :func:`spread`, for nodes of one depth, int64 (k,). A hand with one legal edge takes
     it.
     """
     for node in level:
-        kind = nodes.kind[node]
+        kind = tree.kind[node]
         if kind < CHANCE:
-            hands, entry = nodes.numbers[kind], nodes.first_legal[node]
+            hands, entry = tree.numbers[kind], tree.first_legal[node]
             for hand in range(hands):
-                bits = nodes.legal[entry + hand]
-                for edge in range(nodes.first[node + 1] - nodes.first[node]):
+                bits = tree.legal[entry + hand]
+                for edge in range(tree.first[node + 1] - tree.first[node]):
                     if bits == 1 << edge:
-                        policy[nodes.block[node] + edge * hands + hand] = 1.0
-        pass_on(nodes, policy, reach, node)
+                        policy[tree.block[node] + edge * hands + hand] = 1.0
+        pass_on(tree, policy, reach, node)
 
 
 @rule
-def pay_leaf(nodes: Nodes, reach: Array, values: Array, node: int, seat: int) -> None:
+def pay_leaf(tree: Tree, reach: Array, values: Array, node: int, seat: int) -> None:
     """Write what a leaf is worth to each hand of a seat, weighted by how probable it is that the
     deal and the others' choices lead there.
     """
     first = 1 if seat == 0 else 0
     second = MOST_SEATS - seat - first
-    row, payoff = nodes.cards[node] + 1, nodes.payoff[node, seat]
-    for hand in range(nodes.numbers[seat]):
+    row, payoff = tree.cards[node] + 1, tree.payoff[node, seat]
+    for hand in range(tree.numbers[seat]):
         values[node, hand] = 0.0
-    for theirs in range(nodes.numbers[first]):
+    for theirs in range(tree.numbers[first]):
         reached = reach[node, first, theirs] * payoff
         if reached == 0.0:
             continue
-        for last in range(nodes.numbers[second]):
+        for last in range(tree.numbers[second]):
             weight = reached
             if second < reach.shape[1]:
                 weight *= reach[node, second, last]
-            for hand in range(nodes.numbers[seat]):
-                values[node, hand] += weight * nodes.joint[seat, row, hand, theirs, last]
+            for hand in range(tree.numbers[seat]):
+                values[node, hand] += weight * tree.joint[seat, row, hand, theirs, last]
 
 
 @rule
-def sum_children(nodes: Nodes, values: Array, node: int, hands: int) -> None:
+def sum_children(tree: Tree, values: Array, node: int, hands: int) -> None:
     """Write what a node is worth whose edge the seat doesn't choose: what all of them are worth, as
     their probabilities are in the leaves' weights.
     """
-    first, end = nodes.first[node], nodes.first[node + 1]
+    first, end = tree.first[node], tree.first[node + 1]
     for hand in range(hands):
         total = 0.0
         for edge in range(first, end):
-            total += values[nodes.child[edge], hand]
+            total += values[tree.child[edge], hand]
         values[node, hand] = total
 
 
 @rule
-def best_of(nodes: Nodes, values: Array, node: int) -> None:
+def best_of(tree: Tree, values: Array, node: int) -> None:
     """Write what a node is worth to each hand of its seat that takes the best legal edge."""
-    first, entry = nodes.first[node], nodes.first_legal[node]
-    for hand in range(nodes.numbers[nodes.kind[node]]):
-        bits, best, found = nodes.legal[entry + hand], 0.0, False
-        for edge in range(nodes.first[node + 1] - first):
-            value = values[nodes.child[first + edge], hand]
+    first, entry = tree.first[node], tree.first_legal[node]
+    for hand in range(tree.numbers[tree.kind[node]]):
+        bits, best, found = tree.legal[entry + hand], 0.0, False
+        for edge in range(tree.first[node + 1] - first):
+            value = values[tree.child[first + edge], hand]
             if (bits >> edge) & 1 and (value > best or not found):
                 best, found = value, True
         values[node, hand] = best
 
 
 @rule
-def expected(nodes: Nodes, policy: Array, values: Array, node: int, hand: int) -> float:
+def expected(tree: Tree, policy: Array, values: Array, node: int, hand: int) -> float:
     """What a node is worth to a hand of its seat that follows a policy."""
-    first, hands, value = nodes.first[node], nodes.numbers[nodes.kind[node]], 0.0
-    for edge in range(nodes.first[node + 1] - first):
-        share = policy[nodes.block[node] + edge * hands + hand]
-        value += share * values[nodes.child[first + edge], hand]
+    first, hands, value = tree.first[node], tree.numbers[tree.kind[node]], 0.0
+    for edge in range(tree.first[node + 1] - first):
+        share = policy[tree.block[node] + edge * hands + hand]
+        value += share * values[tree.child[first + edge], hand]
     return value
 
 
 @entry_point("best responses")
 def evaluate(
-    nodes: Nodes, policy: Array, reach: Array, values: Array, seat: int, best: bool
+    tree: Tree, policy: Array, reach: Array, values: Array, seat: int, best: bool
 ) -> float:
     """What a seat gets that answers a policy in the `best` way, or follows it; every node's part
     stays in `values`, float64 (n, h).
     """
-    spread(nodes, policy, reach)
-    for node in range(len(nodes.kind) - 1, -1, -1):
-        if nodes.kind[node] == LEAF:
-            pay_leaf(nodes, reach, values, node, seat)
-        elif nodes.kind[node] != seat:
-            sum_children(nodes, values, node, nodes.numbers[seat])
+    spread(tree, policy, reach)
+    for node in range(len(tree.kind) - 1, -1, -1):
+        if tree.kind[node] == LEAF:
+            pay_leaf(tree, reach, values, node, seat)
+        elif tree.kind[node] != seat:
+            sum_children(tree, values, node, tree.numbers[seat])
         elif best:
-            best_of(nodes, values, node)
+            best_of(tree, values, node)
         else:
-            for hand in range(nodes.numbers[seat]):
-                values[node, hand] = expected(nodes, policy, values, node, hand)
+            for hand in range(tree.numbers[seat]):
+                values[node, hand] = expected(tree, policy, values, node, hand)
     total = 0.0
-    for hand in range(nodes.numbers[seat]):
+    for hand in range(tree.numbers[seat]):
         total += values[0, hand]
     return total
 
 
 @entry_point("best responses")
 def find_losses(
-    nodes: Nodes, policy: Array, reach: Array, values: Array, seat: int, losses: Array
+    tree: Tree, policy: Array, reach: Array, values: Array, seat: int, losses: Array
 ) -> None:
     """Write what a seat loses in each node with each hand by not playing best there, after
     :func:`evaluate` of its best response: `losses`, float64 (n, h).
     """
-    for node in range(len(nodes.kind)):
-        if nodes.kind[node] == seat:
-            for hand in range(nodes.numbers[seat]):
-                less = values[node, hand] - expected(nodes, policy, values, node, hand)
+    for node in range(len(tree.kind)):
+        if tree.kind[node] == seat:
+            for hand in range(tree.numbers[seat]):
+                less = values[node, hand] - expected(tree, policy, values, node, hand)
                 losses[node, hand] = reach[node, seat, hand] * less
 
 
@@ -215,16 +178,15 @@ class Judge:
         tree: of a beginning.
 
     Attributes:
-        nodes: the tree for compiled code.
+        tree: as given.
         reach, worth: float64 (n, N, h) and (n, h), scratch memory of walks.
         payoff_range: the largest payoff of a seat less its smallest.
     """
 
     def __init__(self, tree: Tree) -> None:
-        self.nodes = nodes_of(tree)
-        most = int(self.nodes.numbers.max())
+        self.tree, most = tree, int(tree.numbers.max())
         self.worth = np.zeros((len(tree.kind), most))
-        self.reach = np.zeros((len(tree.kind), len(tree.hands), most))
+        self.reach = np.zeros((*tree.payoff.shape, most))
         self.payoff_range = float(np.ptp(tree.payoff[tree.kind == LEAF], axis=0).max())
 
     def best_responses(self, policy: Policy) -> tuple[float, ...]:
@@ -243,15 +205,108 @@ class Judge:
         """Where a seat loses what its best response would gain, float64 (n, h): in VP, for every
         node and hand, weighted by how often it gets there. Their sum is what it would gain.
         """
-        self._evaluate(policy, seat, True)
+        evaluate(self.tree, policy, self.reach, self.worth, seat, True)
         losses = np.zeros_like(self.worth)
-        find_losses(self.nodes, policy, self.reach, self.worth, seat, losses)
+        find_losses(self.tree, policy, self.reach, self.worth, seat, losses)
         return losses
 
     def _values_of(self, policy: Policy, best: bool) -> tuple[float, ...]:
         seats = range(self.reach.shape[1])
-        return tuple(self._evaluate(policy, seat, best) for seat in seats)
+        return tuple(
+            float(evaluate(self.tree, policy, self.reach, self.worth, seat, best)) for seat in seats
+        )
 
-    def _evaluate(self, policy: Policy, seat: int, best: bool) -> float:
-        value = evaluate(self.nodes, policy, self.reach, self.worth, seat, best)
-        return float(value)
+
+# ---- where most is lost ----
+
+
+class Loss(NamedTuple):
+    """A decision that isn't the best one.
+
+    Attributes:
+        seat: who decides.
+        after: what has happened since the beginning, in words.
+        black: values of the black cards that the seat was dealt.
+        played, share: of the actions that aren't the best, the one that is played most, and how
+            often.
+        better: the best action.
+        vp: what is lost there, weighted by how often the agent gets there. All losses of a seat
+            together are what its best response would win more.
+    """
+
+    seat: int
+    after: list[str]
+    black: list[int]
+    played: str
+    share: float
+    better: str
+    vp: float
+
+    def text(self) -> str:
+        """The loss in a line."""
+        after = f" after {', '.join(self.after)}" if self.after else ""
+        black = " ".join(map(str, self.black)) or "no"
+        return (
+            f"seat {self.seat} with black {black}{after}: plays {self.played} ({self.share:.0%}), "
+            f"{self.better} is better; costs {self.vp:.3f} VP"
+        )
+
+
+def largest_losses(beginning: Beginning, judge: Judge, policy: Policy, number: int) -> list[Loss]:
+    """The largest losses of a policy, all seats together, the largest first."""
+    found = []
+    for seat in range(len(beginning.hands)):
+        losses = judge.losses(policy, seat)
+        for place in np.argsort(-losses, axis=None)[:number].tolist():
+            node, hand = divmod(place, losses.shape[1])
+            if losses[node, hand] > 0:
+                vp = float(losses[node, hand])
+                found.append(_loss(beginning, judge, policy, node, hand, vp))
+    return sorted(found, key=lambda loss: -loss.vp)[:number]
+
+
+def _loss(
+    beginning: Beginning, judge: Judge, policy: Policy, node: int, hand: int, vp: float
+) -> Loss:
+    tree = beginning.tree
+    seat = int(tree.kind[node])
+    first, end = tree.first[node : node + 2].tolist()
+    bits = int(tree.legal[tree.first_legal[node] + hand])
+    shares = policy[tree.block[node] : tree.block[node + 1]].reshape(end - first, -1)[:, hand]
+    worth = judge.worth[tree.child[first:end], hand].copy()
+    worth[[not bits >> edge & 1 for edge in range(end - first)]] = -np.inf
+    names = [ACTION_NAMES[action] for action in tree.action[first:end]]
+    best = int(worth.argmax())
+    shares = np.where(np.arange(end - first) == best, 0.0, shares)
+    return Loss(
+        seat=seat,
+        after=path_to(tree, node),
+        black=np.repeat(CARD_VALUES, beginning.hands[seat][hand]).tolist(),
+        played=names[int(shares.argmax())],
+        share=float(shares.max()),
+        better=names[best],
+        vp=vp,
+    )
+
+
+def path_to(tree: Tree, node: int) -> list[str]:
+    """What leads to a node, in words: whole bids where they are whole."""
+    steps: list[tuple[int, int]] = []
+    while node > 0:
+        edge = int(np.flatnonzero(tree.child == node)[0])
+        node = int(np.searchsorted(tree.first, edge, side="right")) - 1
+        steps.insert(0, (node, int(tree.action[edge])))
+    words: list[str] = []
+    laid_down: list[str] = []
+    for parent, action in steps:
+        if tree.kind[parent] == CHANCE:
+            cards = np.repeat(CARD_VALUES, [*ALEA_SETS][action])
+            words.append(f"Alea turns up {' '.join(map(str, cards))}")
+        elif BID <= action < BID_DONE:
+            laid_down.append(ACTION_NAMES[action].removeprefix("bid "))
+        else:
+            done = action == BID_DONE
+            what = f"bids {' + '.join(laid_down)}" if done else ACTION_NAMES[action]
+            words.append(f"seat {tree.kind[parent]} {what}")
+            laid_down = []
+    return [*words, *([f"it lays down {' + '.join(laid_down)}"] if laid_down else [])]

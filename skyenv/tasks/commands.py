@@ -20,9 +20,8 @@ from skyenv.files import check_writable, read_json, write_atomically
 from skyenv.options import Options, argument, common, option
 from skyenv.progress import progress
 from skyenv.tables import columns
-from skyenv.tasks.best_response import Judge, Policy
-from skyenv.tasks.equilibrium import Solver, improve
-from skyenv.tasks.losses import Loss, largest_losses
+from skyenv.tasks.best_response import Judge, Loss, Policy, largest_losses
+from skyenv.tasks.equilibrium import Solver, solve
 from skyenv.tasks.responses import most_decisions, policy_of, seconds_for
 from skyenv.tasks.tree import Beginning
 
@@ -172,7 +171,7 @@ def _solve_one(name: str, options: SolveOptions) -> list[str]:
     if file is not None and file.exists():
         solver.load(file)
     try:
-        *_, solution = improve(solver, options.share, options.iterations)
+        *_, solution = solve(solver, options.share, options.iterations)
     finally:
         if file is not None:
             solver.save(file)

@@ -18,7 +18,6 @@ from skyenv.rules.compiling import entry_point, rule
 from skyenv.rules.state import Array
 from skyenv.tasks.best_response import (
     Judge,
-    Nodes,
     Policy,
     expected,
     pay_leaf,
@@ -32,13 +31,13 @@ AT_ONCE: Final = 16
 
 
 @rule
-def match_regrets_of(nodes: Nodes, regrets: Array, policy: Array, node: int, hand: int) -> None:
+def match_regrets_of(tree: Tree, regrets: Array, policy: Array, node: int, hand: int) -> None:
     """Write the policy of a hand in proportion to its positive regrets, all legal edges alike where
     there are none.
     """
-    edges = nodes.first[node + 1] - nodes.first[node]
-    hands, block = nodes.numbers[nodes.kind[node]], nodes.block[node]
-    bits, total, legal = nodes.legal[nodes.first_legal[node] + hand], 0.0, 0
+    edges = tree.first[node + 1] - tree.first[node]
+    hands, block = tree.numbers[tree.kind[node]], tree.block[node]
+    bits, total, legal = tree.legal[tree.first_legal[node] + hand], 0.0, 0
     for edge in range(edges):
         total += max(regrets[block + edge * hands + hand], 0.0)
         legal += (bits >> edge) & 1
@@ -51,59 +50,59 @@ def match_regrets_of(nodes: Nodes, regrets: Array, policy: Array, node: int, han
 
 
 @rule
-def match_regrets(nodes: Nodes, regrets: Array, policy: Array, node: int) -> None:
+def match_regrets(tree: Tree, regrets: Array, policy: Array, node: int) -> None:
     """Write the policy of all hands of a node."""
-    for hand in range(nodes.numbers[nodes.kind[node]]):
-        match_regrets_of(nodes, regrets, policy, node, hand)
+    for hand in range(tree.numbers[tree.kind[node]]):
+        match_regrets_of(tree, regrets, policy, node, hand)
 
 
 @rule
 def learn(
-    nodes: Nodes, reach: Array, values: Array, policy: Array, sums: Array, node: int, weight: float
+    tree: Tree, reach: Array, values: Array, policy: Array, sums: Array, node: int, weight: float
 ) -> None:
     """CFR+ in a node: what it is worth by the policy; regrets grow by what each edge is worth more,
     and stay at 0 or more; the policy joins the average, `sums` being (regrets, weighted policies).
     """
-    first, block, entry = nodes.first[node], nodes.block[node], nodes.first_legal[node]
-    seat = nodes.kind[node]
-    hands, edges = nodes.numbers[seat], nodes.first[node + 1] - nodes.first[node]
+    first, block, entry = tree.first[node], tree.block[node], tree.first_legal[node]
+    seat = tree.kind[node]
+    hands, edges = tree.numbers[seat], tree.first[node + 1] - tree.first[node]
     for hand in range(hands):
-        value = expected(nodes, policy, values, node, hand)
+        value = expected(tree, policy, values, node, hand)
         values[node, hand] = value
         for edge in range(edges):
-            if (nodes.legal[entry + hand] >> edge) & 1:
+            if (tree.legal[entry + hand] >> edge) & 1:
                 place = block + edge * hands + hand
-                gain = values[nodes.child[first + edge], hand] - value
+                gain = values[tree.child[first + edge], hand] - value
                 sums[0, place] = max(sums[0, place] + gain, 0.0)
                 sums[1, place] += weight * reach[node, seat, hand] * policy[place]
 
 
 @entry_point("equilibria")
 def iterate(
-    nodes: Nodes, policy: Array, sums: Array, reach: Array, values: Array, begin: int, end: int
+    tree: Tree, policy: Array, sums: Array, reach: Array, values: Array, begin: int, end: int
 ) -> None:
     """Iterations `begin` to `end` − 1 of CFR+, the seats in turns."""
     for number in range(begin, end):
         for seat in range(2):
-            for node in range(len(nodes.kind)):
-                if nodes.kind[node] < CHANCE:
-                    match_regrets(nodes, sums[0], policy, node)
-            spread(nodes, policy, reach)
-            for node in range(len(nodes.kind) - 1, -1, -1):
-                if nodes.kind[node] == LEAF:
-                    pay_leaf(nodes, reach, values, node, seat)
-                elif nodes.kind[node] == seat:
-                    learn(nodes, reach, values, policy, sums, node, float(number + 1))
+            for node in range(len(tree.kind)):
+                if tree.kind[node] < CHANCE:
+                    match_regrets(tree, sums[0], policy, node)
+            spread(tree, policy, reach)
+            for node in range(len(tree.kind) - 1, -1, -1):
+                if tree.kind[node] == LEAF:
+                    pay_leaf(tree, reach, values, node, seat)
+                elif tree.kind[node] == seat:
+                    learn(tree, reach, values, policy, sums, node, float(number + 1))
                 else:
-                    sum_children(nodes, values, node, nodes.numbers[seat])
+                    sum_children(tree, values, node, tree.numbers[seat])
 
 
 @entry_point("equilibria")
-def average(nodes: Nodes, sums: Array, policy: Array) -> None:
+def average(tree: Tree, sums: Array, policy: Array) -> None:
     """Write the average policy of all iterations."""
-    for node in range(len(nodes.kind)):
-        if nodes.kind[node] < CHANCE:
-            match_regrets(nodes, sums[1], policy, node)
+    for node in range(len(tree.kind)):
+        if tree.kind[node] < CHANCE:
+            match_regrets(tree, sums[1], policy, node)
 
 
 class Solution(NamedTuple):
@@ -142,8 +141,8 @@ class Solver:
     """
 
     def __init__(self, tree: Tree) -> None:
-        if len(tree.hands) != 2:
-            raise OptionError(f"equilibria are of two seats, not of {len(tree.hands)}")
+        if tree.payoff.shape[1] != 2:
+            raise OptionError(f"equilibria are of two seats, not of {tree.payoff.shape[1]}")
         self.tree, self.iterations = tree, 0
         self._judge = Judge(tree)
         self._policy = np.zeros(tree.block[-1])
@@ -155,12 +154,12 @@ class Solver:
         while self.iterations < end:
             until = min(self.iterations + AT_ONCE, end)
             begin, self.iterations = self.iterations, until
-            iterate(judge.nodes, self._policy, self._sums, judge.reach, judge.worth, begin, until)
+            iterate(judge.tree, self._policy, self._sums, judge.reach, judge.worth, begin, until)
 
     def solution(self) -> Solution:
         """What the iterations have come to."""
         policy = np.zeros_like(self._policy)
-        average(self._judge.nodes, self._sums, policy)
+        average(self.tree, self._sums, policy)
         responses = self._judge.best_responses(policy)
         return Solution(policy, self.iterations, responses, self._judge.payoff_range)
 
@@ -196,23 +195,18 @@ class Solver:
 def digest_of(tree: Tree) -> str:
     """The SHA-256 of a tree, in hexadecimal."""
     digest = hashlib.sha256()
-    for part in (tree.kind, tree.child, tree.action, tree.payoff, tree.joint, tree.legal):
+    for part in (tree.kind, tree.child, tree.action, tree.payoff, tree.deals, tree.legal):
         digest.update(part.tobytes())
     return digest.hexdigest()
 
 
-def solve(tree: Tree, share: float, most: int = 100_000) -> Iterator[Solution]:
-    """Solve a tree until NashConv is at most a share of the payoffs' range, or `most` iterations
-    are done.
+def solve(solver: Solver, share: float, most: int = 100_000) -> Iterator[Solution]:
+    """Go on from where a solver stands until NashConv is at most a share of the payoffs' range, or
+    `most` iterations are done.
 
     Yields:
         What has been reached after 16 iterations, 32, 64 and so on.
     """
-    return improve(Solver(tree), share, most)
-
-
-def improve(solver: Solver, share: float, most: int = 100_000) -> Iterator[Solution]:
-    """As :func:`solve`, from where a solver stands."""
     while True:
         solver.run(min(max(solver.iterations, AT_ONCE), most - solver.iterations))
         solution = solver.solution()

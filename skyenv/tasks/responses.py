@@ -22,8 +22,8 @@ from skyenv.arena.estimates import Floats
 from skyenv.arena.matches import batch_of
 from skyenv.checks import Int64
 from skyenv.rules.components import BLACK
-from skyenv.tasks.best_response import Policy, nodes_of, spread_level
-from skyenv.tasks.tree import CHANCE, Beginning
+from skyenv.tasks.best_response import Policy, spread_level
+from skyenv.tasks.tree import CHANCE, MOST_SEATS, Beginning
 
 ROWS: Final = 4096
 """Decisions that an agent is asked at once."""
@@ -71,7 +71,7 @@ def seconds_for(agent: Agent, beginning: Beginning, samples: int) -> float:
     """How long it takes, at most, to ask an agent everything: by a few decisions of the tree."""
     tree = beginning.tree
     deciding = np.flatnonzero(tree.kind < CHANCE)
-    reach = np.zeros((len(tree.kind), len(tree.hands), max(map(len, tree.hands))))
+    reach = np.zeros((*tree.payoff.shape, tree.numbers.max()))
     reach[:, :, 0] = 1.0
     asked = questions(beginning, deciding[:: len(deciding) // TRIED + 1], reach)
     ask(agent, asked, 1)  # compiles
@@ -104,7 +104,7 @@ def questions(beginning: Beginning, nodes: Int64, reach: Any, last: bool = False
         row = here[row]
         asked = states[row]
         asked["hand"][:, seat, BLACK] += own[hand] - own[held[row, seat]]
-        chances = np.moveaxis(tree.joint, 1 + seat, 1)[tree.cards[nodes[row]] + 1, hand]
+        chances = tree.joint[seat, tree.cards[nodes[row]] + 1, hand]
         possible = deal_others(beginning, seat, asked, held[row], chances, last)
         hidden = asked["hand"] - asked["known"]
         asked["face_down"] = asked["unlocated"] - hidden.sum(axis=1)
@@ -129,23 +129,24 @@ def deal_others(
         seat: whose hand stays.
         states: GAME_DTYPE (q,), written in place.
         held: int64 (q, N), the hands that all hold.
-        chances: float64 (q, h, …), the probabilities of the others' hands.
+        chances: float64 (q, h, h), the probabilities of the others' hands.
         last: whether the last that fit are taken, or the first.
 
     Returns:
         bool (q,): whether there are any.
     """
-    others = [other for other in range(len(beginning.hands)) if other != seat]
-    deals = np.indices(chances.shape[1:]).reshape(len(others), -1)
-    fits = chances.reshape(len(states), deals.shape[1]) > 0
+    others = [other for other in range(MOST_SEATS) if other != seat]
+    deals = np.indices(beginning.tree.numbers[others]).reshape(len(others), -1)
+    fits = chances[:, deals[0], deals[1]] > 0
+    there = [*zip(others, deals, strict=True)][: len(beginning.hands) - 1]
     shown = {}
-    for other, hands in zip(others, deals, strict=True):
+    for other, hands in there:
         theirs = beginning.hands[other]
         shown[other] = states["hand"][:, other, BLACK] - theirs[held[:, other]]
         holds = shown[other][:, None] + theirs >= states["known"][:, other, BLACK][:, None]
         fits &= np.all(holds, axis=2)[:, hands]
     chosen = fits.shape[1] - 1 - fits[:, ::-1].argmax(axis=1) if last else fits.argmax(axis=1)
-    for other, hands in zip(others, deals, strict=True):
+    for other, hands in there:
         states["hand"][:, other, BLACK] = shown[other] + beginning.hands[other][hands[chosen]]
     return np.asarray(fits.any(axis=1))
 
@@ -175,9 +176,9 @@ def policy_of(agent: Agent, beginning: Beginning, samples: int = 32) -> Iterator
     Raises:
         AgentError: the agent doesn't answer with legal actions.
     """
-    tree, nodes = beginning.tree, nodes_of(beginning.tree)
+    tree = beginning.tree
     policy = np.zeros(tree.block[-1])
-    reach = np.ones((len(tree.kind), len(tree.hands), int(nodes.numbers.max())))
+    reach = np.ones((*tree.payoff.shape, tree.numbers.max()))
     depths = depths_of(beginning)
     for depth in range(int(depths.max()) + 1):
         level = np.flatnonzero(depths == depth)
@@ -186,14 +187,14 @@ def policy_of(agent: Agent, beginning: Beginning, samples: int = 32) -> Iterator
             asked = questions(beginning, deciding, reach)
             actions = ask(agent, asked, samples)
             note_answers(beginning, asked, actions, policy)
-        spread_level(nodes, policy, reach, level)
+        spread_level(tree, policy, reach, level)
         yield policy
 
 
 def note_answers(beginning: Beginning, asked: Questions, actions: Int64, policy: Policy) -> None:
     """Write the shares of the answers into a policy."""
     tree = beginning.tree
-    hands = np.array([len(own) for own in beginning.hands])[tree.kind[asked.node]]
+    hands = tree.numbers[tree.kind[asked.node]]
     first, end = tree.first[asked.node], tree.first[asked.node + 1]
     for edge in range(int((end - first).max(initial=0))):
         there = first + edge < end

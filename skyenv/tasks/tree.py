@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from skyenv.arena.estimates import Floats
 from skyenv.engine.games import Games
 from skyenv.engine.kernels import Batch, copy_game, play_row
 from skyenv.engine.tasks import beginnings
@@ -24,12 +25,22 @@ from skyenv.rules.compiling import entry_point, rule
 from skyenv.rules.components import BLACK, NUM_RANKS
 from skyenv.rules.event_log import FORCED_CARD
 from skyenv.rules.play import refresh_mask
-from skyenv.rules.state import ALEA_WAITS, NONE, PHASE_OVER, Array, GameRecord, new_games
+from skyenv.rules.state import (
+    ALEA_WAITS,
+    NONE,
+    PHASE_OVER,
+    Array,
+    GameRecord,
+    Record,
+    new_games,
+    new_records,
+)
 
 CHANCE: Final = 4  # kinds of nodes beside the seats 0 to 3: Alea turns up cards
 LEAF: Final = 5  # … and the end
 DEEPEST: Final = 120  # actions one after the other
 MOST_CHOICES: Final = 32  # actions of a node, over all hands
+MOST_SEATS: Final = 3
 SMALLEST_PAYOFF: Final = 2  # decimal places of payoffs: they are multiples of CARD_VP / 2
 
 
@@ -43,9 +54,11 @@ class Tree(NamedTuple):
         action: int16 (e,), the action of an edge; of CHANCE the set of cards.
         payoff: float64 (n, N), what the seats have been paid up to a node.
         cards: int8 (n,), the set of cards that Alea has turned up; NONE: none yet.
-        hands: for every seat the black hands that it can be dealt, int8 (h, 3).
-        joint: float64 (1 + sets, h₀, h₁, …), the probabilities of the deals; in row 1 + i, of a
-            deal and Alea's set i together.
+        numbers: int64 (3,), how many black hands each seat can be dealt; 1 of a third that isn't
+            there.
+        joint: float64 (N, 1 + sets, own, first other, second other), the probabilities of the deals
+            from the view of each seat; in row 1 + i, of a deal and Alea's set i together. Where a
+            seat has fewer hands the rest is 0; with two seats there is one second other.
         legal: for every node and each hand of the seat to act a bit for each edge, int64, in the
             order of nodes.
         first_legal: int64 (n + 1,), where a node's part of `legal` begins.
@@ -53,17 +66,23 @@ class Tree(NamedTuple):
             each hand of the seat to act.
     """
 
-    kind: npt.NDArray[np.int8]
-    first: npt.NDArray[np.int64]
-    child: npt.NDArray[np.int32]
-    action: npt.NDArray[np.int16]
-    payoff: npt.NDArray[np.float64]
-    cards: npt.NDArray[np.int8]
-    hands: tuple[npt.NDArray[np.int8], ...]
-    joint: npt.NDArray[np.float64]
-    legal: npt.NDArray[np.int64]
-    first_legal: npt.NDArray[np.int64]
-    block: npt.NDArray[np.int64]
+    kind: Any
+    first: Any
+    child: Any
+    action: Any
+    payoff: Any
+    cards: Any
+    numbers: Any
+    joint: Any
+    legal: Any
+    first_legal: Any
+    block: Any
+
+    @property
+    def deals(self) -> Floats:
+        """`joint` without a view, float64 (1 + sets, h₀, h₁, h₂)."""
+        own, first, second = self.numbers
+        return np.ascontiguousarray(self.joint[0, :, :own, :first, :second])
 
 
 def hands_of(number: int, stock: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
@@ -94,9 +113,7 @@ ALEA_ORDERS: Final = np.array(
 """An order of each set, int8 (sets, 4), filled up by NONE."""
 
 
-def joint_probabilities(
-    hands: tuple[npt.NDArray[np.int8], ...], stock: npt.NDArray[Any]
-) -> npt.NDArray[np.float64]:
+def joint_probabilities(hands: tuple[npt.NDArray[np.int8], ...], stock: npt.NDArray[Any]) -> Floats:
     """The probability of every deal, and of every deal with each of Alea's sets; see
     :class:`Tree`.
 
@@ -104,18 +121,22 @@ def joint_probabilities(
         hands: of every seat.
         stock: int (3,), the cards that nobody can locate, of each value.
     """
-    joint = np.zeros((1 + len(ALEA_SETS), *(len(own) for own in hands)))
+    players, most = len(hands), max(map(len, hands))
+    last = most if players == MOST_SEATS else 1
+    joint = np.zeros((players, 1 + len(ALEA_SETS), most, most, last))
     for deal in product(*(range(len(own)) for own in hands)):
         left, ways = stock.astype(np.int64), 1
         for own, index in zip(hands, deal, strict=True):
             taken = zip(left.tolist(), own[index].tolist(), strict=True)
             ways *= prod(comb(most, number) for most, number in taken)
             left = left - own[index]
-        joint[(0, *deal)] = ways
-        if ways:
-            for number, orders in enumerate(ALEA_SETS.values()):
-                joint[(1 + number, *deal)] = ways * sum(_chance_of(order, left) for order in orders)
-    joint /= joint[0].sum()
+        if ways == 0:
+            continue
+        sets = [sum(_chance_of(order, left) for order in orders) for orders in ALEA_SETS.values()]
+        for seat in range(players):
+            first, second = (*deal[:seat], *deal[seat + 1 :], 0)[:2]
+            joint[seat, :, deal[seat], first, second] = ways * np.array([1, *sets])
+    joint /= joint[0, 0].sum()
     return joint
 
 
@@ -145,114 +166,100 @@ def give(game: GameRecord, seat: int, hands: Array, held: int, wanted: int) -> b
     return True
 
 
+FRAME_DTYPE: Final = np.dtype(
+    [
+        ("node", np.int64),
+        ("edge", np.int64),  # its first one
+        ("choices", np.int64),  # how many edges it has
+        ("taken", np.int64),  # … and how many have been followed
+        ("actions", np.int64, (MOST_CHOICES,)),  # of the edges
+        ("givers", np.int64, (MOST_CHOICES,)),  # a hand for which each is legal
+        ("held", np.int64, (MOST_SEATS,)),  # the hand that each seat has been dealt there
+        ("pending", np.int64),  # the action that waits for Alea's cards; NONE: none
+        ("cards", np.int64),  # the set that she has turned up, or NONE
+        ("paid", np.float64, (MOST_SEATS,)),  # what the seats have been paid so far
+    ],
+    align=True,
+)
+"""Where a walk is at a depth."""
+
+
+class FrameRecord(Record):
+    """One record of FRAME_DTYPE."""
+
+
 class Walk(NamedTuple):
-    """Where a depth-first walk is: an entry for each depth.
+    """Where a depth-first walk is.
 
     Attributes:
-        node, edge, choices, taken: int64 (d,), the node, its first edge, how many edges it has, and
-            how many have been followed.
-        actions, givers: int64 (d, c), the edges' actions, and a hand for which each is legal.
-        held: int64 (d, N), the hand that each seat of the position there has been dealt.
-        pending: int64 (d,), the action that waits for Alea's cards; NONE: none.
-        cards: int64 (d,), the set that she has turned up, or NONE.
-        paid: float64 (d, N), what the seats have been paid so far.
+        frames: FRAME_DTYPE (d,), one for each depth.
         masks: int8 (h, 103), the legal actions of the seat to act with each hand.
         counts: int64 (3,), nodes, edges and entries of `legal` so far.
         kept: int64 (k, N), the hands held in positions that are kept.
     """
 
-    node: Any
-    edge: Any
-    choices: Any
-    taken: Any
-    actions: Any
-    givers: Any
-    held: Any
-    pending: Any
-    cards: Any
-    paid: Any
+    frames: Any
     masks: Any
     counts: Any
     kept: Any
 
 
-def _new_walk(players: int, most_hands: int, kept: int) -> Walk:
-    walk = Walk(
-        node=np.zeros(DEEPEST, np.int64),
-        edge=np.zeros(DEEPEST, np.int64),
-        choices=np.zeros(DEEPEST, np.int64),
-        taken=np.zeros(DEEPEST, np.int64),
-        actions=np.zeros((DEEPEST, MOST_CHOICES), np.int64),
-        givers=np.zeros((DEEPEST, MOST_CHOICES), np.int64),
-        held=np.zeros((DEEPEST, players), np.int64),
-        pending=np.zeros(DEEPEST, np.int64),
-        cards=np.zeros(DEEPEST, np.int64),
-        paid=np.zeros((DEEPEST, players)),
-        masks=np.zeros((most_hands, NUM_ACTIONS), np.int8),
-        counts=np.zeros(3, np.int64),
-        kept=np.zeros((kept, players), np.int64),
-    )
-    walk.pending[0] = walk.cards[0] = NONE
-    return walk
-
-
 @rule
-def note_choices(game: GameRecord, walk: Walk, hands: Array, number: int, depth: int) -> None:
+def note_choices(
+    game: GameRecord, frame: FrameRecord, masks: Array, hands: Array, number: int
+) -> None:
     """Write the actions that are legal for any hand of the seat to act, and which for which."""
     seat = int(game.seat)
-    held = walk.held[depth, seat]
+    held = frame.held[seat]
     for action in range(NUM_ACTIONS):
-        walk.masks[number, action] = NONE  # the last row: a hand for which the action is legal
+        masks[number, action] = NONE  # the last row: a hand for which the action is legal
     for hand in range(number):
         for action in range(NUM_ACTIONS):
-            walk.masks[hand, action] = 0
+            masks[hand, action] = 0
         if give(game, seat, hands[seat], held, hand):
-            refresh_mask(game, walk.masks[hand])
+            refresh_mask(game, masks[hand])
             give(game, seat, hands[seat], hand, held)
         for action in range(NUM_ACTIONS):
-            if walk.masks[hand, action] and (walk.masks[number, action] == NONE or hand == held):
-                walk.masks[number, action] = hand
-    choices = 0
+            if masks[hand, action] and (masks[number, action] == NONE or hand == held):
+                masks[number, action] = hand
+    frame.choices = 0
     for action in range(NUM_ACTIONS):
-        if walk.masks[number, action] != NONE:
-            walk.actions[depth, choices] = action
-            walk.givers[depth, choices] = walk.masks[number, action]
-            choices += 1
-    walk.choices[depth] = choices
+        if masks[number, action] != NONE:
+            frame.actions[frame.choices] = action
+            frame.givers[frame.choices] = masks[number, action]
+            frame.choices += 1
 
 
 @rule
-def visit(
-    game: GameRecord, tree: Tree, walk: Walk, hands: Array, numbers: Array, depth: int
-) -> None:
+def visit(game: GameRecord, tree: Tree, walk: Walk, hands: Array, depth: int) -> None:
     """Make the node of the position at a depth; without room in the tree only count."""
     node, edge, entry = walk.counts[0], walk.counts[1], walk.counts[2]
-    kind, entries = int(game.seat), 0
+    frame, kind, entries = walk.frames[depth], int(game.seat), 0
     if game.phase == PHASE_OVER:
-        kind, walk.choices[depth] = LEAF, 0
-    elif walk.pending[depth] != NONE:
-        kind, walk.choices[depth] = CHANCE, len(ALEA_ORDERS)
+        kind, frame.choices = LEAF, 0
+    elif frame.pending != NONE:
+        kind, frame.choices = CHANCE, len(ALEA_ORDERS)
         for number in range(len(ALEA_ORDERS)):
-            walk.actions[depth, number] = number
+            frame.actions[number] = number
     else:
-        entries = numbers[kind]
-        note_choices(game, walk, hands, entries, depth)
-    walk.node[depth], walk.edge[depth], walk.taken[depth] = node, edge, 0
+        entries = tree.numbers[kind]
+        note_choices(game, frame, walk.masks, hands, entries)
+    frame.node, frame.edge, frame.taken = node, edge, 0
     walk.counts[0] += 1
-    walk.counts[1] += walk.choices[depth]
+    walk.counts[1] += frame.choices
     walk.counts[2] += entries
     if node >= len(tree.kind):
         return
     tree.kind[node], tree.first[node], tree.first_legal[node] = kind, edge, entry
-    tree.cards[node] = walk.cards[depth]
-    for seat in range(walk.paid.shape[1]):
-        tree.payoff[node, seat] = walk.paid[depth, seat]
-    for choice in range(walk.choices[depth]):
-        tree.action[edge + choice] = walk.actions[depth, choice]
+    tree.cards[node] = frame.cards
+    for seat in range(tree.payoff.shape[1]):
+        tree.payoff[node, seat] = frame.paid[seat]
+    for choice in range(frame.choices):
+        tree.action[edge + choice] = frame.actions[choice]
     for hand in range(entries):
         bits = 0
-        for choice in range(walk.choices[depth]):
-            bits |= int(walk.masks[hand, walk.actions[depth, choice]]) << choice
+        for choice in range(frame.choices):
+            bits |= int(walk.masks[hand, frame.actions[choice]]) << choice
         tree.legal[entry + hand] = bits
 
 
@@ -272,36 +279,34 @@ def turn_up(batch: Batch, depth: int, number: int) -> None:
 @rule
 def follow(batch: Batch, tree: Tree, walk: Walk, hands: Array, depth: int) -> None:
     """Follow the next edge of the node at a depth: the position after it is the next depth's."""
-    choice, below = walk.taken[depth], depth + 1
-    walk.taken[depth] += 1
-    if walk.node[depth] < len(tree.kind):
-        tree.child[walk.edge[depth] + choice] = walk.counts[0]
+    before, below = walk.frames[depth], depth + 1
+    choice = before.taken
+    before.taken += 1
+    if before.node < len(tree.kind):
+        tree.child[before.edge + choice] = walk.counts[0]
     copy_game(batch.state_words, below, batch.state_words, depth)
-    game = batch.state[below]
-    for seat in range(walk.paid.shape[1]):
-        walk.held[below, seat] = walk.held[depth, seat]
-        walk.paid[below, seat] = walk.paid[depth, seat]
-    walk.cards[below], walk.pending[below] = walk.cards[depth], NONE
-    action = walk.actions[depth, choice]
-    if walk.pending[depth] != NONE:
+    walk.frames[below] = before
+    game, frame, action = batch.state[below], walk.frames[below], before.actions[choice]
+    frame.pending = NONE
+    if before.pending != NONE:
         turn_up(batch, below, action)
-        walk.cards[below], action = action, walk.pending[depth]
+        frame.cards, action = action, before.pending
     else:
-        seat, giver = int(game.seat), walk.givers[depth, choice]
-        give(game, seat, hands[seat], walk.held[depth, seat], giver)
-        walk.held[below, seat] = giver
+        seat, giver = int(game.seat), before.givers[choice]
+        give(game, seat, hands[seat], frame.held[seat], giver)
+        frame.held[seat] = giver
         ends = action in (PASS, BID_DONE)
         if game.alea == ALEA_WAITS and seat != game.turn_seat and ends:
-            walk.pending[below] = action
+            frame.pending = action
             return
     play_row(batch, below, action)
     batch.log[0].num_forced = 0
-    for seat in range(walk.paid.shape[1]):
-        walk.paid[below, seat] += batch.slots[below].reward[seat]
+    for seat in range(tree.payoff.shape[1]):
+        frame.paid[seat] += batch.slots[below].reward[seat]
 
 
 @entry_point("the tree of a task")
-def grow(batch: Batch, tree: Tree, walk: Walk, hands: Array, numbers: Array, wanted: Array) -> None:
+def grow(batch: Batch, tree: Tree, walk: Walk, hands: Array, wanted: Array) -> None:
     """Walk through the tree from the position in row 0, depth first, and write it where there is
     room.
 
@@ -309,20 +314,20 @@ def grow(batch: Batch, tree: Tree, walk: Walk, hands: Array, numbers: Array, wan
     they are written to the rows of `batch.finished`, and the hands held there to `walk.kept`.
     """
     depth, kept = 0, 0
-    visit(batch.state[0], tree, walk, hands, numbers, 0)
+    visit(batch.state[0], tree, walk, hands, 0)
     while depth >= 0:
-        node = walk.node[depth]
-        if walk.taken[depth] == 0 and node < len(wanted) and wanted[node]:
+        frame = walk.frames[depth]
+        if frame.taken == 0 and frame.node < len(wanted) and wanted[frame.node]:
             copy_game(batch.finished, kept, batch.state_words, depth)
-            for seat in range(walk.held.shape[1]):
-                walk.kept[kept, seat] = walk.held[depth, seat]
+            for seat in range(walk.kept.shape[1]):
+                walk.kept[kept, seat] = frame.held[seat]
             kept += 1
-        if walk.taken[depth] == walk.choices[depth]:
+        if frame.taken == frame.choices:
             depth -= 1
             continue
         follow(batch, tree, walk, hands, depth)
         depth += 1
-        visit(batch.state[depth], tree, walk, hands, numbers, depth)
+        visit(batch.state[depth], tree, walk, hands, depth)
 
 
 class Beginning:
@@ -353,31 +358,36 @@ class Beginning:
         for seat, own in enumerate(self.hands):
             self._padded[seat, : len(own)] = own
         joint = joint_probabilities(self.hands, stock)
-        counted = self._walk(_new_tree(np.zeros(3, np.int64), self.hands, joint))[1].counts
-        self.tree = _new_tree(counted, self.hands, joint)
-        self._walk(self.tree)
-        tree = self.tree
-        tree.first[-1], tree.first_legal[-1] = counted[1], counted[2]
+        sizes = self._walk(_new_tree(np.zeros(3, np.int64), self.hands, joint))[1].counts
+        self.tree = tree = _new_tree(sizes, self.hands, joint)
+        self._walk(tree)
+        tree.first[-1], tree.first_legal[-1] = sizes[1], sizes[2]
         np.cumsum(np.diff(tree.first) * np.diff(tree.first_legal), out=tree.block[1:])
 
     def _walk(
         self, tree: Tree, wanted: npt.NDArray[np.bool_] | None = None
     ) -> tuple[npt.NDArray[np.void], Walk]:
-        """Walk through the tree, and return the positions that are wanted, GAME_DTYPE (k,), and the
+        """Walk through a tree; return the positions that are wanted, GAME_DTYPE (k,), and the
         walk.
         """
-        kept = np.zeros(0, np.bool_) if wanted is None else wanted
+        wanted = np.zeros(0, np.bool_) if wanted is None else wanted
         players, most, _ = self._padded.shape
+        number = int(wanted.sum())
         games = Games(DEEPEST, task=self.name, seed=0, autoreset=False, observation=None)
         games.state[0] = self._first[0]
         games.state["hand"][0, :players, BLACK] = self._padded[:, 0]
-        walk = _new_walk(players, most + 1, int(kept.sum()))
-        positions = new_games(max(int(kept.sum()), 1))
+        walk = Walk(
+            new_records(DEEPEST, FRAME_DTYPE),
+            np.zeros((most + 1, NUM_ACTIONS), np.int8),
+            np.zeros(3, np.int64),
+            np.zeros((number, players), np.int64),
+        )
+        walk.frames[0]["pending"] = walk.frames[0]["cards"] = NONE
+        positions = new_games(max(number, 1))
         batch = games.batch._replace(finished=positions.view(np.uint32).reshape(len(positions), -1))
-        numbers = np.array([len(own) for own in self.hands])
-        grow(batch, tree, walk, self._padded, numbers, kept)
+        grow(batch, tree, walk, self._padded, wanted)
         tree.payoff[:] = tree.payoff.round(SMALLEST_PAYOFF)  # rewards are float32
-        return positions[: kept.sum()], walk
+        return positions[:number], walk
 
     def positions(
         self, wanted: npt.NDArray[np.bool_]
@@ -396,11 +406,11 @@ class Beginning:
 
 
 def _new_tree(
-    sizes: npt.NDArray[np.int64],
-    hands: tuple[npt.NDArray[np.int8], ...],
-    joint: npt.NDArray[np.float64],
+    sizes: npt.NDArray[np.int64], hands: tuple[npt.NDArray[np.int8], ...], joint: Floats
 ) -> Tree:
     nodes, edges, entries = sizes.tolist()
+    numbers = np.ones(MOST_SEATS, np.int64)
+    numbers[: len(hands)] = [len(own) for own in hands]
     return Tree(
         kind=np.zeros(nodes, np.int8),
         first=np.zeros(nodes + 1, np.int64),
@@ -408,7 +418,7 @@ def _new_tree(
         action=np.zeros(edges, np.int16),
         payoff=np.zeros((nodes, len(hands))),
         cards=np.zeros(nodes, np.int8),
-        hands=hands,
+        numbers=numbers,
         joint=joint,
         legal=np.zeros(entries, np.int64),
         first_legal=np.zeros(nodes + 1, np.int64),

@@ -42,6 +42,7 @@ from skyenv.seeds import HIGHEST_SEED
 BAD_DATA: Final = 1
 BAD_COMMAND: Final = 2
 INTERRUPTED: Final = 130
+GOES_ON: Final = "; the same command goes on"
 MOST: Final = 1e12
 """No number is larger, if its option says nothing else."""
 MOST_WORKERS: Final = 1024
@@ -222,7 +223,7 @@ def complain(program: str, message: str) -> None:
 
 def exit_code(program: str, run: Callable[[], int | None]) -> int:
     """Run a program's body; the exit code is what it returns, or what its error stands for, told in
-    one line.
+    one line. What a KeyboardInterrupt says, such as "; the same command goes on", is added there.
     """
     try:
         return run() or 0
@@ -242,8 +243,8 @@ def exit_code(program: str, run: Callable[[], int | None]) -> int:
     except OSError as error:
         complain(program, f"{error.filename}: {error.strerror}" if error.filename else str(error))
         return BAD_DATA
-    except KeyboardInterrupt:
-        complain(program, "interrupted")
+    except KeyboardInterrupt as error:
+        complain(program, f"interrupted{error}")
         return INTERRUPTED
 
 

@@ -12,8 +12,8 @@ from experiments.tools import tune
 from skyenv import seeds
 from skyenv.arena import matches
 from skyenv.arena.evaluate import evaluate
-from skyenv.arena.schedule import Settings, entrants
-from skyenv.arena.tournament import GroupSeeds, play_task
+from skyenv.arena.schedule import GroupSeeds, Settings, entrants
+from skyenv.arena.tournament import play_task
 from skyenv.dataset.sources import Matches
 from skyenv.engine.games import Games
 from skyenv.envs.sb3 import SkyenvVecEnv

@@ -24,6 +24,7 @@ report).
 
 from __future__ import annotations
 
+import math
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -36,7 +37,6 @@ import numpy as np
 from skyenv.agents import agents_help, running_code
 from skyenv.arena import ladder
 from skyenv.arena.evaluate import (
-    POOLED,
     Result,
     as_csv,
     as_json,
@@ -53,13 +53,12 @@ from skyenv.engine.tasks import OF_AUCTIONS, TASKS, WHOLE_GAMES
 from skyenv.errors import OptionError, shown
 from skyenv.files import check_writable, write_atomically
 from skyenv.options import (
-    INTERRUPTED,
+    GOES_ON,
     SPREAD,
     Options,
     argument,
     command_line,
     common,
-    complain,
     option,
 )
 from skyenv.seeds import HIGHEST_SEED, fresh_seed
@@ -105,27 +104,13 @@ class EvaluateOptions(Options):
     latex: Path | None = common("json", text="write the table as LaTeX to this file")
 
 
-def evaluate_agent(options: EvaluateOptions) -> int:
-    """Run the command; returns the exit code."""
+def evaluate_agent(options: EvaluateOptions) -> None:
+    """Run the command."""
     outputs = [(options.json, as_json), (options.csv, as_csv), (options.latex, as_latex)]
     files = [(path, as_text) for path, as_text in outputs if path is not None]
     check_writable(*(path for path, _ in files))
     secret = fresh_seed() if options.secret is None else options.secret
-    results, whole = _evaluated(options, secret)
-    if results:
-        for path, as_text in files:  # first: the terminal may be gone
-            write_atomically(path, as_text(results))
-        print(table(results))
-        print(f"\nThe same games again: {_again('evaluate', options, secret=secret)}")
-    if whole:
-        return 0
-    complain("evaluate", f"interrupted{'' if results else NOTHING_WHOLE}")
-    return INTERRUPTED
-
-
-def _evaluated(options: EvaluateOptions, secret: int) -> tuple[list[Result], bool]:
-    """Return the results at all tables, and whether none of them lacks a paired seed."""
-    results: list[Result] = []
+    results, whole = list[Result](), True
     for players in options.players:
         found = evaluate(
             options.agent,
@@ -143,10 +128,16 @@ def _evaluated(options: EvaluateOptions, secret: int) -> tuple[list[Result], boo
             pooled=True,
         )
         results += found
-        opponents = [one for one in found if one.opponent != POOLED and not one.interrupted]
-        if len(opponents) < len(options.against):
-            return results, False
-    return results, True
+        whole = bool(found) and not found[-1].interrupted
+        if not whole:
+            break
+    if results:
+        for path, as_text in files:  # first: the terminal may be gone
+            write_atomically(path, as_text(results))
+        print(table(results))
+        print(f"\nThe same games again: {_again('evaluate', options, secret=secret)}")
+    if not whole:
+        raise KeyboardInterrupt("" if results else NOTHING_WHOLE)
 
 
 # ---- tournament ----
@@ -191,8 +182,8 @@ class TournamentOptions(Options):
     )
 
 
-def play_tournament(options: TournamentOptions) -> int:
-    """Run the command; returns the exit code."""
+def play_tournament(options: TournamentOptions) -> None:
+    """Run the command."""
     if options.add is None and options.ladder is not None:
         raise OptionError("--ladder goes with --add")
     standing = None if options.add is None else _ladder_for(options)
@@ -217,7 +208,7 @@ def play_tournament(options: TournamentOptions) -> int:
         interrupted = play(
             folder,
             paired_seeds=limit,
-            minutes=options.minutes or None,
+            minutes=options.minutes or math.inf,
             workers=options.workers,
             ray=options.ray,
             progress=True,
@@ -225,11 +216,10 @@ def play_tournament(options: TournamentOptions) -> int:
         whole = folder.whole_paired_seeds()
         if whole:
             _report(folder, options, standing)
-    if not interrupted:
-        return 0
-    hint = "" if options.out is None else "; the same command goes on"
-    complain("tournament", f"interrupted{'' if whole else NOTHING_WHOLE}{hint}")
-    return INTERRUPTED
+    if interrupted:
+        raise KeyboardInterrupt(
+            ("" if whole else NOTHING_WHOLE) + ("" if options.out is None else GOES_ON)
+        )
 
 
 def _report(folder: Folder, options: TournamentOptions, standing: ladder.Ladder | None) -> None:

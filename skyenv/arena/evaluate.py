@@ -7,13 +7,12 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from time import monotonic
-from typing import Final, NamedTuple, Unpack
+from typing import Final, Unpack
 
 import numpy as np
 
@@ -21,8 +20,8 @@ from skyenv.agents import Agent, ReportingAgent, make_agent
 from skyenv.arena.estimates import Estimate, Weights, interval
 from skyenv.arena.matches import Played, play_games, rotations
 from skyenv.arena.ratings import best_other
-from skyenv.arena.schedule import Entrant, agent_of, entrant
-from skyenv.checks import Int64, check_integer
+from skyenv.arena.schedule import Entrant, GroupSeeds, agent_of, entrant, rounds
+from skyenv.checks import check_integer
 from skyenv.engine.options import GameKeywords, GameOptions, options_of
 from skyenv.errors import OptionError, shown
 from skyenv.progress import progress as progress_bar
@@ -32,12 +31,6 @@ from skyenv.work import Interrupt, open_pool
 
 POOLED: Final = "all of them"
 """Stands for the opponent in a result of the games with all opponents."""
-# Tasks for each worker, against each opponent at least: so none is idle for long in the end.
-TASKS: Final = 4
-# Seconds that a task should take: Ctrl-C drops it.
-TASK_SECONDS: Final = 10.0
-# Paired seeds of a task at most: larger batches bring no more speed.
-LARGEST: Final = 2048
 
 
 @dataclass(frozen=True)
@@ -129,27 +122,27 @@ def evaluate(
         for one in (agent, *opponents)
     )
     work = partial(_play, agents, options, seed, secret, deterministic)
-    seating = rotations(options.num_players, paired_seeds)
-    matches = [Played.none(_seeds(options, seed, paired_seeds), seating) for _ in opponents]
-    sizes, most = [1] * len(opponents), LARGEST
+    players, seating = options.num_players, rotations(options.num_players, paired_seeds)
+    seeds = np.repeat(np.arange(seed, seed + paired_seeds), players)
+    matches = [Played.none(seeds, seating) for _ in opponents]
+    groups = [(0, 1 + opponent) for opponent in range(len(opponents))]
+    tasks = partial(rounds, lambda _: groups, paired_seeds)
     with ExitStack() as held, progress_bar(len(opponents) * len(seating), shown=progress) as bar:
         if in_workers:
             interrupt = held.enter_context(Interrupt())
             pool = held.enter_context(open_pool(workers or 0, ray))
-            most = max(1, min(LARGEST, paired_seeds // (TASKS * pool.size())))
             results = pool.results(
                 work,
-                tasks_of(sizes, paired_seeds),
+                tasks(pool.size),
                 goes_on=interrupt.goes_on,
-                about=lambda task: f"{agents[0].name} played {agents[1 + task.opponent].name}",
+                about=lambda task: f"{agents[0].name} played {agents[task.group[1]].name}",
             )
         else:
-            results = ((task, work(task)) for task in tasks_of(sizes, paired_seeds))
+            results = ((task, work(task)) for task in tasks(lambda: 1))
         held.enter_context(suppress(KeyboardInterrupt))
-        for task, (played, seconds) in results:
-            sizes[task.opponent] = next_size(task.end - task.first, seconds, most)
-            first = task.first * options.num_players
-            matches[task.opponent].fill(slice(first, first + len(played.seeds)), played)
+        for task, played in results:
+            first = task.paired_seeds[0] * players
+            matches[task.group[1] - 1].fill(slice(first, first + len(played.seeds)), played)
             bar.update(len(played.seeds))
     named = [(one.name, played, 1) for one, played in zip(agents[1:], matches, strict=True)]
     if pooled and len(matches) > 1:
@@ -173,64 +166,27 @@ def _entrant(agent: Agent | str | Path, options: GameOptions) -> Entrant:
     return entrant(str(agent), options.num_players, options.side)
 
 
-class SeedRange(NamedTuple):
-    """A task: games against an opponent, paired seeds from `first` to before `end`, from 0."""
-
-    opponent: int
-    first: int
-    end: int
-
-
-def tasks_of(sizes: Sequence[int], paired_seeds: int) -> Iterator[SeedRange]:
-    """Yield all tasks, one opponent after the other.
-
-    Args:
-        sizes: paired seeds of the next task against each opponent; it may change between tasks.
-        paired_seeds: against each opponent.
-    """
-    for opponent in range(len(sizes)):
-        end = 0
-        while end < paired_seeds:
-            first, end = end, min(end + sizes[opponent], paired_seeds)
-            yield SeedRange(opponent, first, end)
-
-
-def next_size(size: int, seconds: float, most: int) -> int:
-    """Return how many paired seeds a task should have, from 1 to `most`, after a task of `size`
-    that took so long: at most 16 times as many, as games of a small task tell little.
-    """
-    return max(1, min(most, 16 * size, int(size * TASK_SECONDS / max(seconds, 1e-3))))
-
-
-def _seeds(options: GameOptions, first: int, paired_seeds: int) -> Int64:
-    """Return the seeds of the games of some paired seeds."""
-    return np.repeat(np.arange(first, first + paired_seeds), options.num_players)
-
-
 def _play(
     agents: Sequence[Agent | Entrant],
     options: GameOptions,
     seed: int,
     secret: int | None,
     deterministic: bool,
-    task: SeedRange,
-) -> tuple[Played, float]:
-    """Return the games of a task, of the first agent against another one, and the seconds that
-    they took.
-    """
-    began, paired_seeds = monotonic(), task.end - task.first
+    task: GroupSeeds,
+) -> Played:
+    """Return the games of a task, of the first agent against another one."""
     made = [
         agent_of(one, deterministic=deterministic) if isinstance(one, Entrant) else one
-        for one in (agents[0], agents[1 + task.opponent])
+        for one in (agents[index] for index in task.group)
     ]
-    played = play_games(
+    players = options.num_players
+    return play_games(
         made,
-        rotations(options.num_players, paired_seeds),
-        _seeds(options, seed + task.first, paired_seeds),
+        rotations(players, len(task.paired_seeds)),
+        seed + np.repeat(task.paired_seeds, players),
         secret=secret,
         options=options,
     )
-    return played, monotonic() - began
 
 
 def summary(

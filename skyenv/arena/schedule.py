@@ -1,4 +1,4 @@
-"""Who meets whom in a tournament.
+"""Who meets whom in a tournament, and in which tasks of a pool of workers.
 
 A paired seed is a deal, setup, stacks and Alea's cards, that is played in several seatings. All
 agents play the same paired seeds, so that the luck of the deal and that of the seat cancel.
@@ -13,16 +13,22 @@ agents play the same paired seeds, so that the luck of the deal and that of the 
 * With N > 2 players there are also *duels*: one agent alone against another in all other seats,
   once in each seat, both ways round. Each paired seed plays those of the pairs at one distance in
   the circle; the distances take turns.
+
+A task is some paired seeds of one pair, or of the mixed tables: all of a round, or fewer where
+workers would be idle. The first round is one paired seed; rounds that are over soon are followed by
+larger ones.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 import socket
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from typing import Final
+from time import monotonic
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -35,6 +41,10 @@ from skyenv.files import digest_of
 from skyenv.seeds import HIGHEST_SEED
 
 MOST_PAIRED_SEEDS: Final = 10**7
+# Paired seeds of a round at most: larger batches bring no more speed.
+LARGEST_ROUND: Final = 2048
+# A longer round isn't followed by a larger one: Ctrl-C leaves its paired seeds unfinished.
+ROUND_SECONDS: Final = 15.0
 
 Group = tuple[int, ...]
 """Agents, counted from 0, that play a paired seed's games with each other: two (a pair), or all
@@ -214,3 +224,53 @@ def _digest(spec: str) -> str:
     """What :class:`Entrant` has of a specification's checkpoint."""
     path = checkpoint_in(spec)
     return "" if path is None else digest_of(path)
+
+
+# ---- tasks ----
+
+
+class GroupSeeds(NamedTuple):
+    """A task: a group's games of some paired seeds."""
+
+    group: Group
+    paired_seeds: tuple[int, ...]
+
+
+def rounds(
+    missing: Callable[[int], Iterable[Group]],
+    limit: int,
+    workers: Callable[[], int],
+    *,
+    minutes: float = math.inf,
+    clock: Callable[[], float] = monotonic,
+) -> Iterator[GroupSeeds]:
+    """Yield tasks, round by round; at least one round.
+
+    Args:
+        missing: groups that have to play a paired seed.
+        limit: how many paired seeds there are.
+        workers: how many tasks can be under way.
+        minutes: no round begins after so long.
+        clock: tells seconds.
+    """
+    until, first, size = clock() + 60 * minutes, 0, 1
+    while first < limit and (first == 0 or clock() < until):
+        began, left = clock(), dict[Group, list[int]]()
+        for paired_seed in range(first, min(first + size, limit)):
+            for group in missing(paired_seed):
+                left.setdefault(group, []).append(paired_seed)
+        yield from shared_out(left, workers())
+        first += size
+        if left and clock() - began < ROUND_SECONDS:
+            size = min(2 * size, LARGEST_ROUND)
+
+
+def shared_out(missing: Mapping[Group, Sequence[int]], workers: int) -> Iterator[GroupSeeds]:
+    """Yield tasks of the paired seeds that groups have to play: one for each group, several where
+    there are more workers.
+    """
+    work = sum(map(len, missing.values()))
+    most = -(-work // workers) if workers > len(missing) else work
+    for group, paired_seeds in missing.items():
+        for start in range(0, len(paired_seeds), most):
+            yield GroupSeeds(group, tuple(paired_seeds[start : start + most]))

@@ -1,39 +1,26 @@
-"""Playing a tournament: tasks of a pool of workers, round by round, until the paired seeds or the
-time are used up.
-
-A task is some paired seeds of one pair, or of the mixed tables: all of a round, or fewer where
-workers would be idle. The first round is one paired seed; rounds that are over soon are followed by
-larger ones.
-"""
+"""Playing a tournament in its folder, until the paired seeds or the time are used up."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
 from functools import partial
-from time import monotonic
-from typing import Final, NamedTuple
 
 import numpy as np
 
 from skyenv.arena.folder import Folder, Game
 from skyenv.arena.matches import play_games
-from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Group, Settings, agent_of
+from skyenv.arena.schedule import (
+    MOST_PAIRED_SEEDS,
+    Group,
+    GroupSeeds,
+    Settings,
+    agent_of,
+    rounds,
+)
 from skyenv.errors import AgentError
 from skyenv.progress import progress as progress_bar
 from skyenv.seeds import LADDERS
-from skyenv.work import Interrupt, Pool, open_pool
-
-# Paired seeds of a round at most: batches of 512 games and more bring no more speed.
-LARGEST_ROUND: Final = 256
-# A longer round isn't followed by a larger one: Ctrl-C leaves its paired seeds unfinished.
-ROUND_SECONDS: Final = 15.0
-
-
-class GroupSeeds(NamedTuple):
-    """A task: a group's games of some paired seeds."""
-
-    group: Group
-    paired_seeds: tuple[int, ...]
+from skyenv.work import Interrupt, open_pool
 
 
 def about(settings: Settings, task: GroupSeeds) -> str:
@@ -77,22 +64,11 @@ def play_task(settings: Settings, task: GroupSeeds) -> list[Game]:
     ]
 
 
-def shared_out(missing: Mapping[Group, Sequence[int]], workers: int) -> Iterator[GroupSeeds]:
-    """Yield tasks of the paired seeds that groups have to play: one for each group, several where
-    there are more workers.
-    """
-    work = sum(map(len, missing.values()))
-    most = -(-work // workers) if workers > len(missing) else work
-    for group, paired_seeds in missing.items():
-        for start in range(0, len(paired_seeds), most):
-            yield GroupSeeds(group, tuple(paired_seeds[start : start + most]))
-
-
 def play(
     folder: Folder,
     *,
     paired_seeds: int | None = None,
-    minutes: float | None = None,
+    minutes: float = math.inf,
     workers: int = 1,
     ray: str | None = None,
     progress: bool = False,
@@ -102,7 +78,7 @@ def play(
     Args:
         folder: where.
         paired_seeds: how many; None: as many as the time allows.
-        minutes: no round begins after so long; None: no limit.
+        minutes: no round begins after so long.
         workers, ray: the pool, as for :func:`skyenv.work.open_pool`.
         progress: show a bar on stderr.
 
@@ -113,13 +89,17 @@ def play(
         AgentError: an agent fails. OSError: a file can't be written.
     """
     settings, limit = folder.settings, paired_seeds or MOST_PAIRED_SEEDS
-    until = monotonic() + (float("inf") if minutes is None else 60 * minutes)
     total = sum(
         len(settings.seatings(group, one))
         for one in range(paired_seeds or 0)
         for group in settings.groups(one)
     )
     done = sum(len(games) for (number, _), games in folder.games.items() if number < limit)
+
+    def missing(paired_seed: int) -> list[Group]:
+        groups = settings.groups(paired_seed)
+        return [group for group in groups if (paired_seed, group) not in folder.games]
+
     with (
         Interrupt() as interrupt,
         progress_bar(total or None, done=done, shown=progress) as bar,
@@ -127,25 +107,10 @@ def play(
     ):
         for task, games in pool.results(
             partial(play_task, settings),
-            _tasks(folder, limit, until, pool),
+            rounds(missing, limit, pool.size, minutes=minutes),
             goes_on=interrupt.goes_on,
             about=partial(about, settings),
         ):
             folder.add(task.group, games)
             bar.update(len(games))
     return interrupt.asked
-
-
-def _tasks(folder: Folder, limit: int, until: float, pool: Pool) -> Iterator[GroupSeeds]:
-    """Yield what is to be played, round by round; at least one round."""
-    first, size = 0, 1
-    while first < limit and (first == 0 or monotonic() < until):
-        began, missing = monotonic(), dict[Group, list[int]]()
-        for paired_seed in range(first, min(first + size, limit)):
-            for group in folder.settings.groups(paired_seed):
-                if (paired_seed, group) not in folder.games:
-                    missing.setdefault(group, []).append(paired_seed)
-        yield from shared_out(missing, pool.size())
-        first += size
-        if missing and monotonic() - began < ROUND_SECONDS:
-            size = min(2 * size, LARGEST_ROUND)

@@ -22,7 +22,7 @@ from skyenv.dataset.sources import Matches, Records, Source
 from skyenv.engine.games import OBSERVATIONS
 from skyenv.engine.kernels import REWARDS
 from skyenv.errors import DatasetError, OptionError
-from skyenv.options import INTERRUPTED, Options, argument, common, complain, option
+from skyenv.options import GOES_ON, Options, argument, common, option
 from skyenv.render.extras import check_installed
 from skyenv.tables import counted
 
@@ -75,8 +75,8 @@ class DatasetOptions(Options):
             raise OptionError(f"formats must be {' or '.join(FORMATS)}, or both")
 
 
-def write_dataset(options: DatasetOptions) -> int:
-    """Run the command; returns the exit code."""
+def write_dataset(options: DatasetOptions) -> None:
+    """Run the command."""
     out = options.out
     modules = [module for name in options.formats for module in MODULES[name]]
     check_installed(*modules, extra="dataset", error=DatasetError)
@@ -98,8 +98,7 @@ def write_dataset(options: DatasetOptions) -> int:
     )
     summary = write(plan, out, workers=options.workers, progress=True)
     if summary is None:
-        complain("dataset", "interrupted; the same command goes on")
-        return INTERRUPTED
+        raise KeyboardInterrupt(GOES_ON)
     print(f"{out}: {counted(source.games, 'game')}, {counted(summary['decisions'], 'decision')}")
     if MINARI in plan.formats:
         print(
@@ -107,7 +106,6 @@ def write_dataset(options: DatasetOptions) -> int:
         )
     if isinstance(source, Records) and source.unfinished:
         print(f"left out: {counted(source.unfinished, 'game')} without an end")
-    return 0
 
 
 def minari_id(folder: Path) -> str:

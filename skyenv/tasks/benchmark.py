@@ -38,12 +38,11 @@ from skyenv.engine.game import Game
 from skyenv.engine.options import table_label, table_name
 from skyenv.files import check_writable, locked, write_atomically
 from skyenv.options import (
-    INTERRUPTED,
+    GOES_ON,
     Options,
     argument,
     command_line,
     common,
-    complain,
     option,
 )
 from skyenv.rules.components import SIDES
@@ -114,8 +113,8 @@ class Parts:
         return self._found[key]
 
 
-def run_benchmark(options: BenchmarkOptions) -> int:
-    """Run the command; returns the exit code."""
+def run_benchmark(options: BenchmarkOptions) -> None:
+    """Run the command."""
     if options.quick:
         options = replace(
             options, quick=False, players=(2,), paired_seeds=10, positions=1, lookahead=0
@@ -132,9 +131,7 @@ def run_benchmark(options: BenchmarkOptions) -> int:
         try:
             content = measured(options, agent, parts)
         except KeyboardInterrupt:
-            again = "" if options.out is None else "; the same command goes on"
-            complain("benchmark", f"interrupted{again}")
-            return INTERRUPTED
+            raise KeyboardInterrupt("" if options.out is None else GOES_ON) from None
         finally:
             *processors, clock = np.subtract(os.times(), began)
             spent = np.add(cost, [sum(processors), clock]).round(1).tolist()
@@ -143,7 +140,6 @@ def run_benchmark(options: BenchmarkOptions) -> int:
     if options.json is not None:
         write_atomically(options.json, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     print(report(content))
-    return 0
 
 
 def measured(options: BenchmarkOptions, agent: Agent, parts: Parts) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Evaluations: the figures by hand, the same games here and in workers, tasks."""
+"""Evaluations: the figures by hand, the same games here and in workers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from skyenv.arena.estimates import Estimate
-from skyenv.arena.evaluate import evaluate, next_size, summary, table, tasks_of
+from skyenv.arena.evaluate import evaluate, summary, table
 from skyenv.arena.matches import Played, rotations
 
 
@@ -58,42 +58,3 @@ def test_the_same_seed_and_secret_give_the_same_results_here_and_in_workers() ->
     with ThreadPoolExecutor(1) as pool:
         again = pool.submit(evaluate, *games, secret=7, max_turns=9, workers=1)
         assert again.result() == here
-
-
-@pytest.mark.parametrize(
-    ("size", "seconds", "most", "expected"),
-    [
-        (1, 0.0, 2048, 16),
-        (16, 0.1, 2048, 256),
-        (256, 0.1, 300, 300),
-        (256, 20.0, 2048, 128),
-        (1, 60.0, 2048, 1),
-    ],
-)
-def test_tasks_take_about_ten_seconds(size: int, seconds: float, most: int, expected: int) -> None:
-    """They grow, so that a slow agent is interrupted soon."""
-    assert next_size(size, seconds, most) == expected
-
-
-def test_tasks_are_all_paired_seeds_once_whatever_their_sizes() -> None:
-    sizes, tasks = [1, 1], []
-    for task in tasks_of(sizes, 3000):
-        tasks.append(task)
-        sizes[task.opponent] = 1 + 7 * sizes[task.opponent]
-    for opponent in range(2):
-        own = [task for task in tasks if task.opponent == opponent]
-        assert [(task.first, task.end) for task in own] == [
-            (0, 1),
-            (1, 9),
-            (9, 66),
-            (66, 466),
-            (466, 3000),
-        ]
-
-
-def test_results_do_not_depend_on_the_sizes_of_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
-    results = []
-    for size in (1, 3, 7):
-        monkeypatch.setattr("skyenv.arena.evaluate.next_size", lambda *_, size=size: size)
-        results.append(evaluate("random", ["hoard"], 2, "front", 7, secret=7, max_turns=9))
-    assert results[0] == results[1] == results[2]

@@ -1,6 +1,4 @@
-"""Playing tournaments: the games of single matches, workers, agents that misbehave, the time that
-is given.
-"""
+"""Playing tournaments: the games of single matches, workers, agents that misbehave, rounds."""
 
 from __future__ import annotations
 
@@ -13,10 +11,9 @@ from tournaments import played, settings
 
 from processes import ROOT, Threads
 from skyenv.agents import make_agent
-from skyenv.arena import tournament
 from skyenv.arena.matches import play_game
-from skyenv.arena.schedule import Group, agent_of
-from skyenv.arena.tournament import GroupSeeds, play_task, shared_out
+from skyenv.arena.schedule import Group, GroupSeeds, agent_of, rounds, shared_out
+from skyenv.arena.tournament import play_task
 from skyenv.errors import AgentError
 from skyenv.seeds import LADDERS
 
@@ -86,16 +83,12 @@ def test_a_checkpoint_that_is_another_where_it_plays(tmp_path: Path) -> None:
         play_task(wanted, task)
 
 
-@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize(("seconds", "paired_seeds"), [(1, 7), (19, 3)])
-def test_time_ends_it_after_whole_rounds(
-    seconds: int, paired_seeds: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_time_ends_it_after_whole_rounds(seconds: int, paired_seeds: int) -> None:
     """Three rounds fit in, which grow while they are quick."""
     clock = iter([*(seconds * tick for tick in (0, 0, 1, 1, 1, 2, 2, 2, 3)), 60])
-    monkeypatch.setattr(tournament, "monotonic", lambda: next(clock))
-    wanted = settings("random", "crowd", max_turns=2)
-    assert len(played(tmp_path, wanted, None, minutes=1)) == paired_seeds * 2
+    tasks = rounds(lambda _: [(0, 1)], 1000, lambda: 1, minutes=1, clock=lambda: next(clock))
+    assert [one for task in tasks for one in task.paired_seeds] == [*range(paired_seeds)]
 
 
 def test_a_round_is_shared_out_where_there_are_more_workers_than_groups() -> None:

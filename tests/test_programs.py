@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import math
 import runpy
@@ -16,7 +15,7 @@ import pytest
 from experiments.benchmarks import strength
 from experiments.benchmarks.__main__ import BENCHMARKS
 from experiments.benchmarks.__main__ import main as benchmark
-from experiments.tools import beginnings, mutants, tune
+from experiments.tools import beginnings, tune
 from processes import ROOT, main_of, printed
 from skyenv.engine.tasks import TASKS
 from skyenv.rules.components import BLACK
@@ -71,22 +70,6 @@ def test_what_cannot_be_tuned(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "--resume" in capsys.readouterr().err
     assert tune.main(["--out", str(path), "--resume"]) == 1
     assert tune.main(["random", "--out", str(tmp_path / "none.json")]) == 2
-
-
-def test_a_mutant_is_one_small_mistake() -> None:
-    """Every mutant changes its file's code."""
-    file = mutants.RULES / "scoring.py"
-    made = [ast.dump(tree) for _, tree in mutants.mutants_of(file)]
-    assert len(set(made)) == len(made) > 50
-    assert ast.dump(ast.parse(file.read_text(encoding="utf-8"))) not in made
-
-
-@pytest.mark.long
-def test_mutants_are_judged(tmp_path: Path) -> None:
-    words = ("-m", "experiments.tools.mutants", "--number", "2", "--out", tmp_path)
-    assert "of 2 mutants caught" in printed(*words)
-    assert "of 2 mutants caught" in printed(*words)  # from the file
-    assert len((tmp_path / "mutants.jsonl").read_text(encoding="utf-8").splitlines()) == 2
 
 
 @pytest.mark.long

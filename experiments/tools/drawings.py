@@ -48,14 +48,21 @@ def _board() -> dict[Path, str]:
         game.play(decide_game(game, agent))
     drawn: dict[Path, str] = {}
     for theme in ("light", "dark"):
-        whole = svg(game.public_view(), theme=theme)
-        board = re.sub(
-            r' viewBox="[^"]*" width="[^"]*" height="[^"]*"', f' viewBox="{BOARD}"', whole, count=1
-        )
-        drawn[LOBBY / f"lobby-{theme}.svg"] = (
-            re.sub(r"<title>[^<]*</title>| data-(?!theme)[a-z-]+=\"[^\"]*\"", "", board) + "\n"
-        )
+        drawn[LOBBY / f"lobby-{theme}.svg"] = cropped(svg(game.public_view(), theme=theme), BOARD)
     return drawn
+
+
+def cropped(drawing: str, box: str, size: str = "") -> str:
+    """Crop a drawing, and leave out what pages in which nothing can be chosen don't read.
+
+    Args:
+        drawing: an SVG of the whole table.
+        box: the part that is shown, as a viewBox.
+        size: attributes that say how large it is; "": as large as its place.
+    """
+    shown = f' viewBox="{box}"{size}'
+    part = re.sub(r' viewBox="[^"]*" width="[^"]*" height="[^"]*"', shown, drawing, count=1)
+    return re.sub(r"<title>[^<]*</title>| data-(?!theme)[a-z-]+=\"[^\"]*\"", "", part) + "\n"
 
 
 def _moments() -> dict[Path, str]:

@@ -111,9 +111,8 @@ test-ray: $(RAY)/.ready  ## work that Ray spreads, on a cluster of nodes on this
 	$(RAY)/bin/python -m pytest -m "long or not long" tests/work tests/arena/test_arena_on_ray.py tests/experiments/training/test_actors_on_ray.py
 
 # An environment for each program or test with requirements beside it, because their pins collide.
-# PufferLib's takes more than requirements, and GitHub: docs/libraries.md tells how.
 LIBRARY_TESTS := tests/examples/libraries
-LIBRARIES := $(filter-out with_pufferlib,$(basename $(notdir $(wildcard examples/*.txt examples/libraries/*.txt $(LIBRARY_TESTS)/*.txt))))
+LIBRARIES := $(basename $(notdir $(wildcard examples/*.txt examples/libraries/*.txt $(LIBRARY_TESTS)/*.txt)))
 
 vpath %.txt examples examples/libraries $(LIBRARY_TESTS)
 

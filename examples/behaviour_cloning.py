@@ -3,14 +3,14 @@ against greedy.
 
 Needs `pip install --constraint constraints.txt '.[train,dataset]'` and a dataset of Parquet files,
 such as `python -m skyenv dataset greedy appraiser trained --games 3500 --formats parquet -o
-runs/strong` writes in some minutes. Then `python examples/behaviour_cloning.py runs/strong
+runs/strong` writes in some minutes. Then `python -m examples.behaviour_cloning runs/strong
 --imitate trained` leaves `runs/clone/model.npz`, an agent that is named by its path everywhere:
 `python -m skyenv evaluate runs/clone --against greedy --deterministic`.
 """
 
 import argparse
+import math
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,38 +20,24 @@ import torch
 from pyarrow import parquet
 from torch import Tensor, nn
 
+from experiments.training.network import PolicyNetwork
 from skyenv.agents import decisions_in
 from skyenv.arena.evaluate import evaluate, table
 from skyenv.engine.games import Games
+from skyenv.engine.kernels import outcome_of
 from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
 from skyenv.files import write_atomically
-from skyenv_agents.learned.architecture import Library, Sizes, run
-from skyenv_agents.learned.layout import CODE_SCALE, INPUTS, NUM_INPUTS
-from skyenv_agents.learned.networks import (
-    WORST_PRIOR,
-    NetworkAgent,
-    Prior,
-    heuristic_of,
-)
-from skyenv_agents.learned.networks import (
-    Network as FrozenNetwork,
-)
-
-ILLEGAL = -1e9  # its logit; −∞ gives NaN where a gradient meets it
-TORCH = Library(
-    torch.cat, torch.relu, torch.maximum, lambda array, columns: array[:, torch.from_numpy(columns)]
-)
+from skyenv_agents.learned.architecture import Sizes
+from skyenv_agents.learned.layout import NUM_INPUTS, used_inputs
+from skyenv_agents.learned.networks import NetworkAgent, Prior, heuristic_of
 
 
 @dataclass
 class Options:
     """What can be chosen on the command line, as ``--epochs 8``."""
 
-    imitate: str = (
-        ""  # names of the agents to learn from, with commas between; nothing: all of them
-    )
-    # the heuristic whose scores of the actions the network sees and corrects: greedy, appraiser, or
-    # nothing
+    imitate: str = ""  # the agents to learn from, with commas between; nothing: all of them
+    # the heuristic whose scores of the actions the network sees and corrects, or nothing
     prior: str = "greedy"
     prior_weight: float = 6.0  # what its scores count in the beginning; learnt
     epochs: int = 4
@@ -59,10 +45,8 @@ class Options:
     learning_rate: float = 2e-3  # at its highest; it rises and falls once
     trunk: int = 128
     blocks: int = 1
-    thing: int = 32
-    value_weight: float = (
-        0.25  # of the losses of outcome and margin, which the trunk learns beside the policy
-    )
+    entity_dim: int = 32
+    value_weight: float = 0.25  # of the losses of outcome and margin
     held_out: int = 50  # one game in so many only measures
     paired_seeds: int = 500  # for the evaluation at the end; 0: none
     seed: int = 1
@@ -103,8 +87,9 @@ class Decisions:
             codes[:, OBSERVATION_SIZE:] = prior_codes(whole, wanted, prior)
         whole = {name: column[wanted] for name, column in whole.items()}
         players = int(whole["players"][0])
-        outcome = (whole["win_share"] - 1 / players) * players / (players - 1)
+        outcome = outcome_of(whole["win_share"], players)
         self.game = whole["game"]
+        self.used = used_inputs(players, bool(prior)).codes
         self.codes, self.mask = torch.from_numpy(codes), torch.from_numpy(whole["mask"])
         self.action = torch.from_numpy(whole["action"].astype(np.int64))
         self.values = torch.from_numpy(
@@ -115,8 +100,9 @@ class Decisions:
         return len(self.action)
 
     def batch(self, rows: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Codes, masks, actions, and what came of it, of some rows."""
-        return self.codes[rows], self.mask[rows] != 0, self.action[rows], self.values[rows]
+        """The inputs that are used, masks, actions, and what came of it, of some rows."""
+        codes = self.codes[rows][:, self.used]
+        return codes, self.mask[rows] != 0, self.action[rows], self.values[rows]
 
 
 def prior_codes(
@@ -158,74 +144,8 @@ def prior_codes(
     return codes[wanted]
 
 
-class Network(nn.Module):
-    """What :class:`skyenv_agents.learned.networks.Network` plays with NumPy, as PyTorch
-    learns it.
-
-    In the beginning it decides as its prior does: the last layers' weights are small.
-    """
-
-    scale: Tensor
-    inputs: Tensor
-
-    def __init__(self, sizes: Sizes, prior: str, prior_weight: float) -> None:
-        super().__init__()
-        self.sizes, self.prior = sizes, prior
-        self.weights = nn.ParameterDict()
-        for name, (inputs, outputs) in sizes.layers().items():
-            layer = nn.Linear(inputs, outputs)
-            if name.endswith("actions") or name == "outlook":
-                nn.init.normal_(layer.weight, std=0.01 / inputs**0.5)
-                nn.init.zeros_(layer.bias)
-            self.weights[f"{name}.weight".replace(".", "_")] = layer.weight
-            self.weights[f"{name}.bias".replace(".", "_")] = layer.bias
-        for name, shape in sizes.others().items():
-            self.weights[name.replace(".", "_")] = nn.Parameter(0.1 * torch.randn(shape))
-        nn.init.constant_(self.weights["prior_weight"], prior_weight)
-        nn.init.constant_(self.weights["prior_floor"], -WORST_PRIOR).requires_grad_(False)
-        self.register_buffer("scale", torch.from_numpy(CODE_SCALE))
-        self.register_buffer("inputs", torch.from_numpy(INPUTS))
-
-    def forward(self, codes: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Log-probabilities of the legal actions (k, 103), and outcome and margin expected (k,
-        2).
-        """
-        scaled = codes.float() * self.scale
-        logits, values = run(
-            self.sizes,
-            self._layer,
-            self._weight,
-            TORCH,
-            scaled.index_select(1, self.inputs),
-            scaled[:, OBSERVATION_SIZE:],
-        )
-        return torch.log_softmax(logits.masked_fill(~mask, ILLEGAL), 1), values
-
-    def _weight(self, name: str) -> Tensor:
-        weight: Tensor = self.weights[name.replace(".", "_")]
-        return weight
-
-    def _layer(self, name: str, rows: Tensor) -> Tensor:
-        return nn.functional.linear(
-            rows, self._weight(f"{name}.weight"), self._weight(f"{name}.bias")
-        )
-
-    def frozen(self) -> FrozenNetwork:
-        """What plays without PyTorch."""
-        arrays = {name: self._weight(name).detach().numpy().copy() for name in self.sizes.shapes()}
-        about = {
-            "reward": "outcome",
-            "description": "a clone of a dataset's agents",
-            "prior": self.prior,
-        }
-        heuristic = heuristic_of(self.prior)
-        return FrozenNetwork(
-            arrays, about if heuristic is None else {**about, "prior_version": heuristic.version}
-        )
-
-
 def losses(
-    network: Network, batch: tuple[Tensor, Tensor, Tensor, Tensor]
+    network: PolicyNetwork, batch: tuple[Tensor, Tensor, Tensor, Tensor]
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Cross-entropy of the policy over legal actions, squared error of the values, and share of
     actions foreseen.
@@ -239,28 +159,20 @@ def losses(
     )
 
 
-def batches(rows: Tensor, size: int) -> Iterator[Tensor]:
-    """The rows in a new order, some at a time; those left over have no turn."""
-    order = rows[torch.randperm(len(rows))]
-    for first in range(0, len(rows) - size + 1, size):
-        yield order[first : first + size]
-
-
-def train(decisions: Decisions, options: Options) -> Network:
+def train(decisions: Decisions, options: Options) -> PolicyNetwork:
     """Clone; after every epoch the held-out games tell how many actions are foreseen."""
     torch.manual_seed(options.seed)
     torch.set_num_threads(1)
-    network = Network(
-        Sizes(options.trunk, options.blocks, options.thing), options.prior, options.prior_weight
-    )
+    sizes = Sizes(options.trunk, options.blocks, options.entity_dim)
+    network = PolicyNetwork(sizes, options.prior_weight)
     optimizer = torch.optim.AdamW(network.parameters(), options.learning_rate, weight_decay=1e-2)
     is_held_out = torch.from_numpy(
         decisions.game % options.held_out == 0
     )  # by games, as decisions of one game are alike
     measured, learned = torch.nonzero(is_held_out)[:, 0], torch.nonzero(~is_held_out)[:, 0]
-    steps = options.epochs * (len(learned) // options.batch)
+    steps = 1 + options.epochs * math.ceil(len(learned) / options.batch)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimizer, options.learning_rate, total_steps=max(steps, 2), pct_start=0.1
+        optimizer, options.learning_rate, total_steps=steps, pct_start=0.1
     )
     weights = sum(weight.numel() for weight in network.parameters())
     print(
@@ -268,7 +180,7 @@ def train(decisions: Decisions, options: Options) -> Network:
     )
     started = time.monotonic()
     for epoch in range(options.epochs):
-        for rows in batches(learned, options.batch):
+        for rows in torch.split(learned[torch.randperm(len(learned))], options.batch):
             policy_loss, value_loss, _ = losses(network, decisions.batch(rows))
             optimizer.zero_grad(set_to_none=True)
             (policy_loss + options.value_weight * value_loss).backward()  # type: ignore[no-untyped-call]
@@ -276,13 +188,8 @@ def train(decisions: Decisions, options: Options) -> Network:
             optimizer.step()
             schedule.step()
         with torch.no_grad():
-            found = (
-                torch.tensor(
-                    [losses(network, decisions.batch(rows)) for rows in torch.split(measured, 4096)]
-                )
-                .mean(0)
-                .tolist()
-            )
+            parts = [losses(network, decisions.batch(rows)) for rows in torch.split(measured, 4096)]
+        found = torch.tensor(parts).mean(0).tolist()
         print(
             f"epoch {epoch + 1}: cross-entropy {found[0]:.3f}, squared error {found[1]:.3f}, "
             f"{100 * found[2]:.1f} % foreseen,"
@@ -302,10 +209,17 @@ def main() -> None:
     folder = given.pop("dataset")
     options = Options(**given)
     imitate = [name for name in options.imitate.split(",") if name]
-    network = train(Decisions(folder, imitate, options.prior), options).frozen()
+    network = train(Decisions(folder, imitate, options.prior), options)
+    heuristic = heuristic_of(options.prior)
+    about = {
+        "description": "a clone of a dataset's agents",
+        "reward": "outcome",
+        "prior": options.prior,
+        "prior_version": heuristic.version if heuristic else "",
+    }
     path = Path(options.out, "model.npz")
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, network.to_bytes())
+    write_atomically(path, network.frozen(about).to_bytes())
     print(
         f"the clone is {path}; python -m skyenv evaluate {options.out} --against greedy "
         "--deterministic"

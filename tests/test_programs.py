@@ -97,7 +97,7 @@ EXAMPLES = {
         "runs/maskable/model.zip",
     ),
     "behaviour_cloning": (
-        "runs/games --epochs 1 --batch 32 --trunk 16 --thing 8 --held-out 4 --paired-seeds 1",
+        "runs/games --epochs 1 --batch 32 --trunk 16 --entity-dim 8 --held-out 4 --paired-seeds 1",
         "runs/clone/model.npz",
     ),
 }

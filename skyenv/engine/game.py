@@ -350,8 +350,7 @@ class Game(Copyable):
         """Return what happened in what was played last, in compiled code's numbers; see
         :func:`skyenv.engine.events.events_of`.
         """
-        rows: list[list[int]] = self._log["event"][0, : int(self._log["num_events"][0])].tolist()
-        return rows
+        return self._log["event"][0, : int(self._log["num_events"][0])].tolist()
 
     def _put(self, state: bytes) -> None:
         self._bytes[:] = state

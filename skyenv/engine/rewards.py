@@ -36,16 +36,14 @@ class Step:
     def vp(self) -> npt.NDArray[np.int32]:
         """The VP that every seat has scored: int32 (k, N)."""
         seats = self.outcome.shape[1]
-        scored: npt.NDArray[np.int32] = self.after.score[:, :seats] - self.before.score[:, :seats]
-        return scored
+        return self.after.score[:, :seats] - self.before.score[:, :seats]
 
     @property
     def won(self) -> npt.NDArray[np.bool_]:
         """Whether the seat has won an auction, and has yet to build (AUC-8): bool (k, N)."""
         settled = (self.before.phase == PHASE_BID) & (self.after.phase == PHASE_BUILD)
         winner = np.where(settled, self.after.seat, -1)
-        won: npt.NDArray[np.bool_] = winner[:, None] == np.arange(self.outcome.shape[1])
-        return won
+        return winner[:, None] == np.arange(self.outcome.shape[1])
 
     @property
     def cards_paid(self) -> npt.NDArray[np.int64]:

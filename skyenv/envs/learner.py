@@ -409,6 +409,14 @@ class LearnerEnv:
         """
         self.core.set_opponents(opponents, opponent_weights, pool)
 
+    def action_masks(self) -> Mask:
+        """Every row's legal actions, int8 (n, 103); all 0 in a row that is over."""
+        return self._masks.shown(self.core.mask())
+
+    def close(self, **_: Any) -> None:
+        """Close the window, if there is one."""
+        self._renderer.window.close()
+
     def _row(self, row: int) -> tuple[Any, dict[str, Any]]:
         """Return a row's observation and info, as the single environment has them."""
         core, games, seat = self.core, self.core.games, self.core.learner[row]

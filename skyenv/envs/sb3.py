@@ -148,14 +148,6 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
         core.reset(rows=rows)
         return core.observation(), rewards, dones, infos
 
-    def action_masks(self) -> npt.NDArray[np.int8]:
-        """The legal actions of every row, int8 (num_envs, 103)."""
-        return self.core.mask()
-
-    def close(self) -> None:
-        """Close the window, if there is one."""
-        self._renderer.window.close()
-
     # ---- what SB3 asks of the single environments, answered from the batch ----
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:

@@ -157,7 +157,3 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
             RenderError: no window can be opened.
         """
         return self._picture(0)
-
-    def close(self) -> None:
-        """Close the window, if there is one."""
-        self._renderer.window.close()

@@ -172,10 +172,6 @@ class FifthAvenueVectorEnv(
         observations, infos = self._told()
         return observations, rewards, terminations, truncations, {**ends, **infos}
 
-    def action_masks(self) -> npt.NDArray[np.int8]:
-        """Every row's legal actions, int8 (num_envs, 103); all 0 in a row that is over."""
-        return self._masks.shown(self.core.mask())
-
     def render(self) -> tuple[Any, ...] | None:
         """Every row as its learner sees it.
 
@@ -189,10 +185,6 @@ class FifthAvenueVectorEnv(
         """
         pictures = tuple(self._picture(row) for row in range(self.num_envs))
         return None if pictures[0] is None else pictures
-
-    def close_extras(self, **kwargs: Any) -> None:
-        """Close the window, if there is one."""
-        self._renderer.window.close()
 
     def _told(self) -> tuple[Observations, dict[str, Any]]:
         """Return the observations and infos of all rows."""

@@ -14,7 +14,6 @@ from skyenv.dataset.folder import Plan, write
 from skyenv.dataset.sources import Matches
 from skyenv.engine.games import Games
 from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
-from skyenv_agents.learned.layout import NUM_INPUTS
 from skyenv_agents.learned.networks import NetworkAgent
 
 
@@ -55,7 +54,7 @@ def test_it_learns_and_what_plays_is_what_has_learnt(example: Any, tmp_path: Pat
     decisions = example.Decisions(tmp_path, [], "")
     decisions.action = decisions.mask.argmax(1)  # as if the first legal action had been taken
     options = example.Options(
-        epochs=30, batch=64, trunk=32, thing=8, learning_rate=1e-2, held_out=4, prior=""
+        epochs=30, batch=64, trunk=32, entity_dim=8, learning_rate=1e-2, held_out=4, prior=""
     )
     network = example.train(decisions, options)
     with torch.no_grad():
@@ -63,14 +62,14 @@ def test_it_learns_and_what_plays_is_what_has_learnt(example: Any, tmp_path: Pat
     assert foreseen > 0.9
 
     path = tmp_path / "model.npz"
-    path.write_bytes(network.frozen().to_bytes())
+    path.write_bytes(network.frozen({"reward": "outcome"}).to_bytes())
     clone = make_agent(path, deterministic=True)
     assert isinstance(clone, NetworkAgent)
     games = Games(32, 2, seed=5)
     games.play_random(40)
     with torch.no_grad():
-        codes = np.pad(codes_of(games.observation), ((0, 0), (0, NUM_INPUTS - OBSERVATION_SIZE)))
-        policy, values = network(torch.from_numpy(codes), torch.from_numpy(games.mask) != 0)
+        codes = torch.from_numpy(codes_of(games.observation)[:, decisions.used])
+        policy, values = network(codes, torch.from_numpy(games.mask) != 0)
     probabilities, outcome = clone.evaluate(decisions_in(games, clone))
     assert outcome is not None
     assert np.allclose(policy.exp(), probabilities, atol=1e-5)

@@ -91,13 +91,9 @@ def make_rollout(
             following = step(actions)
             return following, (following, actions)
 
-        played: tuple[Step, tuple[Step, Any]] = jax.lax.scan(
-            once, now, jax.random.split(key, length)
-        )
-        return played
+        return jax.lax.scan(once, now, jax.random.split(key, length))
 
-    compiled: Callable[[Any, Step, Any], tuple[Step, tuple[Step, Any]]] = jax.jit(rollout)
-    return compiled
+    return jax.jit(rollout)
 
 
 def main(arguments: list[str] | None = None) -> None:

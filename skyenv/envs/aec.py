@@ -72,9 +72,7 @@ class Wrapped(wrappers.OrderEnforcingWrapper):  # type: ignore[misc]
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """As the wrappers do."""
-        last: tuple[Any, float, bool, bool, dict[str, Any]]
-        last = self._raw.last(observe) if self._has_reset else super().last(observe)
-        return last
+        return self._raw.last(observe) if self._has_reset else super().last(observe)
 
     def __str__(self) -> str:
         return str(self._raw)
@@ -241,8 +239,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         """
         if not self.agents:
             raise GameOverError("there is no agent to tell of; reset() starts a game")
-        last: tuple[Any, float, bool, bool, dict[str, Any]] = super().last(observe)
-        return last
+        return super().last(observe)
 
     def is_legal(self, action: Any) -> bool:
         """Return whether an action is the number of a legal one, of any integer type."""

@@ -7,13 +7,8 @@ compiled code, plain Python and CUDA agree.
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 from skyenv.rules.chance import MASK32
 from skyenv.rules.compiling import rule
-
-Words4: TypeAlias = tuple[int, int, int, int]
-Words8: TypeAlias = tuple[int, int, int, int, int, int, int, int]
 
 
 @rule
@@ -23,7 +18,7 @@ def turned(word: int, places: int) -> int:
 
 
 @rule
-def quarter_round(a: int, b: int, c: int, d: int) -> Words4:
+def quarter_round(a: int, b: int, c: int, d: int) -> tuple[int, int, int, int]:
     """RFC 8439, 2.1."""
     a = (a + b) & MASK32
     d = turned(d ^ a, 16)
@@ -37,12 +32,12 @@ def quarter_round(a: int, b: int, c: int, d: int) -> Words4:
 
 
 @rule
-def chacha(key: Words8, block: Words4, rounds: int) -> int:
+def chacha(key: tuple[int, ...], block: tuple[int, ...], rounds: int) -> int:
     """RFC 8439, 2.3: the first word of a block of ChaCha, 32 bits.
 
     Args:
-        key: 32-bit words; what must stay secret.
-        block: 32-bit words, ChaCha's counter and nonce: which number it is.
+        key: eight 32-bit words; what must stay secret.
+        block: four 32-bit words, ChaCha's counter and nonce: which number it is.
         rounds: even; at 8 and more no attack is known that finds out about the key.
     """
     a0, a1, a2, a3 = 0x61707865, 0x3320646E, 0x79622D32, 0x6B206574  # "expand 32-byte k"

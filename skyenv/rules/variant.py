@@ -16,6 +16,7 @@ import hashlib
 import json
 import os
 import re
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
@@ -39,6 +40,17 @@ CHANGEABLE: Final[dict[str, Constant]] = {}
 """All of them, by name (:mod:`skyenv.rules.components`)."""
 
 
+def _refusal(text: str) -> OptionError:
+    """Return the error for a variant; a program that doesn't catch it ends with one line."""
+    refusal, hook = OptionError(f"{ENVIRONMENT}: {text}"), sys.excepthook
+    sys.excepthook = lambda kind, error, trace: (
+        print(f"skyenv: error: {error}", file=sys.stderr)
+        if error is refusal
+        else hook(kind, error, trace)
+    )
+    return refusal
+
+
 def _read() -> tuple[str, str, dict[str, Any]]:
     """Return the text that the variable names, its label and its constants; raise OptionError."""
     text = os.environ.get(ENVIRONMENT, "")
@@ -52,7 +64,7 @@ def _read() -> tuple[str, str, dict[str, Any]]:
         if text and not (isinstance(name, str) and re.fullmatch("[a-z0-9-]{1,30}", name)):
             raise ValueError(f"name must be small letters, digits and hyphens, not {shown(name)}")
     except (OSError, ValueError, RecursionError) as error:
-        raise OptionError(f"{ENVIRONMENT}: {error}") from None
+        raise _refusal(str(error)) from None
     if not text:
         return "", "", {}
     os.environ[ENVIRONMENT] = text
@@ -86,9 +98,7 @@ def changeable(name: str, printed: Value, low: int, high: int) -> Value:
     is_whole = all(type(number) is int and low <= number <= high for number in numbers)
     if len(numbers) != many or not is_whole:
         wanted = f"{many} numbers, each" if many > 1 else "a number"
-        raise OptionError(
-            f"{ENVIRONMENT}: {name} must be {wanted} from {low} to {high}, not {shown(value)}"
-        )
+        raise _refusal(f"{name} must be {wanted} from {low} to {high}, not {shown(value)}")
     return type(printed)(numbers) if isinstance(printed, tuple) else numbers[0]
 
 
@@ -100,10 +110,10 @@ def check(conditions: dict[str, bool]) -> None:
         OptionError: it does, or something isn't fulfilled.
     """
     if others := _values.keys() - CHANGEABLE.keys():
-        raise OptionError(
-            f"{ENVIRONMENT}: there is no constant {', '.join(sorted(others))} to change; there are "
+        raise _refusal(
+            f"there is no constant {', '.join(sorted(others))} to change; there are "
             f"{', '.join(CHANGEABLE)}"
         )
     for text, is_fulfilled in conditions.items():
         if not is_fulfilled:
-            raise OptionError(f"{ENVIRONMENT}: {text}")
+            raise _refusal(text)

@@ -127,6 +127,12 @@ def test_a_wrong_variant_is_one_error() -> None:
         assert re.match(f"OptionError SKYENV_VARIANT: .*({message})", error), error
 
 
+def test_a_command_under_a_wrong_variant_ends_with_one_line() -> None:
+    told = python("-m", "skyenv", "verify", "x.jsonl", environment={"SKYENV_VARIANT": "name = 1\n"})
+    assert (told.returncode, told.stdout) == (1, "")
+    assert re.fullmatch("skyenv: error: SKYENV_VARIANT: name must be .*\n", told.stderr)
+
+
 # ---- nothing is mixed ----
 
 RUN = """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from skyenv.agents import Agent, RandomAgent, decide, decisions_in
 from skyenv.engine.game import Game
@@ -88,3 +89,14 @@ def auction(game: Game, place: int, highest: int, bidder: int) -> None:
     )
     state.laid = -1
     state.place[0] = 8
+
+
+def paid_at_random(task: str, number: int, seed: int) -> npt.NDArray[np.float64]:
+    """What random play of a task's games brings every seat, float64 (number, players)."""
+    games = Games(number, task=task, seed=seed, autoreset=False, observation=None)
+    paid = np.zeros(games.reward.shape)
+    while (games.seat >= 0).any():
+        going = games.seat >= 0
+        games.play_random(1)
+        paid[going] += games.reward[going]
+    return paid

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from positions import paid_at_random
 from skyenv import CheckpointError, GameOptions, Games, OptionError, make_agent
 from skyenv.agents import decide, decisions_in
 from skyenv.cli import main
@@ -150,12 +151,7 @@ def test_the_tree_expects_of_random_play_what_random_play_brings(name: str) -> N
     """ALEA-2: with her cards, which hang together with all hands."""
     made = beginning(name)
     expected = Judge(made.tree).values(uniform_policy(made))
-    games = Games(20_000, task=name, seed=9, autoreset=False, observation=None)
-    brought = np.zeros(games.reward.shape)
-    while (games.seat >= 0).any():
-        going = games.seat >= 0
-        games.play_random(1)
-        brought[going] += games.reward[going]
+    brought = paid_at_random(name, 20_000, seed=9)
     error = brought.std(axis=0) / np.sqrt(20_000)
     assert (abs(brought.mean(axis=0) - expected) < 4 * error).all()
 

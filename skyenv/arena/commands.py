@@ -10,10 +10,9 @@ paired seed once from each seat (:mod:`skyenv.arena.evaluate`). Ctrl-C ends the 
 the paired seeds that are finished, marked as such.
 
 ``python -m skyenv tournament random crowd greedy --players 2 --paired-seeds 500`` makes a ladder.
-Who meets whom is told in :mod:`skyenv.arena.schedule`, what is written while it goes on in
-:mod:`skyenv.arena.folder`, how it is played in :mod:`skyenv.arena.tournament`. ``--out FOLDER``
-keeps the games and ladder.json; the same command goes on there. Only paired seeds with all their
-games count.
+Who meets whom is told in :mod:`skyenv.arena.schedule`, how it is played, and what is written while
+it goes on, in :mod:`skyenv.arena.tournament`. ``--out FOLDER`` keeps the games and ladder.json; the
+same command goes on there. Only paired seeds with all their games count.
 
 ``--add NEWCOMER`` rates an agent against the ladder that ships with skyenv, or another one
 (:func:`skyenv.arena.ratings.rate`): pairs and mixed tables with the newcomer are played.
@@ -44,10 +43,9 @@ from skyenv.arena.evaluate import (
     evaluate,
     table,
 )
-from skyenv.arena.folder import Folder, secret_of
 from skyenv.arena.ratings import rate
 from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Entrant, Settings, entrants, with_newcomer
-from skyenv.arena.tournament import play
+from skyenv.arena.tournament import Folder, play, secret_of
 from skyenv.engine.options import GameOptions
 from skyenv.engine.tasks import OF_AUCTIONS, TASKS, WHOLE_GAMES
 from skyenv.errors import OptionError, shown

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
-from pathlib import Path
 from typing import Final, Unpack
 
 import numpy as np
@@ -23,14 +22,13 @@ from skyenv.arena.ratings import best_other
 from skyenv.arena.schedule import Entrant, GroupSeeds, agent_of, entrant, rounds
 from skyenv.checks import check_integer
 from skyenv.engine.options import GameKeywords, GameOptions, options_of
-from skyenv.errors import OptionError, shown
 from skyenv.progress import progress as progress_bar
 from skyenv.seeds import HIGHEST_SEED
 from skyenv.tables import columns, latex
 from skyenv.work import Interrupt, open_pool
 
+# Stands for the opponent in a result of the games with all opponents.
 POOLED: Final = "all of them"
-"""Stands for the opponent in a result of the games with all opponents."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +114,7 @@ def evaluate(
     options = options_of(num_players, side, **game)
     in_workers = workers is not None or ray is not None
     agents = tuple(
-        _entrant(one, options)
+        entrant(one, options.num_players, options.side)
         if in_workers
         else ReportingAgent(make_agent(one, deterministic=deterministic))
         for one in (agent, *opponents)
@@ -153,17 +151,6 @@ def evaluate(
         for name, played, opponents in named
         if played.finished.reshape(-1, options.num_players).all(axis=1).any()
     ]
-
-
-def _entrant(agent: Agent | str | Path, options: GameOptions) -> Entrant:
-    """Return an agent as workers get it.
-
-    Raises:
-        OptionError: it is no name or path. AgentError, CheckpointError: it can't be made.
-    """
-    if not isinstance(agent, (str, Path)):
-        raise OptionError(f"agents of workers must be names or paths, not {shown(agent)}")
-    return entrant(str(agent), options.num_players, options.side)
 
 
 def _play(
@@ -234,8 +221,8 @@ def summary(
 # ---- reporting ----
 
 
+# So many columns are texts.
 NAMES: Final = 3
-"""So many columns are texts."""
 
 
 def _cells(results: Sequence[Result]) -> list[list[str]]:

@@ -11,23 +11,23 @@ import numpy as np
 
 from skyenv import tables
 from skyenv.arena.estimates import RESAMPLES, interval, numbers_of, percent
-from skyenv.arena.folder import sealed, unsealed
 from skyenv.arena.ratings import ANCHOR_POINTS, SEPARATED, Ratings
 from skyenv.arena.schedule import Settings
+from skyenv.arena.tournament import sealed, unsealed
 from skyenv.engine.options import table_name
 from skyenv.errors import CheckpointError, shown
 from skyenv.files import read_json
 from skyenv.rules.variant import of_variant
 
+# What ladder.json holds; agents from the best to the worst, matrices in the same order.
 Ladder = dict[str, Any]
-"""What ladder.json holds; agents from the best to the worst, matrices in the same order."""
 
+# Of ladder.json: earlier ones had no seats, and other keys.
 FORMAT: Final = of_variant(5)
-"""Of ladder.json: earlier ones had no seats, and other keys."""
+# Bootstrap samples of the ratings that a ladder keeps for rating newcomers.
 SAMPLES: Final = 200
-"""Bootstrap samples of the ratings that a ladder keeps for rating newcomers."""
+# What a duel tells, see :class:`skyenv.arena.ratings.Duel`.
 SHARES: Final = ("one_alone", "other_alone", "par", "ahead")
-"""What a duel tells, see :class:`skyenv.arena.ratings.Duel`."""
 
 
 # ---- JSON ----

@@ -22,10 +22,10 @@ CANDIDATES: Final = 4
 WORLDS: Final = 16
 DECISIONS: Final = 8
 CAUTION: Final = 1.0
+# Actions that the agent holds to be less probable aren't tried.
 LEAST: Final = 1e-3
-"""Actions that the agent holds to be less probable aren't tried."""
+# Games that are played on at once.
 ROWS: Final = 4096
-"""Games that are played on at once."""
 
 
 class LookaheadAgent(Agent):

@@ -69,25 +69,24 @@ from skyenv.arena.estimates import (
 from skyenv.checks import Int64
 
 ITERATIONS: Final = 500
+# No parameter moves further in one step of Newton's: from far away a full step could overshoot
+# without end.
 LONGEST_STEP: Final = 1.0
-"""No parameter moves further in one step of Newton's: from far away a full step could overshoot
-without end.
-"""
 
+# Numbers in the largest array of a fit.
 CHUNK: Final = 2**21
-"""Numbers in the largest array of a fit."""
 
+# A seat of an imaginary game that neither of the two agents has.
 EMPTY: Final = -1
-"""A seat of an imaginary game that neither of the two agents has."""
 
+# Agents whose mean is put at `ANCHOR_POINTS`.
 ANCHORS: Final = ("appraiser", "builder", "bidder")
-"""Agents whose mean is put at `ANCHOR_POINTS`."""
 ANCHOR_POINTS: Final = 1000.0
+# Points of a rating for one unit of θ.
 POINTS: Final = 400 / np.log(10)
-"""Points of a rating for one unit of θ."""
 
+# Two agents are told apart if the probability that one is better is at least this.
 SEPARATED: Final = (1 + CONFIDENCE) / 2
-"""Two agents are told apart if the probability that one is better is at least this."""
 
 
 @dataclass(frozen=True)
@@ -178,19 +177,6 @@ class Ratings:
 # ---- fitting ----
 
 
-def _draw(
-    paired_seeds: int, agents: int, players: int, seed: int, resamples: int
-) -> tuple[Weights, Floats]:
-    """Random weights of paired seeds, and imaginary ones that the row's agent won from the
-    column's, float64 (1 + r, K, K).
-    """
-    rng = np.random.default_rng(seed)
-    weights = Weights.draw(rng, paired_seeds, players, resamples)
-    return weights, with_data(rng.exponential(size=(resamples, agents, agents)), 1) * (
-        1 - np.eye(agents)
-    )
-
-
 def _with_other_imaginary(weights: Weights, players: int, seed: int) -> Weights:
     """The same weights of the paired seeds that were played, with other imaginary ones, for a share
     of par 1 / `players`.
@@ -207,10 +193,12 @@ def _fit(
     start: Floats | None = None,
 ) -> Floats:
     """Return the parameters of the agents and of all seats but the first, float64
-    (1 + r, K + players − 1), for each sample of weights of paired seeds and imaginary paired seeds
-    (:func:`_draw`), by games between different agents.
+    (1 + r, K + players − 1), for each sample of weights of paired seeds, by games between
+    different agents.
 
     Args:
+        duels: float64 (1 + r, K, K), weights of imaginary paired seeds that the row's agent won
+            from the column's.
         start: float64 (1 + r, K), the agents' parameters if only the first one's is looked for.
     """
     agents, players = duels.shape[1], games.seats.shape[1]
@@ -275,7 +263,10 @@ def rate(
         resamples = repeats * (len(ladder) - 1)
         ladder = np.concatenate([ladder[:1], np.tile(ladder[1:], (repeats, 1))])
         start = np.column_stack([ladder.mean(axis=1), ladder]) / POINTS
-    weights, imaginary = _draw(len(numbers), agents, players, seed, resamples)
+    rng = np.random.default_rng(seed)
+    weights = Weights.draw(rng, len(numbers), players, resamples)
+    imaginary = with_data(rng.exponential(size=(resamples, agents, agents)), 1)
+    imaginary *= 1 - np.eye(agents)
     anchors = [index for index, name in enumerate(names) if name in ANCHORS] or list(range(agents))
     fitted = _fit(rating, weights, imaginary, start)
     points = POINTS * fitted[:, :agents]

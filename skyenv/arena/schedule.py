@@ -27,16 +27,17 @@ import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from pathlib import Path
 from time import monotonic
 from typing import Final, NamedTuple
 
 import numpy as np
 
 import skyenv
-from skyenv.agents import ReportingAgent, checkpoint_in, make_agent
+from skyenv.agents import Agent, ReportingAgent, checkpoint_in, make_agent
 from skyenv.checks import Int64, check_integer
 from skyenv.engine.options import DEFAULT_MAX_TURNS, GameOptions
-from skyenv.errors import AgentError, OptionError
+from skyenv.errors import AgentError, OptionError, shown
 from skyenv.files import digest_of
 from skyenv.seeds import HIGHEST_SEED
 
@@ -46,10 +47,9 @@ LARGEST_ROUND: Final = 2048
 # A longer round isn't followed by a larger one: Ctrl-C leaves its paired seeds unfinished.
 ROUND_SECONDS: Final = 15.0
 
+# Agents, counted from 0, that play a paired seed's games with each other: two (a pair), or all
+# (the mixed tables).
 Group = tuple[int, ...]
-"""Agents, counted from 0, that play a paired seed's games with each other: two (a pair), or all
-(the mixed tables).
-"""
 
 
 @dataclass(frozen=True)
@@ -189,12 +189,15 @@ def pair_seatings(pair: Group, players: int) -> Int64:
     return one if players == 2 else np.concatenate([one, np.where(alone, pair[1], pair[0])])
 
 
-def entrant(spec: str, players: int, side: str) -> Entrant:
+def entrant(spec: Agent | str | Path, players: int, side: str) -> Entrant:
     """The agent that a specification means, in the version that it has at a table.
 
     Raises:
-        AgentError, CheckpointError: it can't be made.
+        OptionError: it is no name or path. AgentError, CheckpointError: it can't be made.
     """
+    if not isinstance(spec, (str, Path)):
+        raise OptionError(f"agents of workers must be names or paths, not {shown(spec)}")
+    spec = str(spec)
     agent = make_agent(spec)
     version, digest = agent.version_at(players, side), _digest(spec)
     return Entrant(spec, agent.name, version, agent.description, digest, agent.searches_with)

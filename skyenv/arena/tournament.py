@@ -1,14 +1,31 @@
-"""Playing a tournament in its folder, until the paired seeds or the time are used up."""
+"""A tournament: its folder with the games that are finished, and playing those that are missing.
+
+config.json says what is played, games.jsonl has a line for every game, appended and flushed to the
+disk as tasks are finished. Every line, and config.json, has a checksum (CRC-32), so that a damaged
+one is found out. What isn't there as a whole (a pair's or the mixed games of a paired seed) is
+played again, and nothing counts twice. One process has the folder at a time
+(:func:`skyenv.files.locked`).
+"""
 
 from __future__ import annotations
 
+import json
 import math
+import os
+import zlib
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import asdict
 from functools import partial
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
 
-from skyenv.arena.folder import Folder, Game
+from skyenv.arena.estimates import numbers_of
 from skyenv.arena.matches import play_games
+from skyenv.arena.ratings import GameResults
 from skyenv.arena.schedule import (
     MOST_PAIRED_SEEDS,
     Group,
@@ -17,10 +34,207 @@ from skyenv.arena.schedule import (
     agent_of,
     rounds,
 )
-from skyenv.errors import AgentError
+from skyenv.checks import check_integer
+from skyenv.errors import AgentError, CheckpointError
+from skyenv.files import fault_of, locked, naming, parse_json, read_json, write_atomically
 from skyenv.progress import progress as progress_bar
-from skyenv.seeds import LADDERS
+from skyenv.rules.variant import of_variant
+from skyenv.seeds import LADDERS, fresh_seed
 from skyenv.work import Interrupt, open_pool
+
+# Of the folder: earlier ones had other keys, other games, and lines about the agents' time.
+FORMAT: Final = of_variant(5)
+CONFIG: Final = "config.json"
+GAMES: Final = "games.jsonl"
+CHECKSUM: Final = "crc32"
+
+# A line of games.jsonl: paired_seed, seats, shares, scores, turns, decisions, truncated.
+Game = dict[str, Any]
+
+
+class Folder(AbstractContextManager["Folder"]):
+    """A tournament's folder; a context manager that closes it.
+
+    Args:
+        path: the folder; made if it isn't there.
+        settings: what is played there.
+
+    Attributes:
+        games: the finished games, by paired seed and group; whole groups only.
+
+    Raises:
+        FolderInUseError: another process works there.
+        CheckpointError: the folder was made with other settings, or a file of it is damaged.
+        OSError: the folder can't be made, read or written.
+    """
+
+    def __init__(self, path: Path, settings: Settings) -> None:
+        self.path = path
+        self.settings = settings
+        self.games: dict[tuple[int, Group], list[Game]] = {}
+        with ExitStack() as held:
+            held.enter_context(locked(path))
+            self._agree()
+            self._read()
+            self._file = held.enter_context(open(path / GAMES, "ab"))
+            self._held = held.pop_all()
+
+    def __exit__(self, *_: object) -> None:
+        with naming(self.path / GAMES):  # what couldn't be written is tried once more
+            self._held.close()
+
+    def _agree(self) -> None:
+        """Check that config.json has these settings; write it in a new folder."""
+        wanted = _deciding({"format": FORMAT, **asdict(self.settings)})
+        config = _deciding(read_config(self.path))
+        others = [key for key, value in wanted.items() if config and config.get(key) != value]
+        if others:
+            raise CheckpointError(
+                f"{self.path} was made with other settings ({', '.join(others)}; see {CONFIG}); "
+                "choose another folder"
+            )
+        if not config and (self.path / GAMES).exists():
+            raise CheckpointError(
+                f"{self.path} holds {GAMES} but no {CONFIG} that says what was played"
+            )
+        if not config:
+            write_atomically(self.path / CONFIG, json.dumps(sealed(wanted), indent=2) + "\n")
+
+    def _read(self) -> None:
+        """Take in what was played; write the file anew if a part of it is of no use."""
+        path = self.path / GAMES
+        content = path.read_bytes() if path.exists() else b""
+        if fault := fault_of(content):  # or all of it would be taken for a half-written line
+            raise CheckpointError(f"{path}: {fault}; the file is damaged")
+        *whole, half_written = content.split(b"\n")
+        found: dict[tuple[int, tuple[int, ...]], Game] = {}
+        for number, line in enumerate(whole, 1):
+            try:
+                game = unsealed(parse_json(line))
+                check_integer("paired_seed", game["paired_seed"], 0, MOST_PAIRED_SEEDS - 1)
+                numbers_of([range(self.settings.players), game["shares"], game["scores"]])
+                found.setdefault((game["paired_seed"], tuple(game["seats"])), game)
+            except (ValueError, TypeError, KeyError, RecursionError) as error:
+                raise CheckpointError(
+                    f"{path}: line {number} is no game: {error}; the file is damaged"
+                ) from None
+        for paired_seed in {paired_seed for paired_seed, _ in found}:
+            for group in self.settings.groups(paired_seed):
+                seatings = self.settings.seatings(group, paired_seed).tolist()
+                games = [found.pop((paired_seed, tuple(seats)), {}) for seats in seatings]
+                if all(games):
+                    self.games[paired_seed, group] = games
+        if found:
+            raise CheckpointError(
+                f"{path} has games that this tournament doesn't play; the file is damaged"
+            )
+        kept = [line_of(game) for games in self.games.values() for game in games]
+        if half_written or len(whole) > len(kept):
+            write_atomically(path, b"".join(kept))
+
+    def add(self, group: Group, games: Sequence[Game]) -> None:
+        """Keep the games of some paired seeds of a group, on the disk first."""
+        with naming(self.path / GAMES):
+            self._file.write(b"".join(map(line_of, games)))
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        for game in games:
+            self.games.setdefault((game["paired_seed"], group), []).append(game)
+
+    def whole_paired_seeds(self) -> list[int]:
+        """The paired seeds with all their games, in order."""
+        groups = Counter(paired_seed for paired_seed, _ in self.games)
+        return [one for one in sorted(groups) if groups[one] == len(self.settings.groups(one))]
+
+    def results(self) -> GameResults:
+        """The games of the whole paired seeds, in an order that doesn't depend on how they came."""
+        games = [
+            game
+            for paired_seed in self.whole_paired_seeds()
+            for group in self.settings.groups(paired_seed)
+            for game in self.games[paired_seed, group]
+        ]
+        players = self.settings.players
+        return GameResults(
+            paired_seeds=np.array([game["paired_seed"] for game in games], np.int64),
+            seats=np.array([game["seats"] for game in games], np.int64).reshape(-1, players),
+            shares=np.array([game["shares"] for game in games], np.float64).reshape(-1, players),
+            scores=np.array([game["scores"] for game in games], np.int64).reshape(-1, players),
+        )
+
+
+# ---- checksums ----
+
+
+def read_config(path: Path) -> dict[str, Any]:
+    """What a folder's config.json says; nothing if there is none.
+
+    Raises:
+        CheckpointError: it is damaged, or another version wrote it. OSError: it can't be read.
+    """
+    content = read_sealed(path / CONFIG)
+    if content and (content.get("format") != FORMAT or "secret" not in content):
+        raise CheckpointError(
+            f"{path} was made by another version or variant (format {content.get('format')!r:.80}, "
+            f"not {FORMAT}), whose games can't be gone on with; choose another folder"
+        )
+    return content
+
+
+def _deciding(settings: dict[str, Any]) -> Any:
+    """Return settings as JSON has them, without what of the agents decides no games."""
+    left_out = {"description", "searches_with"}
+    return json.loads(
+        json.dumps(settings),
+        object_hook=lambda entry: {name: entry[name] for name in entry if name not in left_out},
+    )
+
+
+def secret_of(given: int | None, folder: Path) -> int:
+    """The secret of a tournament: the one that was asked for, or that of its folder, or a new
+    one.
+    """
+    return read_config(folder).get("secret", fresh_seed()) if given is None else given
+
+
+def line_of(entry: dict[str, Any]) -> bytes:
+    """An entry with its checksum as a line of games.jsonl."""
+    return json.dumps(sealed(entry), separators=(",", ":")).encode() + b"\n"
+
+
+def sealed(entry: dict[str, Any]) -> dict[str, Any]:
+    """An entry with its checksum: the CRC-32 of its JSON text, 8 hexadecimal digits."""
+    text = json.dumps(entry, separators=(",", ":"))
+    return {**entry, CHECKSUM: f"{zlib.crc32(text.encode()):08x}"}
+
+
+def read_sealed(path: Path) -> dict[str, Any]:
+    """The content of a JSON file with a checksum; nothing if there is none.
+
+    Raises:
+        CheckpointError: it is damaged. OSError: it can't be read.
+    """
+    try:
+        return unsealed(read_json(path)) if path.exists() else {}
+    except (ValueError, RecursionError) as error:
+        raise CheckpointError(f"{path} is damaged: {error}") from error
+
+
+def unsealed(content: Any) -> dict[str, Any]:
+    """An entry without its checksum.
+
+    Raises:
+        ValueError: it isn't an object, or doesn't have the checksum of its content.
+    """
+    if not isinstance(content, dict):
+        raise ValueError("it is no object")
+    entry = {key: value for key, value in content.items() if key != CHECKSUM}
+    if content != sealed(entry):
+        raise ValueError("its checksum is not that of its content")
+    return entry
+
+
+# ---- playing ----
 
 
 def about(settings: Settings, task: GroupSeeds) -> str:

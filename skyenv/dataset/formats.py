@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv import __version__
-from skyenv.dataset.trajectories import Trajectories
+from skyenv.dataset.sources import Trajectories
 from skyenv.engine.observation import SCALE
 from skyenv.envs.registration import ENV_ID
 from skyenv.files import write_atomically

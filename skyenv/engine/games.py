@@ -549,5 +549,5 @@ def results(state: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.float64], Int64
     games = as_games(state)
     shares = np.zeros((len(games), MAX_PLAYERS), np.float64)
     cards = np.zeros((len(games), MAX_PLAYERS), np.int64)
-    kernels.results(games, shares, cards)
+    kernels.results(games, shares, cards, np.zeros_like(cards))
     return shares, cards

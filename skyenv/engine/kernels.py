@@ -464,12 +464,14 @@ def uniforms(state: Array, rows: Array, agent_seed: int, salts: Array, out: Arra
 
 
 @entry_point("the results of games")
-def results(state: Array, shares: Array, cards: Array) -> None:
+def results(state: Array, shares: Array, cards: Array, margins: Array) -> None:
     """END-4 on the scores as they stand: `shares` float64 (n, 4), the winners sharing 1; `cards`
-    int64 (n, 4) in hand.
+    int64 (n, 4) in hand; `margins` int64 (n, 4), VP over the best other seat, were all districts
+    scored.
     """
     for row in range(len(state)):
         best = winners(state[row])
         for seat in range(MAX_PLAYERS):
             shares[row, seat] = win_share(best, seat)
             cards[row, seat] = cards_in_hand(state[row], seat)
+            margins[row, seat] = counted_vp(state[row], TASK, seat)

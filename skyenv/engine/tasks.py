@@ -138,28 +138,26 @@ def payoffs(beginning: str, state: npt.NDArray[np.void]) -> list[float]:
         beginning: the beginning's name, such as "alea-4/7".
         state: the game at its end, GAME_DTYPE (1,).
     """
+    players = int(state["num_players"][0])
+    shares, margins, cards = _standing(state)
     if not task_of(beginning).auctions:
-        players = int(state["num_players"][0])
         if state["end"][0] == END_TRUNCATED:
             return [0.0] * players
-        shares = np.zeros((1, MAX_PLAYERS))
-        results(state, shares, np.zeros((1, MAX_PLAYERS), np.int64))
-        return list(outcome_of(shares[0, :players], players).tolist())
-    (margin_before, cards_before), (margin, cards) = map(_standing, (beginnings(beginning), state))
-    paid = cards_before - cards
-    from_others = (paid.sum() - paid) / (len(paid) - 1)
-    payoff = margin - margin_before + CARD_VP * (from_others - paid)
+        return list(outcome_of(shares[:players], players).tolist())
+    _, margins_before, cards_before = _standing(beginnings(beginning))
+    paid = (cards_before - cards)[:players]
+    from_others = (paid.sum() - paid) / (players - 1)
+    payoff = (margins - margins_before)[:players] + CARD_VP * (from_others - paid)
     return [round(vp, 2) for vp in payoff.tolist()]
 
 
 def _standing(
     state: npt.NDArray[np.void],
-) -> tuple[Int64, Int64]:
-    """Every seat's margin over the best other one, had all districts been scored, and its cards."""
-    seats = np.arange(int(state["num_players"][0]))
-    worth = state["floors"][0].astype(np.int64) * state["value"][0]
-    owned = state["owner"][0] == seats[:, None, None]
-    vp = state["score"][0, seats] + (worth * owned).sum(axis=(1, 2))
-    best_other = [np.delete(vp, seat).max() for seat in seats]
-    cards = state["known"][0].sum(axis=(1, 2)) + state["unknown"][0].sum(axis=1)
-    return vp - best_other, cards[seats]
+) -> tuple[npt.NDArray[np.float64], Int64, Int64]:
+    """Every seat's share of the win, its margin were all districts scored
+    (:func:`skyenv.engine.kernels.results`), and its cards, dealt or not; each (4,).
+    """
+    shares, margins = np.zeros((1, MAX_PLAYERS)), np.zeros((1, MAX_PLAYERS), np.int64)
+    results(as_records(state, GAME_DTYPE), shares, np.zeros_like(margins), margins)
+    cards = state["known"].sum(axis=(2, 3)) + state["unknown"].sum(axis=2)
+    return shares[0], margins[0], cards[0]

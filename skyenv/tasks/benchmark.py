@@ -15,7 +15,7 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -29,11 +29,10 @@ from skyenv import __version__, tables
 from skyenv.agents import Agent, agents_help, decide_game, make_agent
 from skyenv.arena.estimates import interval, mean_of
 from skyenv.arena.evaluate import evaluate
-from skyenv.arena.folder import Folder, read_sealed, sealed
 from skyenv.arena.lookahead import LookaheadAgent
 from skyenv.arena.ratings import rate
 from skyenv.arena.schedule import Settings, entrant, with_newcomer
-from skyenv.arena.tournament import play
+from skyenv.arena.tournament import Folder, play, read_sealed, sealed
 from skyenv.engine.game import Game
 from skyenv.engine.options import table_label, table_name
 from skyenv.files import check_writable, locked, write_atomically
@@ -79,7 +78,6 @@ class BenchmarkOptions(Options):
     )
     lookahead: int = option(20, "paired seeds of one step of look-ahead; 0: none", metavar="N")
     exploiters: tuple[str, ...] = option((), "best responses to try as well", metavar="AGENT")
-    quick: bool = option(False, "a first look: two players, 10 paired seeds, 1 position")
     secret: int = common("secret", default=SECRET)
     workers: int = common("workers")
     ray: str | None = common("ray")
@@ -115,10 +113,6 @@ class Parts:
 
 def run_benchmark(options: BenchmarkOptions) -> None:
     """Run the command."""
-    if options.quick:
-        options = replace(
-            options, quick=False, players=(2,), paired_seeds=10, positions=1, lookahead=0
-        )
     if options.json is not None:
         check_writable(options.json)
     agent = make_agent(options.agent)

@@ -25,8 +25,8 @@ from skyenv.tasks.equilibrium import Solver, solve
 from skyenv.tasks.responses import most_decisions, policy_of, seconds_for
 from skyenv.tasks.tree import Beginning
 
+# Losses that are printed.
 LISTED = 5
-"""Losses that are printed."""
 
 
 @dataclass(frozen=True)

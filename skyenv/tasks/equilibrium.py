@@ -26,8 +26,8 @@ from skyenv.tasks.best_response import (
 )
 from skyenv.tasks.tree import CHANCE, LEAF, Tree
 
+# Iterations that nothing interrupts.
 AT_ONCE: Final = 16
-"""Iterations that nothing interrupts."""
 
 
 @rule

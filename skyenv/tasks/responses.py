@@ -25,10 +25,10 @@ from skyenv.rules.components import BLACK
 from skyenv.tasks.best_response import Policy, spread_level
 from skyenv.tasks.tree import CHANCE, MOST_SEATS, Beginning
 
+# Decisions that an agent is asked at once.
 ROWS: Final = 4096
-"""Decisions that an agent is asked at once."""
+# Nodes by which the time is estimated.
 TRIED: Final = 32
-"""Nodes by which the time is estimated."""
 
 
 @dataclass(frozen=True)

@@ -360,17 +360,14 @@ def for_a_worker() -> Iterator[None]:
                 os.environ.pop(name) if value is None else os.environ.update({name: value})
 
 
-def begin_worker() -> None:
-    """Ignore SIGINT, and end when the parent process does, however that ends."""
+def _serve(connection: Connection) -> None:
+    """Do tasks, one after the other, until the parent closes its end of the pipe. Ignore SIGINT,
+    and end when the parent process does, however that ends.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     assert parent is not None
     threading.Thread(target=lambda: (wait_for([parent.sentinel]), os._exit(1)), daemon=True).start()
-
-
-def _serve(connection: Connection) -> None:
-    """Do tasks, one after the other, until the parent closes its end of the pipe."""
-    begin_worker()
     report: Callable[[Any], None] = lambda value: connection.send((None, value))  # noqa: E731
     while True:
         try:

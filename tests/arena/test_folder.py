@@ -12,7 +12,7 @@ import pytest
 from tournaments import lines, played, settings
 
 from processes import main_of
-from skyenv.arena.folder import FORMAT, Folder, line_of, read_config, secret_of
+from skyenv.arena.tournament import FORMAT, Folder, line_of, read_config, secret_of
 from skyenv.errors import CheckpointError, FolderInUseError
 
 pytestmark = pytest.mark.usefixtures("in_this_process")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from skyenv.arena.folder import Folder
 from skyenv.arena.schedule import Settings, entrants
-from skyenv.arena.tournament import play
+from skyenv.arena.tournament import Folder, play
 
 ODD_AGENTS = """
 import os, signal

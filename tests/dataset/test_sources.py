@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from small_datasets import matches
 
-from skyenv.dataset.sources import Records
-from skyenv.dataset.trajectories import Trajectories
+from skyenv.dataset.sources import Records, Trajectories
 from skyenv.engine.game import Game
 from skyenv.errors import DatasetError, RecordError
 

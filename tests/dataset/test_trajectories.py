@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_datasets import matches
 
-from skyenv.dataset.trajectories import Trajectories
+from skyenv.dataset.sources import Trajectories
 from skyenv.engine.game import Game
 from skyenv.engine.games import results
 from skyenv.engine.observation import SCALE

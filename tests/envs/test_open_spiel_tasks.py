@@ -7,12 +7,12 @@ from __future__ import annotations
 import random
 from typing import Any
 
-import numpy as np
 import pyspiel
 import pytest
 from open_spiel.python.algorithms import cfr, exploitability
 
-from skyenv import Game, Games, OptionError
+from positions import paid_at_random
+from skyenv import Game, OptionError
 from skyenv.engine.tasks import OF_AUCTIONS, TASKS
 from skyenv.envs.open_spiel import HIGHEST_PAYOFF, SHORT_NAME
 from skyenv.tasks.best_response import Judge
@@ -85,13 +85,7 @@ def test_best_responses_and_cfr_are_those_of_openspiel() -> None:
 
 @pytest.mark.parametrize("task", OF_AUCTIONS)
 def test_no_payoff_exceeds_the_bounds(task: str) -> None:
-    games = Games(2000, task=task, seed=4, autoreset=False, observation=None)
-    paid = np.zeros(games.reward.shape)
-    while (games.seat >= 0).any():
-        going = games.seat >= 0
-        games.play_random(1)
-        paid[going] += games.reward[going]
-    assert abs(paid).max() < HIGHEST_PAYOFF / 2
+    assert abs(paid_at_random(task, 2000, seed=4)).max() < HIGHEST_PAYOFF / 2
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from experiments.tools import tune
 from experiments.training import best_response, train
 from processes import main_of
 from skyenv.arena import ladder
-from skyenv.arena.folder import FORMAT, line_of
+from skyenv.arena.tournament import FORMAT, line_of
 from skyenv.engine.game import Game
 
 MARK = Path("mark")

@@ -27,7 +27,7 @@ from skyenv.errors import CheckpointError, FolderInUseError
 LOCK: Final = ".lock"
 """The file in a folder that names the process at work there."""
 _HIDDEN: Final = re.compile(r"\..*\.[0-9a-f]{8}\.part(\..*)?")
-"""Names of hidden files."""
+"""Names of hidden, unfinished files (see :func:`replacing`)."""
 HALF_A_CHARACTER: Final = "it has an unpaired surrogate, which is half a character"
 _ONLY_WRITING: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
 """System errors of writing, which name no file."""
@@ -51,11 +51,6 @@ def digest_of(path: Path, endings: tuple[str, ...] = ("",)) -> str:
         content = hashlib.sha256(file.read_bytes()).hexdigest()
         digest.update(f"{content} {file.relative_to(path).as_posix()}\n".encode())
     return digest.hexdigest()
-
-
-def is_hidden(name: str) -> bool:
-    """Return whether a file name is that of an unfinished file (see :func:`replacing`)."""
-    return _HIDDEN.fullmatch(name) is not None
 
 
 @contextmanager
@@ -150,7 +145,7 @@ def naming(path: str | Path, hidden: Path | None = None) -> Iterator[None]:
 def remove_abandoned(folder: Path) -> None:
     """Remove the unfinished files in a folder; nothing else may be writing there."""
     with contextlib.suppress(OSError):
-        for name in filter(is_hidden, os.listdir(folder)):
+        for name in filter(_HIDDEN.fullmatch, os.listdir(folder)):
             (folder / name).unlink(missing_ok=True)
 
 

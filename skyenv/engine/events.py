@@ -429,11 +429,6 @@ def information_header(
     """Return the numbers before the events, float32 (HEADER_SIZE,); `setup` as the seat has seen
     it.
     """
-    numbers = np.array(_header(game, seat, setup), np.float32)
-    return numbers * _HEADER_SCALE if scaled else numbers
-
-
-def _header(game: Game, seat: int, setup: Event) -> list[int]:
     positions = [
         plot
         for ring in game.board.rings
@@ -455,16 +450,9 @@ def _header(game: Game, seat: int, setup: Event) -> list[int]:
         for colour in CARD_COLOURS
         for value in CARD_VALUES
     ]
-    return [
-        seat,
-        game.num_players,
-        SIDES.index(game.side),
-        game.max_turns,
-        *positions,
-        *laid_out,
-        *hand,
-        *tops,
-    ]
+    table = [seat, game.num_players, SIDES.index(game.side), game.max_turns]
+    numbers = np.array([*table, *positions, *laid_out, *hand, *tops], np.float32)
+    return numbers * _HEADER_SCALE if scaled else numbers
 
 
 def _place(name: str | None) -> int:

@@ -78,9 +78,9 @@ def test_pictures_hide_what_a_seat_cannot_know(
 ) -> None:
     env = started(kind, render_mode=mode)
     shown: list[Any] = []
+    window: Any = (env if isinstance(env, SkyenvVecEnv) else env.unwrapped)._renderer.window
     if mode == "human":
-        renderer = env.unwrapped._renderer
-        renderer.window.show = shown.append
+        window.show = shown.append
     for deal in range(2):
         if deal:
             deal_hidden_cards_anew(env)
@@ -95,6 +95,7 @@ def test_pictures_hide_what_a_seat_cannot_know(
         assert mode == "ansi" or one.shape[1:] in ((1200, 3), (2400, 3))
     assert capsys.readouterr().out == ""
     env.close()
+    assert window.is_closed
 
 
 def test_pictures_of_sb3() -> None:

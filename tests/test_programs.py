@@ -20,6 +20,7 @@ from processes import ROOT, main_of, printed
 from skyenv.engine.tasks import TASKS
 from skyenv.rules.components import BLACK
 from skyenv.rules.state import NONE
+from skyenv_agents import GreedyAgent
 
 pytestmark = pytest.mark.programs
 
@@ -62,13 +63,18 @@ def test_strength_of_some_agents(tmp_path: Path) -> None:
 # ---- tools ----
 
 
-def test_what_cannot_be_tuned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """tests/guarantees/test_long_work.py tunes."""
-    path = tmp_path / "tuning.json"
-    path.write_text("{}", encoding="utf-8")
-    assert tune.main(["greedy", "--out", str(path)]) == 2
-    assert "--resume" in capsys.readouterr().err
-    assert tune.main(["--out", str(path), "--resume"]) == 1
+def test_weights_are_tuned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A seed decides them; a file that is there isn't replaced."""
+    found = []
+    for name in ("a.json", "b.json"):
+        words = "greedy --against random --paired-seeds 1 --population 3 --generations 2 --out"
+        assert tune.main([*words.split(), str(tmp_path / name)]) == 0
+        found.append(json.loads((tmp_path / name).read_text(encoding="utf-8")))
+    assert found[0]["weights"] == found[1]["weights"]
+    assert found[0]["weights"].keys() == GreedyAgent.measured[2].keys()
+    assert len(found[0]["worths"]) == 2
+    assert tune.main(["greedy", "--out", str(tmp_path / "a.json")]) == 1
+    assert "--replace" in capsys.readouterr().err
     assert tune.main(["random", "--out", str(tmp_path / "none.json")]) == 2
 
 

@@ -102,9 +102,8 @@ def a_tournament() -> None:
 
 
 def a_tuning() -> None:
-    tune.Tuner(
-        tune.Tuning("greedy", ("random",), 2, paired_seeds=1, population=2, seed=1)
-    ).advance()
+    tuning = tune.Tuning("greedy", ("random",), 2, paired_seeds=1, population=2, seed=1)
+    next(tune.tune(tuning))
 
 
 @pytest.mark.compiled

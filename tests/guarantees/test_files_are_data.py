@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from experiments.tools import tune
 from experiments.training import best_response, train
 from processes import main_of
 from skyenv.arena import ladder
@@ -50,12 +49,6 @@ def run_with(option: str) -> Callable[[str], None]:
     return write
 
 
-def tuning_of(spec: str) -> None:
-    """A tuning of an agent."""
-    content = {"format": tune.FORMAT, "tuning": {"agent": spec}, "start": {}, "worths": []}
-    Path("theirs/tuning.json").write_text(json.dumps(content))
-
-
 OUTLETS = {
     "ladder": (
         ladder_of,
@@ -80,12 +73,6 @@ OUTLETS = {
         lambda words: best_response.main(shlex.split(words)),
         "--run theirs --resume",
         " --target {spec}",
-    ),
-    "tuning": (
-        tuning_of,
-        lambda words: tune.main(shlex.split(words)),
-        "--out theirs/tuning.json --resume --generations 0",
-        " {spec}",
     ),
 }
 SPECS = [

@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from experiments.tools import tune
 from experiments.training import expert_iteration, train
 from processes import running, wait_until
 from skyenv import cli
@@ -40,7 +39,6 @@ class Work:
         begun: a file that is there as soon as something would be lost.
         result: what it has come to, without times.
         advice: in the last line after Ctrl-C.
-        own: whether the folder is locked for it.
         quick: the signals with which it is stopped in the default run; the others are long.
         signals: all with which it is stopped.
     """
@@ -52,7 +50,6 @@ class Work:
     begun: str
     result: Callable[[Path], Any]
     advice: str
-    own: bool = True
     quick: tuple[signal.Signals, ...] = ()
     signals: tuple[signal.Signals, ...] = (signal.SIGKILL, signal.SIGINT)
 
@@ -144,17 +141,6 @@ WORKS = {
         learned,
         "--resume",
     ),
-    "tuning": Work(
-        "experiments.tools.tune",
-        tune.main,
-        "greedy --against random --paired-seeds 1 --population 3 --generations 4 "
-        "--out {folder}/tuning.json",
-        "--out {folder}/tuning.json --resume --generations 4",
-        "tuning.json",
-        shards,
-        "interrupted",
-        own=False,
-    ),
 }
 
 
@@ -203,7 +189,7 @@ def test_stopped_and_resumed_it_comes_to_the_same(
     assert work.result(folder) == whole(name)
 
 
-@pytest.mark.parametrize("name", [name for name, work in WORKS.items() if work.own])
+@pytest.mark.parametrize("name", list(WORKS))
 def test_a_folder_has_one_process(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -24,7 +24,7 @@ PROGRAMS: list[tuple[Callable[[Sequence[str]], int], list[str], type[Options]]] 
     (expert_iteration.main, [], expert_iteration.ExpertConfig),
     (export.main, [], export.ExportConfig),
     (fit_leaves.main, [], fit_leaves.Fitting),
-    (tune.main, [], tune.TuningRun),
+    (tune.main, [], tune.Tuning),
 ]
 
 

@@ -6,7 +6,9 @@ import datetime
 import json
 import os
 import platform
+import shlex
 import statistics
+import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -14,6 +16,7 @@ from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any, Final
 
+from skyenv.arena.estimates import Estimate
 from skyenv.errors import CheckpointError
 from skyenv.files import replacing, write_atomically
 from skyenv.render.extras import check_installed
@@ -94,6 +97,24 @@ def seconds(action: Callable[[], Any]) -> float:
     return time.perf_counter() - started
 
 
+def per_second(number: int, action: Callable[[], Any]) -> float:
+    """Return how many a second a call makes that makes so many."""
+    return number / seconds(action)
+
+
+def of_estimate(
+    name: str, estimate: Estimate, unit: str = "", repeats: int = 1, scale: float = 1.0
+) -> Figure:
+    """Return a mean and its interval, times `scale`, as a figure."""
+    mean, low, high = (scale * one for one in (estimate.mean, estimate.low, estimate.high))
+    return Figure(name, mean, low, high, unit, repeats)
+
+
+def percent(name: str, share: Estimate, repeats: int = 1) -> Figure:
+    """Return a share with its interval as a figure."""
+    return of_estimate(name, share, "%", repeats, 100.0)
+
+
 def machine() -> dict[str, str]:
     """Return the processor and its cores, and the versions of Python and of PACKAGES that are
     installed.
@@ -141,15 +162,15 @@ def draw_lines(axes: Any, lines: Mapping[str, Sequence[tuple[float, Figure]]]) -
         axes.errorbar(places, middle, yerr=reach, marker="o", capsize=3, label=label)
 
 
-def write(path: Path, command: str, method: str, figures: Iterable[Figure]) -> None:
-    """Write figures as JSON, with the date, the command, the machine and the method.
+def write(path: Path, method: str, figures: Iterable[Figure]) -> None:
+    """Write figures as JSON, with the date, this process's command, the machine and the method.
 
     Raises:
         OSError: the file can't be written.
     """
     content = {
         "date": datetime.date.today().isoformat(),
-        "command": command,
+        "command": shlex.join(["python", *sys.orig_argv[1:]]),
         "machine": machine(),
         "method": method,
         "figures": [asdict(one) for one in figures],

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import inspect
-import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
@@ -17,9 +16,8 @@ from typing import Final
 
 from experiments.figures import Figure, Scale, shown, write
 from skyenv.checks import check_choice
-from skyenv.options import exit_code
+from skyenv.options import Parser, exit_code
 
-COMMAND: Final = "python -m experiments.benchmarks"
 BENCHMARKS: Final = {
     "speed": "engine",
     "resampling": "engine",
@@ -53,17 +51,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return the exit code: 0 done, 1 a file is bad, 2 the command is wrong, 130
     interrupted.
     """
-    parser = argparse.ArgumentParser(prog=COMMAND, description="Measure, and print figures.")
+    parser = Parser("experiments.benchmarks", "Measure, and print figures.")
     parser.add_argument("names", nargs="+", metavar="NAME", help=", ".join(BENCHMARKS))
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="write FOLDER/NAME.json")
     parser.add_argument("--share", type=float, default=1.0, help="of the usual work (default: 1)")
     parser.add_argument("--repeats", type=int, default=7, help="of every figure (default: 7)")
     options = parser.parse_args(arguments)
-    given = sys.argv[1:] if arguments is None else list(arguments)
-    return exit_code("benchmarks", lambda: _run(options, f"{COMMAND} {shlex.join(given)}"))
+    return exit_code("benchmarks", lambda: _run(options))
 
 
-def _run(options: argparse.Namespace, command: str) -> int:
+def _run(options: argparse.Namespace) -> None:
     scale = Scale(options.share, options.repeats)
     for name in options.names:
         function = benchmark(name)
@@ -74,8 +71,7 @@ def _run(options: argparse.Namespace, command: str) -> int:
             print(shown(one), flush=True)
             kept.append(one)
         if options.out is not None:
-            write(options.out / f"{name}.json", command, method, kept)
-    return 0
+            write(options.out / f"{name}.json", method, kept)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import shlex
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -33,7 +32,6 @@ from skyenv.errors import CheckpointError
 from skyenv.files import read_json, write_atomically
 from skyenv.options import Options, exit_code, option, parse
 
-COMMAND: Final = "python -m experiments.benchmarks.algorithms"
 METHOD: Final = (
     "NashConv in VP, exact, the mean over beginnings 0 to 7; interquartile mean over seeds with "
     "95 % intervals by the bootstrap; processor time without judging."
@@ -183,13 +181,17 @@ def draw(found: dict[tuple[str, str], Curve], path: Path) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return the exit code (see the module's text)."""
-    given = sys.argv[1:] if arguments is None else list(arguments)
-    return exit_code("algorithms", lambda: compare(given))
+    module, description = (
+        "experiments.benchmarks.algorithms",
+        "Compare algorithms in bidding tasks.",
+    )
+    return exit_code(
+        "algorithms", lambda: compare(parse(AlgorithmsOptions, module, description, arguments))
+    )
 
 
-def compare(arguments: Sequence[str]) -> None:
+def compare(options: AlgorithmsOptions) -> None:
     """Make the runs that aren't there, and the figures of all."""
-    options = parse(AlgorithmsOptions, COMMAND, "Compare algorithms in bidding tasks.", arguments)
     check_plots()
     use_processor(1)
     options.out.mkdir(parents=True, exist_ok=True)
@@ -200,9 +202,7 @@ def compare(arguments: Sequence[str]) -> None:
             print(f"{path.stem}: {np.mean(points[-1]['nash_conv']):.4f} VP", flush=True)
     found = curves(options)
     figures = [one for _, told in found.values() for one in told]
-    write(
-        options.out / "algorithms.json", shlex.join([*COMMAND.split(), *arguments]), METHOD, figures
-    )
+    write(options.out / "algorithms.json", METHOD, figures)
     draw(found, options.out / "algorithms.png")
 
 

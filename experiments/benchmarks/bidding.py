@@ -11,8 +11,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from experiments.figures import Figure, Scale
+from experiments.figures import Figure, Scale, of_estimate
 from skyenv.agents import make_agent
+from skyenv.arena.estimates import mean_of
 from skyenv.checks import Int64
 from skyenv.rules.actions import BID, BID_DONE, BUILD, PASS
 from skyenv.rules.components import CARD_VALUES, NUM_RANKS
@@ -52,15 +53,10 @@ def bidding(scale: Scale) -> Iterator[Figure]:
                 *_, (policy, *_) = solve(Solver(beginning.tree), 0.002)
             rows.append(play(beginning, policy))
         for column in rows[0]:
-            yield mean(f"{name}, {task}", column, [row[column] for row in rows])
-
-
-def mean(row: str, column: str, values: list[float]) -> Figure:
-    """Return a mean with its 95 % interval."""
-    scale, unit = (100.0, "%") if column in SHARES else (1.0, "")
-    middle = scale * float(np.mean(values))
-    half = 1.96 * scale * float(np.std(values)) / max(1, len(values) - 1) ** 0.5
-    return Figure(f"{row}: {column}", middle, middle - half, middle + half, unit, len(values))
+            scale, unit = (100.0, "%") if column in SHARES else (1.0, "")
+            found = mean_of([row[column] for row in rows])
+            label = f"{name}, {task}: {column}"
+            yield of_estimate(label, found, unit, len(rows), scale)
 
 
 def play(beginning: Beginning, policy: Policy) -> dict[str, float]:

@@ -10,9 +10,11 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from experiments.figures import Figure, Scale, figure, seconds
+from experiments.figures import Figure, Scale, figure, per_second, seconds
 from skyenv import OBSERVATION_SIZE, Games
+from skyenv.checks import Int64
 from skyenv.engine.knowledge import resample, view
+from skyenv.rules.state import Array
 
 SEEN: Final[dict[str, dict[str, Any]]] = {
     "mask": {"observation": None},
@@ -20,6 +22,7 @@ SEEN: Final[dict[str, dict[str, Any]]] = {
     "mask and observation": {},
 }
 """What a step writes beside rewards and ends, as options of :class:`skyenv.Games`."""
+UNIT: Final = "positions/s"
 
 
 def speed(scale: Scale) -> Iterator[Figure]:
@@ -46,7 +49,7 @@ def speed(scale: Scale) -> Iterator[Figure]:
 
 def random_play(games: Games, steps: int) -> float:
     """Return the decisions per second of play inside the compiled loop."""
-    return games.num_games * steps / seconds(lambda: games.play_random(steps))
+    return per_second(games.num_games * steps, partial(games.play_random, steps))
 
 
 def legal_choice(
@@ -75,26 +78,22 @@ def resampling(scale: Scale) -> Iterator[Figure]:
     """
     for players, batch in product((2, 3, 4), (1, 100, 10_000)):
         games = middle_games(scale.of(20), players)
-        views = view(games.state, games.seat)
-
-        def one_each(views: Any = views, seeds: Any = np.arange(batch)) -> float:  # noqa: B008
-            spent = seconds(lambda: [resample(one, seeds) for one in views])
-            return len(views) * len(seeds) / spent
-
-        name = f"from one view, batches of {batch}, {players} players"
-        yield scale.measure(name, "positions/s", one_each)
+        once = partial(drawn_from_each, view(games.state, games.seat), np.arange(batch))
+        yield scale.measure(f"from one view, batches of {batch}, {players} players", UNIT, once)
     for players in (2, 3, 4):
         games = middle_games(scale.of(4096), players)
-        views, seeds = view(games.state, games.seat), np.arange(games.num_games)
+        number, look = games.num_games, partial(view, games.state, games.seat)
+        draw = partial(resample, look(), np.arange(number))
+        once = partial(per_second, number, draw)
+        yield scale.measure(f"from different views, {players} players", UNIT, once)
+        once = partial(per_second, number, look)
+        yield scale.measure(f"making views, {players} players", "views/s", once)
 
-        def drawn(views: Any = views, seeds: Any = seeds) -> float:
-            return len(seeds) / seconds(lambda: resample(views, seeds))
 
-        def viewed(games: Games = games) -> float:
-            return games.num_games / seconds(lambda: view(games.state, games.seat))
-
-        yield scale.measure(f"from different views, {players} players", "positions/s", drawn)
-        yield scale.measure(f"making views, {players} players", "views/s", viewed)
+def drawn_from_each(views: Array, seeds: Int64) -> float:
+    """Return the positions per second that are drawn from one view after the other."""
+    draw = partial(resample, seeds=seeds)
+    return per_second(len(views) * len(seeds), lambda: [draw(one) for one in views])
 
 
 def middle_games(number: int, players: int) -> Games:

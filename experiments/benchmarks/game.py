@@ -10,9 +10,9 @@ from typing import Final
 
 import numpy as np
 
-from experiments.figures import Figure, Scale, figure
+from experiments.figures import Figure, Scale, figure, of_estimate, percent
 from skyenv.agents import make_agent
-from skyenv.arena.estimates import Estimate, Weights
+from skyenv.arena.estimates import Weights
 from skyenv.arena.matches import Onlooker, play_games
 from skyenv.checks import Int64
 from skyenv.engine.games import Games
@@ -63,12 +63,6 @@ def named(label: str, figures: Iterable[Figure]) -> Iterator[Figure]:
     """Put a label before the names of figures."""
     for one in figures:
         yield replace(one, name=f"{label}: {one.name}")
-
-
-def percent(name: str, part: Estimate) -> Figure:
-    """Return a share with its interval as a figure."""
-    mean, low, high = (100 * one for one in (part.mean, part.low, part.high))
-    return Figure(name, mean, low, high, "%", 1)
 
 
 def share(name: str, part: float) -> Figure:
@@ -182,9 +176,6 @@ class Bidding(Onlooker):
             }
         )
 
-    def played(self, games: Games, rows: Int64, matches: Int64) -> None:
-        """See :class:`skyenv.arena.matches.Onlooker`."""
-
     def columns(self) -> dict[str, Array]:
         """Return what was seen, game by game: `match`, and its `auction`, counted from 0; `seat`,
         `action`, number of `legal` actions; whether an auction `begins`, or its winner `wins` (and
@@ -243,9 +234,6 @@ class Gift(Onlooker):
         state["face_down"][rows[new], BLACK] -= GIFT
         state["unknown"][rows[new], seat, BLACK] += GIFT.sum(dtype=np.int8)
 
-    def played(self, games: Games, rows: Int64, matches: Int64) -> None:
-        """See :class:`skyenv.arena.matches.Onlooker`."""
-
 
 def black_card(name: str, players: int, side: str, deals: int) -> Iterator[Figure]:
     """Play mirror games in which a seat has more black cards."""
@@ -257,5 +245,5 @@ def black_card(name: str, players: int, side: str, deals: int) -> Iterator[Figur
     others = (played.scores.sum(axis=1) - played.scores[row, gifted]) / (players - 1)
     vp = weights.mean((played.scores[row, gifted] - others) / cards, each)
     wins = weights.mean((played.shares[row, gifted] - 1 / players) / cards, each)
-    yield Figure("black card", vp.mean, vp.low, vp.high, "VP", deals)
+    yield of_estimate("black card", vp, "VP", deals)
     yield percent("black card wins", wins)

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import product
 
 from experiments.benchmarks.engine import SEEN, random_play
-from experiments.figures import Figure, Scale, seconds
+from experiments.figures import Figure, Scale, per_second
 from skyenv import Games
 from skyenv.cuda import Games as DeviceGames
 from skyenv.cuda.kernels import cuda
@@ -43,4 +43,4 @@ def device_play(games: DeviceGames, steps: int) -> float:
         games.play_random(steps)
         cuda.synchronize()
 
-    return games.num_games * steps / seconds(play)
+    return per_second(games.num_games * steps, play)

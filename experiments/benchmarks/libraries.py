@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -25,34 +25,35 @@ ENVIRONMENTS: Final = ROOT / ".venv-libraries"
 GAMES: Final = 64
 
 
+def batch_play(masks: Any, step: Callable[[Any], Any]) -> Play:
+    """Begin in a batch of games: `masks` are their first ones, `step` returns the next."""
+    generator = np.random.default_rng(1)
+
+    def timed(actions: Any) -> int:
+        nonlocal masks
+        masks = step(actions)
+        return GAMES
+
+    return Play(lambda: legal_choice(masks, generator), timed)
+
+
 def gymnasium_games() -> Play:
     """Begin in Gymnasium's vector environment."""
     envs = gymnasium.make_vec(ENV_ID, num_envs=GAMES, autoreset_mode="SameStep", opponents="random")
     masks = envs.reset(seed=1)[1]["action_mask"]
-    generator = np.random.default_rng(1)
-
-    def step(actions: Any) -> int:
-        nonlocal masks
-        masks = envs.step(actions)[-1]["action_mask"]
-        return GAMES
-
-    return Play(lambda: legal_choice(masks, generator), step)
+    return batch_play(masks, lambda actions: envs.step(actions)[-1]["action_mask"])
 
 
 def stable_baselines_games() -> Play:
     """Begin in Stable-Baselines3's vector environment; a learner that masks reads the masks."""
     env = SkyenvVecEnv(GAMES, opponents="random", seed=1)
     env.reset()
-    masks = env.action_masks()
-    generator = np.random.default_rng(1)
 
-    def step(actions: Any) -> int:
-        nonlocal masks
+    def step(actions: Any) -> Any:
         env.step(actions)
-        masks = env.action_masks()
-        return GAMES
+        return env.action_masks()
 
-    return Play(lambda: legal_choice(masks, generator), step)
+    return batch_play(env.action_masks(), step)
 
 
 def libraries(scale: Scale) -> Iterator[Figure]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.figures import Figure, Scale, figure, seconds
+from experiments.figures import Figure, Scale, figure, per_second, seconds
 from skyenv.agents import decide_game, make_agent
 from skyenv.engine.game import Game
 from skyenv.page.export import exported
@@ -66,7 +66,7 @@ def forget() -> None:
 def frames_per_second(games: Sequence[Game], draw: Callable[[Game], Any]) -> float:
     """Return the pace of drawing, with an empty cache in the beginning."""
     forget()
-    return len(games) / seconds(lambda: [draw(game) for game in games])
+    return per_second(len(games), lambda: [draw(game) for game in games])
 
 
 def whole_game(players: int, max_turns: int) -> list[Game]:

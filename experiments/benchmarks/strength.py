@@ -16,28 +16,33 @@ from __future__ import annotations
 
 import argparse
 import re
-import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
 
-from experiments.benchmarks.game import percent
-from experiments.figures import Figure, check_plots, draw_lines, figure, save, seconds, shown, write
+from experiments.figures import (
+    Figure,
+    check_plots,
+    draw_lines,
+    figure,
+    percent,
+    save,
+    seconds,
+    shown,
+    write,
+)
 from skyenv.agents import decide_game, make_agent
 from skyenv.arena.evaluate import evaluate
 from skyenv.engine.game import Game
-from skyenv.options import exit_code
+from skyenv.options import Parser, exit_code
 from skyenv.render.colours import REFERENCE
 from skyenv.rules.components import SIDES
 from skyenv.seeds import fresh_seed
 
-COMMAND: Final = "python -m experiments.benchmarks.strength"
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return the exit code (see the module's text)."""
-    parser = argparse.ArgumentParser(prog=COMMAND, description="Measure a list of agents.")
+    parser = Parser("experiments.benchmarks.strength", "Measure a list of agents.")
     parser.add_argument("agents", nargs="+", metavar="AGENT")
     parser.add_argument("--against", nargs="+", metavar="AGENT", default=["greedy"])
     parser.add_argument("--players", type=int, choices=(2, 3, 4), default=2)
@@ -48,11 +53,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--ray", help="spread the work: auto, local or HOST:PORT")
     parser.add_argument("--out", type=Path, default=Path("runs/strength"), metavar="FOLDER")
     options = parser.parse_args(arguments)
-    given = sys.argv[1:] if arguments is None else list(arguments)
-    return exit_code("strength", lambda: _run(options, f"{COMMAND} {shlex.join(given)}"))
+    return exit_code("strength", lambda: _run(options))
 
 
-def _run(options: argparse.Namespace, command: str) -> int:
+def _run(options: argparse.Namespace) -> None:
     check_plots()
     secret = fresh_seed() if options.secret is None else options.secret
     method = f"{options.players} players, {options.side} side, --secret {secret}; 95 % intervals."
@@ -77,9 +81,8 @@ def _run(options: argparse.Namespace, command: str) -> int:
         for one in found:
             print(shown(one), flush=True)
         figures += found
-        write(options.out / "strength.json", command, method, figures)
+        write(options.out / "strength.json", method, figures)
         draw(figures, 100 / options.players, options.out / "strength.png")
-    return 0
 
 
 def decision_milliseconds(spec: str, players: int, side: str) -> float:

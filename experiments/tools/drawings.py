@@ -14,8 +14,6 @@ from skyenv.render import svg
 from skyenv_agents import GreedyAgent
 
 FOLDER: Final = Path("docs") / "drawings"
-PLAYERS: Final = 3
-SEED: Final = 7
 MOMENTS: Final = {
     "start": ("start", 0),
     "turn": ("option", 6),
@@ -27,29 +25,37 @@ turns are over at least.
 """
 
 LOBBY: Final = Path("skyenv") / "page" / "static"
-LOBBY_PLAYERS: Final = 4
-LOBBY_SEED: Final = 12
-LOBBY_TURN: Final = 26
 BOARD: Final = "18 78 870 605"
 """The part of a drawing that shows the board alone, as a viewBox."""
 
 
 def drawings() -> dict[Path, str]:
-    """Every drawing, an SVG, by its path in the repository."""
-    return _moments() | _board()
-
-
-def _board() -> dict[Path, str]:
-    """The board in the middle of a game, for the lobby: nothing in it can be chosen, and nobody
-    looks at it in detail.
+    """Every drawing, an SVG, by its path in the repository: those of the docs, as seat 0 sees the
+    table and what it may choose; and the board alone, for the lobby.
     """
-    game, agent = Game(LOBBY_PLAYERS, seed=LOBBY_SEED), GreedyAgent()
-    while game.turn < LOBBY_TURN or game.phase != "option":
-        game.play(decide_game(game, agent))
     drawn: dict[Path, str] = {}
+    for name, (phase, turns) in MOMENTS.items():
+        game, _ = greedy_game(3, 7, phase, turns)
+        whole = svg(game.state, seat=0, events=game.events, legal=game.mask)
+        drawn[FOLDER / f"{name}.svg"] = f"{whole}\n"
+    game, _ = greedy_game(4, 12, "option", 26, seat=2)
     for theme in ("light", "dark"):
         drawn[LOBBY / f"lobby-{theme}.svg"] = cropped(svg(game.public_view(), theme=theme), BOARD)
     return drawn
+
+
+def greedy_game(
+    players: int, seed: int, phase: str, turns: int, seat: int = 0
+) -> tuple[Game, list[int]]:
+    """Let greedy players play until a seat is to act in a phase after so many turns, or to the end;
+    return the game and its actions.
+    """
+    game, agent = Game(players, seed=seed), GreedyAgent()
+    actions: list[int] = []
+    while not (game.is_over or (game.seat == seat and game.phase == phase and game.turn >= turns)):
+        actions.append(decide_game(game, agent))
+        game.play(actions[-1])
+    return game, actions
 
 
 def cropped(drawing: str, box: str, size: str = "") -> str:
@@ -63,22 +69,3 @@ def cropped(drawing: str, box: str, size: str = "") -> str:
     shown = f' viewBox="{box}"{size}'
     part = re.sub(r' viewBox="[^"]*" width="[^"]*" height="[^"]*"', shown, drawing, count=1)
     return re.sub(r"<title>[^<]*</title>| data-(?!theme)[a-z-]+=\"[^\"]*\"", "", part) + "\n"
-
-
-def _moments() -> dict[Path, str]:
-    """The drawings of the docs, as seat 0 sees the table and what it may choose, by their paths."""
-    game, agent = Game(PLAYERS, seed=SEED), GreedyAgent()
-    drawn: dict[Path, str] = {}
-    while True:
-        for name, (phase, turns) in MOMENTS.items():
-            path = FOLDER / f"{name}.svg"
-            if (
-                path not in drawn
-                and game.phase == phase
-                and game.turn >= turns
-                and game.seat in (0, None)
-            ):
-                drawn[path] = svg(game.state, seat=0, events=game.events, legal=game.mask) + "\n"
-        if game.is_over:
-            return drawn
-        game.play(decide_game(game, agent))

@@ -15,14 +15,12 @@ from pathlib import Path
 from typing import Final
 
 from experiments.tools.chromium import Browser, browser, sit_down
-from skyenv import Game
-from skyenv.agents import decide_game
+from experiments.tools.drawings import greedy_game
 from skyenv.options import exit_code
 from skyenv.page.catalogue import catalogue
 from skyenv.page.commands import listen, server_of
 from skyenv.page.storage import Storage
 from skyenv.page.web import application
-from skyenv_agents import GreedyAgent
 
 SEED: Final = 7
 TABLES: Final = {
@@ -57,21 +55,12 @@ def serving(folder: Path) -> Iterator[tuple[str, Storage]]:
         listening.close()
 
 
-def played(players: int, phase: str, turns: int) -> list[int]:
-    """Return the actions of greedy players until seat 0 is to act in a phase, or to the end."""
-    game, agent = Game(players, seed=SEED), GreedyAgent()
-    actions: list[int] = []
-    while not (game.is_over or (game.seat == 0 and game.phase == phase and game.turn >= turns)):
-        actions.append(decide_game(game, agent))
-        game.play(actions[-1])
-    return actions
-
-
 def take(folder: Path, address: str, storage: Storage) -> None:
     """Take all pictures."""
     for name, (options, players, phase, turns) in TABLES.items():
         with browser(**options) as page:
-            sit_down(page, address, storage, players, SEED, played(players, phase, turns))
+            _, actions = greedy_game(players, SEED, phase, turns)
+            sit_down(page, address, storage, players, SEED, actions)
             page.picture(folder / f"{name}.png")
             if name == "final":
                 _take_others(page, folder, address)

@@ -53,10 +53,10 @@ def bidding(scale: Scale) -> Iterator[Figure]:
                 *_, (policy, *_) = solve(Solver(beginning.tree), 0.002)
             rows.append(play(beginning, policy))
         for column in rows[0]:
-            scale, unit = (100.0, "%") if column in SHARES else (1.0, "")
+            times, unit = (100.0, "%") if column in SHARES else (1.0, "")
             found = mean_of([row[column] for row in rows])
             label = f"{name}, {task}: {column}"
-            yield of_estimate(label, found, unit, len(rows), scale)
+            yield of_estimate(label, found, unit, len(rows), times)
 
 
 def play(beginning: Beginning, policy: Policy) -> dict[str, float]:

@@ -6,8 +6,7 @@ action, so that positions are of many kinds. From a position in twelve greedy pl
 sees its own view alone, play a copy of the game to its end; what comes of that (the win, and a
 share for VP, as a search values a finished game) is what the network learns to predict
 (:mod:`skyenv_agents.search.leaf_network`). Every position has an end of its own. The last positions
-are
-kept back: the losses (cross entropy) of the network and of what seats have
+are kept back: the losses (cross entropy) of the network and of what seats have
 (``heuristic/win_probability.py``) on them are printed.
 
 600,000 positions take some five minutes on one core, most of them for playing. Exit codes: 0 all
@@ -17,7 +16,6 @@ right, 2 the command is wrong, 130 interrupted.
 from __future__ import annotations
 
 import io
-import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,27 +25,23 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.engine.games import Games
+from experiments.tools.beginnings import Positions
+from skyenv.agents import Agent, Decisions
+from skyenv.arena.matches import play_games
 from skyenv.files import write_atomically
 from skyenv.options import Options, common, exit_code, option, parse
 from skyenv.progress import progress
-from skyenv.rules.actions import NUM_ACTIONS
-from skyenv.rules.compiling import called_rule, entry_point
+from skyenv.rules.compiling import entry_point
 from skyenv.rules.components import NUM_DISTRICTS
-from skyenv.rules.play import apply, refresh_mask
 from skyenv.rules.state import (
     GAME_DTYPE,
-    NONE,
-    PHASE_OVER,
     PHASE_START,
     Array,
     as_records,
-    new_records,
 )
-from skyenv_agents.heuristic.features import HeuristicRecord, extract_board
+from skyenv_agents.heuristic.features import extract_board
 from skyenv_agents.heuristic.inputs import DISTRICT_INPUTS, SEAT_INPUTS, write_district, write_seat
 from skyenv_agents.heuristic.player import GreedyAgent
-from skyenv_agents.heuristic.scores import score_actions
 from skyenv_agents.heuristic.win_probability import win_probabilities
 from skyenv_agents.search.leaf_network import DISTRICT_UNITS, FOLDER, SEAT_UNITS, extract_open_hands
 from skyenv_agents.search.rollouts import (
@@ -56,20 +50,18 @@ from skyenv_agents.search.rollouts import (
     new_scratch,
     rollout,
     search_options,
-    show,
 )
 
-ROWS: Final = 2048
-"""Games dealt at once; three batches in four have the front side."""
+GAMES: Final = 256
+"""Games played at once; three batches in four have the front side."""
 RATE: Final = 1 / 12
 """Share of the positions that are kept."""
-TEMPERATURES: Final = np.array([0.05, 0.5, 1.5, 3.0, 5.0])
+TEMPERATURES: Final = (0.05, 0.5, 1.5, 3.0, 5.0)
 """VP by which an action must be better to be drawn e times as often; each seat of each game has one
 of these.
 """
 ANY_ACTION: Final = 0.02
 """Share of the actions that are drawn from all legal ones."""
-MOST_KEPT: Final = 2**16
 LAST_TURN: Final = 2**31 - 2
 KEPT_BACK: Final = 20_000
 BATCH: Final = 1024
@@ -94,87 +86,56 @@ class Samples(NamedTuple):
     holdings: npt.NDArray[np.float32]
 
 
-@called_rule
-def draw_action(
-    h: HeuristicRecord, mask: npt.NDArray[np.int8], temperature: float, ticket: float
-) -> int:
-    """A legal action by the scores in `h`; the ticket, from 0 to 1, decides."""
-    best = -math.inf
-    for action in range(NUM_ACTIONS):
-        if mask[action]:
-            best = max(best, h.score[action])
-    total = 0.0
-    for action in range(NUM_ACTIONS):
-        if mask[action]:
-            total += math.exp((h.score[action] - best) / temperature)
-    left = ticket * total
-    drawn = NONE
-    for action in range(NUM_ACTIONS):
-        if mask[action] and left >= 0.0:
-            drawn = action
-            left -= math.exp((h.score[action] - best) / temperature)
-    return drawn
+class Softened(Agent):
+    """Draws an action by greedy's scores, or now and then any legal one.
+
+    Args:
+        temperature: see TEMPERATURES.
+        rng: decides what is drawn.
+    """
+
+    name, version, uses_view = "softened", "1", True
+
+    def __init__(self, temperature: float, rng: np.random.Generator) -> None:
+        self._temperature, self._greedy, self._rng = temperature, GreedyAgent(), rng
+
+    def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
+        """See :class:`skyenv.agents.Agent`."""
+        scores = self._greedy.scores(decisions) / self._temperature
+        scores[self._rng.random(len(scores)) < ANY_ACTION] = 0.0
+        drawn = scores + self._rng.gumbel(size=scores.shape)  # the largest: a draw by their softmax
+        return np.where(decisions.mask, drawn, -np.inf).argmax(axis=1)
 
 
 @entry_point("positions for leaves")
-def play_and_keep(
+def write_samples(
     games: Array,
-    temperatures: Array,
-    tickets: Array,
     options: Array,
     weights: Array,
     scratch: Scratch,
-    kept: Array,
     districts: Array,
     seats: Array,
     opens: Array,
     outcomes: Array,
-) -> int:
-    """Play games to their ends, and write kept positions and their outcomes into the last five
-    arrays while they have room.
-
-    `tickets`, float64 (k,), are the random numbers that all but chance in the games hangs on, used
-    in turn.
-
-    Returns:
-        How many positions were kept.
+) -> None:
+    """Write positions and their outcomes into the last four arrays, see :class:`Samples`; the games
+    are played to their ends.
     """
     s, w, h = options[0], weights[0], scratch.heuristic[0]
-    number = 0
-    ticket = 0
     for i in range(len(games)):
         game = games[i]
-        while game.phase != PHASE_OVER and number < len(kept):
-            ticket = (ticket + 3) % (len(tickets) - 2)
-            if game.phase != PHASE_START and tickets[ticket] < RATE:
-                kept[number] = game
-                extract_board(game, w, h)
-                extract_open_hands(game, h)
-                for seat in range(game.num_players):
-                    write_seat(game, h, seat, seats[number, seat])
-                    for district in range(NUM_DISTRICTS):
-                        if game.stopped[district] == 0:
-                            opens[number, district] = 1.0
-                            write_district(
-                                game, h, district, seat, districts[number, seat, district]
-                            )
-                scratch.games[0] = game
-                end = scratch.games[0]
-                rollout(end, s, w, scratch, LAST_TURN, 0)
-                evaluate(end, s, w, scratch, 0)
-                for seat in range(game.num_players):
-                    outcomes[number, seat] = h.win[seat]
-                number += 1
-            legal = refresh_mask(game, scratch.mask)
-            if legal == 1 or tickets[ticket + 1] < ANY_ACTION:
-                h.score[:] = 0.0
-            else:
-                show(game, scratch, int(game.seat))
-                score_actions(scratch.views[0], w, h, scratch.mask)
-            temperature = temperatures[i, game.seat]
-            action = draw_action(h, scratch.mask, temperature, tickets[ticket + 2])
-            apply(game, scratch.log[0], action)
-    return number
+        extract_board(game, w, h)
+        extract_open_hands(game, h)
+        for seat in range(game.num_players):
+            write_seat(game, h, seat, seats[i, seat])
+            for district in range(NUM_DISTRICTS):
+                if game.stopped[district] == 0:
+                    opens[i, district] = 1.0
+                    write_district(game, h, district, seat, districts[i, seat, district])
+        rollout(game, s, w, scratch, LAST_TURN, 0)
+        evaluate(game, s, w, scratch, 0)
+        for seat in range(game.num_players):
+            outcomes[i, seat] = h.win[seat]
 
 
 def make_samples(players: int, number: int, seed: int) -> Samples:
@@ -182,6 +143,7 @@ def make_samples(players: int, number: int, seed: int) -> Samples:
     rng = np.random.default_rng(seed)
     options = search_options(turns=LAST_TURN)
     weights, scratch = GreedyAgent().weights(players), new_scratch()
+    agents = [Softened(temperature, rng) for temperature in TEMPERATURES]
     samples = Samples(
         np.zeros((number, players, NUM_DISTRICTS, DISTRICT_INPUTS), np.float32),
         np.zeros((number, players, SEAT_INPUTS), np.float32),
@@ -189,36 +151,25 @@ def make_samples(players: int, number: int, seed: int) -> Samples:
         np.zeros((number, players), np.float32),
         np.zeros((number, players), np.float32),
     )
-    done = 0
-    first = int(rng.integers(2**62))
+
+    def wanted(states: Any) -> Any:
+        return (rng.random(len(states)) < RATE) & (states["phase"] != PHASE_START)
+
+    done, first = 0, int(rng.integers(2**62))
     with progress(number, "position") as bar:
         while done < number:
-            side = "back" if first // ROWS % 4 == 0 else "front"
-            games = Games(
-                ROWS, players, side, first, autoreset=False, observation=None
-            ).state.copy()
-            kept = new_records(min(number - done, MOST_KEPT), GAME_DTYPE)
-            temperatures = TEMPERATURES[rng.integers(0, len(TEMPERATURES), (ROWS, players))]
-            parts = (
-                samples.districts[done:],
-                samples.seats[done:],
-                samples.open[done:],
-                samples.outcomes[done:],
-            )
-            new = play_and_keep(
-                as_records(games, GAME_DTYPE),
-                temperatures,
-                rng.random(2**20),
-                options,
-                weights,
-                scratch,
-                kept,
-                *parts,
-            )
-            samples.holdings[done : done + new] = win_probabilities(kept[:new])[:, :players]
-            done += new
-            first += ROWS
-            bar.update(new)
+            side = "back" if first // GAMES % 4 == 0 else "front"
+            seating = rng.integers(len(agents), size=(GAMES, players))
+            onlooker, seeds = Positions(wanted), first + np.arange(GAMES)
+            play_games(agents, seating, seeds, side, onlooker=onlooker)
+            states = np.concatenate([states for states, _ in onlooker.kept])
+            kept = rng.permutation(states)[: number - done]
+            rows = slice(done, done + len(kept))
+            samples.holdings[rows] = win_probabilities(kept)[:, :players]
+            parts = [part[rows] for part in samples[:4]]
+            write_samples(as_records(kept, GAME_DTYPE), options, weights, scratch, *parts)
+            done, first = rows.stop, first + GAMES
+            bar.update(len(kept))
     return samples
 
 

@@ -176,6 +176,9 @@ class Bidding(Onlooker):
             }
         )
 
+    def played(self, games: Games, rows: Int64, matches: Int64) -> None:
+        """See :class:`skyenv.arena.matches.Onlooker`."""
+
     def columns(self) -> dict[str, Array]:
         """Return what was seen, game by game: `match`, and its `auction`, counted from 0; `seat`,
         `action`, number of `legal` actions; whether an auction `begins`, or its winner `wins` (and
@@ -211,7 +214,8 @@ def auctions(seen: dict[str, Array], deals: int) -> Iterator[Figure]:
     built = seen["builds"]
     for low, high in itertools.pairwise((4, 10, 15, 20, 100)):
         band = built & (seen["total"] >= low) & (seen["total"] < high)
-        yield spread(f"{low} to {high - 1}", seen["vp"][band], "VP")
+        if band.any():
+            yield spread(f"{low} to {high - 1}", seen["vp"][band], "VP")
     a_card = seen["vp"][built].sum() / seen["cards"][built].sum()
     yield figure("a card", "VP", [float(a_card)])
 
@@ -233,6 +237,9 @@ class Gift(Onlooker):
         state["hand"][rows[new], seat, BLACK] += GIFT
         state["face_down"][rows[new], BLACK] -= GIFT
         state["unknown"][rows[new], seat, BLACK] += GIFT.sum(dtype=np.int8)
+
+    def played(self, games: Games, rows: Int64, matches: Int64) -> None:
+        """See :class:`skyenv.arena.matches.Onlooker`."""
 
 
 def black_card(name: str, players: int, side: str, deals: int) -> Iterator[Figure]:

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import make_agent
-from skyenv.arena.matches import Onlooker, play_games
+from skyenv.arena.matches import play_games
 from skyenv.engine import tasks
 from skyenv.engine.games import Games
 from skyenv.engine.tasks import TASKS, Task
@@ -55,7 +55,7 @@ class Collecting(Options):
     seed: int = common("seed")
 
 
-class Positions(Onlooker):
+class Positions:
     """An onlooker that keeps positions.
 
     Args:
@@ -74,6 +74,9 @@ class Positions(Onlooker):
         state = games.state[rows]
         wanted = self.wanted(state)
         self.kept.append((state[wanted], match[wanted]))
+
+    def played(self, games: Games, rows: Any, match: Any) -> None:
+        """Nothing is kept of what came of it."""
 
 
 def positions(

@@ -104,7 +104,7 @@ class Softened(Agent):
         scores = self._greedy.scores(decisions) / self._temperature
         scores[self._rng.random(len(scores)) < ANY_ACTION] = 0.0
         drawn = scores + self._rng.gumbel(size=scores.shape)  # the largest: a draw by their softmax
-        return np.where(decisions.mask, drawn, -np.inf).argmax(axis=1)
+        return np.asarray(np.where(decisions.mask, drawn, -np.inf).argmax(axis=1))
 
 
 @entry_point("positions for leaves")

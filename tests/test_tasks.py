@@ -146,7 +146,7 @@ def test_wrong_tasks_are_named() -> None:
 # ---- trees ----
 
 
-@pytest.mark.parametrize("name", ["duel-3/0", "alea-3/1", "park-4/1", "set-2/0", "three-3/2"])
+@pytest.mark.parametrize("name", ["duel-3/0", "alea-3/1", "park-4/1", "set-2/0", "three-3/1"])
 def test_the_tree_expects_of_random_play_what_random_play_brings(name: str) -> None:
     """ALEA-2: with her cards, which hang together with all hands."""
     made = beginning(name)

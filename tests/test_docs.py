@@ -19,7 +19,7 @@ from experiments.tools.document import files
 from processes import ROOT
 from skyenv import load_board
 
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 TEXTS = {path: path.read_text(encoding="utf-8") for path in PAGES}
 for notebook in sorted((ROOT / "docs").rglob("*.ipynb")):
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]

@@ -199,7 +199,7 @@ PARTS: Final[dict[str, Callable[[], str]]] = {
     "trained agents": trained_agents,
     "ladder summary": ladder_summary,
 }
-PAGES: Final = (Path("README.md"), *sorted(p.relative_to(ROOT) for p in ROOT.glob("docs/*.md")))
+PAGES: Final = (Path("README.md"), *sorted(p.relative_to(ROOT) for p in ROOT.glob("docs/**/*.md")))
 
 
 def part(name: str) -> str:

@@ -95,7 +95,7 @@ def _drawn(picture: Picture, theme: str) -> str:
 
 def _game_before(picture: Picture) -> Game:
     """The lesson's game, right before a decision."""
-    game, left = Game(tutorial.PLAYERS, tutorial.SIDE, tutorial.SEED), picture.count
+    game, left = Game(len(tutorial.AGENTS), tutorial.SIDE, tutorial.SEED), picture.count
     for action in tutorial.line():
         left -= ACTION_NAMES[action] == picture.action
         if left == 0:

@@ -58,11 +58,6 @@ class Readiness:
     description: str = ""
     error: str = ""
 
-    @classmethod
-    def of(cls, agent: Agent) -> Readiness:
-        """That of an agent that can play."""
-        return cls("ready", agent.description)
-
 
 class Catalogue:
     """All agents that can be chosen, by name.
@@ -80,7 +75,9 @@ class Catalogue:
     def __init__(self, entries: Iterable[CatalogueEntry]) -> None:
         self._entries: dict[str, CatalogueEntry] = {entry.name: entry for entry in entries}
         self.readiness = {
-            name: Readiness() if isinstance(entry.source, str) else Readiness.of(entry.source)
+            name: Readiness()
+            if isinstance(entry.source, str)
+            else Readiness("ready", entry.source.description)
             for name, entry in self._entries.items()
         }
         self.find: Callable[[str], Path | None] = lambda name: None
@@ -125,7 +122,7 @@ class Catalogue:
                 raise PageError(
                     f"{name} can't play: its file is damaged, or another version's"
                 ) from error
-            self._entries[name], self.readiness[name] = entry, Readiness.of(agent)
+            self._entries[name], self.readiness[name] = entry, Readiness("ready", agent.description)
         return self[name]
 
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from pages import quick_catalogue
 
-from skyenv.agents import agent_names
-from skyenv.page.catalogue import strengths
 from skyenv.page.errors import PageError
 
 
@@ -27,10 +24,3 @@ def test_agents_that_are_not_on_offer_and_damaged_networks_are_refused(
     with pytest.raises(PageError, match=message) as refused:
         asyncio.run(names.look_up(name))
     assert str(tmp_path) not in str(refused.value)
-
-
-def test_strengths_that_are_offered_lie_far_apart() -> None:
-    """Each is stronger than the one before: two to one and more."""
-    offered = strengths(agent_names())
-    assert all(weaker["rating"] + 120 < strong["rating"] for weaker, strong in pairwise(offered))
-    assert [one["agent"] for one in strengths(["greedy", "random"])] == ["greedy"]

@@ -11,7 +11,7 @@ from pages import played, positions
 
 from skyenv import Game
 from skyenv.engine.knowledge import resample, view
-from skyenv.page.chances import Stacks, alea_totals, what_can_come
+from skyenv.page.chances import Stacks, what_can_come
 from skyenv.page.worth import park_vp, worth
 from skyenv.render.reasons import allowed_colours
 from skyenv.rules.actions import PASS, TAKE
@@ -51,20 +51,6 @@ def test_aleas_totals_are_those_of_the_game() -> None:
             assert dict(told) == pytest.approx(totals_by_the_game(game), abs=1e-4)
             compared += 1
     assert compared > 3
-
-
-@pytest.mark.rule("ALEA-2", "AUC-9")
-@pytest.mark.parametrize(
-    ("pool", "down", "up", "totals"),
-    [
-        ((0, 0, 0), 0, (0, 0, 0), {0: 1.0}),
-        ((1, 0, 1), 1, (1, 0, 0), {8: 0.5, 10: 0.5}),
-    ],
-)
-def test_alea_with_few_cards(
-    pool: tuple[int, ...], down: int, up: tuple[int, ...], totals: dict[int, float]
-) -> None:
-    assert alea_totals(pool, down, up) == pytest.approx(totals)
 
 
 @pytest.mark.rule("AUC-9")

@@ -10,13 +10,13 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from skyenv import Game
-from skyenv.page.teaching.tutorial import BEATS, PLAYERS, SEED, SIDE, Lesson, line
+from skyenv.page.teaching.tutorial import BEATS, SEED, SIDE, Lesson, line
 from skyenv.rules.actions import BID, BID_DONE
 from test_rule_ids import rule_ids
 
 
 def test_each_step_of_the_line_tells_one_side_to_move_and_its_rule() -> None:
-    actions, rules, game = tuple(line()), {*rule_ids()}, Game(PLAYERS, SIDE, SEED)
+    actions, rules, game = tuple(line()), {*rule_ids()}, Game(2, SIDE, SEED)
     while not (lesson := Lesson(actions[: (done := int(game.state["decisions"]))])).is_over:
         told, chosen = lesson.payload(), lesson.answer or lesson.wanted[:1]
         assert (game.seat == 0) == bool(lesson.wanted) == bool(told["todo"]) != told["waits"]

@@ -18,7 +18,6 @@ from skyenv.page.library import Library
 from skyenv.page.requests import from_disk, number, page, server_of, whole
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
-NO_LIBRARY: Final = "this page was started without folders of games; start it with --games FOLDER"
 RECORD: Final = "application/jsonl; charset=utf-8"
 
 
@@ -26,7 +25,9 @@ def _library(request: Request) -> Library:
     """The library; a worker looks at its folders if it is time to."""
     library: Library | None = request.app.state.library
     if library is None:
-        raise PageError(NO_LIBRARY, 404)
+        raise PageError(
+            "this page was started without folders of games; start it with --games FOLDER", 404
+        )
     library.look(server_of(request).workers)
     return library
 

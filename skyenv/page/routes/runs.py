@@ -12,13 +12,13 @@ from skyenv.page.errors import PageError
 from skyenv.page.requests import browser_of, from_disk, page, server_of
 from skyenv.page.runs import Runs
 
-NO_RUNS: Final = "this page was started without folders of trainings; start it with --runs FOLDER"
-
 
 def _runs(request: Request) -> Runs:
     runs: Runs | None = request.app.state.runs
     if runs is None:
-        raise PageError(NO_RUNS, 404)
+        raise PageError(
+            "this page was started without folders of trainings; start it with --runs FOLDER", 404
+        )
     return runs
 
 

@@ -17,7 +17,6 @@ from skyenv.page.errors import PageError
 from skyenv.page.storage import HUMAN
 from skyenv.rules.actions import ACTION_NUMBERS, BID, BID_DONE, MOVE, TAKE
 
-PLAYERS: Final = 2
 SIDE: Final = "front"
 SEED: Final = 74
 AGENTS: Final = (HUMAN, "teacher")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.rules.state import PHASE_OVER
+from skyenv.rules.state import END_TASK, PHASE_OVER
 
 
 def if_scored_now(games: Any, players: int) -> npt.NDArray[np.int64]:
@@ -15,7 +15,8 @@ def if_scored_now(games: Any, players: int) -> npt.NDArray[np.int64]:
     that isn't stopped.
 
     The park area is left out: what it scores depends on the tiles that END-3 turns up. Once a game
-    is over its scores stand. Everything that is looked at is public (INF-1).
+    is over its scores stand; a bidding task ends without that scoring. Everything that is looked at
+    is public (INF-1).
 
     Args:
         games: records of GAME_DTYPE, of any shape (…), or one record; of a view its ``game``.
@@ -26,6 +27,6 @@ def if_scored_now(games: Any, players: int) -> npt.NDArray[np.int64]:
     """
     owners, worth = games["owner"], games["floors"].astype(np.int64) * games["value"]
     held = [np.where(owners == seat, worth, 0).sum(axis=(-2, -1)) for seat in range(players)]
-    goes_on = np.asarray(games["phase"] != PHASE_OVER)[..., None]
-    total: npt.NDArray[np.int64] = games["score"][..., :players] + goes_on * np.stack(held, axis=-1)
+    is_open = np.asarray((games["phase"] != PHASE_OVER) | (games["end"] == END_TASK))[..., None]
+    total: npt.NDArray[np.int64] = games["score"][..., :players] + is_open * np.stack(held, axis=-1)
     return total

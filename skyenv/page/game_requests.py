@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from skyenv.checks import check_choice, check_integer, parse_integer
+from skyenv.engine.options import GameOptions, table_label
 from skyenv.errors import shown
 from skyenv.page.catalogue import Catalogue
 from skyenv.page.errors import PageError
@@ -38,6 +39,7 @@ class GameRequest:
         idempotency_key: two requests of a browser with the same key make one game; None: each
             makes one.
         names: what the people on its own seats are called; "" for the others.
+        task: the bidding task; None: the whole game.
     """
 
     players: int
@@ -46,6 +48,7 @@ class GameRequest:
     seats: tuple[str, ...]
     idempotency_key: str | None = None
     names: tuple[str, ...] = ()
+    task: str | None = None
 
     @classmethod
     async def checked(cls, value: Mapping[str, Any], catalogue: Catalogue) -> GameRequest:
@@ -53,6 +56,7 @@ class GameRequest:
 
         Raises:
             PageError: it isn't what the form sends.
+            OptionError: there is no such task.
         """
         players = check_integer(
             "players", value.get("players"), MIN_PLAYERS, MAX_PLAYERS, PageError
@@ -76,7 +80,26 @@ class GameRequest:
             raise PageError(
                 f"the seed must be a whole number from 0 to {HIGHEST_SEED}, not {shown(text)}"
             )
-        return cls(players, side, seed, tuple(seats), checked_key(value), called)
+        task = _checked_task(value.get("task"), players, side)
+        return cls(players, side, seed, tuple(seats), checked_key(value), called, task)
+
+
+def _checked_task(value: object, players: int, side: str) -> str | None:
+    """Return the task in a request; None: the whole game.
+
+    Raises:
+        PageError: it is for another table.
+        OptionError: there is no such task.
+    """
+    if not value:
+        return None
+    options = GameOptions(task=str(value))
+    if (options.num_players, options.side) != (players, side):
+        raise PageError(
+            f"task {value} is for {table_label(options.num_players, options.side)}, "
+            f"not for {table_label(players, side)}"
+        )
+    return options.task
 
 
 def _texts(name: str, value: object, number: int) -> list[str]:

@@ -115,9 +115,8 @@ class GameServer:
         for agent in set(agents) - {HUMAN}:
             self.preparation.require_hope(agent)
         seed = fresh_seed() if request.seed is None else request.seed
-        game = new_game(
-            browser, seed, agents, request.side, idempotency_key=request.idempotency_key
-        )
+        key, task = request.idempotency_key, request.task
+        game = new_game(browser, seed, agents, request.side, idempotency_key=key, task=task)
         links = await self.store(replace(game, **begun), _first_links(request, game.id, browser))
         ways = (link for link in links if link.browser in (browser, None))
         way = min(ways, key=lambda link: link.browser is None, default=None)
@@ -131,9 +130,10 @@ class GameServer:
         """Store a new game, as :meth:`Storage.add_game` does, if its owner hasn't too many.
 
         Raises:
-            PageError: the owner has.
+            PageError: the owner has, or the rules aren't ready yet, which say where it begins.
         """
-        if game.actions:
+        if game.actions or game.task:
+            self.preparation.require_rules()
             session = await asyncio.to_thread(Session, game)
             game = replace(game, **session.position.columns())
         limits = MOST_GAMES, MOST_GAMES_IN_ALL
@@ -454,9 +454,10 @@ class GameServer:
             game: only for it.
 
         Raises:
-            PageError: there is no such agent, it can't be had, or the game is over.
+            PageError: there is no such agent, it can't be had, or the game is over or a task.
             AgentError: its answer is none, or it fails.
         """
+        check_whole(game)
         job = partial(advise, await self._agent(name), self.estimator(), game)
         return await self.workers.ask(job, Priority.HINT)
 
@@ -518,6 +519,16 @@ class GameServer:
         for watcher in self.watchers(key):
             if watcher.tab != without:
                 watcher.news.put_nowait(what)
+
+
+def check_whole(game: Game) -> None:
+    """Refuse what judges positions by who wins the whole game.
+
+    Raises:
+        PageError: it is a bidding task.
+    """
+    if game.options.task is not None:
+        raise PageError(f"that is for whole games, not for task {game.options.task}", 409)
 
 
 def new_game(

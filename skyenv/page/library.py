@@ -32,15 +32,13 @@ PAGE: Final = 50
 MOST_AGENTS: Final = 500
 """Agents that are offered as filters, the most frequent ones."""
 MOST_COMPLAINTS: Final = 50
-"""Damaged files that are told."""
+"""Damaged games that are told."""
 MOST_FILTERS: Final = 50
 """Filters that count at the same time."""
 APART: Final = 5.0
 """Seconds between looks at the folders."""
 SORTS: Final = {"date": "date", "length": "actions", "margin": "margin", "players": "players"}
 """What the table can be sorted by, and what of a game that is."""
-UNFINISHED: Final = "unfinished"
-"""How a game has ended that hasn't."""
 MOST_FILES: Final = 10_000
 """So many files of the folders are read."""
 MOST_RECORD: Final = 8 << 20
@@ -50,14 +48,14 @@ NO_LINKS: Final = getattr(os, "O_NOFOLLOW", 0)
 ACTION: Final = b'"event": "action"'
 Game: TypeAlias = dict[str, Any]
 """What the table tells of a game: `file`, `label` and `number` say where it is, `start` and
-`length` which bytes of the file; `players`, `side`, `names`, `winners` (seats), `scores` (VP by
-seat; none before the end), `margin` (VP between the first two), `actions`, `ending`, and `date`,
-when the file was changed, in seconds.
+`length` which bytes of the file; `task` ("": a whole game), `players`, `side`, `names`, `winners`
+(seats), `scores` (VP by seat; none before the end), `margin` (VP between the first two), `actions`,
+`ending`, and `date`, when the file was changed, in seconds.
 """
 
 
 def _has_words(game: Game, text: str) -> bool:
-    told = " ".join([game["label"], *game["names"]]).lower()
+    told = " ".join([game["label"], game["task"], *game["names"]]).lower()
     return all(word in told for word in text.lower().split())
 
 
@@ -153,7 +151,11 @@ class Library:
             "left": self._left,
             "trouble": self._trouble,
             "damaged": len(damaged),
-            "complaints": [_complaint(one) for one in damaged[:MOST_COMPLAINTS]],
+            "complaints": [
+                f"{one_line(one.file.way, LONGEST_LABEL)}: {complaint}"
+                for one in damaged
+                for complaint in one.complaints
+            ][:MOST_COMPLAINTS],
             "agents": [name for name, _ in names.most_common(MOST_AGENTS)],
         }
 
@@ -184,12 +186,6 @@ class Library:
 
     def _games(self) -> list[Game]:
         return [game for one in self._files.values() for game in one.games.values()]
-
-
-def _complaint(one: IndexedFile) -> str:
-    """What is wrong in a file, in a line."""
-    label, (first, *more) = one_line(one.file.way, LONGEST_LABEL), one.complaints
-    return f"{label}: {first}" + (f" (and {len(more)} more)" if more else "")
 
 
 # ---- the index ----
@@ -305,12 +301,13 @@ def _game(content: bytes, line: int) -> Game:
     names = told["agents"] or [""] * told["players"]
     first, second = sorted(scores or [0, 0], reverse=True)[:2]
     return {
+        "task": told.get("task", ""),
         "players": told["players"],
         "side": told["side"],
         "names": [one_line(name, LONGEST_NAME) for name in names],
-        "winners": end.get("winners", []),
+        "winners": [] if end.get("reason") == "task" else end.get("winners", []),
         "scores": scores,
         "margin": first - second,
         "actions": content.count(ACTION),
-        "ending": end.get("reason", UNFINISHED),
+        "ending": end.get("reason", "unfinished"),
     }

@@ -12,6 +12,7 @@ import numpy as np
 
 from skyenv.engine.events import seen_by
 from skyenv.engine.game import Game
+from skyenv.engine.kernels import CARD_VP
 from skyenv.engine.knowledge import PUBLIC
 from skyenv.page import guidance, recent
 from skyenv.render import words
@@ -32,6 +33,26 @@ Payload = dict[str, Any]  # what goes to a browser, as JSON
 
 # Actions that are no click on the table, but have buttons.
 BUTTONS: Final = (OPTION_A, OPTION_C, PASS, *range(BID_DONE, NUM_ACTIONS))
+
+TASK_TEXTS: Final = {
+    "duel-3": "two players bid for a district, 3 cards each",
+    "duel-4": "two players bid for a district, 4 cards each",
+    "duel-5": "two players bid for a district, 5 cards each",
+    "duel-6": "two players bid for a district, 6 cards each",
+    "alea-3": "two players and Alea bid for a district, 3 cards each",
+    "alea-4": "two players and Alea bid for a district, 4 cards each",
+    "alea-5": "two players and Alea bid for a district, 5 cards each",
+    "three-3": "three players bid for a district, 3 cards each",
+    "set-2": "two auctions with one hand, 3 cards each",
+    "park-4": "two players bid for the park area, 4 cards each",
+    "last-turns": "the last turns of a game for two",
+}
+"""What each bidding task asks, in a line."""
+PAYS: Final = (
+    "The change of the lead in VP, had all districts been scored, and "
+    f"{CARD_VP:g} VP for each card, from who paid it to the others"
+)
+PAYS_OUTCOME: Final = "The task pays 1 for the win, -1 for the loss, nothing if it is truncated"
 
 
 @dataclass(frozen=True)
@@ -85,6 +106,7 @@ class Look:
         return {
             "seat": None if self.seat == PUBLIC else self.seat,
             "names": list(self.names),
+            "task": task_label(self.game),
             "over": self.game.is_over,
             "yours": self.is_to_act,
             "phase": self.game.phase,
@@ -147,9 +169,15 @@ class Look:
         return by_reason
 
 
+def task_label(game: Game) -> str:
+    """What heads a table at which a bidding task is played; "" at others."""
+    task = game.options.task
+    return f"Task {task}: {TASK_TEXTS[task.split('/')[0]]}" if task else ""
+
+
 def final_scoring(game: Game, names: Sequence[str]) -> list[Payload]:
-    """END-2 to END-4, step by step: what is scored in words, VP of every seat, and the scores after
-    it.
+    """END-2 to END-4, step by step: what is scored in words, VP of every seat, the scores after it,
+    and at the end of a bidding task what it pays every seat.
     """
     payload: list[Payload] = []
     scores = np.array(game.scores)
@@ -157,9 +185,11 @@ def final_scoring(game: Game, names: Sequence[str]) -> list[Payload]:
         if event["event"] == "action":
             break
         if event["event"] in ("park", "end") or event.get("why") in ("final", "park"):
-            vp, what = event.get("vp"), words.event_text(event, names)
+            vp, what, pays = event.get("vp"), words.event_text(event, names), event.get("payoff")
             if vp is not None:
                 what = what.partition(":")[0]  # who gets how much stands beside it
-            payload.insert(0, {"text": what, "vp": vp, "scores": scores.tolist()})
+            if pays:
+                what = PAYS if event["reason"] == "task" else f"{what}. {PAYS_OUTCOME}"
+            payload.insert(0, {"text": what, "vp": vp, "scores": scores.tolist(), "pays": pays})
             scores = scores - np.array(vp or 0)
     return payload

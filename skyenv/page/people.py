@@ -138,7 +138,7 @@ async def rematch(server: GameServer, session: Session, link: Link) -> Link:
 async def _add_rematch(server: GameServer, session: Session, links: Sequence[Link]) -> None:
     stored, key = session.stored, links[0].game
     sitters = stored.sitters[1:] + stored.sitters[:1]
-    same = {"id": key, "pause": stored.pause, "max_turns": stored.max_turns}
+    same = {"id": key, "pause": stored.pause, "max_turns": stored.max_turns, "task": stored.task}
     game = new_game(stored.owner, fresh_seed(), sitters, stored.side, **same)
     await server.store(game, links, {"id": stored.id, "rematch": key})
     session.stored = replace(stored, rematch=key)

@@ -21,7 +21,7 @@ from skyenv.page.chart import NOW, VP, Kind, Rows, chart
 from skyenv.page.choices import Path, in_midst
 from skyenv.page.errors import PageError
 from skyenv.page.kept import Kept
-from skyenv.page.payloads import NARROW, WIDE, Payload
+from skyenv.page.payloads import NARROW, WIDE, Payload, task_label
 from skyenv.page.storage import Storage
 from skyenv.records import GameLines, iter_games, nth_game
 from skyenv.render import words
@@ -231,6 +231,7 @@ class Replay:
         return {
             "names": self.names,
             "players": self.players,
+            "task": task_label(self.game),
             "steps": self.steps,
             "choices": [step for step, _ in self.choices()],
             "lines": self.lines(),

@@ -104,8 +104,14 @@ class Session:
         choices: Choices = ()
         try:
             if stored.beginning is None:
-                options = stored.players, stored.side, stored.seed
-                game = Game(*options, max_turns=stored.max_turns, agent_seed=agent_seed)
+                game = Game(
+                    stored.players,
+                    stored.side,
+                    stored.seed,
+                    max_turns=stored.max_turns,
+                    task=stored.task,
+                    agent_seed=agent_seed,
+                )
             else:
                 game = to_play_on(stored.beginning, stored.seed, agent_seed)
             for action in actions[int(game.state["decisions"]) :]:

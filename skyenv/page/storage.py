@@ -45,7 +45,7 @@ MEMORY: Final = ":memory:"
 PATIENCE: Final = 2.0  # seconds to wait for another program to release the file
 MANY: Final = 1 << 62  # no limit
 APPLICATION: Final = int.from_bytes(b"5Ave")
-VERSION: Final = 2  # what marks the file as ours, and the version of its tables
+VERSION: Final = 3  # what marks the file as ours, and the version of its tables
 # Columns of a game that hold JSON.
 _LISTS: Final = ("agents", "changes", "actions", "scores")
 _LINKS: Final = "SELECT link.* FROM link JOIN game ON game.id = link.game"
@@ -61,7 +61,7 @@ CREATE TABLE game (
     side TEXT NOT NULL, max_turns INTEGER NOT NULL, seed INTEGER NOT NULL, agents TEXT NOT NULL,
     pause REAL NOT NULL, idempotency_key TEXT, origin TEXT, origin_step INTEGER, beginning TEXT,
     chance TEXT, taken_back INTEGER NOT NULL, changes TEXT NOT NULL,
-    rematch TEXT, copied INTEGER NOT NULL, actions TEXT NOT NULL, to_act INTEGER,
+    rematch TEXT, copied INTEGER NOT NULL, task TEXT, actions TEXT NOT NULL, to_act INTEGER,
     turn INTEGER NOT NULL, scores TEXT NOT NULL,
     CHECK (json_array_length(agents) = players AND side IN ('front', 'back') AND seed >= 0)
 ) STRICT;
@@ -86,6 +86,17 @@ PRAGMA application_id = {APPLICATION};
 PRAGMA user_version = {VERSION};
 COMMIT;
 """
+_UPDATES: Final = {
+    0: _TABLES,
+    2: f"""
+        BEGIN;
+        ALTER TABLE game ADD COLUMN task TEXT;
+        PRAGMA user_version = {VERSION};
+        COMMIT;
+    """,
+    VERSION: "",
+}
+"""What makes today's tables of those of an earlier version; 0: of none."""
 
 
 class Storage:
@@ -128,15 +139,14 @@ class Storage:
             " FROM pragma_application_id, pragma_user_version"
         )
         application, version, tables = execute(facts).fetchone()
-        if tables and (application, version) != (APPLICATION, VERSION):
+        if tables and (application != APPLICATION or version not in _UPDATES):
             raise PageError(
                 "it is of another version of skyenv, or of another program, and stays as it is; "
                 "choose another file with --database, or move this one away"
             )
         for setting in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"):
             execute(f"PRAGMA {setting}")
-        if not tables:
-            self._connection.executescript(_TABLES)
+        self._connection.executescript(_UPDATES[version if tables else 0])
         with self.transaction():  # in use by another process? Reading an empty file doesn't tell
             pass
 

@@ -47,6 +47,7 @@ class StoredGame:
         rematch: the game that was made to play it once more.
         copied: whether a game with its chance has gone on from it, whose record tells its hidden
             cards.
+        task: the bidding task that it is (:mod:`skyenv.engine.tasks`); None: a whole game.
         actions: what has been played, by numbers.
         to_act, turn, scores: the seat to act (None: the game is over), turns completed, and VP.
     """
@@ -69,6 +70,7 @@ class StoredGame:
     changes: tuple[Change, ...] = ()
     rematch: str | None = None
     copied: bool = False
+    task: str | None = None
     actions: tuple[int, ...] = ()
     to_act: int | None = 0
     turn: int = 0

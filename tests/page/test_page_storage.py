@@ -60,6 +60,19 @@ def test_files_of_others_and_of_other_versions_stay_as_they_are(tmp_path: Path) 
         assert path.read_bytes() == before
 
 
+def test_a_file_from_before_there_were_tasks_is_brought_up_to_date(tmp_path: Path) -> None:
+    path = tmp_path / "games.sqlite3"
+    with closing(Storage(path)) as storage:
+        storage.add_game(GAME, LINKS)
+        with storage.transaction() as connection:
+            connection.execute("ALTER TABLE game DROP COLUMN task")
+            connection.execute("PRAGMA user_version = 2")
+    for task in ("duel-3", "alea-4"):
+        with closing(Storage(path)) as storage:
+            storage.change_game("g", task=task)
+            assert storage.game("g") == replace(GAME, task=task)
+
+
 def test_games_change_whole_and_are_forgotten_whole(storage: Storage) -> None:
     storage.change_game("g", Link("t1", "g", 1, None), **LATER)
     assert storage.game("g") == replace(GAME, **LATER)

@@ -16,6 +16,7 @@ from skyenv.page.background import Name
 from skyenv.page.chances import what_can_come
 from skyenv.page.errors import PageError
 from skyenv.page.game_requests import ME, GameRequest
+from skyenv.page.game_server import check_whole
 from skyenv.page.playouts import MOST, USUAL, play_out
 from skyenv.page.requests import browser_of, json_object, made, number, server_of
 from skyenv.page.routes.replays import GAME, found, origin, seat_of_replay, step_of
@@ -29,6 +30,7 @@ from skyenv.seeds import HIGHEST_SEED, fresh_seed
 async def _analysis(request: Request) -> tuple[Name, Job[None]]:
     """An agent's analysis of a game: ``?agent=NAME``."""
     replay, server = await found(request), server_of(request)
+    check_whole(replay.game)
     name = request.query_params.get("agent", "")
     entry = await server.catalogue.look_up(name)
     estimator = server.estimator()
@@ -43,6 +45,7 @@ async def _play_out(request: Request) -> tuple[Name, Job[None]]:
     hidden cards are drawn anew.
     """
     replay = await found(request)
+    check_whole(replay.game)
     step, seat = replay.checked(step_of(request)), seat_of_replay(request, replay)
     names = request.query_params.getlist("agent")
     times = number(request, "number") or USUAL
@@ -75,6 +78,7 @@ async def _play_on(request: Request) -> Response:
     seat then.
     """
     replay = await found(request)
+    check_whole(replay.game)
     server, step = server_of(request), step_of(request)
     wanted = await json_object(request) | {"players": replay.players, "side": replay.game.side}
     game = await GameRequest.checked(wanted, server.catalogue)

@@ -8,10 +8,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from skyenv.engine.tasks import TASKS
 from skyenv.page.catalogue import strengths
 from skyenv.page.errors import PageError
 from skyenv.page.game_requests import GameRequest
-from skyenv.page.payloads import Payload
+from skyenv.page.payloads import TASK_TEXTS, Payload
 from skyenv.page.requests import (
     browser_of,
     json_object,
@@ -24,6 +25,7 @@ from skyenv.page.requests import (
 )
 from skyenv.page.storage import HUMAN, Storage
 from skyenv.render.words import seat_name
+from skyenv.rules.variant import VARIANT
 
 # Where the lobby leads to, the last two if the server was started with folders.
 PAGES: Final = ("/tutorial", "/rules", "/ladder", "/library", "/runs")
@@ -40,6 +42,11 @@ async def _options(request: Request) -> Response:
     offer = {
         "agents": server.preparation.payload()["agents"],
         "strengths": strengths(server.catalogue.names),
+        "tasks": [
+            {"name": name, "players": task.num_players, "text": TASK_TEXTS[name]}
+            for name, task in TASKS.items()
+            if not VARIANT
+        ],
         "pages": [path for path in PAGES if folders.get(path, path)],
     }
     return JSONResponse(offer)
@@ -79,6 +86,7 @@ def _listed(storage: Storage, browser: str) -> list[Payload]:
             "seat": link.seat,
             "names": game.names(storage.links(link.game), link.seat),
             "side": game.side,
+            "task": game.task,
             "created": game.created,
             "turn": game.turn,
             "scores": game.scores,

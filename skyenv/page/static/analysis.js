@@ -20,11 +20,15 @@ export function tools(viewer, place) {
   for (const make of [asking, analysis, simulating, continuing, chances, exporting]) {
     make(viewer, shared);
   }
-  find("tools").onchange = ({ target }) => {
-    for (const panel of $$("[data-tool]", bench)) {
-      panel.hidden = panel.dataset.tool !== target.value;
-    }
+  const show = (tool) => {
+    for (const panel of $$("[data-tool]", bench)) panel.hidden = panel.dataset.tool !== tool;
   };
+  find("tools").onchange = ({ target }) => show(target.value);
+  if (viewer.game.task) {
+    // the others judge by who wins the whole game
+    find("tools").hidden = true;
+    show("export");
+  }
   return [bench];
 }
 

@@ -1,6 +1,6 @@
 // The end of a game: its final scoring, step by step; before its last step nothing tells who has
 // won.
-import { $$, $, el, table } from "./dom.js";
+import { $$, $, el, signed, table } from "./dom.js";
 
 let left = null; // steps that haven't been shown; null: the game isn't over
 let tell = () => {}; // what is done once all have been
@@ -28,6 +28,7 @@ export function showFinal(state) {
   $("choices").hidden = state.over;
   if (!state.over || left) return;
   left = [...state.final];
+  if (state.task) $("finished").querySelector("h2").textContent = "What the task pays";
   const head = (name, seat) => el(`th.seat-${seat}`, { scope: "col" }, `${seat + 1} ${name}`);
   const shown = table("table", state.names.map(head), []);
   shown.ariaLive = "polite";
@@ -35,8 +36,15 @@ export function showFinal(state) {
     const one = left.shift();
     const cell = (vp, seat) =>
       el("td", one.vp?.[seat] > 0 && el("b", `+${one.vp[seat]} `), `${vp}`);
+    const pays = (vp) => el("td", el("b", (vp > 0 ? "+" : "") + signed(vp)));
     const what = { scope: "rowgroup", colspan: state.names.length };
-    shown.append(el("tbody", el("tr", el("th", what, one.text)), el("tr", one.scores.map(cell))));
+    shown.append(
+      el(
+        "tbody",
+        el("tr", el("th", what, one.text)),
+        el("tr", one.pays?.map(pays) ?? one.scores.map(cell)),
+      ),
+    );
     score(one.scores);
     more.hidden = rest.hidden = isTold();
     document.body.classList.toggle("scoring", !isTold());

@@ -16,7 +16,7 @@ async function loadAdvisers() {
 
 function showHints(state) {
   const isOpen = state.open_hands && isPacing(state);
-  $("hints").hidden = state.over || (state.watching && !isOpen);
+  $("hints").hidden = state.over || state.task || (state.watching && !isOpen);
   $("ask-hint").disabled = !(state.yours || isOpen) || !$("adviser").value;
   if ($("hint").dataset.step !== String(state.step)) {
     // it was for another position: a move may have come before the agents paused

@@ -66,7 +66,7 @@ function row(game) {
     el("td.wrap", el("a", { href: page }, el("span.agents", game.names.map(name)))),
     cell("VP", game.scores.join(" : ")),
     number("margin", `${game.margin}`),
-    cell("players", `${game.players}, ${game.side}`),
+    cell("players", `${game.players}, ${game.task || game.side}`),
     number("actions", `${game.actions}`),
     cell("ended", ENDINGS[game.ending] ?? game.ending),
     cell("", when(game.date)),

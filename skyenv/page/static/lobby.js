@@ -22,6 +22,7 @@ import { storedName, storeName } from "./settings.js";
 
 const canPlay = (name) => agents.find((one) => one.name === name)?.state !== "failed";
 let agents = [];
+let tasks = [];
 
 // ---- beginning a game ----
 
@@ -108,7 +109,7 @@ function showSeats() {
       "p.row",
       el("label", `seat ${seat + 1} `, select),
       name,
-      seat === 0 && el("span.small", "begins"),
+      seat === 0 && !$("task").value && el("span.small", "begins"),
     );
   });
   $("seats").replaceChildren($("seats").firstElementChild, ...seats);
@@ -152,13 +153,14 @@ function describe(game) {
   ];
   const back = taken_back ? ` · a copy, ${many(taken_back, "decision")} taken back` : "";
   const watched = game.seat === null ? " · you look on" : "";
+  const kind = game.task ? `task ${game.task}` : `${game.side} side`;
   const isOver = state === "over";
   return el(
     "li",
     el(
       "span.what",
       el("a", { href: page }, game.names.flatMap(name)),
-      el("span.small", `${game.side} side · begun ${when(game.created)}${back}${watched}`),
+      el("span.small", `${kind} · begun ${when(game.created)}${back}${watched}`),
     ),
     el("span.small", isOver ? "" : `turn ${game.turn + 1}`),
     el(state === "your turn" ? "span.yours" : "span", state),
@@ -205,7 +207,12 @@ async function open(file) {
 
 // ---- setting up ----
 
-$("players").onchange = () => {
+/** Show as many seats as there are players; a task decides the table. */
+$("new").onchange = ({ target }) => {
+  const task = tasks.find((one) => one.name === $("task").value);
+  $("players").disabled = $("side").disabled = Boolean(task);
+  if (task) [$("players").value, $("side").value] = [task.players, "front"];
+  if (target !== $("task") && target !== $("players")) return;
   showSeats();
   showReadiness();
 };
@@ -219,7 +226,13 @@ const games = {
   new: () => {
     const seats = chosen($("seats"));
     const names = seats.map((kind, seat) => (kind === "me" ? $(`name-${seat}`).value.trim() : ""));
-    return { side: $("side").value, seed: $("seed").value.trim(), seats, names };
+    return {
+      task: $("task").value,
+      side: $("side").value,
+      seed: $("seed").value.trim(),
+      seats,
+      names,
+    };
   },
 };
 for (const [id, gameOf] of Object.entries(games)) {
@@ -252,7 +265,9 @@ openCustom();
 async function load() {
   try {
     const offer = await ask("/api/options");
-    agents = offer.agents;
+    ({ agents, tasks } = offer);
+    const taskOption = ({ name, text }) => el("option", { value: name }, `${name}: ${text}`);
+    $("task").append(...tasks.map(taskOption));
     showStrengths(offer.strengths);
     const ways = [...$("ways").children];
     for (const way of ways) way.hidden = !offer.pages.includes(way.getAttribute("href"));

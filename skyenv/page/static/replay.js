@@ -2,7 +2,7 @@
 // shown.
 import { tools } from "./analysis.js";
 import { digestsOf, merged } from "./board.js";
-import { ask, el, seatNames, table } from "./dom.js";
+import { $, ask, el, seatNames, table } from "./dom.js";
 import { setUpHeader } from "./rules.js";
 import { view } from "./viewer.js";
 import { setUpZoom } from "./zoom.js";
@@ -85,6 +85,7 @@ async function open(number, agents) {
     agent,
     noted: note,
   };
+  $("task").textContent = game.task;
   main.className = "wide";
   opened = number;
   viewer = view(main, game, draw, {

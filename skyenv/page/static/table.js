@@ -36,6 +36,7 @@ function showTable(state) {
   document.body.classList.toggle("yours", yours);
   const untold = { ...state.drawing, title: ["", `<title>${scoring}</title>`] };
   showBoard($("board"), isScoring ? untold : state.drawing, click, isLegal);
+  $("task").textContent = state.task;
   $("release").hidden = state.watching || state.over;
 }
 

@@ -66,6 +66,7 @@ interface Log {
 interface State {
   seat: number | null;
   names: string[];
+  task: string;
   over: boolean;
   yours: boolean;
   phase: string;

@@ -1,0 +1,63 @@
+"""Bidding tasks on the page: begun, played to their end, paid, stored, repeated and looked at."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from pages import begin, client_of, led_to, make_app, payload, play_to_end
+from starlette.testclient import TestClient
+
+from skyenv import Game
+from skyenv.engine.tasks import TASKS
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_task_is_played_to_its_payoff_whatever_restarts(task: str, tmp_path: Path) -> None:
+    seats = ["me", *["agent:greedy"] * (TASKS[task].num_players - 1)]
+    with client_of(make_app(tmp_path / "games")) as ann:
+        seat = begin(ann, seats, task=task, seed="7")
+        (offered,) = (one for one in ann.get("/api/options").json()["tasks"] if one["name"] == task)
+        before = payload(ann, seat)
+        assert before["task"].partition(": ")[2] == offered["text"]
+        assert ann.get("/api/games").json()["games"][0]["scores"] == before["scores"]
+    with client_of(make_app(tmp_path / "games")) as again:
+        again.cookies = ann.cookies
+        assert payload(again, seat)["task"] == before["task"]
+        final = play_to_end(again, seat)["final"]
+        record = again.get(f"{seat}/record").text
+        end = json.loads(record.splitlines()[-1])
+        assert (final[-1]["pays"], final[-1]["scores"]) == (end["payoff"], end["scores"])
+        assert Game.from_record(record).options == Game(seed=7, task=task).options
+        replay = led_to(again.post(f"{seat}/replay"))
+        assert again.get(f"{replay}/1").json()["task"] == before["task"]
+        rematch = led_to(again.post(f"{seat}/rematch"))
+        assert f"Task {task}/" in payload(again, rematch)["task"]
+
+
+@pytest.mark.parametrize(
+    ("seats", "side", "task", "why"),
+    [
+        (2, "front", "duel-9", "task must be one of duel-3"),
+        (2, "front", ["duel-3"], "task must be one of duel-3"),
+        (2, "back", "duel-3", "task duel-3 is for 2 players, front, not for 2 players, back"),
+        (2, "front", "three-3", "three-3 is for 3 players"),
+    ],
+)
+def test_a_task_at_another_table_is_refused(
+    ann: TestClient, seats: int, side: str, task: object, why: str
+) -> None:
+    ann.get("/")
+    wanted = {"players": seats, "side": side, "seats": ["me"] * seats, "task": task}
+    answer = ann.post("/api/games", json=wanted)
+    assert (answer.status_code, why in answer.json()["error"]) == (400, True)
+
+
+def test_what_judges_by_who_wins_the_whole_game_is_refused(ann: TestClient) -> None:
+    watched = begin(ann, ["agent:greedy", "agent:greedy"], task="duel-3/1")
+    replay = led_to(ann.post(f"{watched}/replay"))
+    for asked in (f"{watched}/hint", f"{replay}/1/0/hint", f"{replay}/1/analysis"):
+        answer = ann.get(f"{asked}?agent=greedy")
+        assert answer.status_code == 409
+        assert answer.json()["error"] == "that is for whole games, not for task duel-3/1"

@@ -168,9 +168,10 @@ def write(path: Path, method: str, figures: Iterable[Figure]) -> None:
     Raises:
         OSError: the file can't be written.
     """
+    command = shlex.join(["python", *sys.orig_argv[1:]])
     content = {
         "date": datetime.date.today().isoformat(),
-        "command": shlex.join(["python", *sys.orig_argv[1:]]),
+        "command": command,
         "machine": machine(),
         "method": method,
         "figures": [asdict(one) for one in figures],

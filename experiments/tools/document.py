@@ -151,7 +151,7 @@ def trained_agents() -> str:
 
 def observation_table() -> str:
     """The blocks of the observation, a line for each."""
-    lines = ["| entries | block | told apart by | largest | meaning |", "|---|---|---|---|---|"]
+    rows = [["entries", "block", "told apart by", "largest", "meaning"]]
     for block, where in zip(observation.BLOCKS, observation.offsets().values(), strict=True):
         shown = (
             ", ".join(block.entries)
@@ -160,17 +160,14 @@ def observation_table() -> str:
         )
         span = f"{where.start}" if len(block.entries) == 1 else f"{where.start}–{where.stop - 1}"
         largest = f"{float(observation.HIGH[where].max()):.4g}"
-        lines.append(f"| {span} | {block.name} | {shown} | {largest} | {block.text} |")
-    return "\n".join(lines)
+        rows.append([span, block.name, shown, largest, block.text])
+    return markdown(rows)
 
 
 def information_table() -> str:
     """The events of an information state's vector, a line for each."""
-    rows = [
-        f"| {number} | {kind} | {events.FIELDS[kind]} |"
-        for number, kind in enumerate(events.KINDS, 1)
-    ]
-    return "\n".join(["| first number | event | numbers after it |", "|---|---|---|", *rows])
+    rows = [[str(number), kind, events.FIELDS[kind]] for number, kind in enumerate(events.KINDS, 1)]
+    return markdown([["first number", "event", "numbers after it"], *rows])
 
 
 def benchmark_tables() -> str:

@@ -4,7 +4,12 @@ import { setUpHeader } from "./rules.js";
 
 const form = $("filters");
 const fields = [...form.elements].filter((field) => field.name);
-const ENDINGS = { businesses: "12th business", stops: "second stop", unfinished: "not over" };
+const ENDINGS = {
+  businesses: "12th business",
+  stops: "second stop",
+  unfinished: "not over",
+  task: "auction over",
+};
 let asked = 0; // tells late answers apart
 let known = -1; // how many games there were when the table was filled
 

@@ -1,5 +1,5 @@
-"""What agents do wrong in auctions (docs/tasks.md): their play in bidding tasks, beside the best
-response to it and an equilibrium.
+"""What agents do wrong in auctions: their play in bidding tasks, beside the best response to it and
+an equilibrium; figures of docs/results/benchmark.md.
 """
 
 from __future__ import annotations

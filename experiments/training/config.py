@@ -80,7 +80,7 @@ class Config(Options):
     )
     task: str = option(
         "",
-        "a bidding task to learn instead of whole games (docs/tasks.md)",
+        "a bidding task to learn instead of whole games (docs/benchmark.md)",
         choices=("", *TASKS),
     )
     seed: int = common("seed", high=2**32 - 1)

@@ -86,7 +86,7 @@ class EvaluateOptions(Options):
     )
     side: str = common("side")
     task: str | None = option(
-        None, "a task of docs/tasks.md that is won or lost", choices=WON_OR_LOST
+        None, "a task of docs/benchmark.md that is won or lost", choices=WON_OR_LOST
     )
     paired_seeds: int = common("paired_seeds")
     seed: int = common("seed", text="the first paired seed", high=HIGHEST_SEED - 10**7)

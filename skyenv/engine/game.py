@@ -482,7 +482,7 @@ class Game(Copyable):
 
     def to_record(self, agents: Sequence[str] | None = None) -> str:
         """The game so far as JSON Lines (INTERFACE.md, "A game record"), ending in a newline; of
-        a task in a format of its own (docs/tasks.md).
+        a task in a format of its own (docs/benchmark.md).
 
         Args:
             agents: a name for each seat.

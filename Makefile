@@ -135,7 +135,7 @@ train: $(TRAIN_READY)  ## train a 2-player agent for some minutes, measure it, l
 play: $(PAGE_READY)  ## open the page: play against people and agents, replay records (options: make play PLAY='--port 9000')
 	$(BIN)/python -m skyenv play $(PLAY)
 
-speed: $(READY)  ## the figures of docs/speed.md
+speed: $(READY)  ## the figures of docs/results/speed.md
 	$(BIN)/python -m experiments.benchmarks speed start
 
 .venv-peers/.ready: experiments/benchmarks/peers.txt pyproject.toml constraints.txt

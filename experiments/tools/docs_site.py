@@ -68,7 +68,7 @@ def linked(path: str, text: str) -> dict[str, str]:
 
 def pages() -> dict[str, str]:
     """Return the text of every page that comes from a file, by the file's path from the root."""
-    docs = [*ROOT.glob("docs/*.md"), *ROOT.glob("docs/**/*.ipynb")]
+    docs = [*ROOT.glob("docs/**/*.md"), *ROOT.glob("docs/**/*.ipynb")]
     left = [path.relative_to(ROOT).as_posix() for path in docs]
     left += ["CHANGELOG.md", "CONTRIBUTING.md"]
     found: dict[str, str] = {}
@@ -115,7 +115,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """Add the pages from outside docs/, the notebooks and the reference."""
     for path, text in pages().items():
-        if not path.startswith("docs/") or path.endswith(".ipynb"):
+        if not (path.startswith("docs/") and path.endswith(".md")):
             is_text = path.endswith((".md", ".ipynb"))
             listed = InclusionLevel.INCLUDED if is_text else InclusionLevel.NOT_IN_NAV
             made = File.generated(config, address(path), content=text, inclusion=listed)

@@ -37,7 +37,7 @@ from skyenv import __version__
 from skyenv.arena.evaluate import Result, evaluate, table
 from skyenv.engine.options import table_label, table_name
 from skyenv.errors import CheckpointError, OptionError
-from skyenv.files import write_atomically
+from skyenv.files import read_json, write_atomically
 from skyenv.options import (
     INTERRUPTED,
     Options,
@@ -130,14 +130,15 @@ class Stage:
 
     @classmethod
     def all_of(cls, run: Path) -> list[Stage]:
-        """A run with those that it started from, the first one first.
+        """A run with those that it started from, the first one first; not those of a network that
+        ships, which :func:`published` has.
 
         Raises:
             CheckpointError: a run's files can't be used, or a folder has been used anew by a run
                 that started from its own end.
         """
         stages, folders = [cls.read(run)], [run.resolve()]
-        while start := stages[0].config.start:
+        while (start := stages[0].config.start) and not published(start):
             folder = Path(start).parent
             if folder.resolve() in folders:
                 raise CheckpointError(
@@ -158,6 +159,14 @@ class Stage:
             "stopped": self.stopped,
             **({"target_version": self.target_version} if self.target_version else {}),
         }
+
+
+def published(start: str) -> list[dict[str, Any]]:
+    """The stages of a network that ships or has shipped (:meth:`Stage.about`), by the JSON file
+    beside it; none of other networks.
+    """
+    path = Path(start).with_suffix(".json")
+    return list(read_json(path)["stages"]) if start and path.is_file() else []
 
 
 def options_of(values: Mapping[str, Any]) -> type[Config]:
@@ -248,13 +257,14 @@ def write(
 ) -> None:
     """Write the files of one side of the board."""
     content, curve = network.to_bytes(np.float16), joined(stages)
+    told = [*published(stages[0].config.start), *(stage.about() for stage in stages)]
     about = {
         "version": __version__,
         "players": players,
         "side": side,
-        "stages": [stage.about() for stage in stages],
-        "decisions": curve[-1]["decisions"],
-        "seconds": round(curve[-1]["seconds"]),
+        "stages": told,
+        "decisions": sum(stage["decisions"] for stage in told),
+        "seconds": sum(stage["seconds"] for stage in told),
         "machine": machine(),
         "sha256": hashlib.sha256(content).hexdigest(),
         "results": [asdict(result) for result in results],

@@ -58,11 +58,13 @@ def test_a_frozen_network_outlives_its_file(tmp_path: Path) -> None:
     digest, path = frozen.NETWORKS_2026A["2-players"], tmp_path / "2-players.npz"
     path.write_bytes(content)
     assert frozen.frozen_path(digest, tmp_path) == path
+    path.with_suffix(".json").write_text('{"stages": []}')
     frozen.keep_frozen(path)
     path.write_bytes(b"another one")
     frozen.keep_frozen(path)
     assert frozen.frozen_path(digest, tmp_path).read_bytes() == content
-    assert len([*tmp_path.iterdir()]) == 2
+    kept = {digest[:16] + suffix for suffix in (".npz", ".json")}
+    assert {found.name for found in tmp_path.iterdir()} == {path.name, *kept, f"{path.stem}.json"}
     with pytest.raises(CheckpointError, match="lacks the frozen network file with the SHA-256 0"):
         frozen.frozen_path("0" * 64, tmp_path)
 

@@ -61,8 +61,8 @@ def frozen_path(digest: str, folder: Path = TRAINED) -> Path:
 
 
 def keep_frozen(path: Path) -> None:
-    """Keep a copy of a network file that a frozen agent plays, named by its digest; call it before
-    another file takes its place.
+    """Keep a copy of a network file that a frozen agent plays, and of how it was made (the JSON
+    file beside it), named by its digest; call it before another file takes its place.
 
     Args:
         path: of the file; other files, and none, are left as they are.
@@ -71,8 +71,9 @@ def keep_frozen(path: Path) -> None:
         OSError: the copy can't be written.
     """
     if path.is_file() and (digest := _digest(path)) in FROZEN:
-        kept = path.with_name(f"{digest[:16]}{NETWORK_SUFFIX}")
-        write_atomically(kept, path.read_bytes())
+        for suffix in (NETWORK_SUFFIX, ".json"):
+            kept = path.with_name(f"{digest[:16]}{suffix}")
+            write_atomically(kept, path.with_suffix(suffix).read_bytes())
 
 
 def _digest(path: Path) -> str:

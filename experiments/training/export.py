@@ -165,8 +165,8 @@ def published(start: str) -> list[dict[str, Any]]:
     """The stages of a network that ships or has shipped (:meth:`Stage.about`), by the JSON file
     beside it; none of other networks.
     """
-    path = Path(start).with_suffix(".json")
-    return list(read_json(path)["stages"]) if start and path.is_file() else []
+    path = Path(start or "none").with_suffix(".json")
+    return list(read_json(path)["stages"]) if path.is_file() else []
 
 
 def options_of(values: Mapping[str, Any]) -> type[Config]:

@@ -75,7 +75,8 @@ def test_a_run_that_started_from_another_one_is_told_with_it(run: Path, tmp_path
     third = copied(run, tmp_path / "third", start=str(tmp_path / "agents" / "2-players.npz"))
     export.export(asked(third, tmp_path))  # from a network that ships
     later = json.loads((tmp_path / "agents" / "2-players.json").read_text(encoding="utf-8"))
-    assert later["stages"][:2] == content["stages"] and len(later["stages"]) == 3
+    assert later["stages"][:2] == content["stages"]
+    assert len(later["stages"]) == 3
     assert later["decisions"] == sum(stage["decisions"] for stage in later["stages"])
     (first / "config.json").unlink()
     with pytest.raises(CheckpointError, match="first is no finished run"):

@@ -14,6 +14,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
@@ -44,10 +45,24 @@ SUMMARISED: Final = ("ismcts-trained", "trained", "greedy")  # in the README's s
 HEADING: Final = "heading"
 
 
+def span(first: int, last: int) -> str:
+    """Return a range of numbers, both ends included."""
+    return f"{first}" if first == last else f"{first}–{last}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names in a row; of more than nine the first and the last."""
+    return ", ".join(names if len(names) <= 9 else (names[0], "…", names[-1]))
+
+
 def actions_table() -> str:
-    """Return every action's number and name."""
-    rows = [[str(number), f"`{name}`"] for number, name in enumerate(ACTION_NAMES)]
-    return markdown([["number", "name"], *rows])
+    """Return the actions' numbers and names, a row for each run of alike ones."""
+    rows, first = [["numbers", "names"]], 0
+    for _, run in groupby(ACTION_NAMES, key=lambda name: (name.split()[0], len(name.split()))):
+        names = [f"`{name}`" for name in run]
+        rows.append([span(first, first + len(names) - 1), listed(names)])
+        first += len(names)
+    return markdown(rows)
 
 
 def agents_table() -> str:
@@ -153,15 +168,17 @@ def observation_table() -> str:
     """The blocks of the observation, a line for each."""
     rows = [["entries", "block", "told apart by", "largest", "meaning"]]
     for block, where in zip(observation.BLOCKS, observation.offsets().values(), strict=True):
-        shown = (
-            ", ".join(block.entries)
-            if len(block.entries) <= 9
-            else f"{block.entries[0]}, …, {block.entries[-1]}"
-        )
-        span = f"{where.start}" if len(block.entries) == 1 else f"{where.start}–{where.stop - 1}"
+        numbers = span(where.start, where.stop - 1)
         largest = f"{float(observation.HIGH[where].max()):.4g}"
-        rows.append([span, block.name, shown, largest, block.text])
+        shown = listed(block.entries)
+        rows.append([numbers, block.name, shown, largest, block.text])
     return markdown(rows)
+
+
+def sizes() -> str:
+    """Return the numbers of entries and of actions."""
+    entries = f"Observations have **{observation.OBSERVATION_SIZE}** entries"
+    return f"{entries}, and there are **{len(ACTION_NAMES)}** actions."
 
 
 def information_table() -> str:
@@ -185,7 +202,7 @@ def benchmark_tables() -> str:
 PARTS: Final[dict[str, Callable[[], str]]] = {
     "benchmark tables": benchmark_tables,
     "observation table": observation_table,
-    "observation size": lambda: f"The observation has **{observation.OBSERVATION_SIZE}** entries.",
+    "sizes": sizes,
     "information table": information_table,
     "actions table": actions_table,
     "agents table": agents_table,

@@ -17,7 +17,7 @@ from skyenv import Games
 from skyenv.rules.variant import CHANGEABLE
 
 PAGE = (ROOT / "docs" / "change_the_game.md").read_text(encoding="utf-8")
-(RICH,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+(RICH,) = re.findall(r"```toml\n(name = .*?)```", PAGE, re.DOTALL)
 
 
 def under(variant: str | Path, code: str, *words: str, cwd: Path = ROOT, jit: bool = False) -> str:

@@ -22,6 +22,7 @@ from experiments import figures
 from experiments.tools import drawings, rules_page
 from skyenv.agents import agent_names, make_agent
 from skyenv.arena import ladder
+from skyenv.arena.estimates import interval, percent
 from skyenv.arena.schedule import entrants
 from skyenv.engine import events, knowledge, observation
 from skyenv.engine.options import table_label, table_name
@@ -36,12 +37,8 @@ from skyenv_agents.learned.networks import TRAINED
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 LADDERS: Final = tuple((players, side) for players in (2, 3, 4) for side in SIDES)
-PAR_NOTE: Final = (
-    "Par is what an agent wins against copies of itself. With three and four players the [ladder]"
-    "(ladder.md) also has duels both ways round, because an agent alone among others often wins"
-    " more by that alone."
-)
 SUMMARISED: Final = ("ismcts-trained", "trained", "greedy")  # in the README's short table
+OPPONENTS: Final = ("greedy", "appraiser")  # of the networks that ship, in their table
 HEADING: Final = "heading"
 
 
@@ -144,23 +141,44 @@ def ladder_table(players: int, side: str) -> str:
     return f"```\n{ladder.table(published)}\n```{note}"
 
 
+def ladder_strength(players: int, side: str) -> str:
+    """Return the ratings of the ladder that ships, and each agent's worst opponent."""
+    rows = [["agent", "rating", "wins", "worst opponent", "exploitability ≥"]]
+    for agent in shipped_ladder(players, side)["agents"]:
+        measured = [interval(agent["rating"]), percent(agent["wins"])]
+        worst = [f"`{agent['worst']}`", percent(agent["exploitability"])]
+        rows.append([f"`{agent['name']}`", *measured, *worst])
+    return markdown(rows, "lrrlr")
+
+
+def published_networks() -> list[tuple[str, str, dict[str, Any]]]:
+    """Return the label, the file's stem and the training of every network that ships."""
+    return [
+        (table_label(*table), name, json.loads((TRAINED / f"{name}.json").read_text("utf-8")))
+        for table in LADDERS
+        for name in [table_name(*table)]
+    ]
+
+
 def trained_agents() -> str:
-    """Return how the networks that ship were trained, and their strength."""
-    head = ["table", "decisions", "minutes", "against", "wins, one seat against all others", "par"]
-    rows, commands, curves = [head], [], []
-    for players, side in LADDERS:
-        path, label = TRAINED / f"{table_name(players, side)}.json", table_label(players, side)
-        content = json.loads(path.read_text(encoding="utf-8"))
-        made = [label, f"{content['decisions']:,}", f"{content['seconds'] / 60:.0f}"]
-        for result in content["results"]:
-            share = [100 * result["share"][name] for name in ("mean", "low", "high")]
-            wins = "{:.1f} % [{:.1f}, {:.1f}]".format(*share)
-            rows.append([*made, result["opponent"], wins, f"{100 * result['par']:.1f} %"])
-        lines = "\n".join(stage["command"] for stage in content["stages"])
-        commands.append(f"{label}, version {content['version']}:\n\n```\n{lines}\n```")
-        curves.append(f"![training for {label}](trained/{path.stem}.png)")
-    how = "The commands that trained each (a run may start from an earlier one's network):"
-    parts = [markdown(rows, "lrrlrr"), PAR_NOTE, how, *commands, "\n".join(curves)]
+    """Return what the networks that ship cost, and their strength."""
+    rows = [["table", "decisions", "minutes", *(f"against {name}" for name in OPPONENTS), "par"]]
+    for label, _, training in published_networks():
+        results = {result["opponent"]: result for result in training["results"]}
+        wins = [percent(results[name]["share"]) for name in OPPONENTS]
+        par = f"{100 * training['results'][0]['par']:.1f} %"
+        cost = [f"{training['decisions']:,}", f"{training['seconds'] / 60:.0f}"]
+        rows.append([label, *cost, *wins, par])
+    return markdown(rows, "l" + "r" * (len(rows[0]) - 1))
+
+
+def trained_commands() -> str:
+    """Return the commands that trained the networks that ship, and the curves of their runs."""
+    parts = []
+    for label, name, training in published_networks():
+        commands = "\n".join(stage["command"] for stage in training["stages"])
+        parts.append(f"## {label}\n\nskyenv {training['version']}:\n\n```\n{commands}\n```")
+        parts.append(f"![learning curve, {label}](trained/{name}.png)")
     return "\n\n".join(parts)
 
 
@@ -211,7 +229,9 @@ PARTS: Final[dict[str, Callable[[], str]]] = {
     ),
     "game table": partial(fields_table, state.GAME_DTYPE, Path(state.__file__), "FIELDS"),
     "trained agents": trained_agents,
+    "trained commands": trained_commands,
     "ladder summary": ladder_summary,
+    "ladder strength": partial(ladder_strength, 2, "front"),
 }
 PAGES: Final = (Path("README.md"), *sorted(p.relative_to(ROOT) for p in ROOT.glob("docs/**/*.md")))
 

@@ -9,7 +9,7 @@ was trained on (for each one, or for those that ``--side`` names, if there were 
   plays as ``trained`` there, its weights as float16;
 * agents/skyenv_agents/trained/N-players.json: how it was made (with the runs that it started from)
   and how strong it is, which docs/agents.md shows and the tests hold it to;
-* docs/trained/N-players.png: its curve.
+* docs/results/trained/N-players.png: its curve.
 
 Exit codes: 0 all right, 1 a file is bad, 2 the command is, 130 interrupted.
 """
@@ -53,7 +53,7 @@ from skyenv.rules.components import SIDES
 from skyenv_agents.learned.frozen import keep_frozen
 from skyenv_agents.learned.networks import TRAINED, Network, NetworkAgent, TrainedAgent
 
-PICTURES: Final = Path(__file__).resolve().parents[2] / "docs" / "trained"
+PICTURES: Final = Path(__file__).resolve().parents[2] / "docs" / "results" / "trained"
 SEED: Final = 50_000_000
 """The first paired seed: far from those of trainings and of their closing evaluations."""
 GROWING: Final = ("seconds", "decisions")

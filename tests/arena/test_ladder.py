@@ -112,7 +112,7 @@ def test_a_damaged_ladder(change: dict[str, Any], tmp_path: Path, shipped: dict[
 @pytest.mark.parametrize(("players", "side"), document.LADDERS)
 def test_what_ships_is_what_the_docs_say(players: int, side: str) -> None:
     """Tables in the README and the docs, JSON and the agents themselves belong together."""
-    page = (ROOT / "docs" / "ladder.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "results" / "ladders.md").read_text(encoding="utf-8")
     assert document.ladder_summary() in (ROOT / "README.md").read_text(encoding="utf-8")
     assert document.part(f"ladder {players} players {side}") in page
     shipped = ladder.read(ladder.path_of(players, side), players=players, side=side)

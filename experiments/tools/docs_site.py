@@ -22,6 +22,7 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 SOURCES: Final = {"skyenv": ROOT / "skyenv", "skyenv_agents": ROOT / "agents" / "skyenv_agents"}
 """The packages of the reference."""
 PROGRAMS: Final = {"cli", "__main__"}
+PICTURES: Final = (".png", ".svg")
 LINK: Final = re.compile(r"(\]\()(?!https?:|mailto:|#)([^)#\s]+)")
 DOCSTRING: Final = {
     r":(?:attr|class|data|func|meth|mod):`~?([^`]+)`": r"`\1`",
@@ -38,7 +39,7 @@ def address(path: str) -> str:
     inside = path.removeprefix("docs/")
     if inside.endswith(".ipynb"):
         return f"notebooks/{inside.removesuffix('.ipynb')}.md"
-    return inside if inside.endswith(".md") else f"{inside}.md"
+    return inside if inside.endswith((".md", *PICTURES)) else f"{inside}.md"
 
 
 def text_of(path: str) -> str:
@@ -70,11 +71,11 @@ def pages() -> dict[str, str]:
     """Return the text of every page that comes from a file, by the file's path from the root."""
     docs = [*ROOT.glob("docs/**/*.md"), *ROOT.glob("docs/**/*.ipynb")]
     left = [path.relative_to(ROOT).as_posix() for path in docs]
-    left += ["CHANGELOG.md", "CONTRIBUTING.md"]
+    left += ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"]
     found: dict[str, str] = {}
     while left:
         path = left.pop()
-        if path in found or path == "README.md" or path.endswith((".png", ".svg")):
+        if path in found or path.endswith(PICTURES):
             continue
         found[path] = text_of(path)
         left += linked(path, found[path]).values() if path.endswith((".md", ".ipynb")) else ()
@@ -134,6 +135,5 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
     links = {
         link: posixpath.relpath(address(target), posixpath.dirname(here))
         for link, target in linked(path, markdown).items()
-        if not target.endswith((".png", ".svg"))
     }
     return LINK.sub(lambda match: match[1] + links.get(match[2], match[2]), markdown)

@@ -112,7 +112,7 @@ class GreedyAgent(HeuristicAgent):
 
     name = "greedy"
     version = "1"
-    description = "judges every legal action by the VP that it should bring, one action ahead"
+    description = "scores every legal action by its expected VP, one action ahead"
     measured = GREEDY_WEIGHTS
 
 
@@ -123,7 +123,5 @@ class AppraiserAgent(HeuristicAgent):
 
     name = "appraiser"
     version = "1"
-    description = (
-        "appraises auctions, cards and building stops by expected VP and by what others could bid"
-    )
+    description = "scores actions by expected VP, and auctions by what every seat could bid"
     measured = APPRAISER_WEIGHTS

@@ -35,7 +35,7 @@ class BidderAgent(AppraiserAgent):
     """Sets much store by auctions; weaker than the appraiser, and in other ways."""
 
     name = "bidder"
-    description = "a reference for ratings: the appraiser with more store set by auctions"
+    description = "reference for ratings: the appraiser with more weight on auctions"
     measured = _times(
         AppraiserAgent.measured,
         {
@@ -54,9 +54,7 @@ class BuilderAgent(AppraiserAgent):
     """Sets much store by plots and skyscrapers; nearly as strong as the appraiser."""
 
     name = "builder"
-    description = (
-        "a reference for ratings: the appraiser with more store set by plots and skyscrapers"
-    )
+    description = "reference for ratings: the appraiser with more weight on plots and skyscrapers"
     measured = _times(
         AppraiserAgent.measured,
         {

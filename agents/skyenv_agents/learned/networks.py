@@ -378,7 +378,7 @@ class TrainedAgent(PolicyPlayer):
 
     name = "trained"
     version = "1"
-    description = "the networks that ship with the project, trained by experiments/training"
+    description = "the networks that ship, trained by experiments/training"
     uses_view = True
 
     def __init__(self, *, deterministic: bool = True) -> None:

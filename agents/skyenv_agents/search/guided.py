@@ -73,7 +73,7 @@ class GuidedAgent(SearchAgent):
         self.searches_with = (*type(self).searches_with, prior_agent.name)
         self.name = self.named(f"ismcts-{prior_agent.name}")
         self.version = f"{type(self).version}+{prior_agent.version}"
-        self.description = f"searches a tree guided by {prior_agent.description}"
+        self.description = f"tree search guided by {prior_agent.description}"
 
     def version_at(self, players: int, side: str) -> str:
         """See :class:`skyenv.agents.Agent`: with the version of the prior's agent."""

@@ -208,7 +208,7 @@ class SearchAgent(BudgetedAgent):
     name = "ismcts"
     version = "3"
     versions = {3: "4", 4: "4"}  # noqa: RUF012
-    description = "searches a tree in positions that its seat can't tell from the real one"
+    description = "information-set Monte Carlo tree search"
     uses_view = True
     searches_with: tuple[str, ...] = (GreedyAgent.name,)
     default_simulations = DEFAULT_SIMULATIONS

@@ -121,7 +121,7 @@ class RolloutAgent(BudgetedAgent):
     name = "rollout"
     version = "2"
     versions = {3: "3", 4: "3"}  # noqa: RUF012
-    description = "plays on from positions that its seat can't tell from the real one"
+    description = "compares actions by greedy rollouts from sampled determinizations"
     uses_view = True
     searches_with: tuple[str, ...] = (GreedyAgent.name,)
     default_simulations = DEFAULT_SIMULATIONS

@@ -1,4 +1,4 @@
-"""The drawings of docs/how_it_is_played.md and of the lobby: moments of greedy players' games, by
+"""The drawings of docs/game.md and of the lobby: moments of greedy players' games, by
 the project's own renderer.
 """
 

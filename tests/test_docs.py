@@ -28,6 +28,7 @@ for notebook in sorted((ROOT / "docs").rglob("*.ipynb")):
     )
 WHOLE = "\n".join(TEXTS.values())
 BLOCKS = re.findall(r"```python\n(.*?)```", WHOLE, re.DOTALL)
+FENCED = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 PROGRAM = r"^\$ (?:for .* do )?(python -m (?:skyenv|experiments)\b.*?)(?:;.*| +#.*)?$"
 COMMANDS = list(
     dict.fromkeys(
@@ -147,9 +148,46 @@ def test_generated_files_are_current() -> None:
     assert changed == [], "run `make docs`"
 
 
+# ---- length and repetition ----
+
+BUDGETS = {
+    "agents.md": 900,
+    "benchmark.md": 1500,
+    "change_the_game.md": 500,
+    "dataset.md": 700,
+    "design.md": 1600,
+    "environments.md": 1700,
+    "game.md": 1200,
+    "install.md": 600,
+    "knowledge.md": 900,
+    "libraries.md": 1200,
+    "page.md": 800,
+    "start.md": 600,
+    "training.md": 3500,
+    "your_agent.md": 1000,
+}
+"""Words of running text that a page of docs/ may have."""
+
+
+@pytest.mark.parametrize("page", BUDGETS)
+def test_a_page_keeps_to_its_length(page: str) -> None:
+    """Words of running text, without code blocks, tables and comments."""
+    lines = FENCED.sub("", TEXTS[ROOT / "docs" / page]).splitlines()
+    text = [line for line in lines if not line.lstrip().startswith(("|", "<!--"))]
+    assert sum(len(line.split()) for line in text) <= BUDGETS[page]
+
+
+def test_the_readme_is_short() -> None:
+    assert len(TEXTS[ROOT / "README.md"].splitlines()) <= 130
+
+
+def test_no_block_stands_twice() -> None:
+    blocks = FENCED.findall("\n".join(TEXTS[path] for path in PAGES))
+    assert [block for block in set(blocks) if blocks.count(block) > 1] == []
+
+
 # ---- what the pages point to ----
 
-FENCED = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 YOURS = {"my_module.py"}
 """Files of the reader's own."""
 FILES = {

@@ -26,7 +26,10 @@ TASKS: Final = ("duel-4", "alea-4")
 AGENTS: Final = {"greedy": 4, "trained": 16, "ismcts-trained": 1, "equilibrium": 0}
 """At how many random numbers every decision of theirs is asked; an equilibrium is solved."""
 
-PASSES, ENDS, CARDS, BUILDS = 0, 1, 2, 5
+PASSES = 0
+ENDS = 1
+CARDS = 2
+BUILDS = 5
 """Levels of actions, the more is bid the higher; those of cards are 2 to 4, by value."""
 SHARES: Final = ("gives up", "goes on", "jump")
 NEVER: Final = -1e9  # VP of what isn't legal
@@ -76,29 +79,33 @@ def habits(beginning: Beginning, judge: Judge, policy: Policy, seat: int) -> dic
     Arrays have an edge a row and a hand a column: `lost` in VP, `there` and `taken` the chances
     that the seat decides there, and that it takes the edge.
     """
-    tree, hands = beginning.tree, np.arange(len(beginning.hands[seat]))
+    tree = beginning.tree
+    hands = np.arange(len(beginning.hands[seat]))
     deciding = tree.kind == seat
     (states, _), sizes = beginning.positions(deciding), np.diff(tree.first)[deciding]
     starts = np.cumsum(sizes) - sizes
     of_node = (np.flatnonzero(deciding), states["bid_total"][:, seat], states["highest"], starts)
     node, total, highest, start = (np.repeat(one, sizes)[:, None] for one in of_node)
     number = np.arange(len(node))[:, None] - start
-    child, level = (
-        tree.child[tree.first[node] + number],
-        levels(tree.action[tree.first[node] + number]),
-    )
+    child = tree.child[tree.first[node] + number]
+    level = levels(tree.action[tree.first[node] + number])
     legal = tree.legal[tree.first_legal[node] + hands] >> number & 1
     judge.losses(policy, seat)
-    own, worth = judge.reach[node, seat, hands], np.where(legal, judge.worth[child, hands], NEVER)
+    own = judge.reach[node, seat, hands]
+    worth = np.where(legal, judge.worth[child, hands], NEVER)
     of_level = np.where(level == np.arange(BUILDS + 1)[:, None, None], worth, NEVER)
     tops = np.maximum.reduceat(of_level, starts, axis=1).repeat(sizes, axis=1)
     chances = Judge(tree._replace(payoff=np.ones_like(tree.payoff)))
     chances.losses(policy, seat)  # a node is then worth how probable the others make it
     share = policy[tree.block[node] + number * len(hands) + hands]
     there = own * chances.worth[node, hands] * legal
-    lost, taken = own * share * (tops.max(axis=0) - worth), there * share
-    best, passes, raises = tops.argmax(axis=0), level == PASSES, (level == ENDS) & (highest > 0)
-    should_pass, builds = best == PASSES, level == BUILDS
+    lost = own * share * (tops.max(axis=0) - worth)
+    taken = there * share
+    best = tops.argmax(axis=0)
+    passes = level == PASSES
+    raises = (level == ENDS) & (highest > 0)
+    should_pass = best == PASSES
+    builds = level == BUILDS
     parts = {
         "passes": (lost, passes),
         "bids": (lost, ~passes & should_pass),

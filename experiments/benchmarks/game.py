@@ -51,7 +51,8 @@ def game(scale: Scale) -> Iterator[Figure]:
     seat; what it has more than the mean of the others, a card. Intervals are 95 %, by the bootstrap
     over deals.
     """
-    deals, fewer = scale.of(1000), scale.of(250)
+    deals = scale.of(1000)
+    fewer = scale.of(250)
     for players, side in itertools.product((2, 3, 4)[: scale.of(3)], SIDES):
         table = f"{players} players, {side}"
         for name in AGENTS:
@@ -107,7 +108,9 @@ def hands(seen: np.void) -> float:
 
 def mirror(name: str, players: int, side: str, deals: int) -> Iterator[Figure]:
     """Play mirror games."""
-    seating, each, bidding = np.zeros((deals, players), np.int64), np.arange(deals), Bidding()
+    seating = np.zeros((deals, players), np.int64)
+    each = np.arange(deals)
+    bidding = Bidding()
     played = play_games([make_agent(name)], seating, each, side, secret=SECRET, onlooker=bidding)
     weights = Weights.draw(np.random.default_rng(0), deals, players)
     for seat in range(players):
@@ -151,9 +154,12 @@ class Bidding(Onlooker):
         legal = games.mask[rows].sum(axis=1, dtype=np.int64)
         self.legal += legal.tolist()
         bids = np.isin(games.state["phase"][rows], (PHASE_BID, PHASE_BUILD))
-        state, action = games.state[rows[bids]], actions[bids]
-        each, seat = np.arange(len(state)), state["seat"].astype(np.int64)
-        wins, highest = state["phase"] == PHASE_BUILD, state["highest"].astype(np.int64)
+        state = games.state[rows[bids]]
+        action = actions[bids]
+        each = np.arange(len(state))
+        seat = state["seat"].astype(np.int64)
+        wins = state["phase"] == PHASE_BUILD
+        highest = state["highest"].astype(np.int64)
         untouched = (highest == 0) & (state["laid"] == NONE) & ~state["out"].any(axis=1)
         cards = state["bid_cards"][each, seat].sum(axis=2, dtype=np.int64)
         in_district = state["auction_place"] != CENTRAL_PARK
@@ -193,8 +199,11 @@ class Bidding(Onlooker):
 
 def auctions(seen: dict[str, Array], deals: int) -> Iterator[Figure]:
     """Tell of the auctions of games."""
-    number, wins, done = seen["begins"].sum(), seen["wins"], seen["action"] == BID_DONE
-    paid, black = seen["cards"][wins], seen["black"][wins]
+    number = seen["begins"].sum()
+    wins = seen["wins"]
+    done = seen["action"] == BID_DONE
+    paid = seen["cards"][wins]
+    black = seen["black"][wins]
     bidders = seen["auction"] * MAX_PLAYERS + seen["seat"]
     first = np.unique(bidders, return_index=True)[1]
     yield spread("auctions", np.bincount(seen["match"][seen["begins"]], minlength=deals))
@@ -233,7 +242,8 @@ class Gift(Onlooker):
     def decided(self, games: Games, rows: Int64, matches: Int64, actions: Int64) -> None:
         """See :class:`skyenv.arena.matches.Onlooker`."""
         new = games.state["decisions"][rows] == 0
-        state, seat = games.state, self.seats[matches[new]]
+        state = games.state
+        seat = self.seats[matches[new]]
         state["hand"][rows[new], seat, BLACK] += GIFT
         state["face_down"][rows[new], BLACK] -= GIFT
         state["unknown"][rows[new], seat, BLACK] += GIFT.sum(dtype=np.int8)
@@ -244,11 +254,14 @@ class Gift(Onlooker):
 
 def black_card(name: str, players: int, side: str, deals: int) -> Iterator[Figure]:
     """Play mirror games in which a seat has more black cards."""
-    each, gifted = np.repeat(np.arange(deals), players), np.tile(np.arange(players), deals)
-    seating, gift = np.zeros((len(each), players), np.int64), Gift(gifted)
+    each = np.repeat(np.arange(deals), players)
+    gifted = np.tile(np.arange(players), deals)
+    seating = np.zeros((len(each), players), np.int64)
+    gift = Gift(gifted)
     played = play_games([make_agent(name)], seating, each, side, secret=SECRET, onlooker=gift)
     weights = Weights.draw(np.random.default_rng(0), deals, players)
-    row, cards = np.arange(len(each)), GIFT.sum()
+    row = np.arange(len(each))
+    cards = GIFT.sum()
     others = (played.scores.sum(axis=1) - played.scores[row, gifted]) / (players - 1)
     vp = weights.mean((played.scores[row, gifted] - others) / cards, each)
     wins = weights.mean((played.shares[row, gifted] - 1 / players) / cards, each)

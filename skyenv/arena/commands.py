@@ -108,7 +108,8 @@ def evaluate_agent(options: EvaluateOptions) -> None:
     files = [(path, as_text) for path, as_text in outputs if path is not None]
     check_writable(*(path for path, _ in files))
     secret = fresh_seed() if options.secret is None else options.secret
-    results, whole = list[Result](), True
+    results = list[Result]()
+    whole = True
     for players in options.players:
         found = evaluate(
             options.agent,
@@ -222,7 +223,8 @@ def play_tournament(options: TournamentOptions) -> None:
 
 def _report(folder: Folder, options: TournamentOptions, standing: ladder.Ladder | None) -> None:
     """Print the ladder, or where the newcomer stands on it; keep it, if the games are kept."""
-    settings, points = folder.settings, None
+    settings = folder.settings
+    points = None
     if standing is not None:
         points = np.array(
             [[agent["rating"]["mean"] for agent in standing["agents"]], *standing["samples"]]
@@ -236,7 +238,8 @@ def _report(folder: Folder, options: TournamentOptions, standing: ladder.Ladder 
     )
     again = _again("tournament", options, secret=settings.secret, paired_seeds=ratings.paired_seeds)
     if standing is None:
-        name, content = "ladder.json", ladder.as_dict(ratings, settings, again)
+        name = "ladder.json"
+        content = ladder.as_dict(ratings, settings, again)
         text = ladder.table(content)
     else:
         name = "newcomer.json"

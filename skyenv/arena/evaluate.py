@@ -120,7 +120,8 @@ def evaluate(
         for one in (agent, *opponents)
     )
     work = partial(_play, agents, options, seed, secret, deterministic)
-    players, seating = options.num_players, rotations(options.num_players, paired_seeds)
+    players = options.num_players
+    seating = rotations(options.num_players, paired_seeds)
     seeds = np.repeat(np.arange(seed, seed + paired_seeds), players)
     matches = [Played.none(seeds, seating) for _ in opponents]
     groups = [(0, 1 + opponent) for opponent in range(len(opponents))]
@@ -195,7 +196,8 @@ def summary(
     deals, deal = np.unique(whole % (games // players // opponents), return_inverse=True)
     paired_seed = np.repeat(deal, players)
     mine = played.seating[rows] == 0
-    own, other = played.scores[rows][mine], best_other(played.scores[rows])[mine]
+    own = played.scores[rows][mine]
+    other = best_other(played.scores[rows])[mine]
     weights = Weights.draw(np.random.default_rng(seed), len(deals), players)
     return Result(
         agent=agent,
@@ -265,16 +267,16 @@ def as_csv(results: Sequence[Result]) -> str:
     """The results as CSV with a head; an estimate has three columns, such as `share`, `share_low`
     and `share_high`.
     """
-    rows = [
-        {
-            f"{name}_{key}".removesuffix("_mean"): one
-            for name, value in vars(result).items()
-            for key, one in (
-                vars(value) if isinstance(value, Estimate) else {"mean": value}
-            ).items()
-        }
-        for result in results
-    ]
+    rows = []
+    for result in results:
+        row = {}
+        for name, value in vars(result).items():
+            row[name] = value
+            if isinstance(value, Estimate):
+                row[name] = value.mean
+                row[f"{name}_low"] = value.low
+                row[f"{name}_high"] = value.high
+        rows.append(row)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerows([[*rows[0]], *(row.values() for row in rows)])

@@ -86,22 +86,30 @@ def _entry(ratings: Ratings, index: int, settings: Settings) -> dict[str, Any]:
         "worst": None,
         "exploitability": None,
     }
-    if (worst := ratings.worst(index)) is not None:
-        entry["worst"] = settings.agents[worst[0]].name
-        par, share = 1 / settings.players, vars(worst[1])
-        entry["exploitability"] = {name: round(max(0, share[name] - par), 4) for name in share}
+    worst = ratings.worst(index)
+    if worst is not None:
+        opponent, share = worst
+        par = 1 / settings.players
+        entry["worst"] = settings.agents[opponent].name
+        entry["exploitability"] = {
+            name: round(max(0, bound - par), 4) for name, bound in vars(share).items()
+        }
     return entry
 
 
 def _rounded(ratings: Ratings, one: int, other: int) -> dict[str, float] | None:
     share = ratings.pairs.get((one, other))
-    return None if share is None else share.rounded(4)
+    if share is None:
+        return None
+    return share.rounded(4)
 
 
 def newcomer_as_dict(
     ratings: Ratings, settings: Settings, shipped: Ladder, command: str
 ) -> dict[str, Any]:
-    """What was found about agent 0 of the settings, whose other agents are a ladder's."""
+    """Return the results of a newcomer, agent 0 of the settings; the others are a ladder's."""
+    rating = ratings.points[0].mean
+    better = sum(agent["rating"]["mean"] > rating for agent in shipped["agents"])
     return {
         "format": FORMAT,
         "command": command,
@@ -111,8 +119,7 @@ def newcomer_as_dict(
         "ladder": {"date": shipped["date"], "anchors": shipped["anchors"]},
         "paired_seeds": ratings.paired_seeds,
         "games": ratings.games,
-        "place": 1
-        + sum(agent["rating"]["mean"] > ratings.points[0].mean for agent in shipped["agents"]),
+        "place": 1 + better,
         "against": [
             {
                 "name": agent["name"],
@@ -185,7 +192,8 @@ def anchored(anchors: dict[str, Any]) -> str:
 
 def table(ladder: Ladder) -> str:
     """A ladder as text, in lines of 80 characters where names allow it."""
-    agents, players = ladder["agents"], ladder["players"]
+    agents = ladder["agents"]
+    players = ladder["players"]
     names = [agent["name"] for agent in agents]
     headline = (
         f"{ladder['date']}: {players} players, {ladder['side']} side, "
@@ -233,11 +241,9 @@ def _pairs_parts(ladder: Ladder) -> list[str]:
             for other, *share in zip(names, *shares, strict=True)
         ]
         rows.append([str(len(rows)), name, *cells])
-    games = (
-        "Wins"
-        if ladder["players"] == 2
-        else "Of the games that either won at tables with both, the share"
-    )
+    games = "Wins"
+    if ladder["players"] > 2:
+        games = "Of the games that either won at tables with both, the share"
     heading = (
         f"{games} of the row's agent against the column's, in percent, as played | as the ratings "
         "predict (* where that lies outside of the interval"
@@ -265,12 +271,15 @@ def _pair(played: dict[str, float] | None, predicted: float, *, is_apart: bool) 
     told = f"{100 * played['mean']:.0f}|{100 * predicted:.0f}"
     if is_apart:
         return f"({told})"
-    return told if played["low"] <= predicted <= played["high"] else f"{told}*"
+    if played["low"] <= predicted <= played["high"]:
+        return told
+    return f"{told}*"
 
 
 def newcomer_table(newcomer: dict[str, Any]) -> str:
     """What was found about a newcomer as text."""
-    place, rating = newcomer["place"], interval(newcomer["rating"])
+    place = newcomer["place"]
+    rating = interval(newcomer["rating"])
     head = (
         f"{newcomer['name']}: rating {rating} (95 %), place {place} of "
         f"{len(newcomer['against']) + 1}; {tables.counted(newcomer['paired_seeds'], 'paired seed')}"

@@ -75,7 +75,8 @@ class Played:
     def none(cls, seeds: Int64, seating: Int64) -> Played:
         """Return games that aren't played yet."""
         ends, decisions, turns = np.zeros((3, len(seating)), np.int64)
-        shares, scores = np.zeros(seating.shape), np.zeros_like(seating)
+        shares = np.zeros(seating.shape)
+        scores = np.zeros_like(seating)
         return cls(seeds, seating, ends, shares, scores, decisions, turns)
 
     @property
@@ -237,7 +238,8 @@ def play_game(
 def batch_of(states: npt.NDArray[np.void]) -> Games:
     """Return positions of games of one kind, GAME_DTYPE (k,), as a batch that can be played on."""
     first = states[0]
-    players, side = int(first["num_players"]), SIDES[first["side"]]
+    players = int(first["num_players"])
+    side = SIDES[first["side"]]
     turns = int(first["max_turns"])
     games = Games(len(states), players, side, 0, max_turns=turns, autoreset=False, observation=None)
     games.state[:] = states

@@ -201,7 +201,8 @@ def _fit(
             from the column's.
         start: float64 (1 + r, K), the agents' parameters if only the first one's is looked for.
     """
-    agents, players = duels.shape[1], games.seats.shape[1]
+    agents = duels.shape[1]
+    players = games.seats.shape[1]
     wins, counts, seatings = _sums(games, weights.drawn.shape[1], agents)
     pairs = np.array(list(itertools.combinations(range(agents), 2)))
     chairs = np.array(list(itertools.permutations(range(players), 2)))
@@ -250,7 +251,8 @@ def rate(
             them; None: all agents are rated.
         apart: pairs whose games don't rate, unless an agent would have no others.
     """
-    agents, players = len(names), results.seats.shape[1]
+    agents = len(names)
+    players = results.seats.shape[1]
     rated = agents if ladder is None else 1
     mixed = np.array([len(set(seats)) == players for seats in results.seats.tolist()])
     numbers, paired_seed = np.unique(results.paired_seeds, return_inverse=True)
@@ -378,7 +380,8 @@ def _duels(results: GameResults, weights: Weights, agents: int, seed: int) -> li
     drawn = (weights, _with_other_imaginary(weights, players, seed))
     duels = []
     for pair in itertools.combinations(range(agents), 2):
-        ways, number = [], 0
+        ways = []
+        number = 0
         for alone, copied, of in zip(pair, reversed(pair), drawn, strict=True):
             games = (seats[alone] == 1) & (seats[copied] == players - 1)
             number += int(games.sum())

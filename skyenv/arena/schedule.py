@@ -177,7 +177,8 @@ def classes_of(agents: int, players: int) -> list[Int64]:
 @cache
 def pairs_of(agents: int, paired_seed: int) -> list[tuple[int, int]]:
     """The pairs of so many agents at a paired seed's distance in the circle."""
-    pairs, distance = itertools.combinations(range(agents), 2), 1 + paired_seed % (agents // 2)
+    pairs = itertools.combinations(range(agents), 2)
+    distance = 1 + paired_seed % (agents // 2)
     return [pair for pair in pairs if distance in (pair[1] - pair[0], agents - pair[1] + pair[0])]
 
 
@@ -199,7 +200,8 @@ def entrant(spec: Agent | str | Path, players: int, side: str) -> Entrant:
         raise OptionError(f"agents of workers must be names or paths, not {shown(spec)}")
     spec = str(spec)
     agent = make_agent(spec)
-    version, digest = agent.version_at(players, side), _digest(spec)
+    version = agent.version_at(players, side)
+    digest = _digest(spec)
     return Entrant(spec, agent.name, version, agent.description, digest, agent.searches_with)
 
 
@@ -217,7 +219,8 @@ def entrants(specs: Sequence[str], players: int, side: str = "front") -> tuple[E
 
 def with_newcomer(spec: str, specs: Sequence[str], players: int, side: str) -> tuple[Entrant, ...]:
     """As :func:`entrants`, behind one more agent, which is called new if it is one of them."""
-    others, newcomer = entrants(specs, players, side), entrant(spec, players, side)
+    others = entrants(specs, players, side)
+    newcomer = entrant(spec, players, side)
     if newcomer.name in [one.name for one in others]:
         newcomer = replace(newcomer, name=f"new {newcomer.name}")
     return newcomer, *others
@@ -256,9 +259,12 @@ def rounds(
         minutes: no round begins after so long.
         clock: tells seconds.
     """
-    until, first, size = clock() + 60 * minutes, 0, 1
+    until = clock() + 60 * minutes
+    first = 0
+    size = 1
     while first < limit and (first == 0 or clock() < until):
-        began, left = clock(), dict[Group, list[int]]()
+        began = clock()
+        left = dict[Group, list[int]]()
         for paired_seed in range(first, min(first + size, limit)):
             for group in missing(paired_seed):
                 left.setdefault(group, []).append(paired_seed)

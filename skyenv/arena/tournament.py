@@ -302,7 +302,8 @@ def play(
     Raises:
         AgentError: an agent fails. OSError: a file can't be written.
     """
-    settings, limit = folder.settings, paired_seeds or MOST_PAIRED_SEEDS
+    settings = folder.settings
+    limit = paired_seeds or MOST_PAIRED_SEEDS
     total = sum(
         len(settings.seatings(group, one))
         for one in range(paired_seeds or 0)

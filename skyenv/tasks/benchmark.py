@@ -99,7 +99,9 @@ class Parts:
     """
 
     def __init__(self, folder: Path, who: str) -> None:
-        self.folder, self.who, self._path = folder, who, folder / "parts.json"
+        self.folder = folder
+        self.who = who
+        self._path = folder / "parts.json"
         self._found = read_sealed(self._path)
 
     def of(self, what: str, compute: Callable[[], Any], *, anew: bool = False) -> Any:
@@ -121,7 +123,8 @@ def run_benchmark(options: BenchmarkOptions) -> None:
         folder = options.out or Path(held.enter_context(TemporaryDirectory(prefix="skyenv-")))
         held.enter_context(locked(folder))
         parts = Parts(folder, f"{options.agent}, version {agent.version} {digest}".strip())
-        cost, began = parts.of("cost", lambda: [0.0, 0.0]), os.times()
+        cost = parts.of("cost", lambda: [0.0, 0.0])
+        began = os.times()
         try:
             content = measured(options, agent, parts)
         except KeyboardInterrupt:
@@ -173,7 +176,9 @@ def milliseconds(agent: Agent) -> dict[str, float]:
     """Return the processor's time of a decision that is asked alone: the mean, and what 95 % take
     at most; those of a game between greedy players.
     """
-    game, greedy, spent = Game(2, seed=1), make_agent("greedy"), list[float]()
+    game = Game(2, seed=1)
+    greedy = make_agent("greedy")
+    spent = list[float]()
     decide_game(game, agent)  # compiles
     while not game.is_over and len(spent) < TIMED:
         began = process_time()
@@ -262,7 +267,9 @@ def _exploit(
     Raises:
         KeyboardInterrupt: Ctrl-C has ended the games.
     """
-    players, side, best = found["players"], found["side"], make_agent(exploiter)
+    players = found["players"]
+    side = found["side"]
+    best = make_agent(exploiter)
     name = exploiter if isinstance(exploiter, str) else best.name
 
     def share() -> dict[str, float]:
@@ -281,7 +288,8 @@ def _exploit(
 
 def report(content: Mapping[str, Any]) -> str:
     """Return the figures as text."""
-    pace, cost = content["milliseconds"], content["cost"]
+    pace = content["milliseconds"]
+    cost = content["cost"]
     late = content["track"] == "search" and pace["mean"] > SEARCH_MILLISECONDS
     heading = (
         f"{content['benchmark']}: {content['agent']}, track {content['track']}. A decision takes "
@@ -300,7 +308,8 @@ def exact_rows(content: Mapping[str, Any]) -> list[list[str]]:
     """Return a line for each bidding task."""
     rows = [["task", "positions", "NashConv, VP", "of the payoffs' range, %"]]
     for task, one in content["exact"].items():
-        vp, share = interval(one["nash_conv"], 2), interval(one["share"], 1, 100)
+        vp = interval(one["nash_conv"], 2)
+        share = interval(one["share"], 1, 100)
         rows.append([task, str(len(one["positions"])), vp, share])
     return rows
 

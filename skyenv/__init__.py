@@ -1,8 +1,8 @@
 """skyenv: the auction board game Fifth Avenue as an environment for reinforcement learning.
 
 The rules stand in ``skyenv/rules/RULES.md``, the numbers of the actions and the format of records
-in ``skyenv/rules/INTERFACE.md``. The game is Wilko Manz's design; this project has no tie to its
-publishers.
+in ``skyenv/rules/INTERFACE.md``. The game is Wilko Manz's design; this project is not affiliated
+with its publishers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from skyenv.engine.game import Game, Outcome
 from skyenv.engine.games import Games
 from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.engine.options import GameOptions
-from skyenv.envs import registration  # noqa: F401 (its import makes the environments known)
+from skyenv.envs import registration  # noqa: F401 (its import registers the environments)
 from skyenv.errors import (
     AgentError,
     BoardError,
@@ -34,7 +34,7 @@ from skyenv.rules.board import Board, load_board, make_board
 
 try:
     __version__ = version("skyenv")
-except PackageNotFoundError:  # used from a source tree that was never installed
+except PackageNotFoundError:  # a source tree without an installed package
     __version__ = "0+unknown"
 
 __all__ = [

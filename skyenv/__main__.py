@@ -1,4 +1,4 @@
-"""``python -m skyenv``: see :mod:`skyenv.cli`."""
+"""The entry point of ``python -m skyenv``; see :mod:`skyenv.cli`."""
 
 import sys
 

@@ -1,6 +1,4 @@
-"""Checks of what was given from outside, each in one place: whole numbers, numbers, choices,
-seats.
-"""
+"""Checks of arguments: integers, numbers, choices, flags, seats and rows."""
 
 from __future__ import annotations
 
@@ -15,25 +13,23 @@ import numpy.typing as npt
 from skyenv.errors import OptionError, SkyenvError, shown
 
 MOST_DIGITS: Final = 19
-"""Digits of the largest 64-bit integer; a number of more digits is none that anything here takes.
-"""
+"""Digits of the largest 64-bit integer; no option takes a number of more digits."""
 
 BOOLEANS: Final = (bool, np.bool_)
-"""They are no numbers, though Python and NumPy 1 take them for some."""
+"""Types that are not accepted as numbers, though Python and NumPy 1 treat them as such."""
 
 Int64 = npt.NDArray[np.int64]
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 Refusal = Callable[[str], SkyenvError]
-"""Makes an error of a message: the kind of error that the caller raises."""
+"""Creates the error to raise from its message."""
 
 
 def check_integer(
     name: str, value: object, lowest: int, highest: int, error: Refusal = OptionError
 ) -> int:
-    """Return `value` as an int if it is a whole number, of any integer type, from `lowest` to
-    `highest`.
+    """Return `value` as an int if it is an integer of any type from `lowest` to `highest`.
 
     Raises:
         OptionError: it is not (or what `error` makes of the message).
@@ -100,17 +96,17 @@ def check_seat(seat: object, num_players: int, name: str = "seat") -> int:
 
 
 def check_rows(rows: npt.ArrayLike, number: int) -> Int64:
-    """Return which rows are meant of so many as `number`: int64 (k,), new and contiguous.
+    """Return the selected ones of `number` rows as new, contiguous indices: int64 (k,).
 
     Args:
-        rows: whole numbers (k,), or a mask, bool (number,).
+        rows: indices, integers (k,), or a mask, bool (number,).
 
     Raises:
-        OptionError: there is no such row, or these are no rows at all.
+        OptionError: an index is out of range, or the shape or dtype is wrong.
     """
     chosen = np.asarray(
         rows
-    ).copy()  # before it is looked at: nobody can change it between the check and its use
+    ).copy()  # copied first, so that no thread changes it between the check and its use
     if chosen.dtype == np.bool_ and chosen.shape == (number,):
         return np.flatnonzero(chosen)
     if chosen.size == 0:
@@ -127,10 +123,9 @@ def check_rows(rows: npt.ArrayLike, number: int) -> Int64:
 
 
 def as_plain(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
-    """An array as compiled functions take it: contiguous, aligned and writeable; itself if it is,
-    else a copy.
+    """Return an array for compiled functions: contiguous, aligned and writeable; copied if needed.
 
-    Anything else would be another type to the compiler, for which everything is compiled anew.
+    Numba would compile every function again for any other array type.
     """
     return array if array.flags.carray else array.copy()
 
@@ -141,21 +136,20 @@ def check_each(
     highest: int | npt.NDArray[np.integer[Any]],
     number: int,
 ) -> Int64:
-    """Return a whole number from 0 to `highest` for each of so many games as `number`: int64
-    (number,), new and contiguous.
+    """Return an integer from 0 to `highest` for each game: int64 (number,), new and contiguous.
 
     Args:
-        name: of the option.
+        name: name of the option.
         values: one number for all games, or one for each.
-        highest: of all games, or of each.
-        number: how many games there are.
+        highest: the upper bound, for all games or for each.
+        number: number of games.
 
     Raises:
-        OptionError: a number is out of range, or these are no such numbers at all.
+        OptionError: a number is out of range, or the shape or dtype is wrong.
     """
-    if type(values) is type(highest) is int and 0 <= values <= highest:  # by far the quickest
+    if type(values) is type(highest) is int and 0 <= values <= highest:  # the fast path
         return np.full(number, values, np.int64)
-    given = np.asarray(values).copy()  # as rows are, before it is looked at
+    given = np.asarray(values).copy()  # copied before the check, as rows are
     if given.dtype.kind not in "iu" or given.shape not in ((), (number,)):
         raise OptionError(
             f"{name} must be a whole number, or one for each of the {number} games, not "
@@ -167,9 +161,9 @@ def check_each(
 
 
 def parse_integer(digits: str, lowest: int, highest: int) -> int | None:
-    """The whole number from `lowest` to `highest`, at least 0, that ASCII digits stand for; None if
-    they stand for none.
+    """Return the integer that ASCII digits stand for, from `lowest` (at least 0) to `highest`;
+    otherwise None.
     """
-    # The length first: Python refuses to convert thousands of digits.
+    # Length first: Python refuses to convert thousands of digits.
     is_number = len(digits) <= MOST_DIGITS and digits.isascii() and digits.isdigit()
     return int(digits) if is_number and lowest <= int(digits) <= highest else None

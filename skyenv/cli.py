@@ -1,8 +1,8 @@
 """The command line: ``python -m skyenv record | verify | show | film | play | export | evaluate |
 tournament | exploitability | benchmark | dataset``.
 
-Exit codes: 0 all right, 1 the data or a file is bad, 2 the command or an agent is, 130 interrupted.
-Whatever is wrong is told in one line on stderr.
+Exit codes: 0 success, 1 bad data or an unusable file, 2 a wrong command or agent, 130 interrupted.
+Errors are one line on stderr.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from skyenv.tasks import commands as tasks
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command.
+    """Run a command.
 
     Args:
-        arguments: without the program's name; None: those of this process. None at all list the
-            commands.
+        arguments: the command line without the program's name; None: this process's. An empty list
+            prints the commands.
 
     Returns:
         The exit code (see the module's text).
@@ -52,9 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(
             errors="replace"
-        )  # for names of files that are no text, and terminals that lack frames
+        )  # file names that are not text, and terminals without box-drawing characters
     if arguments is None and not sys.flags.safe_path and os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())  # for my_module:MyAgent, as python -m skyenv finds it
+        sys.path.append(os.getcwd())  # my_module:MyAgent in the working directory
     words = sys.argv[1:] if arguments is None else list(arguments)
     words = words or ["--help"]
     parser = Parser("skyenv", "Record, verify, show, film and play games; measure agents.")
@@ -77,30 +77,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @dataclass(frozen=True)
 class RecordOptions(Options):
-    """What ``record`` takes."""
+    """Options of ``record``."""
 
     output: Path = option(MISSING, "the file to write", short="-o", metavar="FILE", writes=True)
     players: int = common("players")
     side: str = common("side")
-    games: int = option(1, "how many games", low=1, high=MAX_INT32, metavar="N")
-    seed: int | None = common(
-        "seed", default=None, text="game i has seed S + i (default: a random one)"
-    )
+    games: int = option(1, "number of games", low=1, high=MAX_INT32, metavar="N")
+    seed: int | None = common("seed", default=None, text="game i has seed S + i (default: random)")
     agents: tuple[str, ...] = option(
         ("random",),
-        f"one for all seats, or one for each with commas between: {agents_help()} (default: "
+        f"one agent for all seats, or a comma-separated agent per seat: {agents_help()} (default: "
         "random)",
         metavar="AGENTS",
     )
-    legal: bool = option(False, "write the legal actions with every action")
+    legal: bool = option(False, "include the legal actions of every decision")
     board: Path | None = option(
-        None, "a board file (TOML) with other rings (default: the printed board)", metavar="FILE"
+        None, "board file (TOML) with other rings (default: the printed board)", metavar="FILE"
     )
     max_turns: int = common("max_turns")
 
 
 def _record(options: RecordOptions) -> None:
-    """Play games and write their record. The file appears once all games are played."""
+    """Play games and write their record; the file appears once all games are over."""
     board = as_board(options.board, options.side)
     names = list(options.agents)
     if len(names) not in (1, options.players):
@@ -131,7 +129,7 @@ def _record(options: RecordOptions) -> None:
 
 @dataclass(frozen=True)
 class VerifyOptions(Options):
-    """What ``verify`` takes."""
+    """Options of ``verify``."""
 
     file: Path = argument("the record", metavar="FILE")
 
@@ -149,12 +147,12 @@ def _verify(options: VerifyOptions) -> None:
     )
 
 
-# ---- all of them ----
+# ---- the table of commands ----
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command: what it does, what it takes, what runs it and may return an exit code."""
+    """A command: its description, its options, and the function that runs it."""
 
     what: str
     options: type[Options]
@@ -164,47 +162,49 @@ class Command:
 COMMANDS: Final = {
     "record": Command("play games and write their record", RecordOptions, _record),
     "verify": Command(
-        "replay every game of a record and tell the first line against the rules",
+        "replay every game of a record and report the first line that breaks the rules",
         VerifyOptions,
         _verify,
     ),
-    "show": Command("print a position of a record, or draw it", render.ShowOptions, render.show),
+    "show": Command("print or draw a position of a record", render.ShowOptions, render.show),
     "film": Command(
-        "make a film of a recorded game, a picture for every action",
+        "make a film of a recorded game, one frame per action",
         render.FilmOptions,
         render.make_film,
     ),
     "play": Command(
-        "play and watch games in a browser, on a page of this machine", page.PlayOptions, page.play
+        "play and watch games in a browser, on a local web page", page.PlayOptions, page.play
     ),
     "export": Command(
-        "write a game of a record as one page that replays it in any browser",
+        "export a recorded game as an HTML page that replays it",
         page.ExportOptions,
         page.export,
     ),
     "evaluate": Command(
-        "let an agent play against others, every paired seed once from each seat",
+        "evaluate an agent against opponents, each deal once from every seat",
         arena.EvaluateOptions,
         arena.evaluate_agent,
     ),
     "tournament": Command(
-        "let agents play each other and rate them; or rate one against a ladder",
+        "rate agents in a tournament, or one agent against a ladder",
         arena.TournamentOptions,
         arena.play_tournament,
     ),
     "exploitability": Command(
-        "solve for what a best response wins against an agent in a bidding task",
+        "compute the exploitability of an agent in a bidding task",
         tasks.ExploitabilityOptions,
         tasks.measure_exploitability,
     ),
-    "solve": Command("find equilibria of a bidding task", tasks.SolveOptions, tasks.solve_task),
+    "solve": Command(
+        "solve a bidding task for an equilibrium", tasks.SolveOptions, tasks.solve_task
+    ),
     "benchmark": Command(
-        "measure an agent by the protocol that papers name: exact tasks, a fixed panel, exploiters",
+        "run the benchmark protocol: exact tasks, a fixed panel, exploiters",
         benchmark.BenchmarkOptions,
         benchmark.run_benchmark,
     ),
     "dataset": Command(
-        "write games as Parquet files and as a Minari dataset",
+        "generate a dataset of games: Parquet files and Minari",
         dataset.DatasetOptions,
         dataset.write_dataset,
     ),

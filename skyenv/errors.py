@@ -1,7 +1,7 @@
-"""One small error class for each kind of mistake.
+"""The errors that skyenv raises.
 
-All of them are :class:`SkyenvError`, so ``except SkyenvError`` catches whatever this package
-has to say about its input, and nothing else.
+All of them derive from :class:`SkyenvError`, so ``except SkyenvError`` catches every complaint
+about input, and nothing else.
 """
 
 from __future__ import annotations
@@ -11,9 +11,7 @@ from contextlib import contextmanager
 
 
 def shown(value: object, length: int = 60) -> str:
-    """A value as error messages show it: short whatever it is, even a number too long to write
-    out.
-    """
+    """Return a short text of a value for error messages, even for numbers too long to print."""
     try:
         return repr(value)[:length]
     except RecursionError:
@@ -27,13 +25,13 @@ def shown(value: object, length: int = 60) -> str:
 
 
 def cause(error: BaseException) -> str:
-    """What an error of somebody else's code says, short and in one line."""
+    """Return the message of an error from foreign code, short and in one line."""
     return f"{type(error).__name__}: {' '.join(str(error).split()):.200}"
 
 
 def install_hint(extra: str) -> str:
-    """What messages advise where a package of an extra is missing; skyenv is installed from clones
-    and wheels, from no index.
+    """Return how to install a missing extra; skyenv is installed from clones and wheels, not from
+    an index.
     """
     in_a_clone = f"in a clone, python -m pip install '.[{extra}]'"
     return f"install the extra [{extra}]: {in_a_clone}; of a wheel, 'skyenv-….whl[{extra}]'"
@@ -44,7 +42,7 @@ def needs_extra(extra: str) -> Iterator[None]:
     """Import modules that an extra installs.
 
     Raises:
-        ModuleNotFoundError: one of them is missing; it names the extra.
+        ModuleNotFoundError: a module is missing; the message names the extra.
     """
     try:
         yield
@@ -53,27 +51,25 @@ def needs_extra(extra: str) -> Iterator[None]:
 
 
 class SkyenvError(Exception):
-    """Base class of every error that skyenv raises on purpose.
+    """Base class of skyenv's errors.
 
-    All can be pickled: the message alone makes one again, and what else it says are attributes.
+    All can be pickled: the constructor takes the message alone, the rest are attributes.
     """
 
 
 class OptionError(SkyenvError, ValueError):
-    """A constructor, function or command was given an option that it doesn't have or a value that
-    it doesn't take.
-    """
+    """An option is unknown or its value is invalid, in a constructor, function or command."""
 
 
 class BoardError(OptionError):
-    """A board file or board table is wrong."""
+    """A board file or board table is invalid."""
 
 
 class IllegalActionError(SkyenvError, ValueError):
-    """An action is not legal in the position. Nothing has changed.
+    """An action is not legal in the position; nothing has changed.
 
     Attributes:
-        action: what was asked for.
+        action: the action as given.
         row: index of the game in a batch, or None for a single game.
     """
 
@@ -84,14 +80,14 @@ class IllegalActionError(SkyenvError, ValueError):
 
 
 class GameOverError(IllegalActionError):
-    """An action was asked for after the end of the game. Nothing has changed."""
+    """An action was given after the end of the game; nothing has changed."""
 
 
 class ChanceError(SkyenvError, ValueError):
-    """A chance outcome given from outside is impossible here. Nothing has changed.
+    """A forced chance outcome is impossible in the position; nothing has changed.
 
     Attributes:
-        index: which of the given outcomes (0 is the first) is the wrong one.
+        index: index of the impossible outcome among those given.
     """
 
     def __init__(self, message: str, index: int = 0) -> None:
@@ -100,11 +96,10 @@ class ChanceError(SkyenvError, ValueError):
 
 
 class RecordError(SkyenvError, ValueError):
-    """A game record can't be read, or it tells of something that the rules don't allow.
+    """A game record is unreadable or contradicts the rules.
 
     Attributes:
-        line: number of the line with the first mistake, counted from 1; None if no line is to
-            blame.
+        line: number of the first wrong line, counted from 1; None if the error concerns no line.
     """
 
     def __init__(self, message: str, line: int | None = None) -> None:
@@ -113,26 +108,24 @@ class RecordError(SkyenvError, ValueError):
 
 
 class AgentError(SkyenvError, ValueError):
-    """An agent can't be found or made, or answered with something other than one legal action for
-    each decision.
-    """
+    """An agent can't be found or constructed, or did not return one legal action per decision."""
 
 
 class RenderError(SkyenvError, ValueError):
-    """A picture can't be made or shown here: a package of an extra is missing, or there is no
+    """A picture can't be rendered or shown: a package of an extra is missing, or there is no
     display.
     """
 
 
 class CheckpointError(SkyenvError, ValueError):
-    """A checkpoint is damaged, incomplete, or was written for something else."""
+    """A checkpoint is damaged, incomplete, or made for another kind of game or agent."""
 
 
 class DatasetError(SkyenvError, ValueError):
-    """A dataset can't be written or gone on with: its folder holds another one or is damaged, or a
+    """A dataset can't be written or resumed: its folder is damaged or holds another one, or a
     package is missing.
     """
 
 
 class FolderInUseError(SkyenvError, ValueError):
-    """Another process works in a folder that only one may work in."""
+    """Another process has locked the folder."""

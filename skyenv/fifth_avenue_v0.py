@@ -1,6 +1,4 @@
-"""The game as a PettingZoo environment, named as PettingZoo names its own: ``from skyenv import
-fifth_avenue_v0``.
-"""
+"""The PettingZoo environment under a versioned name: ``from skyenv import fifth_avenue_v0``."""
 
 from skyenv.errors import needs_extra
 

@@ -1,7 +1,7 @@
-"""Files that are replaced atomically, and folders with one process at a time.
+"""Atomic replacement of files, and locks on folders.
 
-A file is written under a hidden name next to its place and then renamed. A killed process leaves
-its hidden file behind; in a folder that :func:`locked` guards, the next process removes it.
+A file is written under a hidden name in the same folder and then renamed. A killed process leaves
+its hidden file behind; the next process that locks the folder (:func:`locked`) removes it.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from filelock import FileLock, Timeout
 from skyenv.errors import CheckpointError, FolderInUseError
 
 LOCK: Final = ".lock"
-"""The file in a folder that names the process at work there."""
+"""Name of the lock file, which names the process that holds the folder."""
 _HIDDEN: Final = re.compile(r"\..*\.[0-9a-f]{8}\.part(\..*)?")
 """Names of hidden, unfinished files (see :func:`replacing`)."""
-HALF_A_CHARACTER: Final = "it has an unpaired surrogate, which is half a character"
+HALF_A_CHARACTER: Final = "it has an unpaired surrogate (half a character)"
 _ONLY_WRITING: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
-"""System errors of writing, which name no file."""
+"""Errors of writing that don't name a file."""
 
 
 def digest_of(path: Path, endings: tuple[str, ...] = ("",)) -> str:
-    """Return the SHA-256 of a file, or of a folder's file names and contents, in hexadecimal.
+    """Return the hexadecimal SHA-256 of a file, or of a folder's file names and contents.
 
     Args:
         path: the file or folder.
-        endings: of a folder's files that count.
+        endings: suffixes of a folder's files that are included.
 
     Raises:
         OSError: a file can't be read.
@@ -55,14 +55,14 @@ def digest_of(path: Path, endings: tuple[str, ...] = ("",)) -> str:
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
-    """Give a path to write to, and move it to `path` once the block ends without an exception.
+    """Yield a path to write to; move it to `path` once the block ends without an exception.
 
-    After an exception the old content of `path` is untouched. A target that is no regular file (a
-    pipe, ``/dev/stdout``) is written directly. A symbolic link stays one; its target is replaced.
+    After an exception `path` is unchanged. A target that is not a regular file (a pipe,
+    ``/dev/stdout``) is written directly. A symbolic link is preserved; its target is replaced.
 
     Raises:
-        OSError: the file can't be written; the error names `path`. Where the hidden file can't be
-            made, it is raised before the block begins.
+        OSError: the file can't be written; the error names `path`. It is raised before the block
+            begins if the hidden file can't be created.
     """
     target = Path(path)
     if target.is_dir():
@@ -86,13 +86,13 @@ def replacing(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def writing(path: str | Path) -> Iterator[BinaryIO]:
-    """Give a binary stream whose content replaces `path`; see :func:`replacing`."""
+    """Yield a binary stream whose content replaces `path`; see :func:`replacing`."""
     with replacing(path) as part, open(part, "wb") as stream:
         yield stream
 
 
 def write_atomically(path: str | Path, content: bytes | str) -> None:
-    """Write a file so that its name always stands for the old content or the new, never a part.
+    """Write a file atomically: a reader sees the old content or the new, never a part.
 
     Args:
         path: the file.
@@ -106,11 +106,11 @@ def write_atomically(path: str | Path, content: bytes | str) -> None:
 
 
 class _NothingWrittenError(Exception):
-    """Ends a block of :func:`replacing` without replacing anything."""
+    """Ends a block of :func:`replacing` without replacing the file."""
 
 
 def check_writable(*paths: str | Path) -> None:
-    """Check that files can be written before the work for them is done; nothing is changed.
+    """Check that files can be written, before the work for them; nothing is changed.
 
     Raises:
         OSError: as for :func:`replacing`.
@@ -121,18 +121,18 @@ def check_writable(*paths: str | Path) -> None:
 
 
 def check_new(path: str | Path) -> None:
-    """Check that writing to a path replaces no file. Pipes and devices are none.
+    """Check that writing to a path replaces no regular file.
 
     Raises:
-        FileExistsError: it would.
+        FileExistsError: there is a file.
     """
     if os.path.isfile(path):
-        raise FileExistsError(errno.EEXIST, "File exists; --replace replaces it", str(path))
+        raise FileExistsError(errno.EEXIST, "File exists; use --replace to overwrite it", str(path))
 
 
 @contextmanager
 def naming(path: str | Path, hidden: Path | None = None) -> Iterator[None]:
-    """Make OSErrors of the block that name no file, or the hidden one, name `path`."""
+    """Put `path` into OSErrors of the block that name no file or the hidden one."""
     try:
         yield
     except OSError as error:
@@ -143,7 +143,7 @@ def naming(path: str | Path, hidden: Path | None = None) -> Iterator[None]:
 
 
 def remove_abandoned(folder: Path) -> None:
-    """Remove the unfinished files in a folder; nothing else may be writing there."""
+    """Remove the unfinished files in a folder, which no other process may be writing."""
     with contextlib.suppress(OSError):
         for name in filter(_HIDDEN.fullmatch, os.listdir(folder)):
             (folder / name).unlink(missing_ok=True)
@@ -153,7 +153,7 @@ def parse_json(text: str | bytes) -> Any:
     """Parse a JSON text.
 
     Raises:
-        ValueError: it is no JSON, is nested too deeply, or has half a character in it.
+        ValueError: it is not JSON, is nested too deeply, or has an unpaired surrogate.
     """
     try:
         content = json.loads(text)
@@ -166,10 +166,10 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def check_characters(content: Any) -> None:
-    """Check that JSON values have no unpaired surrogate, which no file can hold.
+    """Check that JSON values have no unpaired surrogate, which UTF-8 can't encode.
 
     Raises:
-        ValueError: they have one.
+        ValueError: there is one.
     """
     try:
         json.dumps(content, ensure_ascii=False).encode()
@@ -178,7 +178,7 @@ def check_characters(content: Any) -> None:
 
 
 def fault_of(text: str | bytes) -> str:
-    """Return the usual reason why a text can't be read as UTF-8 in lines; "" if it is another."""
+    """Return the likely reason why a file isn't lines of UTF-8; "" if unknown."""
     content = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
     if content.startswith(b"\x1f\x8b"):
         return "it is compressed with gzip; unpack it first"
@@ -202,24 +202,24 @@ def read_json(path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise CheckpointError(f"{path} is damaged: {error}") from error
     if not isinstance(content, dict):
-        raise CheckpointError(f"{path} is damaged: it holds no JSON object")
+        raise CheckpointError(f"{path} is damaged: it is not a JSON object")
     return content
 
 
 @contextmanager
 def locked(folder: str | Path) -> Iterator[None]:
-    """Keep a folder for this process until the block ends.
+    """Lock a folder for this process until the block ends.
 
-    The operating system holds the lock and drops it when the process ends, however it ends. It
-    excludes other threads and later calls of the same process, too. Unfinished files that killed
-    processes left in the folder are removed first.
+    The operating system releases the lock when the process ends, even if it is killed. The lock
+    also excludes other threads and nested calls of the same process. Unfinished files of killed
+    processes are removed first.
 
     Args:
-        folder: made if it doesn't exist.
+        folder: created if it doesn't exist.
 
     Raises:
-        FolderInUseError: another process has the folder; the message names it.
-        OSError: the folder can't be made, written or locked.
+        FolderInUseError: another process holds the lock; the message names it.
+        OSError: the folder can't be created, written or locked.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -229,7 +229,7 @@ def locked(folder: str | Path) -> Iterator[None]:
     except Timeout:
         holder = path.read_text(errors="replace")[:200] or "another process"
         raise FolderInUseError(
-            f"{folder} is in use by {holder}; wait for it, end it, or choose another folder"
+            f"{folder} is in use by {holder}; wait for it to end, stop it, or choose another folder"
         ) from None
     with lock:
         since = f"{datetime.datetime.now():%Y-%m-%d %H:%M:%S}"

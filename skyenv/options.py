@@ -1,7 +1,7 @@
-"""Programs: their options, and how they end.
+"""Options of command-line programs, and their exit codes.
 
-Options are a frozen dataclass, filled from the command line, over a TOML file (``--config``), over
-its defaults.
+Options are a frozen dataclass. Values come from the command line, then from a TOML file
+(``--config``), then from the defaults.
 
 >>> @dataclass(frozen=True)
 ... class Example(Options):
@@ -11,10 +11,9 @@ its defaults.
 >>> parse(Example, "skyenv example", "An example.", ["greedy", "--against", "crowd,hoard"])
 Example(agent='greedy', seed=1, against=('crowd', 'hoard'))
 
-A field's type says what is read: int, float, str, bool, Path, or a tuple of one of them (several,
-with commas or spaces between on the command line; a list or the same text in TOML), each with ``|
-None`` where there may be none. An instance is always right in itself: whatever made it, types,
-choices and limits were checked.
+A field's type is int, float, str, bool, Path, or a tuple of one of them, optionally ``| None``.
+Tuples are separated by commas or spaces on the command line; TOML takes a list or the same text.
+The constructor checks types, choices and limits.
 """
 
 from __future__ import annotations
@@ -44,9 +43,9 @@ BAD_COMMAND: Final = 2
 INTERRUPTED: Final = 130
 GOES_ON: Final = "; the same command goes on"
 MOST: Final = 1e12
-"""No number is larger, if its option says nothing else."""
+"""The default upper bound of numbers."""
 MOST_WORKERS: Final = 1024
-"""Of all machines together."""
+"""The largest number of workers, all machines together."""
 
 
 def option(
@@ -62,19 +61,17 @@ def option(
     positional: bool = False,
     writes: bool = False,
 ) -> Any:
-    """A field of :class:`Options` that the command line calls ``--its-name``.
+    """Return a field of :class:`Options`, a flag ``--its-name`` on the command line.
 
     Args:
-        default: its value if nothing is said; a tuple's elements are joined by commas in
-            ``--help``.
-        text: what ``--help`` says of it.
-        choices: the values it takes, if they are few words.
-        low, high: limits of numbers, both included; `above`: `low` itself isn't.
+        default: the default value; ``--help`` joins a tuple's elements by commas.
+        text: the help text.
+        choices: the valid values; empty: not restricted.
+        low, high: limits of numbers, inclusive; with `above`, `low` is excluded.
         short: a second flag, such as ``-o``.
-        metavar: what stands for the value in ``--help``; "" takes it from the type.
-        positional: whether it stands there without a flag.
-        writes: whether it is a file that the program writes. The command line then has
-            ``--replace``, without which no file is replaced.
+        metavar: placeholder of the value in ``--help``; "": derived from the type.
+        positional: whether it is a positional argument.
+        writes: whether the program writes this file. It is overwritten only with ``--replace``.
     """
     return field(
         default=default,
@@ -93,9 +90,7 @@ def option(
 
 
 def argument(text: str, *, metavar: str = "", default: Any = MISSING) -> Any:
-    """A field of :class:`Options` that stands on the command line without a flag; without a default
-    it must be given.
-    """
+    """Return a positional argument, a field of :class:`Options`; required without a default."""
     return option(default, text, metavar=metavar, positional=True)
 
 
@@ -108,24 +103,24 @@ COMMON: Final[Mapping[str, Mapping[str, Any]]] = {
         "metavar": "N",
     },
     "side": {"default": "front", "text": "side of the board", "choices": SIDES},
-    "seed": {"default": 1, "text": "seed of everything", "high": HIGHEST_SEED, "metavar": "S"},
+    "seed": {"default": 1, "text": "random seed", "high": HIGHEST_SEED, "metavar": "S"},
     "paired_seeds": {
         "default": 500,
-        "text": "paired seeds: deals, each played once from every seat",
+        "text": "number of paired seeds: deals, each played once from every seat",
         "low": 1,
         "high": 10**7,
         "metavar": "N",
     },
     "secret": {
         "default": None,
-        "text": "number that decides deals and agents' random numbers beside the seed "
-        "(default: a new one)",
+        "text": "secret that decides deals and agents' random numbers together with the seed "
+        "(default: random)",
         "high": HIGHEST_SEED,
         "metavar": "S",
     },
     "max_turns": {
         "default": DEFAULT_MAX_TURNS,
-        "text": "turns after which a game ends",
+        "text": "turns after which a game is truncated",
         "low": 1,
         "high": 2**31 - 1,
         "metavar": "N",
@@ -135,61 +130,61 @@ COMMON: Final[Mapping[str, Mapping[str, Any]]] = {
         "low": 1,
         "high": MOST_THREADS,
         "metavar": "N",
-        "text": "threads for torch (several are slower on a busy machine), and for "
-        f"{2 * DECISIONS_PER_THREAD:,} games and more",
+        "text": "threads for torch (more are slower on a busy machine) and for batches of "
+        f"{2 * DECISIONS_PER_THREAD:,} games or more",
     },
     "minutes": {
         "default": 0.0,
-        "text": "stop after so many minutes; 0: no limit",
+        "text": "time limit in minutes; 0: no limit",
         "high": 1e6,
         "metavar": "M",
     },
     "workers": {
         "default": 0,
-        "text": "processes; 0: one for each core, with --ray of all machines",
+        "text": "worker processes; 0: one per core (with --ray: of all machines)",
         "high": MOST_WORKERS,
         "metavar": "W",
     },
     "ray": {
         "default": None,
         "metavar": "RAY",
-        "text": "spread the work with Ray: auto (the one that runs here), HOST:PORT of a "
-        "cluster's head, local (one of its own)",
+        "text": "distribute the work with Ray: auto (the cluster running here), HOST:PORT of a "
+        "cluster's head, or local (start one)",
     },
     "against": {"default": ("random", "greedy"), "text": "opponents", "metavar": "AGENT"},
-    "resume": {"default": False, "text": "go on where it was interrupted"},
+    "resume": {"default": False, "text": "resume an interrupted run"},
     "json": {
         "default": None,
-        "text": "write the figures as JSON to this file",
+        "text": "write the results to this JSON file",
         "metavar": "FILE",
         "writes": True,
     },
 }
-"""What :func:`option` is given for the options that several programs have."""
+"""Arguments of :func:`option` for the options that several programs share."""
 
 
 SPREAD: Final = (
-    "processes that play side by side; 0: one for each core, with --ray of all machines"
-    " (default: this process plays; with --ray all machines' cores)"
+    "worker processes; 0: one per core (with --ray: of all machines)"
+    " (default: none; with --ray all cores)"
 )
-"""The text of ``workers`` where by default nothing is spread."""
+"""Help text of ``workers`` in programs that play in their own process by default."""
 
 
 def common(name: str, **changes: Any) -> Any:
-    """A field for the option of this name in :data:`COMMON`; `changes` replace what :func:`option`
-    is given.
+    """Return a field for an option of :data:`COMMON`; `changes` replace arguments of
+    :func:`option`.
     """
     return option(**{**COMMON[name], **changes})
 
 
 @dataclass(frozen=True)
 class Options:
-    """Base of all options: what an instance is made with is brought to the fields' types and
-    checked.
+    """Base class of options, whose constructor converts values to the fields' types and checks
+    them.
 
     Raises:
-        OptionError: a value is of a wrong type, or none of its choices, or outside of its limits;
-            it names the option.
+        OptionError: a value has a wrong type, is not among the choices, or is out of range; the
+            message names the option.
     """
 
     def __post_init__(self) -> None:
@@ -198,12 +193,12 @@ class Options:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that complains in one line.
+    """An argument parser that reports errors in one line.
 
     Args:
-        command: how Python is told to run it: a module, and a subcommand if it is one (``"skyenv
-            evaluate"``). Its last word is what complaints begin with.
-        description: what the program does.
+        command: the words after ``python -m``, such as ``"skyenv evaluate"``. Error messages begin
+            with the last one.
+        description: the description in ``--help``.
     """
 
     def __init__(self, command: str, description: str) -> None:
@@ -211,32 +206,32 @@ class Parser(argparse.ArgumentParser):
         self.program = command.replace(".", " ").split()[-1]
 
     def error(self, message: str) -> NoReturn:
-        """See argparse."""
+        """Report an error and exit; see argparse."""
         complain(self.program, f"{message} (see --help)")
         self.exit(BAD_COMMAND)
 
 
 def complain(program: str, message: str) -> None:
-    """Tell what is wrong, in one line on stderr."""
+    """Print an error in one line on stderr."""
     print(f"{program}: error: {message}", file=sys.stderr)
 
 
 def exit_code(program: str, run: Callable[[], int | None]) -> int:
-    """Run a program's body; the exit code is what it returns, or what its error stands for, told in
-    one line. What a KeyboardInterrupt says, such as "; the same command goes on", is added there.
+    """Run a program's body; return its exit code, or the one of its error, which is printed in one
+    line. The text of a KeyboardInterrupt, such as "; the same command resumes", is appended.
     """
     try:
         return run() or 0
     except SkyenvError as error:
         complain(program, str(error))
-        # A wrong board file is bad data, though a board is an option of the library.
+        # A wrong board file counts as bad data, though a board is an option of the library.
         return (
             BAD_COMMAND
             if isinstance(error, (OptionError, AgentError)) and not isinstance(error, BoardError)
             else BAD_DATA
         )
     except BrokenPipeError:
-        # Whoever read our output has gone. Python would complain once more when it flushes stdout
+        # The reader of the output has closed it. Python would fail again when it flushes stdout
         # at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BAD_DATA
@@ -252,15 +247,13 @@ def exit_code(program: str, run: Callable[[], int | None]) -> int:
 
 
 def _entries(kind: type[Options]) -> list[tuple[Field[Any], Any]]:
-    """The fields that are options, with their types."""
+    """Return the fields that are options, with their types."""
     types = get_type_hints(kind)
     return [(entry, types[entry.name]) for entry in fields(kind) if "text" in entry.metadata]
 
 
 def _parts(kind: Any) -> tuple[Any, bool, bool]:
-    """Of a field's type: the type of a single value, whether there may be several, and whether
-    there may be none.
-    """
+    """Return the type of one value, whether the field is a tuple, and whether it may be None."""
     optional = get_origin(kind) in (Union, UnionType)
     if optional:
         (kind,) = (part for part in get_args(kind) if part is not type(None))
@@ -269,7 +262,7 @@ def _parts(kind: Any) -> tuple[Any, bool, bool]:
 
 
 def _converted(entry: Field[Any], kind: Any, value: Any) -> Any:
-    """A value from Python, TOML or the command line (then it is text) as the field has it; raises
+    """Convert a value from Python, TOML or the command line (a text) to the field's type; raise
     OptionError.
     """
     single, several, optional = _parts(kind)
@@ -325,16 +318,16 @@ def parse(
     """Read a program's options.
 
     Args:
-        kind: what to make.
+        kind: the class of options.
         command, description: as for :class:`Parser`.
-        arguments: the command line; None: that of this process.
-        earlier: is told the values that were given, and the defaults; what it returns, such as what
-            the run to go on with had, counts for options that weren't given.
+        arguments: the command line; None: this process's.
+        earlier: called with the given values and the defaults; returns values for options that were
+            not given, such as those of a run to resume.
 
     Raises:
-        OptionError: a value can't be used, or the TOML file names an unknown option.
-            CheckpointError: that file can't be read. FileExistsError: a file would be replaced.
-        SystemExit: the command line has unknown options or lacks values; it is told on stderr.
+        OptionError: a value is invalid, or the TOML file names an unknown option. CheckpointError:
+            that file can't be read. FileExistsError: a file would be overwritten.
+        SystemExit: the command line has unknown options or lacks values; stderr has the message.
     """
     entries = _entries(kind)
     parser = Parser(command, description)
@@ -344,11 +337,11 @@ def parse(
         "--config",
         default=argparse.SUPPRESS,
         metavar="FILE",
-        help="TOML file with options, by their names here",
+        help="TOML file with options under their names here",
     )
     written = [entry.name for entry, _ in entries if entry.metadata["writes"]]
     if written:
-        parser.add_argument("--replace", action="store_true", help="replace files that exist")
+        parser.add_argument("--replace", action="store_true", help="overwrite existing files")
     given = vars(parser.parse_args(arguments))
     file, replace = given.pop("config", None), given.pop("replace", False)
     defaults = {entry.name: entry.default for entry, _ in entries}
@@ -368,7 +361,7 @@ def parse(
 
 
 def _add(parser: Parser, entry: Field[Any], kind: Any) -> None:
-    """Let a parser know an option. It reads text alone, and leaves out what isn't said."""
+    """Add an option to a parser, which reads it as text and leaves it out if it isn't given."""
     single, several, _ = _parts(kind)
     metadata = entry.metadata
     text = metadata["text"]
@@ -389,14 +382,14 @@ def _add(parser: Parser, entry: Field[Any], kind: Any) -> None:
 
 
 def _flags(entry: Field[Any]) -> list[str]:
-    """The flags of an option, none if it stands there without."""
+    """Return the flags of an option; empty for a positional argument."""
     if entry.metadata["positional"]:
         return []
     return [flag for flag in (entry.metadata["short"], "--" + entry.name.replace("_", "-")) if flag]
 
 
 def as_text(value: Any) -> str:
-    """A value as it is written on the command line."""
+    """Return a value as the command line takes it."""
     if isinstance(value, (list, tuple)):
         return ",".join(map(as_text, value))
     if isinstance(value, float) and float(f"{value:g}") == value:
@@ -405,14 +398,15 @@ def as_text(value: Any) -> str:
 
 
 def _read_toml(path: str, names: Collection[str]) -> dict[str, Any]:
-    """The options in a TOML file, by their names.
+    """Return the options in a TOML file, by name.
 
     Raises:
-        OptionError: an unknown option. CheckpointError: it is no TOML. OSError: it can't be read.
+        OptionError: an option is unknown. CheckpointError: it is not TOML. OSError: it can't be
+            read.
     """
     try:
         content = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
-    except (ValueError, RecursionError) as error:  # no TOML, no UTF-8, a huge number
+    except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, or a huge number
         raise CheckpointError(f"{path} can't be read as TOML: {error}") from error
     values = {key.replace("-", "_"): value for key, value in content.items()}
     for name in values.keys() - set(names):
@@ -421,11 +415,12 @@ def _read_toml(path: str, names: Collection[str]) -> dict[str, Any]:
 
 
 def command_line(kind: type[Options], command: str, values: Mapping[str, Any]) -> str:
-    """The command that asks for these values: all of them, as their defaults may change one day.
+    """Return the command with all these values written out, as defaults may change one day.
 
     Args:
-        kind: whose fields tell the order. command: such as ``"skyenv tournament"``.
-        values: by field; None and False are left out.
+        kind: the class of options, whose fields decide the order. command: such as ``"skyenv
+            tournament"``.
+        values: values by field; None and False are left out.
 
     Raises:
         KeyError: a field has no value.

@@ -1,4 +1,4 @@
-"""Progress bars on stderr: tqdm's, shown on terminals alone."""
+"""Progress bars on stderr (tqdm), shown only on terminals."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from tqdm import tqdm
 
 Bar: TypeAlias = Any
-"""The type of a progress bar, tqdm's; a context manager that removes it in the end."""
+"""A progress bar of tqdm; a context manager that removes it at the end."""
 
 
 def progress(
@@ -24,9 +24,9 @@ def progress(
     Args:
         total: the amount of work; None if unknown.
         unit: the unit of work.
-        shown: whether to show the bar; it is never shown where stderr is no terminal.
-        done: the amount that is done already.
-        options: tqdm's own.
+        shown: whether to show the bar; it is never shown if stderr is not a terminal.
+        done: the amount already done.
+        options: further options of tqdm.
     """
     return tqdm(
         total=total,

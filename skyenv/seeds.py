@@ -1,8 +1,7 @@
-"""The seeds of games, and the ranges that keep training, tuning and evaluation apart.
+"""Seeds of games, in separate ranges for training, tuning and evaluation.
 
-Seeds are whole numbers from 0 to 2⁶³−1. Those below 2⁶² are for games that are dealt by number, for
-training and for datasets; those above are held out, so that no deal behind a rating is trained or
-tuned on:
+Seeds are integers from 0 to 2⁶³−1. Those below 2⁶² are for games with a given seed, for training
+and for datasets. Those above are held out, so that no deal behind a rating is trained or tuned on:
 
 ==============  =======================  ===========================================================
 range           from … below             dealt by
@@ -15,9 +14,9 @@ range           from … below             dealt by
 `LADDERS`       2⁶² + 2⁶¹ … 2⁶³          tournaments with a secret, and so all published ladders
 ==============  =======================  ===========================================================
 
-In the last two, and in datasets, :func:`secret_seeds` draws the deals. Any seed may be played
-again by number, such as that of a record; but the trainer keeps to its range, and a ladder of
-other deals isn't published.
+In the last two and in datasets, :func:`secret_seeds` draws the deals. Any seed can be given again,
+such as that of a record. The trainer stays within its range, and published ladders use no other
+deals.
 """
 
 from __future__ import annotations
@@ -53,13 +52,12 @@ def fresh_seed() -> int:
 def secret_seeds(secret: int, numbers: npt.ArrayLike, purpose: range = EVALUATION) -> Int64:
     """Return seeds for numbered games that can't be guessed without a secret.
 
-    A player that guesses a game's seed knows all of its cards, and can confirm the guess by dealing
-    the game and comparing the supply row. So games in which agents' knowledge matters are not
-    seeded with 1, 2, 3 … themselves.
+    An agent that guesses a game's seed knows all of its cards, and can confirm the guess by dealing
+    the game and comparing the supply row. So seeds 1, 2, 3 … are unfit for rated games.
 
     Args:
-        secret: 0 to 2⁶³−1, such as :func:`fresh_seed` gives.
-        numbers: whole numbers from 0 to 2⁶³−1, (k,).
+        secret: 0 to 2⁶³−1, such as one of :func:`fresh_seed`.
+        numbers: the games' numbers, integers from 0 to 2⁶³−1, (k,).
         purpose: one of the ranges of this module.
 
     Returns:
@@ -81,15 +79,14 @@ def secret_seeds(secret: int, numbers: npt.ArrayLike, purpose: range = EVALUATIO
 
 
 def seeds_of(seed: Seeds, number: int) -> Int64:
-    """Return the seeds of so many rows.
+    """Return the seeds of a batch's rows.
 
     Args:
-        seed: a whole number s from 0 to 2⁶³−1: s, s + 1, … (mod 2⁶³); or a sequence of them, one
-            for each row.
-        number: of rows.
+        seed: an integer s from 0 to 2⁶³−1: s, s + 1, … (mod 2⁶³); or a sequence with one per row.
+        number: number of rows.
 
     Raises:
-        OptionError: a seed is out of range, or there are more or fewer than rows.
+        OptionError: a seed is out of range, or their number differs from that of the rows.
     """
     if isinstance(seed, Sequence) or (isinstance(seed, np.ndarray) and seed.ndim > 0):
         rows = [check_integer("seed", one, 0, HIGHEST_SEED) for one in seed]

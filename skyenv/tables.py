@@ -1,4 +1,4 @@
-"""Tables as text: in columns for a terminal, as Markdown and as LaTeX; and numbers of things."""
+"""Tables as text: columns for terminals, Markdown and LaTeX."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from typing import Final
 Rows = Sequence[Sequence[str]]
 
 WIDTH: Final = 80
-"""Columns of a terminal that commands write for."""
+"""Terminal width of the commands' output, in characters."""
 
 
 def counted(number: int, thing: str) -> str:
-    """So many things, of which `thing` is one: ``"1 game"``, ``"1,008 games"``."""
+    """Return a number with its noun: ``"1 game"``, ``"1,008 games"``."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def columns(rows: Rows, left: int = 1, width: int = WIDTH) -> str:
-    """A table in columns.
+    """Return a table in columns.
 
     Args:
-        rows: the cells of each line, all as many; the first line is the head.
-        left: so many columns stand flush left, the others right.
-        width: no line is longer if that can be: what doesn't fit goes on below, with the columns
-            flush left repeated.
+        rows: the cells of each line, equally many; the first line is the header.
+        left: number of columns aligned left; the others are aligned right.
+        width: maximum width where possible; further columns continue below, with the left-aligned
+            ones repeated.
     """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     head = list(range(left))
@@ -53,12 +53,12 @@ def _block(rows: Rows, left: int) -> str:
 
 
 def wrapped(text: str, width: int = WIDTH) -> str:
-    """A paragraph in lines no longer than that, where words allow it."""
+    """Return a paragraph wrapped to lines of this width, where words allow it."""
     return textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 def markdown(rows: Rows, align: str = "") -> str:
-    """A table in Markdown.
+    """Return a table in Markdown.
 
     Args:
         rows: as for :func:`columns`.
@@ -72,7 +72,7 @@ def markdown(rows: Rows, align: str = "") -> str:
 
 
 def latex(rows: Rows, left: int = 1) -> str:
-    """A table as a LaTeX tabular; `rows` and `left` are those of :func:`columns`."""
+    """Return a table as a LaTeX tabular; `rows` and `left` as for :func:`columns`."""
     head, *body = (
         " & ".join(re.sub(r"[&%$#_{}]", r"\\\g<0>", cell) for cell in row) + r" \\" for row in rows
     )

@@ -230,7 +230,7 @@ def test_help_lists_every_option(
         "-o FILE, --out FILE where (default: none)",
         "--against AGENT [AGENT ...] opponents (default: random,greedy)",
         "--prior {greedy} what to start from (default: none)",
-        "--resume go on where it was interrupted",
+        "--resume resume an interrupted run",
         "--config FILE",
     ):
         assert part in text

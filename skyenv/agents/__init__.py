@@ -1,7 +1,7 @@
-"""Agents: their interface, the simplest of them, their names, and letting them decide.
+"""The interface of agents, simple agents, names of agents, and calls for decisions.
 
-The players that ship with the project are a package of their own, ``skyenv_agents``; they are found
-by name like anybody's.
+The agents that ship with the project are in a separate package, ``skyenv_agents``, and are found by
+name like those of any package.
 """
 
 from __future__ import annotations

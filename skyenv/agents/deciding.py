@@ -1,5 +1,5 @@
-"""Letting agents decide: what they may see of the next decisions of some games, and their answers,
-checked.
+"""Calls of agents: their inputs for the next decisions of some games, and checks of their
+answers.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ def decisions_in(
     salt: npt.ArrayLike = 0,
     uniform: npt.NDArray[np.float64] | None = None,
 ) -> Decisions:
-    """Return the next decisions in some rows, as far as `agent` may see them.
+    """Return the next decisions in some rows, with the inputs that `agent` uses.
 
     Args:
         games: the batch.
-        agent: its flags say what it wants to see.
-        rows: rows whose games go on; None means all.
-        salt: of each row, or of all: tells apart agents that must not share random numbers.
-        uniform: random numbers in [0, 1) in place of the games' own, float64 (k,).
+        agent: its flags select the inputs.
+        rows: rows whose games are not over; None means all.
+        salt: for all rows or for each; separates agents that must not share random numbers.
+        uniform: random numbers in [0, 1) instead of the games' own, float64 (k,).
     """
     chosen = np.arange(games.num_games) if rows is None else np.asarray(rows, np.int64)
     seats = games.seat[chosen]
@@ -59,7 +59,8 @@ def decisions_in(
 def decide(
     games: Games, agent: Agent, rows: npt.ArrayLike | None = None, salt: npt.ArrayLike = 0
 ) -> Int64:
-    """The agent's actions in some rows, int64 (k,); see :func:`decisions_in` for the arguments.
+    """Return the agent's actions in some rows, int64 (k,); arguments as for
+    :func:`decisions_in`.
 
     Raises:
         AgentError: the answer isn't one legal action for each decision.
@@ -75,13 +76,13 @@ def decide_each(
     rows: Int64,
     salt: npt.ArrayLike = 0,
 ) -> Int64:
-    """Several agents' actions in some rows, int64 (k,); each is asked once.
+    """Return several agents' actions in some rows, int64 (k,), with one call per agent.
 
     Args:
         games: the batch.
-        agents: by number.
+        agents: the agents, by number.
         whose: int64 (k,), the number of each row's agent.
-        rows: int64 (k,), rows whose games go on.
+        rows: int64 (k,), rows whose games are not over.
         salt: as for :func:`decisions_in`.
 
     Raises:
@@ -96,7 +97,7 @@ def decide_each(
 
 
 def checked_actions(agent: Agent, decisions: Decisions) -> Int64:
-    """The agent's answer to some decisions, at least one: int64 (k,).
+    """Return the agent's actions for some decisions, at least one: int64 (k,).
 
     Raises:
         AgentError: the answer isn't one legal action for each decision, or the agent has written
@@ -113,7 +114,7 @@ def checked_actions(agent: Agent, decisions: Decisions) -> Int64:
             f" not {actions.dtype} {actions.shape}"
         )
     if len(actions) == 1 and 0 <= actions[0] < NUM_ACTIONS and decisions.mask[0, actions[0]]:
-        return actions.astype(np.int64)  # what follows would take longer than most agents
+        return actions.astype(np.int64)  # the rest would take longer than most agents
     within = (actions >= 0) & (actions < NUM_ACTIONS)
     legal = within & (decisions.mask[np.arange(len(actions)), np.where(within, actions, 0)] != 0)
     if not legal.all():
@@ -126,19 +127,19 @@ def checked_actions(agent: Agent, decisions: Decisions) -> Int64:
 
 
 def decide_game(game: Game, agent: Agent, salt: int = 0) -> int:
-    """The agent's action in a single game that goes on: the same as in a batch."""
+    """Return the agent's action in a single game that is not over; the same as in a batch."""
     return int(decide(game.games, agent, [0], salt)[0])
 
 
 def evaluation_of(game: Game, agent: Agent, salt: int = 0) -> Evaluation | None:
-    """What an agent holds of the decision in a game that goes on (:meth:`Agent.evaluate`); None if
-    it can't tell.
+    """Return an agent's evaluation of the decision in a game (:meth:`Agent.evaluate`); None if it
+    has none.
     """
     return first_evaluation(agent.evaluate(decisions_in(game.games, agent, [0], salt)))
 
 
 def first_evaluation(evaluations: Evaluations | None) -> Evaluation | None:
-    """What an agent holds of the first of some decisions."""
+    """Return an agent's evaluation of the first of some decisions."""
     if evaluations is None:
         return None
     probabilities, values = evaluations

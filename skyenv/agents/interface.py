@@ -1,9 +1,8 @@
-"""The interface of agents: what they are asked, what they answer, and what they can tell of a
-decision.
+"""The interface of agents: decisions, actions, evaluations and progress of searches.
 
-An agent decides in batches, one decision in each of many games, from what its seat may see: the
-action mask, and where it asks for it the observation or the seat's view. Its only source of chance
-is the decision's own random number, so a seed decides a game however games are batched.
+An agent decides in batches, one decision in each of many games. Its inputs are the action mask and,
+by its flags, the observation or the seat's view. Its only source of randomness is the decision's
+own random number, so a seed decides a game however games are batched.
 """
 
 from __future__ import annotations
@@ -19,18 +18,18 @@ import numpy.typing as npt
 from skyenv.errors import AgentError, OptionError, shown
 
 Evaluations: TypeAlias = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]
-"""Probabilities of all actions, float64 (k, 103), 0 for illegal ones, and the outcomes expected,
-float64 (k,), or None.
+"""Action probabilities, float64 (k, 103), 0 for illegal ones, and expected outcomes, float64 (k,),
+or None.
 """
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What an agent holds of one decision.
+    """An agent's evaluation of one decision.
 
     Attributes:
-        probabilities: float64 (103,), how probable each action is, 0 for illegal ones.
-        value: the outcome that it expects for the seat, from −1 to 1; None if it can't tell.
+        probabilities: float64 (103,), the policy, 0 for illegal actions.
+        value: the seat's expected outcome, from −1 to 1; None if unknown.
     """
 
     probabilities: npt.NDArray[np.float64]
@@ -42,11 +41,11 @@ class SearchProgress:
     """Progress of a search.
 
     Attributes:
-        action: what it would do now; at the end, what it does.
-        visits: float64 (103,), how often each action has been tried; above 0 for one at least.
+        action: the best action so far; at the end, the action taken.
+        visits: float64 (103,), visit count of each action, above 0 for at least one.
         value: the outcome that it expects for the seat, from −1 to 1.
-        tries: how many there have been, at least 1.
-        most: how many there will be; None: time decides.
+        tries: number of simulations so far, at least 1.
+        most: number of simulations in the end; None: limited by time.
     """
 
     action: int
@@ -57,26 +56,25 @@ class SearchProgress:
 
     @property
     def evaluation(self) -> Evaluation:
-        """The shares of the visits as probabilities."""
+        """The evaluation with the shares of the visits as probabilities."""
         return Evaluation(self.visits / self.visits.sum(), self.value)
 
 
 @dataclass(frozen=True)
 class Decisions:
-    """k decisions to take, each in a game of its own.
+    """A batch of k decisions, each in a different game.
 
     Attributes:
         mask: int8 (k, 103), 1 for each legal action.
         seat: int64 (k,), the seat to act.
-        num_players: players of all the games, which may be on different sides of the board.
-        uniform: float64 (k,) in [0, 1), each decision's own random number; it tells nothing of the
-            game (see :meth:`skyenv.Games.uniforms`).
-        observation: float32 (k, OBSERVATION_SIZE) from the view of `seat`; None unless the agent
-            uses it.
+        num_players: number of players, the same in all games; sides of the board may differ.
+        uniform: float64 (k,) in [0, 1), each decision's own random number, independent of hidden
+            information (see :meth:`skyenv.Games.uniforms`).
+        observation: float32 (k, OBSERVATION_SIZE), that of `seat`; None unless the agent uses it.
         view: records of skyenv.engine.knowledge.VIEW_DTYPE (k,); None unless the agent uses it.
-        trusted: whether all of it comes from the engine; compiled agents take nothing else. No
-            argument: :func:`skyenv.agents.decisions_in` sets it, and what ``dataclasses.replace``
-            makes isn't trusted.
+        trusted: whether all data come from the engine, which compiled agents require. It is not an
+            argument: :func:`skyenv.agents.decisions_in` sets it, and ``dataclasses.replace`` clears
+            it.
     """
 
     mask: npt.NDArray[np.int8]
@@ -91,7 +89,7 @@ class Decisions:
         return len(self.seat)
 
     def take(self, rows: npt.NDArray[np.int64]) -> Decisions:
-        """Return some of them, by their numbers, int64 (m,)."""
+        """Return the decisions at some indices, int64 (m,)."""
         arrays: dict[str, Any] = {
             name: array[rows] for name, array in vars(self).items() if isinstance(array, np.ndarray)
         }
@@ -99,17 +97,17 @@ class Decisions:
         return taken.as_trusted() if self.trusted else taken
 
     def as_trusted(self) -> Decisions:
-        """Return them, trusted from now on: compiled agents that take wrong numbers read and write
-        memory that isn't theirs.
+        """Return the decisions marked as trusted; wrong numbers make compiled agents access invalid
+        memory.
         """
         object.__setattr__(self, "trusted", True)
         return self
 
     def trusted_view(self) -> np.recarray:
-        """Return the views for compiled code, which reads whatever memory a wrong number leads to.
+        """Return the views for compiled code, which does no bounds checks.
 
         Raises:
-            OptionError: there are none, or the decisions aren't trusted.
+            OptionError: there are no views, or the decisions aren't trusted.
         """
         if self.view is None or not self.trusted:
             raise OptionError(
@@ -120,16 +118,16 @@ class Decisions:
 
 
 class Agent(ABC):
-    """Something that decides.
+    """Base class of agents: subclasses choose actions in :meth:`act`.
 
     Attributes:
-        name: short name, as in tables and records.
-        version: changes whenever the agent's decisions may, at any table; see :meth:`version_at`.
-        description: one line.
-        uses_observation: whether `act` wants `Decisions.observation`.
-        uses_view: whether `act` wants `Decisions.view`.
-        searches_with: names of the agents whose decisions a search foresees, or begins with; so it
-            does better against them than against others of their strength.
+        name: short name for tables and records.
+        version: changes whenever the agent's decisions may change; see :meth:`version_at`.
+        description: a description in one line.
+        uses_observation: whether `act` reads `Decisions.observation`.
+        uses_view: whether `act` reads `Decisions.view`.
+        searches_with: names of the agents that a search uses as model or prior; it does better
+            against them than against others of their strength.
     """
 
     name: str = "agent"
@@ -141,43 +139,40 @@ class Agent(ABC):
 
     @abstractmethod
     def act(self, decisions: Decisions) -> npt.NDArray[np.integer[Any]]:
-        """A legal action for each decision, whole numbers (k,)."""
+        """Return a legal action for each decision, integers (k,)."""
 
     def version_at(self, players: int, side: str) -> str:
-        """Return the version at tables of so many players on a side of the board.
+        """Return the version for a number of players and a side of the board.
 
-        It changes whenever decisions there may: a change at other tables leaves it as it is.
+        It changes whenever decisions in such games may change.
         """
         return self.version
 
     def evaluate(self, decisions: Decisions) -> Evaluations | None:
-        """How probable the agent holds its actions, and what outcome it expects; None: it can't
-        tell.
-        """
+        """Return action probabilities and expected outcomes; None if the agent has none."""
         return None
 
     def search_with_progress(
         self, decisions: Decisions, callback: Callable[[SearchProgress], None]
     ) -> SearchProgress | None:
-        """Decide once, reporting progress; None: the agent doesn't search, or reports nothing.
+        """Decide once, reporting progress; return None if the agent doesn't report any.
 
         Args:
-            decisions: one of them.
-            callback: called some times a second.
+            decisions: a single decision.
+            callback: called a few times per second.
 
         Returns:
-            The end of it: the action is that of :meth:`act`, the rest is what :meth:`evaluate`
-                tells.
+            The final progress: the action of :meth:`act`, with the evaluation of :meth:`evaluate`.
         """
         return None
 
     @classmethod
     def variant(cls, name: str) -> Agent:
-        """The agent that a name with more than the class's own means, such as ``"ismcts-100"`` of
+        """Return the agent of a name that extends the class's name, such as ``"ismcts-100"`` of
         ``"ismcts"``.
 
         Raises:
-            AgentError: it means none; agents without variants know no such name.
+            AgentError: there is no such variant, or the class has none.
         """
         raise AgentError(f"agent {shown(name, 80)}: {cls.name} has no variants")
 
@@ -185,7 +180,7 @@ class Agent(ABC):
 def sample(
     weights: npt.NDArray[np.float64], uniform: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.int64]:
-    """An index for each row of `weights`, (k, n) and ≥ 0, drawn in proportion with the row's random
+    """Sample an index for each row of `weights`, (k, n) and ≥ 0, in proportion, by the row's random
     number (k,).
     """
     sums = weights.cumsum(axis=1)

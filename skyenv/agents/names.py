@@ -1,17 +1,16 @@
-"""Agents by specification: names, paths of checkpoints, ``"module:Name"``, objects, classes and
+"""Specifications of agents: names, checkpoints, ``"module:Name"``, objects, classes and
 functions.
 
-Agents have names by entry points of installed packages, ours and anybody's. A package declares in
-its ``pyproject.toml``::
+Entry points of installed packages name agents. A package declares in its ``pyproject.toml``::
 
     [project.entry-points."skyenv.agents"]
     cautious = "my_package.cautious:CautiousAgent"
 
 and ``"cautious"`` is an agent in every interface, on the page and in tournaments. A name that
-several packages declare is ours, or nobody's; theirs is ``"package/cautious"``. In the same way
-the group ``skyenv.checkpoints`` names the players of files by suffix, without its dot (``npz``),
-and ``skyenv.checkpoint_folders`` the players of folders that other libraries write, by the word
-before the path (``rllib:runs/rllib/model``).
+several packages declare belongs to skyenv, or to none of them; the others are
+``"package/cautious"``. In the same way the group ``skyenv.checkpoints`` maps suffixes of files,
+without the dot (``npz``), to players. The group ``skyenv.checkpoint_folders`` maps prefixes of
+other libraries' folders to players (``rllib:runs/rllib/model``).
 """
 
 from __future__ import annotations
@@ -32,26 +31,26 @@ from skyenv.agents.interface import Agent
 from skyenv.agents.simple import CallableAgent
 from skyenv.errors import AgentError, CheckpointError, SkyenvError, cause, shown
 
-# Groups of entry points. Agents are classes, or anything else that make_agent takes; players of
+# Groups of entry points. Agents are classes, or anything else that make_agent accepts; players of
 # checkpoints and folders are called with a path and `deterministic`, and return an agent.
 AGENTS: Final = "skyenv.agents"
 CHECKPOINTS: Final = "skyenv.checkpoints"
 FOLDERS: Final = "skyenv.checkpoint_folders"
 MODULE: Final = "module"
-"""Instead of a group: ``"module:Name"``."""
+"""The group of ``"module:Name"``."""
 OURS: Final = "skyenv"
-"""The package whose names nobody else's replace."""
+"""The package whose names take precedence."""
 NETWORK: Final = "npz"
-"""Suffix of the checkpoints that hold numbers alone: nothing in them is imported or unpickled."""
+"""Suffix of checkpoints that hold only numbers: loading imports and unpickles nothing."""
 
 
 class Parsed(NamedTuple):
-    """A specification, parsed: nothing is imported or read for it.
+    """A parsed specification; parsing imports and reads nothing.
 
     Attributes:
-        group: of the entry point; MODULE: an attribute of a module.
-        name: of the entry point, or of the module.
-        path: of the checkpoint; None: there is none.
+        group: group of the entry point; MODULE: an attribute of a module.
+        name: name of the entry point or of the module.
+        path: path of the checkpoint, or None.
     """
 
     group: str
@@ -62,11 +61,11 @@ class Parsed(NamedTuple):
 def parse(spec: str | Path) -> Parsed:
     """Parse a specification.
 
-    A name, also with more behind a hyphen (``"ismcts-100"``), means the agent and no folder of that
-    name in the working directory, which is written with a slash (``"./ismcts-100"``).
+    A name, also with a suffix after a hyphen (``"ismcts-100"``), means the agent, even if there is
+    such a folder; a path to it contains a slash (``"./ismcts-100"``).
 
     Raises:
-        AgentError: it means nothing. CheckpointError: it is a folder without a network.
+        AgentError: there is no such agent. CheckpointError: it is a folder without a network.
     """
     text = str(spec)
     word, colon, rest = text.partition(":")
@@ -84,34 +83,35 @@ def parse(spec: str | Path) -> Parsed:
         if file.is_file():
             return Parsed(CHECKPOINTS, NETWORK, file)
         raise CheckpointError(
-            f"the folder {shown(text, 80)} has no {file.name}; a checkpoint of another kind is "
-            "named by its file"
+            f"the folder {shown(text, 80)} has no {file.name}; name another kind of "
+            "checkpoint by its file"
         )
     suffix = Path(spec).suffix
     if suffix in checkpoint_suffixes():
         return Parsed(CHECKPOINTS, suffix[1:], Path(spec))
     if word and rest and isinstance(spec, str):
         return Parsed(MODULE, word)
-    raise AgentError(f"unknown agent {shown(text, 80)}; there are {agents_help()}")
+    raise AgentError(f"unknown agent {shown(text, 80)}; choose from {agents_help()}")
 
 
 def make_agent(
     spec: Agent | Callable[..., Any] | str | Path, *, deterministic: bool = False
 ) -> Agent:
-    """Return the agent that a specification means.
+    """Return the agent of a specification.
 
     Args:
         spec: an agent; a class of agents; a function from :class:`Decisions` to actions;
             ``"module:Name"`` of any of these; a name that an installed package declares (see the
-            module's text; ``"ismcts-100"`` and ``"rollout-50ms"`` have another budget than the
-            plain names); or the path of a checkpoint (``"runs/maskable/model.zip"``), of a folder
-            with a ``model.npz`` (``"runs/first"``), or of a folder of another library after that
-            one's word (``"rllib:runs/rllib/model"``).
-        deterministic: whether a checkpoint takes its most probable action instead of sampling one.
+            module's text; ``"ismcts-100"`` and ``"rollout-50ms"`` set another budget); or the path
+            of a checkpoint (``"runs/maskable/model.zip"``), of a folder with a ``model.npz``
+            (``"runs/first"``), or of another library's folder with its prefix
+            (``"rllib:runs/rllib/model"``).
+        deterministic: whether a checkpoint's player takes the argmax instead of sampling actions.
 
     Raises:
-        AgentError: there is no such agent, or what makes it fails, whatever it raises.
-        CheckpointError: the checkpoint is missing, damaged, or made for something else.
+        AgentError: there is no such agent, or its constructor fails.
+        CheckpointError: the checkpoint is missing, damaged, or made for another kind of game or
+            agent.
     """
     if isinstance(spec, (str, Path)):
         parsed = parse(spec)
@@ -122,7 +122,7 @@ def make_agent(
             target = getattr(importlib.import_module(parsed.name), attribute)
         return make_agent(target)
     if isinstance(spec, type):
-        with _reporting(f"agent class {spec.__name__} can't be made without arguments"):
+        with _reporting(f"agent class {spec.__name__} can't be constructed without arguments"):
             spec = spec()
     if isinstance(spec, Agent):
         return spec
@@ -148,8 +148,8 @@ def checkpoint_suffixes() -> list[str]:
 
 
 def checkpoint_in(spec: str | Path) -> Path | None:
-    """Return the path of the checkpoint that a specification means, a file or another library's
-    folder; None: another agent, or none at all.
+    """Return the path of a specification's checkpoint, a file or another library's folder; None if
+    it isn't a checkpoint.
 
     Raises:
         CheckpointError: it is a folder without a checkpoint.
@@ -161,10 +161,10 @@ def checkpoint_in(spec: str | Path) -> Path | None:
 
 
 def running_code(specs: Iterable[str], file: Path) -> set[str]:
-    """Return those agents named in a file that the command line must name, too.
+    """Return those agents named in a file that the command line must confirm.
 
-    They import or unpickle what the author of the file has chosen. Agents of installed packages and
-    networks (``.npz``) in the folder of the file, or below it, do not.
+    Loading them imports or unpickles code chosen by the author of the file. Agents of installed
+    packages and networks (``.npz``) in or below the file's folder are exempt.
 
     Raises:
         AgentError, CheckpointError: as for :func:`parse`.
@@ -180,8 +180,7 @@ def running_code(specs: Iterable[str], file: Path) -> set[str]:
 
 
 def check_specification(spec: str) -> None:
-    """Refuse what :func:`make_agent` would refuse, as far as that can be seen without importing or
-    reading anything.
+    """Check that a name, module or file exists, without importing or reading it.
 
     Raises:
         AgentError: there is no such name or module.
@@ -198,7 +197,7 @@ def check_specification(spec: str) -> None:
 
 
 def agents_help() -> str:
-    """Return what can be written as an agent, for ``--help`` and errors.
+    """Return the valid specifications of agents, for ``--help`` and errors.
 
     No agent is imported.
     """
@@ -212,11 +211,11 @@ def agents_help() -> str:
 
 @cache
 def _declared(group: str) -> dict[str, EntryPoint]:
-    """Return the entry points of a group by name; searching all installed packages takes
-    milliseconds, so it is done once.
+    """Return the entry points of a group by name; cached, as searching all packages takes
+    milliseconds.
 
-    Of several packages that declare one name, ours has it; another one's is ``package/name``, which
-    is told on stderr.
+    If several packages declare a name, it is skyenv's; the others get ``package/name``, with a note
+    on stderr.
     """
     found: dict[str, dict[str, EntryPoint]] = {}
     for entry in entry_points(group=group):
@@ -233,18 +232,18 @@ def _declared(group: str) -> dict[str, EntryPoint]:
         for package, entry in packages.items():
             other = f"{package}/{name}"
             declared[other] = entry
-            if multiprocessing.parent_process() is None:  # workers needn't repeat it
-                print(f"skyenv: {name} of the package {package} is called {other}", file=sys.stderr)
+            if multiprocessing.parent_process() is None:  # printed once, not by workers
+                print(f"skyenv: {name} of the package {package} is named {other}", file=sys.stderr)
     return declared
 
 
 def _of_entry_point(parsed: Parsed, spec: str, deterministic: bool) -> Agent:
-    """Return the agent of an entry point."""
+    """Return an entry point's agent."""
     group, name, path = parsed
     entry = _declared(group)[name]
     with _reporting(f"agent {name!r} can't be imported from {entry.value}"):
         target = entry.load()
-    with _reporting(f"agent {shown(spec, 80)} ({entry.value}) can't be made"):
+    with _reporting(f"agent {shown(spec, 80)} ({entry.value}) can't be constructed"):
         if path is not None:
             agent: Agent = target(path, deterministic=deterministic)
             return agent
@@ -256,10 +255,10 @@ def _of_entry_point(parsed: Parsed, spec: str, deterministic: bool) -> Agent:
 
 @contextmanager
 def _reporting(what: str) -> Iterator[None]:
-    """Turn whatever a package raises into an AgentError that says what failed."""
+    """Convert any error of a package to an AgentError that names what failed."""
     try:
         yield
     except (SkyenvError, KeyboardInterrupt):
         raise
-    except BaseException as error:  # SystemExit among them, with which it would end the command
+    except BaseException as error:  # including SystemExit, which would end the command
         raise AgentError(f"{what}: {cause(error)}") from error

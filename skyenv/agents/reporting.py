@@ -1,6 +1,6 @@
-"""For commands: an agent's own errors in one line that names the agent and the place.
+"""Errors of agents as one-line messages of commands.
 
-The library lets them pass as they are.
+The library itself does not convert them.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _OURS: Final = Path(__file__).parents[1]
 
 
 class ReportingAgent(Agent):
-    """Another agent, whose errors are told as :class:`AgentError`; a :class:`CheckpointError` stays
-    one.
+    """A wrapper that converts an agent's errors to :class:`AgentError`, except
+    :class:`CheckpointError`.
 
     Args:
-        inner: who decides.
+        inner: the wrapped agent.
     """
 
     def __init__(self, inner: Agent) -> None:
@@ -42,16 +42,14 @@ class ReportingAgent(Agent):
             return self.inner.act(decisions)
         except (AgentError, CheckpointError, KeyboardInterrupt):
             raise
-        except BaseException as error:  # SystemExit among them, with which it would end the command
+        except BaseException as error:  # including SystemExit, which would end the command
             raise AgentError(
                 f"agent {self.name} failed at {_place(error)}: {cause(error)}"
             ) from error
 
 
 def _place(error: BaseException) -> str:
-    """File and line where an agent failed: the last place in the file in which it begins, not in
-    what it calls.
-    """
+    """Return file and line of an agent's failure: the last frame in the file of its first frame."""
     places = [
         (frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)
     ]

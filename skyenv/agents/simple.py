@@ -1,4 +1,4 @@
-"""The simplest agents: uniform, by fixed weights of actions, and made of a function."""
+"""Simple agents: uniform, weighted, and function-based."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from skyenv.rules.actions import (
 
 
 class WeightedAgent(Agent):
-    """Draws a legal action in proportion to a fixed weight of each action.
+    """An agent that samples legal actions in proportion to fixed weights.
 
     Attributes:
-        weights: float64 (103,), above 0.
+        weights: float64 (103,), above 0, by action.
     """
 
     weights: npt.NDArray[np.float64]
@@ -43,7 +43,7 @@ class WeightedAgent(Agent):
 
 
 def _weights(changes: Sequence[tuple[int | slice, float]]) -> npt.NDArray[np.float64]:
-    """Return a weight of each action, 1 unless it is changed."""
+    """Return a weight for each action, 1 by default."""
     weights = np.ones(NUM_ACTIONS)
     for actions, weight in changes:
         weights[actions] = weight
@@ -51,7 +51,7 @@ def _weights(changes: Sequence[tuple[int | slice, float]]) -> npt.NDArray[np.flo
 
 
 class RandomAgent(WeightedAgent):
-    """Uniform over the legal actions."""
+    """An agent that plays uniformly random legal actions."""
 
     name = "random"
     description = "uniform over the legal actions"
@@ -59,9 +59,7 @@ class RandomAgent(WeightedAgent):
 
 
 class CrowdAgent(WeightedAgent):
-    """Fills plots, bids much, and stops: it reaches full districts, building stops and high
-    auctions.
-    """
+    """A coverage bot that reaches full districts, building stops and high auctions."""
 
     name = "crowd"
     description = (
@@ -82,9 +80,7 @@ class CrowdAgent(WeightedAgent):
 
 
 class HoardAgent(WeightedAgent):
-    """Takes options A and C and keeps its cards: it reaches empty stacks, shuffles, empty supplies
-    and long games.
-    """
+    """A coverage bot that reaches empty stacks, shuffles, empty supplies and long games."""
 
     name = "hoard"
     description = "coverage bot: prefers options A and C and taking cards, to reach rare rules"
@@ -100,9 +96,7 @@ class HoardAgent(WeightedAgent):
 
 
 class CallableAgent(Agent):
-    """An agent made of a function from decisions to actions, which gets the observation as well as
-    the mask.
-    """
+    """An agent made of a function from decisions to actions; it gets mask and observation."""
 
     uses_observation = True
 

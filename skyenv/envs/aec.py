@@ -1,15 +1,14 @@
-"""The game for PettingZoo: :func:`env` with its usual wrappers, :class:`raw_env` without,
-:func:`parallel_env` turn by turn.
+"""The PettingZoo environments: :func:`env` (wrapped), :class:`raw_env` and :func:`parallel_env`.
 
 Agents are ``"seat_0"`` … in seat order. Each observes a dict of ``"observation"``, float32
 (OBSERVATION_SIZE,), and ``"action_mask"``, int8 (103,), which is all 0 for an agent that is not to
-act; ``mask="info"`` gives the vector alone, and the mask in the infos
-(:class:`skyenv.envs.spaces.MaskPlace`). All agents end in the same step.
+act. With ``mask="info"`` observations are vectors and infos hold the mask
+(:class:`skyenv.envs.spaces.MaskPlace`). All agents terminate in the same step.
 
-What an illegal action does: ``raw_env`` raises IllegalActionError and nothing changes. ``env``
-follows the classic environments of PettingZoo: TerminateIllegalWrapper ends the game with reward −1
-for the agent and 0 for the others, and an action outside the action space is an AssertionError;
-a bool is an IllegalActionError.
+Illegal actions: ``raw_env`` raises IllegalActionError and nothing changes. ``env`` follows the
+classic environments of PettingZoo. TerminateIllegalWrapper ends the game with reward −1 for the
+agent and 0 for the others; an action outside the action space is an AssertionError, a bool an
+IllegalActionError.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _ROW = np.zeros(1, dtype=np.int64)  # the rows of a batch of one game
 
 
 class AecKeywords(GameKeywords, total=False):
-    """The options of :class:`raw_env` that :func:`env` hands on."""
+    """Options of :class:`raw_env` that :func:`env` passes on."""
 
     mask: str
     noop: bool
@@ -45,16 +44,15 @@ class AecKeywords(GameKeywords, total=False):
 
 
 def env(num_players: int = 2, side: str = "front", **options: Unpack[AecKeywords]) -> AECEnv:
-    """The environment with the wrappers of PettingZoo's classic ones; the options are those of
+    """Return the environment in the wrappers of PettingZoo's classic ones; options as for
     :class:`raw_env`.
     """
     return Wrapped(raw_env(num_players, side, **options))
 
 
 class Wrapped(wrappers.OrderEnforcingWrapper):  # type: ignore[misc]
-    """A raw environment in PettingZoo's wrappers, past which legal actions go straight to it: each
-    of them would judge the action again. All that they have something to say about goes through
-    them.
+    """A raw environment in PettingZoo's wrappers. Legal actions bypass the wrappers, each of which
+    would check the action again; everything else goes through them.
     """
 
     def __init__(self, raw: raw_env) -> None:
@@ -79,15 +77,15 @@ class Wrapped(wrappers.OrderEnforcingWrapper):  # type: ignore[misc]
 
 
 class TerminateIllegal(wrappers.TerminateIllegalWrapper):  # type: ignore[misc]
-    """PettingZoo's wrapper, after which infos tell of the end that an illegal action has made.
+    """PettingZoo's wrapper, with infos that describe an end by an illegal action.
 
-    An action is judged by what is legal, not by the arrays that were handed out, into which the
-    caller may have written.
+    Legality is checked against the engine, not against arrays handed out, which the caller may have
+    changed.
     """
 
     def step(self, action: Any) -> None:
         """As the wrapper does."""
-        if isinstance(action, bool):  # no index of a mask
+        if isinstance(action, bool):  # not an index of a mask
             self.env.step(action)
         self._prev_obs = {ACTION_MASK: self.unwrapped.games.mask[0]}
         super().step(action)
@@ -98,14 +96,13 @@ class TerminateIllegal(wrappers.TerminateIllegalWrapper):  # type: ignore[misc]
 def parallel_env(
     num_players: int = 2, side: str = "front", **options: Unpack[AecKeywords]
 ) -> ParallelEnv:
-    """The environment of :func:`env` as PettingZoo's parallel API has turn-based games, by
-    PettingZoo's own conversion.
+    """Return :func:`env` as a parallel environment, by PettingZoo's conversion of
+    turn-based games.
 
-    A step is one decision, as in :func:`env`: all agents give an action and get observation, reward
-    and info, but only the action of the one whose mask allows some counts, and the others may be
-    left out. So rewards and games are those of :func:`env`; but a learner that takes every agent's
-    every step also learns from actions that did nothing. Where empty masks do harm, ``noop=True``
-    lets them allow action 0.
+    A step is one decision, as in :func:`env`. All agents get observation, reward and info, but only
+    the action of the agent to act counts; the others' may be left out. Rewards and games are those
+    of :func:`env`. A learner that uses every agent's steps also learns from actions without effect.
+    Where empty masks are a problem, ``noop=True`` makes them allow action 0.
 
     Args:
         num_players, side, options: as for :class:`raw_env`.
@@ -116,19 +113,19 @@ def parallel_env(
 class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own name)
     """A game of Fifth Avenue, one decision per step.
 
-    ``infos`` tell ``"scores"``, a list of every seat's VP as they stand, and the mask where it is
-    wanted there; at the end what the episode came to for each agent
+    ``infos`` hold ``"scores"``, a list of every seat's current VP, and the mask with
+    ``mask="info"``; at the end also each agent's results
     (:func:`skyenv.envs.episodes.episode_infos`). A copy (``copy.deepcopy``, pickle) continues
     exactly as the original would.
 
     Args:
         num_players: 2, 3 or 4.
         side: ``"front"`` or ``"back"`` of the board.
-        mask, noop: where the mask is given, and what it allows an agent that is not to act:
+        mask, noop: the place of the mask, and its content for an agent that is not to act:
             :class:`skyenv.envs.spaces.MaskPlace`.
         render_mode: ``"ansi"``: :meth:`render` returns the text picture; ``"rgb_array"``: pixels,
             uint8 (height, width, 3); ``"human"``: every position is shown in a window. Pictures
-            show what the selected agent may know. The last two need the extra ``[pictures]``.
+            hide what the selected agent can't know. The last two need the extra ``[pictures]``.
         board, max_turns, reward: as for :class:`skyenv.GameOptions`.
 
     Attributes:
@@ -171,20 +168,20 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         self._begin([])
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """The agent's observation space, the same object on every call."""
+        """Return the agent's observation space, the same object on every call."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
-        """The agent's action space, the same object on every call."""
+        """Return the agent's action space, the same object on every call."""
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Start a game.
 
         Args:
-            seed: the seed of the game; None: the next one of this environment's own stream, which
-                begins with the last seed given, or with the system's entropy.
-            options: ignored, as PettingZoo's own tests ask for.
+            seed: the seed of the game; None: the next seed of this environment's stream, which
+                starts from the last seed given, or from the system's entropy.
+            options: ignored, as PettingZoo's tests require.
 
         Raises:
             OptionError: `seed` is not a non-negative integer.
@@ -196,8 +193,8 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
             self.render()
 
     def _begin(self, agents: list[str]) -> None:
-        """Set up what PettingZoo keeps per agent; with no agents there is nothing to step until
-        reset().
+        """Initialize PettingZoo's attributes per agent; without agents, reset() must come before
+        step().
         """
         self.agents = agents
         self.rewards = dict.fromkeys(agents, 0.0)
@@ -209,7 +206,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         self.update_infos()
 
     def update_infos(self) -> None:
-        """Make every agent's info, which holds the same arrays until the next step."""
+        """Update every agent's info, whose arrays stay the same until the next step."""
         scores = self.games.batch.state["score"][0, : self.max_num_agents].tolist()
         infos = {
             agent: {**self._masks.info(self._mask(agent)), "scores": scores}
@@ -227,7 +224,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         self.infos: dict[str, dict[str, Any]] = infos
 
     def _is_over(self) -> bool:
-        """Return whether the agents have ended, or there is no game yet."""
+        """Return whether the agents have terminated, or no game has begun."""
         return not self.agents or any((*self.terminations.values(), *self.truncations.values()))
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -238,11 +235,11 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
             GameOverError: there is no agent, before reset() or after the end.
         """
         if not self.agents:
-            raise GameOverError("there is no agent to tell of; reset() starts a game")
+            raise GameOverError("there is no selected agent; reset() starts a game")
         return super().last(observe)
 
     def is_legal(self, action: Any) -> bool:
-        """Return whether an action is the number of a legal one, of any integer type."""
+        """Return whether an action is the number of a legal action, of any integer type."""
         is_number = isinstance(action, (int, np.integer)) and not isinstance(action, bool)
         return bool(
             is_number
@@ -252,15 +249,15 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         )
 
     def step(self, action: Any) -> None:
-        """Take the selected agent's decision; after the end, remove the selected agent, with the
-        action None.
+        """Play the selected agent's action; after the end, remove the selected agent
+        (action None).
 
         Args:
             action: the number of a legal action, any integer type.
 
         Raises:
             IllegalActionError: `action` is not legal; nothing has changed.
-            GameOverError: it is an action after the end; nothing has changed.
+            GameOverError: the game is over; nothing has changed.
         """
         agent, games = self.agent_selection, self.games
         if self._is_over():
@@ -285,26 +282,26 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
             self.render()
 
     def observe(self, agent: str) -> Any:
-        """What an agent sees now; any agent, at any time, also after the end.
+        """Return the observation of any agent, at any time, also after the end.
 
         Returns:
-            A new float32 (OBSERVATION_SIZE,), from the agent's own view; unless ``mask="info"`` in
-            a dict, as ``"observation"``, together with a new ``"action_mask"``, int8 (103,), its
-            legal actions, all 0 if it is not to act.
+            A new dict of ``"observation"``, float32 (OBSERVATION_SIZE,), from the agent's own view,
+                and ``"action_mask"``, int8 (103,), its legal actions, all 0 if it is not to act;
+                with ``mask="info"`` the vector alone.
         """
         games, seat = self.games, self._seats[agent]
         vector = games.observation[0].copy() if seat == games.seat[0] else games.observe(seat)[0]
         return self._masks.observation(vector, self._mask(agent))
 
     def _mask(self, agent: str) -> Mask:
-        """An agent's legal actions as they are shown, a new int8 (103,)."""
+        """Return an agent's action mask, a new int8 (103,)."""
         mask = np.zeros(NUM_ACTIONS, dtype=np.int8)
         if self._seats[agent] == self.games.seat[0] and not self._is_over():
             mask[:] = self.games.mask[0]
         return self._masks.shown(mask)
 
     def render(self) -> npt.NDArray[np.uint8] | str | None:
-        """The position as the selected agent sees it.
+        """Render the position as the selected agent sees it.
 
         Returns:
             Text (mode ``"ansi"``), pixels, uint8 (height, width, 3) (``"rgb_array"``), or None

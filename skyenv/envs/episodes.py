@@ -1,6 +1,4 @@
-"""What the interfaces share of episodes: the seeds of one after another, and the entries of the
-infos at their end.
-"""
+"""Episodes: streams of seeds, and the entries of the infos at their end."""
 
 from __future__ import annotations
 
@@ -19,16 +17,15 @@ from skyenv.seeds import HIGHEST_SEED, TRAINING, fresh_seed, seeds_of
 
 
 class EpisodeSeeds:
-    """A stream of random numbers for each row of a batch.
+    """Streams of seeds and random numbers, one for each row of a batch.
 
     A row's stream depends on the row's own seed alone, so a single environment and a row of a batch
-    with the same seed go on with the same games. The stream is a one-way function (BLAKE2b, keyed
-    with the seed, of a counter): a game's seed, a learner's seat and its opponents tell nothing
-    about the seeds of later games. Those are drawn from the range :data:`skyenv.seeds.TRAINING`.
-    No global generator is used.
+    with the same seed play the same games. The stream is a one-way function (BLAKE2b of a counter,
+    keyed with the seed): a game's seed, the learner's seat and the opponents reveal nothing about
+    later seeds, which are in the range :data:`skyenv.seeds.TRAINING`. No global generator is used.
 
     Attributes:
-        key: int64 (n,), the seed that each row's stream was started with; −1: none yet.
+        key: int64 (n,), the seed of each row's stream; −1: none yet.
         drawn: int64 (n,), episodes begun since.
     """
 
@@ -42,13 +39,13 @@ class EpisodeSeeds:
         """Begin an episode in `rows`.
 
         Args:
-            given: for each row the seed of its game, 0 … 2⁶³−1, which starts the row's stream
-                anew; None: the row's next seed, the first one from the operating system.
+            given: for each row the seed of its game, 0 … 2⁶³−1, which restarts the row's stream;
+                None: the row's next seed, the first one from the operating system.
             rows: int64 (k,), each once.
 
         Returns:
-            The games' seeds, int64 (k,), and numbers to decide the rest of the episodes with,
-            float64 (k, 7) in [0, 1).
+            The games' seeds, int64 (k,), and random numbers for seats and opponents, float64 (k, 7)
+                in [0, 1).
         """
         seeds: Int64 = np.zeros(rows.size, dtype=np.int64)
         digests = []
@@ -70,7 +67,7 @@ class EpisodeSeeds:
 def row_seeds(
     seed: int | Sequence[int | None] | None, rows: Int64, num_rows: int
 ) -> list[int | None]:
-    """Return the meaning of a batch's option `seed` for each of `rows`.
+    """Return the seed of each of `rows` by a batch's option `seed`.
 
     An integer s means s + i for row i; a sequence holds one entry per row of the whole batch; None,
     alone or in the sequence, means the row's next seed.
@@ -92,10 +89,10 @@ def row_seeds(
 
 
 def check_no_options(options: dict[str, Any] | None) -> None:
-    """Refuse options of reset() that it doesn't have.
+    """Refuse unknown options of reset().
 
     Raises:
-        OptionError: there are some.
+        OptionError: there is an option.
     """
     if options:
         names = ", ".join(map(repr, options))
@@ -110,22 +107,23 @@ def episode_infos(
 ) -> list[dict[str, Any]]:
     """Return the entries of the infos at the end of episodes, one dict each, whatever the reward.
 
-    * ``"win_share"``: float64, 1 for a win, 1/k for one shared by k (END-4; of a truncated game by
-      the scores as they stand), 0 for everybody after an illegal action.
+    * ``"win_share"``: float64, 1 for a win, 1/k for a win shared by k seats (END-4; of a truncated
+      game by its current scores), 0 for every seat after an illegal action.
     * ``"own_vp"``, ``"best_other_vp"``: int64; ``"scores"``: int64 (N,), every seat's VP.
-    * ``"seat"``: int64, the seat that the info is for; ``"opponents"``: a list of the names of
-      every seat's player, None at its own.
-    * ``"decisions"``, ``"turns"``: int64, taken and finished by all seats together.
+    * ``"seat"``: int64, the seat of the info; ``"opponents"``: a list of the players' names by
+      seat, None at that seat.
+    * ``"decisions"``, ``"turns"``: int64, number of decisions and finished turns of all seats
+      together.
     * ``"end_reason"``: ``"businesses"``, ``"stops"``, ``"truncated"`` or ``"illegal"``.
 
     Args:
-        state: GAME_DTYPE (k,), the games as they ended.
-        seats: int64 (k,), the seats that the infos are for.
-        names: for each the names of its seats' players.
-        illegal: bool (k,), whether an illegal action has ended the episode.
+        state: GAME_DTYPE (k,), the final positions.
+        seats: int64 (k,), the seats of the infos.
+        names: for each game the players' names by seat.
+        illegal: bool (k,), whether an illegal action ended the episode.
 
     Raises:
-        OptionError: `state` holds no games.
+        OptionError: `state` is not an array of games.
     """
     shares = np.where(illegal, 0.0, results(state)[0][np.arange(len(seats)), seats])
     infos = []
@@ -152,9 +150,7 @@ def episode_infos(
 
 
 def plain(info: dict[str, Any]) -> dict[str, Any]:
-    """Return an info with Python's numbers and lists instead of NumPy's, for loggers that write
-    JSON.
-    """
+    """Return an info with Python's numbers and lists instead of NumPy's, for JSON loggers."""
     return {
         name: value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
         for name, value in info.items()

@@ -1,9 +1,9 @@
-"""The core that the Gymnasium and SB3 environments share: games in which one seat learns and agents
-play the others.
+"""The core of the Gymnasium and SB3 environments: one learner per game, agents at the other
+seats.
 
-A row's episode is a game seen from the learner's seat: its decisions are the steps, and everything
-that the others do in between belongs to the step before. The opponents decide in batches: one call
-for all rows in which the same agent is to act.
+An episode is a game from the learner's view. A step is one decision of the learner, followed by all
+decisions of the opponents up to its next one. Opponents decide in batches: one call per agent for
+all rows in which it is to act.
 """
 
 from __future__ import annotations
@@ -29,17 +29,18 @@ from skyenv.rules.state import NONE
 
 Bool = npt.NDArray[np.bool_]
 AgentSpec: TypeAlias = Agent | Callable[..., Any] | str
-"""A player: an agent, a callable, the name of a built-in one, or an import string ``module:Name``.
-"""
+"""An opponent: an agent, a callable, an agent's name, or an import string ``module:Name``."""
 
 ILLEGAL_REWARD: Final = -1.0
-"""Reward of an illegal action with ``illegal="end"``, as in PettingZoo's usual wrapper."""
+"""Reward of an illegal action with ``illegal="end"``, as in PettingZoo's
+TerminateIllegalWrapper.
+"""
 REPLACEMENT_SALT: Final = 1
-"""Sets the choice of a legal action for an illegal one apart from agents' random numbers."""
+"""Salt of the random replacement of an illegal action, different from those of agents."""
 
 
 class LearnerKeywords(GameKeywords, total=False):
-    """The options of :class:`LearnerGames` that environments of one learner hand on: ``**options:
+    """Options of :class:`LearnerGames` that environments of one learner pass on: ``**options:
     Unpack[LearnerKeywords]``.
     """
 
@@ -54,27 +55,27 @@ class LearnerKeywords(GameKeywords, total=False):
 
 
 class LearnerGames:
-    """`num_games` games, in each of which one seat is the learner's. :meth:`reset` starts them.
+    """A batch of games with one learner's seat in each; :meth:`reset` starts them.
 
     Args:
         num_games: number of rows.
         num_players: 2 to 4.
         side: ``"front"`` or ``"back"`` of the board.
-        opponents: the players of the other seats. One player plays them all. A list is one player
-            per other seat, clockwise from the learner's; or a pool, of which one is drawn for every
-            seat and episode. A player is an agent, a callable, a built-in name or an import string
-            ``module:Name``.
-        opponent_weights: relative frequencies in a pool; None: all alike.
-        pool: whether a list of opponents is a pool; `opponent_weights` and `one_opponent` make it
-            one, too.
+        opponents: the players of the other seats. A single player plays all of them. A list has one
+            player per other seat, clockwise from the learner's; or it is a pool, from which one is
+            drawn for every seat and episode. A player is an agent, a callable, an agent's name or
+            an import string ``module:Name``.
+        opponent_weights: relative frequencies in a pool; None: uniform.
+        pool: whether a list of opponents is a pool; implied by `opponent_weights` and
+            `one_opponent`.
         one_opponent: draw one player of the pool for all other seats of an episode instead of one
-            for each of them.
-        seat: the learner's seat; ``"random"``: drawn for every episode; ``"rotate"``: one further
+            per seat.
+        seat: the learner's seat; ``"random"``: drawn for every episode; ``"rotate"``: the next one
             each episode, beginning with the row's seed modulo the number of players.
         illegal: ``"end"``, ``"raise"`` or ``"random"``, see :meth:`step`.
-        illegal_reward: what an illegal action is paid with ``"end"`` and ``"random"``, −1,000 to
+        illegal_reward: the reward of an illegal action with ``"end"`` and ``"random"``, −1,000 to
             1,000; None: ILLEGAL_REWARD with ``"end"``, else 0.
-        threads: threads to play on; None: a sensible number (see :class:`skyenv.Games`).
+        threads: number of threads; None: automatic (see :class:`skyenv.Games`).
         observation: ``"scaled"``, float32 observations, or ``"codes"``, int16 (see
             :class:`skyenv.Games`).
         options: ``board``, ``max_turns`` and ``reward`` of :class:`skyenv.GameOptions`.
@@ -85,15 +86,15 @@ class LearnerGames:
         illegal, illegal_reward: as given; the reward is a number.
         all_rows: the indices of all rows, int64 (n,).
         learner: int64 (n,), the learner's seat in each row.
-        reward: float64 (n,), what the last :meth:`step` paid: the reward of the learner's seat
-            since its previous decision, or since the beginning of the episode. What an interrupted
-            step (an opponent's error, Ctrl-C) has collected is paid by the next one.
-        action: int64 (n,), what the last :meth:`step` played for the learner; NONE: nothing, as
+        reward: float64 (n,), the reward of the last :meth:`step`: that of the learner's seat since
+            its previous decision, or since the beginning of the episode. The next step pays what an
+            interrupted one (an opponent's error, Ctrl-C) has collected.
+        action: int64 (n,), the learner's action that the last :meth:`step` played; NONE: none, as
             after :meth:`reset` and when an illegal action has ended the episode.
-        done: bool (n,), the row's episode is over.
-        truncated: bool (n,), it is over by truncation (END-5).
-        length: int64 (n,), decisions of the learner in this episode.
-        total: float64 (n,), its rewards in this episode.
+        done: bool (n,), whether the row's episode is over.
+        truncated: bool (n,), whether it was truncated (END-5).
+        length: int64 (n,), the learner's decisions in this episode.
+        total: float64 (n,), the sum of its rewards in this episode.
 
     Raises:
         OptionError: an option has a wrong value.
@@ -154,13 +155,13 @@ class LearnerGames:
         opponent_weights: Sequence[float] | None = None,
         pool: bool = False,
     ) -> None:
-        """Replace the opponents from every row's next episode on; episodes under way keep theirs.
+        """Replace the opponents from every row's next episode on; current episodes keep theirs.
 
         Args:
             opponents, opponent_weights, pool: as for the class.
 
         Raises:
-            OptionError: the numbers of opponents, seats and weights don't fit together.
+            OptionError: the numbers of opponents, seats and weights differ.
             AgentError: an opponent can't be made.
         """
         several = isinstance(opponents, Sequence) and not isinstance(opponents, str)
@@ -170,13 +171,13 @@ class LearnerGames:
         if several and not drawn and len(specs) != others:
             raise OptionError(
                 f"opponents has {len(specs)} entries, but there are {others} other seats; "
-                "pool=True draws of them"
+                "pool=True draws from them"
             )
         given = [1.0] * len(specs) if opponent_weights is None else opponent_weights
         weights = [check_number("each of opponent_weights", one, 0, 1e300) for one in given]
         if len(weights) != len(specs) or not sum(weights) > 0:
             raise OptionError(
-                f"there must be one of opponent_weights for each of the {len(specs)} opponents, "
+                f"opponent_weights must have one number for each of the {len(specs)} opponents, "
                 f"not {len(weights)}, and one above 0"
             )
         agents = [make_agent(spec) for spec in specs]
@@ -193,7 +194,7 @@ class LearnerGames:
 
         Args:
             rows: which rows, int64 (k,).
-            chances: random numbers, float64 (k, at least num_players) in [0, 1).
+            chances: random numbers in [0, 1), float64 (k, at least num_players).
         """
         players, seeds = self.games.num_players, self._seeds
         if self._seat == "rotate":
@@ -220,13 +221,13 @@ class LearnerGames:
         """Start a new episode in `rows` (None: in all), up to the learner's first decision.
 
         Args:
-            seed: an integer s: row i's game gets the seed s + i; a sequence: an entry for every row
-                of the batch, None in it meaning the row's own next seed; None: the rows' own next
-                seeds. A row's own seeds follow from the last seed that it was given.
+            seed: an integer s: row i's game gets the seed s + i; a sequence: a seed per row of the
+                batch, or None for the row's next seed; None: every row's next seed. A row's next
+                seeds follow from the last seed given to it.
             rows: which rows, int64 (k,), each once.
 
         Raises:
-            OptionError: a seed is no non-negative integer, or the sequence has a wrong length.
+            OptionError: a seed is not a non-negative integer, or the sequence has a wrong length.
         """
         rows = self.all_rows if rows is None else rows
         if not rows.size:
@@ -241,13 +242,13 @@ class LearnerGames:
         self._advance(rows)
 
     def step(self, actions: npt.ArrayLike, rows: Int64 | None = None) -> None:
-        """Let the learner act in `rows` (None: in all), and the others up to its next decision or
-        the end.
+        """Play the learner's actions in `rows` (None: all), then the opponents' up to its next
+        decision or the end.
 
-        An action that is not legal in its row raises (``illegal="raise"``); or it ends the row's
-        episode (``"end"``): the game stays where it is, the reward is `illegal_reward`, and the
-        episode has terminated; or a legal action is played instead (``"random"``), each as likely,
-        as the decision's own random number wants it, and `illegal_reward` is added to the reward.
+        An illegal action raises an error (``illegal="raise"``); or it terminates the row's episode
+        with the reward `illegal_reward` and leaves the game as it is (``"end"``); or a uniformly
+        random legal action, by the decision's own random number, replaces it and `illegal_reward`
+        is added to the reward (``"random"``).
 
         Args:
             actions: one action number per row.
@@ -256,8 +257,8 @@ class LearnerGames:
         Raises:
             IllegalActionError: an action is not one of the 103, or it is not legal and
                 ``illegal="raise"``.
-            GameOverError: the episode of one of the rows is over. Both tell the row, and nothing
-                has changed.
+            GameOverError: the episode of a row is over. Both errors name the row; nothing has
+                changed.
         """
         rows = self.all_rows if rows is None else rows
         numbers = whole_numbers("actions", actions, rows.shape, IllegalActionError)
@@ -273,7 +274,7 @@ class LearnerGames:
             uniform = self.games.uniforms(rows[illegal], REPLACEMENT_SALT)
             numbers[illegal] = sample(self.games.mask[rows[illegal]].astype(np.float64), uniform)
         playing = rows[~ending]
-        self.games.step(numbers[~ending], playing)  # which refuses what is left to refuse
+        self.games.step(numbers[~ending], playing)  # which makes the remaining checks
         self._unpaid[rows[illegal]] += self.illegal_reward
         self.action[rows] = np.where(ending, NONE, numbers)
         self._advance(playing)
@@ -285,8 +286,8 @@ class LearnerGames:
         self.truncated[rows] = ended & self.games.truncated[rows]
 
     def _advance(self, rows: Int64) -> None:
-        """Collect what `rows` have rewarded, and let the opponents play there until the learner is
-        to act or the game is over.
+        """Collect the rewards of `rows`, and let the opponents play there until the learner is to
+        act or the game is over.
         """
         games = self.games
         while rows.size:
@@ -326,12 +327,12 @@ class LearnerGames:
         return mask
 
     def scores(self, rows: Int64) -> Int64:
-        """Return the VP of every seat in `rows` as they stand: a new int64 (k, num_players)."""
+        """Return the current VP of every seat in `rows`: a new int64 (k, num_players)."""
         scores: Int64 = self.games.batch.state["score"][rows, : self.games.num_players]
         return scores.astype(np.int64)
 
     def episode_infos(self, rows: Int64) -> list[dict[str, Any]]:
-        """Return what the episodes of `rows` have come to:
+        """Return the results of the episodes of `rows`:
         :func:`skyenv.envs.episodes.episode_infos`.
         """
         names = [[name or "" for name in self.opponents(row)] for row in rows.tolist()]
@@ -340,7 +341,7 @@ class LearnerGames:
 
 
 class LearnerGame(LearnerGames):
-    """A single game: the same as a batch of one, played in a fraction of the time.
+    """A single game with a learner: equal to a batch of one, but several times as fast.
 
     Args:
         num_players, side, options: as for :class:`LearnerGames`.
@@ -389,7 +390,7 @@ class LearnerEnv:
     render_mode: str | None
     _masks: MaskPlace
     _full_infos = False
-    _renderer = Renderer(None)  # Gymnasium 1.1 closes an environment whose options were refused
+    _renderer = Renderer(None)  # Gymnasium 1.1 closes an environment whose constructor failed
 
     def _build(
         self, core: LearnerGames, render_mode: str | None, mask: str = "info", noop: bool = False
@@ -410,7 +411,7 @@ class LearnerEnv:
         self.core.set_opponents(opponents, opponent_weights, pool)
 
     def action_masks(self) -> Mask:
-        """Every row's legal actions, int8 (n, 103); all 0 in a row that is over."""
+        """Return every row's action mask, int8 (n, 103); all 0 in a row that is over."""
         return self._masks.shown(self.core.mask())
 
     def close(self, **_: Any) -> None:
@@ -418,7 +419,7 @@ class LearnerEnv:
         self._renderer.window.close()
 
     def _row(self, row: int) -> tuple[Any, dict[str, Any]]:
-        """Return a row's observation and info, as the single environment has them."""
+        """Return a row's observation and info in the form of the single environment."""
         core, games, seat = self.core, self.core.games, self.core.learner[row]
         rows = core.all_rows[row : row + 1]
         mask = self._masks.shown(games.mask[row] * np.int8(not core.done[row]))
@@ -427,7 +428,7 @@ class LearnerEnv:
         episode: dict[str, Any] = {"scores": core.scores(rows)[0]}
         if core.done[row] or self._full_infos:
             episode = core.episode_infos(rows)[0]
-        if self._full_infos:  # Minari stores no lists
+        if self._full_infos:  # Minari can't store lists
             episode["opponents"] = tuple(episode["opponents"])
         observation = self._masks.observation(vector, mask)
         told = (

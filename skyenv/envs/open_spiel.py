@@ -1,12 +1,10 @@
-"""The game for OpenSpiel: importing this registers it, and
-``pyspiel.load_game("fifth_avenue(players=3)")`` makes it.
+"""The OpenSpiel game, registered on import: ``pyspiel.load_game("fifth_avenue(players=3)")``.
 
 Every card, tile and plot that chance decides is a chance node of its own, in the order of
-:meth:`skyenv.Game.chance_ahead`. OpenSpiel's information state is
-:mod:`skyenv.engine.events`, its
-observation :mod:`skyenv.engine.observation`, returns are the reward "outcome". A state's
-``resample_from_infostate`` draws a determinization with its whole past, so OpenSpiel's searches
-need not cheat. skyenv's agents are :class:`AgentBot`.
+:meth:`skyenv.Game.chance_ahead`. Information states come from :mod:`skyenv.engine.events`,
+observations from :mod:`skyenv.engine.observation`; returns are the reward "outcome". A state's
+``resample_from_infostate`` returns a determinization with its whole history, so OpenSpiel's
+searches use no hidden information. :class:`AgentBot` wraps skyenv's agents.
 """
 
 from __future__ import annotations
@@ -59,13 +57,13 @@ CHANCES_PER_TURN: Final = 2 + MAX_PLAYERS + 2 + 8 * 4
 """Black cards of option D (two, and one for every seat), two tops, and Alea's cards."""
 CHANCES_OF_SETUP_AND_END: Final = 7 * 2 + 20 + MAX_PLAYERS * 9 + 5 + 3
 HIGHEST_PAYOFF: Final = 100.0
-"""In VP: no task pays more, or less than its negative."""
+"""Bound of the absolute payoff of any task, in VP."""
 REMEMBERED: Final = 2 * MAX_PLAYERS
-"""Vectors that an observer remembers: those of all seats, and of the start."""
+"""Size of an observer's cache: the vectors of all seats, and of the start."""
 
 
 def _game_type(information_state: bool, zero_sum: bool = True) -> pyspiel.GameType:
-    """What OpenSpiel is told of the game, with or without an information state."""
+    """Return OpenSpiel's description of the game, with or without an information state."""
     utility = pyspiel.GameType.Utility
     return pyspiel.GameType(
         short_name=SHORT_NAME,
@@ -91,19 +89,18 @@ _NOTHING: Final = base64.b64encode(pickle.dumps({})).decode()
 
 
 class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
-    """The game for some number of players; ``pyspiel.load_game("fifth_avenue(players=3)")`` makes
-    one.
+    """The game in OpenSpiel; ``pyspiel.load_game("fifth_avenue(players=3)")`` creates one.
 
     Args:
         params: ``players`` (2 to 4), ``side`` (``"front"`` or ``"back"``), ``max_turns`` (END-5; 1
-            to 1,000,000), ``task``, a bidding task, which decides the former three, ``position``,
-            the number of its beginning (−1: chance draws one), ``events``, for how many events the
-            information state's tensor has room (0: for all that a game can have), and
-            ``information_state``: False for a game whose type says that it provides none, so that
-            algorithms that prefer it take the observation.
+            to 1,000,000), ``task``, a bidding task, which decides the former three; ``position``,
+            the number of its beginning (−1: chance draws one); ``events``, the room for events in
+            the information state's tensor (0: enough for any game); and ``information_state``:
+            False if the type must not offer one, so that algorithms that prefer it use the
+            observation.
 
     Attributes:
-        table: what all positions of the game share.
+        table: the data that all positions of the game share.
         max_events: the room for events in the information state's tensor.
 
     Raises:
@@ -142,25 +139,25 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
         super().__init__(type_of_game, info, params or {})
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # OpenSpiel's own way makes a game of this class without calling __init__; copies and
-        # pickles are loaded anew instead.
+        # OpenSpiel's default creates a game of this class without calling __init__; copies and
+        # pickles load the game again instead.
         return _load, (str(self),)
 
     def new_initial_state(self) -> FifthAvenueState:
-        """The state before the setup, in which chance begins."""
+        """Return the state before the setup, a chance node."""
         return FifthAvenueState(self)
 
     def max_chance_nodes_in_history(self) -> int:
-        """More chance nodes than this no game has."""
+        """Return an upper bound of the chance nodes in a game."""
         return int(CHANCES_OF_SETUP_AND_END + self._turns * CHANCES_PER_TURN)
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Observer | None:
-        """What a seat sees: with perfect recall its information state, else its observation.
+        """Return an observer: of information states with perfect recall, else of observations.
 
         Returns:
-            None for what there is not: the public part alone, or the private part alone.
+            The observer; None if only the public or only the private part is requested.
         """
-        # From C++, parameters (there are none) come first, if no type is asked for.
+        # C++ passes parameters (there are none) first if no type is requested.
         if iig_obs_type is None or isinstance(iig_obs_type, dict):
             iig_obs_type = pyspiel.IIGObservationType(perfect_recall=False)
         one = pyspiel.PrivateInfoType.SINGLE_PLAYER
@@ -180,38 +177,38 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
 
 
 def _task_of(given: Mapping[str, Any]) -> str | None:
-    """The task that the parameters name, or its beginning; None: whole games are played.
+    """Return the task that the parameters name, or its beginning; None for whole games.
 
     Raises:
-        OptionError: there is no such task or beginning, or no task where there is a position.
+        OptionError: there is no such task or beginning, or a position without a task.
     """
     task = given["task"]
     position = check_integer("position", given["position"], -1, 10**6)
     if not task:
         if position >= 0:
-            raise OptionError("position is that of a task; name the task, too")
+            raise OptionError("position is the number of a task's beginning; name the task, too")
         return None
     check_choice("task", task, tuple(TASKS))
     return task if position < 0 else f"{task}/{position}"
 
 
 def _load(parameters: str) -> FifthAvenueGame:
-    """The game that its text stands for.
+    """Return the game for its text.
 
-    It stands here so that a pickle, wherever it is read, finds the game registered.
+    It is in this module so that unpickling imports it, which registers the game.
     """
     return cast(FifthAvenueGame, pyspiel.load_game(parameters))
 
 
 class Observer:
-    """OpenSpiel's observer: a seat's vector and text of a state.
+    """An observer for OpenSpiel: vector and text of a state for a seat.
 
-    It remembers the latest vectors: OpenSpiel asks for that of the start, whose shape it wants,
-    with every other one, and learners ask for one more than once.
+    It caches the latest vectors: with every vector OpenSpiel also requests that of the start, for
+    its shape, and learners request one several times.
 
     Attributes:
         tensor: float32, as :meth:`set_from` wrote it last.
-        dict: the tensor by its only name.
+        dict: the tensor under its only name.
     """
 
     def __init__(
@@ -226,19 +223,18 @@ class Observer:
         self._vector, self._text = lru_cache(REMEMBERED)(vector), text
 
     def set_from(self, state: FifthAvenueState, player: int) -> None:
-        """Write what a seat sees into the tensor."""
+        """Write a seat's vector into the tensor."""
         self.tensor[:] = self._vector(state.position, player)
 
     def string_from(self, state: FifthAvenueState, player: int) -> str:
-        """What a seat sees, as a text."""
+        """Return a seat's information state or observation as text."""
         return self._text(state.position, player)
 
 
 class FifthAvenueState(pyspiel.State):  # type: ignore[misc]
-    """A state: a decision of a seat, of chance, or the end.
+    """A state in OpenSpiel: a decision of a seat, a chance node, or the end.
 
-    OpenSpiel makes states, and copies them; the Python side of a state is one position that never
-    changes, so a copy shares it.
+    The Python side of a state is one immutable position, which copies share.
 
     Attributes:
         position: the position, :class:`skyenv.histories.states.State`.
@@ -249,21 +245,21 @@ class FifthAvenueState(pyspiel.State):  # type: ignore[misc]
         self.position: State = game.table.start
 
     def current_player(self) -> int:
-        """The seat to act, or OpenSpiel's number for chance or the end."""
+        """Return the seat to act, or OpenSpiel's number for chance or the end."""
         position = self.position
         if position.seat >= 0:
             return position.seat
         return _TERMINAL if position.pending is None else _CHANCE
 
     def is_terminal(self) -> bool:
-        """Whether the game has ended or was truncated."""
+        """Return whether the game has ended or was truncated."""
         return self.position.is_over
 
     def _legal_actions(self, player: int) -> list[int]:
         return self.position.legal if player == self.position.seat else []
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """What chance can decide here, by number, with probabilities."""
+        """Return the possible chance outcomes by number, with probabilities."""
         return self.position.outcomes
 
     def _apply_action(self, action: int) -> None:
@@ -273,8 +269,8 @@ class FifthAvenueState(pyspiel.State):  # type: ignore[misc]
         return self.position.name_of(action) if player == _CHANCE else ACTION_NAMES[action]
 
     def returns(self) -> list[float]:
-        """Every seat's outcome at the end, in a task its payoff; zeros before it, and in a
-        truncated game.
+        """Return every seat's outcome at the end, in a task its payoff; zeros before the end and in
+        a truncated game.
         """
         return self.position.returns()
 
@@ -282,15 +278,15 @@ class FifthAvenueState(pyspiel.State):  # type: ignore[misc]
         return str(self.position)
 
     def resample_from_infostate(self, player_id: int, rng: Callable[[], float]) -> FifthAvenueState:
-        """A determinization, which a seat can't tell from this state: the whole past is drawn anew
-        with it.
+        """Return a determinization that the seat can't tell from this state, with its whole history
+        resampled.
 
         Args:
             player_id: the seat.
-            rng: gives numbers in [0, 1).
+            rng: returns numbers in [0, 1).
 
         Raises:
-            OptionError: chance is to decide here, or there is no such seat.
+            OptionError: the state is a chance node, or there is no such seat.
         """
         position = resampled(self.position, player_id, rng)
         moves: list[str] = []
@@ -307,11 +303,11 @@ class FifthAvenueState(pyspiel.State):  # type: ignore[misc]
         return state
 
     def to_game(self) -> Game:
-        """The game so far as a :class:`skyenv.Game`, of seed None: to look at, to record, or to
-        play on, its chance then being its own.
+        """Return the game so far as a :class:`skyenv.Game` with seed None, to inspect, record or
+        continue with chance of its own.
 
         Raises:
-            OptionError: chance is to decide here.
+            OptionError: the state is a chance node.
         """
         position, options = self.position, self.position.table.options
         if position.pending is not None:
@@ -329,16 +325,18 @@ class FifthAvenueState(pyspiel.State):  # type: ignore[misc]
 
 
 class AgentBot(pyspiel.Bot):  # type: ignore[misc]
-    """A bot that decides as an agent does, from what the seat to act may see; it can play several
-    seats, and keeps no history.
+    """A bot that plays as an agent, from the view of the seat to act; it can play several seats and
+    stores no history.
 
     Args:
         agent: an agent, or what :func:`skyenv.make_agent` takes, such as ``"greedy"``.
-        seed: of the agent's random numbers, at least 0; None takes one from the operating system.
+        seed: seed of the agent's random numbers, at least 0; None takes one from the operating
+            system.
 
     Raises:
         AgentError: there is no such agent.
-        CheckpointError: the checkpoint is missing, damaged, or made for something else.
+        CheckpointError: the checkpoint is missing, damaged, or made for another kind of game or
+            agent.
         ValueError: the seed is negative.
     """
 
@@ -348,7 +346,7 @@ class AgentBot(pyspiel.Bot):  # type: ignore[misc]
         self._generator = np.random.default_rng(seed)
 
     def step(self, state: FifthAvenueState) -> int:
-        """The agent's action.
+        """Return the agent's action.
 
         Raises:
             AgentError: no seat is to act, or the agent's answer isn't a legal action.
@@ -362,7 +360,7 @@ class AgentBot(pyspiel.Bot):  # type: ignore[misc]
         return int(checked_actions(self.agent, decisions)[0])
 
     def restart_at(self, state: FifthAvenueState) -> None:
-        """Begin at a state: nothing to do."""
+        """Begin at a state; nothing to do, as the bot stores no history."""
 
 
 pyspiel.register_game(_game_type(information_state=True), FifthAvenueGame)

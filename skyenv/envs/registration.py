@@ -1,8 +1,8 @@
-"""Making the environments known to Gymnasium and PettingZoo.
+"""Registration of the environments with Gymnasium and PettingZoo.
 
-``import skyenv`` imports this module, so that ``gymnasium.make(ENV_ID)`` and
-``pettingzoo.make("aec", AEC_ID)`` work after it. A process that has not imported it, such as a
-worker that was given the id alone, doesn't know them.
+``import skyenv`` imports this module; ``gymnasium.make(ENV_ID)`` and ``pettingzoo.make("aec",
+AEC_ID)`` then work. They fail in a process that has not imported it, such as a worker that received
+the id alone.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from skyenv.engine.options import DEFAULT_MAX_TURNS
 from skyenv.rules.components import MAX_PLAYERS
 
 ENV_ID = "skyenv/FifthAvenue-v0"
-"""Gymnasium's id, for ``gymnasium.make`` and ``gymnasium.make_vec``; ``"skyenv:" + ENV_ID`` where
-skyenv isn't imported yet.
+"""Gymnasium's id, for ``gymnasium.make`` and ``gymnasium.make_vec``; ``"skyenv:" + ENV_ID`` imports
+skyenv first.
 """
 UNMASKED_ID = "skyenv/FifthAvenueUnmasked-v0"
-"""The same with ``illegal="random"``, for programs that don't mask and take nothing but an id."""
+"""The id with ``illegal="random"``, for programs without masks that take nothing but an id."""
 MAX_EPISODE_STEPS: Final = most_decisions(MAX_PLAYERS, DEFAULT_MAX_TURNS)
-"""More steps no episode has, unless `max_turns` was raised: libraries size their memory by it."""
+"""Upper bound of an episode's steps with the default `max_turns`; libraries size buffers by it."""
 AEC_ID = "skyenv/fifth_avenue_v0"
 """PettingZoo's id, for ``pettingzoo.make("aec", AEC_ID)``, and with ``"parallel"``."""
 

@@ -1,4 +1,4 @@
-"""Pictures of the games in a batch, for the environments' render()."""
+"""Rendering of the games in a batch, for the environments' render()."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _MODULES = {"human": (*PIXELS, "pygame"), "rgb_array": PIXELS}
 
 
 class Renderer:
-    """The environments' render(): rows of games, each as a seat sees it.
+    """A renderer of a batch's rows, each as a seat sees it.
 
     Args:
         render_mode: None or one of RENDER_MODES.
 
     Attributes:
-        mode: as `render_mode` was given.
-        window: the window of the mode ``"human"``; it opens with the first picture.
+        mode: `render_mode` as given.
+        window: the window of the mode ``"human"``, opened with the first picture.
 
     Raises:
         OptionError: there is no such mode.
@@ -39,11 +39,11 @@ class Renderer:
         self.window = Window()
 
     def render(self, games: Games, row: int, seat: int) -> RGB | str | None:
-        """Return a row's picture, as a seat sees it.
+        """Return a row's picture as a seat sees it.
 
         Returns:
-            Text (mode ``"ansi"``) or pixels, uint8 (height, RENDER_WIDTH, 3), of one size for all
-            positions of a kind of game (``"rgb_array"``); None without a mode and in the mode
+            Text (mode ``"ansi"``) or pixels, uint8 (height, RENDER_WIDTH, 3), the same size for all
+                positions of a kind of game (``"rgb_array"``); None without a mode and in the mode
             ``"human"``, which shows row 0 in a window.
 
         Raises:

@@ -21,20 +21,20 @@ with needs_extra("train"):
 
 
 class SkyenvVecEnv(LearnerEnv, VecEnv):
-    """`num_envs` games in which one seat learns and a pool of agents plays the others.
+    """A vector of games in which one seat learns and a pool of agents plays the others.
 
-    A step is one decision of the learner in every row; the others are asked in batches. A finished
-    row is reset in the same step. The info of a finished row holds ``"terminal_observation"``,
-    ``"TimeLimit.truncated"``, ``"episode"`` (``r``, ``l`` and ``t`` of SB3's Monitor, so no such
-    wrapper is needed), and what the episode came to: ``"win_share"``, ``"own_vp"``, ``"opponents"``
-    and the others of :func:`skyenv.envs.episodes.episode_infos`. The seeds, which decide every
-    hidden card, are no part of it: ``core.games.seeds`` has those of the games under way, and
+    A step is one decision of the learner in every row; opponents decide in batches. A finished row
+    is reset in the same step. The info of a finished row holds ``"terminal_observation"``,
+    ``"TimeLimit.truncated"``, ``"episode"`` (``r``, ``l`` and ``t`` of SB3's Monitor, so that
+    wrapper is not needed), and the episode's results: ``"win_share"``, ``"own_vp"``,
+    ``"opponents"`` and the others of :func:`skyenv.envs.episodes.episode_infos`. It omits the
+    seeds, which decide every hidden card: ``core.games.seeds`` has those of the current games,
     ``core.games.finished.seed`` that of each row's latest finished game.
 
     An illegal action (of the 103) ends its row's episode with reward −1; with ``illegal="raise"``
     it raises IllegalActionError with the row. Algorithms without masks (DQN, A2C, PPO) play whole
-    games with ``illegal="random"``: a random legal action is played in its place, and every info's
-    ``"action"`` is the action that was played. MaskablePPO asks for the masks and makes none.
+    games with ``illegal="random"``: a random legal action replaces an illegal one, and every info's
+    ``"action"`` is the action played. MaskablePPO requests the masks and plays legal actions only.
 
     Args:
         num_envs: number of games.
@@ -43,18 +43,18 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
         render_mode: ``"rgb_array"``: :meth:`render` returns all rows' pictures as one, as their
             learners see them; ``"human"``: it shows the first row in a window; both need the extra
             ``[pictures]``. ``"ansi"``: ``env_method("render")`` returns one text per row.
-        seed: row i's first game gets the seed ``seed`` + i, everything later follows; None: the
-            system's entropy.
-        threads: threads to play on; None: a sensible number (see :class:`skyenv.Games`).
+        seed: row i's first game gets the seed ``seed`` + i, from which all later ones follow; None:
+            the system's entropy.
+        threads: number of threads; None: automatic (see :class:`skyenv.Games`).
         opponents, opponent_weights, pool, one_opponent: the players of the other seats: one player
             for all of them; a list with one per other seat, clockwise from the learner's; or with
-            ``pool=True`` a list of which one is drawn for every row, seat and episode
+            ``pool=True`` a list from which one is drawn for every row, seat and episode
             (:class:`skyenv.envs.learner.LearnerGames`).
-        illegal, illegal_reward: ``"end"``, ``"raise"`` or ``"random"``, see above, and what an
-            illegal action is paid with the first (−1) and the last (0) of them.
+        illegal, illegal_reward: ``"end"``, ``"raise"`` or ``"random"``, see above, and the reward
+            of an illegal action with ``"end"`` (default −1) and ``"random"`` (default 0).
         seat: the learner's seat; ``"rotate"``, the default: the next one each episode, beginning
             with the row's seed modulo the number of players; ``"random"``: drawn for every episode.
-        observation: what observations are, here and in the spaces: ``"scaled"``, float32, or
+        observation: the form of observations and their space: ``"scaled"``, float32, or
             ``"codes"``, int16 (see :class:`skyenv.Games`).
         board, max_turns, reward: as for :class:`skyenv.GameOptions`.
 
@@ -102,7 +102,7 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
         return self.core.observation()
 
     def step_async(self, actions: npt.NDArray[np.int64]) -> None:
-        """Keep the actions, integers (num_envs,), for :meth:`step_wait`."""
+        """Store the actions, integers (num_envs,), for :meth:`step_wait`."""
         self._actions = actions
 
     def step_wait(
@@ -110,7 +110,7 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
     ) -> tuple[
         npt.NDArray[Any], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]
     ]:
-        """Take the decisions, and reset the rows that are finished.
+        """Play the stored actions, and reset the rows that are finished.
 
         Returns:
             Observations, float32 or int16 (num_envs, OBSERVATION_SIZE); rewards, float32
@@ -151,7 +151,7 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
     # ---- what SB3 asks of the single environments, answered from the batch ----
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Every asked row's ``action_masks`` (a function) or ``render_mode``.
+        """Return ``action_masks`` (a function) or ``render_mode`` of the rows.
 
         Raises:
             AttributeError: for any other name; :attr:`core` has seats, seeds and opponents.
@@ -161,12 +161,10 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
             return [lambda row=row: self.core.mask(np.array([row]))[0] for row in rows]
         if attr_name == "render_mode":
             return [self.render_mode for _ in rows]
-        raise AttributeError(f"the rows have no attribute {shown(attr_name)}; look at env.core")
+        raise AttributeError(f"the rows have no attribute {shown(attr_name)}; see env.core")
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Raise AttributeError: the rows of a batch have no attributes of their own that could be
-        set.
-        """
+        """Raise AttributeError: the rows of a batch have no attributes of their own."""
         raise AttributeError(
             f"attribute {shown(attr_name)} can't be set: the rows are one batch; set_opponents() "
             "replaces the opponents"
@@ -175,7 +173,7 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
     def env_method(
         self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any
     ) -> list[Any]:
-        """What ``action_masks`` or ``render`` returns in each of the asked rows.
+        """Return the results of ``action_masks`` or ``render`` for the rows.
 
         Raises:
             AttributeError: for any other method.
@@ -188,13 +186,15 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
         raise AttributeError(f"the rows have no method {shown(method_name)}")
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Any = None) -> list[bool]:
-        """True for SB3's Monitor, whose "episode" entries this environment makes itself; else
+        """Return True for SB3's Monitor, whose "episode" entries this environment provides; else
         False.
         """
         return [wrapper_class is Monitor for _ in self._get_indices(indices)]
 
     def get_images(self) -> Sequence[Any]:
-        """Every row's pixels, uint8 (height, width, 3), in the mode ``"rgb_array"``, else None."""
+        """Return every row's pixels, uint8 (height, width, 3), in the mode ``"rgb_array"``, else
+        None.
+        """
         is_drawn = self.render_mode == "rgb_array"
         return [self._picture(row) if is_drawn else None for row in range(self.num_envs)]
 

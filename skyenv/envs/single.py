@@ -1,6 +1,4 @@
-"""``gymnasium.make("skyenv/FifthAvenue-v0")``: one learner at the table, the other seats played by
-agents.
-"""
+"""The Gymnasium environment ``skyenv/FifthAvenue-v0``: one learner, agents at the other seats."""
 
 from __future__ import annotations
 
@@ -20,51 +18,47 @@ from skyenv.envs.spaces import action_space
 class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
     """One seat's view of a game of Fifth Avenue.
 
-    A step is one decision of the learner; what the others do until its next decision belongs to the
-    step. The observation is its seat's vector, float32 or int16 (OBSERVATION_SIZE,), or a dict of
-    it and the mask (`mask`); the action one of the 103 numbers; the reward the sum of all that its
-    seat was rewarded since its previous decision. An episode terminates when the game ends and is
-    truncated when the game is (END-5).
+    A step is one decision of the learner, with the other seats' decisions up to its next one. The
+    observation is the seat's vector, float32 or int16 (OBSERVATION_SIZE,), or a dict of it and the
+    mask (`mask`). The action is a number from 0 to 102. The reward is the sum of the seat's rewards
+    since its previous decision. An episode terminates or is truncated (END-5) with its game.
 
     ``info`` holds ``"action_mask"``, int8 (103,), 1 for a legal action, all 0 after the end,
     ``"seat"``, int64, the learner's seat in this episode, and ``"scores"``, int64 (num_players,),
-    every seat's VP as they stand. When the episode is over, it also holds
-    what it came to: ``"win_share"``, ``"own_vp"`` and the others of
-    :func:`skyenv.envs.episodes.episode_infos`. :meth:`action_masks` gives the mask to sb3-contrib.
-    The game's seed, which decides every hidden card, is no part of it; ``core.games.seeds[0]`` has
-    it.
+    every seat's current VP. When the episode is over, it also holds the results: ``"win_share"``,
+    ``"own_vp"`` and the others of :func:`skyenv.envs.episodes.episode_infos`. :meth:`action_masks`
+    returns the mask for sb3-contrib. ``info`` omits the game's seed, which decides every hidden
+    card; ``core.games.seeds[0]`` has it.
 
-    An illegal action (of the 103) ends the episode: it terminates with reward −1, and the game
-    stays where it was. With ``illegal="raise"`` it raises IllegalActionError instead and nothing
-    changes. With ``illegal="random"`` a random legal action is played in its place, which the
-    game's seed decides, and ``info["action"]`` is always the action that was played, −1 after
-    reset. Anything but the number of one of the 103 actions always raises IllegalActionError, an
-    action after the end GameOverError.
+    An illegal action (of the 103) terminates the episode with reward −1; the game does not change.
+    With ``illegal="raise"`` it raises IllegalActionError instead and nothing changes. With
+    ``illegal="random"`` a random legal action replaces it, decided by the game's seed;
+    ``info["action"]`` is the action played, −1 after reset. Anything but a number from 0 to 102
+    always raises IllegalActionError, an action after the end GameOverError.
 
-    ``reset(seed=s)`` starts the game with the seed s; ``reset()`` goes on with seeds that follow
+    ``reset(seed=s)`` starts the game with seed s; ``reset()`` takes the next seed, which follows
     from the last one given.
 
     Args:
         num_players: 2, 3 or 4.
         side: ``"front"`` or ``"back"`` of the board.
-        mask, noop: where the mask is given, and what it allows after the end:
+        mask, noop: the place of the mask, and its content after the end:
             :class:`skyenv.envs.spaces.MaskPlace`.
-        full_infos: whether every info has what the last one has of the episode, by the scores as
-            they stand (``"opponents"`` as a tuple): some libraries want infos with the same
-            entries.
-        illegal: what an illegal action does: ``"end"``, ``"raise"`` or ``"random"``.
-        illegal_reward: its reward with ``"end"``, by default −1, and what is added to the reward
-            with ``"random"``, by default 0.
+        full_infos: whether every info has the entries of the last one, by the current scores
+            (``"opponents"`` as a tuple), for libraries that require equal keys.
+        illegal: the effect of an illegal action: ``"end"``, ``"raise"`` or ``"random"``.
+        illegal_reward: its reward with ``"end"`` (default −1), or an addition to the reward with
+            ``"random"`` (default 0).
         render_mode: ``"ansi"``: :meth:`render` returns the text picture; ``"rgb_array"``: pixels,
             uint8 (height, width, 3); ``"human"``: every position is shown in a window. Pictures
-            show what the learner may know. The last two need the extra ``[pictures]``.
+            hide what the learner can't know. The last two need the extra ``[pictures]``.
         opponents, opponent_weights, pool, one_opponent: the players of the other seats: one player
             for all of them; a list with one per other seat, clockwise from the learner's; or with
-            ``pool=True`` a list of which one is drawn for every seat and episode
+            ``pool=True`` a list from which one is drawn for every seat and episode
             (:class:`skyenv.envs.learner.LearnerGames`).
         seat: the learner's seat; ``"random"``: drawn for every episode; ``"rotate"``: the next one
             each episode.
-        observation: what observations are, here and in the spaces: ``"scaled"``, float32, or
+        observation: the form of observations and their space: ``"scaled"``, float32, or
             ``"codes"``, int16 (see :class:`skyenv.Games`).
         board, max_turns, reward: as for :class:`skyenv.GameOptions`.
 
@@ -98,17 +92,17 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Start a game, up to the learner's first decision.
+        """Start a game and play up to the learner's first decision.
 
         Args:
             seed: the seed of the game; None: the next one.
-            options: none are known.
+            options: none or empty.
 
         Returns:
             The observation and the info.
 
         Raises:
-            OptionError: `seed` is not a non-negative integer, or there are options.
+            OptionError: `seed` is not a non-negative integer, or an option was given.
         """
         check_no_options(options)
         super().reset(seed=seed)
@@ -118,7 +112,7 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
         return self._row(0)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Take the learner's decision and let the others play up to its next one, or to the end.
+        """Play the learner's action, then the others' up to its next decision or the end.
 
         Args:
             action: the number of an action, any integer type.
@@ -141,8 +135,8 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
         return observation, float(core.reward[0]), terminated, truncated, info
 
     def action_masks(self) -> npt.NDArray[np.int8]:
-        """The learner's legal actions, int8 (103,), all 0 after the end; sb3-contrib asks for this
-        method.
+        """Return the learner's action mask, int8 (103,), all 0 after the end; sb3-contrib calls
+        this method.
         """
         return self._masks.shown(self.core.mask()[0])
 

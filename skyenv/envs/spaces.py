@@ -1,8 +1,8 @@
-"""Spaces that all interfaces share, and the place of the mask of legal actions: in the observation
-or in the infos.
+"""Observation and action spaces, and the place of the action mask.
 
-Libraries look in different places: PettingZoo's own and RLlib's in the observation, which is a dict
-then; TorchRL, AgileRL and SuperSuit's wrappers of plain observations in the infos.
+Libraries expect the mask in different places. PettingZoo's and RLlib's examples read it from the
+observation, which is a dict; TorchRL, AgileRL and SuperSuit's wrappers of plain observations from
+the infos.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from skyenv.rules.actions import NUM_ACTIONS
 
 Mask = npt.NDArray[np.int8]
 ACTION_MASK: Final = "action_mask"
-"""The mask's key, wherever it stands."""
+"""The mask's key, in observations and infos."""
 _KEYS: Final = {"observation": "observation", "info": None, "rllib": "observations"}
-"""For every place the key of the vector in an observation that is a dict; None: observations are
-vectors, and the mask stands in the infos.
+"""For every place of the mask the vector's key in dict observations; None: observations are
+vectors, and infos hold the mask.
 """
 
 
@@ -39,7 +39,7 @@ def observation_space(observation: str = SCALED) -> spaces.Space[npt.NDArray[Any
 
 
 def in_one_line(space: spaces.Space[Any]) -> spaces.Space[Any]:
-    """Return a space whose text is one line: of the upper bounds it has the range."""
+    """Return a space with a one-line repr, which has the range of the upper bounds."""
     boxes: Any = space.values() if isinstance(space, spaces.Dict) else [space]
     for box in boxes:
         lowest, highest = np.min(box.high), np.max(box.high)
@@ -60,11 +60,10 @@ class MaskPlace:
         mask: ``"observation"``: observations are dicts of ``"observation"`` and ``"action_mask"``;
             ``"info"``: observations are vectors, and infos have ``"action_mask"``; ``"rllib"``:
             dicts of ``"observations"`` and ``"action_mask"``, as RLlib's masking modules require.
-        noop: where there is nothing to decide (the game is over, or another agent is to act) the
-            mask allows action 0 instead of no action at all: a softmax or maximum over actions
-            masked with −∞ is NaN or −∞ if none is allowed. Action 0 does nothing in a finished row
-            that is about to be reset (NEXT_STEP), nor for a parallel agent that is not to act;
-            elsewhere an action after the end is an error as before.
+        noop: whether an otherwise empty mask (the game is over, or another agent is to act) allows
+            action 0, so that a softmax or maximum over masked logits stays finite. Action 0 has no
+            effect in a finished row that is about to be reset (NEXT_STEP), nor for a parallel agent
+            that is not to act; elsewhere an action after the end remains an error.
 
     Raises:
         OptionError: an option has a wrong value.
@@ -75,14 +74,14 @@ class MaskPlace:
         self._noop = check_flag("noop", noop)
 
     def space(self, vector: spaces.Space[Any]) -> spaces.Space[Any]:
-        """Return the space of observations whose vectors are of the space `vector`."""
+        """Return the space of observations with vectors of the space `vector`."""
         if self._key is None:
             return vector
         mask = spaces.Box(low=0, high=1, shape=(NUM_ACTIONS,), dtype=np.int8)
         return spaces.Dict({self._key: vector, ACTION_MASK: mask})
 
     def shown(self, mask: Mask) -> Mask:
-        """Return legal actions, int8 (…, 103), as they are shown; ``noop`` writes into `mask`."""
+        """Return the mask to show, int8 (…, 103); ``noop`` writes into `mask`."""
         if self._noop:
             mask[..., 0] |= ~mask.any(axis=-1)
         return mask
@@ -94,5 +93,5 @@ class MaskPlace:
         return vector if self._key is None else {self._key: vector, ACTION_MASK: mask}
 
     def info(self, mask: Mask) -> dict[str, Any]:
-        """Return what an info has of the mask: the entry of `mask`, or nothing."""
+        """Return the mask's entry of an info, or an empty dict."""
         return {ACTION_MASK: mask} if self._key is None else {}

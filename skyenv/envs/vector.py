@@ -1,6 +1,4 @@
-"""``gymnasium.make_vec("skyenv/FifthAvenue-v0", num_envs=N)``: a native vector environment on the
-batch engine.
-"""
+"""The native Gymnasium vector environment: ``gymnasium.make_vec("skyenv/FifthAvenue-v0")``."""
 
 from __future__ import annotations
 
@@ -22,26 +20,26 @@ from skyenv.envs.spaces import action_space, in_one_line
 from skyenv.errors import IllegalActionError, OptionError
 
 Observations = Any
-"""float32, or int16 with ``observation="codes"``; or a dict of it and the masks."""
+"""An array, float32, or int16 with ``observation="codes"``; or a dict of it and the masks."""
 
 
 class FifthAvenueVectorEnv(
     LearnerEnv, gymnasium.vector.VectorEnv[Observations, npt.NDArray[np.int64], npt.NDArray[Any]]
 ):
-    """`num_envs` games as one: row i is what :class:`skyenv.envs.single.FifthAvenueEnv` would be
-    with row i's seed.
+    """A vector of games: row i equals a :class:`skyenv.envs.single.FifthAvenueEnv` with row i's
+    seed.
 
     ``info["action_mask"]``, int8 (num_envs, 103), ``info["seat"]``, int64 (num_envs,), and
-    ``info["scores"]``, every seat's VP, int64 (num_envs, num_players), tell of the position that
-    the observation shows; as usual a bool array ``"_action_mask"`` … says which
-    rows have an entry (all). The games' seeds, which decide every hidden card, are no part of it;
-    ``core.games.seeds`` has them. Rows whose episode has just ended tell what it came to:
-    ``"win_share"``, ``"own_vp"`` and the others of :func:`skyenv.envs.episodes.episode_infos`.
+    ``info["scores"]``, every seat's VP, int64 (num_envs, num_players), describe the same position
+    as the observation. As usual, bool arrays ``"_action_mask"`` … mark the rows that have an entry
+    (all). Infos omit the seeds, which decide every hidden card; ``core.games.seeds`` has them. Rows
+    whose episode has just ended have its results: ``"win_share"``, ``"own_vp"`` and the others of
+    :func:`skyenv.envs.episodes.episode_infos`.
 
     A finished row is reset in the same step, with the end in ``info["final_obs"]`` and
-    ``info["final_info"]`` (``SAME_STEP``: take it, no mask is ever empty then); in the next step,
+    ``info["final_info"]`` (``SAME_STEP``, recommended: no mask is ever empty); in the next step,
     which ignores its action (``NEXT_STEP``, the default); or by the user alone (``DISABLED``). In
-    the last two a finished row's mask is all 0, unless ``noop=True`` lets it allow action 0.
+    the last two a finished row's mask is all 0, or allows action 0 with ``noop=True``.
 
     Args:
         num_envs: number of games.
@@ -52,10 +50,10 @@ class FifthAvenueVectorEnv(
         render_mode: ``"ansi"``: :meth:`render` returns one text picture per row; ``"rgb_array"``:
             pixels of every row; ``"human"``: it shows the first row in a window. The last two need
             the extra ``[pictures]``.
-        autoreset_mode: when a finished row is reset: an AutoresetMode or its value.
-        max_episode_steps: what Gymnasium gives, MAX_EPISODE_STEPS.
-        threads: threads to play on; None: a sensible number (see :class:`skyenv.Games`).
-        observation: what observations are, here and in the spaces: ``"scaled"``, float32, or
+        autoreset_mode: the time of a finished row's reset, an AutoresetMode or its value.
+        max_episode_steps: MAX_EPISODE_STEPS, as Gymnasium passes it; no other value.
+        threads: number of threads; None: automatic (see :class:`skyenv.Games`).
+        observation: the form of observations and their space: ``"scaled"``, float32, or
             ``"codes"``, int16 (see :class:`skyenv.Games`).
         opponents, opponent_weights, pool, one_opponent, seat, board, max_turns, reward: as for the
             single environment.
@@ -84,7 +82,7 @@ class FifthAvenueVectorEnv(
         **options: Unpack[LearnerKeywords],
     ) -> None:
         if max_episode_steps not in (None, MAX_EPISODE_STEPS):
-            raise OptionError("max_episode_steps is nothing to choose; max_turns makes games short")
+            raise OptionError("max_episode_steps can't be changed; max_turns shortens games")
         self._build(
             LearnerGames(num_envs, num_players, side, threads=threads, **options),
             render_mode,
@@ -136,8 +134,8 @@ class FifthAvenueVectorEnv(
     def step(
         self, actions: npt.ArrayLike
     ) -> tuple[Observations, npt.NDArray[np.float64], Bool, Bool, dict[str, Any]]:
-        """Take every row's decision; what then happens to finished rows is the autoreset mode's
-        choice (see the class).
+        """Play an action in every row; the autoreset mode decides about finished rows (see the
+        class).
 
         Args:
             actions: one action per row, integers (num_envs,).
@@ -173,7 +171,7 @@ class FifthAvenueVectorEnv(
         return observations, rewards, terminations, truncations, {**ends, **infos}
 
     def render(self) -> tuple[Any, ...] | None:
-        """Every row as its learner sees it.
+        """Render every row as its learner sees it.
 
         Returns:
             For every row text (mode ``"ansi"``) or pixels, uint8 (height, width, 3)

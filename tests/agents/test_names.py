@@ -98,7 +98,7 @@ def test_other_specifications(spec: Any, kind: type[Agent], name: str) -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("gready", r"'gready'; there are appraiser, .*ismcts-100, rollout-50ms.*module:Name"),
+        ("gready", r"'gready'; choose from appraiser, .*ismcts-100, rollout-50ms.*module:Name"),
         ("Random", "unknown agent 'Random'"),
         ("greedy-9", "'greedy-9': greedy has no variants"),
         (object, "an agent is an Agent"),
@@ -115,10 +115,10 @@ def test_other_specifications(spec: Any, kind: type[Agent], name: str) -> None:
         ("test_names:number", "an agent is an Agent"),
         (7, "an agent is an Agent"),
         (None, "an agent is an Agent"),
-        (Agent, "class Agent can't be made without arguments"),
-        (NeedsArguments, "class NeedsArguments can't be made without arguments"),
-        ("test_names:Leaving", "class Leaving can't be made .*: SystemExit: 0"),
-        (Failing, "class Failing can't be made .*: RuntimeError: no licence here"),
+        (Agent, "class Agent can't be constructed without arguments"),
+        (NeedsArguments, "class NeedsArguments can't be constructed without arguments"),
+        ("test_names:Leaving", "class Leaving can't be constructed .*: SystemExit: 0"),
+        (Failing, "class Failing can't be constructed .*: RuntimeError: no licence here"),
     ],
 )
 def test_wrong_specifications(spec: Any, message: str) -> None:
@@ -261,12 +261,12 @@ def test_a_package_of_somebody_else_brings_agents_by_name(tmp_path: Path) -> Non
     for name, part in {
         "broken": "can't be imported from timid_agents:Nothing",
         "dated": "can't be imported from .*: RuntimeError: this release needs another Python",
-        "paid": r"'paid' \(timid_agents:PaidAgent\) can't be made.*LookupError: no licence",
-        "timid-late": "'timid-late' .*can't be made.*ValueError",
-        "some.paid": "'some.paid' .*can't be made.*LookupError: no licence",
+        "paid": r"'paid' \(timid_agents:PaidAgent\) can't be constructed.*LookupError: no licence",
+        "timid-late": "'timid-late' .*can't be constructed.*ValueError",
+        "some.paid": "'some.paid' .*can't be constructed.*LookupError: no licence",
     }.items():
         assert re.search(part, said[name]), said[name]
     assert done.stderr.splitlines() == [
-        f"skyenv: {name} of the package timid-agents is called timid-agents/{name}"
+        f"skyenv: {name} of the package timid-agents is named timid-agents/{name}"
         for name in ("greedy", "npz")
     ]

@@ -107,5 +107,5 @@ def test_no_file_is_replaced_that_was_not_to_be(
     Path("kept").write_text("what took a night")
     assert main(words) == BAD_DATA
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.endswith("error: kept: File exists; --replace replaces it")
+    assert line.endswith("error: kept: File exists; use --replace to overwrite it")
     assert Path("kept").read_text() == "what took a night"

@@ -1,18 +1,17 @@
 """The page: games played, watched and replayed in a browser.
 
-* :mod:`~skyenv.page.session`: a game with people and agents at its table;
-  :mod:`~skyenv.page.payloads`: what a seat is told of it
-* :mod:`~skyenv.page.catalogue`: the agents that can be chosen; :mod:`~skyenv.page.hints`: what one
-  would do and how sure it is
-* :mod:`~skyenv.page.replays`, :mod:`~skyenv.page.chart`: recorded games, to be looked at step by
-  step
-* :mod:`~skyenv.page.export`: a replay in one file; needs no web framework
-* :mod:`~skyenv.page.storage`: SQLite; :mod:`~skyenv.page.game_server`: all sessions of a server,
-  and who may do what
-* :mod:`~skyenv.page.people`: who is there, who takes over, games made from others
-* :mod:`~skyenv.page.addresses`: where to listen and what to be called
-* :mod:`~skyenv.page.routes`: addresses, by the page's parts; :mod:`~skyenv.page.requests`: what a
-  request says, checked; :mod:`~skyenv.page.web`: what all requests go through. These alone know the
-  web framework
+* :mod:`~skyenv.page.session`: a game with people and agents;
+  :mod:`~skyenv.page.payloads`: the JSON that a seat receives
+* :mod:`~skyenv.page.catalogue`: the agents on offer; :mod:`~skyenv.page.hints`: their moves and
+  hints
+* :mod:`~skyenv.page.replays`, :mod:`~skyenv.page.chart`: recorded games, step by step
+* :mod:`~skyenv.page.export`: a replay in one HTML file; needs no web framework
+* :mod:`~skyenv.page.storage`: the SQLite database; :mod:`~skyenv.page.game_server`: all games of
+  a server, with permissions
+* :mod:`~skyenv.page.people`: presence, changes of player, rematches and takebacks
+* :mod:`~skyenv.page.addresses`: listening addresses and host names
+* :mod:`~skyenv.page.routes`: the URLs, by parts of the page; :mod:`~skyenv.page.requests`: reading
+  and checking of requests; :mod:`~skyenv.page.web`: the ASGI application. Only these modules use
+  the web framework
 * :mod:`~skyenv.page.commands`: ``python -m skyenv play`` and ``python -m skyenv export``
 """

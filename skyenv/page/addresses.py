@@ -1,4 +1,4 @@
-"""Addresses to listen on and names to be called by, however they are written."""
+"""Addresses that a server listens on, and host names that requests may use."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _PUBLIC: Final = re.compile(r"(?=.{1,253}(:|$))[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{
 
 
 def public_name(name: str) -> str:
-    """The name of a reverse proxy with HTTPS as browsers write it: without the usual port.
+    """Return the host name of an HTTPS reverse proxy without the default port.
 
     Raises:
-        OptionError: it is no such name.
+        OptionError: `name` is no host name.
     """
     if not _PUBLIC.fullmatch(name.lower()):
         raise OptionError(
@@ -29,30 +29,30 @@ def public_name(name: str) -> str:
 
 
 def address_to_listen_on(host: str) -> str:
-    """The address that is meant, in its usual form: ``127.0.0.1`` for ``127.1``, ``0x7f.1`` or
+    """Return an address in its canonical form: ``127.0.0.1`` for ``127.1``, ``0x7f.1`` or
     ``localhost.``.
 
     Raises:
-        OptionError: there is no such address; nothing at all would mean all of this machine's.
+        OptionError: there is no such address, or it is empty, which would mean all interfaces.
     """
     name = host.strip().removeprefix("[").removesuffix("]").rstrip(".")
     if not name:
         raise OptionError(
-            "host must be an address such as 127.0.0.1, or 0.0.0.0 for all of this machine's, not "
+            "host must be an address such as 127.0.0.1, or 0.0.0.0 for all interfaces, not "
             f"{shown(host)}"
         )
     try:
         found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
     except (OSError, ValueError) as error:
-        what = error.strerror if isinstance(error, OSError) else "it is no name"
+        what = error.strerror if isinstance(error, OSError) else "not a host name"
         raise OptionError(f"can't listen on {shown(host)}: {what}") from error
-    # Browsers try both; others expect the old one.
+    # Browsers try both; other clients expect IPv4.
     *_, place = min(found, key=lambda one: one[0] != socket.AF_INET)
     return str(ipaddress.ip_address(place[0]))
 
 
 def is_loopback(address: str) -> bool:
-    """Whether an address in its usual form leads from this machine to itself."""
+    """Return whether an address in its canonical form is a loopback address."""
     try:
         found = ipaddress.ip_address(address)
     except ValueError:
@@ -62,8 +62,8 @@ def is_loopback(address: str) -> bool:
 
 
 def names_of(host: str) -> list[str] | None:
-    """The names by which browsers may call a server that listens there; None: any, as nobody knows
-    how others reach this machine.
+    """Return the host names allowed for a server that listens on `host`; None: any, as the names
+    by which other machines reach this one are unknown.
 
     Raises:
         OptionError: as for :func:`address_to_listen_on`.
@@ -77,8 +77,8 @@ def names_of(host: str) -> list[str] | None:
 
 
 def is_called(header: str | None, names: Collection[str]) -> bool:
-    """Whether a request's ``Host`` is one of the names, with any port, or a loopback address, which
-    no other site has.
+    """Return whether a request's ``Host`` is one of the names, with any port, or a loopback
+    address, which no other site has.
     """
     match = _CALLED.fullmatch(header or "")
     if match is None:

@@ -1,10 +1,8 @@
-"""The analysis of a whole game: every seat's chance to win at each decision, and the mistakes, by
-what they cost.
+"""The analysis of a game: each seat's chance to win at each decision, and the mistakes by cost.
 
-Chances are those of the page's one estimator (:mod:`skyenv.page.win_chance`), as the seat to act
-can know them. An agent tells what it would have done; what was played instead costs the seat the
-chance to win after the agent's choice less that after its own. Where the estimates aren't sure
-which is better, both are played out.
+Chances come from the page's estimator (:mod:`skyenv.page.win_chance`), given what the seat to act
+can know. The cost of a choice is the seat's chance to win after the agent's choice less that after
+its own. Where the estimates don't settle which is better, both are played out.
 """
 
 from __future__ import annotations
@@ -27,18 +25,18 @@ from skyenv.page.workers import Report
 
 MOST_MISTAKES: Final = 12
 GAMES: Final = 100
-"""Games that are played out for each of two choices of which the estimates aren't sure."""
+"""Games played out for each of two choices that the estimates can't tell apart."""
 BUNCH: Final = 4
-"""Decisions that are judged, and reported, together."""
+"""Decisions evaluated, and reported, together."""
 
 
 class Decision(NamedTuple):
-    """A decision of a game in which its seat has a choice.
+    """A decision with more than one legal choice.
 
     Attributes:
         step: actions played before it.
         position: GAME_DTYPE.
-        played: the whole choice that was made; empty: none has been made yet.
+        played: the whole choice that was made; empty if none has been made yet.
     """
 
     step: int
@@ -47,16 +45,16 @@ class Decision(NamedTuple):
 
 
 class Opinion(NamedTuple):
-    """What is held of one decision.
+    """The evaluation of one decision.
 
     Attributes:
-        decision: it.
+        decision: the decision.
         best: the agent's choice.
         chances: every seat's chance to win before it.
-        cost: the seat's chance after the agent's choice less that after the one played; None: they
-            are the same, or nothing has been played.
+        cost: the seat's chance after the agent's choice less that after the one played; None if
+            they are the same, or nothing has been played.
         error: half the width of the cost's 95 % interval.
-        games: played out for each of the two; 0: the cost is estimated.
+        games: number of games played out for each of the two; 0: the cost is estimated.
     """
 
     decision: Decision
@@ -68,17 +66,18 @@ class Opinion(NamedTuple):
 
 
 def analyse(record: str, entry: CatalogueEntry, estimator: CatalogueEntry, report: Report) -> None:
-    """Analyse a game, and report what has been found so far, bunch by bunch.
+    """Analyse a game, and report the findings so far after each batch.
 
     Args:
-        record: of one game.
-        entry: the agent that tells what it would have done.
-        estimator: the one that estimates chances, and plays out.
-        report: told ``agent`` and ``by``, the estimator; how many decisions are ``done`` ``of`` all
-            that have a choice; the ``chart`` of the chances, if any is known; and the ``mistakes``.
+        record: the record of one game.
+        entry: the agent whose choices are compared with those played.
+        estimator: the agent that estimates chances, and plays out.
+        report: called with ``agent`` and ``by``, the estimator; how many decisions are ``done``
+            ``of`` all that have a choice; the ``chart`` of the chances, if any is known; and the
+            ``mistakes``.
 
     Raises:
-        AgentError: an agent's answer is none.
+        AgentError: an agent returned no valid answer.
     """
     replay = Replay.of(record.encode(), 1)
     decisions = decisions_of(replay)
@@ -106,7 +105,7 @@ def analyse(record: str, entry: CatalogueEntry, estimator: CatalogueEntry, repor
 
 
 def decisions_of(replay: Replay) -> list[Decision]:
-    """The decisions of a game in which its seat has a choice."""
+    """Return the decisions of a game with more than one legal choice."""
     legal = batch_of(replay.states).mask.sum(axis=1)
     return [
         Decision(step, replay.states[step], path)
@@ -118,14 +117,14 @@ def decisions_of(replay: Replay) -> list[Decision]:
 def assess(
     entry: CatalogueEntry, estimator: CatalogueEntry, decisions: Sequence[Decision]
 ) -> Iterator[list[Opinion]]:
-    """Judge the decisions of a game, some at a time; those that are played out come once more.
+    """Evaluate the decisions of a game in batches; those that are played out come once more.
 
     Args:
         entry, estimator: as for :func:`analyse`.
-        decisions: in the order in which they are wanted.
+        decisions: the decisions, in the order of evaluation.
 
     Raises:
-        AgentError: an agent's answer is none.
+        AgentError: an agent returned no valid answer.
     """
     found: list[Opinion] = []
     for first in range(0, len(decisions), BUNCH):
@@ -138,7 +137,7 @@ def assess(
 
 
 def worst(opinions: Sequence[Opinion]) -> list[Opinion]:
-    """The choices that have cost something, the dearest first."""
+    """Return the choices that have a cost, the largest first."""
     dear = [opinion for opinion in opinions if (opinion.cost or 0.0) > 0]
     return sorted(dear, key=lambda one: (-(one.cost or 0.0), one.decision.step))[:MOST_MISTAKES]
 
@@ -168,7 +167,7 @@ def _opinions(
 
 
 def _paths(decision: Decision, best: Path) -> list[Path]:
-    """The paths to estimate: none; the agent's, and the one played if it is another."""
+    """Return the paths to estimate: the empty one, the agent's, and the one played if different."""
     position, played = decision.position, decision.played
     if not played or same(position, played) == same(position, best):
         return [()]
@@ -176,7 +175,7 @@ def _paths(decision: Decision, best: Path) -> list[Path]:
 
 
 def _played_out(estimator: CatalogueEntry, opinion: Opinion) -> Opinion:
-    """The same opinion, its cost by games of equal chance."""
+    """Return the opinion with its cost measured by games on paired seeds."""
     decision = opinion.decision
     seat = int(decision.position["seat"])
     entries = [estimator] * int(decision.position["num_players"])
@@ -189,11 +188,11 @@ def _played_out(estimator: CatalogueEntry, opinion: Opinion) -> Opinion:
 
 
 def rows_of(replay: Replay, opinions: Mapping[int, Opinion]) -> Rows:
-    """``[step][seat]``: the chance to win at the latest decision; at the end, what came.
+    """Return ``[step][seat]``: the chance to win at the latest decision; at the end, the outcome.
 
     Args:
         replay: the game.
-        opinions: by step.
+        opinions: the evaluations by step.
     """
     rows: list[list[float | None]] = []
     now: list[float | None] = [None] * replay.players

@@ -1,6 +1,4 @@
-"""Long work that a browser asks for and looks at while it goes on: begun, found by its name,
-stopped, kept for a while.
-"""
+"""Background jobs of browsers: started, polled by name, stopped, and cached for a while."""
 
 from __future__ import annotations
 
@@ -16,26 +14,25 @@ from skyenv.page.payloads import Payload
 from skyenv.page.workers import Job, Priority, Workers
 
 MOST_KEPT: Final = 60
-"""Works kept in memory, besides those under way."""
+"""Finished jobs cached in memory."""
 MOST_RUNNING: Final = 3
-"""Works of one browser under way at a time."""
+"""Running jobs per browser."""
 
 Name = tuple[str | int | None, ...]
-"""What a work is found by; the browser comes first."""
+"""The key of a job; the browser comes first."""
 _log = logging.getLogger("skyenv.page")
 
 
 @dataclass
 class Work:
-    """Something that takes its time.
+    """A background job and its progress.
 
     Attributes:
         state: "running", "done", "stopped" or "failed".
-        trouble: why it has failed.
-        found: what the job has reported last, a payload, in which ``done`` and ``of`` tell how far
-            it is.
-        result: what the job has returned.
-        task: what waits for it.
+        trouble: the error message, if it has failed.
+        found: the job's latest report, a payload whose ``done`` and ``of`` give the progress.
+        result: the job's return value.
+        task: the asyncio task that waits for it.
     """
 
     state: str = "running"
@@ -45,21 +42,21 @@ class Work:
     task: asyncio.Task[None] | None = None
 
     def note(self, found: Payload) -> None:
-        """Note what is reported."""
+        """Store a report."""
         self.found = found
 
     def payload(self) -> Payload:
-        """What a browser is told."""
+        """Return the status as a browser receives it."""
         return {"state": self.state, "trouble": self.trouble} | self.found
 
 
 class Background:
-    """The works of a server: those under way, and the latest ones.
+    """The background jobs of a server: running and recent ones.
 
-    For the event loop's thread alone.
+    Only for the event loop's thread.
 
     Args:
-        workers: who does them.
+        workers: the pool that runs them.
     """
 
     def __init__(self, workers: Workers) -> None:
@@ -67,16 +64,16 @@ class Background:
         self._works: Kept[Name, Work] = Kept(MOST_KEPT, lambda _, work: work.state == "running")
 
     def start(self, name: Name, job: Job[Any]) -> Work:
-        """Begin a work, unless it is done or under way.
+        """Start a job, unless it is done or running; return it.
 
         Raises:
-            PageError: the browser has too many under way.
+            PageError: the browser has too many running jobs.
         """
         if name in self._works and self._works[name].state in ("running", "done"):
             return self._works[name]
         own = [work.state for (browser, *_), work in self._works.items() if browser == name[0]]
         if own.count("running") >= MOST_RUNNING:
-            raise PageError(f"{MOST_RUNNING} analyses are under way; wait for one, or stop it", 429)
+            raise PageError(f"{MOST_RUNNING} jobs are running; wait for one, or stop it", 429)
         self._works[name] = work = Work()
         work.task = asyncio.create_task(self._run(work, job))
         return work
@@ -90,34 +87,34 @@ class Background:
             raise
         except SkyenvError as error:
             work.state, work.trouble = "failed", str(error)
-        except Exception:  # an agent's code can fail anyhow
-            _log.exception("work in the background failed")
-            work.state, work.trouble = "failed", "an agent has failed; the server's log tells more"
+        except Exception:  # an agent's code may raise anything
+            _log.exception("background job failed")
+            work.state, work.trouble = "failed", "an agent has failed; see the server's log"
 
     def get(self, name: Name) -> Work:
-        """A work that was begun.
+        """Return a job by its name.
 
         Raises:
-            PageError: there is none.
+            PageError: there is no such job.
         """
         if name not in self._works:
             raise PageError("no such job, or it has expired", 404)
         return self._works[name]
 
     async def stop(self, name: Name) -> Work:
-        """End a work under way; what has come out stays.
+        """Stop a running job; its results so far stay.
 
         Raises:
-            PageError: there is none.
+            PageError: there is no such job.
         """
         work = self.get(name)
         if work.task is not None and work.state == "running":
             work.task.cancel()
             await asyncio.gather(work.task, return_exceptions=True)
-            work.state = "stopped"  # a task that had not begun is cancelled without a sign
+            work.state = "stopped"  # a task cancelled before its start sets no state
         return work
 
     async def close(self) -> None:
-        """End all."""
+        """Stop all jobs."""
         for name in list(self._works):
             await self.stop(name)

@@ -1,5 +1,5 @@
-"""The agents that people can choose on the page: those named when the server started, and no
-others; and how strong those are that the lobby offers first.
+"""The agents on offer: those named when the server started, and the strengths that the lobby
+suggests.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from skyenv.page.errors import PageError
 class CatalogueEntry:
     """An agent that can be chosen.
 
-    It can be sent to another process, where an agent that has a specification is made anew.
+    It can be pickled; another process makes an agent that has a specification itself.
 
     Attributes:
-        name: what it is called on the page, in the database and in records.
-        source: its specification, as for :func:`skyenv.agents.make_agent`, or the agent itself.
+        name: the name on the page, in the database and in records.
+        source: the specification, as for :func:`skyenv.agents.make_agent`, or the agent itself.
     """
 
     name: str
@@ -33,7 +33,7 @@ class CatalogueEntry:
 
     @property
     def agent(self) -> Agent:
-        """The agent; made when it is first asked for, once in a process.
+        """Return the agent; made on first use, once per process.
 
         Raises:
             AgentError, CheckpointError: it can't be made.
@@ -46,12 +46,12 @@ _made = cache(make_agent)
 
 @dataclass
 class Readiness:
-    """Whether an agent can play already.
+    """The state of an agent's preparation.
 
     Attributes:
         state: ``"waiting"``, ``"preparing"``, ``"ready"`` or ``"failed"``.
-        description: its own, a line; empty as long as it isn't known.
-        error: why it has failed, a line.
+        description: the agent's own, a line; empty until it is known.
+        error: the reason of a failure, a line.
     """
 
     state: str = "waiting"
@@ -60,16 +60,16 @@ class Readiness:
 
 
 class Catalogue:
-    """All agents that can be chosen, by name.
+    """The agents that can be chosen, by name.
 
     Args:
-        entries: them, in the order of the page's choice list.
+        entries: the agents, in the order of the page's choice list.
 
     Attributes:
-        readiness: whether each can play already, by its name; objects can. Kept by
+        readiness: the state of each agent, by name; agents given as objects are ready. Updated by
             :mod:`skyenv.page.preparing`.
-        find: the file of a network that has another name, None if there is none; such an agent is
-            made when it is first looked up, and offered from then on.
+        find: returns the file of a network for a name that has no entry, or None; such an agent is
+            made on the first lookup, and offered from then on.
     """
 
     def __init__(self, entries: Iterable[CatalogueEntry]) -> None:
@@ -84,58 +84,58 @@ class Catalogue:
 
     @property
     def names(self) -> list[str]:
-        """The names, in the order of the choice list."""
+        """Return the names, in the order of the choice list."""
         return list(self._entries)
 
     def describe(self) -> list[dict[str, Any]]:
-        """Each agent for the page: `name`, `ready` and what :class:`Readiness` has."""
+        """Return each agent for the page: `name`, `ready` and the fields of :class:`Readiness`."""
         return [
             {"name": name, "ready": one.state == "ready", **vars(one)}
             for name, one in self.readiness.items()
         ]
 
     def __getitem__(self, name: str) -> CatalogueEntry:
-        """The entry of that name, if it is known already. Nothing is looked for, read or imported.
+        """Return the entry of a name; files are not searched, nothing is imported.
 
         Raises:
-            PageError: there is none.
+            PageError: there is no such entry.
         """
         if name not in self._entries:
             raise PageError(
-                f"there is no agent {shown(name)} here; there are {', '.join(self._entries)}", 404
+                f"there is no agent {shown(name)} here; choose from {', '.join(self._entries)}", 404
             )
         return self._entries[name]
 
     async def look_up(self, name: str) -> CatalogueEntry:
-        """The entry of that name; a network that `find` knows is read in another thread and is an
-        entry from then on.
+        """Return the entry of a name; a network known to `find` is read in another thread and is
+        an entry from then on.
 
         Raises:
-            PageError: there is none, or its file is damaged.
+            PageError: there is no such agent, or its file is damaged.
         """
         path = None if name in self._entries else await asyncio.to_thread(self.find, name)
         if path is not None:
             entry = CatalogueEntry(name, str(path))
             try:
                 agent = await asyncio.to_thread(lambda: entry.agent)
-            except SkyenvError as error:  # which tells the file's path
+            except SkyenvError as error:  # the error names the file's path
                 raise PageError(
-                    f"{name} can't play: its file is damaged, or another version's"
+                    f"{name} can't play: its file is damaged or of another version"
                 ) from error
             self._entries[name], self.readiness[name] = entry, Readiness("ready", agent.description)
         return self[name]
 
 
 def catalogue(specifications: Iterable[str] = ()) -> Catalogue:
-    """The agents asked for, then all others that have a name (:func:`skyenv.agents.agent_names`).
+    """Return the requested agents, then all registered ones (:func:`skyenv.agents.agent_names`).
 
-    None of them is imported.
+    No agent is imported.
 
     Args:
         specifications: as for :func:`skyenv.agents.make_agent`.
 
     Raises:
-        AgentError, CheckpointError: that there is no such agent can be told without importing it.
+        AgentError, CheckpointError: there is no such agent, as far as is known without an import.
     """
     asked = list(dict.fromkeys(specifications))
     for specification in asked:
@@ -143,37 +143,35 @@ def catalogue(specifications: Iterable[str] = ()) -> Catalogue:
     return Catalogue(CatalogueEntry(name, name) for name in dict.fromkeys([*asked, *agent_names()]))
 
 
-# ---- how strong they are ----
+# ---- strengths ----
 
 PLAYERS: Final = 2
 SIDE: Final = "front"
-"""The table of the published ladder that the points are of, which is the table that the lobby sets
-up.
-"""
+"""The players and side of the ladder from which points come; the lobby sets up the same table."""
 STRENGTHS: Final = {
-    "easy": ("crowd", "Goes for full districts and plays much at random. Good for a first game."),
-    "medium": ("greedy", "Takes what brings the most points right now, and never looks ahead."),
+    "easy": ("crowd", "Prefers full districts and plays many random moves. Good for a first game."),
+    "medium": ("greedy", "Takes the most points available now and never looks ahead."),
     "strong": (
         "trained",
-        "A neural network that has learnt by playing against itself. It decides at once.",
+        "A neural network trained by self-play. It moves at once.",
     ),
     "strongest": (
         "ismcts-trained",
-        "The same network, and it thinks some moves ahead before it decides.",
+        "The same network with a search a few moves ahead.",
     ),
 }
-"""For each strength in words, from the weakest: the agent that has it, and how it plays."""
+"""For each strength, from the weakest: its agent, and how that plays."""
 
 
 def strengths(offered: Container[str]) -> list[dict[str, Any]]:
-    """What the lobby offers, from the weakest agent to the strongest, for the page.
+    """Return the lobby's suggestions, from the weakest agent to the strongest.
 
     Args:
         offered: names of the agents that can be chosen; others are left out.
 
     Returns:
-        For each its strength in words, its name, its points on the published ladder (400 more are
-        odds of 10 to 1; None if the ladder doesn't have it), and how it plays.
+        For each agent its strength in words, name, points on the published ladder (400 more are
+        odds of 10 to 1; None if it isn't on the ladder), and how it plays.
     """
     rated = ladder.read(ladder.path_of(PLAYERS, SIDE))["agents"]
     points = {agent["name"]: float(agent["rating"]["mean"]) for agent in rated}

@@ -1,6 +1,4 @@
-"""What chance can bring, exactly, from what a seat knows: the next cards of the stacks, and Alea's
-bid.
-"""
+"""Draw odds: exact probabilities of the next cards and of Alea's bid, given a seat's knowledge."""
 
 from __future__ import annotations
 
@@ -19,15 +17,15 @@ Chances = npt.NDArray[np.float64]
 
 
 class Stacks(NamedTuple):
-    """The stacks of cards as somebody knows them.
+    """The stacks of cards as an observer knows them.
 
-    Whoever can't tell which of some cards lie face down and which are in hands holds every one of
-    them as likely to come next.
+    An observer who can't tell which cards lie face down and which are in hands expects each of
+    them next with equal probability.
 
     Attributes:
-        game: what is known of the position, GAME_DTYPE.
+        game: the known part of the position, GAME_DTYPE.
         pool: int (6, 3), [colour, rank]: the cards that can come next.
-        number: int (6,), how many of them lie face down.
+        number: int (6,), the number of them that lie face down.
     """
 
     game: Any
@@ -36,7 +34,7 @@ class Stacks(NamedTuple):
 
     @classmethod
     def of_view(cls, seen: Any) -> Stacks:
-        """As the seat of a view, a record of VIEW_DTYPE, knows them."""
+        """Return the stacks as the seat of a view, VIEW_DTYPE, knows them."""
         pool = seen["unseen"].astype(np.int64)
         others = [other for other in range(2) if other != seen["seat"]]
         pool[BLACK] -= seen["game"]["deduced"][others].sum(axis=0)
@@ -44,15 +42,15 @@ class Stacks(NamedTuple):
 
     @classmethod
     def of(cls, position: Any, seat: int | None) -> Stacks:
-        """As a seat knows them in a position, GAME_DTYPE; None: as it is, all hands open."""
+        """Return the stacks of a position, GAME_DTYPE, as a seat knows them; None: all open."""
         if seat is not None:
             return cls.of_view(view(np.array([position], GAME_DTYPE), [seat])[0])
         down = position["face_down"].astype(np.int64)
         return cls(position, down, down.sum(axis=1))
 
     def next_card(self, colour: int) -> Chances | None:
-        """The probabilities of 4, 5 and 6 as the next card of a stack, float64 (3,); None: there is
-        none (AUC-8, AUC-9).
+        """Return the probabilities of 4, 5 and 6 as the next card of a stack, float64 (3,); None
+        if no card is left (AUC-8, AUC-9).
         """
         if self.number[colour]:
             cards = self.pool[colour]
@@ -65,12 +63,12 @@ class Stacks(NamedTuple):
         return cards / cards.sum() if cards.any() else None
 
     def alea(self) -> dict[int, float]:
-        """Totals of Alea's next bid, ascending, with their probabilities."""
+        """Return totals of Alea's next bid, ascending, with their probabilities."""
         return alea_totals(self.pool[BLACK], int(self.number[BLACK]), self.game["black_face_up"])
 
 
 def what_can_come(position: Any, seat: int | None) -> dict[str, Any]:
-    """The probabilities of what chance decides next, if it is asked.
+    """Return the draw odds of a position.
 
     Args:
         position: GAME_DTYPE.
@@ -94,14 +92,14 @@ def what_can_come(position: Any, seat: int | None) -> dict[str, Any]:
 
 
 def alea_totals(pool: Sequence[int], number: int, up: Sequence[int]) -> dict[int, float]:
-    """ALEA-2: cards are turned until a value appears for the second time; the totals, ascending,
-    and their probabilities.
+    """Return the totals of Alea's bid, ascending, with their probabilities (ALEA-2: cards are
+    turned up until a value appears for the second time).
 
     Args:
-        pool: black cards by rank (3,), of which `number` lie face down.
-        number: of cards that lie face down.
-        up: black cards by rank (3,) that lie face up below them, which are shuffled once the others
-            are gone (AUC-9).
+        pool: number of black cards by rank (3,), of which `number` lie face down.
+        number: how many cards lie face down.
+        up: black cards by rank (3,) that lie face up below them; they are shuffled once the others
+            are used up (AUC-9).
     """
     totals: defaultdict[int, float] = defaultdict(float)
 
@@ -111,7 +109,7 @@ def alea_totals(pool: Sequence[int], number: int, up: Sequence[int]) -> dict[int
         if not number:
             pool, number, up = up, sum(up), [0] * NUM_RANKS
         if not number:
-            totals[total] += chance  # the black cards have run out
+            totals[total] += chance  # no black cards left
             return
         for rank in range(NUM_RANKS):
             if not pool[rank]:

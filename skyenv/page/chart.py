@@ -1,6 +1,4 @@
-"""Charts of what every seat has over a game, as SVG: VP, VP if scored now, the expected share of
-the win.
-"""
+"""SVG charts of a game: each seat's VP, VP if scored now, and chance to win, by step."""
 
 from __future__ import annotations
 
@@ -13,18 +11,18 @@ from skyenv.render.words import seat_label, seat_name
 
 WIDTH: Final = 720
 NARROW: Final = 360
-"""Width on phones, where drawings aren't made smaller."""
+"""Width on phones, where drawings aren't scaled down."""
 HEIGHT: Final = 200
 LEFT: Final = 52
 RIGHT: Final = 136
 TOP: Final = 12
 BOTTOM: Final = 24
 APART: Final = 15
-"""Between two names at the ends of their lines."""
+"""Distance between two names at the ends of their lines."""
 DASHES: Final = ("none", "7 3", "2 3", "10 3 2 3")
-"""Lines differ by their dashes as well as by their colour."""
+"""The dashes of each seat's line: lines differ by these as well as by colour."""
 LONGEST: Final = 11
-"""Characters of a name."""
+"""Longest name, in characters."""
 
 Height = Callable[[float], float]
 Rows = Sequence[Sequence[float | None]]
@@ -33,18 +31,18 @@ Rows = Sequence[Sequence[float | None]]
 
 @dataclass(frozen=True)
 class Kind:
-    """What a chart tells.
+    """The quantity of a chart.
 
     Attributes:
-        name: what it is called.
-        percent: whether numbers are shares, from 0 to 1; else the axis ends at a multiple of 20.
+        name: its label.
+        percent: whether values are shares from 0 to 1; else the axis ends at a multiple of 20.
     """
 
     name: str
     percent: bool = False
 
     def shown(self, number: float | None) -> str:
-        """A number as it is written at the axis and the lines' ends."""
+        """Return a value as text for the axis and the ends of lines."""
         if number is None:
             return "–"
         return f"{100 * number:.0f} %" if self.percent else f"{number:.0f}"
@@ -62,21 +60,21 @@ def chart(
     width: int = WIDTH,
     marks: Iterable[tuple[int, int]] = (),
 ) -> str:
-    """Numbers of every seat over the steps of a game.
+    """Draw a quantity of every seat over the steps of a game.
 
     Colours come from the page's style sheet by the classes ``seat-0`` … ``seat-3``, ``axis``,
     ``mark`` and ``cursor``.
 
     Args:
-        rows: the numbers, at least 0.
-        names: who sits where.
-        kind: what the numbers are.
-        width: of the drawing; its text has the same size in all.
-        marks: steps and seats on whose lines something stands out.
+        rows: the values, at least 0.
+        names: the players' names by seat.
+        kind: the quantity.
+        width: width of the drawing; its text has the same size in all.
+        marks: steps and seats to mark on the lines.
 
     Returns:
-        An SVG element, width × HEIGHT; its ``data-left`` and ``data-right`` tell where the first
-        and the last step lie.
+        An SVG element, width × HEIGHT; its ``data-left`` and ``data-right`` are the x coordinates
+        of the first and the last step.
     """
     steps, last = max(len(rows) - 1, 1), width - RIGHT
     highest = max((number for row in rows for number in row if number is not None), default=0)
@@ -118,8 +116,8 @@ def chart(
 
 
 def _line(numbers: Sequence[float | None], seat: int, across: tuple[float, int], y: Height) -> str:
-    """A line of steps, which begins where the first number is known; `across`: how wide a step is,
-    and where the line ends.
+    """Draw a seat's line from the first known value; `across`: the width of a step, and the x of
+    the line's end.
     """
     scale_x, last = across
     points: list[str] = []
@@ -140,7 +138,7 @@ def _line(numbers: Sequence[float | None], seat: int, across: tuple[float, int],
 def _labels(
     numbers: Sequence[float | None], names: Sequence[str], kind: Kind, left: int, y: Height
 ) -> list[str]:
-    """The names at the ends of their lines, moved apart where they would overlap, and not below the
+    """Draw the names at the ends of their lines, moved apart where they would overlap, inside the
     drawing.
     """
     seats = sorted(range(len(names)), key=lambda seat: -(numbers[seat] or 0.0))

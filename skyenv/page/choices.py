@@ -1,11 +1,10 @@
-"""Whole choices: a bid with all its cards, two cards taken, or any other action alone.
+"""Whole choices: a bid with all its cards, two cards taken, or any other single action.
 
 The game's actions lay bids down card by card and take cards one by one. Here the actions of one
-choice belong together: their probabilities are multiplied along the path, and paths that come to
-the same are one choice: bids of one total, and two cards in either order.
+choice belong together: their probabilities are multiplied along the path, and equivalent paths
+are one choice: bids of one total, and two cards in either order.
 
-What is asked here is a position as a seat may imagine it (:func:`imagined`), so nothing hidden is
-told.
+Positions here are determinizations for a seat (:func:`imagined`), so hidden cards can't leak.
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ from skyenv.rules.actions import BID, BID_DONE, MOVE, NUM_ACTIONS, TAKE
 from skyenv.rules.state import NONE, PHASE_BID, PHASE_TAKE
 
 LEAST: Final = 0.005
-"""Probability below which a path isn't followed."""
+"""Probability below which a path is pruned."""
 LEAST_SEARCHED: Final = 0.1
-"""The same of agents that search, for which every step takes its time."""
+"""The same for agents that search, which take time for every step."""
 OUT_OF_THE_QUESTION: Final = -1e6
-"""VP below which an agent doesn't think of an action at all."""
+"""VP at or below which an agent doesn't consider an action."""
 MOST_PATHS: Final = 200
-"""Paths of one length that are followed, the most probable ones."""
+"""Beam width: the most probable paths of one length that are followed."""
 
 Vector = npt.NDArray[np.float64]
 Path = tuple[int, ...]
@@ -43,12 +42,12 @@ Path = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Choice:
-    """A whole choice, and what an agent holds of it.
+    """A whole choice, and an agent's value for it.
 
     Attributes:
-        actions: its actions; of several that come to the same, the most probable ones.
-        sure: its probability, or the VP that it brings less than the best one; None: the agent
-            can't tell.
+        actions: its actions; the most probable ones of several equivalent paths.
+        sure: its probability, or its VP less those of the best choice; None: the agent gives
+            neither.
     """
 
     actions: Path
@@ -56,22 +55,22 @@ class Choice:
 
 
 def in_midst(states: Any) -> npt.NDArray[np.bool_]:
-    """Whether positions lie within a whole choice: cards of it have been laid down or taken."""
+    """Return whether positions lie within a whole choice: after its first cards."""
     bidding = (states["phase"] == PHASE_BID) & (states["laid"] != NONE)
     taking = (states["phase"] == PHASE_TAKE) & (states["first_colour"] != NONE)
     return np.asarray(bidding | taking)
 
 
 def imagined(position: np.void, seat: int) -> npt.NDArray[np.void]:
-    """The position as a seat may imagine it, GAME_DTYPE (1,): what it can't see is drawn anew; the
-    same view is imagined the same.
+    """Return a determinization of a position for a seat, GAME_DTYPE (1,): hidden cards are
+    resampled. Equal views give equal determinizations.
     """
     return starts(position, [int.from_bytes(digest(position, seat)[:4])], seat)
 
 
 def as_decisions(games: Games, agent: Agent) -> Decisions:
-    """The decisions that are open in all rows of a batch, from what each seat to act sees, and
-    nothing else: even the agent's random number is made of that view.
+    """Return the open decisions of all rows of a batch, from the view of each seat to act only:
+    even the agent's random number derives from that view.
     """
     known = view(games.state, games.seat)
     digests = [hashlib.blake2b(np.asarray(one).tobytes(), digest_size=6).digest() for one in known]
@@ -86,12 +85,12 @@ def as_decisions(games: Games, agent: Agent) -> Decisions:
 
 
 def completed(agent: Agent, states: npt.NDArray[np.void], paths: Sequence[Path]) -> list[Path]:
-    """Paths from positions, GAME_DTYPE (k,), with what the agent plays until each choice is whole.
+    """Return paths completed by an agent until each is a whole choice.
 
     Args:
-        agent: it goes on by :meth:`~skyenv.agents.Agent.act`.
-        states: imagined positions.
-        paths: what has been chosen already in each; an empty path: nothing.
+        agent: completes the paths by :meth:`~skyenv.agents.Agent.act`.
+        states: determinized positions, GAME_DTYPE (k,).
+        paths: the actions already chosen in each; may be empty.
     """
     whole = list(paths)
     states = played(states, whole)
@@ -110,13 +109,13 @@ def completed(agent: Agent, states: npt.NDArray[np.void], paths: Sequence[Path])
 def probable(
     agent: Agent, state: npt.NDArray[np.void], first: Vector, least: float
 ) -> list[Choice]:
-    """The choices that an agent holds probable, the most probable ones first.
+    """Return an agent's probable choices, the most probable first.
 
     Args:
-        agent: one that tells probabilities.
-        state: the imagined position, GAME_DTYPE (1,).
+        agent: an agent that gives probabilities.
+        state: the determinized position, GAME_DTYPE (1,).
         first: float64 (103,), its probabilities there.
-        least: less probable paths aren't followed.
+        least: paths of lower probability are pruned.
     """
     found: dict[Hashable, list[tuple[float, Path]]] = {}
     level: list[tuple[float, Path]] = [(1.0, ())]
@@ -142,8 +141,8 @@ def probable(
 
 
 def worth_of(agent: Any, decisions: Decisions) -> Vector | None:
-    """VP that each legal action should bring, less those of the best one, of agents that judge them
-    so; float64 (k, 103).
+    """Return the expected VP of each legal action less those of the best one, float64 (k, 103);
+    None if the agent doesn't evaluate actions in VP.
     """
     if not callable(getattr(agent, "scores", None)):
         return None
@@ -154,12 +153,12 @@ def worth_of(agent: Any, decisions: Decisions) -> Vector | None:
 
 
 def valued(agent: Agent, state: npt.NDArray[np.void], worth: Vector) -> list[Choice]:
-    """The choices of an agent that tells the VP of each action, which are those of the best choice
-    that begins with it; the best ones first.
+    """Return the choices of an agent that gives the VP of each action, the best first. An action's
+    VP are those of the best choice that begins with it.
 
     Args:
-        agent: it completes the choices.
-        state: the imagined position, GAME_DTYPE (1,).
+        agent: completes the choices.
+        state: the determinized position, GAME_DTYPE (1,).
         worth: float64 (103,), VP less those of the best action, 0 where nothing is legal.
     """
     legal = np.flatnonzero(batch_of(state).mask[0]).tolist()
@@ -172,19 +171,19 @@ def valued(agent: Agent, state: npt.NDArray[np.void], worth: Vector) -> list[Cho
 
 
 def same(position: Any, path: Path) -> Hashable:
-    """What choices of one position have in common that count as one."""
+    """Return a key that is equal for equivalent choices of one position."""
     if path[-1] == BID_DONE:
         return total(position, path)
     return frozenset(path)
 
 
 def total(position: Any, path: Path) -> int:
-    """The total of a bid, with what the seat has laid down in this auction before."""
+    """Return the total of a bid, with the cards that the seat has laid down before."""
     return int(position["bid_total"][position["seat"]]) + words.total_of(path[:-1])
 
 
 def text(position: Any, path: Path) -> str:
-    """A whole choice in words: ``bid 15: gray 6 + black 4, 5``, ``take green 4 and brown 5``.
+    """Return a whole choice as text: ``bid 15: gray 6 + black 4, 5``, ``take green 4 and brown 5``.
 
     Args:
         position: a record of GAME_DTYPE, before the choice.

@@ -38,24 +38,23 @@ if TYPE_CHECKING:
     import uvicorn
 
 PATIENCE: Final = 0.1
-"""Seconds between looks whether the page is to end."""
+"""Seconds between checks whether the server is to end."""
 DATABASE: Final = Path("~/.skyenv/games.sqlite3")
 NETWORKS: Final = "networks"
-"""… and copies of networks that were played against."""
+"""… and copies of networks that have been opponents."""
 HOST: Final = "127.0.0.1"
 PORT: Final = 8421
 FILES: Final = 10_240
-"""Files and connections that the process may have open, as far as the system allows: macOS's most.
+"""Open files and connections of the process, as far as the system allows: the maximum of macOS.
 """
 SWITCH: Final = 0.001
-"""Seconds after which a thread that draws lets the event loop go on; Python's own 5 ms are a long
-time for it.
+"""Python's thread switch interval in seconds: the default of 5 ms delays the event loop too much.
 """
 
 
 @dataclass(frozen=True)
 class PlayOptions(Options):
-    """What ``play`` takes."""
+    """Options of ``play``."""
 
     agents: tuple[str, ...] = option(
         (),
@@ -63,7 +62,7 @@ class PlayOptions(Options):
         metavar="AGENT",
     )
     host: str = option(
-        HOST, f"address to listen on (default: {HOST}, this machine alone)", metavar="ADDRESS"
+        HOST, f"address to listen on (default: {HOST}, this machine only)", metavar="ADDRESS"
     )
     public_host: str | None = option(
         None,
@@ -73,24 +72,24 @@ class PlayOptions(Options):
     port: int | None = option(
         None, f"port (default: {PORT}, or a free one if it is taken)", high=65535, metavar="N"
     )
-    database: Path = option(DATABASE, "where games are kept", metavar="FILE")
+    database: Path = option(DATABASE, "database file of games", metavar="FILE")
     workers: int | None = option(
         None,
-        "worker processes that run agents, one of which is left to turns (default: one for each "
-        "core, at least 2)",
+        "worker processes for agents, one of them reserved for turns (default: one per core, at "
+        "least 2)",
         low=2,
         high=256,
         metavar="N",
     )
     games: tuple[Path, ...] = option(
         (),
-        "folders and files of recorded games to look through, which every browser sees that may "
+        "folders and files of recorded games for the library, visible to every browser that can "
         "open the page",
         metavar="FOLDER",
     )
     runs: tuple[Path, ...] = option(
         (),
-        "folders of trainings to look at, with their games and networks, for the same browsers",
+        "folders of training runs, with their games and networks, visible to the same browsers",
         metavar="FOLDER",
     )
     no_browser: bool = option(False, "don't open a browser")
@@ -98,15 +97,15 @@ class PlayOptions(Options):
 
 @dataclass(frozen=True)
 class ExportOptions(Options):
-    """What ``export`` takes."""
+    """Options of ``export``."""
 
     file: Path = argument("the record", metavar="FILE")
     output: Path = option(
-        MISSING, "the page to write, such as game.html", short="-o", metavar="FILE", writes=True
+        MISSING, "the HTML file to write (game.html)", short="-o", metavar="FILE", writes=True
     )
-    game: int = option(1, "which game", low=1, high=2**31 - 1, metavar="N")
+    game: int = option(1, "the game's number in the record", low=1, high=2**31 - 1, metavar="N")
     theme: str = option(
-        "both", "colours of the page; both: as the reader likes", choices=(*THEMES, "both")
+        "both", "colours of the page; both: the reader can switch", choices=(*THEMES, "both")
     )
 
 
@@ -114,14 +113,14 @@ class ExportOptions(Options):
 
 
 def play(options: PlayOptions) -> None:
-    """Serve the page on this machine and open it in a browser. Ctrl-C ends it; games are kept."""
+    """Serve the page on this machine and open it in a browser. Ctrl-C ends it; games are stored."""
     if VARIANT:
-        raise OptionError(f"the page plays and explains the printed rules, not variant {VARIANT}")
+        raise OptionError(f"the page supports only the printed rules, not variant {VARIANT}")
     try:
         from skyenv.page import web
     except ImportError as error:
         raise OptionError(
-            f"the page needs a package that isn't there ({error.name}); {install_hint('page')}"
+            f"the page needs the package {error.name}; {install_hint('page')}"
         ) from error
     names = names_of(options.host)
     public = None if options.public_host is None else public_name(options.public_host)
@@ -143,17 +142,15 @@ def play(options: PlayOptions) -> None:
     everywhere = host in ("0.0.0.0", "::")
     name = socket.gethostname() if everywhere else f"[{host}]" if ":" in host else host
     address = f"http://{name}:{port}/"
-    print(
-        f"The page is {address} (Ctrl-C ends it; games are kept in {options.database})", flush=True
-    )
+    print(f"Serving {address} (Ctrl-C ends it; games are stored in {options.database})", flush=True)
     _serve(app, listening, None if options.no_browser else address)
 
 
 def listen(host: str, port: int | None) -> socket.socket:
-    """A socket that listens; `port`: None: the usual one, or a free one if that is taken.
+    """Return a listening socket; `port` None: the default one, or a free one if that is taken.
 
-    Connections send what they have at once: the end of an answer would else wait 40 ms until the
-    browser has acknowledged its beginning.
+    TCP_NODELAY is set: otherwise the end of an answer waits 40 ms for the browser's
+    acknowledgement of its beginning.
 
     Raises:
         OptionError: there is no such address, or the port is taken.
@@ -166,7 +163,7 @@ def listen(host: str, port: int | None) -> socket.socket:
         except OSError as error:
             trouble = error
         else:
-            # Those that it accepts have it from it.
+            # Accepted sockets inherit it.
             listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             return listening
     raise OptionError(
@@ -177,12 +174,12 @@ def listen(host: str, port: int | None) -> socket.socket:
 def server_of(app: Any, **options: Any) -> uvicorn.Server:
     """Return the web server of an application, with as many connections as the system allows.
 
-    uvicorn ends no connection that says nothing, so there must be room beside such; a reverse proxy
-    has time-outs for them.
+    uvicorn closes no silent connections, so there must be room beside them; a reverse proxy has
+    time-outs for them.
     """
     import uvicorn
 
-    with contextlib.suppress(ImportError, ValueError):  # not on Windows; more isn't allowed
+    with contextlib.suppress(ImportError, ValueError):  # not on Windows; above the limit
         import resource
 
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -202,14 +199,14 @@ def server_of(app: Any, **options: Any) -> uvicorn.Server:
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Whether a line of the log tells of more than a client's frame that isn't UTF-8."""
+    """Return whether a log line is more than the report of a frame that isn't UTF-8."""
     return not str(record.msg).startswith("Invalid UTF-8")
 
 
 def _serve(app: Any, listening: socket.socket, address: str | None) -> None:
     sys.setswitchinterval(SWITCH)
     server = server_of(app, log_level="warning", timeout_graceful_shutdown=2)
-    if address is not None:  # it already listens, so the browser waits until it answers
+    if address is not None:  # the socket already listens, so the browser waits for the answer
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
     async def run() -> None:
@@ -217,7 +214,7 @@ def _serve(app: Any, listening: socket.socket, address: str | None) -> None:
         while not server.should_exit and not serving.done():
             await asyncio.sleep(PATIENCE)
         if server.started:
-            app.state.server.ending.set()  # who waits for an agent waits no longer
+            app.state.server.ending.set()  # requests that wait for an agent end
         await serving
 
     with contextlib.suppress(KeyboardInterrupt):  # the proper end of it
@@ -228,19 +225,15 @@ def _serve(app: Any, listening: socket.socket, address: str | None) -> None:
 
 
 def export(options: ExportOptions) -> None:
-    """Write one game of a record as a page that replays it in any browser, without a server or a
-    network.
-    """
-    with contextlib.suppress(OSError):  # whichever isn't there
+    """Write one game of a record as an HTML page that replays it offline in any browser."""
+    with contextlib.suppress(OSError):  # for the missing file
         if os.path.samefile(options.file, options.output):
-            raise OptionError(
-                f"{options.output} is the record itself; write the page under another name"
-            )
+            raise OptionError(f"{options.output} is the record itself; choose another output file")
     with (
         writing(options.output) as stream,
         progress(unit="drawing") as bar,
-    ):  # what can't be written is told before the work
-        try:  # nothing behind that game is read
+    ):  # fail before the work if the file can't be written
+        try:  # later games are not read
             replay = Replay(nth_game(options.file, options.game))
         except SkyenvError as error:
             raise OptionError(f"{options.file}: {error}") from error

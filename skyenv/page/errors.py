@@ -1,4 +1,4 @@
-"""Errors of the page, each with its HTTP status."""
+"""Errors of the page, each with an HTTP status."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from skyenv.errors import SkyenvError
 
 
 class PageError(SkyenvError, ValueError):
-    """The page was asked for something that there isn't, that isn't allowed, or that came too late.
-
-    Nothing has changed.
+    """A refused request: not found, not allowed, invalid, or too late. Nothing has changed.
 
     Attributes:
-        status: the HTTP status that says it: 400 (a mistake), 403 (not allowed), 404 (there is no
-            such thing), 409 (too late), 413 (too large), 429 (too many), 503 (not now).
-        told: what else the page's scripts may need to know.
+        status: the HTTP status: 400 (invalid), 403 (not allowed), 404 (not found), 409 (too late),
+            413 (too large), 429 (too many), 503 (temporarily unavailable).
+        told: further fields for the page's scripts.
     """
 
     def __init__(self, message: str, status: int = 400, **told: Any) -> None:
@@ -24,11 +22,11 @@ class PageError(SkyenvError, ValueError):
 
 
 class StorageError(PageError):
-    """The page's database can't do that now. Nothing has changed.
+    """A failed database operation. Nothing has changed.
 
     Args:
-        why: what keeps it from that.
-        until: when it will be able to.
+        why: the cause.
+        until: when to try again.
     """
 
     def __init__(self, why: str, until: str = "later") -> None:

@@ -1,7 +1,4 @@
-"""A replay in one file: a page that needs neither server nor network.
-
-It needs no web framework either.
-"""
+"""The export of a replay as one HTML file that works offline; needs no web framework."""
 
 from __future__ import annotations
 
@@ -24,9 +21,9 @@ SCRIPTS: Final = (
     *("dom.js", "settings.js", "board.js", "around.js"),
     *("viewer.js", "zoom.js", "export.js"),
 )
-"""In this order they are one script: each uses only what stands before it."""
+"""Concatenated in this order they are one script: each uses only what precedes it."""
 MOST_STEPS: Final = 5000
-"""Actions of a game of which the server makes a page: about 2 MB, and two minutes of a worker."""
+"""Longest game, in actions, that the server exports: about 2 MB, and two minutes of a worker."""
 _IMPORT: Final = re.compile(r"^import .*?;\n", re.MULTILINE)
 _EXPORT: Final = re.compile(r"^export (?=const |function |async )", re.MULTILINE)
 
@@ -37,16 +34,16 @@ def exported(
     themes: Sequence[str] = THEMES,
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> str:
-    """The page as HTML.
+    """Return a replay as an HTML page.
 
-    It has all hands and every seat's view, for wide screens and for phones. A part of the drawings
-    that doesn't change is stored once, for all themes: colours are variables of the style sheet.
+    The page has all hands and every seat's view, for wide screens and for phones. Equal parts of
+    drawings are stored once for all themes: colours are variables of the style sheet.
 
     Args:
         replay: the game.
-        title: shown on top.
-        themes: the themes in which the page can be shown.
-        progress: called with the drawings made and their number.
+        title: the page's title.
+        themes: the themes that the page offers.
+        progress: called with the number of drawings made, and of all drawings.
     """
     script = "".join(_EXPORT.sub("", _IMPORT.sub("", _static(name))) for name in SCRIPTS)
     colours = "".join(
@@ -64,7 +61,7 @@ def exported(
 
 
 def make_page(record: str, report: Report) -> bytes:
-    """Make the page of a game, and report how many drawings are ``done`` ``of`` all."""
+    """Return the HTML page of a game; report how many drawings are ``done`` ``of`` all."""
     replay = Replay.of(record.encode(), 1)
     return exported(
         replay, "Fifth Avenue", progress=lambda done, of: report({"done": done, "of": of})
@@ -72,10 +69,10 @@ def make_page(record: str, report: Report) -> bytes:
 
 
 def _data(replay: Replay, themes: Sequence[str], progress: Callable[[int, int], None]) -> str:
-    """The game and its drawings: JSON, packed, as base64."""
+    """Return the game and its drawings: compressed JSON as base64."""
     views = [(seat, narrow) for seat in (None, *range(replay.players)) for narrow in (False, True)]
     total = len(views) * (replay.steps + 1)
-    texts: dict[str, tuple[str, str]] = {}  # of parts, by their digests, behind their names
+    texts: dict[str, tuple[str, str]] = {}  # of parts, by name and digest
     by_view: dict[str, list[list[tuple[str, str]]]] = {}
     done = 0
     for seat, narrow in views:
@@ -89,7 +86,7 @@ def _data(replay: Replay, themes: Sequence[str], progress: Callable[[int, int], 
             shown |= digests
             done += 1
             progress(done, total)
-    order = sorted(texts, key=texts.__getitem__)  # what is alike stands together: it packs better
+    order = sorted(texts, key=texts.__getitem__)  # similar texts side by side compress better
     numbers = {digest: number for number, digest in enumerate(order)}
     names = {name: number for number, name in enumerate(dict(texts.values()))}
     content = {

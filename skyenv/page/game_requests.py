@@ -1,4 +1,4 @@
-"""What browsers send, checked: requests for a new game, keys of requests, people's names."""
+"""Validation of request bodies: new games, idempotency keys, players' names."""
 
 from __future__ import annotations
 
@@ -17,29 +17,28 @@ from skyenv.page.storage import HUMAN
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 from skyenv.seeds import HIGHEST_SEED
 
-# A seat for the browser that makes the game; the other seats are HUMAN or have an agent's name
-# behind AGENT.
+# A seat of the browser that makes the game; other seats are HUMAN, or AGENT and an agent's name.
 ME: Final = "me"
 AGENT: Final = "agent:"
 _KEY: Final = re.compile(r"[A-Za-z0-9-]{8,64}")
 LONGEST_NAME: Final = 24
-# What nobody may be called, as the page calls others so.
+# Reserved names: the page uses them itself.
 _RESERVED: Final = re.compile(r"you|me|nobody|alea|human|agent|free|((seat|player)\W*\d*)")
 
 
 @dataclass(frozen=True)
 class GameRequest:
-    """A game that a browser asks for, checked.
+    """A validated request for a new game.
 
     Attributes:
         players: 2 to 4.
         side: ``"front"`` or ``"back"``.
-        seed: None: a random one.
-        seats: one of ME, HUMAN, AGENT + name for each.
-        idempotency_key: two requests of a browser with the same key make one game; None: each
+        seed: the game's seed; None: a random one.
+        seats: for each seat ME, HUMAN, or AGENT + name.
+        idempotency_key: requests of a browser with the same key make one game; None: each request
             makes one.
-        names: what the people on its own seats are called; "" for the others.
-        task: the bidding task; None: the whole game.
+        names: names of the players in its own seats; "" for the others.
+        task: the bidding task; None: a whole game.
     """
 
     players: int
@@ -52,10 +51,10 @@ class GameRequest:
 
     @classmethod
     async def checked(cls, value: Mapping[str, Any], catalogue: Catalogue) -> GameRequest:
-        """Return what a browser sent.
+        """Return the request in a JSON object.
 
         Raises:
-            PageError: it isn't what the form sends.
+            PageError: a field is missing or invalid.
             OptionError: there is no such task.
         """
         players = check_integer(
@@ -67,13 +66,15 @@ class GameRequest:
             if seat.startswith(AGENT):
                 await catalogue.look_up(seat.removeprefix(AGENT))
             elif seat not in (ME, HUMAN):
-                raise PageError(f"a seat is '{ME}', '{HUMAN}' or '{AGENT}NAME', not {shown(seat)}")
+                raise PageError(
+                    f"a seat must be '{ME}', '{HUMAN}' or '{AGENT}NAME', not {shown(seat)}"
+                )
         names = _texts("names", value.get("names", [""] * players), players)
         called = tuple(
             checked_name(name, catalogue.names) if seat == ME else ""
             for name, seat in zip(names, seats, strict=True)
         )
-        # The seed comes as text: a browser's numbers have 53 bits.
+        # The seed comes as text: JavaScript's integers have 53 bits.
         text = value.get("seed") or ""
         seed = parse_integer(text, 0, HIGHEST_SEED) if isinstance(text, str) else None
         if seed is None and text != "":
@@ -85,10 +86,10 @@ class GameRequest:
 
 
 def _checked_task(value: object, players: int, side: str) -> str | None:
-    """Return the task in a request; None: the whole game.
+    """Return the task in a request; None: a whole game.
 
     Raises:
-        PageError: it is for another table.
+        PageError: the task needs other players or another side.
         OptionError: there is no such task.
     """
     if not value:
@@ -103,10 +104,10 @@ def _checked_task(value: object, players: int, side: str) -> str | None:
 
 
 def _texts(name: str, value: object, number: int) -> list[str]:
-    """Return a list of so many texts.
+    """Return `value` if it is a list of `number` texts; `name` stands in the error.
 
     Raises:
-        PageError: it isn't one; `name`: what it is called.
+        PageError: it isn't.
     """
     if isinstance(value, list) and [type(each) for each in value] == [str] * number:
         return value
@@ -117,7 +118,7 @@ def checked_key(request: Mapping[str, Any]) -> str | None:
     """Return the idempotency key of a request.
 
     Raises:
-        PageError: it isn't one.
+        PageError: the key is malformed.
     """
     key = request.get("idempotency_key")
     if key is None or (isinstance(key, str) and _KEY.fullmatch(key)):
@@ -126,23 +127,23 @@ def checked_key(request: Mapping[str, Any]) -> str | None:
 
 
 def checked_name(value: object, agents: Iterable[str]) -> str:
-    """What somebody wants to be called, in its usual form; "" if he doesn't say.
+    """Return a player's name in its normalized form; "" if none is given.
 
     Args:
-        value: what the browser sent.
-        agents: their names, which are theirs.
+        value: the value in the request.
+        agents: names of agents, which are reserved.
 
     Raises:
-        PageError: it can't be printed, is too long, or means somebody else.
+        PageError: the name isn't printable, is too long, or is reserved.
     """
     if not isinstance(value, str):
         raise PageError(f"a name must be a text, not {shown(value)}")
     name = " ".join(unicodedata.normalize("NFC", value).split())
     if len(name) > LONGEST_NAME or not name.isprintable():
         raise PageError(
-            f"a name has at most {LONGEST_NAME} characters that can be printed, not {shown(name)}"
+            f"a name must be at most {LONGEST_NAME} printable characters, not {shown(name)}"
         )
     meant = unicodedata.normalize("NFKC", name).casefold()
     if _RESERVED.fullmatch(meant) or meant in {agent.casefold() for agent in agents}:
-        raise PageError(f"{shown(name)} is what the page calls somebody else; choose another name")
+        raise PageError(f"{shown(name)} is reserved; choose another name")
     return name

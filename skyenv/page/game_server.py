@@ -1,4 +1,4 @@
-"""All games of a server: who may do what, agents' moves, news to pages, and what is stored."""
+"""All games of a server: permissions, agents' moves, notification of pages, and storage."""
 
 from __future__ import annotations
 
@@ -32,36 +32,35 @@ from skyenv.page.workers import Priority, Workers
 from skyenv.seeds import fresh_seed
 
 DEFAULT_PAUSE: Final = 0.8
-# Games that one browser can have in the database, and all of them, as browsers are as many as
-# somebody likes.
+# Games in the database per browser and in all, as a client can pretend to be many browsers.
 MOST_GAMES: Final = 500
 MOST_GAMES_IN_ALL: Final = 100_000
-SESSIONS: Final = 200  # games that are kept in memory though nobody looks at them
-# Seconds until a move that couldn't be stored is tried again, at first and at most.
+SESSIONS: Final = 200  # games cached in memory without a spectator or player connected
+# Seconds until a failed store of a move is retried, at first and at most.
 FIRST_RETRY, LONGEST_RETRY = 0.5, 30.0
-# What pages are told of: anything; who is there.
+# Kinds of news for pages: any change; presence only.
 CHANGED: Final = "changed"
 PEOPLE: Final = "people"
-# The idempotency key of a lesson, of which each browser has one; browsers' own are longer.
+# The idempotency key of a browser's only lesson; keys from browsers are longer.
 LESSON: Final = "lesson"
 NOTHING: Final[Mapping[str, Any]] = {}
 _log = logging.getLogger("skyenv.page")
 
 
 class GameServer:
-    """The games of a server. All methods are to be called in the event loop's thread.
+    """The games of a server. All methods must be called in the event loop's thread.
 
     Args:
         storage: the database.
         catalogue: the agents that can be chosen.
-        workers: who thinks for the games, and compiles what they need; None: threads of this
-            process, and nothing is got ready.
+        workers: the processes that run agents and compile; None: threads of this process, without
+            preparation.
 
     Attributes:
-        preparation: how far the rules and the agents are.
-        ending: set when the page is to end: nobody should wait for an agent any more.
-        replays: the records that are kept for browsers.
-        background: long work for browsers.
+        preparation: the progress of compiling the rules and the agents.
+        ending: set when the server is to end: requests stop waiting for agents.
+        replays: the records stored for browsers.
+        background: background jobs of browsers.
     """
 
     def __init__(
@@ -82,7 +81,7 @@ class GameServer:
         self.replays = KeptReplays(storage, self.preparation.require_rules)
 
     async def close(self) -> None:
-        """Stop all agents and close the database; games stay in it."""
+        """Stop all agents and close the database, which holds all games."""
         await self.background.close()
         await self.preparation.close()
         runners = list(self._runners.values())
@@ -97,17 +96,17 @@ class GameServer:
     async def make(
         self, request: GameRequest, browser: str, begun: Mapping[str, Any] = NOTHING
     ) -> Link:
-        """Make a game; none if the same key has led to one already.
+        """Make a game, or find the one made before with the same idempotency key.
 
-        `begun`: what it begins with (:func:`skyenv.page.variations.variation_of`).
+        `begun`: the start of a variation (:func:`skyenv.page.variations.variation_of`).
 
         Returns:
-            The way to it for the browser that made it: its first seat, or watching; if it has
-            neither, the first free seat.
+            A link for the browser that made it: its first seat, or watching; if it has neither, the
+            first free seat.
 
         Raises:
-            PageError: the browser has too many games, or one of the agents can't be had, or others
-                have all seats meanwhile.
+            PageError: the browser has too many games, one of the agents is unavailable, or other
+                browsers have taken all seats.
         """
         agents = tuple(
             seat.removeprefix(AGENT) if seat.startswith(AGENT) else HUMAN for seat in request.seats
@@ -120,17 +119,18 @@ class GameServer:
         links = await self.store(replace(game, **begun), _first_links(request, game.id, browser))
         ways = (link for link in links if link.browser in (browser, None))
         way = min(ways, key=lambda link: link.browser is None, default=None)
-        if way is None:  # the key has led to a game before, whose seats others have now
-            raise PageError("others have all seats of this game now", 403)
+        if way is None:  # a game of the same key, whose seats others have now
+            raise PageError("all seats of this game are taken by others", 403)
         return way
 
     async def store(
         self, game: StoredGame, links: Sequence[Link], origin: Mapping[str, object] | None = None
     ) -> list[Link]:
-        """Store a new game, as :meth:`Storage.add_game` does, if its owner hasn't too many.
+        """Store a new game, as :meth:`Storage.add_game` does.
 
         Raises:
-            PageError: the owner has, or the rules aren't ready yet, which say where it begins.
+            PageError: the owner has too many games, or the rules, which decide the first position,
+                aren't ready.
         """
         if game.actions or game.task:
             self.preparation.require_rules()
@@ -140,15 +140,15 @@ class GameServer:
         return await self.storage.ask(self.storage.add_game, game, links, *limits, origin)
 
     async def session(self, link: Link) -> Session:
-        """The game of a link, from memory or from the database; its agents play on.
+        """Return the game of a link, from memory or from the database; its agents continue.
 
         Raises:
-            PageError: there is no such game, it is damaged, or the rules aren't ready yet.
+            PageError: there is no such game, it is damaged, or the rules aren't ready.
         """
         self.preparation.require_rules()
         key = link.game
         if key not in self._sessions:
-            async with self._reading:  # it takes a while; who wants the same one waits for it
+            async with self._reading:  # loading takes a while; concurrent requests wait for it
                 if key not in self._sessions:
                     links = await self.storage.ask(self.storage.links, key)
                     stored = await self.storage.ask(self.storage.game, key)
@@ -157,17 +157,17 @@ class GameServer:
         return self._sessions[key]
 
     async def read_links(self, key: str) -> None:
-        """Know the ways to a game's seats, when they have changed."""
+        """Reload the links of a game, after a change."""
         async with self._reading:
             links = await self.storage.ask(self.storage.links, key)
             if session := self._sessions.get(key):
                 session.links = links
 
     async def delete(self, link: Link) -> None:
-        """Forget a game for good, if the link's browser has made it.
+        """Delete a game, if the link's browser has made it.
 
         Raises:
-            PageError: it is another browser's.
+            PageError: another browser has made it.
         """
         if await self.storage.ask(self.storage.owner, link.game) != link.browser:
             raise PageError("only the browser that made the game can delete it", 403)
@@ -180,11 +180,9 @@ class GameServer:
     # ---- lessons ----
 
     async def lesson(self, browser: str) -> Link:
-        """The way to the browser's lesson, which is made if there is none, and begun anew if it is
-        over.
-        """
+        """Return the link to the browser's lesson; made if there is none, restarted if over."""
         link = await self._deal(browser, tutorial.AGENTS, idempotency_key=LESSON)
-        if link.browser is None:  # it was given up; nobody else knows its address
+        if link.browser is None:  # given up; no other browser knows its address
             await self.claim(link.token, browser)
         session = await self.session(link)
         if _lesson_of(session).is_over:
@@ -192,14 +190,14 @@ class GameServer:
         return link
 
     async def _deal(self, browser: str, agents: tuple[str, str], **options: Any) -> Link:
-        """Store a game with the lesson's deal; the way to its first seat, a person's."""
+        """Store a game with the lesson's deal; return the link to the person's seat, the first."""
         game = new_game(browser, tutorial.SEED, agents, tutorial.SIDE, **options)
         (link,) = await self.store(game, [Link(new_token(), game.id, 0, browser)])
         return link
 
     async def repeat(self, session: Session, anew: bool = False) -> None:
-        """Go back in a lesson: to where its last step began, or if nothing has been done since, the
-        one before; or all of it.
+        """Go back in a lesson to the start of its step, or of the step before if nothing has been
+        done since; with `anew` to the beginning.
 
         Raises:
             PageError: this is no lesson.
@@ -209,7 +207,7 @@ class GameServer:
             await self._become(session, session.back_to(0 if anew else lesson.begin_of_last()))
 
     async def leave_lesson(self, session: Session, link: Link, agent: str) -> Link:
-        """Play on freely from where a lesson stands, against an agent, in a game of its own.
+        """Continue from a lesson's position in a new game against an agent.
 
         Raises:
             PageError: this is no lesson, or there is no such agent.
@@ -220,25 +218,25 @@ class GameServer:
         begun = {"origin": link.game, "origin_step": len(actions), "actions": actions}
         return await self._deal(str(link.browser), (HUMAN, agent), **begun)
 
-    # ---- who may do what ----
+    # ---- permissions ----
 
     async def link(self, token: str, browser: str) -> Link:
-        """The link with that token.
+        """Return the link with a token.
 
         Raises:
-            PageError: there is none, or it isn't this browser's.
+            PageError: there is none, or it belongs to another browser.
         """
         link = await self.storage.ask(self.storage.link, token)
         if link.browser == ANYBODY:
             return replace(link, browser=browser)
         if link.browser is None:
-            raise PageError("nobody has taken this seat yet", 403, free=True)
+            raise PageError("this seat is free", 403, free=True)
         if link.browser != browser:
             raise PageError("this seat is taken by another browser", 403)
         return link
 
     async def claim(self, token: str, browser: str, name: str = "") -> None:
-        """Take a seat that nobody has, or change the name of the player who has it.
+        """Take a free seat, or change the name of the browser's own seat.
 
         Raises:
             PageError: there is no such seat, or another browser has it.
@@ -250,11 +248,11 @@ class GameServer:
         self.tell(link.game)
 
     async def release(self, session: Session, link: Link, tab: str = "") -> None:
-        """Give a seat up; the next browser that opens its link can have it, and pages that show it
-        are told nothing more, whatever their `tab`.
+        """Give up a seat: the next browser that opens its link can take it. Pages that show it are
+        disconnected, whatever their `tab`.
 
         Raises:
-            PageError: it is no seat.
+            PageError: the link is for spectators.
         """
         if link.seat is None:
             raise PageError("only a seat can be given up", 409)
@@ -275,16 +273,16 @@ class GameServer:
         link: Link | None = None,
         **values: Any,
     ) -> None:
-        """Store what changes of a game, then make it so.
+        """Store a change of a game, then apply it.
 
         Args:
             session: the game; ``session.changing`` is held if its position changes.
-            position: where it stands then.
-            link: one more way to it.
-            values: other options, as :class:`~skyenv.page.stored.StoredGame` names them.
+            position: the new position.
+            link: one more link to the game.
+            values: other fields, as :class:`~skyenv.page.stored.StoredGame` names them.
 
         Raises:
-            StorageError: it can't be stored. Nothing has changed.
+            StorageError: the change can't be stored. Nothing has changed.
             PageError: the game is gone.
         """
         if position is not None:
@@ -297,7 +295,7 @@ class GameServer:
     async def act(
         self, session: Session, link: Link, tab: str, actions: Sequence[int], step: int
     ) -> None:
-        """Play a choice of a seat; `tab`: as for :meth:`tell`.
+        """Play a seat's choice; `tab`: as for :meth:`tell`.
 
         Raises:
             PageError, IllegalActionError: as for :meth:`Session.chosen`.
@@ -318,17 +316,17 @@ class GameServer:
             await self._become(session, position, tab)
 
     async def lift(self, session: Session, link: Link, tab: str = "") -> None:
-        """Lift the curtain before a seat, and let it down before the others at the same screen;
-        `tab`: as for :meth:`tell`.
+        """Lift the curtain for a seat and lower it for the others at the same screen; `tab`: as
+        for :meth:`tell`.
 
         Raises:
-            PageError: somebody else at that screen is to act.
+            PageError: another player at that screen is to act.
         """
         session.lift(link)
         self.tell(link.game, without=tab)
 
     async def _become(self, session: Session, position: Position, tab: str = "") -> None:
-        """Store a position, make it the current one, and tell the pages that show the game."""
+        """Store a position, make it the current one, and notify the pages that show the game."""
         await self.change(session, position)
         self.tell(session.stored.id, without=tab)
         self.run(session)
@@ -336,16 +334,16 @@ class GameServer:
     async def pace(
         self, session: Session, link: Link, paused: bool | None, seconds: float | None
     ) -> None:
-        """Say when agents move.
+        """Set the agents' pace.
 
         Args:
             session: the game.
-            link: the way to it.
-            paused: whether they wait; None: as before.
-            seconds: how long their moves take; None: as before.
+            link: the browser's link.
+            paused: whether agents wait; None: as before.
+            seconds: duration of their moves; None: as before.
 
         Raises:
-            PageError: the browser only watches, and hasn't made the game.
+            PageError: the browser is a spectator and hasn't made the game.
         """
         session.check_paced(link)
         if seconds is not None:
@@ -356,7 +354,7 @@ class GameServer:
         self.tell(link.game)
 
     async def step(self, session: Session, link: Link, tab: str = "") -> None:
-        """Let agents that wait make one move; every `tab` is told of it when it is made.
+        """Let paused agents make one move; every `tab` is notified of it.
 
         Raises:
             PageError: as for :meth:`pace`.
@@ -365,7 +363,7 @@ class GameServer:
         session.granted = True
 
     def run(self, session: Session) -> None:
-        """Let agents play on, if one is to move and a person plays or watches."""
+        """Start the agents, if one is to move and a person plays or watches."""
         key = session.stored.id
         if key not in self._runners and session.trouble is None and self._is_agents_turn(session):
             self._runners[key] = asyncio.create_task(self._play_agents(session))
@@ -384,10 +382,10 @@ class GameServer:
                 await self._play_agent(session, name)
         except PageError as error:
             session.trouble = str(error)
-        except Exception:  # an agent's code can fail anyhow; the others' games go on
+        except Exception:  # an agent's code may raise anything; other games continue
             _log.exception("agent %s failed", name)
-            # No more than that: an error could tell what its seat may do, and so of its hand.
-            session.trouble = f"{name} has failed; the server's log tells more"
+            # No details: an error could reveal legal actions, and so the hand.
+            session.trouble = f"{name} has failed; see the server's log"
         finally:
             self._runners.pop(key, None)
             session.asked = None
@@ -395,11 +393,11 @@ class GameServer:
             self.tell(key)
 
     async def _play_agent(self, session: Session, name: str) -> None:
-        """Have an agent make a choice, if it is still to after it has thought; try until the choice
-        can be stored.
+        """Have an agent make a choice, if it is still its turn afterwards; retry until the choice
+        is stored.
 
         Raises:
-            PageError: there is no such agent, it can't be had, or the game is gone.
+            PageError: there is no such agent, it is unavailable, or the game is gone.
         """
         began, position = time.monotonic(), session.position
         if session.lesson is not None:
@@ -420,57 +418,57 @@ class GameServer:
                 return
             except StorageError as error:
                 _log.warning("a move can't be stored: %s", error.why)
-                session.trouble = f"{error.why}: the game goes on {error.until}"
+                session.trouble = f"{error.why}: the game continues {error.until}"
             self.tell(session.stored.id)
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_RETRY)
 
     async def _agent(self, name: str) -> CatalogueEntry:
-        """An agent, when it can play.
+        """Return an agent once it can play.
 
         Raises:
-            PageError: there is none, or it can't be had.
+            PageError: there is no such agent, or it is unavailable.
         """
         entry = await self.catalogue.look_up(name)
         await self.preparation.agent(name)
         return entry
 
     async def _wait(self, session: Session, began: float) -> None:
-        """Wait before an agent's move: as long as a move takes, and until agents may go on."""
+        """Wait before an agent's move: for the pace, and while agents are paused."""
         while not session.granted:
             left = began + session.stored.pause - time.monotonic()
             if left <= 0 and not session.paused:
                 break
-            # It may be made shorter meanwhile.
+            # The pace may change meanwhile.
             await asyncio.sleep(0.05 if session.paused else min(left, 0.2))
         session.granted = False
 
     async def hint(self, name: str, game: Game) -> Payload:
-        """What an agent would do in a game, as a browser is told it; waits until the agent is
-        ready. Cancelling this ends it.
+        """Return an agent's hint for a game, as a browser receives it; waits until the agent is
+        ready. Cancelling this ends the job.
 
         Args:
-            name: the agent's.
-            game: only for it.
+            name: the agent's name.
+            game: a copy for the agent's own use.
 
         Raises:
-            PageError: there is no such agent, it can't be had, or the game is over or a task.
-            AgentError: its answer is none, or it fails.
+            PageError: there is no such agent, it is unavailable, or the game is over or a task.
+            AgentError: the agent fails or returns no valid answer.
         """
         check_whole(game)
         job = partial(advise, await self._agent(name), self.estimator(), game)
         return await self.workers.ask(job, Priority.HINT)
 
     def estimator(self) -> CatalogueEntry | None:
-        """The agent that estimates chances to win; None: it isn't offered, or isn't ready yet."""
+        """Return the agent that estimates chances to win; None if it isn't offered or not ready."""
         about = self.catalogue.readiness.get(ESTIMATOR)
         return self.catalogue[ESTIMATOR] if about is not None and about.state == "ready" else None
 
-    # ---- news ----
+    # ---- notification ----
 
     @asynccontextmanager
     async def watching(self, link: Link, tab: str = "") -> AsyncIterator[Watcher]:
-        """Be told of changes to a game, until the seat is given up; `tab`: as for :meth:`tell`.
+        """Subscribe to changes of a game, until the seat is given up; `tab`: as for :meth:`tell`.
 
         Raises:
             PageError: the seat isn't that browser's any more, or the game is gone.
@@ -478,7 +476,7 @@ class GameServer:
         watcher = Watcher(link, tab or new_token())
         self._watchers.setdefault(link.game, set()).add(watcher)
         try:
-            # It may have been given up before there was anybody to dismiss.
+            # The seat may have been given up before the subscription.
             await self.link(link.token, str(link.browser))
             session = await self.session(link)
             if any(each.token == link.token and each.browser == ANYBODY for each in session.links):
@@ -492,7 +490,7 @@ class GameServer:
             await self._has_left(link)
 
     async def _has_left(self, link: Link) -> None:
-        """One page less shows a seat: remember when, and tell the others."""
+        """Store the time at which a page has left a seat, and notify the others."""
         now = time.time()
         if session := self._sessions.get(link.game):
             session.links = [
@@ -500,21 +498,21 @@ class GameServer:
                 for each in session.links
             ]
         self.tell(link.game, PEOPLE)
-        # Not known after a restart, then: the game is gone, the disk full, or the server ends.
+        # The time is lost then: the game is gone, the disk full, or the server ends.
         with contextlib.suppress(PageError, RuntimeError):
             await self.storage.ask(self.storage.change_link, link.token, seen=now)
 
     def watchers(self, key: str) -> Collection[Watcher]:
-        """The pages that are told of changes to a game now."""
+        """Return the pages subscribed to a game."""
         return self._watchers.get(key, ())
 
     def tell(self, key: str, what: str = CHANGED, without: str = "") -> None:
-        """Wake the pages that watch a game.
+        """Notify the pages that show a game.
 
         Args:
-            key: the game's.
-            what: has changed: CHANGED, anything; or PEOPLE, only who is there.
-            without: a page's own name, which learns it from the answer to its request; "": none.
+            key: the game's key.
+            what: the kind of change: CHANGED, any; or PEOPLE, only presence.
+            without: name of a page that learns of it from the answer to its request; "": none.
         """
         for watcher in self.watchers(key):
             if watcher.tab != without:
@@ -522,13 +520,13 @@ class GameServer:
 
 
 def check_whole(game: Game) -> None:
-    """Refuse what judges positions by who wins the whole game.
+    """Refuse estimates of who wins in a game that is a bidding task.
 
     Raises:
-        PageError: it is a bidding task.
+        PageError: the game is a bidding task.
     """
     if game.options.task is not None:
-        raise PageError(f"that is for whole games, not for task {game.options.task}", 409)
+        raise PageError(f"available only in whole games, not in task {game.options.task}", 409)
 
 
 def new_game(
@@ -538,7 +536,7 @@ def new_game(
     side: str = "front",
     **options: Any,
 ) -> StoredGame:
-    """A game that begins now; the arguments as for :class:`~skyenv.page.stored.StoredGame`."""
+    """Return a game created now; arguments as for :class:`~skyenv.page.stored.StoredGame`."""
     usual: dict[str, Any] = {
         "id": new_token(),
         "max_turns": DEFAULT_MAX_TURNS,
@@ -557,8 +555,8 @@ def new_game(
 
 
 def _first_links(request: GameRequest, game: str, browser: str) -> list[Link]:
-    """The ways to a new game: to its browser's seats, to free ones, and for spectators; or else its
-    browser's to watching.
+    """Return the links of a new game: to its browser's seats, to free ones, and for spectators; or
+    else its browser's for watching.
     """
     screen = new_token() if request.seats.count(ME) > 1 else None
     names = request.names or ("",) * request.players
@@ -580,13 +578,13 @@ def _lesson_of(session: Session) -> tutorial.Lesson:
 
 @dataclass(eq=False)
 class Watcher:
-    """A page that is told of changes to a game.
+    """A page subscribed to the changes of a game.
 
     Attributes:
-        link: the way to it; a seat of None watches.
+        link: its link; a seat of None is a spectator's.
         tab: the page's own name.
-        news: what has changed that this seat can see, as for :meth:`GameServer.tell`; None: the
-            seat has been given up.
+        news: a queue of visible changes, as for :meth:`GameServer.tell`; None: the seat has been
+            given up.
     """
 
     link: Link

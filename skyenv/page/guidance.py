@@ -1,6 +1,4 @@
-"""What a seat is told about the decision that is open: one sentence, the four options, and what a
-bid needs.
-"""
+"""Guidance for the open decision of a seat: one sentence, the four options, and data for a bid."""
 
 from __future__ import annotations
 
@@ -55,7 +53,7 @@ _EVERY_THIRD: Final = 3  # BUS-4: special points come after every third business
 
 
 def who(names: Sequence[str], me: int | None, seat: int) -> str:
-    """A seat in a sentence: ``you``, ``seat 2 (greedy)``, ``Alea``."""
+    """Return a seat's name in a sentence: ``you``, ``seat 2 (greedy)``, ``Alea``."""
     return "you" if seat == me else seat_name(seat, names)
 
 
@@ -63,12 +61,12 @@ def who(names: Sequence[str], me: int | None, seat: int) -> str:
 
 
 def options(position: Any, table: Table) -> list[Json]:
-    """The four options as cards: letter, name, what each would bring now, its actions, and why
-    there is none.
+    """Return the four options: letter, name, what each would bring now, its actions, or the reason
+    why it is illegal.
 
     Args:
         position: the seat's view, in which it chooses an option.
-        table: the same.
+        table: the same view as a table.
     """
     game, name = table.game, partial(who, (), table.seat)
     kinds = types_in_set(game)
@@ -100,7 +98,7 @@ def _option(
 
 
 def _business(game: Any, kinds: Sequence[int]) -> str:
-    """BUS-4, BUS-5: the next business may bring special points, or the end."""
+    """Describe the next business, which may bring special points or the end (BUS-4, BUS-5)."""
     number = int(game["placed"]) + 1
     text = f"a {' or '.join(BUSINESSES[kind] for kind in kinds)}" if kinds else "a business"
     if number == BUSINESSES_TO_PLACE:
@@ -115,10 +113,10 @@ def _business(game: Any, kinds: Sequence[int]) -> str:
 
 
 def auction(table: Table, names: Sequence[str]) -> Json | None:
-    """The auction under way, all of it public; None if there is none.
+    """Return the auction under way, all of it public; None if there is none.
 
     Returns:
-        `text`: the highest bid and this seat's own, in a line; `still`: who can still bid.
+        `text`: the highest bid and this seat's own, in a line; `still`: the seats still bidding.
     """
     game, me = table.game, table.seat
     if game["phase"] not in (PHASE_BID, PHASE_BUILD) or game["auction_place"] == NONE:
@@ -139,13 +137,13 @@ def auction(table: Table, names: Sequence[str]) -> Json | None:
 
 
 def hand_for_bid(table: Table, seat: int) -> Json:
-    """What the seat can bid with, for a page that lays a bid together (AUC-3 to AUC-5).
+    """Return the seat's cards and limits for a bid, for the page's bid tray (AUC-3 to AUC-5).
 
     Returns:
         `colours` allowed (numbers), `is_open`: the seat has no card on the table, so one must be
-        coloured; `cards`: lists of colour (5: black), value, how many; `laid` value and `highest`
+        coloured; `cards`: lists of colour (5: black), value, number; `laid` value and `highest`
         total to exceed; `limits`: skyscrapers by value (COM-10);
-        `allows`: what the cards on the table allow; `supply`: skyscrapers that it has.
+        `allows`: skyscrapers that the cards on the table allow; `supply`: those that it has.
     """
     game = table.game
     colours = allowed_colours(game, seat)
@@ -169,19 +167,18 @@ def hand_for_bid(table: Table, seat: int) -> Json:
 
 
 def decision(position: Any, table: Table, names: Sequence[str], legal: Sequence[int]) -> Json:
-    """All that a page needs to guide a seat: the sentence, and what belongs to the decision that is
-    open.
+    """Return all guidance for a seat: the sentence, and the data of the open decision.
 
     Args:
         position: the seat's view.
-        table: the same.
-        names: who sits where.
-        legal: what the seat may do now.
+        table: the same view as a table.
+        names: the players' names by seat.
+        legal: the seat's legal actions.
 
     Returns:
         `sentence`; `auction`, with `worth` (:func:`skyenv.page.worth.worth`); and, if the seat is
         to act, `options`, `take` (colours of the stacks that have cards, when two are to be taken)
-        or `bid`, else None; `ends`: whether what may be played ends the game.
+        or `bid`, else None; `ends`: whether the decision can end the game.
     """
     game = table.game
     phase = int(game["phase"]) if legal else PHASE_OVER

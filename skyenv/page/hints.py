@@ -1,5 +1,5 @@
-"""What agents are asked: their moves, and hints: what one would do in a position, how sure it is of
-each whole choice, and the chance to win after it.
+"""Agents' moves and hints: an agent's choice, its value for each whole choice, and the chance to
+win after it.
 """
 
 from __future__ import annotations
@@ -22,18 +22,17 @@ from skyenv.page.workers import Report
 from skyenv.rules.state import NONE
 
 MOST_HINTED: Final = 6
-"""Choices that a hint tells of."""
+"""Number of choices in a hint."""
 
 
 class Hint(NamedTuple):
-    """What an agent holds of a decision.
+    """An agent's evaluation of a decision.
 
     Attributes:
-        action: what it would do.
-        kind: what it tells of its choices: "probability", "vp" or "none".
-        choices: those that it thinks of, the best ones first.
-        tries: of a search how many there have been, and how many there will be (None: time
-            decides); None: it doesn't search.
+        action: the agent's action.
+        kind: the kind of value that it gives for choices: "probability", "vp" or "none".
+        choices: the choices that it considers, the best first.
+        tries: simulations done and planned (None: limited by time); None: the agent doesn't search.
     """
 
     action: int
@@ -43,10 +42,10 @@ class Hint(NamedTuple):
 
 
 def move(entry: CatalogueEntry, game: Game, report: Report) -> list[int]:
-    """What an agent plays next in a game, which is changed: one action, or all actions of a bid.
+    """Return an agent's next choice in a game: one action, or all actions of a bid. Changes `game`.
 
     Raises:
-        AgentError: the agent's answer is none.
+        AgentError: the agent returned no valid answer.
     """
     actions: list[int] = []
     while True:
@@ -59,24 +58,24 @@ def move(entry: CatalogueEntry, game: Game, report: Report) -> list[int]:
 def advise(
     entry: CatalogueEntry, estimator: CatalogueEntry | None, game: Game, report: Report
 ) -> Payload:
-    """An agent's hint of the decision that is open in a game, as a browser is told it.
+    """Return an agent's hint for the open decision of a game, as a browser receives it.
 
     Args:
         entry: the agent.
-        estimator: the one that estimates chances to win (:mod:`skyenv.page.win_chance`); None:
-            they aren't told.
-        game: it goes on.
-        report: as of all jobs; told nothing.
+        estimator: the agent that estimates chances to win (:mod:`skyenv.page.win_chance`); None:
+            no chances are given.
+        game: a game that isn't over.
+        report: the progress callback of all jobs; not called.
 
     Returns:
-        ``agent`` and ``seat``; ``actions`` and ``text`` of the choice that it would make; ``kind``
-        and ``tries`` as of :class:`Hint`; ``best``: its best choices, ``{"actions", "text", "sure",
-        "win"}`` each, ``win`` being the seat's chance to win after it; ``win``: every seat's chance
-        to win now; ``by``: the estimator. Without one ``win`` and ``by`` are null.
+        ``agent`` and ``seat``; ``actions`` and ``text`` of the agent's choice; ``kind`` and
+        ``tries`` as in :class:`Hint`; ``best``: its best choices, ``{"actions", "text", "sure",
+        "win"}`` each, with the seat's chance to ``win`` after it; ``win``: every seat's chance to
+        win now; ``by``: the estimator. Without an estimator ``win`` and ``by`` are null.
 
     Raises:
         PageError: the game is over.
-        AgentError: the agent's answer is none.
+        AgentError: the agent returned no valid answer.
     """
     if game.seat is None:
         raise PageError("the game is over; there is nothing to decide", 409)
@@ -112,11 +111,11 @@ def advise(
 
 
 def hint(agent: Agent, state: npt.NDArray[np.void]) -> Hint:
-    """How an agent evaluates an imagined position, GAME_DTYPE (1,): from what the seat to act sees,
-    and nothing else: not even the game's seed.
+    """Return an agent's evaluation of a determinized position, GAME_DTYPE (1,). It depends only on
+    the view of the seat to act, not even on the game's seed.
 
     Raises:
-        AgentError: the agent's answer is none.
+        AgentError: the agent returned no valid answer.
     """
     decisions = choices.as_decisions(batch_of(state), agent)
     thought = agent.search_with_progress(decisions, lambda so_far: None)
@@ -135,7 +134,7 @@ def hint(agent: Agent, state: npt.NDArray[np.void]) -> Hint:
 
 
 def _best(found: Hint, own: Path, position: Any) -> list[Choice]:
-    """The choices that are told, the best ones first; the agent's `own` is always among them."""
+    """Return the choices of a hint, the best first; the agent's `own` is always included."""
     by_kind = {same(position, one.actions): one for one in found.choices}
     mine = by_kind.pop(same(position, own), Choice(own, None))
     best = [mine, *list(by_kind.values())[: MOST_HINTED - 1]]

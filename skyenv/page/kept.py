@@ -1,4 +1,4 @@
-"""What is kept in memory for a while: the least recently used make room for new things."""
+"""A bounded cache with least-recently-used eviction."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ Value = TypeVar("Value")
 
 
 class Kept(OrderedDict[Key, Value]):
-    """A bounded mapping, the least recently read or written keys first.
+    """A bounded mapping that evicts the least recently read or written keys.
 
     Args:
-        most: so many values; older ones are thrown out.
-        is_needed: whether a key with its value can't go; such are kept beyond that number.
+        most: number of values; older ones are evicted.
+        is_needed: whether an entry must stay; such entries may exceed `most`.
     """
 
     def __init__(

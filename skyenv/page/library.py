@@ -1,8 +1,8 @@
-"""Games to look through: what is recorded in the folders that the page was started with.
+"""The library: an index of the recorded games in the folders that the page was started with.
 
-The index is in memory; workers read what has changed. Of each game they read the first lines and
-the last one; a game that is opened is checked as a whole. What is damaged in a file costs the game
-in which it stands.
+The index is in memory; workers read changed files. Of each game they read the first lines and the
+last one; a game that is opened is checked as a whole. Damage in a file costs only the game in which
+it occurs.
 """
 
 from __future__ import annotations
@@ -30,27 +30,27 @@ from skyenv.records.reader import MAX_LINE
 PAGE: Final = 50
 """Games on a page of the table."""
 MOST_AGENTS: Final = 500
-"""Agents that are offered as filters, the most frequent ones."""
+"""Most agents offered as filters, by frequency."""
 MOST_COMPLAINTS: Final = 50
-"""Damaged games that are told."""
+"""Most damaged games reported."""
 MOST_FILTERS: Final = 50
-"""Filters that count at the same time."""
+"""Most filters in a query."""
 APART: Final = 5.0
-"""Seconds between looks at the folders."""
+"""Seconds between scans of the folders."""
 SORTS: Final = {"date": "date", "length": "actions", "margin": "margin", "players": "players"}
-"""What the table can be sorted by, and what of a game that is."""
+"""The sort keys of the table, with their values for a game."""
 MOST_FILES: Final = 10_000
-"""So many files of the folders are read."""
+"""Most files read."""
 MOST_RECORD: Final = 8 << 20
-"""Bytes of a game."""
+"""Largest game, in bytes."""
 NO_LINKS: Final = getattr(os, "O_NOFOLLOW", 0)
-"""Opens no link, where the system knows that."""
+"""Flags that refuse to open symbolic links, where supported."""
 ACTION: Final = b'"event": "action"'
 Game: TypeAlias = dict[str, Any]
-"""What the table tells of a game: `file`, `label` and `number` say where it is, `start` and
-`length` which bytes of the file; `task` ("": a whole game), `players`, `side`, `names`, `winners`
-(seats), `scores` (VP by seat; none before the end), `margin` (VP between the first two), `actions`,
-`ending`, and `date`, when the file was changed, in seconds.
+"""A row of the table: the game's `file`, `label` and `number`; `start` and `length` in the file,
+in bytes; `task` ("": a whole game), `players`, `side`, `names`, `winners` (seats), `scores` (VP by
+seat; none before the end), `margin` (VP between the first two), `actions`, `ending`, and `date`,
+the time of the file's last change, in seconds.
 """
 
 
@@ -69,7 +69,7 @@ _FILTERS: Final[dict[str, Callable[[Game, str], bool]]] = {
 
 
 class Library:
-    """The games of some folders, as far as they have been read.
+    """The index of the games in some folders, as far as they have been read.
 
     Args:
         roots: the folders and files.
@@ -84,7 +84,7 @@ class Library:
         self._left = 0
 
     def look(self, workers: Workers) -> asyncio.Task[None]:
-        """Have a worker read what has changed, unless one does, or has just done so."""
+        """Have a worker read changed files, unless one is running or has just run."""
         if self._look is None or (self._look.done() and time.monotonic() >= self._next_look):
             self._look = asyncio.create_task(self._bring_up_to_date(workers))
         return self._look
@@ -105,16 +105,15 @@ class Library:
         self._left = left
 
     def search(self, asked: Sequence[tuple[str, str]], page: int = 1) -> dict[str, Any]:
-        """A page of the table, how many games there are by the filters, and how many pages.
+        """Return a page of the table, and the numbers of matching games and of pages.
 
         Args:
-            asked: names and values behind the question mark of an address. ``agent`` may come
-                several times; names that mean nothing here are left alone, and empty values ask for
-                nothing.
-            page: which one, from 1; the last one instead of any behind it.
+            asked: names and values of a query string. ``agent`` may occur several times; unknown
+                names and empty values are ignored.
+            page: the page's number, from 1; larger ones mean the last page.
 
         Raises:
-            PageError: games can't be sorted by that.
+            PageError: there is no such sort key.
         """
         given = dict(asked)
         sort = check_choice("sort", given.get("sort") or "date", list(SORTS), PageError)
@@ -138,9 +137,7 @@ class Library:
         }
 
     def state(self) -> dict[str, Any]:
-        """The folders, how far they have been read, what is damaged, and which agents play in
-        them.
-        """
+        """Return the folders, the progress of reading, the damaged games, and the agents."""
         games = self._games()
         names = Counter(chain.from_iterable({*game["names"]} - {""} for game in games))
         damaged = [one for one in self._files.values() if one.complaints]
@@ -160,13 +157,13 @@ class Library:
         }
 
     def game(self, key: str, number: int) -> bytes:
-        """The record of a game. This may wait for the disk.
+        """Return the record of a game. This may block on the disk.
 
         Args:
-            key: its file's. number: counted from 1.
+            key: its file's key. number: its number in the file, from 1.
 
         Raises:
-            PageError: there is no such game, or its file has changed meanwhile.
+            PageError: there is no such game, or its file has changed since it was indexed.
         """
         indexed = self._files.get(key)
         if indexed is None or number not in indexed.games:
@@ -181,7 +178,7 @@ class Library:
         except OSError as error:
             raise PageError(f"the game's file can't be read: {error.strerror}", 404) from error
         if len(content) != length or not content.startswith(b"{"):
-            raise PageError("the game's file has changed meanwhile; look for the game again", 409)
+            raise PageError("the game's file has changed; search for the game again", 409)
         return content
 
     def _games(self) -> list[Game]:
@@ -193,12 +190,12 @@ class Library:
 
 @dataclass(frozen=True)
 class IndexedFile:
-    """What is known of a file.
+    """The index entry of a file.
 
     Attributes:
-        file: the file as it was when it was read.
-        games: those of it that aren't damaged, by their numbers, counted from 1.
-        complaints: what is wrong in it, a line for each damaged game.
+        file: the file's state when it was read.
+        games: its undamaged games, by number, from 1.
+        complaints: the faults, a line for each damaged game.
     """
 
     file: File
@@ -209,15 +206,15 @@ class IndexedFile:
 def read_changed(
     roots: Sequence[Root], known: Mapping[str, File], report: Report
 ) -> dict[str, IndexedFile | None]:
-    """A job: look at all folders, and read the files that are new or have changed.
+    """Scan all folders, and read new and changed files; a job for workers.
 
     Args:
         roots: the folders and files.
-        known: by their keys, the files that have been read already.
-        report: is told how many bytes are to be read.
+        known: the files already read, by key.
+        report: called with the number of bytes still to be read.
 
     Returns:
-        All files that are there, by their keys; None: it is known already.
+        All files found, by key; None for an unchanged one.
     """
     there = {file.key: file for file in islice(files_in(roots, ".jsonl"), MOST_FILES)}
     found: dict[str, IndexedFile | None] = dict.fromkeys(there)
@@ -232,10 +229,10 @@ def read_changed(
 
 
 def open_plain(path: str | os.PathLike[str]) -> BinaryIO:
-    """Open a file, but no link that has just taken its place.
+    """Open a file for reading, but no symbolic link.
 
     Raises:
-        OSError: it can't be read, or is a link.
+        OSError: the file can't be read, or is a link.
     """
     return open(os.open(path, os.O_RDONLY | NO_LINKS), "rb")
 
@@ -257,10 +254,10 @@ def _read(file: File) -> IndexedFile:
 
 
 def _parts(stream: BinaryIO) -> Iterator[tuple[int, int, bytes]]:
-    """The games of a record: the number of the first line, where it begins, all lines.
+    """Yield the games of a record: the number of the first line, its offset in bytes, all lines.
 
-    A file that doesn't begin with a header has none. A last line that isn't whole is about to be
-    written.
+    A file that doesn't begin with a header has none. An incomplete last line is skipped, as it is
+    being written.
     """
     part: list[bytes] = []
     first, start, place = 1, 0, 0
@@ -281,19 +278,19 @@ def _parts(stream: BinaryIO) -> Iterator[tuple[int, int, bytes]]:
 
 
 def _game(content: bytes, line: int) -> Game:
-    """What is told of a game, without where it is.
+    """Return the row of a game, without its location.
 
     Raises:
-        RecordError: its beginning or its end is wrong, or it is too long.
+        RecordError: its beginning or its end is invalid, or it is too long.
     """
     if len(content) > MOST_RECORD:
-        raise RecordError(f"line {line}: a game of more than {MOST_RECORD} bytes", line)
+        raise RecordError(f"line {line}: the game exceeds {MOST_RECORD} bytes", line)
     header, *rest = content.splitlines(keepends=True)
     try:
         lines = next(iter_games(io.BytesIO(b"".join([header, *rest[:1], *rest[1:][-1:]])), line))
         last = [line.value for line in lines.events]
     except RecordError:
-        # Reading all of it names the right line.
+        # Reading the whole game names the right line.
         deque(next(iter_games(io.BytesIO(content), line)).events, maxlen=0)
         raise
     end: Event = last[0] if last and last[0]["event"] == "end" else Event()

@@ -1,6 +1,4 @@
-"""What a seat is told of a game: everything that its browser receives is made here, from the seat's
-view alone.
-"""
+"""The JSON that a seat receives of a game, made from the seat's view alone."""
 
 from __future__ import annotations
 
@@ -28,10 +26,10 @@ THEMES: Final = ("light", "dark")
 WIDE: Final = 1200
 # Widths of drawings for wide screens and for phones; they have different layouts.
 NARROW: Final = 640
-Payload = dict[str, Any]  # what goes to a browser, as JSON
+Payload = dict[str, Any]  # a JSON object for a browser
 
 
-# Actions that are no click on the table, but have buttons.
+# Actions with buttons, as they have no place on the table.
 BUTTONS: Final = (OPTION_A, OPTION_C, PASS, *range(BID_DONE, NUM_ACTIONS))
 
 TASK_TEXTS: Final = {
@@ -47,26 +45,26 @@ TASK_TEXTS: Final = {
     "park-4": "two players bid for the park area, 4 cards each",
     "last-turns": "the last turns of a game for two",
 }
-"""What each bidding task asks, in a line."""
+"""The description of each bidding task, a line each."""
 PAYS: Final = (
-    "The change of the lead in VP, had all districts been scored, and "
-    f"{CARD_VP:g} VP for each card, from who paid it to the others"
+    "The change of the lead in VP, with all districts scored, and "
+    f"{CARD_VP:g} VP per card, from its payer to the others"
 )
-PAYS_OUTCOME: Final = "The task pays 1 for the win, -1 for the loss, nothing if it is truncated"
+PAYS_OUTCOME: Final = "The task pays 1 for a win, -1 for a loss, 0 if truncated"
 
 
 @dataclass(frozen=True)
 class Look:
-    """A game as one seat looks at it.
+    """A game from the view of one seat.
 
     Args:
-        game: the game; hidden cards in it never get out of here.
-        seat: who looks; PUBLIC: a spectator, who sees what everybody knows; None: a game without
+        game: the game; its hidden cards never enter a payload.
+        seat: the viewing seat; PUBLIC: a spectator, who sees public knowledge; None: a game without
             people, all open.
-        names: who sits where.
+        names: the players' names by seat.
         theme: "light" or "dark".
-        narrow: whether it is drawn for a phone.
-        can_act: whether the seat may act now if it is its turn.
+        narrow: whether to draw for a phone.
+        can_act: whether the seat may act if it is its turn.
     """
 
     game: Game
@@ -78,23 +76,21 @@ class Look:
 
     @property
     def position(self) -> Any:
-        """What is drawn and told: the seat's view, or the public one; the game itself for who sees
-        everything.
-        """
+        """The view shown: the seat's, or the public one; the whole game if all is open."""
         if self.seat is None:
             return self.game.state
         return self.game.public_view() if self.seat == PUBLIC else self.game.view(self.seat)
 
     @property
     def is_to_act(self) -> bool:
-        """Whether this seat is to act, and may."""
+        """Whether this seat is to act and may do so."""
         return self.can_act and self.seat is not None and self.seat == self.game.seat
 
     def payload(self, lines_known: int = 0, drawn: Container[str] = ()) -> Payload:
-        """All that a page shows.
+        """Return the full state for a page.
 
         Args:
-            lines_known: of the log the lines behind so many are told.
+            lines_known: number of log lines that the page has; only later ones are sent.
             drawn: digests of the parts of the drawing that the page has
                 (:meth:`skyenv.render.parts.Drawing.changes`).
         """
@@ -136,9 +132,9 @@ class Look:
         }
 
     def drawing(self, position: Any) -> Drawing:
-        """The table's parts.
+        """Return the parts of the table's drawing.
 
-        What may be chosen stands in "legal" alone, so that a part changes only with what it shows.
+        Legal actions are in "legal" alone, so that a part changes only with its content.
         """
         width = NARROW if self.narrow else WIDE
         return drawing(
@@ -151,14 +147,14 @@ class Look:
         )
 
     def log(self) -> list[Sentence]:
-        """What has happened, a line each."""
+        """Return the log, a line per event."""
         return words.Narrator(self.names, self.seat).lines(seen_by(self.game.events, self.seat))
 
     def reasons(self, position: Any) -> dict[Sentence, list[int]]:
-        """Why actions aren't legal: each reason, with the actions that it is true of."""
+        """Return the reasons why actions are illegal, each with its actions."""
         if self.seat in (None, PUBLIC):
             return {}
-        if not self.is_to_act:  # the game is over, or others are to act: one reason for all
+        if not self.is_to_act:  # the game is over, or another seat is to act: one reason for all
             why = reason(position, OPTION_A)
             return {} if why is None else {why: list(range(NUM_ACTIONS))}
         by_reason: dict[Sentence, list[int]] = {}
@@ -170,14 +166,14 @@ class Look:
 
 
 def task_label(game: Game) -> str:
-    """What heads a table at which a bidding task is played; "" at others."""
+    """Return the heading of a bidding task; "" for whole games."""
     task = game.options.task
     return f"Task {task}: {TASK_TEXTS[task.split('/')[0]]}" if task else ""
 
 
 def final_scoring(game: Game, names: Sequence[str]) -> list[Payload]:
-    """END-2 to END-4, step by step: what is scored in words, VP of every seat, the scores after it,
-    and at the end of a bidding task what it pays every seat.
+    """Return the final scoring step by step (END-2 to END-4): text, VP of every seat, the scores
+    after it, and at the end of a bidding task the payoffs.
     """
     payload: list[Payload] = []
     scores = np.array(game.scores)
@@ -187,7 +183,7 @@ def final_scoring(game: Game, names: Sequence[str]) -> list[Payload]:
         if event["event"] in ("park", "end") or event.get("why") in ("final", "park"):
             vp, what, pays = event.get("vp"), words.event_text(event, names), event.get("payoff")
             if vp is not None:
-                what = what.partition(":")[0]  # who gets how much stands beside it
+                what = what.partition(":")[0]  # the seats' VP stand beside it
             if pays:
                 what = PAYS if event["reason"] == "task" else f"{what}. {PAYS_OUTCOME}"
             payload.insert(0, {"text": what, "vp": vp, "scores": scores.tolist(), "pays": pays})

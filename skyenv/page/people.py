@@ -1,6 +1,4 @@
-"""The people at a table: who is there, who plays which seat, spectators, and games made from other
-games.
-"""
+"""The people at a table: presence, changes of player, spectators, rematches and takebacks."""
 
 from __future__ import annotations
 
@@ -20,12 +18,12 @@ from skyenv.page.storage import ANYBODY, HUMAN, Change, Link, StoredGame
 from skyenv.rules.actions import BID, BID_DONE
 from skyenv.seeds import fresh_seed
 
-AWAY: Final = 30.0  # seconds that a person must have been away before an agent may take over
+AWAY: Final = 30.0  # seconds of absence before an agent may take over
 
 
 def last_decision(game: Game, seat: int | None) -> int | None:
-    """How many actions had been played before a seat's last decision, the cards of a bid and its
-    end being one; None if it has made none.
+    """Return the number of actions before a seat's last decision; None if it has made none. The
+    cards of a bid and its end are one decision.
     """
     began, is_laying = None, False
     actions = [event for event in game.events if event["event"] == "action"]
@@ -40,14 +38,14 @@ def last_decision(game: Game, seat: int | None) -> int | None:
 
 
 def _is_here(server: GameServer, session: Session, seat: int) -> bool:
-    """Whether a page shows that seat now, or another one at the same screen."""
+    """Return whether a page shows that seat now, or another one at the same screen."""
     way = _link_of(session, seat)
     seats = [seat, *session.seats_at(way.screen if way else None)]
     return any(one.link.seat in seats for one in server.watchers(session.stored.id))
 
 
 def _is_away(server: GameServer, session: Session, seat: int) -> bool:
-    """Whether nobody has a seat, or its person has been away for long."""
+    """Return whether a seat is free, or its person has been away for long."""
     link = _link_of(session, seat)
     if link is None or link.browser is None:
         return True
@@ -55,23 +53,25 @@ def _is_away(server: GameServer, session: Session, seat: int) -> bool:
     return not _is_here(server, session, seat) and time.time() - since >= AWAY
 
 
-# ---- who plays ----
+# ---- changes of player ----
 
 
 async def change_player(
     server: GameServer, session: Session, link: Link, seat: int, agent: str | None
 ) -> None:
-    """Have an agent play a seat that nobody has, that another agent plays, or whose person is
-    away; or give an agent's seat to a person: back to its own, or to the next one to take it.
+    """Give a seat to an agent or a person.
+
+    An agent may take a seat that is free, that another agent plays, or whose person is away. A
+    person gets an agent's seat: its former player, or else the next browser to take it.
 
     Args:
-        link: of the browser that asks.
-        seat: which.
-        agent: its name; None: a person.
+        link: the link of the requesting browser.
+        seat: the seat.
+        agent: the agent's name; None: a person.
 
     Raises:
-        PageError: it can't be, or hidden cards may be known from another game, or another
-            browser has made this one.
+        PageError: the change isn't possible, hidden cards may be known from another game, or
+            another browser has made this one.
     """
     if session.stored.owner != link.browser:
         raise PageError("only the browser that made the game can do that", 403)
@@ -85,18 +85,18 @@ async def change_player(
         await server.catalogue.look_up(agent)
     async with session.changing:
         if session.is_human(seat) and (agent is None or not _is_away(server, session, seat)):
-            raise PageError("a person plays that seat, who is here or hasn't been away 30 s")
+            raise PageError("the seat's player is here, or has been away for less than 30 s")
         if agent is None and (not session.has_humans or _is_secret_known(session.stored, seat)):
             raise PageError(
-                "hidden cards may be known: games of agents show them, and so do others with the "
-                "same cards; begin a new game with people",
+                "hidden cards may be known from games of agents, or from others with the same "
+                "cards; start a new game with people",
                 409,
             )
         key = link.game
         is_new = agent is None and _link_of(session, seat) is None
         free = Link(new_token(), key, seat, None) if is_new else None
         changes = (*session.stored.changes, Change(session.step, seat, agent or HUMAN))
-        stands = replace(session.position, choices=())  # nothing is taken back any more
+        stands = replace(session.position, choices=())  # ends the possibility of taking back
         await server.change(session, stands, free, changes=changes)
         session.trouble = None
         await server.read_links(key)
@@ -104,20 +104,20 @@ async def change_player(
     server.run(session)
 
 
-# ---- games made from others ----
+# ---- rematches and takebacks ----
 
 
 async def rematch(server: GameServer, session: Session, link: Link) -> Link:
-    """The game once more, with another deal: the seat that was second begins.
+    """Return the rematch of a game: another deal, begun by the seat that was second.
 
-    Made when it is first asked for.
+    It is made on the first request.
 
     Returns:
-        The way to it for the player that asks.
+        The requesting player's link to it.
 
     Raises:
-        PageError: the game goes on, or the browser neither sits at it nor has made it, or has
-            no place in the rematch.
+        PageError: the game isn't over, the browser neither plays nor owns it, or it has no place
+            in the rematch.
     """
     stored = session.stored
     if not session.game.is_over or session.lesson is not None:
@@ -146,8 +146,8 @@ async def _add_rematch(server: GameServer, session: Session, links: Sequence[Lin
 
 
 def _can_take_back(session: Session, link: Link) -> bool:
-    """Whether the only person of a game has made a decision that nobody else's game is changed
-    by.
+    """Return whether the only person of a game has made a decision, so that taking it back
+    affects no other person.
     """
     stored = session.stored
     is_alone = session.is_human(link.seat) and stored.agents.count(HUMAN) == 1
@@ -159,24 +159,24 @@ def _can_take_back(session: Session, link: Link) -> bool:
 async def take_back(
     server: GameServer, session: Session, link: Link, idempotency_key: str | None
 ) -> Link:
-    """A copy of the game before the last decision of its only person, who has made it then, to
-    be played on from.
+    """Continue in a copy of the game before the last decision of its only person, who owns the
+    copy.
 
     Chance is the same there: the same actions lead to the same cards and the same answers of
     agents.
 
     Args:
-        link: the seat's.
-        idempotency_key: as of :class:`skyenv.page.game_requests.GameRequest`.
+        link: the seat's link.
+        idempotency_key: as in :class:`skyenv.page.game_requests.GameRequest`.
 
     Raises:
         PageError: there is nothing to take back, or other people play.
     """
     session.check_uncovered(link)
-    async with session.changing:  # nobody sits down meanwhile
+    async with session.changing:  # no seat can be taken meanwhile
         if not _can_take_back(session, link):
             raise PageError(
-                "a decision can be taken back in games against agents alone, once there is one",
+                "only your own decision in a game against agents can be taken back",
                 409,
             )
         stored, step = session.stored, last_decision(session.game, link.seat)
@@ -205,12 +205,12 @@ async def take_back(
     return next(each for each in made if each.seat == link.seat)
 
 
-# ---- what a page is told ----
+# ---- payloads ----
 
 
 async def payload(server: GameServer, session: Session, link: Link) -> Payload:
-    """Who is at the table, and what the browser of a link may do about it; nothing of it
-    depends on cards.
+    """Return the people at the table, and the changes that a link's browser may make; independent
+    of cards.
     """
     stored, is_owner = session.stored, session.stored.owner == link.browser
     links = await server.storage.ask(server.storage.links, stored.rematch or "")
@@ -251,9 +251,7 @@ def _seat(server: GameServer, session: Session, seat: int, link: Link, is_owner:
 
 
 def curtain(session: Session, link: Link) -> Payload | None:
-    """What a page shows instead of a table when the curtain is down: who is to take the device;
-    None if it isn't down.
-    """
+    """Return the player who is to take the device while the curtain is down; None if it isn't."""
     if not session.is_covered(link):
         return None
     seats = session.seats_at(link.screen)
@@ -263,8 +261,8 @@ def curtain(session: Session, link: Link) -> Payload | None:
 
 
 def _is_secret_known(stored: StoredGame, seat: int) -> bool:
-    """Whether somebody may know hidden cards of an agent's seat from another game: this one was
-    copied, is a copy, or goes on from a lesson.
+    """Return whether hidden cards of an agent's seat may be known from another game: this one was
+    copied, is a copy, or continues a lesson.
     """
     return stored.agents[seat] != HUMAN and (stored.copied or stored.origin is not None)
 
@@ -274,12 +272,12 @@ def _link_of(session: Session, seat: int) -> Link | None:
 
 
 def _moved(seat: int | None, players: int) -> int | None:
-    """Where a seat is in the rematch."""
+    """Return a seat's number in the rematch."""
     return None if seat is None else (seat - 1) % players
 
 
 def _rematch_links(session: Session, key: str) -> list[Link]:
-    """The ways to a rematch of that key: those of people, and to watching."""
+    """Return the links of a rematch: for people and for spectators."""
     players, owner = session.stored.players, session.stored.owner
     links = [
         replace(link, token=new_token(), game=key, seat=_moved(link.seat, players), seen=0.0)
@@ -290,8 +288,8 @@ def _rematch_links(session: Session, key: str) -> list[Link]:
 
 
 def _own_way(links: Sequence[Link], link: Link, players: int) -> Link | None:
-    """The way to a rematch for the browser of a link of the game before: the same seat, or else
-    another place of that browser.
+    """Return the link to a rematch for the browser of an earlier link: the same seat, or else
+    another link of that browser.
     """
     seat = _moved(link.seat, players)
     same = (each for each in links if each.seat == seat and each.browser in (link.browser, ANYBODY))

@@ -1,4 +1,4 @@
-"""Agents play a position out many times: who wins how often, and by how much."""
+"""Play-outs: agents play a position to the end many times; win shares, VP and margins."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from skyenv.page.workers import Report
 from skyenv.rules.state import GAME_DTYPE
 
 MOST: Final = 1000
-"""Times."""
+"""Most games of one request."""
 USUAL: Final = 100
 AT_ONCE: Final = 25
-"""Games that are played together; after each such bunch it is told how they went."""
+"""Games per batch; results are reported after each batch."""
 SURE: Final = 1.96
 """Standard errors on each side of a 95 % interval."""
 
 
 def fresh_stream(seed: int) -> npt.NDArray[np.uint32]:
-    """A stream of chance for a position to go on with, uint32 (4,), never all 0; the same for the
-    same seed, 0 to 2⁶³−1.
+    """Return the random stream with which a position continues, uint32 (4,), never all 0; it is
+    decided by the seed, 0 to 2⁶³−1.
     """
     digest = hashlib.blake2b(seed.to_bytes(8), digest_size=16, person=b"go on").digest()
     words = np.frombuffer(digest, np.uint32).copy()
@@ -39,13 +39,12 @@ def fresh_stream(seed: int) -> npt.NDArray[np.uint32]:
 
 
 def starts(position: np.void, seeds: Sequence[int], seat: int | None) -> npt.NDArray[np.void]:
-    """A position, once for every seed, with chance to come of its own.
+    """Return copies of a position, one per seed, each with its own future chance.
 
     Args:
         position: GAME_DTYPE.
         seeds: 0 to 2⁶³−1.
-        seat: hidden cards are drawn anew from all that this seat can't tell from the real ones;
-            None: they stay.
+        seat: resample the cards hidden from this seat; None: they stay.
 
     Returns:
         GAME_DTYPE (k,). Equal seeds give equal chance.
@@ -57,12 +56,12 @@ def starts(position: np.void, seeds: Sequence[int], seat: int | None) -> npt.NDA
         made = np.repeat(one, len(seeds))
         for row, seed in enumerate(seeds):
             made["random"][row] = fresh_stream(seed)
-    made["seed"] = list(seeds)  # agents' own random numbers are made of it
+    made["seed"] = list(seeds)  # agents' random numbers derive from it
     return made
 
 
 def played(states: npt.NDArray[np.void], paths: Sequence[Sequence[int]]) -> npt.NDArray[np.void]:
-    """Positions, GAME_DTYPE (k,), after actions that are legal there; each has its own."""
+    """Return positions, GAME_DTYPE (k,), after the legal actions of each one's path."""
     games = batch_of(states)
     for number in range(max(map(len, paths), default=0)):
         rows = np.array([row for row, path in enumerate(paths) if len(path) > number])
@@ -77,22 +76,22 @@ def play_out(
     seat: int | None,
     report: Report,
 ) -> None:
-    """Have agents play a position out, and report how all games so far went, bunch by bunch.
+    """Have agents play a position out, and report the results so far after each batch.
 
-    The seeds are 0, 1, 2 …, whoever plays: the games of other agents from the same position have
-    the same chance (paired seeds), as far as they ask for it in the same order.
+    The seeds are 0, 1, 2 … for every line-up: games from the same position have the same chance
+    (paired seeds), as far as they use it in the same order.
 
     Args:
-        entries: who sits where.
+        entries: the agents by seat.
         position: GAME_DTYPE; the game isn't over.
-        number: how many times.
+        number: number of games.
         seat: as for :func:`starts`.
-        report: told ``agents``; how many games are ``done`` ``of`` all; of each of the ``seats``
-            its ``share`` of the win with the 95 % ``interval``, and mean ``vp`` and ``margin`` to
-            the best other seat.
+        report: called with ``agents``; how many games are ``done`` ``of`` all; for each of the
+            ``seats`` its ``share`` of the win with the 95 % ``interval``, and mean ``vp`` and
+            ``margin`` to the best other seat.
 
     Raises:
-        AgentError: an agent's answer is none.
+        AgentError: an agent returned no valid answer.
     """
     shares = scores = np.zeros((0, len(entries)))
     for done in range(0, number, AT_ONCE):
@@ -116,15 +115,15 @@ def shares_of(
     seat: int | None,
     actions: Sequence[int] = (),
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Play a position out once for each seed.
+    """Play a position out once per seed.
 
     Args:
         entries, position, seat: as for :func:`play_out`.
         seeds: as for :func:`starts`.
-        actions: played first.
+        actions: actions to play first.
 
     Returns:
-        Shares of the win and VP, each float64 (k, players).
+        Win shares and VP, each float64 (k, players).
     """
     games = batch_of(played(starts(position, seeds, seat), [actions] * len(seeds)))
     agents = {seat: entry.agent for seat, entry in enumerate(entries)}
@@ -137,7 +136,7 @@ def shares_of(
 
 
 def wilson(share: float, number: int) -> tuple[float, float]:
-    """Return the 95 % interval (Wilson's) of a share that was seen in `number` games."""
+    """Return the 95 % Wilson interval of a share observed in `number` games."""
     middle = share + SURE**2 / (2 * number)
     half = SURE * np.sqrt(share * (1 - share) / number + SURE**2 / (4 * number**2))
     whole = 1 + SURE**2 / number

@@ -1,7 +1,7 @@
-"""Preparation beside the server: the rules first, then the agents on offer, compiled in workers.
+"""Preparation: workers compile the rules first, then the agents on offer.
 
-The server itself compiles nothing. A worker fills the cache on disk; then the server loads the
-rules from there, in a thread.
+The server itself compiles nothing. A worker fills the cache on disk; then a thread of the server
+loads the rules from there.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from skyenv.page.workers import Report, Workers
 from skyenv.rules.compiling import progress_to
 
 FITTING: Final = "greedy"
-"""The agent that gets ready first, if it is on offer: the one that pages suggest."""
+"""The agent that is compiled first, if on offer: the page's suggestion."""
 ALL: Final = ""
-"""The name of what prepares everything; agents have others."""
+"""The task's name of the whole preparation; those of agents differ."""
 _log = logging.getLogger("skyenv.page")
 
 
@@ -34,12 +34,12 @@ _log = logging.getLogger("skyenv.page")
 
 @dataclass(frozen=True)
 class Step:
-    """How far compiling has come.
+    """The progress of compiling.
 
     Attributes:
-        about: what is compiled now, in words; "" where nothing is.
+        about: what is being compiled, in words; "" if nothing is.
         done: functions that this process has compiled.
-        total: of so many as it knows to be needed so far.
+        total: functions known to be needed so far.
     """
 
     about: str = ""
@@ -48,7 +48,7 @@ class Step:
 
 
 def play_a_little() -> None:
-    """Call all of the rules' entry points; they are loaded from disk, or compiled."""
+    """Call all entry points of the rules, which loads them from disk or compiles them."""
     game = Game(2, seed=1, max_turns=1)
     while not game.is_over:
         Look(game, 0, ["", ""]).payload()
@@ -56,24 +56,23 @@ def play_a_little() -> None:
         game.games.uniforms()
         game.play(game.legal_actions[-1])
     Look(game, 0, ["", ""]).payload()
-    game.rewind(game.position())  # as replays do
+    game.rewind(game.position())  # as in replays
 
 
 def compile_rules(report: Report) -> None:
-    """A job: have the rules on disk; reports :class:`Step`."""
+    """Compile the rules to the cache; a job that reports :class:`Step`."""
     with progress_to(lambda about, number, total: report(Step(about, number - 1, total))):
         play_a_little()
 
 
 def compile_agent(entry: CatalogueEntry, report: Report) -> str:
-    """A job: have on disk what an agent needs for its turns and hints; reports :class:`Step`.
+    """Compile an agent's code for turns and hints to the cache; a job that reports :class:`Step`.
 
     Returns:
-        Its description.
+        The agent's description.
 
     Raises:
-        AgentError, CheckpointError: it can't be made, or its answer to an ordinary decision is
-            none.
+        AgentError, CheckpointError: the agent can't be made, or fails in an ordinary decision.
     """
     with progress_to(lambda about, number, total: report(Step(about, number - 1, total))):
         game = Game(2, seed=1)
@@ -86,14 +85,14 @@ def compile_agent(entry: CatalogueEntry, report: Report) -> str:
 
 
 class Preparation:
-    """What a server needs before it can play, and how far that is.
+    """The preparation of a server and its progress.
 
-    All methods are to be called in the event loop's thread.
+    All methods must be called in the event loop's thread.
 
     Args:
-        catalogue: the agents on offer; their readiness is kept here.
-        workers: who compiles.
-        is_ready: whether nobody has to: what isn't there is compiled when it is first called.
+        catalogue: the agents on offer; this class updates their readiness.
+        workers: the processes that compile.
+        is_ready: skip preparation: code is compiled when it is first called.
     """
 
     def __init__(self, catalogue: Catalogue, workers: Workers, is_ready: bool) -> None:
@@ -108,55 +107,54 @@ class Preparation:
                 one.state = "ready"
 
     def begin(self) -> None:
-        """Get ready, in the background."""
+        """Start the preparation in the background."""
         if not self._has_rules:
             self._tasks[ALL] = asyncio.create_task(self._prepare())
 
     async def close(self) -> None:
-        """Get no further."""
+        """Stop the preparation."""
         for task in self._tasks.values():
             task.cancel()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
     def require_rules(self) -> None:
-        """Pass if the rules are there.
+        """Check that the rules are ready.
 
         Raises:
-            PageError: they aren't yet, or never will be; it tells what :meth:`payload` does as
-                ``preparing``.
+            PageError: they aren't yet, or can't be compiled; its field ``preparing`` is
+                :meth:`payload`.
         """
         if not self._has_rules:
-            why = self._error or "the rules are being compiled; that is done once"
+            why = self._error or "the rules are being compiled, once after installation"
             raise PageError(why, 503, preparing=self.payload())
 
     def require_hope(self, name: str) -> None:
-        """Pass unless it is known that an agent can't be had.
+        """Check that an agent's preparation hasn't failed.
 
         Raises:
-            PageError: it is.
+            PageError: it has failed.
         """
         one = self._catalogue.readiness.get(name)
         if one is not None and one.state == "failed":
             raise PageError(f"{name} can't play: {one.error}", 409)
 
     async def agent(self, name: str) -> None:
-        """Wait until an agent of the catalogue can play. It is compiled at once, beside one that
-        takes long.
+        """Wait until an agent of the catalogue can play. It is compiled at once, in parallel to
+        others.
 
         Raises:
-            PageError: it can't be had.
+            PageError: the agent is unavailable.
         """
         await asyncio.shield(self._compiling(name))
         self.require_hope(name)
 
     def payload(self) -> dict[str, Any]:
-        """How far all of it is, for the page.
+        """Return the progress for the page.
 
         Returns:
-            `rules`: whether they are there; `ready`: whether everything is; `error`: why the rules
-                can't be had, or empty; `about`, `done`, `total`: what is compiled for the rules or
-                an agent under way, as in :class:`Step`; `agents`: as
-                :meth:`Catalogue.describe` tells.
+            `rules`: whether they are ready; `ready`: whether everything is; `error`: the reason why
+                the rules can't be compiled, or empty; `about`, `done`, `total`: the running
+                compilation, as in :class:`Step`; `agents`: as from :meth:`Catalogue.describe`.
         """
         states = {one.state for one in self._catalogue.readiness.values()}
         return {
@@ -167,12 +165,12 @@ class Preparation:
             "agents": self._catalogue.describe(),
         }
 
-    # ---- getting ready ----
+    # ---- compilation ----
 
     async def _prepare(self) -> None:
         try:
             await self._workers.ask(compile_rules, on_progress=self._note)
-            # Only where compiled code finds no place on disk would this compile.
+            # This compiles only if the cache can't be written.
             await asyncio.to_thread(play_a_little)
         except Exception as error:
             _log.exception("the rules can't be compiled")
@@ -183,7 +181,7 @@ class Preparation:
             await self._compiling(name)
 
     def _compiling(self, name: str) -> asyncio.Task[None]:
-        """What compiles an agent, or has done so."""
+        """Return the task that compiles an agent, or has done so."""
         if name not in self._tasks:
             self._tasks[name] = asyncio.create_task(self._compile(name))
         return self._tasks[name]
@@ -196,7 +194,7 @@ class Preparation:
         try:
             one.description = await self._workers.ask(job, on_progress=self._note)
             one.state = "ready"
-        except Exception as error:  # an agent's code can fail anyhow
+        except Exception as error:  # an agent's code may raise anything
             one.state, one.error = "failed", _line(error)
             _log.warning("agent %s can't play: %s", name, one.error)
         self._step = Step()

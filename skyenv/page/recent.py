@@ -1,4 +1,4 @@
-"""The turns since a seat's last one: what happened in them, and what they changed on the board."""
+"""The turns since a seat's last one: their log lines and the changed parts of the board."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def since_last_turn(
         for seat, turn in all_turns
     ]
     if told and told[-1]["seat"] == me:
-        told.pop()  # it is under way, or was the last one and nothing came after it
+        told.pop()  # the turn is unfinished, or no turn came after it
     last = max((number for number, turn in enumerate(told) if turn["seat"] == me), default=-1)
     return told[last + 1 :][-len(names) :]
 

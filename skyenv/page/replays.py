@@ -1,4 +1,4 @@
-"""Recorded games, to be looked at step by step, and those that a server keeps for browsers."""
+"""Replays of recorded games, and the records that a server stores for browsers."""
 
 from __future__ import annotations
 
@@ -33,48 +33,47 @@ from skyenv.render.table import look
 from skyenv.rules.state import GAME_DTYPE
 
 MOST_ACTIONS: Final = 20_000
-"""A record with more actions in all its games is refused; an ordinary game has 200 to 600."""
+"""Most actions in all games of a record; an ordinary game has 200 to 600."""
 MOST_GAMES: Final = 500
-"""So are more games in a record."""
+"""Most games in a record."""
 LONGEST_NAME: Final = 24
 MOST_REPLAYS: Final = 30
-"""Replays that are kept for one browser."""
+"""Replays stored for one browser."""
 MOST_REPLAYS_IN_ALL: Final = 500
-"""Replays that are kept in the database; browsers are as many as somebody likes."""
+"""Replays in the database, as a client can pretend to be many browsers."""
 UPLOADS: Final = 16
-"""Records that are received at the same time; each may take megabytes of memory until it is read.
-"""
+"""Concurrent uploads; each may take megabytes of memory until it is read."""
 UPLOADS_OF_ONE: Final = 3
-"""The same of one browser."""
+"""Concurrent uploads of one browser."""
 REPLAYS: Final = 8
-"""Replays that are kept in memory though nobody looks at them."""
+"""Replays cached in memory."""
 
 
 def shown_names(header: Event) -> list[str]:
-    """The agents' names of a record's header, printable and not too long; seats without a name have
-    none.
+    """Return the agents' names in a record's header, printable and shortened; "" for seats without
+    a name.
     """
     names = header["agents"] or [""] * header["players"]
     return ["".join(c for c in name if c.isprintable())[:LONGEST_NAME] for name in names]
 
 
 def summaries(content: bytes) -> list[Payload]:
-    """All games of a record, every one replayed and checked.
+    """Replay and check all games of a record; return a summary of each.
 
     Returns:
-        Of each ``number``, counted from 1, ``names``, ``side`` of the board, number of ``actions``,
-        ``scores`` at the end of the record, and ``is_over``: whether the game has ended there.
+        For each game its ``number``, from 1, ``names``, ``side`` of the board, number of
+        ``actions``, ``scores`` at the end of the record, and ``is_over``: whether it has ended.
 
     Raises:
-        RecordError: a line is wrong; it says which and why.
-        PageError: there are more games or actions than a page shows.
+        RecordError: a line is invalid; the message names it.
+        PageError: the record has too many games or actions.
     """
     games: list[Payload] = []
     left = MOST_ACTIONS
     for lines in iter_games(io.BytesIO(content)):
         if lines.number > MOST_GAMES:
             raise PageError(f"the record has more than {MOST_GAMES} games; split it", 413)
-        for actions, game in enumerate(Game.positions(lines)):  # noqa: B007 (the last one is looked at)
+        for actions, game in enumerate(Game.positions(lines)):  # noqa: B007 (the last one is used below)
             if actions > left:
                 raise PageError(f"the record has more than {MOST_ACTIONS} actions; split it", 413)
         left -= actions
@@ -92,15 +91,15 @@ def summaries(content: bytes) -> list[Payload]:
 
 
 class Replay:
-    """One recorded game, every position of it.
+    """One recorded game with all its positions.
 
     Args:
-        lines: the game, as the record reader gives it.
+        lines: the game from the record reader.
 
     Attributes:
-        names: who sat where.
+        names: the players' names by seat.
         states: the positions, GAME_DTYPE (actions + 1,).
-        events: what happened in each step; those of step 0 are the setup.
+        events: the events of each step; those of step 0 are the setup.
 
     Raises:
         RecordError: a line is wrong.
@@ -122,7 +121,7 @@ class Replay:
 
     @classmethod
     def of(cls, content: bytes, number: int) -> Replay:
-        """A game of a record, counted from 1.
+        """Return a game of a record by its number, from 1.
 
         Raises:
             RecordError, PageError: as for the class. OptionError: there is no such game.
@@ -131,7 +130,7 @@ class Replay:
 
     @cached_property
     def record(self) -> str:
-        """The record of this game alone. Takes its time."""
+        """Return the record of this game alone. This is slow."""
         return self.game.to_record(self.names)
 
     @property
@@ -145,12 +144,12 @@ class Replay:
         return self.game.num_players
 
     def actions(self) -> list[int]:
-        """What was played, by step."""
+        """The action of each step."""
         return [int(events[0]["action"]) for events in self.events[1:]]
 
     def choices(self) -> list[tuple[int, Path]]:
-        """The whole choices (:mod:`skyenv.page.choices`): the step at which each begins, and its
-        actions; one that hasn't been made yet has none.
+        """Return the whole choices (:mod:`skyenv.page.choices`): the first step of each, and its
+        actions; an open decision has none.
         """
         played = self.actions()
         begin = np.flatnonzero(~in_midst(self.states)).tolist()
@@ -158,10 +157,10 @@ class Replay:
         return [(step, tuple(played[step:end])) for step, end in zip(begin, ends, strict=True)]
 
     def at(self, step: int) -> Game:
-        """The game after so many actions; only for looking at it and for asking agents.
+        """Return the game after `step` actions, for drawings and for agents.
 
         Args:
-            step: how many.
+            step: number of actions.
 
         Raises:
             PageError: there is no such step.
@@ -172,10 +171,10 @@ class Replay:
         return game
 
     def checked(self, step: int) -> int:
-        """The step, if there is such a one.
+        """Return the step after a check of its range.
 
         Raises:
-            PageError: there is none.
+            PageError: there is no such step.
         """
         if not 0 <= step <= self.steps:
             raise PageError(f"there is no step {step}: the game has {self.steps} actions", 404)
@@ -184,7 +183,7 @@ class Replay:
     def drawing(
         self, step: int, seat: int | None, theme: str | Theme, narrow: bool = False
     ) -> Drawing:
-        """The parts of the table after so many actions; `seat`: whose view, None: all hands.
+        """Return the table's parts after `step` actions from a seat's view; None: all hands.
 
         Raises:
             PageError: there is no such step.
@@ -195,9 +194,7 @@ class Replay:
         )
 
     def lines(self) -> list[tuple[int, str, tuple[str, ...]]]:
-        """The log: of each line the step in which it happened, its text, and the ids of its
-        rules.
-        """
+        """Return the log: for each line its step, text, and rule ids."""
         narrator = words.Narrator(self.names)
         return [
             (step, line.text, line.rules)
@@ -206,8 +203,8 @@ class Replay:
         ]
 
     def steps_with(self, kind: str) -> list[int]:
-        """The steps with an event of that kind: ``"auction"``: one began; ``"vp"``: VP were
-        scored.
+        """Return the steps with an event of a kind: ``"auction"``, its start, or ``"vp"``, a
+        scoring.
         """
         return [
             step
@@ -218,14 +215,14 @@ class Replay:
     def charts(
         self, rows: Rows, kind: Kind, marks: Sequence[tuple[int, int]] = ()
     ) -> dict[str, str]:
-        """A chart of some numbers of every seat over the game, for wide screens and for phones."""
+        """Return charts of a quantity of every seat over the game, for wide screens and phones."""
         return {
             "wide": chart(rows, self.names, kind, marks=marks),
             "narrow": chart(rows, self.names, kind, NARROW_CHART, marks),
         }
 
     def payload(self) -> Payload:
-        """All that the viewer needs beside the drawings."""
+        """Return all that the viewer needs beside the drawings."""
         positions: Any = self.states.view(np.recarray)
         scores = self.states["score"][:, : self.players].tolist()
         return {
@@ -249,27 +246,27 @@ class Replay:
 
 
 class KeptReplays:
-    """The records that are kept for browsers. For the event loop's thread alone.
+    """The stored records of browsers. Only for the event loop's thread.
 
     Args:
         storage: the database.
-        require_rules: raises a PageError as long as the rules aren't ready.
+        require_rules: raises a PageError until the rules are ready.
     """
 
     def __init__(self, storage: Storage, require_rules: Callable[[], None]) -> None:
         self.storage = storage
         self._require_rules = require_rules
         self._replays: Kept[tuple[str, int, str], Replay] = Kept(REPLAYS)
-        self._receiving: dict[asyncio.Timeout, str] = {}  # by what ends it, the browser
+        self._receiving: dict[asyncio.Timeout, str] = {}  # the time-out of each upload: its browser
 
     async def add(self, content: bytes, browser: str) -> tuple[str, list[Payload]]:
-        """Check a record and keep it for a browser to look at.
+        """Check a record and store it for a browser.
 
         Returns:
-            Its key, and what games there are.
+            Its key, and summaries of its games.
 
         Raises:
-            RecordError, PageError: it is damaged, or too large.
+            RecordError, PageError: the record is damaged, or too large.
         """
         self._require_rules()
         games = await asyncio.to_thread(summaries, content)
@@ -279,19 +276,19 @@ class KeptReplays:
         ), games
 
     async def delete(self, key: str, browser: str) -> None:
-        """Forget a record that was kept.
+        """Delete a stored record.
 
         Raises:
-            PageError: it isn't there, or another browser's.
+            PageError: this browser has no such record.
         """
         await self.storage.ask(self.storage.delete_replay, key, browser)
         self._replays.clear()
 
     async def summaries(self, key: str, browser: str) -> list[Payload]:
-        """The games of a record that was kept.
+        """Return summaries of the games of a stored record.
 
         Raises:
-            PageError: it isn't there, or another browser's.
+            PageError: this browser has no such record.
         """
         self._require_rules()
         content = await self.storage.ask(self.storage.replay, key, browser)
@@ -304,10 +301,10 @@ class KeptReplays:
         browser: str,
         fetch: Callable[[], Awaitable[bytes]] | None = None,
     ) -> Replay:
-        """A game of a record that was kept; or, by `fetch`, which gives its record, of another.
+        """Return a game of a stored record, or of the record that `fetch` returns.
 
         Raises:
-            PageError: it isn't there, or another browser's.
+            PageError: this browser has no such record.
         """
         self._require_rules()
         place = key, number, browser
@@ -319,11 +316,10 @@ class KeptReplays:
 
     @asynccontextmanager
     async def receiving(self, browser: str) -> AsyncIterator[None]:
-        """While a browser sends a record; the one that takes longest makes room for a new one.
+        """Guard the upload of a record; a new upload aborts the slowest if there are too many.
 
         Raises:
-            PageError: it sends too many, or this one has taken longer than others, which are let
-                in.
+            PageError: the browser has too many uploads, or this one was aborted for a new one.
         """
         if list(self._receiving.values()).count(browser) >= UPLOADS_OF_ONE:
             raise PageError(f"this browser is sending {UPLOADS_OF_ONE} records already", 429)
@@ -339,4 +335,4 @@ class KeptReplays:
                 finally:
                     self._receiving.pop(patience, None)
         except TimeoutError as error:
-            raise PageError("too many records are being sent; send yours again", 503) from error
+            raise PageError("too many records are being sent; try again", 503) from error

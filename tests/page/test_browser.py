@@ -111,7 +111,7 @@ FLOWS: Final[dict[str, tuple[str, list[Step]]]] = {
     "agents are paused and stepped; a page shows every position": (
         "place",
         [
-            ("press SPACE", "#hold", "go on"),
+            ("press SPACE", "#hold", "resume"),
             ("click #board [data-plot='0:0']", "#situation", r"Seat 2 \(greedy\) places"),
             ("point #board [data-commissioner='1']", ".tip", "not your turn"),
             ("point #board svg", ".tip", GONE),
@@ -162,9 +162,9 @@ FLOWS: Final[dict[str, tuple[str, list[Step]]]] = {
     "the final scoring comes before the winner's name, and then what can be done": (
         "over",
         [
-            ("", "#situation", "final scoring, step by step"),
+            ("", "#situation", "Final scoring, step by step"),
             ("", '#board svg[aria-label*="final scoring"]', HERE),
-            ("click #final-next", "#situation", "final scoring, step by step"),
+            ("click #final-next", "#situation", "Final scoring, step by step"),
             ("click #final-all", "#situation", "wins with 14 VP"),
             ("", '#board svg[aria-label*="wins with 14 VP"]', HERE),
             ("", "#finished #rematch", "play again"),
@@ -410,7 +410,7 @@ def test_people_meet_at_a_table_and_see_no_hidden_card(
             page,
             [
                 ("", "#people-list .here:nth-child(3)", "Bob"),
-                ("check", "#lookers", "1 person looks on"),
+                ("check", "#lookers", "1 spectator, who"),
             ],
         )
         names = [str((one.driver.get_cookie(COOKIE) or {})["value"]) for one in (page, bob, eve)]

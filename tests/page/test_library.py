@@ -154,7 +154,7 @@ GAMES: list[Step] = [
 ]
 LADDER: list[Step] = [
     ("", "#matrix button[aria-pressed=true]", HERE),
-    ("", "#pair-games", "games of them"),
+    ("", "#pair-games", "games of this pair"),
     ("check", "#matrix", HERE),
     ("click #which a[href*='players=2&side=front']", "#ratings", "random"),
 ]

@@ -60,4 +60,4 @@ def test_what_judges_by_who_wins_the_whole_game_is_refused(ann: TestClient) -> N
     for asked in (f"{watched}/hint", f"{replay}/1/0/hint", f"{replay}/1/analysis"):
         answer = ann.get(f"{asked}?agent=greedy")
         assert answer.status_code == 409
-        assert answer.json()["error"] == "that is for whole games, not for task duel-3/1"
+        assert answer.json()["error"] == "available only in whole games, not in task duel-3/1"

@@ -1,4 +1,4 @@
-// Alea's cards turn up one by one, before the table shows what came of them.
+// Alea's cards, turned up one by one before the table shows the result.
 import { $, el } from "./dom.js";
 import { onArrival, onState, seat } from "./seat.js";
 
@@ -17,7 +17,7 @@ export function turnUp(rest = false) {
   waiting?.();
 }
 
-/** Wait for a card's time, or for whoever turns it up earlier. */
+/** Wait for a card's time, or until a click turns it up earlier. */
 function pause(seconds) {
   return new Promise((resolve) => {
     const due = setTimeout(() => waiting?.(), Math.min(1000 * seconds, LONGEST));

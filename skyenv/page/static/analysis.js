@@ -1,5 +1,5 @@
-// What stands beside a replay's board, in tabs: agents that are asked, the analysis of the game,
-// playing on from here, files. Its markup is the template "bench" of replay.html.
+// The tabs beside a replay's board: hints, analysis, simulation, export. The markup is the template
+// "bench" of replay.html.
 import { PARTS, actionsOf } from "./board.js";
 import { $$, $, ask, at, el, leaveBy, note, percent, send, signed } from "./dom.js";
 import { table, theme } from "./dom.js";
@@ -10,8 +10,7 @@ const STRONGEST = ["ismcts-trained", "ismcts", "trained", "appraiser", "greedy"]
 const [MOVES, PLACES, DISTRICTS] = [60, 9, 7];
 
 /**
- * The tools of a replay; `place`: addresses of the interface, the names of agents, what the address
- * says.
+ * The tools of a replay. `place`: API addresses, the names of agents, the parameters in the URL.
  */
 export function tools(viewer, place) {
   const bench = document.importNode($("bench").content, true).firstElementChild;
@@ -46,7 +45,7 @@ const strongestOf = (agents) => STRONGEST.find((name) => agents.includes(name)) 
 
 // ---- marks on the board ----
 
-/** What an action is on the drawing: the element, and what to call it if that is more than one. */
+/** The element of an action on the drawing, and a word where several share it. */
 function elementOf(board, seat) {
   const parts = new Map();
   for (const part of $$(PARTS, board)) {
@@ -62,7 +61,7 @@ function elementOf(board, seat) {
   };
 }
 
-/** Words on parts of the board: `show(seat, choices)` of `{actions, text, isBest}`. */
+/** Badges on parts of the board: `show(seat, choices)` of `{actions, text, isBest}`. */
 function marks(viewer) {
   const holder = el("div#badges.badges", { "aria-hidden": "true" }); // lists say the same
   viewer.over.append(holder);
@@ -92,7 +91,7 @@ function marks(viewer) {
   return { show, clear: () => holder.replaceChildren() };
 }
 
-/** What a hint says on the board: of choices of several cards the agent's own alone. */
+/** The badges of a hint. Of choices of several cards only the agent's own has one. */
 function hinted({ best, kind, text }) {
   const shown = best.filter((one) => one.text === text || one.actions.length === 1);
   return shown.map((one) => ({
@@ -108,8 +107,8 @@ function asking(viewer, { api, agents, agent, noted, marks, find }) {
   const choices = ["adviser", "adviser-1", "adviser-2"].map(find);
   const [thinking, answers, always] = [find("thinking"), find("hint"), find("always")];
   const usual = agents.includes(agent) ? agent : strongestOf(agents);
-  let shown = null; // the step that is answered
-  let asked = null; // stops those that are thinking
+  let shown = null; // the step of the answer
+  let asked = null; // aborts the requests
 
   async function go() {
     asked?.abort();
@@ -159,14 +158,14 @@ function asking(viewer, { api, agents, agent, noted, marks, find }) {
   });
 }
 
-// ---- works in the background ----
+// ---- background jobs ----
 
-// milliseconds until the first question after a work, which may be done already, and between others
+// milliseconds until a job, which may be done already, is first polled, and between later polls
 const [FIRST_PAUSE, PAUSE] = [100, 700];
 
 /**
- * Have the button `id` begin the work at `address()`, show how far it is, with a button that ends
- * it, and `show(answer)`.
+ * Have the button `id` start the job at `address()`, show its progress with a button to stop it,
+ * and call `show(answer)`.
  */
 function job(find, id, address, show) {
   const [begin, stop, line, bar] = ["", "-stop", "-line", "-bar"].map((part) => find(id + part));
@@ -246,15 +245,15 @@ function analysis(viewer, { api, agents, agent, marks, find }) {
       const list = el("ol#mistakes.finds", { tabindex: 0, "aria-label": name }, mistakes.map(line));
       lists.replaceChildren(el("h2", name), list);
     } else {
-      const none = `${agent} knows nothing better than what was played.`;
+      const none = `${agent} found no better choice.`;
       lists.replaceChildren(state === "done" ? el("p", none) : "");
     }
   }
 }
 
-// ---- playing on, and what can come ----
+// ---- simulation and draw odds ----
 
-/** A bar with words at both its ends; the longest has a share of 1. */
+/** A bar with text at both ends; the longest has a share of 1. */
 const bar = (what, share, text) =>
   el(
     "li",
@@ -263,7 +262,7 @@ const bar = (what, share, text) =>
     el("span.small", text),
   );
 
-/** Which agents are to play on: a choice for each seat. */
+/** The line-up of the simulation: a choice for each seat. */
 const chosenAgents = (find) => $$("select", find("out-seats")).map((s) => s.value);
 
 function simulating(viewer, { api, agents, agent, find }) {
@@ -271,9 +270,7 @@ function simulating(viewer, { api, agents, agent, find }) {
     const select = el("select", { id: `out-${seat}` });
     offer(select, agents, agents.includes(name) ? name : (agent ?? strongestOf(agents)));
     find("out-seats").append(el("label.row", el("span", `seat ${seat + 1}`), select));
-    find("out-hidden").append(
-      el("option", { value: seat }, `are drawn anew for ${viewer.names[seat]}`),
-    );
+    find("out-hidden").append(el("option", { value: seat }, `resampled for ${viewer.names[seat]}`));
   }
   const address = () => {
     const query = new URLSearchParams(chosenAgents(find).map((name) => ["agent", name]));
@@ -301,7 +298,7 @@ function simulating(viewer, { api, agents, agent, find }) {
   }
 }
 
-/** Continue the game oneself, against the agents chosen above. */
+/** Continue the game against the agents chosen above. */
 function continuing(viewer, { api, find }) {
   const [mine, hidden, start] = ["on-seat", "on-hidden", "play-myself"].map(find);
   const fail = (text) => note(text, find("on-trouble"));
@@ -331,14 +328,14 @@ function chances(viewer, { api, find }) {
     el(
       "tr",
       el("th", { scope: "row" }, stack),
-      chances?.map(cell) ?? el("td", { colspan: 3 }, "no card is left"),
+      chances?.map(cell) ?? el("td", { colspan: 3 }, "no cards left"),
     );
 
   function shown({ seat, cards, alea }) {
     const exact =
       seat === null
         ? "All hands are open, so this is exact."
-        : `As ${viewer.names[seat]} can expect, within a per cent or two.`;
+        : `From ${viewer.names[seat]}'s view, within 1 or 2 points.`;
     const most = Math.max(...(alea ?? []).map(([, share]) => share), 0.01);
     const bars = alea?.map(([total, share]) => bar(`${total}`, share / most, percent(share)));
     return [

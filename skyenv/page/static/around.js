@@ -1,4 +1,4 @@
-// What stands around the drawing of a table or a replay: a text where it is empty, and on small
+// The surroundings of a drawing: text in its empty area, and on small
 // screens the cards in a line.
 import { $$, el } from "./dom.js";
 

@@ -1,14 +1,13 @@
-// A question before something that can't be taken back.
+// Confirmation of moves that can't be taken back.
 import { el } from "./dom.js";
 import { isOn } from "./settings.js";
 
 /**
- * Ask before a move; a promise of whether the answer was yes. Players can switch these questions
- * off.
+ * Ask for confirmation of a move; a promise of the answer. Players can switch these questions off.
  */
 export const asked = async (question, yes, no) => !isOn("ask") || confirmed(question, yes, no);
 
-/** Ask in a dialog; a promise of whether the answer was yes. */
+/** Ask in a dialog; a promise of the answer. */
 export function confirmed(question, yes, no = "no") {
   const dialog = el(
     "dialog.asked",

@@ -1,5 +1,5 @@
-// A bid is laid together from the hand in any order, and then played as the one sequence of actions
-// that the rules' encoding has.
+// The bid tray: cards chosen from the hand in any order, then played as the sequence of actions
+// that the action encoding has.
 import { el, many, percent } from "./dom.js";
 
 const COLOURS = ["green", "violet", "brown", "orange", "gray", "black"];
@@ -7,11 +7,11 @@ const [BLACK, BID, DONE] = [5, 79, 97];
 const actionOf = (colour, value) => BID + 3 * colour + value - 4;
 let current = null; // one decision has one tray
 
-/** The cards that are laid down for a bid, and what they come to. */
+/** The cards of a bid in preparation, and their total. */
 export class Bid {
   laid = new Map(); // how many cards, by their actions
 
-  /** `bid`: what the server told of the decision (`decision.bid`). */
+  /** `bid`: the server's `decision.bid`. */
   constructor(bid) {
     this.bid = bid;
   }
@@ -37,7 +37,7 @@ export class Bid {
     if (!card) return "there is no such card in your hand";
     if (colour !== BLACK && this.colour !== null && this.colour !== colour)
       return `all coloured cards of a bid have one colour; yours is in ${COLOURS[this.colour]}`;
-    return this.count(colour, value) < card[2] ? "" : "all of these lie on the table already";
+    return this.count(colour, value) < card[2] ? "" : "you have laid down all of these";
   }
 
   /** The cards as actions, in the order of the encoding: coloured 4, 5, 6, black 4, 5, 6. */
@@ -68,10 +68,10 @@ export class Bid {
 }
 
 /**
- * What winning is worth (skyenv/page/worth.py), in a line, and what that rests on.
+ * The value of winning (skyenv/page/worth.py), in a line, and its assumptions.
  *
- * `colour` of the bid; undefined if none is laid down yet: then that of most VP. It `builds` so
- * many skyscrapers at most.
+ * `colour` of the bid; undefined without cards: then that of most VP. `builds`: the most
+ * skyscrapers that it allows.
  */
 export function worthText(worth, { colour, total, builds, cards }) {
   const chosen =
@@ -91,7 +91,7 @@ export function worthText(worth, { colour, total, builds, cards }) {
   return [brings + risk, rest.filter(Boolean).join(" ")];
 }
 
-/** The tray that a bid is laid together in. */
+/** The tray in which a bid is prepared. */
 export class BidTray extends Bid {
   changed = () => {};
   play = (_actions) => {};

@@ -1,7 +1,7 @@
-// The drawing of the table, put into the page part by part: what can be clicked, what is said about
-// the rest, what moves.
+// The drawing of the table in the page, updated part by part: clickable parts, labels and moving
+// pieces.
 
-/** What can be clicked, or has something said about it. */
+/** The parts that can be clicked or have a tooltip. */
 import { $$ } from "./dom.js";
 export const PARTS = ["district", "plot", "stack", "place", "commissioner", "card", "row-type"]
   .map((name) => `[data-${name}]`)
@@ -15,7 +15,7 @@ export function shape(name, attributes = {}, ...children) {
   return made;
 }
 
-// ---- what is drawn ----
+// ---- drawings ----
 
 /**
  * A drawing with the parts that have changed.
@@ -26,7 +26,7 @@ export function shape(name, attributes = {}, ...children) {
  */
 export const merged = (drawing, changes) => ({ ...drawing, ...changes });
 
-/** What tells the server which parts needn't be sent. */
+/** The digests of the parts that the server needn't send. */
 export const digestsOf = (drawing) =>
   Object.values(drawing ?? {})
     .map(([digest]) => digest)
@@ -35,7 +35,7 @@ export const digestsOf = (drawing) =>
 /** Whether drawings stand upright: the text of wide ones would be too small here. */
 export const isUpright = matchMedia("(max-width: 1262px)");
 
-// ---- what can be clicked ----
+// ---- clickable parts ----
 
 /**
  * The numbers of the actions that choosing an element of the drawing can mean, legal or not; a
@@ -46,7 +46,7 @@ export const actionsOf = ({ dataset }, seat) =>
     ? []
     : dataset.action.split(" ").map(Number);
 
-// ---- showing it ----
+// ---- display ----
 
 const boards = new WeakMap(); // by their holders
 const keyOf = (part) =>
@@ -81,7 +81,7 @@ export function showBoard(holder, drawing, play = null, legal = (_part) => false
   refocus();
 }
 
-/** What gives the keyboard back to the part that it is on, if that is drawn anew. */
+/** A function that restores the focus to its part after a redraw. */
 function focused(holder) {
   const active = document.activeElement;
   const key = holder.contains(active) ? keyOf(active) : null;
@@ -142,7 +142,7 @@ function fill(board, drawing, place, name) {
   for (const slot of inner) fill(board, drawing, slot, slot.dataset.part);
 }
 
-/** What things are becomes a label: the page has its own tooltip, which says more. */
+/** Turn titles into labels: the page has its own tooltip, which says more. */
 function label(root) {
   for (const part of $$(PARTS, root)) {
     const title = part.querySelector(":scope > title");
@@ -163,7 +163,7 @@ function setUp(svg, play) {
 
 const MARGIN = 12; // user units that are cut off at each side: the page has its own margins
 
-/** Leave the headline out, which the page says, and tell style sheets the shape of the rest. */
+/** Crop the headline, which the page shows, and give style sheets the shape of the rest. */
 function crop(svg) {
   const { width, height } = svg.viewBox.baseVal;
   const top =
@@ -175,7 +175,7 @@ function crop(svg) {
   document.documentElement.style.setProperty("--ratio", `${left / high}`);
 }
 
-/** Make what can be chosen now buttons; whether any part has become another thing. */
+/** Make legal parts buttons; returns whether any part's role has changed. */
 export function markLegal(holder) {
   const { play, legal } = boards.get(holder);
   let changed = false;
@@ -201,14 +201,14 @@ export function meant(part, legal) {
   return part;
 }
 
-// ---- what moves ----
+// ---- animation ----
 
 const MOVING = 380; // milliseconds
 const SMALL = 0.5; // user units: less is no move
 
 /**
- * Where the pieces are: by place and kind how many, and the box of each element in the drawing's
- * own units.
+ * The positions of the pieces: numbers by place and kind, and the box of each element in the
+ * drawing's units.
  */
 function pieces(holder) {
   const svg = holder.querySelector("svg");
@@ -235,7 +235,7 @@ function pieces(holder) {
   return found;
 }
 
-/** Let pieces fly from where there are fewer now to where there are more; all is there already. */
+/** Animate pieces from places that have fewer now to places that have more. */
 function move(board, holder, before) {
   const after = (board.placed = pieces(holder));
   const lost = new Map(); // by kind: boxes from which pieces have gone
@@ -254,7 +254,7 @@ function move(board, holder, before) {
   }
 }
 
-/** A likeness of a piece goes from a box to its own, above all else; it isn't seen itself then. */
+/** Move a copy of a piece from a box to its own, above all else; the piece is hidden then. */
 function fly(board, holder, from, to) {
   if (Math.hypot(from.x - to.x, from.y - to.y) < SMALL) return;
   const svg = holder.querySelector("svg");
@@ -280,7 +280,7 @@ function fly(board, holder, from, to) {
   board.flights.push({ flight, veil, flying });
 }
 
-/** What moves is there at once. */
+/** Finish all animations at once. */
 function land(board) {
   for (const { flight, veil, flying } of board.flights.splice(0)) {
     flight.cancel();

@@ -1,4 +1,4 @@
-// What happened since this seat's last turn: listed, and marked on the board. And who leads.
+// Events since this seat's last turn, listed and marked on the board; and the standings.
 import { $$, $, el, isNews } from "./dom.js";
 import { linked } from "./terms.js";
 
@@ -10,7 +10,7 @@ const LAST_TURNS = "The last turns";
  */
 export function showRecent(state) {
   if (state.watching) {
-    // who looks on has no turn
+    // a spectator has no turn
     $("recent").querySelector("h2").textContent = LAST_TURNS;
     $("recent").querySelector(".scroll").setAttribute("aria-label", LAST_TURNS);
   }
@@ -32,7 +32,7 @@ function mark(parts) {
 }
 
 /**
- * Who leads: VP, what they would be if all districts were scored now.
+ * Show the standings: VP, and VP if all districts were scored now.
  * @param {State} state
  */
 export function showLeads({ scores, standing, names }) {

@@ -1,5 +1,5 @@
-// What the seat may choose: on the drawing, and as buttons. Two cards, and the cards of a bid, are
-// chosen in any order.
+// The seat's choices, on the drawing and as buttons. Two cards, and the cards of a bid, are chosen
+// in any order.
 import { actionsOf, markLegal } from "./board.js";
 import { asked } from "./asking.js";
 import { BidTray } from "./bid.js";
@@ -10,15 +10,15 @@ import { isForced } from "./settings.js";
 import { linked, worded } from "./terms.js";
 
 const [PASS, TAKE, STOP, BID] = [78, 55, 102, 79];
-// so many choices on the table stand as buttons at once; more are a list that can be opened
+// up to so many choices on the table are buttons; more are a list that can be opened
 const LISTED = 8;
 
-// "board" or "choices": where the keyboard is, and goes on after others have moved
+// "board" or "choices": where the focus is, and is restored after others have moved
 let place = null;
 // in which phase the list of choices was set up, and whether it was open then
 let opened = [null, false];
 let first = null; // the stack that was chosen, where two cards are taken
-let tray = null; // the bid that is laid together
+let tray = null; // the bid in preparation
 
 addEventListener("focusin", ({ target }) => {
   place = target.closest(":focus-visible")?.closest("#board, #choices")?.id ?? null;
@@ -41,7 +41,7 @@ function cardOf(part) {
   return part.dataset.card && whose === seat.state.seat ? [colour, rank + 4] : null;
 }
 
-/** What has been chosen of a choice of several actions, in the order of playing them. */
+/** The actions chosen so far, in the order of playing them. */
 export const begun = () => tray?.actions ?? (first === null ? [] : [TAKE + first]);
 
 const canPass = (legal) => legal.some((choice) => choice.action === PASS);
@@ -68,7 +68,7 @@ function reasonOf(state, action) {
   return found?.[0] ?? "";
 }
 
-/** Why a part of the drawing can't be chosen, in words; "" if it can, or nothing is known. */
+/** The reason why a part can't be chosen; "" if it can, or no reason is known. */
 export function whyNot(part) {
   const { state } = seat;
   if (!state || state.seat === null || isLegal(part)) return "";
@@ -81,7 +81,7 @@ export function whyNot(part) {
   return reasonOf(state, action);
 }
 
-/** What a click on a part of the drawing does, in words. */
+/** The effect of a click on a part of the drawing, in words. */
 function clickOf(part, state) {
   if (taking(part) !== null) return first === taking(part) ? "put it back" : "take its top card";
   if (canBid(state) && cardOf(part)) return "lay it down";
@@ -89,7 +89,7 @@ function clickOf(part, state) {
   return state.legal.find((one) => one.action === movesOf(part)[0])?.text;
 }
 
-/** What is said about a part of the drawing under the pointer. */
+/** The tooltip of a part of the drawing. */
 export function say(part) {
   const { state } = seat;
   const what = part.getAttribute("aria-label") ?? "";
@@ -115,7 +115,7 @@ function aim(who) {
   $("board").querySelector(`.legal[data-place^="${who}:"]`)?.focus();
 }
 
-/** What is asked before an action that can't be taken back: question, yes and no; or null. */
+/** The confirmation of an action that can't be taken back: question, yes and no; or null. */
 function questionOf(action, { legal, decision, lesson }) {
   if (lesson) return null;
   if (action === PASS && legal.length > 1)
@@ -132,12 +132,12 @@ function questionOf(action, { legal, decision, lesson }) {
   ];
 }
 
-/** Play an action; what can't be taken back is asked for first. */
+/** Play an action, after confirmation if it can't be taken back. */
 export async function choose(action) {
   const { state } = seat;
   const question = questionOf(action, state);
   if (question && !(await asked(...question))) return;
-  // it may have been told again meanwhile
+  // the state may be newer by now
   if (positionOf(seat.state) === positionOf(state)) act([action]);
 }
 
@@ -153,7 +153,7 @@ function take(colour) {
   act(pair.map((one) => TAKE + one));
 }
 
-/** Mark what is chosen so far, on the drawing and among the buttons, and what can be added. */
+/** Mark the chosen and the possible cards, on the drawing and among the buttons. */
 function mark() {
   for (const stack of $$("[data-stack]", $("board")))
     stack.classList.toggle("chosen", first !== null && taking(stack) === first);
@@ -213,7 +213,7 @@ function showPlaces(phase, places) {
   $("places").replaceChildren(...places.map((choice) => el("li", button(choice))));
 }
 
-/** Show what ends a bid, and passing. */
+/** Show the buttons that end a bid or pass. */
 function showFoot(legal) {
   const passing = el("button.apart", choosing(PASS), "pass");
   $("foot").replaceChildren(tray?.foot ?? "", canPass(legal) ? passing : "");

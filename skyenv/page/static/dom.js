@@ -1,4 +1,4 @@
-// Small helpers that all pages share.
+// Helpers of all pages: elements, requests, stored values, texts.
 
 /** An address of this server, which may stand below a path, as this script does. */
 export function at(address) {
@@ -15,7 +15,7 @@ export const $ = (name) => document.getElementById(name);
  */
 export const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 
-/** The whole of an address of this server, for people to hand on. */
+/** The absolute form of an address of this server, for sharing. */
 export const whole = (address) => new URL(at(address), location.href).href;
 
 function set(element, name, value) {
@@ -65,8 +65,8 @@ export function note(text = "", place = $("note")) {
 }
 
 /**
- * Whether an element shows something else than `value`, which it then will: what is clicked just
- * now shouldn't be made anew in vain.
+ * Whether an element shows something other than `value`, which it then will: an element that is
+ * being clicked should not be replaced without need.
  */
 export function isNews(place, value) {
   const text = JSON.stringify(value);
@@ -79,14 +79,14 @@ export function isNews(place, value) {
 export const many = (number, unit) =>
   `${number.toLocaleString()} ${unit}${number === 1 ? "" : "s"}`;
 
-/** A number as people write it. */
+/** A number with a proper minus sign. */
 export const signed = (number) => `${number}`.replaceAll("-", "−");
 
 /** A time, given in seconds since 1970. */
 export const when = (seconds) =>
   new Date(1000 * seconds).toLocaleString([], { dateStyle: "short", timeStyle: "short" });
 
-/** What this browser has stored by a name; null if it has nothing, or lets pages store nothing. */
+/** A value stored in this browser; null if there is none, or pages may store nothing. */
 export function kept(name) {
   try {
     return localStorage.getItem(name);
@@ -95,7 +95,7 @@ export function kept(name) {
   }
 }
 
-/** Store something in this browser, if it lets pages do so. */
+/** Store a value in this browser, if pages may. */
 export function keep(name, value) {
   try {
     localStorage.setItem(name, value);
@@ -108,7 +108,7 @@ export function keep(name, value) {
 export const theme = () => document.documentElement.dataset.theme;
 
 /**
- * Follow the system's theme until somebody chooses one by this button; then `changed` is called.
+ * Follow the system's theme until this button chooses one; then `changed` is called.
  */
 export function themeButton(changed = () => {}) {
   const system = matchMedia("(prefers-color-scheme: dark)");
@@ -130,9 +130,9 @@ export function themeButton(changed = () => {}) {
   return el("button.quiet", { "aria-label": label, title: label, onclick: change }, "◐");
 }
 
-let patience = null; // waits for a server that is getting ready
+let patience = null; // waits for a server in preparation
 
-/** Have questions that come too early asked again after the promise `wait(how far it is)`. */
+/** Have requests that come too early repeated after the promise `wait(progress)`. */
 export const setPatience = (wait) => {
   patience = wait;
 };
@@ -146,7 +146,7 @@ function unreached(error) {
   throw new Error("The server can't be reached.");
 }
 
-/** Ask the server; what it answers, or an Error with its message. `options` as for fetch. */
+/** Send a request; returns the answer, or throws an Error with its message. */
 export async function ask(address, options = {}) {
   const answer = await fetch(address[0] === "/" ? at(address) : address, options).catch(unreached);
   const content = await answer.json().catch((error) => {
@@ -179,15 +179,15 @@ export async function copy(text, button, fail) {
   }
 }
 
-/** Do something whenever the browser leads back to this page as it was left, without loading it. */
+/** Do something whenever the browser restores this page without loading it. */
 export const onReturn = (act) =>
   addEventListener("pageshow", (event) => {
     if (event.persisted) act();
   });
 
 /**
- * Go to the page that `ask()` is answered with, by a button: a second click does nothing, who comes
- * back finds it as it was, and `fail` is told why it failed.
+ * Go to the page in the answer to `ask()`, by a button. A second click does nothing, "back" finds
+ * the page as it was, and `fail` gets the reason of a failure.
  */
 export async function leaveBy(button, ask, fail = note) {
   const enable = () => {
@@ -236,14 +236,14 @@ export const send = (address, value = {}) =>
     body: JSON.stringify(value),
   });
 
-/** Who sits where, in words. */
+/** The seats with their players' names. */
 export const seatNames = (names) =>
   names.map((name, seat) => (name ? `${seat + 1} ${name}` : `seat ${seat + 1}`));
 
 /** A small link to what the rules say, by their ids; rules.js shows it beside the game. */
 export const ruleLink = (rules) => rules?.length > 0 && ruleNamed("a.rule", rules, "rule");
 
-/** A text that leads to rules. */
+/** A text that links to rules. */
 export const ruleNamed = (selector, rules, text) =>
   el(
     selector,

@@ -1,5 +1,5 @@
-// A bid that is laid together, on the drawing: its cards leave the hand and lie in the bidder's row
-// of the auction.
+// A bid in preparation, on the drawing: its cards leave the hand and lie in the bidder's row of the
+// auction.
 import { $$ } from "./dom.js";
 import { shape } from "./board.js";
 

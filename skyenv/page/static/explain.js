@@ -1,5 +1,5 @@
-// What is said about things on the table: what lies under the pointer and what a click does; where
-// something was clicked that can't be chosen, why not, with a link to the rule.
+// Tooltips: the thing under the pointer and the effect of a click; after a click on a part that
+// can't be chosen, the reason with a link to the rule.
 import { PARTS, meant } from "./board.js";
 import { isLegal, say, whyNot } from "./choices.js";
 import { $, el, ruleLink } from "./dom.js";
@@ -42,7 +42,7 @@ function hover(event) {
   if (refused === null) show(event, part ? say(meant(part, isLegal)) : "");
 }
 
-/** Fingers don't hover: what something is, is said where it was clicked, too. */
+/** Show the tooltip on clicks too, as touch screens have no hover. */
 function click(event) {
   hide();
   const part = event.target.closest(PARTS);
@@ -53,7 +53,7 @@ function click(event) {
   else show(event, say(part));
 }
 
-/** Say it from now on. */
+/** Show tooltips from now on. */
 export function setUpExplaining() {
   document.body.append(tip);
   $("board").onclick = click;

@@ -1,4 +1,4 @@
-// A replay that carries its drawings with it; see skyenv/page/export.py.
+// The replay of an exported file, which contains its drawings (skyenv/page/export.py).
 import { merged } from "./board.js";
 import { themeButton } from "./dom.js";
 import { view } from "./viewer.js";

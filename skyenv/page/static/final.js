@@ -1,5 +1,5 @@
-// The end of a game: its final scoring, step by step; before its last step nothing tells who has
-// won.
+// The final scoring of a game, step by step; before the last step nothing on the page tells who
+// has won.
 import { $$, $, el, signed, table } from "./dom.js";
 
 let left = null; // steps that haven't been shown; null: the game isn't over
@@ -28,7 +28,7 @@ export function showFinal(state) {
   $("choices").hidden = state.over;
   if (!state.over || left) return;
   left = [...state.final];
-  if (state.task) $("finished").querySelector("h2").textContent = "What the task pays";
+  if (state.task) $("finished").querySelector("h2").textContent = "Task payoffs";
   const head = (name, seat) => el(`th.seat-${seat}`, { scope: "col" }, `${seat + 1} ${name}`);
   const shown = table("table", state.names.map(head), []);
   shown.ariaLive = "polite";
@@ -55,7 +55,7 @@ export function showFinal(state) {
   const all = () => {
     while (left.length) step();
   };
-  const rest = el("button#final-all", { onclick: all }, "all of it");
+  const rest = el("button#final-all", { onclick: all }, "show all");
   $("final").replaceChildren(shown);
   $("final-steps").replaceChildren(more, rest);
   if (left.length) step();

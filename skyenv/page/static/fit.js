@@ -1,5 +1,5 @@
-// The table's layout as far as style sheets can't tell it: how high the dock is, and on small
-// screens what is to be seen of the drawing, and the cards in a line.
+// Layout that style sheets can't express: the height of the dock, and on small screens the visible
+// part of the drawing and the cards in a line.
 import { boxOf, fitHole, handLine, isSmall, stackLine } from "./around.js";
 import { $$, $ } from "./dom.js";
 import { onState, positionOf, seat } from "./seat.js";

@@ -1,14 +1,14 @@
-// The moves of others at a pace that can be followed: paused, stepped, and none of them skipped.
+// The pace of agents' moves: paused, stepped, and shown one by one.
 import { isTurning, turnUp } from "./alea.js";
 import { $$, $, send } from "./dom.js";
 import { api, attempt, load, now, onArrival, onState, seat } from "./seat.js";
 
 let timer = null;
 
-/** Whether this page says when agents move; who looks on at a game of others doesn't. */
+/** Whether this page controls the pace of agents; a spectator of others' game doesn't. */
 export const isPacing = (state) => !state.watching || state.owner;
 
-/** Go on to the next position that hasn't been shown, or have the next move played. */
+/** Show the next position, or have the next move played. */
 export function next() {
   const { state } = seat;
   if (isTurning()) turnUp();
@@ -16,14 +16,14 @@ export function next() {
   else if (state?.paused && isPacing(state)) attempt(() => send(`${api}/next`));
 }
 
-/** Stop agents and what is shown of them, or let them go on; a promise of that. */
+/** Pause or resume agents and the display; returns a promise. */
 export async function togglePause() {
   const { state } = seat;
   if (!state || !isPacing(state) || (state.over && !state.behind)) return;
   await attempt(() => send(`${api}/pause`, { paused: !state.paused }));
 }
 
-/** Show what can be gone on with by hand, and how much there is of it. */
+/** Show the controls, and the number of positions still to show. */
 function showSteps({ behind, over, paused, yours }, paces) {
   const isOwn = over || yours;
   $("pace").hidden = isOwn && !behind && !paused;
@@ -39,7 +39,7 @@ function showPace(state) {
   const paces = isPacing(state);
   if (behind && !paused) timer = setTimeout(load, 1000 * pause);
   $("hold").hidden = !paces;
-  $("hold").textContent = paused ? "go on" : "pause";
+  $("hold").textContent = paused ? "resume" : "pause";
   $("hold").ariaPressed = `${paused}`;
   showSteps(state, paces);
   $("how").hidden = !paces;

@@ -1,4 +1,4 @@
-// A decision with one legal action is no decision: the page plays it by itself, and says so.
+// Forced moves: the page plays a single legal action by itself, and says so.
 import { $ } from "./dom.js";
 import { tell } from "./log.js";
 import { act, positionOf } from "./seat.js";

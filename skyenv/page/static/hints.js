@@ -1,10 +1,10 @@
-// An agent is asked what it would do on this seat, or in a game between agents.
+// Hints for this seat, or in a game between agents.
 import { $$, $, ask, el } from "./dom.js";
 import { isPacing, togglePause } from "./follow.js";
 import { api, attempt, onConnect, onState, seat } from "./seat.js";
 import { hintTable, think } from "./thinking.js";
 
-let asked = null; // the agent that is thinking: its name, what stops it, a promise of its end
+let asked = null; // the agent that is thinking: its name, its abort, a promise of its end
 
 async function loadAdvisers() {
   if ($("adviser").options.length) return;

@@ -1,4 +1,4 @@
-// Seats that nobody has taken yet, for who made the game.
+// Free seats, for the browser that made the game.
 import { $, copy, el, isNews, whole } from "./dom.js";
 import { note } from "./seat.js";
 

@@ -1,4 +1,4 @@
-// Keys, and the sheet that lists them.
+// Keyboard shortcuts, and the dialog that lists them.
 import { $ } from "./dom.js";
 import { choiceKey } from "./choices.js";
 import { next, togglePause } from "./follow.js";
@@ -10,7 +10,7 @@ const others = new Map([
   [" ", togglePause],
 ]);
 
-/** Whether a key is meant for something else: the browser, a field, or a button. */
+/** Whether a key belongs to the browser, a field or a button. */
 function isMeantElsewhere(event) {
   const inside = (selector) => event.target.closest?.(selector);
   return (

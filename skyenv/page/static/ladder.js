@@ -1,5 +1,4 @@
-// The published ladders: ratings, who wins against whom, and matches of a pair to look at or to
-// watch.
+// The published ladders: ratings, results of each pair, and games to watch.
 import { $, ask, el, followedBy, leaveBy, many, note, percent, signed } from "./dom.js";
 import { offered, watch } from "./match.js";
 import { setUpHeader } from "./rules.js";
@@ -12,7 +11,7 @@ const shares = ({ mean, low, high }) =>
 let ladders = [];
 let agents = [];
 
-/** The ladder and the two agents that the address names. */
+/** The ladder and the two agents that the URL names. */
 function given() {
   const asked = new URLSearchParams(location.search);
   const isAsked = ({ players, side }) =>
@@ -77,7 +76,7 @@ function showRatings({ agents }) {
   $("ratings").tBodies[0].replaceChildren(...agents.map(row));
 }
 
-/** Who wins how often against whom. A cell chooses its pair. */
+/** The matrix of win shares. A cell chooses its pair. */
 function showMatrix(ladder, one, other) {
   const names = ladder.agents.map((each) => each.name);
   const cell = (row, column) => {
@@ -108,19 +107,19 @@ function showMatrix(ladder, one, other) {
   $("matrix").tBodies[0].replaceChildren(...names.map(row));
 }
 
-/** What is known of a pair, in sentences. */
+/** The results of a pair, in sentences. */
 function told(ladder, one, other) {
   const first = ladder.agents[one].name;
   const played = ladder.pairs[one][other];
-  const among = ladder.players > 2 ? ", at tables with others, too" : "";
+  const among = ladder.players > 2 ? ", including tables with other agents" : "";
   return [
     played
       ? el("p", el("span.big", shares(played)), ` of the wins of the two went to ${first}${among}.`)
-      : el("p", "They didn't meet at one table."),
+      : el("p", "The pair has no games."),
     el(
       "p",
-      `${estimated(ladder.predicted[one][other])} is what their ratings predict. ${first} is the `,
-      `better one with a probability of ${estimated(ladder.better[one][other])}.`,
+      `${estimated(ladder.predicted[one][other])} is what the ratings predict. ${first} is the `,
+      `stronger agent with probability  ${estimated(ladder.better[one][other])}.`,
     ),
   ];
 }
@@ -147,14 +146,14 @@ function showPair(ladder, one, other) {
   $("watch").onclick = () => leaveBy($("watch"), () => watch(seats, ladder.side));
 }
 
-/** How many games of a pair the folders have. */
+/** The number of a pair's games in the library. */
 async function countGames({ players, side }, names) {
   const wanted = new URLSearchParams({ players, side });
   for (const name of names) wanted.append("agent", name);
-  const none = "No games of them are in the folders that this page was started with (--games).";
+  const none = "No games of this pair in the folders of --games.";
   const { total } = await ask(`/api/library?${wanted}`).catch(() => ({ total: 0 }));
   const link = { href: `/library?${wanted}` };
-  const text = `Look through ${total.toLocaleString()} games of them`;
+  const text = `Browse ${total.toLocaleString()} games of this pair`;
   $("pair-games").replaceChildren(total ? el("a", link, text) : none);
 }
 

@@ -1,4 +1,4 @@
-// Games to look through: filters, a table, pages. What is asked for stands in the address.
+// The library of recorded games: filters, a table, pages. The URL holds the query.
 import { $$, $, ask, at, el, followedBy, many, note, when } from "./dom.js";
 import { setUpHeader } from "./rules.js";
 
@@ -15,7 +15,7 @@ let known = -1; // how many games there were when the table was filled
 
 const address = () => new URLSearchParams(location.search);
 
-/** The address with something else in it. */
+/** The query with other values. */
 function here(changes) {
   const next = address();
   for (const [name, value] of Object.entries(changes)) {
@@ -27,7 +27,7 @@ function here(changes) {
 
 const addressOf = (query) => `/library${query.size ? "?" : ""}${query}`;
 
-/** What the form says, as an address; the first page. */
+/** The form as a query, for the first page. */
 function wanted() {
   const kept = [...address()].filter(([name]) => ["sort", "order"].includes(name));
   const said = fields.map((field) => [field.name, field.value.trim()]).filter(([, value]) => value);
@@ -43,7 +43,7 @@ function fill() {
   }
 }
 
-/** Tell how the table is sorted; another click on its column turns it round. */
+/** Show the sort order; another click on the column reverses it. */
 function showHead() {
   const sort = address().get("sort") ?? "date";
   const isRising = address().get("order") === "rising";
@@ -92,7 +92,7 @@ function pager({ page, pages }) {
 
 const follow = followedBy(go);
 
-/** Ask for what the address says, and show it. */
+/** Load and show the URL's query. */
 async function load() {
   const mine = ++asked;
   showHead();

@@ -1,4 +1,4 @@
-// The lobby: begin a game, go on with one, open a record.
+// The lobby: start or continue a game, open a record.
 import { confirmed } from "./asking.js";
 import {
   $$,
@@ -24,14 +24,14 @@ const canPlay = (name) => agents.find((one) => one.name === name)?.state !== "fa
 let agents = [];
 let tasks = [];
 
-// ---- beginning a game ----
+// ---- new games ----
 
 $("name").value = storedName();
 $("name").oninput = () => storeName($("name").value);
 
 const keyFor = keys();
 
-/** Begin a game and go to its table. */
+/** Start a game and go to its table. */
 function begin(form, game) {
   note("");
   const wanted = { ...game, idempotency_key: keyFor(game) };
@@ -40,7 +40,7 @@ function begin(form, game) {
 
 onReturn(() => location.reload()); // from a table: games have changed
 
-// ---- what is on offer ----
+// ---- agents ----
 
 function showStrengths(strengths) {
   const usual = strengths.find((one) => canPlay(one.agent))?.agent;
@@ -68,7 +68,7 @@ function showStrengths(strengths) {
 
 const options = () => agents.map((one) => el("option", { value: `agent:${one.name}` }, one.name));
 
-/** Say of every agent whether it is ready; until then it can be chosen, and the game waits. */
+/** Show whether each agent is ready; until then it can be chosen, and the game waits. */
 function showReadiness() {
   for (const one of agents) {
     const words = readiness(one);
@@ -92,8 +92,8 @@ function showSeats() {
     const select = el(
       "select",
       { id: `seat-${seat}`, onchange: showHot },
-      el("option", { value: "me" }, seat === 0 ? "me" : "me, or somebody at this screen"),
-      el("option", { value: "human" }, "another person, by a link"),
+      el("option", { value: "me" }, seat === 0 ? "me" : "a player at this screen"),
+      el("option", { value: "human" }, "a player with a link"),
       el("optgroup", { label: "agents" }, options()),
     );
     select.value = before[seat] ?? (seat === 0 ? "me" : `agent:${usual}`);
@@ -102,7 +102,7 @@ function showSeats() {
       maxlength: 24,
       placeholder: `Player ${seat + 1}`,
       size: 14,
-      "aria-label": `name of who sits on seat ${seat + 1}`,
+      "aria-label": `name of the player in seat ${seat + 1}`,
       value: seat === 0 ? $("name").value : "",
     });
     return el(
@@ -116,7 +116,7 @@ function showSeats() {
   showHot();
 }
 
-/** Who sits at this screen has a name; several share the screen. */
+/** Show name fields for players at this screen, and a note where several share it. */
 function showHot() {
   const selects = $$("select", $("seats"));
   const here = selects.filter((select) => select.value === "me");
@@ -127,7 +127,7 @@ function showHot() {
 
 // ---- games under way ----
 
-/** A button that deletes the game or replay of a page, once that is confirmed. */
+/** A button that deletes the game or replay of a page after confirmation. */
 function deleting(page, what, question, showRest) {
   const remove = async () => {
     if (!(await confirmed(question, "delete"))) return;
@@ -143,7 +143,7 @@ function deleting(page, what, question, showRest) {
 
 function describe(game) {
   const { page, error, state, taken_back } = game;
-  const question = "Delete this game for all who play it?";
+  const question = "Delete this game for all its players?";
   const button = game.owner && deleting(page, "game", question, showGames);
   if (error) return el("li", el("span.what.bad", error), button);
   const name = (text, seat) => [
@@ -152,7 +152,7 @@ function describe(game) {
     ...(game.agents[seat] ? [" ", el("span.mark", "agent")] : []),
   ];
   const back = taken_back ? ` · a copy, ${many(taken_back, "decision")} taken back` : "";
-  const watched = game.seat === null ? " · you look on" : "";
+  const watched = game.seat === null ? " · spectator" : "";
   const kind = game.task ? `task ${game.task}` : `${game.side} side`;
   const isOver = state === "over";
   return el(
@@ -177,7 +177,7 @@ async function showGames() {
 
 function describeReplay({ page, names, games, created }) {
   const more = games > 1 ? ` · ${games} games` : "";
-  const question = "Delete this replay? The file that it came from stays.";
+  const question = "Delete this replay? The original file stays.";
   return el(
     "li",
     el(
@@ -205,7 +205,7 @@ async function open(file) {
   }
 }
 
-// ---- setting up ----
+// ---- setup ----
 
 /** Show as many seats as there are players; a task decides the table. */
 $("new").onchange = ({ target }) => {
@@ -292,7 +292,7 @@ async function load() {
   }
 }
 follow((told) => {
-  if (!agents.length) return; // nothing is shown yet
+  if (!agents.length) return; // nothing to show yet
   ({ agents } = told);
   showReadiness();
 });

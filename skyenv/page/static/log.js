@@ -1,4 +1,4 @@
-// What happened, a line each.
+// The log of the game, a line for each event.
 import { $$, $, el, ruleLink } from "./dom.js";
 
 let lines = 0; // that the server has told

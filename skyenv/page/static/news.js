@@ -1,5 +1,5 @@
-// What happens for the first time in a person's games is explained in a sentence or two, once in
-// each browser. The words are the template "new" of table.html.
+// Explanations of new events, in a sentence or two, once in each browser. The words are the
+// template "new" of table.html.
 import { $, el, keep, kept, ruleLink } from "./dom.js";
 import { linked } from "./terms.js";
 

@@ -1,11 +1,11 @@
-// The people at a table: presence, names, spectators, who plays which seat, rematch, takeback, one
-// screen for several.
+// The people at a table: presence, names, spectators, changes of player, rematch, takeback, a
+// shared screen.
 import { $, ask, at, copy, el, isNews, keys, many, send, whole } from "./dom.js";
 import { api, attempt, load, note, onCurtain, onNews, onState, seat } from "./seat.js";
 
-const LONGEST_WAIT = 60; // seconds until who is there is looked at again
+const LONGEST_WAIT = 60; // seconds until presence is checked again
 let timer = null;
-let agents = null; // that can play a seat
+let agents = null; // the agents that can play a seat
 
 const when = (seconds) =>
   new Date(1000 * seconds).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
@@ -40,11 +40,11 @@ function show(people) {
   $("people-list").replaceChildren(...people.seats.map(describe));
   $("people-list").hidden = persons < 2 && !people.watch;
   const others = people.spectators;
-  const looking = others === 1 ? "1 person looks" : `${others} people look`;
-  $("lookers").textContent = others ? `${looking} on; they see no hidden cards.` : "";
+  const looking = many(others, "spectator");
+  $("lookers").textContent = others ? `${looking}, who can't see hidden cards.` : "";
   $("invite-spectators").hidden = !people.watch;
   const link = people.watch && el("a", { href: people.watch }, whole(people.watch));
-  $("watch-link").replaceChildren(...(link ? ["to look on: ", link] : []));
+  $("watch-link").replaceChildren(...(link ? ["spectator link: ", link] : []));
   $("take-back").hidden = !people.can_take_back;
   const back = people.taken_back;
   const copied = `A copy: ${many(back, "decision")} taken back. Its record says so.`;
@@ -56,7 +56,7 @@ function show(people) {
   lookAgain(people);
 }
 
-/** Ask again once a seat's player has been away for so long that an agent may play for them. */
+/** Ask again once a player has been away long enough for an agent to take over. */
 function lookAgain(people) {
   clearTimeout(timer);
   const now = Date.now() / 1000;
@@ -65,10 +65,10 @@ function lookAgain(people) {
   if (Number.isFinite(next)) timer = setTimeout(refresh, 1000 * Math.min(next + 0.5, LONGEST_WAIT));
 }
 
-/** What a seat's player does, in words. */
+/** The status of a seat's player, in words. */
 function stateOf({ is_agent, person, is_here, is_free, seen }) {
   if (is_agent) return person ? `plays for ${person}${is_here ? ", who is here" : ""}` : "";
-  if (is_free) return "free: nobody has taken it";
+  if (is_free) return "free";
   if (is_here) return "here";
   return seen ? `away since ${when(seen)}` : "not here yet";
 }
@@ -89,14 +89,14 @@ const describe = (seat, number) =>
     (seat.can_be_agents || seat.can_be_persons) && changing(seat, number),
   );
 
-/** The menu that changes who plays a seat: an agent, or a person. */
+/** The menu that gives a seat to an agent or a person. */
 function changing({ name, person, can_be_agents, can_be_persons }, number) {
-  const label = "change who plays";
+  const label = "change player";
   const change = async () =>
     show(await send(`${api}/people/${number}`, { agent: select.value || null }));
   const select = el(
     "select",
-    { "aria-label": `${label} seat ${number + 1}`, onchange: () => attempt(change) },
+    { "aria-label": `${label}, seat ${number + 1}`, onchange: () => attempt(change) },
     el("option", { disabled: true, selected: true }, label),
   );
   const add = (value, text) => select.append(el("option", { value }, text));
@@ -104,14 +104,14 @@ function changing({ name, person, can_be_agents, can_be_persons }, number) {
     agents ??= (await ask("/api/options")).agents;
     for (const one of agents) if (one.name !== name) add(one.name, one.name);
   };
-  if (can_be_persons) add("", person ? `give it back to ${person}` : "a person, by a link");
+  if (can_be_persons) add("", person ? `return the seat to ${person}` : "a player with a link");
   if (can_be_agents) fill().catch((error) => note(error.message));
   return select;
 }
 
 // ---- one screen for several ----
 
-/** Show who is to take the device instead of the table; nothing of any hand is in the page. */
+/** Show the next player's name instead of the table; the page holds no hand then. */
 export function cover(curtain) {
   document.title = "Fifth Avenue";
   $("curtain-title").textContent = `Pass the device to ${curtain.name}`;

@@ -1,5 +1,5 @@
-// How far a server is that is getting ready: every page shows it, and asks again by itself what
-// came too early.
+// Progress of the server's preparation: every page shows it, and repeats requests that came too
+// early.
 import { ask, el, setPatience } from "./dom.js";
 
 const OFTEN = 700; // milliseconds
@@ -39,7 +39,7 @@ function words(isSmall) {
   const now = told.agents.find((one) => one.state === "preparing");
   if (isSmall) return ["", now ? `${now.name}: ${readiness(now)}` : ""];
   return [
-    "The game is getting ready, once, after an installation. This page goes on by itself.",
+    "Compiling the game, once after installation. This page continues automatically.",
     `compiling ${told.about}, ${told.done} of ${told.total} functions`,
   ];
 }

@@ -1,5 +1,5 @@
-// A page in the place of one that can't be shown; the one that only waits for the rules is asked
-// for again once they are there.
+// The page shown in place of one that can't be; a page that only waits for the rules is loaded
+// again once they are ready.
 import { themeButton } from "./dom.js";
 import { follow } from "./preparing.js";
 

@@ -1,5 +1,4 @@
-// Replays that the server keeps: which game of the record, its drawings, and the address of what is
-// shown.
+// Replays stored on the server: the games of a record, drawings, and the URL of the position shown.
 import { tools } from "./analysis.js";
 import { digestsOf, merged } from "./board.js";
 import { $, ask, el, seatNames, table } from "./dom.js";

@@ -1,4 +1,4 @@
-// Trainings: which there are, their curves as the trainer drew them, their networks as opponents.
+// Training runs: a list, with curves and networks as opponents.
 import { $, ask, at, el, leaveBy, note, send, when } from "./dom.js";
 import { offered, watch } from "./match.js";
 import { setUpHeader } from "./rules.js";
@@ -11,7 +11,7 @@ const choice = (label, values, first) => {
   return [select, el("label", label, select)];
 };
 
-/** A choice of a run's networks, to be played against or watched. */
+/** A choice of a run's networks, to play against or to watch. */
 function match({ networks }, agents) {
   const failed = el("p.note", { role: "alert", hidden: true });
   const names = networks.map((one) => one.name);
@@ -53,14 +53,14 @@ function entry(run, agents, open) {
   const curves = {
     loading: "lazy",
     src: at(`/api/runs/pictures/${run.picture}`),
-    alt: "The curves of this training, as its curves.png has them",
+    alt: "The training curves (curves.png)",
   };
   return el(
     "details.card",
     { open },
     el("summary", el("h2", run.name), el("span.small", ` · changed ${when(run.changed)}`)),
     match(run, agents),
-    el("p", el("a", games, "Look through its games")),
+    el("p", el("a", games, "Browse its games")),
     run.picture && el("img.curves", curves),
   );
 }
@@ -69,7 +69,7 @@ setUpHeader();
 try {
   const [{ runs }, agents] = await Promise.all([ask("/api/runs"), offered()]);
   $("runs").replaceChildren(...runs.map((run, at) => entry(run, agents, at === 0)));
-  if (!runs.length) throw new Error("No training in the folders has kept a network yet.");
+  if (!runs.length) throw new Error("No run in these folders has saved a network yet.");
 } catch (error) {
   note(error.message);
 }

@@ -1,5 +1,4 @@
-// The seat that a table's page shows: what the server told last, what is sent to it, and staying up
-// to date.
+// The client of one seat: the latest state, requests, and updates.
 import { digestsOf, isUpright, merged } from "./board.js";
 import { $, ask, note as tell, onReturn, send, theme, whole } from "./dom.js";
 import { storedName, storeName } from "./settings.js";
@@ -7,65 +6,65 @@ import { storedName, storeName } from "./settings.js";
 export const api = `/api/seats/${location.pathname.split("/").pop()}`;
 
 /**
- * What the server told last: `seat.state`, null before it has told anything; its `drawing` is the
+ * The latest state from the server: `seat.state`, null before the first; its `drawing` is the
  * whole one.
  * @type {{ state: State | null }}
  */
 export const seat = { state: null };
 
-/** Tells the positions of a game apart; a step can come again after something was taken back. */
+/** The identity of a position; a step can come again after a takeback. */
 export const positionOf = (state) => `${state.undone}:${state.step}`;
 
-let lines = 0; // lines of the log that the page has
+let lines = 0; // log lines on the page
 let busy = null; // ends with the request under way whose answer is to be shown
 let again = false; // whether something has changed meanwhile
 let wait = 500; // milliseconds until the next try to connect
 let socket = null; // tells of changes
-// whether there is nothing to wait for: no such seat, or a game that can't be played any more
+// whether the page is final: no such seat, or a game that can't be played any more
 let gone = false;
-let trouble = null; // what the server told of troubles last
-// whether the seat isn't this browser's: nothing is asked until somebody takes it
+let trouble = null; // the server's latest report of trouble
+// whether the seat isn't this browser's: no requests until it is taken
 let closed = false;
 let noted = null; // the step to which a message belongs
 let cover = null; // shows the curtain
-// this page's name: it isn't told what its own requests are answered
+// this page's name, so that it gets no news of its own requests
 const tab = Math.random().toString(36).slice(2);
-const shows = []; // what is done with every state
-const arrivals = []; // what is waited for before a state is shown
-let arriving = false; // whether it is
-const hears = {}; // what is done with other news than that anything has changed
-const connects = []; // what is done whenever the connection is there
+const shows = []; // callbacks for every state
+const arrivals = []; // callbacks awaited before a state is shown
+let arriving = false; // whether one is awaited
+const hears = {}; // callbacks by kind of news
+const connects = []; // callbacks for each connection
 
 /**
- * Have `show(state)` called whenever the server has told something.
+ * Have `show(state)` called for every new state from the server.
  * @param {(state: State) => void} show
  */
 export const onState = (show) => shows.push(show);
 
 /**
- * Have `arrive(state)` waited for before a state is shown; nothing can be played meanwhile.
+ * Have `arrive(state)` awaited before a state is shown; the seat can't act meanwhile.
  * @param {(state: State) => Promise<void> | void} arrive
  */
 export const onArrival = (arrive) => arrivals.push(arrive);
 
-/** Have `begin()` called whenever the connection is there (again). */
+/** Have `begin()` called for each connection. */
 export const onConnect = (begin) => connects.push(begin);
 
-/** Have `show(curtain)` called when somebody else at this screen is to act. */
+/** Have `show(curtain)` called when another player at this screen is to act. */
 export const onCurtain = (show) => (cover = show);
 
-/** Have `hear()` called when the server tells that news. */
+/** Have `hear()` called for that kind of news. */
 export const onNews = (what, hear) => (hears[what] = hear);
 
-/** Show a message; "" takes it away. */
+/** Show a message; "" removes it. */
 export function note(text) {
   tell(text);
   noted = seat.state?.step;
 }
 
-// ---- doing ----
+// ---- actions ----
 
-/** Do something that may fail; why it failed is shown. Tells whether it was done. */
+/** Call a function that may fail, and show its error. Returns whether it succeeded. */
 export async function attempt(doing) {
   try {
     note(seat.state?.trouble ?? "");
@@ -78,12 +77,12 @@ export async function attempt(doing) {
   }
 }
 
-/** Do something on this seat and show what the answer tells. */
+/** Send a request for this seat and show the answer. */
 const change = async (path, value) =>
   arriving || attempt(() => update((known) => send(`${api}/${path}?${known}`, value)));
 /** Play actions of this seat, one after the other. */
 export const act = (actions) => change("act", { actions, step: seat.state.step });
-/** Take back what this seat did last. */
+/** Take back this seat's last choice. */
 export const undo = () => change("undo");
 
 /** Take the seat for this browser. */
@@ -97,9 +96,9 @@ export async function take() {
   }
 }
 
-// ---- staying up to date ----
+// ---- updates ----
 
-/** Show the position as it is now, whatever lies between. */
+/** Show the latest position. */
 export const now = () => load(true);
 
 /** Show the position after the one that is shown, so that none is skipped, or the newest. */
@@ -111,7 +110,7 @@ export async function load(skip = false) {
   await update((known) => ask(`${api}?${known}`), skip).catch(fail);
 }
 
-/** What the page has, and what comes after it, for the address of a request. */
+/** The parameters of a request that tell what the page already has. */
 function known(skip) {
   const last = seat.state;
   const after = last && last.pause > 0 && skip !== true ? `&after=${last.step}` : "";
@@ -120,7 +119,7 @@ function known(skip) {
   return `${look}${log}${after}&drawn=${digestsOf(last?.drawing ?? null)}`;
 }
 
-/** Show what `asking(known)` is answered, when the request before it is done. */
+/** Show the answer of `asking(known)`, after the request before it. */
 async function update(asking, skip = false) {
   while (busy) await busy;
   let done;
@@ -140,13 +139,13 @@ async function update(asking, skip = false) {
   }
 }
 
-/** Show what the server has told. */
+/** Show a state from the server. */
 async function arrive(state) {
   if (state.refused)
     throw Object.assign(new Error(state.refused), { status: 403, free: state.free });
   closed = false;
   if (state.curtain) {
-    // so that nothing of the hand that was shown stays in the page
+    // so that no trace of the hand stays in the page
     if (seat.state !== null) location.reload();
     reveal("curtain");
     cover(state.curtain);
@@ -160,7 +159,7 @@ async function arrive(state) {
   lines = state.log.from + state.log.lines.length;
   reveal("table");
   $("offline").hidden = true;
-  // Other messages stay until they are no longer true: until somebody does something.
+  // Other messages stay until the next action.
   if (state.trouble !== trouble || (noted !== state.step && !$("note").hidden))
     note(state.trouble ?? "");
   trouble = state.trouble;
@@ -178,7 +177,7 @@ function fail(error) {
     closed = true;
     $("take-text").textContent = error.free
       ? `${error.message}. Take it to play here.`
-      : `${error.message}. Ask for the address of another seat, or make a table of your own.`;
+      : `${error.message}. Ask for another seat's link, or start your own game.`;
     $("take-button").hidden = $("take-as").hidden = !error.free;
     $("take-name").value = storedName();
     document.title = "Fifth Avenue";
@@ -212,7 +211,7 @@ function connect() {
   };
 }
 
-// A page that is kept for "back" would hold its seat.
+// A page in the back/forward cache would hold its seat.
 addEventListener("pagehide", () => {
   gone = true;
   socket?.close();

@@ -1,7 +1,7 @@
-// What this browser remembers of how its person likes to play.
+// The settings that this browser remembers.
 import { keep, kept } from "./dom.js";
 
-/** What the person at this browser is called. */
+/** The name of the player at this browser. */
 export const storedName = () => kept("name") ?? "";
 export const storeName = (name) => keep("name", name.trim());
 

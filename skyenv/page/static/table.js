@@ -1,4 +1,4 @@
-// A seat at a table: what the server tells is shown, clicks are sent.
+// The page of a seat at a table.
 import { setUpAlea } from "./alea.js";
 import { confirmed } from "./asking.js";
 import { isUpright, showBoard } from "./board.js";
@@ -30,7 +30,7 @@ function showTable(state) {
   const yours = state.yours && !isForced(state);
   document.title = `${yours ? "● " : ""}Fifth Avenue`;
   const isScoring = state.over && !isTold();
-  const scoring = "The game is over. This is its final scoring, step by step.";
+  const scoring = "The game is over. Final scoring, step by step.";
   const sentence = isScoring ? scoring : state.decision.sentence;
   if (isNews($("situation"), sentence)) $("situation").replaceChildren(...linked(sentence));
   document.body.classList.toggle("yours", yours);
@@ -77,7 +77,7 @@ $("undo").onclick = undo;
 $("take-button").onclick = take;
 $("release").onclick = () =>
   attempt(async () => {
-    const question = "Give this seat up, so that another browser can take it with this address?";
+    const question = "Give up this seat? Another browser can then take it with this link.";
     if (!(await confirmed(question, "give it up"))) return;
     await send(`${api}/release`);
     await load();

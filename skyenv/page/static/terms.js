@@ -1,4 +1,4 @@
-// The game's own words, and the rule that says what each is.
+// The game's terms, each with the rule that defines it.
 import { ruleNamed } from "./dom.js";
 
 export const TERMS = {

@@ -1,4 +1,4 @@
-// Agents that think: that they do, for how long, and how to stop one that was asked.
+// Hints: requests to agents, with time spent, a stop button and a table of answers.
 import { ask, el, percent, signed, table } from "./dom.js";
 import { follow, readiness } from "./preparing.js";
 
@@ -7,7 +7,7 @@ follow((told) => {
   ({ agents } = told);
 });
 
-/** What an agent does that has been asked `seconds` ago. */
+/** The status of an agent that was asked `seconds` ago. */
 export function doing(name, seconds) {
   const agent = agents.find((one) => one.name === name);
   const words = agent ? readiness(agent) : "";
@@ -45,33 +45,33 @@ export async function think(holder, name, address, signal) {
   }
 }
 
-/** How sure an agent is of a choice: a probability, or VP less than its best one. */
+/** An agent's value of a choice: a probability, or VP relative to its best choice. */
 export function sureText(kind, sure) {
   if (sure === null || sure === undefined) return "–";
   return kind === "probability" ? percent(sure) : `${signed(sure.toFixed(1))} VP`;
 }
 
 const KINDS = {
-  probability: "how probable each choice is to the agent",
-  vp: "VP that it expects, compared with its best choice",
-  none: "the agent can't tell how sure it is",
+  probability: "the agent's probability of each choice",
+  vp: "expected VP, relative to the best choice",
+  none: "this agent has no probabilities or values",
 };
 
-/** What stands below a table of hints, in a sentence each. */
+/** The notes below a table of hints, a sentence each. */
 function explained(hints, by) {
   const kinds = new Set(hints.map((hint) => KINDS[hint.kind]));
   const searched = ({ agent, tries: [done, most] }) =>
-    `${agent} has made ${done}${most > done ? ` of ${most}` : ""} tries`;
+    `${agent} has made ${done}${most > done ? ` of ${most}` : ""} simulations`;
   const parts = [
     `In the columns: ${[...kinds].join("; ")}`,
     ...hints.filter((hint) => hint.tries).map(searched),
-    ...(by ? [`“wins”: the chance to win after it, estimated by ${by}`] : []),
+    ...(by ? [`“wins”: the chance to win after the choice, estimated by ${by}`] : []),
   ];
   return `${parts.join(". ")}.`;
 }
 
 /**
- * What agents hold of one decision, side by side: a row for each choice, a column for each agent.
+ * The hints for one decision: a row for each choice, a column for each agent.
  */
 export function hintTable(hints) {
   const rows = new Map(); // by what a choice is in words

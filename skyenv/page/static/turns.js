@@ -1,4 +1,4 @@
-// An agent's turn that takes longer: who thinks, and for how long.
+// Long agents' turns: the agent that thinks, and its time.
 import { $, ask, el } from "./dom.js";
 import { api, onState, seat } from "./seat.js";
 import { doing } from "./thinking.js";
@@ -26,7 +26,7 @@ async function look() {
   timer = setTimeout(look, OFTEN);
 }
 
-/** Show who thinks when nothing happens for a while. */
+/** Show the agent that thinks when nothing happens for a while. */
 export function setUpTurns() {
   $("choices").before(line);
   let shown = null;

@@ -1,4 +1,4 @@
-// The lesson: what it says, what is to be clicked, going back, and leaving it.
+// The lesson: its text, marks on the next click, going back, and leaving it.
 import { isSmall } from "./around.js";
 import { actionsOf } from "./board.js";
 import { begun } from "./choices.js";
@@ -82,7 +82,7 @@ function show({ lesson, yours }) {
   $("lesson-todo").hidden = over;
   $("lesson-back").disabled = number === 0;
   $("lesson-anew").hidden = $("lesson-game").hidden = !over;
-  $("lesson-leave").textContent = over ? "play on from here" : "leave the lesson";
+  $("lesson-leave").textContent = over ? "continue from here" : "leave the lesson";
   $("lesson-leave").classList.toggle("primary", over);
   open(over);
   bring();

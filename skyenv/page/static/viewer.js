@@ -1,5 +1,5 @@
-// Looking at a recorded game, step by step. The server's page and exported files share it; they
-// differ in where drawings come from.
+// The viewer of a recorded game, shared by the server's page and exported files, which differ in
+// the source of drawings.
 import { fitHole, handLine, isSmall, stackLine } from "./around.js";
 import { isUpright, showBoard } from "./board.js";
 import { $$, el, ruleLink, seatNames, theme } from "./dom.js";
@@ -122,7 +122,7 @@ export function view(root, game, draw, options = {}) {
             button("first", "|◀", "to the beginning", () => go(0, true)),
             button("back", "‹", "one choice back", () => go(before())),
             play,
-            button("next", "›", "one choice on", () => go(after())),
+            button("next", "›", "one choice forward", () => go(after())),
             button("last", "▶|", "to the end", () => go(game.steps, true)),
           ),
           count,
@@ -140,7 +140,7 @@ export function view(root, game, draw, options = {}) {
     aside,
   );
 
-  // ---- moving: by whole choices, as all cards of a bid are one ----
+  // ---- moving by whole choices, as all cards of a bid are one ----
   const after = () => game.choices.find((at) => at > step) ?? game.steps;
   const before = () => game.choices.findLast((at) => at < step) ?? 0;
 
@@ -227,7 +227,7 @@ export function view(root, game, draw, options = {}) {
     if (current) log.scrollTop = current.offsetTop - log.clientHeight + current.offsetHeight + 40;
   }
 
-  // ---- playing by itself ----
+  // ---- playback ----
   function start() {
     if (step === game.steps) go(0);
     const goOn = () => (step < game.steps ? go(after()) : stop());

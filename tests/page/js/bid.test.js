@@ -87,5 +87,5 @@ for (const [colour, value, why] of [
 }
 
 test("a card can't be laid down twice", () => {
-  assert.equal(bidOf([[GREEN, 4, 2]]).why(GREEN, 4), "all of these lie on the table already");
+  assert.equal(bidOf([[GREEN, 4, 2]]).why(GREEN, 4), "you have laid down all of these");
 });

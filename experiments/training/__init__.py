@@ -1,1 +1,1 @@
-"""Programs that train agents, and look at how it went."""
+"""Programs that train agents, export them and draw their learning curves."""

@@ -1,12 +1,12 @@
-"""Actors play for a training: the learner itself, processes of this machine, or machines of a Ray.
+"""Actors, which play rollouts: the learner itself, processes of this machine, or a Ray cluster.
 
 With one process the learner plays and learns in turns. With more, every other process plays a part
-of the games while the learner learns: always with the weights before the latest update, so results
-do not depend on timing, and a run is reproduced by its seed and its number of processes.
+of the games while the learner learns. Rollouts always lag one update behind, so results do not
+depend on timing, and a run is reproduced by its seed and its number of processes.
 
-A rollout is a task: it follows from the collector's state, the weights and the past policies that
-join it. So a rollout whose worker or machine is lost is played again, and a checkpoint holds what
-the rollouts under way began with.
+A rollout is a task that depends only on the collector's state, the weights and the past policies
+that join it. So a rollout whose worker or machine is lost is played again, and a checkpoint holds
+the inputs of the rollouts in progress.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ PATIENCE: Final = 0.2
 
 
 def packed(data: Any) -> bytes:
-    """Tensors, numbers and text in dicts and lists as bytes; reading them runs no code."""
+    """Return tensors, numbers and text in dicts and lists as bytes; reading them runs no code."""
     file = io.BytesIO()
     torch.save(data, file)
     return file.getvalue()
 
 
 def unpacked(content: bytes) -> Any:
-    """What :func:`packed` was given."""
+    """Return the data that :func:`packed` was given."""
     return torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
 
 
 _latest: tuple[bytes, Collector] | None = None
-"""The collector that played in this process last, and its state, so that it is not made again."""
+"""The collector that played in this process last, and its state: a cache."""
 
 
 def play(
@@ -78,7 +78,7 @@ def play(
 
 
 def played(collector: Collector, network: PolicyNetwork, weights: bytes, past: bytes) -> Rollout:
-    """A rollout with some weights, for which a network is borrowed."""
+    """Return a rollout with some weights, which are loaded into `network`."""
     for policy in unpacked(past):
         collector.add_opponent(past_policy(**policy))
     network.load_state_dict(unpacked(weights))
@@ -86,14 +86,14 @@ def played(collector: Collector, network: PolicyNetwork, weights: bytes, past: b
 
 
 class Actors:
-    """All that play for a training.
+    """All actors of a training.
 
     Args:
         kind: class of the collectors. config: of the training. network: to begin with.
         kept: what :meth:`pack` gave, to continue from.
 
     Attributes:
-        own: collector of the learner; None: other processes play.
+        own: the learner's collector; None: other processes play.
 
     Raises:
         OptionError: there is no such Ray.
@@ -130,7 +130,7 @@ class Actors:
             self._begin()
 
     def rollouts(self, network: PolicyNetwork) -> list[Rollout]:
-        """A rollout of each part; the next ones are played with the network as it is now.
+        """Return a rollout of each part, and start the next ones with the current network.
 
         Raises:
             WorkerDiedError: workers keep dying over a part. Exception: what an actor raised.
@@ -151,7 +151,7 @@ class Actors:
         self._joining.append({"name": name, "about": about, "weights": weights})
 
     def pack(self) -> dict[str, Any]:
-        """What a new object needs to continue as if nothing had happened."""
+        """Return the state from which a new object continues identically."""
         return {
             "states": self._states if self.own is None else [packed(self.own.state())],
             "weights": self._weights,
@@ -160,7 +160,7 @@ class Actors:
         }
 
     def wait(self) -> None:
-        """Wait until no worker plays, a while at a time, so that Ctrl-C is heard."""
+        """Wait until all workers are idle, in short intervals, so that Ctrl-C is handled."""
         while wait(self._tasks, PATIENCE).not_done:
             pass
 
@@ -170,12 +170,12 @@ class Actors:
             pool.close()
 
     def _next(self, network: PolicyNetwork) -> None:
-        """Set weights and past policies of the next rollouts."""
+        """Set the weights and past policies of the next rollouts."""
         self._weights, self._past = packed(network.state_dict()), packed(self._joining)
         self._joining = []
 
     def _begin(self) -> None:
-        """Let workers play their parts."""
+        """Submit a rollout of every part."""
         self._tasks = [
             pool.submit(self._work, part, state, self._weights, self._past)
             for part, (pool, state) in enumerate(zip(self._pools, self._states, strict=True))

@@ -1,4 +1,4 @@
-"""How exploitable is an agent? ``python -m experiments.training.best_response --target greedy
+"""Best responses to a frozen agent: ``python -m experiments.training.best_response --target greedy
 --players 2 --minutes 30``.
 
 Trains a best response: the trainer (:mod:`experiments.training.train`) learns against the frozen

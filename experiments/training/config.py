@@ -1,4 +1,4 @@
-"""The options of a training, and what follows from them: network, opponents, shares of games."""
+"""Options of a training, and the network, opponents and games that they define."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ MOST: Final = 10**7
 
 
 def fixed(value: Any) -> Any:
-    """An option of the trainer that follows from the task and is not on the command line."""
+    """Return a field for an option that the program sets and the command line lacks."""
     return field(default=value, init=False)
 
 
@@ -225,14 +225,12 @@ class Config(Options):
         self.make_network(started=not self.resume)
 
     def as_dict(self) -> dict[str, Any]:
-        """The options as config.json and checkpoints keep them: without those that say where and
-        from what to continue.
-        """
+        """Return the options that config.json and checkpoints store: all but `ray` and `resume`."""
         return {
             name: value for name, value in asdict(self).items() if name not in ("ray", "resume")
         }
 
-    # ---- what follows from them ----
+    # ---- derived ----
 
     @property
     def tables(self) -> list[tuple[int, str]]:

@@ -1,4 +1,4 @@
-"""A training's course as a picture."""
+"""Learning curves as a picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The network as PyTorch trains it, and how the processor computes it."""
+"""The policy network in PyTorch, with the settings of the processor."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ KEPT: Final = (1 << 30, 1 << 25)
 
 
 def use_processor(threads: int) -> None:
-    """Compute in so many threads, and keep the memory of freed arrays for the next ones.
+    """Set the number of threads, and let the allocator reuse the memory of freed arrays.
 
     By default glibc returns it to the system, which clears every page before the next array gets
     it: a tenth of a learner's time. Other C libraries are left as they are.
@@ -67,7 +67,7 @@ TORCH: Final = Library(_join, torch.relu, torch.maximum, _take)
 
 
 def in_precision(device: str, bfloat16: bool) -> torch.autocast:
-    """Where a network computes in half the precision, or in single precision."""
+    """Return a context of bfloat16 or single precision."""
     return torch.autocast(device, dtype=torch.bfloat16, enabled=bfloat16)
 
 
@@ -79,7 +79,7 @@ def entropy(log_probabilities: torch.Tensor) -> torch.Tensor:
 
 @dataclass(frozen=True)
 class _Shown:
-    """What a network is shown, on its device: see
+    """The inputs that a network uses, on its device: see
     :class:`skyenv_agents.learned.layout.UsedInputs`.
     """
 
@@ -110,7 +110,7 @@ def _show(sizes: Sizes, number: int, device: torch.device) -> _Shown:
 
 
 class PolicyNetwork(nn.Module):
-    """What :class:`skyenv_agents.learned.networks.Network` plays.
+    """The trainable form of :class:`skyenv_agents.learned.networks.Network`.
 
     Args:
         sizes: of the network.
@@ -179,9 +179,7 @@ class PolicyNetwork(nn.Module):
 
     @contextmanager
     def unchanging(self) -> Iterator[None]:
-        """While it lasts, the weights don't change, and nothing is learned: what is made of them is
-        made once.
-        """
+        """In this block the weights do not change, so tensors derived from them are cached."""
         self._kept = {}
         try:
             yield
@@ -190,15 +188,13 @@ class PolicyNetwork(nn.Module):
 
     @torch.no_grad()
     def set_prior(self, weight: float | None = None, floor: float | None = None) -> None:
-        """Let the prior count as much as that from now on; None: as it did; see
-        :class:`PolicyNetwork`.
-        """
+        """Set weight and floor of the prior (:class:`PolicyNetwork`); None leaves one as it is."""
         for name, value in (("prior_weight", weight), ("prior_floor", floor)):
             if value is not None:
                 self.rest[name].fill_(value)
 
     def take(self, network: Network) -> None:
-        """Take over the weights of a network that plays.
+        """Load the weights of a frozen network.
 
         Raises:
             OptionError: it has other sizes.
@@ -212,7 +208,7 @@ class PolicyNetwork(nn.Module):
         )
 
     def frozen(self, about: Mapping[str, Any]) -> Network:
-        """A copy that plays without PyTorch and learns no more."""
+        """Return a frozen copy, which plays without PyTorch."""
         state = self.state_dict()
         return Network(
             {name: state[_inside(name)].cpu().numpy().copy() for name in self.sizes.shapes()}, about
@@ -250,7 +246,7 @@ class PolicyNetwork(nn.Module):
 
 
 def _inside(name: str) -> str:
-    """What PyTorch calls weights, which doesn't allow dots in names."""
+    """Return PyTorch's name of weights, which has no dots."""
     layer, _, kind = name.rpartition(".")
     if kind in ("weight", "bias"):
         return f"layers.{layer.replace('.', '_')}.{kind}"

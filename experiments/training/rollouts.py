@@ -1,12 +1,11 @@
-"""Rollouts: games are played with a network, and every decision gets its advantage and its targets.
+"""Rollouts of games with a network, and the advantage and targets of every decision.
 
-A seat's step goes from one of its decisions to its next one; rewards in between belong to the first
-(:func:`advantages`). Discounting counts a seat's own decisions. A game's end is the end for every
-seat; at a truncation (END-5) each seat's value of the last position stands for the rest. The last
-decision of each seat in a rollout has no successor to compare with, unless the game has ended: it
-stays *open*, and is learned from after the next rollout. (Without it, decisions after which a seat
-waits long would be learned from too seldom, and so would be the defeats of players who don't end a
-game.)
+A seat's step lasts from one of its decisions to its next one and collects the rewards in between
+(:func:`advantages`). Discounting counts a seat's own decisions. A game ends for all seats at once;
+at a truncation (END-5) each seat's value of the last position is the bootstrap. The last decision
+of each seat in a rollout has no successor unless the game has ended: it stays *open* until the next
+rollout. (Without that, decisions before a long wait, and defeats by another seat's last action,
+would be underrepresented.)
 """
 
 from __future__ import annotations
@@ -100,7 +99,7 @@ def advantages(
 
 @dataclass
 class Batch:
-    """Decisions that can be learned from, k of them.
+    """Decisions to learn from, k of them.
 
     Attributes:
         codes: int16 (k, inputs), those that are used
@@ -158,12 +157,12 @@ class Batch:
 
 @dataclass
 class Rollout:
-    """What a collector comes back with.
+    """The result of a collector.
 
     Attributes:
-        batch: what is to be learned from. decisions: how many it stands for. ended: games that
+        batch: the decisions to learn from. decisions: how many they represent. ended: games that
             ended.
-        figures: what the curve shall tell.
+        figures: for the curve.
     """
 
     batch: Batch
@@ -174,8 +173,7 @@ class Rollout:
 
 @dataclass
 class Open:
-    """Decisions that nothing can be estimated from yet, k of them, at most one of each seat of a
-    game.
+    """Decisions without an estimate yet, k of them, at most one per seat of a game.
 
     Attributes:
         columns: int64 (k,), of their games.
@@ -234,8 +232,8 @@ class Collector:
         return [Tables(*kind, self.config.threads) for kind in self.config.games_of(part)]
 
     def state(self) -> dict[str, Any]:
-        """What :meth:`restore` needs to continue as if nothing had happened: tensors, numbers and
-        text, without the fixed opponents, which the configuration names.
+        """Return the state for :meth:`restore`: tensors, numbers and text, without the fixed
+        opponents, which the configuration names.
         """
         guests = [guest for each in self.tables for guest in each.guests]
         past = {
@@ -278,7 +276,7 @@ class Collector:
         self.open = None if state["open"] is None else Open(**state["open"])
 
     def add_opponent(self, agent: Agent) -> None:
-        """Take a past policy in among the opponents."""
+        """Add a past policy to the opponents."""
         self.pool.add(agent)
         for each in self.tables:
             each.forget_unused()
@@ -322,7 +320,7 @@ class Collector:
         return Rollout(*self._batch(), ended, self._figures())
 
     def _take_up(self) -> None:
-        """Write what was left open behind the steps, each decision into its seat's row."""
+        """Write open decisions behind the steps, each into its seat's row."""
         self.reward[:] = self.ending[:] = 0.0
         self.done[:] = self.chooses[self.steps :] = self.mine[self.steps :] = False
         if self.open is None:
@@ -334,7 +332,7 @@ class Collector:
             getattr(self, name)[rows, columns] = values
 
     def _leave_open(self, left: Bool) -> None:
-        """Keep the decisions from which nothing can be estimated yet, bool (T, n)."""
+        """Store the decisions without an estimate, bool (T, n), as open."""
         rows, columns = np.nonzero(left)
         since = np.cumsum(self._in_order(self.reward)[::-1], axis=0)[::-1]
         at = (rows + self._seats) % len(since), columns, self.owner[rows, columns]
@@ -342,7 +340,7 @@ class Collector:
         self.open = Open(torch.from_numpy(columns), torch.from_numpy(since[at]), kept)
 
     def _in_order(self, buffer: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """A buffer's rows as they happened: first what was left open, which is written last."""
+        """Return a buffer's rows in time order: open decisions, stored last, come first."""
         return np.roll(buffer, self._seats, axis=0)
 
     def _observe(self, t: int) -> None:
@@ -391,7 +389,7 @@ class Collector:
         return answers
 
     def _choose(self, t: int, network: PolicyNetwork) -> None:
-        """Draw an action for every seat to act that is the learner's."""
+        """Sample an action for every seat of the learner that is to act."""
         mine = np.flatnonzero(self.mine[t])
         if not mine.size:
             return
@@ -407,7 +405,7 @@ class Collector:
     def _play(
         self, t: int, mine: Int64, action: torch.Tensor, log_probabilities: torch.Tensor
     ) -> None:
-        """Note the actions of some columns, and how probable the network held them to be."""
+        """Store the actions of some columns and their log-probabilities."""
         self.action[t, mine] = action.numpy()
         self.log_probability[t, mine] = log_probabilities.gather(1, action[:, None])[:, 0].numpy()
 
@@ -436,7 +434,7 @@ class Collector:
         return values
 
     def _batch(self) -> tuple[Batch, int]:
-        """What is to be learned from, with its advantages, and how many decisions it stands for."""
+        """Return the batch with its advantages, and how many decisions it represents."""
         found = advantages(
             self._in_order(self.value),
             self._in_order(self.owner),
@@ -467,17 +465,17 @@ class Collector:
         return self.BATCH(**chosen), int(learnable.sum())
 
     def _certain(self) -> tuple[Bool, Bool]:
-        """The near-certain decisions, and a random subset, of which those are learned from."""
+        """Return the near-certain decisions and a random subset; their intersection is kept."""
         certain = self.log_probability > CERTAIN
         drawn = self.rng.random(certain.shape, np.float32) < self.config.certain_fraction
         return certain, drawn
 
     def _more(self) -> dict[str, npt.NDArray[Any]]:
-        """Buffers of what batches of a kind have beside :class:`Batch`."""
+        """Return the buffers that a subclass adds to :class:`Batch`."""
         return {}
 
     def _figures(self) -> dict[str, float]:
-        """What the curve shall tell of a rollout."""
+        """Return a rollout's figures for the curve."""
         now = self.mine[: self.steps]
         legal = self.masks.numpy()[: self.steps][now]
         actions = self.action[: self.steps][now]
@@ -497,7 +495,7 @@ def tensors(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, torch.Tensor]:
 def past_policy(
     name: str, weights: Mapping[str, torch.Tensor], about: Mapping[str, Any]
 ) -> NetworkAgent:
-    """An opponent made of what the learner was."""
+    """Return an earlier policy of the learner as an opponent."""
     network = Network({key: tensor.numpy() for key, tensor in weights.items()}, about)
     return NetworkAgent(network, name=name)
 

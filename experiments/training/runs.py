@@ -1,5 +1,4 @@
-"""A training in its folder, from the beginning or a checkpoint to its limit: files, progress,
-Ctrl-C, closing evaluation.
+"""A training run in its folder: files, progress, checkpoints, Ctrl-C and closing evaluation.
 
 A run's folder holds:
 
@@ -58,7 +57,7 @@ CHECKPOINT: Final = "checkpoint.bin"
 MODEL: Final = "model.npz"
 """The agent."""
 MAGIC: Final = b"skyenv-training-checkpoint-8\n"
-"""Gets a new number whenever the content of checkpoints changes its meaning."""
+"""Its number grows with every change of the format."""
 DIGEST: Final = hashlib.sha256().digest_size
 MILESTONES: Final = "milestones"
 """Folder of earlier agents, SECONDS.npz by seconds of training without checkpoints."""
@@ -66,7 +65,7 @@ RECENT_EPISODES: Final = 1000
 """The curves show means over this many latest episodes (win shares: against each opponent)."""
 FEWEST_EPISODES: Final = 50
 """Means of fewer games are not shown."""
-PACE_SECONDS: Final = 3.0  # after so much training its pace is told
+PACE_SECONDS: Final = 3.0  # after this much training the pace is printed
 POSITIONS: Final = 8
 SAMPLES: Final = 32
 """The closing evaluation of a task: so many beginnings, and random numbers for every decision."""
@@ -75,7 +74,7 @@ CLOSING_SEED: Final = 1_000_000
 
 
 class Interrupts(Interrupt):
-    """SIGINT and SIGTERM ask for the end; a second SIGINT interrupts at once."""
+    """SIGINT and SIGTERM end the run after the update; a second SIGINT interrupts at once."""
 
     signals = (signal.SIGINT, signal.SIGTERM)
 
@@ -134,7 +133,7 @@ class Episodes:
         self.count = int(state["count"])
 
     def state(self) -> dict[str, Any]:
-        """What the constructor needs to make the same."""
+        """Return the state from which the constructor makes an equal object."""
         shares = {kind: list(won) for kind, won in self.shares.items()}
         return {
             "shares": shares,
@@ -202,9 +201,7 @@ class Run(ABC):
 
     @abstractmethod
     def pack(self) -> dict[str, Any]:
-        """What :meth:`unpack` needs to continue as if nothing had happened: tensors, numbers, text,
-        bytes.
-        """
+        """Return the state for :meth:`unpack`: tensors, numbers, text and bytes."""
 
     @abstractmethod
     def unpack(self, state: dict[str, Any]) -> None:
@@ -243,7 +240,7 @@ class Run(ABC):
         )
 
     def progress(self) -> float:
-        """How much of the run is done, 0 to 1, by the limit that is nearest."""
+        """Return the progress towards the nearest limit, 0 to 1."""
         config = self.config
         by_time = self.seconds / (60 * config.minutes) if config.minutes else 0.0
         by_decisions = self.decisions / config.decisions if config.decisions else 0.0

@@ -24,10 +24,10 @@ from skyenv_agents.learned.networks import OUTCOME_REWARD, Prior
 from skyenv_agents.learned.pool import OpponentPool
 
 LEARNER: Final = -1
-"""Stands for the learner where seats name who has them."""
+"""The learner's number in `seats`."""
 
 DECISIONS_A_PLAYER: Final = 140
-"""Of a game, about."""
+"""In a game, roughly."""
 TASK_SCALE: Final = np.float32(10.0)
 """VP that are a task's reward of 1."""
 
@@ -57,7 +57,7 @@ class Ended(NamedTuple):
 
 
 class Tables:
-    """Games of one kind, side by side, and who sits where.
+    """Games of one kind, played in parallel, and the agents of their seats.
 
     Args:
         number: of games. options: of each game. seed: of the first one. threads: that step them.
@@ -84,7 +84,7 @@ class Tables:
         return margins(self.games.state["score"][:, : self.games.num_players])
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Positions and seating, to be given to :meth:`restore` with the guests."""
+        """Return positions and seats for :meth:`restore`."""
         positions = self.games.state.view(np.uint8).reshape(self.games.num_games, -1)
         return {"positions": torch.tensor(positions), "seats": torch.tensor(self.seats)}
 
@@ -101,12 +101,11 @@ class Tables:
 
     @property
     def label(self) -> str:
-        """What kind of tables they are."""
+        """Number of players and side, as text."""
         return table_label(self.games.num_players, self.games.side)
 
     def spread(self, rng: np.random.Generator) -> None:
-        """Let greedy agents play games that begin, each so far as chance has it: else all would end
-        together, again and again.
+        """Advance new games by random numbers of greedy decisions, or all would end together.
 
         Args:
             rng: decides how far.
@@ -126,7 +125,7 @@ class Tables:
         rng: np.random.Generator,
         mixed_share: float = 0.0,
     ) -> None:
-        """Decide who sits where in games that begin.
+        """Assign the seats of new games.
 
         Args:
             rows: which games.
@@ -164,7 +163,7 @@ class Tables:
         return len(self.guests) - 1
 
     def forget_unused(self) -> None:
-        """Drop the guests that sit at no table any more."""
+        """Drop the guests without a seat."""
         used, seats = np.unique(
             np.append(self.seats, LEARNER), return_inverse=True
         )  # the first is the learner
@@ -172,19 +171,19 @@ class Tables:
         self.guests = [self.guests[old] for old in used[1:].tolist()]
 
     def learns(self) -> Bool:
-        """Where it is the learner who is to act, bool (number,)."""
+        """Return where the learner is to act, bool (number,)."""
         mine: Bool = self._to_act() == LEARNER
         return mine
 
     def _to_act(self) -> Int64:
-        """Who is to act, as in `seats`, int64 (number,)."""
+        """Return the agent to act, numbered as in `seats`, int64 (number,)."""
         acting: Int64 = np.take_along_axis(
             self.seats, self.games.seat.astype(np.int64)[:, None], axis=1
         )[:, 0]
         return acting
 
     def chooses(self) -> Bool:
-        """Where more than one action is legal, bool (number,)."""
+        """Return where more than one action is legal, bool (number,)."""
         several: Bool = self.games.mask.sum(axis=1) > 1
         return several
 
@@ -237,7 +236,7 @@ class Tables:
         return games.reward / self.scale, after - before, games.done.copy()
 
     def ended(self) -> list[Ended]:
-        """The games that have just ended, row by row."""
+        """Return the games that ended in this step, row by row."""
         ends = []
         for row in np.flatnonzero(self.games.done).tolist():
             final, seated = self.games.finished[row : row + 1], self.seats[row]
@@ -253,8 +252,8 @@ class Tables:
 
 
 def learners_at_mixed_tables(players: int) -> Float64:
-    """How often the learner has 1, 2, … players - 1 of the seats: so that it decides as often in
-    games of each kind.
+    """Return the shares of games in which the learner has 1, 2, … players - 1 seats: each share
+    gives it equally many decisions.
     """
     often = 1 / np.arange(1, players)
     shares: Float64 = often / often.sum()
@@ -262,9 +261,7 @@ def learners_at_mixed_tables(players: int) -> Float64:
 
 
 def margins(scores: npt.NDArray[Any]) -> Float32:
-    """By how many VP each seat is ahead of the best other one; in the unit of rewards, float32 (n,
-    players).
-    """
+    """Return each seat's margin over the best other one in units of rewards, (n, players)."""
     best_other = [np.delete(scores, seat, axis=1).max(axis=1) for seat in range(scores.shape[1])]
     ahead: Float32 = ((scores - np.stack(best_other, axis=1)) / MARGIN_SCALE).astype(np.float32)
     return ahead

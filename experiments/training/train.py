@@ -54,8 +54,8 @@ class Objective:
 
     Attributes:
         config: weights and limits of its parts. entropy: weight of the entropy bonus now.
-        mean: the network with averaged weights, from which the policy shall not stray.
-        only_value: whether values alone are trained.
+        mean: the network of averaged weights, the anchor of the KL term.
+        only_value: whether only the values are trained.
     """
 
     config: Config
@@ -69,7 +69,7 @@ class Objective:
         """The loss of a minibatch, and its figures.
 
         Args:
-            network: that learns.
+            network: the one that learns.
             batch: with weights of mean 1 and normalised advantages. rows: int64 (k,), of it.
 
         Returns:
@@ -168,7 +168,7 @@ class Training(Run):
         return figures
 
     def _note(self, ended: Sequence[Ended]) -> None:
-        """Take in games that have ended."""
+        """Record finished games."""
         for game in ended:
             self.episodes.note(game.length, game.points)
             if game.opponent is not None:
@@ -181,7 +181,7 @@ class Training(Run):
         )
 
     def _left(self, share: float) -> float:
-        """The share that is left now of what falls evenly to a share of itself."""
+        """Return the current factor of a linear decay to `share`."""
         return 1.0 - (1.0 - share) * self.progress()
 
     def _learning_rate(self) -> float:
@@ -193,14 +193,12 @@ class Training(Run):
 
     @property
     def value_updates(self) -> int:
-        """Updates in the beginning that train the values alone; values that another run has trained
-        don't need any.
-        """
+        """Number of first updates that train only the values; 0 after another run (`start`)."""
         return 0 if self.prior is None or self.config.start else self.config.value_updates
 
     @property
     def only_value(self) -> bool:
-        """Whether the next update trains the values alone."""
+        """Whether the next update trains only the values."""
         return self.updates < self.value_updates
 
     # ---- improving ----
@@ -243,7 +241,7 @@ class Training(Run):
 
     @torch.no_grad()
     def _anneal_prior(self) -> None:
-        """Let the prior's weight fall by what the training has progressed since the last update."""
+        """Decay the prior's weight by the progress since the last update."""
         done, before = self.progress(), self.annealed
         left_before, left = (
             1.0 - (1.0 - self.config.final_prior) * part for part in (before, done)
@@ -262,9 +260,7 @@ class Training(Run):
 
     @torch.no_grad()
     def _average(self) -> None:
-        """Let the mean of the weights follow them, the slower the longer the training
-        (polynomial-decay averaging).
-        """
+        """Update the averaged weights (polynomial-decay averaging)."""
         share = 1.0 / max(self.config.averaging * (self.updates + 1), 1.0)
         for mean, newest in zip(self.mean.parameters(), self.network.parameters(), strict=True):
             mean.lerp_(newest, share)
@@ -272,11 +268,11 @@ class Training(Run):
     # ---- files ----
 
     def frozen(self) -> Network:
-        """The network with its mean weights, to play."""
+        """Return the frozen network of the averaged weights."""
         return self.mean.frozen(self.about())
 
     def about(self) -> dict[str, Any]:
-        """What the network's file tells of it."""
+        """Return the metadata of the network's file."""
         players = as_text(self.config.players)
         return {
             "description": f"trained by experiments/training/{self.PROGRAM}.py: "
@@ -322,7 +318,7 @@ class Training(Run):
         self.actors = Actors(self.COLLECTOR, self.config, self.network, state["actors"])
 
     def settle(self) -> None:
-        """Wait until no actor plays."""
+        """Wait until all actors are idle."""
         assert self.actors is not None
         self.actors.wait()
 
@@ -333,12 +329,12 @@ class Training(Run):
 
 
 def _copy(network: PolicyNetwork) -> PolicyNetwork:
-    """The same network once more, on the same device."""
+    """Return a copy of the network on the same device."""
     return copy.deepcopy(network).requires_grad_(False)
 
 
 def mean_figures(rollouts: Sequence[Rollout]) -> dict[str, float]:
-    """The figures of rollouts, by how many decisions each stands for."""
+    """Return the mean figures of rollouts, weighted by their decisions."""
     weights = np.array([max(rollout.decisions, 1) for rollout in rollouts], np.float64)
     return {
         name: float(np.average([rollout.figures[name] for rollout in rollouts], weights=weights))
@@ -347,12 +343,12 @@ def mean_figures(rollouts: Sequence[Rollout]) -> dict[str, float]:
 
 
 def variance(values: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    """The variance of values of which each counts so often, weights of mean 1."""
+    """Return the weighted variance; weights have mean 1."""
     return (weight * (values - (weight * values).mean()).square()).mean()
 
 
 def normalised(values: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    """The same with mean 0 and variance 1."""
+    """Return the values scaled to mean 0 and variance 1."""
     return (values - (weight * values).mean()) / (variance(values, weight).sqrt() + 1e-8)
 
 

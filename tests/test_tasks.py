@@ -254,15 +254,15 @@ def test_a_solution_that_was_kept_is_improved_as_if_it_had_never_stopped(tmp_pat
     second.load(file)
     second.run(30)
     assert whole.solution().policy.tobytes() == second.solution().policy.tobytes()
-    with pytest.raises(CheckpointError, match="of another beginning, or of other rules"):
+    with pytest.raises(CheckpointError, match="of another beginning or variant"):
         Solver(beginning("duel-3/1").tree).load(file)
     content = file.read_bytes()
     middle = len(content) // 2
     for damaged in (content[:-9], content[:middle] + b"\xff" * 60 + content[middle + 60 :]):
         file.write_bytes(damaged)
-        with pytest.raises(CheckpointError, match="is no saved solution"):
+        with pytest.raises(CheckpointError, match="is not a saved solution"):
             second.load(file)
-    with pytest.raises(OptionError, match="equilibria are of two seats"):
+    with pytest.raises(OptionError, match="solving needs a task with two seats"):
         Solver(beginning("three-3/0").tree)
 
 

@@ -1,3 +1,1 @@
-"""Measuring agents: games between them, evaluations, tournaments, ratings and the ladder that
-ships.
-"""
+"""Measuring agents: matches, evaluations, tournaments, ratings and the shipped ladders."""

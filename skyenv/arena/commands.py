@@ -1,23 +1,23 @@
 """The commands ``python -m skyenv evaluate`` and ``python -m skyenv tournament``.
 
-**A secret** is drawn by both, which decides the paired seeds and the agents' random numbers
-together with the seed, so that no agent can know the cards by knowing the seed. It is printed with
-the figures, and a tournament's folder keeps it: ``--secret`` repeats the games bit for bit (but for
-agents whose budget is time).
+**Secret.** Both commands generate a secret. Together with the seed it decides the deals and the
+agents' random numbers, so no agent can infer the cards from the seed. The report prints it and a
+tournament's folder stores it. ``--secret`` repeats the games bit for bit, except for agents with a
+time budget.
 
 ``python -m skyenv evaluate AGENT --against random greedy`` lets an agent play against others, every
-paired seed once from each seat (:mod:`skyenv.arena.evaluate`). Ctrl-C ends the games and reports
-the paired seeds that are finished, marked as such.
+paired seed once from each seat (:mod:`skyenv.arena.evaluate`). Ctrl-C stops the games and reports
+the finished paired seeds, marked as interrupted.
 
 ``python -m skyenv tournament random crowd greedy --players 2 --paired-seeds 500`` makes a ladder.
-Who meets whom is told in :mod:`skyenv.arena.schedule`, how it is played, and what is written while
-it goes on, in :mod:`skyenv.arena.tournament`. ``--out FOLDER`` keeps the games and ladder.json; the
-same command goes on there. Only paired seeds with all their games count.
+:mod:`skyenv.arena.schedule` defines the pairings, :mod:`skyenv.arena.tournament` the folder.
+``--out FOLDER`` stores the games and ladder.json; the same command resumes there. Only paired seeds
+with all their games count.
 
-``--add NEWCOMER`` rates an agent against the ladder that ships with skyenv, or another one
-(:func:`skyenv.arena.ratings.rate`): pairs and mixed tables with the newcomer are played.
+``--add NEWCOMER`` rates an agent against a shipped or given ladder
+(:func:`skyenv.arena.ratings.rate`), by pairs and mixed tables that include the newcomer.
 
-Exit codes: 0 all right, 1 a file is bad, 2 the command or an agent is, 130 interrupted (after the
+Exit codes: 0 success, 1 invalid file, 2 invalid command or agent, 130 interrupted (after the
 report).
 """
 
@@ -67,7 +67,7 @@ WON_OR_LOST: Final = (*(name for name in TASKS if name not in OF_AUCTIONS), *WHO
 
 
 def _again(command: str, options: Options, **played: int | None) -> str:
-    """Return the command that plays the same games again, where nothing has to be kept."""
+    """Return the command that repeats the games without output files."""
     unsaid = dict.fromkeys(("json", "csv", "latex", "minutes", "workers", "ray", "out"))
     return command_line(type(options), f"skyenv {command}", {**vars(options), **unsaid, **played})
 
@@ -77,24 +77,22 @@ def _again(command: str, options: Options, **played: int | None) -> str:
 
 @dataclass(frozen=True)
 class EvaluateOptions(Options):
-    """What the command takes."""
+    """Options of ``evaluate``."""
 
-    agent: str = argument(f"who is measured: {agents_help()}", metavar="AGENT")
+    agent: str = argument(f"agent to measure: {agents_help()}", metavar="AGENT")
     against: tuple[str, ...] = common("against")
     players: tuple[int, ...] = common(
-        "players", default=(2,), text="number of players, or several as in 2,3,4"
+        "players", default=(2,), text="number of players, or several, such as 2,3,4"
     )
     side: str = common("side")
     task: str | None = option(
-        None, "a task of docs/benchmark.md that is won or lost", choices=WON_OR_LOST
+        None, "task of docs/benchmark.md with wins and losses", choices=WON_OR_LOST
     )
     paired_seeds: int = common("paired_seeds")
     seed: int = common("seed", text="the first paired seed", high=HIGHEST_SEED - 10**7)
     secret: int | None = common("secret")
     max_turns: int = common("max_turns")
-    deterministic: bool = option(
-        False, "checkpoints take their most probable action, instead of drawing one"
-    )
+    deterministic: bool = option(False, "checkpoints take the argmax instead of sampling")
     workers: int | None = common("workers", default=None, text=SPREAD)
     ray: str | None = common("ray")
     json: Path | None = common("json")
@@ -103,7 +101,7 @@ class EvaluateOptions(Options):
 
 
 def evaluate_agent(options: EvaluateOptions) -> None:
-    """Run the command."""
+    """Run ``evaluate``."""
     outputs = [(options.json, as_json), (options.csv, as_csv), (options.latex, as_latex)]
     files = [(path, as_text) for path, as_text in outputs if path is not None]
     check_writable(*(path for path, _ in files))
@@ -144,12 +142,12 @@ def evaluate_agent(options: EvaluateOptions) -> None:
 
 @dataclass(frozen=True)
 class TournamentOptions(Options):
-    """What the command takes."""
+    """Options of ``tournament``."""
 
     agents: tuple[str, ...] = argument(f"two or more: {agents_help()}", default=(), metavar="AGENT")
     add: str | None = option(
         None,
-        "rate this agent against the ladder, instead of agents against each other",
+        "rate this agent against a ladder instead of AGENTs against each other",
         metavar="AGENT",
     )
     players: int = common("players")
@@ -164,27 +162,27 @@ class TournamentOptions(Options):
         high=MOST_PAIRED_SEEDS,
     )
     minutes: float = common(
-        "minutes", text="begin no more paired seeds after so many minutes; 0: no limit"
+        "minutes", text="minutes after which no paired seed starts; 0: no limit"
     )
     workers: int = common("workers")
     ray: str | None = common("ray")
     out: Path | None = option(
         None,
-        "keep the games and the ladder there; the same command goes on with them",
+        "folder for games and ladder; the same command resumes there",
         metavar="FOLDER",
     )
     ladder: Path | None = option(
         None,
-        "the ladder for --add (default: the one that ships); name those of its agents that are "
-        "modules or checkpoints as AGENTs",
+        "ladder for --add (default: the shipped one); its agents that are modules or checkpoints "
+        "must be named as AGENTs",
         metavar="FILE",
     )
 
 
 def play_tournament(options: TournamentOptions) -> None:
-    """Run the command."""
+    """Run ``tournament``."""
     if options.add is None and options.ladder is not None:
-        raise OptionError("--ladder goes with --add")
+        raise OptionError("--ladder requires --add")
     standing = None if options.add is None else _ladder_for(options)
     agents = (
         entrants(options.agents, options.players, options.side)
@@ -222,7 +220,7 @@ def play_tournament(options: TournamentOptions) -> None:
 
 
 def _report(folder: Folder, options: TournamentOptions, standing: ladder.Ladder | None) -> None:
-    """Print the ladder, or where the newcomer stands on it; keep it, if the games are kept."""
+    """Print the ladder, or the newcomer's place on it; write it to the folder, if any."""
     settings = folder.settings
     points = None
     if standing is not None:
@@ -251,9 +249,9 @@ def _report(folder: Folder, options: TournamentOptions, standing: ladder.Ladder 
 
 
 def _ladder_for(options: TournamentOptions) -> ladder.Ladder:
-    """The ladder for a newcomer, which must be of the same kind of game.
+    """Return the ladder for a newcomer; its players, side and max_turns must match.
 
-    Those of its agents that run code of its author are loaded only if the command names them, too.
+    Its modules and checkpoints can run code, so they load only if the command names them.
     """
     path = options.ladder or ladder.path_of(options.players, options.side)
     wanted = {name: getattr(options, name) for name in ("players", "side", "max_turns")}
@@ -262,22 +260,22 @@ def _ladder_for(options: TournamentOptions) -> ladder.Ladder:
     code = running_code(specs, path) - {options.add}
     if code != set(options.agents):
         raise OptionError(
-            "the agents beside --add must be the modules and checkpoints that the ladder names, "
-            f"{shown(sorted(code), 200)}: they are loaded only if the command names them, too"
+            "with --add, AGENTs must be exactly the ladder's modules and checkpoints, "
+            f"{shown(sorted(code), 200)}, which load only if the command names them"
         )
     return standing
 
 
 def _with_ladder(options: TournamentOptions, standing: ladder.Ladder) -> tuple[Entrant, ...]:
-    """The newcomer and the agents of the ladder."""
+    """Return the newcomer and the ladder's agents."""
     specs = [rung["spec"] for rung in standing["agents"]]
     agents = with_newcomer(options.add or "", specs, options.players, options.side)
     for rung, old in zip(agents[1:], standing["agents"], strict=True):
         if (rung.version, rung.digest) != (old["version"], old["digest"]):
-            file = " (another file)" if rung.digest != old["digest"] else ""
+            file = " (different file)" if rung.digest != old["digest"] else ""
             print(
                 f"tournament: warning: {rung.name} is version {rung.version} here, but "
-                f"{old['version']} in the ladder{file}: its rating there may not be its strength "
+                f"{old['version']} in the ladder{file}: its rating may differ from its strength "
                 "here",
                 file=sys.stderr,
             )

@@ -1,13 +1,12 @@
-"""Means over games with confidence intervals: the one bootstrap of evaluations, ratings and
-ladders.
+"""Means with confidence intervals: the bootstrap of evaluations, ratings and ladders.
 
-A paired seed's games are alike, so what is drawn anew is the weight of whole paired seeds. The
-bootstrap is the Bayesian one (Rubin 1981): each paired seed gets one random weight, exponentially
-distributed; percentiles of the means under many such weights are the interval. Unlike drawing
-paired seeds with replacement, that gives an agent that won all of its games an interval that isn't
-a point, because shares of wins have *imaginary paired seeds*, won and lost, of weight 1 together,
-at par (with two players that is Jeffreys' interval). What is reported as the mean is that of the
-games that were played.
+The games of a paired seed are correlated, so the bootstrap weights whole paired seeds. It is the
+Bayesian bootstrap (Rubin 1981): each paired seed gets one exponentially distributed weight, and
+percentiles of the weighted means are the interval.
+
+Shares of wins include *imaginary paired seeds*, won and lost at par, of total weight 1. With two
+players this gives Jeffreys' interval. An agent that won all its games therefore has an interval of
+positive width. The reported mean is that of the games played, without imaginary ones.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ Floats = npt.NDArray[np.float64]
 
 CONFIDENCE: Final = 0.95
 RESAMPLES: Final = 1000
-GROUPS: Final = 10_000  # of more paired seeds some share a weight, so that memory is bounded
+GROUPS: Final = 10_000  # beyond this many, paired seeds share weights, which bounds memory
 
 
 @dataclass(frozen=True)
@@ -37,12 +36,12 @@ class Estimate:
     high: float
 
     def rounded(self, digits: int) -> dict[str, float]:
-        """As JSON files have it."""
+        """Return the estimate as JSON files hold it."""
         return {name: round(value, digits) for name, value in vars(self).items()}
 
 
 def mean_of(values: Sequence[float]) -> Estimate:
-    """The mean of independent numbers and its interval by their standard error; of one a point."""
+    """Return the mean of independent numbers, its interval by standard error; a point for one."""
     mean = float(np.mean(values))
     half = 1.96 * float(np.std(values, ddof=1)) / len(values) ** 0.5 if len(values) > 1 else 0.0
     return Estimate(mean, mean - half, mean + half)
@@ -52,11 +51,11 @@ def numbers_of(rows: Any) -> Floats:
     """Return rows of numbers from a JSON file, float64 (k, m).
 
     Raises:
-        ValueError, TypeError: they are no rows of equally many finite numbers.
+        ValueError, TypeError: not rows of equal length with finite numbers.
     """
     numbers = np.array(rows)
     if numbers.ndim != 2 or numbers.dtype.kind not in "if" or not np.isfinite(numbers).all():
-        raise ValueError("numbers are missing, or are none")
+        raise ValueError("expected rows of equal length with finite numbers")
     return numbers.astype(np.float64)
 
 
@@ -66,9 +65,7 @@ def interval(
     scale: float = 1,
     unit: str = "",
 ) -> str:
-    """An estimate, perhaps from a JSON file, as text, such as ``55.0 % [51.2, 58.8]``; a dash for
-    none.
-    """
+    """Return an estimate as text, such as ``55.0 % [51.2, 58.8]``; a dash for None."""
     if estimate is None:
         return "–"
     values = vars(estimate) if isinstance(estimate, Estimate) else estimate
@@ -77,17 +74,17 @@ def interval(
 
 
 def percent(estimate: Estimate | Mapping[str, float] | None) -> str:
-    """A share as text, in percent."""
+    """Return a share as text, in percent."""
     return interval(estimate, 1, 100, " %")
 
 
 @dataclass(frozen=True)
 class Weights:
-    """Weights of paired seeds in each of r samples; row 0 of a result is the data as they are.
+    """Bootstrap weights of paired seeds in r samples; row 0 of a result is unweighted.
 
     Attributes:
-        drawn: float64 (r, D); D is at most GROUPS: of more paired seeds those whose numbers are
-            alike modulo GROUPS share a weight.
+        drawn: float64 (r, D), D ≤ GROUPS. Paired seeds with equal numbers modulo GROUPS share a
+            weight.
         won, lost: float64 (1 + r, 1), imaginary paired seeds for shares of wins; 0 in row 0.
     """
 
@@ -99,7 +96,7 @@ class Weights:
     def draw(
         cls, rng: np.random.Generator, paired_seeds: int, players: int, resamples: int = RESAMPLES
     ) -> Weights:
-        """Draw weights of so many paired seeds of a game for so many players."""
+        """Draw the weights of a number of paired seeds of games for a number of players."""
         par = 1 / players
         won, lost = (
             with_data(rng.gamma(share, size=(resamples, 1)), 0) for share in (par, 1 - par)
@@ -107,7 +104,7 @@ class Weights:
         return cls(rng.exponential(size=(resamples, min(paired_seeds, GROUPS))), won, lost)
 
     def sums(self, values: Floats) -> Floats:
-        """Return the sums of values of the paired seeds, (D, m), by sample: float64 (1 + r, m)."""
+        """Return weighted sums of paired seeds' values, (D, m), by sample: float64 (1 + r, m)."""
         return np.concatenate([np.ones((1, len(values))) @ values, self.drawn @ values])
 
     def mean(
@@ -133,10 +130,9 @@ class Weights:
 
         Args:
             values: float64 (k,). paired_seed: (k,), the paired seed of each, counted from 0.
-            per: float64 (k,), what each value is a part of, such as the wins of either of two
-                agents; None: 1.
-            share: whether the values are shares of wins, which the imaginary paired seeds belong
-                to.
+            per: float64 (k,), the total that each value is part of, such as the wins of either of
+                two agents; None: 1.
+            share: whether values are shares of wins; if so, imaginary paired seeds are included.
         """
         whole = np.ones(len(paired_seed)) if per is None else per
         total, number = (
@@ -156,13 +152,13 @@ class Weights:
 
 
 def with_data(drawn: Floats, value: float) -> Floats:
-    """Return random weights (r, …) below a row of what the data as they are weigh."""
+    """Return random weights (r, …) below a row of the unweighted data's `value`."""
     return np.concatenate([np.full_like(drawn[:1], value), drawn])
 
 
 def estimates(samples: Floats) -> list[Estimate]:
-    """An estimate for each column of samples (1 + r, …): row 0 is what was measured, the others are
-    the bootstrap's.
+    """Return an estimate for each column of samples (1 + r, …): row 0 is the measurement, the other
+    rows are the bootstrap's.
     """
     tail = 100 * (1 - CONFIDENCE) / 2
     lows, highs = np.percentile(samples[1:], [tail, 100 - tail], axis=0)

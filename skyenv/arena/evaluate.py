@@ -1,6 +1,4 @@
-"""An agent against others: every paired seed once from each seat, the opponent having all other
-seats.
-"""
+"""Evaluation of an agent: every paired seed once from each seat, an opponent in all others."""
 
 from __future__ import annotations
 
@@ -27,27 +25,23 @@ from skyenv.seeds import HIGHEST_SEED
 from skyenv.tables import columns, latex
 from skyenv.work import Interrupt, open_pool
 
-# Stands for the opponent in a result of the games with all opponents.
+# The opponent's name in the pooled result of all opponents.
 POOLED: Final = "all of them"
 
 
 @dataclass(frozen=True)
 class Result:
-    """An agent against one opponent.
+    """The result of an agent against one opponent.
 
     Attributes:
-        agent, opponent: names. num_players, side, seed: what was played; paired seed i is `seed` +
-            i.
+        agent, opponent: names. num_players, side, seed: the games; paired seed i is `seed` + i.
         paired_seeds: those finished from every seat. games: paired_seeds · num_players.
-        par: the share that an agent has against copies of itself, 1 / num_players. With two players
-            whoever has more is stronger. With more than two that doesn't follow: whoever is alone
-            often wins more by that alone, so the other way round has to be played as well
-            (:class:`skyenv.arena.ratings.Duel`).
+        par: an agent's share against copies of itself, 1 / num_players. With two players an agent
+            above par is the stronger one. With more, being alone among copies often wins more by
+            itself, so the reverse must be played too (:class:`skyenv.arena.ratings.Duel`).
         share: of the wins. own: VP. other: VP of the best other seat. margin: own − other.
-        decisions: of all seats together per game. turns: likewise. truncated: share of the games
-            that END-5 ended.
-        interrupted: whether there are fewer paired seeds than asked for, because of Ctrl-C. Short
-            games may then be too many.
+        decisions, turns: per game, all seats together. truncated: share of games ended by END-5.
+        interrupted: whether Ctrl-C left paired seeds out. Short games are then overrepresented.
         secret: as for :func:`skyenv.arena.matches.play_games`.
     """
 
@@ -86,28 +80,28 @@ def evaluate(
     pooled: bool = False,
     **game: Unpack[GameKeywords],
 ) -> list[Result]:
-    """Let an agent play against others, every paired seed once from each seat.
+    """Evaluate an agent against opponents, every paired seed once from each seat.
 
     Args:
-        agent, opponents: players, or what :func:`skyenv.make_agent` makes players of.
+        agent, opponents: agents, or specifications for :func:`skyenv.make_agent`.
         num_players, side, game: as for :class:`skyenv.Games`.
         secret: as for :func:`skyenv.arena.matches.play_games`.
-        paired_seeds: how many, at least 1.
+        paired_seeds: their number, 1 to 10⁷.
         seed: the first paired seed, and the seed of the resampling.
-        deterministic: checkpoints take the argmax instead of sampling; for agents that are made
-            here.
-        workers, ray: the pool that plays, as for :func:`skyenv.work.open_pool`; agents must be
-            names or paths then. Both None: this process plays. The games are the same.
+        deterministic: checkpoints take the argmax instead of sampling; for agents given as
+            specifications.
+        workers, ray: the pool, as for :func:`skyenv.work.open_pool`; agents must then be names or
+            paths. Both None: play in this process. The games are the same.
         progress: show a bar on stderr.
-        pooled: with several opponents, add a result of the games with all of them.
+        pooled: with several opponents, add a result over all of them.
 
     Returns:
-        A result for each opponent; after Ctrl-C for those with a finished paired seed, and those
-        that lack some are marked `interrupted`.
+        A result for each opponent. After Ctrl-C, opponents without a finished paired seed are left
+        out, and incomplete results are marked `interrupted`.
 
     Raises:
-        OptionError: an option is wrong. AgentError, CheckpointError: an agent can't be made, or
-            answered wrongly.
+        OptionError: invalid option. AgentError, CheckpointError: an agent can't be made, or
+            returned illegal actions.
     """
     check_integer("paired_seeds", paired_seeds, 1, 10**7)
     check_integer("seed", seed, 0, HIGHEST_SEED - paired_seeds)
@@ -162,7 +156,7 @@ def _play(
     deterministic: bool,
     task: GroupSeeds,
 ) -> Played:
-    """Return the games of a task, of the first agent against another one."""
+    """Play the games of a task: the first agent against one opponent."""
     made = [
         agent_of(one, deterministic=deterministic) if isinstance(one, Entrant) else one
         for one in (agents[index] for index in task.group)
@@ -186,9 +180,10 @@ def summary(
     secret: int | None = None,
     opponents: int = 1,
 ) -> Result:
-    """What came of games that :func:`skyenv.arena.matches.rotations` seated; some paired seed is
-    finished from every seat. They are those with so many opponents, one after the other, of the
-    same paired seeds.
+    """Return the result of games seated by :func:`skyenv.arena.matches.rotations`.
+
+    At least one paired seed must be finished from every seat. `played` holds the games with
+    `opponents` opponents one after the other, on the same paired seeds.
     """
     games, players = played.seating.shape
     whole = np.flatnonzero(played.finished.reshape(-1, players).all(axis=1))
@@ -223,12 +218,12 @@ def summary(
 # ---- reporting ----
 
 
-# So many columns are texts.
+# Number of text columns.
 NAMES: Final = 3
 
 
 def _cells(results: Sequence[Result]) -> list[list[str]]:
-    """The head and a row for each result: means with 95 % confidence intervals."""
+    """Return a header and a row for each result: means with 95 % confidence intervals."""
     head = ["agent", "against", "players", "seeds", "wins, %", "par", "VP", "margin"]
     rows = [
         [
@@ -247,25 +242,25 @@ def _cells(results: Sequence[Result]) -> list[list[str]]:
 
 
 def table(results: Sequence[Result]) -> str:
-    """The results as text, in lines of 80 characters where names allow it.
+    """Return the results as text, in lines of 80 characters where names allow it.
 
-    Columns: paired seeds ("seeds"), share of the wins and what equal agents would have ("par"), own
-    VP, and by how much they are ahead of the best other's ("margin").
+    Columns: paired seeds ("seeds"), share of the wins, the share of equal agents ("par"), own VP,
+    and own VP minus the best other seat's ("margin").
     """
     text = columns(_cells(results), NAMES)
     if any(result.interrupted for result in results):
-        text += "\n* interrupted; paired seeds are missing, long ones above all"
+        text += "\n* interrupted: paired seeds are missing, long games above all"
     return text
 
 
 def as_latex(results: Sequence[Result]) -> str:
-    """The same table as a LaTeX tabular."""
+    """Return the table as a LaTeX tabular."""
     return latex(_cells(results), NAMES)
 
 
 def as_csv(results: Sequence[Result]) -> str:
-    """The results as CSV with a head; an estimate has three columns, such as `share`, `share_low`
-    and `share_high`.
+    """Return the results as CSV with a header; an estimate has three columns, such as `share`,
+    `share_low` and `share_high`.
     """
     rows = []
     for result in results:
@@ -284,5 +279,5 @@ def as_csv(results: Sequence[Result]) -> str:
 
 
 def as_json(results: Sequence[Result]) -> str:
-    """The results as JSON text, a list with one object for each."""
+    """Return the results as JSON text, a list of objects."""
     return json.dumps([asdict(result) for result in results], indent=2) + "\n"

@@ -1,4 +1,4 @@
-"""Ladders as people and programs read them: text and JSON; and the ladders that ship."""
+"""Ladders as text and JSON, and the shipped ladders."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from skyenv.errors import CheckpointError, shown
 from skyenv.files import read_json
 from skyenv.rules.variant import of_variant
 
-# What ladder.json holds; agents from the best to the worst, matrices in the same order.
+# The content of ladder.json; agents from best to worst, matrices in the same order.
 Ladder = dict[str, Any]
 
-# Of ladder.json: earlier ones had no seats, and other keys.
+# Version of ladder.json.
 FORMAT: Final = of_variant(5)
-# Bootstrap samples of the ratings that a ladder keeps for rating newcomers.
+# Bootstrap samples stored in a ladder, for rating newcomers.
 SAMPLES: Final = 200
-# What a duel tells, see :class:`skyenv.arena.ratings.Duel`.
+# Estimates of a duel, see :class:`skyenv.arena.ratings.Duel`.
 SHARES: Final = ("one_alone", "other_alone", "par", "ahead")
 
 
@@ -34,11 +34,11 @@ SHARES: Final = ("one_alone", "other_alone", "par", "ahead")
 
 
 def as_dict(ratings: Ratings, settings: Settings, command: str) -> Ladder:
-    """A ladder as it is written.
+    """Return a ladder as the content of ladder.json.
 
     Args:
-        ratings: of the agents of the settings.
-        settings: of the tournament. command: that played it.
+        ratings: the ratings of the settings' agents.
+        settings: the tournament's settings. command: the command line that repeats it.
     """
     names = [agent.name for agent in settings.agents]
     order = sorted(range(len(names)), key=lambda index: -ratings.points[index].mean)
@@ -134,8 +134,8 @@ def newcomer_as_dict(
 
 
 def as_json(content: dict[str, Any]) -> str:
-    """A ladder, or what was found about a newcomer, as the text of a JSON file with a line for each
-    entry, and its checksum.
+    """Return a ladder, or a newcomer's results, as JSON text with one line an entry and a
+    checksum.
     """
     entries = [
         f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}"
@@ -145,38 +145,38 @@ def as_json(content: dict[str, Any]) -> str:
 
 
 def path_of(players: int, side: str) -> Path:
-    """The file of the ladder that ships for a table."""
+    """Return the file of the shipped ladder for a table."""
     return Path(__file__).resolve().parent / "ladders" / f"{table_name(players, side)}.json"
 
 
 def read(path: Path, **wanted: Any) -> Ladder:
-    """A ladder from its file.
+    """Read a ladder.
 
     Args:
         path: the file.
         wanted: entries that it must have, such as ``players=2``.
 
     Raises:
-        CheckpointError: it is no ladder of this version, or damaged, or not the wanted one.
-        OSError: it can't be read.
+        CheckpointError: not a ladder of this version, damaged, or without the wanted entries.
+        OSError: the file can't be read.
     """
     ladder: Ladder = read_json(path)
     try:
         if ladder["format"] != FORMAT:
             raise ValueError(
-                f"its format is {shown(ladder['format'])}, not {FORMAT}; the command that made it "
-                "makes it anew, in a tournament's --out without more games"
+                f"format {shown(ladder['format'])} instead of {FORMAT}; run the command that made "
+                "it again (with the tournament's --out folder it plays no more games)"
             )
         ladder = unsealed(ladder)
         agents = ladder["agents"]
         ratings = [[agent["rating"][name] for agent in agents] for name in ("mean", "low", "high")]
         if len(numbers_of([*ratings, *ladder["samples"]])) == len(ratings):
-            raise ValueError("it has no samples")
+            raise ValueError("no bootstrap samples")
         texts = [agent[name] for agent in agents for name in ("name", "version", "spec", "digest")]
-        "".join([ladder["date"], anchored(ladder["anchors"]), *texts])  # a TypeError: it is no text
+        "".join([ladder["date"], anchored(ladder["anchors"]), *texts])  # a TypeError: not text
         others = [f"{name} {ladder[name]}" for name, one in wanted.items() if ladder[name] != one]
     except (ValueError, TypeError, KeyError) as error:
-        raise CheckpointError(f"{path} is no ladder, or damaged: {error}") from error
+        raise CheckpointError(f"{path} is not a ladder, or is damaged: {error}") from error
     if others:
         raise CheckpointError(f"{path} is a ladder of {', '.join(others)}")
     return ladder
@@ -186,12 +186,12 @@ def read(path: Path, **wanted: Any) -> Ladder:
 
 
 def anchored(anchors: dict[str, Any]) -> str:
-    """The anchors of the scale."""
+    """Return the definition of the rating scale by its anchors."""
     return f"mean of {', '.join(anchors['names'])} = {anchors['points']:.0f}"
 
 
 def table(ladder: Ladder) -> str:
-    """A ladder as text, in lines of 80 characters where names allow it."""
+    """Return a ladder as text, in lines of 80 characters where names allow it."""
     agents = ladder["agents"]
     players = ladder["players"]
     names = [agent["name"] for agent in agents]
@@ -217,7 +217,7 @@ def table(ladder: Ladder) -> str:
     ]
     order = [
         f"{higher} is above {lower}: {100 * min(one, 1 - 1 / RESAMPLES):.1f} %"
-        + ("" if one >= SEPARATED else f", not separated ({100 * SEPARATED:.1f} % are asked for)")
+        + ("" if one >= SEPARATED else f", not separated (below {100 * SEPARATED:.1f} %)")
         for higher, lower, one in zip(names, names[1:], np.diag(ladder["better"], 1), strict=False)
     ]
     head = ["", "agent", "rating", "wins", "VP", "margin", "paired seeds"]
@@ -243,20 +243,20 @@ def _pairs_parts(ladder: Ladder) -> list[str]:
         rows.append([str(len(rows)), name, *cells])
     games = "Wins"
     if ladder["players"] > 2:
-        games = "Of the games that either won at tables with both, the share"
+        games = "Of the games at tables with both that either won, the share"
     heading = (
-        f"{games} of the row's agent against the column's, in percent, as played | as the ratings "
-        "predict (* where that lies outside of the interval"
-        f"{'; in brackets pairs that do not rate' if apart else ''}):"
+        f"{games} of the row's agent against the column's, in percent: played | predicted by the "
+        "ratings (* prediction outside the interval"
+        f"{'; in brackets: pairs left out of the ratings' if apart else ''}):"
     )
     return [tables.wrapped(heading), tables.columns(rows, 2)]
 
 
 def _duels_parts(ladder: Ladder) -> list[str]:
     heading = (
-        f"Duels, each alone against {ladder['players'] - 1} of the other: wins of the one who is "
-        "alone, the effective par (the mean of both ways, where equal ones would be), and by how "
-        "much the first is ahead of it:"
+        f"Duels, one agent alone against {ladder['players'] - 1} copies of the other: wins of the "
+        "lone agent, the effective par (mean of both directions, the share of equal agents), and "
+        "the first agent's lead over it:"
     )
     rows = [["one", "other", "games", *(name.replace("_", " ") for name in SHARES)]]
     for duel in ladder["duels"]:
@@ -277,7 +277,7 @@ def _pair(played: dict[str, float] | None, predicted: float, *, is_apart: bool) 
 
 
 def newcomer_table(newcomer: dict[str, Any]) -> str:
-    """What was found about a newcomer as text."""
+    """Return a newcomer's results as text."""
     place = newcomer["place"]
     rating = interval(newcomer["rating"])
     head = (

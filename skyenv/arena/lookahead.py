@@ -1,6 +1,4 @@
-"""One step of look-ahead against an agent whose policy is known: how exploitable it is at the
-least.
-"""
+"""One-step look-ahead against a known policy: a lower bound of exploitability."""
 
 from __future__ import annotations
 
@@ -22,23 +20,23 @@ CANDIDATES: Final = 4
 WORLDS: Final = 16
 DECISIONS: Final = 8
 CAUTION: Final = 1.0
-# Actions that the agent holds to be less probable aren't tried.
+# Actions with a lower probability under the policy aren't tried.
 LEAST: Final = 1e-3
-# Games that are played on at once.
+# Concurrent rollouts.
 ROWS: Final = 4096
 
 
 class LookaheadAgent(Agent):
-    """Plays as another agent does, but for actions that turn out better one step ahead.
+    """An agent that improves another agent's policy by one step of look-ahead.
 
-    The other agent's choice and some more actions are tried in determinizations
-    (:func:`skyenv.engine.knowledge.resample`), and in each all seats play on as that agent would.
-    Its choice stands unless another action brings more, by CAUTION standard errors. What it brings
-    is the outcome that the agent expects after DECISIONS more decisions of the seat, or the game's,
-    which is played to its end where the agent expects none.
+    It tries that agent's choice and some more actions in determinizations
+    (:func:`skyenv.engine.knowledge.resample`), in which all seats continue by the policy. The
+    policy's choice stands unless another action is better by CAUTION standard errors. An action's
+    value is the policy's value estimate after DECISIONS more decisions of the seat. For a policy
+    without value estimates games are played to their ends.
 
     Args:
-        policy: the agent that plays on, and which all other seats should be.
+        policy: the agent that continues the games; all other seats should be this agent.
     """
 
     version = "1"
@@ -60,7 +58,7 @@ class LookaheadAgent(Agent):
         return actions
 
     def _improved(self, decisions: Decisions, chosen: Int64) -> Int64:
-        """Return what is best of some decisions' candidates."""
+        """Return the best candidate of each of some decisions."""
         tried = self._candidates(decisions, chosen)
         which, place = np.nonzero(tried >= 0)
         gains = np.zeros((*tried.shape, WORLDS))
@@ -72,8 +70,10 @@ class LookaheadAgent(Agent):
         return np.asarray(tried[np.arange(len(tried)), surplus.argmax(axis=1)])
 
     def _candidates(self, decisions: Decisions, chosen: Int64) -> Int64:
-        """Return what is tried, int64 (k, CANDIDATES): first what the agent does, then what it
-        holds to be most probable, or any actions if it tells nothing; −1: there is no other.
+        """Return the candidate actions, int64 (k, CANDIDATES), padded with −1.
+
+        The policy's choice comes first, then its most probable actions, or arbitrary ones if it
+        reports no probabilities.
         """
         held = self.policy.evaluate(decisions)
         order = np.stack(
@@ -87,20 +87,20 @@ class LookaheadAgent(Agent):
         return np.where(np.take_along_axis(order, best, axis=1) >= 0, best, -1)
 
     def _outcomes(self, decisions: Decisions, which: Int64, actions: Int64) -> Floats:
-        """Return what actions of some of the decisions bring their seats in every world, float64
+        """Return the outcomes of actions for their seats in every determinization, float64
         (k, WORLDS), from −1 to 1.
         """
         rows = np.repeat(which, WORLDS)
         seeds = np.array(_seeds(decisions))[rows] + np.tile(np.arange(WORLDS), len(which))
         assert decisions.view is not None
         states = resample(decisions.view[rows], seeds).view(np.ndarray)
-        states["seed"] = seeds  # agents' own random numbers are made of it
+        states["seed"] = seeds  # agents' random numbers derive from it
         games = batch_of(states)
         games.step(np.repeat(actions, WORLDS))
         return self._played_on(games, decisions.seat[rows]).reshape(len(which), WORLDS)
 
     def _played_on(self, games: Games, seats: Int64) -> Floats:
-        """Return what games are worth to a seat of each, float64 (n,), after some decisions."""
+        """Return the value of games to one seat of each, float64 (n,), after some decisions."""
         told = np.full(len(seats), np.nan)
         left = np.full(len(seats), DECISIONS)
         while (rows := np.flatnonzero((games.seat >= 0) & np.isnan(told))).size:
@@ -120,5 +120,5 @@ class LookaheadAgent(Agent):
 
 
 def _seeds(decisions: Decisions) -> Sequence[int]:
-    """Return a number below 2⁵² of each decision, a multiple of WORLDS."""
+    """Return a seed for each decision, below 2⁵² and a multiple of WORLDS."""
     return [int(one * 2**48) * WORLDS for one in decisions.uniform.tolist()]

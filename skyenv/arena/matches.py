@@ -1,6 +1,4 @@
-"""Playing many games between any agents, in batches: the core of every evaluation and
-tournament.
-"""
+"""Batched games between agents: the core of evaluations, tournaments and datasets."""
 
 from __future__ import annotations
 
@@ -22,16 +20,17 @@ from skyenv.rules.components import SIDES
 from skyenv.rules.state import END_TRUNCATED
 from skyenv.seeds import EVALUATION, secret_seeds, seeds_of
 
-# Games under way at once: enough for batched decisions, and few enough that games finish steadily.
+# Concurrent games: enough for batched decisions, few enough that games finish steadily.
 ROWS: Final = 512
-# Seat s decides with the random numbers of salt SALT + s. It belongs to the seat and not to the
-# agent, so an agent against itself plays the same games whichever seat is called its own.
+# Seat s uses the random numbers of salt SALT + s. The salt belongs to the seat, not to the agent,
+# so an agent against itself plays the same games from every seat.
 SALT: Final = 1000
 
 
 class Onlooker(Protocol):
-    """Sees every decision of a match; rows and matches are int64 (k,), which row of the batch plays
-    which game of the match.
+    """The interface of an observer of a match.
+
+    `rows` and `matches`, int64 (k,), say which row of the batch plays which game of the match.
     """
 
     def decided(
@@ -41,24 +40,25 @@ class Onlooker(Protocol):
         matches: Int64,
         actions: Int64,
     ) -> None:
-        """So it is decided in some rows, and not yet played: masks, seats and observations (codes)
-        are of the decisions.
+        """Receive the chosen actions of some rows before they are played.
+
+        Masks, seats and observations (codes) are still those of the decisions.
         """
 
     def played(self, games: Games, rows: Int64, matches: Int64) -> None:
-        """It is played; rows whose games are over don't go on yet."""
+        """Receive the state after the actions; finished games are still in their rows."""
 
 
 @dataclass
 class Played:
-    """The games of a match, k in all.
+    """The results of a match of k games.
 
     Attributes:
         seeds: int64 (k,). seating: int64 (k, players), the index of the agent in every seat.
-        ends: int64 (k,), why it is over, END_… of skyenv/rules/state.py; 0 if it isn't: such a game
-            has no result yet.
-        shares: float64 (k, players), winners share 1 (END-4; of a truncated game by the scores as
-            they stand).
+        ends: int64 (k,), the reason of the end, END_… of skyenv/rules/state.py; 0 for an unfinished
+            game, which has no result.
+        shares: float64 (k, players), of the win; winners share 1 (END-4). A truncated game counts
+            by its current scores.
         scores: int64 (k, players), VP.
         decisions, turns: int64 (k,), of all seats together.
     """
@@ -73,7 +73,7 @@ class Played:
 
     @classmethod
     def none(cls, seeds: Int64, seating: Int64) -> Played:
-        """Return games that aren't played yet."""
+        """Return results of unplayed games."""
         ends, decisions, turns = np.zeros((3, len(seating)), np.int64)
         shares = np.zeros(seating.shape)
         scores = np.zeros_like(seating)
@@ -81,21 +81,21 @@ class Played:
 
     @property
     def finished(self) -> npt.NDArray[np.bool_]:
-        """Whether each game is over, bool (k,)."""
+        """Return whether each game is over, bool (k,)."""
         return np.asarray(self.ends > 0)
 
     @property
     def truncated(self) -> npt.NDArray[np.bool_]:
-        """Whether each game was ended by END-5, bool (k,)."""
+        """Return whether each game was ended by END-5, bool (k,)."""
         return np.asarray(self.ends == END_TRUNCATED)
 
     def fill(self, rows: slice, played: Played) -> None:
-        """Take over the results of games that were played elsewhere, in these rows."""
+        """Copy the results of games played elsewhere into these rows."""
         for name in ("shares", "scores", "decisions", "turns", "ends"):
             getattr(self, name)[rows] = getattr(played, name)
 
     def note(self, matches: Int64, state: np.recarray) -> None:
-        """Take over the results of some games from their last positions, GAME_DTYPE (k,)."""
+        """Write the results of some games by their final positions, GAME_DTYPE (k,)."""
         players = self.seating.shape[1]
         self.shares[matches] = results(state)[0][:, :players]
         self.scores[matches] = state["score"][:, :players]
@@ -119,23 +119,22 @@ def play_games(
     """Play games between agents. The result doesn't depend on `rows`.
 
     Args:
-        agents: those who play. Each decides at once in all games in which it is to act.
-        seating: whole numbers (k, players): the index in `agents` of who has each seat of each
-            game.
-        seeds: whole numbers (k,) from 0 to 2⁶³−1, one for each game.
+        agents: the agents. Each decides for all games in which it is to act, in one batch.
+        seating: integers (k, players): the index in `agents` for each seat of each game.
+        seeds: integers (k,) from 0 to 2⁶³−1, one for each game.
         side: of the board.
-        secret: a number from 0 to 2⁶³−1 that agents don't know: the games are then those of
-            :func:`skyenv.seeds.secret_seeds`, and agents' random numbers depend on it as well, so
-            that no agent can guess a game by its seed. None: the games of `seeds` themselves, which
-            anybody can deal who guesses small ones.
-        purpose: which seeds the secret draws from, a range of :mod:`skyenv.seeds`.
-        rows: games under way at once; a row whose game is over takes the next game that waits.
-        onlooker: sees every decision; the games write observations for it, as codes.
+        secret: a number from 0 to 2⁶³−1 unknown to agents. The games are then those of
+            :func:`skyenv.seeds.secret_seeds`, and agents' random numbers depend on it too, so no
+            agent can infer a game from its seed. None: the games of `seeds` themselves, which an
+            agent could reproduce by trying small seeds.
+        purpose: the range of :mod:`skyenv.seeds` from which the secret derives seeds.
+        rows: concurrent games; a row whose game is over takes the next one.
+        onlooker: receives every decision; the games write observations as codes for it.
         game: options of :class:`skyenv.GameOptions`: board, max_turns, reward; or `options`, a
-            whole one, instead of `side` as well.
+            complete one, instead of `side` as well.
 
     Raises:
-        OptionError: an option is wrong. AgentError: an agent didn't answer with legal actions.
+        OptionError: invalid option. AgentError: an agent returned illegal actions.
     """
     played = _new_match(agents, seating, seeds)
     number, players = played.seating.shape
@@ -174,11 +173,11 @@ def play_games(
 
 
 def _new_match(agents: Sequence[Agent], seating: npt.ArrayLike, seeds: npt.ArrayLike) -> Played:
-    """A match without results; its options checked."""
+    """Return an unplayed match after checking its seating and seeds."""
     chairs = np.asarray(seating)
     if chairs.ndim != 2 or (chairs.size and chairs.dtype.kind not in "iu"):
         raise OptionError(
-            f"seating must be whole numbers, one row of seats for each game, not {chairs.dtype} "
+            f"seating must be integers, one row of seats for each game, not {chairs.dtype} "
             f"{chairs.shape}"
         )
     if chairs.size and not (chairs.min() >= 0 and chairs.max() < len(agents)):
@@ -191,21 +190,21 @@ def _new_match(agents: Sequence[Agent], seating: npt.ArrayLike, seeds: npt.Array
 
 
 def _options(seats: int, side: str, **game: Unpack[GameKeywords]) -> GameOptions:
-    """Return the options of a match's games at a table of so many seats.
+    """Return the options of a match's games at a table with a number of seats.
 
     Raises:
-        OptionError: an option is wrong, or `options` are of another table or not alone.
+        OptionError: invalid option, or `options` for another table or beside others.
     """
-    given = 2 if game.get("options") else seats  # beside whole options 2 counts as not given
+    given = 2 if game.get("options") else seats  # beside `options`, 2 means not given
     options = options_of(given, side, **game)
     if options.num_players != seats:
-        raise OptionError(f"options are of {options.num_players} players, the table has {seats}")
+        raise OptionError(f"options are for {options.num_players} players, the table has {seats}")
     return options
 
 
 def rotations(players: int, paired_seeds: int) -> Int64:
-    """Seating of agent 0 against agent 1 in all other seats, int64 (games, players): every paired
-    seed once from each seat.
+    """Return the seating of agent 0 against agent 1 in all other seats, int64 (games, players):
+    every paired seed once from each seat.
     """
     return np.tile(1 - np.eye(players, dtype=np.int64), (paired_seeds, 1))
 
@@ -219,8 +218,7 @@ def play_game(
     purpose: range = EVALUATION,
     **game: Unpack[GameKeywords],
 ) -> Game:
-    """One game with all that happens in it, for its record: the very game that :func:`play_games`
-    plays with that seed.
+    """Play one game for its record: the same game that :func:`play_games` plays with that seed.
 
     Args:
         agents: one for each seat.
@@ -236,7 +234,7 @@ def play_game(
 
 
 def batch_of(states: npt.NDArray[np.void]) -> Games:
-    """Return positions of games of one kind, GAME_DTYPE (k,), as a batch that can be played on."""
+    """Return a batch that continues positions of games of one kind, GAME_DTYPE (k,)."""
     first = states[0]
     players = int(first["num_players"])
     side = SIDES[first["side"]]

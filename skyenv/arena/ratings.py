@@ -1,49 +1,48 @@
-"""How strong are agents, seen from the games that they played? Ratings with intervals.
+"""Ratings of agents with intervals, fitted to the results of their games.
 
-**Model.** What a game decides is who wins it, and of the agents at a table agent i in seat s wins
-with the probability e^(θᵢ + δₛ) / Σ e^(θⱼ + δₜ): a conditional logit (Luce's choice model, the
-top-1 part of Plackett–Luce's; with two players Bradley–Terry's with the advantage of the seat).
-Winners that share a win (END-4) have their fractions of it. A rating is θ in Elo's points,
-400 · log₁₀ of the odds: 400 points more are odds of 10 to 1 between seats of equal worth. Without
-δ, what a seat decides would be taken for the agents' luck, and ratings would shrink.
+**Model.** At a table, agent i in seat s wins with probability e^(θᵢ + δₛ) / Σ e^(θⱼ + δₜ). This is
+a conditional logit (Luce's choice model, the top-1 part of Plackett–Luce). With two players it is
+Bradley–Terry with a seat advantage. Shared wins (END-4) count as fractions. A rating is θ in Elo
+points, 400 · log₁₀ of the odds: 400 points more mean odds of 10 to 1 between equal seats. Without
+δ, seat effects would look like noise and shrink the ratings.
 
-**Which games.** Ratings come from tables of different agents. One against copies of another is
-another game: there being the odd one out pays by itself, whoever it is. So those games are reported
-apart (*duels*), both ways round, with the *effective par*: what each of the two would have if they
-were equally strong, the mean of both ways. So a tournament has at least as many agents as seats.
+**Games.** Ratings use tables of different agents only. One agent against copies of another is a
+different game, in which being the odd one out pays by itself. Those games are reported separately
+as *duels*, in both directions, with the *effective par*: the mean of both directions, which is the
+share of equal agents. A tournament therefore needs at least as many agents as seats.
 
-**Set aside.** A search that takes for its opponents' decisions those of an agent (or for the root
-of its tree) wins more against that agent than against others of its strength. With two players such
-pairs are reported, and don't rate; unless an agent would be left with no game that does. At larger
-tables, where others sit with the two, all games of different agents rate.
+**Excluded pairs.** A search that models its opponents by an agent, or takes its root prior from it,
+wins more against that agent than against others of equal strength. With two players such pairs are
+reported but not rated, unless an agent would have no rated game left. At larger tables all games of
+different agents are rated.
 
-**The scale.** Only differences mean something, so the mean of the *anchors* is put at 1000: of
-those of `ANCHORS` that play; of all agents where none does. They never change, cost little, no
-other agent is made of them, and they win and lose against the others, so that the gap to them is
-measured. (Greedy is what searches play on with and what networks start from; random and crowd lose
-everything, and how far away that is no game can tell.)
+**Scale.** Only differences are identified, so the mean of the *anchors* is set to 1000. Anchors are
+the members of `ANCHORS` that play; without any, all agents. They never change, are cheap, and no
+other agent is built from them. They win and lose against the others, so the gap is measured.
+(Greedy is unsuitable: searches use it in rollouts and networks start from it. Random and crowd lose
+every game, so their distance cannot be measured.)
 
-**Agents that win all or nothing** would be infinitely strong or weak. So each agent has two
-*imaginary paired seeds* beside those played, shared out among its opponents and the seats: one in
-which it wins all games of a pair, and one in which it loses them. They pull ratings together, and
-seats, by the weight of two paired seeds, whatever the number of paired seeds played and of agents.
+**Agents that win or lose every game** would have infinite ratings. Each agent therefore has two
+*imaginary paired seeds*, spread over its opponents and the seats: in one it wins all games of a
+pair, in the other it loses them. They shrink ratings and seat effects by the weight of two paired
+seeds, whatever the number of agents and of paired seeds played.
 
-**Intervals** come from the Bayesian bootstrap over paired seeds (:mod:`skyenv.arena.estimates`), in
-which imaginary paired seeds have random weights, too. So an agent that never lost has a chance to
-be the worse one after all: of two agents, one that won each of n paired seeds is the better one
-with the probability 1 − ½ⁿ⁺¹ (Laplace's rule of succession).
+**Intervals** come from the Bayesian bootstrap over paired seeds (:mod:`skyenv.arena.estimates`),
+which also weights the imaginary ones. An agent that never lost may thus still be the weaker one. If
+it won each of n paired seeds against another, it is better with probability 1 − ½ⁿ⁺¹ (Laplace's
+rule of succession).
 
-**Is the model right?** For every pair what was played stands beside what the ratings predict: of
-the games at tables with both that one of them won, the share of the one, in the mean over seats.
+**Model check.** For every pair the ladder reports the observed and the predicted share: of the
+games at tables with both that either won, the share of the one, averaged over seats.
 
-**What a rating hides.** Beside each rating stands the *worst opponent*: of all that played alone
-against the agent, or copies of it, the one whose wins have the highest lower bound. What it wins
-above its par is a lower bound of how exploitable the agent is.
+**Exploitability.** Beside each rating stands the *worst opponent*. It is the agent whose wins,
+alone against the rated agent or its copies, have the highest lower bound. Its wins above par are a
+lower bound of the rated agent's exploitability.
 
-**Why not a library's fit.** choix fits this very model without seats and is well kept, but it takes
-neither fractions of a win nor weights (which the bootstrap is made of), and loops over games in
-Python. Wins per agent and seat and games per seating are all that the likelihood needs, so all 1000
-fits are one small vectorised Newton iteration; tests hold it against choix.
+**Implementation.** The library choix fits this model without seats, but supports neither fractional
+wins nor weights, and loops over games in Python. The likelihood needs only wins by agent and seat
+and games by seating, so one vectorized Newton iteration makes all 1000 fits. Tests compare it with
+choix.
 """
 
 from __future__ import annotations
@@ -69,33 +68,31 @@ from skyenv.arena.estimates import (
 from skyenv.checks import Int64
 
 ITERATIONS: Final = 500
-# No parameter moves further in one step of Newton's: from far away a full step could overshoot
-# without end.
+# Largest change of a parameter in a Newton step: far from the optimum a full step can diverge.
 LONGEST_STEP: Final = 1.0
 
 # Numbers in the largest array of a fit.
 CHUNK: Final = 2**21
 
-# A seat of an imaginary game that neither of the two agents has.
+# A seat of an imaginary game that neither of the two agents occupies.
 EMPTY: Final = -1
 
-# Agents whose mean is put at `ANCHOR_POINTS`.
+# Agents whose mean rating is set to `ANCHOR_POINTS`.
 ANCHORS: Final = ("appraiser", "builder", "bidder")
 ANCHOR_POINTS: Final = 1000.0
-# Points of a rating for one unit of θ.
+# Rating points per unit of θ.
 POINTS: Final = 400 / np.log(10)
 
-# Two agents are told apart if the probability that one is better is at least this.
+# Two agents are separated if the probability that one is better is at least this.
 SEPARATED: Final = (1 + CONFIDENCE) / 2
 
 
 @dataclass(frozen=True)
 class GameResults:
-    """Games that were played, k in all.
+    """The results of k games.
 
     Attributes:
-        paired_seeds: int64 (k,), which one. seats: int64 (k, players), the agent in every seat,
-            counted from 0.
+        paired_seeds: int64 (k,), their numbers. seats: int64 (k, players), the agents' indices.
         shares: float64 (k, players), of the win. scores: int64 (k, players), VP.
     """
 
@@ -107,14 +104,13 @@ class GameResults:
 
 @dataclass(frozen=True)
 class Duel:
-    """Two agents, each alone against copies of the other; shares of the wins of the one who is
-    alone.
+    """Two agents, each alone against copies of the other; shares of the lone agent's wins.
 
     Attributes:
-        one, other: who, counted from 0. games: how many, both ways together.
-        one_alone, other_alone: their shares.
-        par: the mean of both ways, what each would have if they were equally strong.
-        ahead: by how much `one` is above it, half of the difference.
+        one, other: indices of the agents. games: their number in both directions.
+        one_alone, other_alone: the lone agent's share in each direction.
+        par: the mean of both directions, the share of equal agents.
+        ahead: `one_alone` − `par`, half of the difference.
     """
 
     one: int
@@ -128,26 +124,25 @@ class Duel:
 
 @dataclass(frozen=True)
 class Ratings:
-    """What games say about K agents; intervals are 95 %.
+    """The ratings of K agents and related estimates; intervals are 95 %.
 
     Attributes:
-        points: the rating of each. samples: float64 (resamples, K), the ratings of every bootstrap
-            sample.
-        better: float64 (K, K), the probability that the agent of the row is better than that of the
-            column; ½ on the diagonal.
-        seats: the share of the wins that each seat would have among equal agents.
-        wins: share of the wins in the games between different agents. vp: VP there. margin: own VP
-            minus the best other's there.
-        pairs: by (i, j), of the games that i or j won at tables of different agents with both, the
-            share of i; without those who have none.
-        predicted: float64 (K, K), the same by the ratings, in the mean over seats.
-        duels: every two agents that played duels (more than two players).
-        alone: by (i, j), the share of the wins that i has alone against j, or copies of it.
-        apart: pairs of agents, counted from 0, whose games are reported and don't rate.
+        points: each agent's rating. samples: float64 (resamples, K), its bootstrap samples.
+        better: float64 (K, K), the probability that the row's agent is better than the column's;
+            ½ on the diagonal.
+        seats: each seat's share of the wins among equal agents.
+        wins: share of the wins in games between different agents. vp: VP there. margin: own VP
+            minus the best other seat's there.
+        pairs: by (i, j), the share of i in the games that i or j won at tables of different agents
+            with both; pairs without such games are left out.
+        predicted: float64 (K, K), the same share by the ratings, averaged over seats.
+        duels: the duels of every two agents (more than two players).
+        alone: by (i, j), the share of the wins of i alone against j or copies of it.
+        apart: pairs of agents (indices) whose games are reported but not rated.
         anchors: indices of the agents whose mean rating is fixed.
-        paired_seeds, games: how many.
+        paired_seeds, games: their numbers.
 
-    Against a ladder agent 0 alone is rated, and `wins`, `vp` and `margin` are its own.
+    Against a ladder only agent 0 is rated; `wins`, `vp` and `margin` are its own.
     """
 
     points: list[Estimate]
@@ -167,8 +162,9 @@ class Ratings:
     games: int
 
     def worst(self, agent: int) -> tuple[int, Estimate] | None:
-        """The opponent that is best alone against an agent, and its share of the wins; None if none
-        played so. The highest of many means would be high by luck, too; so the lower bound decides.
+        """Return the strongest lone opponent of an agent and its share of the wins, or None.
+
+        The lower bound decides, as the highest of many means would be biased upwards.
         """
         shares = [(one, share) for (one, other), share in self.alone.items() if other == agent]
         return max(shares, key=lambda each: each[1].low, default=None)
@@ -178,8 +174,8 @@ class Ratings:
 
 
 def _with_other_imaginary(weights: Weights, players: int, seed: int) -> Weights:
-    """The same weights of the paired seeds that were played, with other imaginary ones, for a share
-    of par 1 / `players`.
+    """Return the same weights of played paired seeds, with new imaginary ones for par
+    1 / `players`.
     """
     rng = np.random.default_rng([seed, players])
     other = Weights.draw(rng, 1, players, len(weights.drawn))
@@ -192,14 +188,13 @@ def _fit(
     duels: Floats,
     start: Floats | None = None,
 ) -> Floats:
-    """Return the parameters of the agents and of all seats but the first, float64
-    (1 + r, K + players − 1), for each sample of weights of paired seeds, by games between
-    different agents.
+    """Fit the parameters of the agents and of all seats but the first to games between different
+    agents, for each sample of weights: float64 (1 + r, K + players − 1).
 
     Args:
         duels: float64 (1 + r, K, K), weights of imaginary paired seeds that the row's agent won
-            from the column's.
-        start: float64 (1 + r, K), the agents' parameters if only the first one's is looked for.
+            against the column's.
+        start: float64 (1 + r, K), the agents' parameters if only agent 0's is fitted.
     """
     agents = duels.shape[1]
     players = games.seats.shape[1]
@@ -222,7 +217,7 @@ def _fit(
 
 
 def _totals(seats: Int64, values: npt.ArrayLike, agents: int) -> Floats:
-    """What each agent has in all its seats of values of seats, (k, players): float64 (K, k)."""
+    """Return each agent's total of the seats' values, (k, players): float64 (K, k)."""
     return np.stack([np.where(seats == agent, values, 0.0).sum(axis=1) for agent in range(agents)])
 
 
@@ -237,19 +232,19 @@ def rate(
     ladder: Floats | None = None,
     apart: Sequence[tuple[int, ...]] = (),
 ) -> Ratings:
-    """Rate agents by the games between them, or the first one against others whose ratings stand.
+    """Rate agents by the games between them, or agent 0 against a ladder.
 
-    A ladder's ratings are held as they were published; seats are fitted to the newcomer's games.
-    Every bootstrap sample of the newcomer's paired seeds is fitted against one of the ladder's own
-    bootstrap samples, so that what is not known about the ladder is in the newcomer's interval too.
+    The ladder's ratings stay fixed; seats are fitted to the newcomer's games. Every bootstrap
+    sample of the newcomer's paired seeds is fitted against one of the ladder's bootstrap samples,
+    so the newcomer's interval includes the ladder's uncertainty.
 
     Args:
-        results: at least one game of every agent that is rated, at tables of different agents.
-        names: of the agents; they choose the anchor.
-        seed: of the bootstrap. resamples: how many samples it takes, at least.
-        ladder: float64 (1 + r, K − 1), the ratings of the other agents and r bootstrap samples of
-            them; None: all agents are rated.
-        apart: pairs whose games don't rate, unless an agent would have no others.
+        results: at least one game of every rated agent at tables of different agents.
+        names: the agents' names, which determine the anchors.
+        seed: the bootstrap's seed. resamples: the least number of samples.
+        ladder: float64 (1 + r, K − 1), the other agents' ratings and r bootstrap samples of them;
+            None: rate all agents.
+        apart: pairs whose games aren't rated, unless an agent would have no rated game.
     """
     agents = len(names)
     players = results.seats.shape[1]
@@ -305,7 +300,7 @@ def _some(games: GameResults, which: npt.NDArray[np.bool_]) -> GameResults:
 def _set_aside(
     games: GameResults, apart: Sequence[tuple[int, ...]], rated: int
 ) -> tuple[list[tuple[int, ...]], GameResults]:
-    """Return the pairs that are set aside, and the games that rate."""
+    """Return the excluded pairs, and the rated games."""
     aside = [tuple(sorted(pair)) in set(apart) for pair in games.seats.tolist()]
     left = _some(games, ~np.array(aside))
     if set(range(rated)) - set(left.seats.ravel().tolist()):
@@ -314,8 +309,8 @@ def _set_aside(
 
 
 def _predicted(theta: Floats, seats: Floats) -> Floats:
-    """Return the share of each agent in what it or another one wins, float64 (K, K), in the mean
-    over the seats that two can have.
+    """Return the predicted share of the row's agent in the wins of row and column, float64 (K, K),
+    averaged over the seats of the two.
     """
     one, other = np.array(list(itertools.permutations(range(len(seats)), 2))).T
     ahead = theta[:, None, None] - theta[:, None] + seats[one] - seats[other]
@@ -323,27 +318,27 @@ def _predicted(theta: Floats, seats: Floats) -> Floats:
 
 
 def _alone_in(duels: list[Duel]) -> dict[tuple[int, int], Estimate]:
-    """See :class:`Ratings`."""
+    """Return :attr:`Ratings.alone` by the duels."""
     alone = {(duel.one, duel.other): duel.one_alone for duel in duels}
     return alone | {(duel.other, duel.one): duel.other_alone for duel in duels}
 
 
 def better(one: Floats, other: Floats) -> Floats:
-    """Shares of samples, (r, a) and (r, b), in which each of a is above each of b, float64 (a, b);
-    equal ones count half.
+    """Return the shares of samples, (r, a) and (r, b), in which each column of a is above each of
+    b, float64 (a, b); ties count half.
     """
     difference = one[:, :, None] - other[:, None, :]
     return np.asarray((difference > 0).mean(axis=0) + (difference == 0).mean(axis=0) / 2)
 
 
 def best_other(scores: Int64) -> Int64:
-    """The highest score among the other seats, int64 (k, players)."""
+    """Return the highest score among the other seats, int64 (k, players)."""
     others = np.where(np.eye(scores.shape[1], dtype=bool), -1, scores[:, None, :])
     return np.asarray(others.max(axis=2))
 
 
 def _alone(games: GameResults, weights: Weights, agents: int) -> list[list[Estimate]]:
-    """Wins, VP and margin of the first agents in games between different agents."""
+    """Return wins, VP and margin of the first agents in games between different agents."""
     there = _totals(games.seats, 1, agents) > 0
     margins = games.scores - best_other(games.scores)
     found = []
@@ -356,7 +351,7 @@ def _alone(games: GameResults, weights: Weights, agents: int) -> list[list[Estim
 
 
 def _pairs(games: GameResults, halves: Weights, agents: int) -> dict[tuple[int, int], Estimate]:
-    """See :class:`Ratings`; `halves` are weights for shares whose par is ½."""
+    """Return :attr:`Ratings.pairs`; `halves` are weights for shares whose par is ½."""
     there = _totals(games.seats, 1, agents) > 0
     won = _totals(games.seats, games.shares, agents)
     pairs = {}
@@ -371,7 +366,7 @@ def _pairs(games: GameResults, halves: Weights, agents: int) -> dict[tuple[int, 
 
 
 def _duels(results: GameResults, weights: Weights, agents: int, seed: int) -> list[Duel]:
-    """What came of each two agents' duels; none with two players."""
+    """Return the duels of every two agents; none with two players."""
     players = results.seats.shape[1]
     if players == 2:
         return []
@@ -398,9 +393,10 @@ def _duels(results: GameResults, weights: Weights, agents: int, seed: int) -> li
 
 
 def _sums(games: GameResults, paired_seeds: int, agents: int) -> tuple[Floats, Floats, Int64]:
-    """Return what each of D paired seeds gave: the wins of K agents and of all seats but the first,
-    float64 (D, K + players − 1); the games of C seatings, float64 (D, C); and these, int64
-    (C, players).
+    """Return the sufficient statistics of D paired seeds.
+
+    They are the wins of K agents and of all seats but the first, float64 (D, K + players − 1); the
+    number of games of C seatings, float64 (D, C); and these seatings, int64 (C, players).
     """
     seatings, kind = np.unique(games.seats, axis=0, return_inverse=True)
     players = seatings.shape[1]
@@ -414,8 +410,8 @@ def _sums(games: GameResults, paired_seeds: int, agents: int) -> tuple[Floats, F
 
 
 def places(seatings: Int64, agents: int) -> Floats:
-    """Return the parameters that count for each seat of C seatings, 1 for its agent's and for its
-    own: float64 (C, players, K + players − 1). Seats that are `EMPTY` have none.
+    """Return the design matrix of C seatings, float64 (C, players, K + players − 1): for each seat
+    1 at its agent's and at its own parameter; zeros for `EMPTY` seats.
     """
     players = seatings.shape[1]
     own = np.eye(agents + 1)[seatings][:, :, :agents]
@@ -424,8 +420,8 @@ def places(seatings: Int64, agents: int) -> Floats:
 
 
 def chances(parameters: Floats, design: Floats) -> Floats:
-    """The share of the wins that each seat has in each seating, float64 (r, C, players), for
-    parameters (r, K + players − 1) and the `design` of :func:`places`.
+    """Return each seat's win probability in each seating, float64 (r, C, players), for parameters
+    (r, K + players − 1) and the `design` of :func:`places`.
     """
     strength = parameters @ design.reshape(-1, design.shape[2]).T
     strength = strength.reshape(len(parameters), *design.shape[:2])
@@ -437,18 +433,17 @@ def chances(parameters: Floats, design: Floats) -> Floats:
 def strengths(
     wins: Floats, counts: Floats, design: Floats, *, start: Floats | None = None
 ) -> Floats:
-    """The most likely parameters, for r sets of games at once.
+    """Return the maximum-likelihood parameters for r sets of games at once.
 
     Args:
-        wins: float64 (r, K + players − 1), see :func:`_sums`; with weights.
-        counts: float64 (r, C), games of each seating, weights included.
+        wins: float64 (r, K + players − 1), weighted wins, see :func:`_sums`.
+        counts: float64 (r, C), weighted games of each seating.
         design: float64 (C, players, K + players − 1), see :func:`places`.
-        start: float64 (r, K), the agents' parameters if all but the first one's stand; None: all
-            are looked for, and only their differences mean something.
+        start: float64 (r, K), the agents' parameters, of which all but the first stay fixed; None:
+            fit all, which identifies only their differences.
 
     Returns:
-        float64 (r, K + players − 1). Every agent must have won and lost something, else there is no
-        finite answer.
+        float64 (r, K + players − 1); finite only if every agent has won and lost something.
     """
     parameters = np.zeros_like(wins)
     searched = np.arange(wins.shape[1])
@@ -471,7 +466,7 @@ def _climb(
     *,
     flat: bool,
 ) -> None:
-    """Newton's iteration on some columns of the parameters, in place."""
+    """Run Newton's iteration on some columns of the parameters, in place."""
     rows, width = parameters.shape
     places = design.reshape(-1, width)
     squares = np.einsum("kp,kq->kpq", places, places).reshape(-1, width**2)
@@ -482,7 +477,7 @@ def _climb(
         information = (expected @ squares).reshape(rows, width, width)
         information -= np.einsum("rcp,rcq->rpq", counts[:, :, None] * mean, mean, optimize=True)
         curvature = information[:, searched[:, None], searched]
-        if flat:  # the likelihood is, along a shift of all agents, so any curvature there will do
+        if flat:  # along a common shift of all agents, so any curvature works
             more = np.trace(curvature, axis1=1, axis2=2) / len(searched) ** 2
             curvature = curvature + more[:, None, None]
         slope = (wins - expected @ places)[:, searched, None]

@@ -1,22 +1,21 @@
-"""Who meets whom in a tournament, and in which tasks of a pool of workers.
+"""Pairings of a tournament, and the tasks of a pool of workers.
 
-A paired seed is a deal, setup, stacks and Alea's cards, that is played in several seatings. All
-agents play the same paired seeds, so that the luck of the deal and that of the seat cancel.
+A paired seed fixes the deal, setup, stacks and Alea's cards, and is played in several seatings. All
+agents play the same paired seeds, so the luck of deal and seat cancels.
 
 * With two players every pair meets in both seatings.
-* With N > 2 players there are *mixed tables* of N different agents, each in all N rotations. All
-  combinations of N agents fall into classes: the agents stand in a circle, and a class is what one
-  table becomes by moving everybody on. Each paired seed plays one class, in which every agent sits
-  as often as every other; after all classes, each N agents have met as often as any others. In
-  which order a table sits is drawn anew for each paired seed. So the work grows with the number of
-  agents, not with that of their combinations.
+* With N > 2 players there are *mixed tables* of N different agents, each in all N rotations. The
+  combinations of N agents fall into classes under cyclic shifts of the agents' numbers. Each paired
+  seed plays one class, in which all agents sit equally often. Over all classes, every combination
+  of N agents meets equally often. The seat order of a table is shuffled for each paired seed. The
+  work thus grows with the number of agents, not of their combinations.
 * With N > 2 players there are also *duels*: one agent alone against another in all other seats,
-  once in each seat, both ways round. Each paired seed plays those of the pairs at one distance in
-  the circle; the distances take turns.
+  once in each seat, in both directions. Each paired seed plays the pairs at one cyclic distance;
+  the distances alternate.
 
 A task is some paired seeds of one pair, or of the mixed tables: all of a round, or fewer where
-workers would be idle. The first round is one paired seed; rounds that are over soon are followed by
-larger ones.
+workers would be idle. The first round is one paired seed; a short round is followed by a larger
+one.
 """
 
 from __future__ import annotations
@@ -42,21 +41,22 @@ from skyenv.files import digest_of
 from skyenv.seeds import HIGHEST_SEED
 
 MOST_PAIRED_SEEDS: Final = 10**7
-# Paired seeds of a round at most: larger batches bring no more speed.
+# Most paired seeds of a round: larger batches are not faster.
 LARGEST_ROUND: Final = 2048
-# A longer round isn't followed by a larger one: Ctrl-C leaves its paired seeds unfinished.
+# A longer round isn't followed by a larger one, as Ctrl-C discards unfinished paired seeds.
 ROUND_SECONDS: Final = 15.0
 
-# Agents, counted from 0, that play a paired seed's games with each other: two (a pair), or all
-# (the mixed tables).
+# Indices of the agents that play a paired seed's games with each other: two (a pair), or all (the
+# mixed tables).
 Group = tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Entrant:
-    """An agent as config.json has it, but for what decides no games: the description, and
-    `searches_with` (:class:`skyenv.agents.Agent`); `digest` is the SHA-256 of a checkpoint's file
-    or folder, else empty.
+    """An agent of a tournament, as in config.json.
+
+    `digest` is the SHA-256 of a checkpoint's file or folder, else empty. `description` and
+    `searches_with` (:class:`skyenv.agents.Agent`) do not affect the games.
     """
 
     spec: str
@@ -67,40 +67,40 @@ class Entrant:
     searches_with: tuple[str, ...] = ()
 
     def knows(self, other: Entrant) -> bool:
-        """Return whether it searches with another one."""
+        """Return whether this agent searches with another entrant."""
         return not {other.name, other.spec}.isdisjoint(self.searches_with)
 
 
 @lru_cache(64)
 def agent_of(entrant: Entrant, *, deterministic: bool = False) -> ReportingAgent:
-    """Return an entrant's agent, which is made once in each process; `deterministic`: as for
+    """Return an entrant's agent, cached in each process; `deterministic`: as for
     :func:`skyenv.make_agent`.
 
     Raises:
-        AgentError, CheckpointError: it can't be made, or its checkpoint is another one here.
+        AgentError, CheckpointError: it can't be made, or its checkpoint differs on this machine.
     """
     agent = ReportingAgent(make_agent(entrant.spec, deterministic=deterministic))
     if _digest(entrant.spec) != entrant.digest:
         raise AgentError(
-            f"{entrant.spec} on {socket.gethostname()} isn't the file that the games were begun "
-            "with"
+            f"{entrant.spec} on {socket.gethostname()} differs from the file with which the games "
+            "began"
         )
     return agent
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What is played. Paired seed i, counted from 0, is the seed `seed` + i.
+    """The settings of a tournament. Paired seed i, counted from 0, is the seed `seed` + i.
 
     Attributes:
-        agents: those who play.
+        agents: the entrants.
         players, side, seed, max_turns: as for :class:`skyenv.Games`.
         secret: as for :func:`skyenv.arena.matches.play_games`.
         newcomer: whether only games with agent 0 are played.
         project: version of skyenv.
 
     Raises:
-        OptionError: a value is wrong.
+        OptionError: invalid value.
     """
 
     agents: tuple[Entrant, ...]
@@ -122,12 +122,12 @@ class Settings:
 
     @property
     def options(self) -> GameOptions:
-        """The kind of game."""
+        """Return the options of the games."""
         return GameOptions(self.players, self.side, max_turns=self.max_turns)
 
     @property
     def apart(self) -> list[Group]:
-        """Pairs whose games don't rate: of two players, a search and whom it searches with."""
+        """Return the unrated pairs: with two players, a search and an agent it searches with."""
         agents = self.agents
         return [
             (one, other)
@@ -137,7 +137,7 @@ class Settings:
         ]
 
     def groups(self, paired_seed: int = 0) -> list[Group]:
-        """Return who plays with whom in a paired seed."""
+        """Return the groups of agents that play a paired seed."""
         everybody = tuple(range(len(self.agents)))
         pairs: Iterable[Group] = itertools.combinations(everybody, 2)
         if self.players > 2:
@@ -146,7 +146,7 @@ class Settings:
         return groups if self.players == 2 else [*groups, everybody]
 
     def seatings(self, group: Group, paired_seed: int) -> Int64:
-        """The games of a group in a paired seed: int64 (games, players), the agent of each seat."""
+        """Return a group's seatings in a paired seed, int64 (games, players): agents by seat."""
         if len(group) == 2:
             return pair_seatings(group, self.players)
         classes = classes_of(len(group), self.players)
@@ -159,8 +159,8 @@ class Settings:
 
 @cache
 def classes_of(agents: int, players: int) -> list[Int64]:
-    """All combinations of `players` of so many agents, by class: int64 (tables, players), what one
-    becomes by turns.
+    """Return all combinations of `players` agents by class, int64 (tables, players) each: a table
+    and its cyclic shifts.
     """
     left = set(itertools.combinations(range(agents), players))
     classes = []
@@ -176,7 +176,7 @@ def classes_of(agents: int, players: int) -> list[Int64]:
 
 @cache
 def pairs_of(agents: int, paired_seed: int) -> list[tuple[int, int]]:
-    """The pairs of so many agents at a paired seed's distance in the circle."""
+    """Return the pairs of agents at a paired seed's cyclic distance."""
     pairs = itertools.combinations(range(agents), 2)
     distance = 1 + paired_seed % (agents // 2)
     return [pair for pair in pairs if distance in (pair[1] - pair[0], agents - pair[1] + pair[0])]
@@ -184,20 +184,20 @@ def pairs_of(agents: int, paired_seed: int) -> list[tuple[int, int]]:
 
 @cache
 def pair_seatings(pair: Group, players: int) -> Int64:
-    """Each of two agents alone against the other, once in each seat: int64 (games, players)."""
+    """Return the seatings of a duel, int64 (games, players): each agent alone in each seat."""
     alone = np.eye(players, dtype=bool)
     one = np.where(alone, pair[0], pair[1])
     return one if players == 2 else np.concatenate([one, np.where(alone, pair[1], pair[0])])
 
 
 def entrant(spec: Agent | str | Path, players: int, side: str) -> Entrant:
-    """The agent that a specification means, in the version that it has at a table.
+    """Return the entrant of a specification, with the agent's version at a table.
 
     Raises:
-        OptionError: it is no name or path. AgentError, CheckpointError: it can't be made.
+        OptionError: not a name or path. AgentError, CheckpointError: the agent can't be made.
     """
     if not isinstance(spec, (str, Path)):
-        raise OptionError(f"agents of workers must be names or paths, not {shown(spec)}")
+        raise OptionError(f"workers need agents as names or paths, not {shown(spec)}")
     spec = str(spec)
     agent = make_agent(spec)
     version = agent.version_at(players, side)
@@ -206,19 +206,19 @@ def entrant(spec: Agent | str | Path, players: int, side: str) -> Entrant:
 
 
 def entrants(specs: Sequence[str], players: int, side: str = "front") -> tuple[Entrant, ...]:
-    """The agents that specifications mean, in the versions that they have at a table.
+    """Return the entrants of specifications, see :func:`entrant`.
 
     Raises:
-        AgentError, CheckpointError: one can't be made. OptionError: two have one name.
+        AgentError, CheckpointError: an agent can't be made. OptionError: duplicate name.
     """
     entries = {one.name: one for one in (entrant(spec, players, side) for spec in specs)}
     if len(entries) < len(specs):
-        raise OptionError(f"two agents have one name; there are {', '.join(entries)}")
+        raise OptionError(f"agents must have different names; named were {', '.join(entries)}")
     return tuple(entries.values())
 
 
 def with_newcomer(spec: str, specs: Sequence[str], players: int, side: str) -> tuple[Entrant, ...]:
-    """As :func:`entrants`, behind one more agent, which is called new if it is one of them."""
+    """Return a newcomer and :func:`entrants`; a name that is taken gets the prefix "new"."""
     others = entrants(specs, players, side)
     newcomer = entrant(spec, players, side)
     if newcomer.name in [one.name for one in others]:
@@ -227,7 +227,7 @@ def with_newcomer(spec: str, specs: Sequence[str], players: int, side: str) -> t
 
 
 def _digest(spec: str) -> str:
-    """What :class:`Entrant` has of a specification's checkpoint."""
+    """Return the digest of a specification's checkpoint, "" without one."""
     path = checkpoint_in(spec)
     return "" if path is None else digest_of(path)
 
@@ -236,7 +236,7 @@ def _digest(spec: str) -> str:
 
 
 class GroupSeeds(NamedTuple):
-    """A task: a group's games of some paired seeds."""
+    """A task of a tournament: a group's games of some paired seeds."""
 
     group: Group
     paired_seeds: tuple[int, ...]
@@ -253,11 +253,11 @@ def rounds(
     """Yield tasks, round by round; at least one round.
 
     Args:
-        missing: groups that have to play a paired seed.
-        limit: how many paired seeds there are.
-        workers: how many tasks can be under way.
-        minutes: no round begins after so long.
-        clock: tells seconds.
+        missing: returns the groups without games in a paired seed.
+        limit: number of paired seeds.
+        workers: returns the number of tasks that can run at once.
+        minutes: time after which no round starts.
+        clock: returns seconds.
     """
     until = clock() + 60 * minutes
     first = 0
@@ -275,9 +275,7 @@ def rounds(
 
 
 def shared_out(missing: Mapping[Group, Sequence[int]], workers: int) -> Iterator[GroupSeeds]:
-    """Yield tasks of the paired seeds that groups have to play: one for each group, several where
-    there are more workers.
-    """
+    """Yield the tasks of a round: one for each group, several if workers would be idle."""
     work = sum(map(len, missing.values()))
     most = -(-work // workers) if workers > len(missing) else work
     for group, paired_seeds in missing.items():

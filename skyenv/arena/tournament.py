@@ -1,10 +1,9 @@
-"""A tournament: its folder with the games that are finished, and playing those that are missing.
+"""A tournament's folder of finished games, and the play of missing ones.
 
-config.json says what is played, games.jsonl has a line for every game, appended and flushed to the
-disk as tasks are finished. Every line, and config.json, has a checksum (CRC-32), so that a damaged
-one is found out. What isn't there as a whole (a pair's or the mixed games of a paired seed) is
-played again, and nothing counts twice. One process has the folder at a time
-(:func:`skyenv.files.locked`).
+config.json holds the settings. games.jsonl has a line for every game, appended and flushed to disk
+as tasks finish. Every line and config.json have a checksum (CRC-32), which detects damage. An
+incomplete group (a pair's or the mixed games of a paired seed) is played again, and no game counts
+twice. One process uses the folder at a time (:func:`skyenv.files.locked`).
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ from skyenv.rules.variant import of_variant
 from skyenv.seeds import LADDERS, fresh_seed
 from skyenv.work import Interrupt, open_pool
 
-# Of the folder: earlier ones had other keys, other games, and lines about the agents' time.
+# Version of the folder.
 FORMAT: Final = of_variant(5)
 CONFIG: Final = "config.json"
 GAMES: Final = "games.jsonl"
@@ -56,16 +55,16 @@ class Folder(AbstractContextManager["Folder"]):
     """A tournament's folder; a context manager that closes it.
 
     Args:
-        path: the folder; made if it isn't there.
-        settings: what is played there.
+        path: the folder; created if missing.
+        settings: the tournament's settings.
 
     Attributes:
-        games: the finished games, by paired seed and group; whole groups only.
+        games: the finished games, by paired seed and group; complete groups only.
 
     Raises:
-        FolderInUseError: another process works there.
-        CheckpointError: the folder was made with other settings, or a file of it is damaged.
-        OSError: the folder can't be made, read or written.
+        FolderInUseError: another process uses the folder.
+        CheckpointError: the folder has other settings, or a file of it is damaged.
+        OSError: the folder can't be created, read or written.
     """
 
     def __init__(self, path: Path, settings: Settings) -> None:
@@ -80,11 +79,11 @@ class Folder(AbstractContextManager["Folder"]):
             self._held = held.pop_all()
 
     def __exit__(self, *_: object) -> None:
-        with naming(self.path / GAMES):  # what couldn't be written is tried once more
+        with naming(self.path / GAMES):  # closing retries a failed write
             self._held.close()
 
     def _agree(self) -> None:
-        """Check that config.json has these settings; write it in a new folder."""
+        """Check that config.json has these settings; write it to a new folder."""
         wanted = _deciding({"format": FORMAT, **asdict(self.settings)})
         config = _deciding(read_config(self.path))
         others = [key for key, value in wanted.items() if config and config.get(key) != value]
@@ -94,17 +93,15 @@ class Folder(AbstractContextManager["Folder"]):
                 "choose another folder"
             )
         if not config and (self.path / GAMES).exists():
-            raise CheckpointError(
-                f"{self.path} holds {GAMES} but no {CONFIG} that says what was played"
-            )
+            raise CheckpointError(f"{self.path} holds {GAMES} but no {CONFIG} with its settings")
         if not config:
             write_atomically(self.path / CONFIG, json.dumps(sealed(wanted), indent=2) + "\n")
 
     def _read(self) -> None:
-        """Take in what was played; write the file anew if a part of it is of no use."""
+        """Read the finished games; rewrite the file if it has incomplete groups."""
         path = self.path / GAMES
         content = path.read_bytes() if path.exists() else b""
-        if fault := fault_of(content):  # or all of it would be taken for a half-written line
+        if fault := fault_of(content):  # else it would pass for a half-written line
             raise CheckpointError(f"{path}: {fault}; the file is damaged")
         *whole, half_written = content.split(b"\n")
         found: dict[tuple[int, tuple[int, ...]], Game] = {}
@@ -116,7 +113,7 @@ class Folder(AbstractContextManager["Folder"]):
                 found.setdefault((game["paired_seed"], tuple(game["seats"])), game)
             except (ValueError, TypeError, KeyError, RecursionError) as error:
                 raise CheckpointError(
-                    f"{path}: line {number} is no game: {error}; the file is damaged"
+                    f"{path}: line {number} is not a game: {error}; the file is damaged"
                 ) from None
         for paired_seed in {paired_seed for paired_seed, _ in found}:
             for group in self.settings.groups(paired_seed):
@@ -125,15 +122,13 @@ class Folder(AbstractContextManager["Folder"]):
                 if all(games):
                     self.games[paired_seed, group] = games
         if found:
-            raise CheckpointError(
-                f"{path} has games that this tournament doesn't play; the file is damaged"
-            )
+            raise CheckpointError(f"{path} has games outside this tournament; the file is damaged")
         kept = [line_of(game) for games in self.games.values() for game in games]
         if half_written or len(whole) > len(kept):
             write_atomically(path, b"".join(kept))
 
     def add(self, group: Group, games: Sequence[Game]) -> None:
-        """Keep the games of some paired seeds of a group, on the disk first."""
+        """Store the games of some paired seeds of a group, on disk first."""
         with naming(self.path / GAMES):
             self._file.write(b"".join(map(line_of, games)))
             self._file.flush()
@@ -142,12 +137,12 @@ class Folder(AbstractContextManager["Folder"]):
             self.games.setdefault((game["paired_seed"], group), []).append(game)
 
     def whole_paired_seeds(self) -> list[int]:
-        """The paired seeds with all their games, in order."""
+        """Return the paired seeds with all their games, in order."""
         groups = Counter(paired_seed for paired_seed, _ in self.games)
         return [one for one in sorted(groups) if groups[one] == len(self.settings.groups(one))]
 
     def results(self) -> GameResults:
-        """The games of the whole paired seeds, in an order that doesn't depend on how they came."""
+        """Return the games of the complete paired seeds, in an order independent of timing."""
         games = [
             game
             for paired_seed in self.whole_paired_seeds()
@@ -167,22 +162,22 @@ class Folder(AbstractContextManager["Folder"]):
 
 
 def read_config(path: Path) -> dict[str, Any]:
-    """What a folder's config.json says; nothing if there is none.
+    """Return the content of a folder's config.json; empty if it is missing.
 
     Raises:
-        CheckpointError: it is damaged, or another version wrote it. OSError: it can't be read.
+        CheckpointError: damaged, or of another version. OSError: the file can't be read.
     """
     content = read_sealed(path / CONFIG)
     if content and (content.get("format") != FORMAT or "secret" not in content):
         raise CheckpointError(
             f"{path} was made by another version or variant (format {content.get('format')!r:.80}, "
-            f"not {FORMAT}), whose games can't be gone on with; choose another folder"
+            f"not {FORMAT}) and cannot be resumed; choose another folder"
         )
     return content
 
 
 def _deciding(settings: dict[str, Any]) -> Any:
-    """Return settings as JSON has them, without what of the agents decides no games."""
+    """Return settings as JSON values, without agents' fields that do not affect games."""
     left_out = {"description", "searches_with"}
     return json.loads(
         json.dumps(settings),
@@ -191,28 +186,26 @@ def _deciding(settings: dict[str, Any]) -> Any:
 
 
 def secret_of(given: int | None, folder: Path) -> int:
-    """The secret of a tournament: the one that was asked for, or that of its folder, or a new
-    one.
-    """
+    """Return a tournament's secret: the given one, its folder's, or a new one."""
     return read_config(folder).get("secret", fresh_seed()) if given is None else given
 
 
 def line_of(entry: dict[str, Any]) -> bytes:
-    """An entry with its checksum as a line of games.jsonl."""
+    """Return an entry with its checksum as a line of games.jsonl."""
     return json.dumps(sealed(entry), separators=(",", ":")).encode() + b"\n"
 
 
 def sealed(entry: dict[str, Any]) -> dict[str, Any]:
-    """An entry with its checksum: the CRC-32 of its JSON text, 8 hexadecimal digits."""
+    """Return an entry with its checksum: the CRC-32 of its JSON text, 8 hexadecimal digits."""
     text = json.dumps(entry, separators=(",", ":"))
     return {**entry, CHECKSUM: f"{zlib.crc32(text.encode()):08x}"}
 
 
 def read_sealed(path: Path) -> dict[str, Any]:
-    """The content of a JSON file with a checksum; nothing if there is none.
+    """Return the content of a JSON file with a checksum; empty if the file is missing.
 
     Raises:
-        CheckpointError: it is damaged. OSError: it can't be read.
+        CheckpointError: damaged. OSError: the file can't be read.
     """
     try:
         return unsealed(read_json(path)) if path.exists() else {}
@@ -221,13 +214,13 @@ def read_sealed(path: Path) -> dict[str, Any]:
 
 
 def unsealed(content: Any) -> dict[str, Any]:
-    """An entry without its checksum.
+    """Return an entry without its checksum, after checking it.
 
     Raises:
-        ValueError: it isn't an object, or doesn't have the checksum of its content.
+        ValueError: not an object, or a wrong checksum.
     """
     if not isinstance(content, dict):
-        raise ValueError("it is no object")
+        raise ValueError("not a JSON object")
     entry = {key: value for key, value in content.items() if key != CHECKSUM}
     if content != sealed(entry):
         raise ValueError("its checksum is not that of its content")
@@ -238,17 +231,17 @@ def unsealed(content: Any) -> dict[str, Any]:
 
 
 def about(settings: Settings, task: GroupSeeds) -> str:
-    """Return what a task is, for an error."""
+    """Return a task's description for an error."""
     *names, last = (settings.agents[index].name for index in task.group)
     first, end = (settings.seed + task.paired_seeds[place] for place in (0, -1))
     return f"{', '.join(names)} and {last} played seeds {first} to {end}"
 
 
 def play_task(settings: Settings, task: GroupSeeds) -> list[Game]:
-    """Return the games of a task.
+    """Play the games of a task.
 
     Raises:
-        AgentError: an agent failed, or its checkpoint is another one here.
+        AgentError: an agent failed, or its checkpoint differs on this machine.
     """
     seatings = [settings.seatings(task.group, paired_seed) for paired_seed in task.paired_seeds]
     paired_seeds = np.repeat(task.paired_seeds, [len(seats) for seats in seatings])
@@ -290,17 +283,17 @@ def play(
     """Play a tournament in a folder.
 
     Args:
-        folder: where.
-        paired_seeds: how many; None: as many as the time allows.
-        minutes: no round begins after so long.
+        folder: the tournament's folder.
+        paired_seeds: their number; None: as many as the time allows.
+        minutes: time after which no round starts.
         workers, ray: the pool, as for :func:`skyenv.work.open_pool`.
         progress: show a bar on stderr.
 
     Returns:
-        Whether Ctrl-C ended it early.
+        Whether Ctrl-C interrupted it.
 
     Raises:
-        AgentError: an agent fails. OSError: a file can't be written.
+        AgentError: an agent failed. OSError: a file can't be written.
     """
     settings = folder.settings
     limit = paired_seeds or MOST_PAIRED_SEEDS

@@ -1,1 +1,1 @@
-"""Bidding tasks solved: their trees, equilibria, and best responses to agents."""
+"""Solving bidding tasks: game trees, equilibria and best responses to agents."""

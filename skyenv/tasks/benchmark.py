@@ -1,11 +1,12 @@
-"""The command ``benchmark``: how good an agent is by skyenv-bench 1, the protocol of
-docs/benchmark.md.
+"""The command ``benchmark``: skyenv-bench 1, the protocol of docs/benchmark.md.
 
-Three things are measured, each by what other commands use: NashConv on bidding tasks that are
-solved exactly (:func:`skyenv.tasks.commands.measure`); games against a fixed panel of frozen
-agents, a tournament of the newcomer's games at each table (:mod:`skyenv.arena.tournament`); and
-what exploiters win against it (:func:`skyenv.arena.evaluate.evaluate`). ``--out FOLDER`` keeps what
-is finished, and the same command goes on there.
+It measures an agent in three ways:
+
+* NashConv on exactly solved bidding tasks (:func:`skyenv.tasks.commands.measure`),
+* games against a fixed panel of frozen agents (:mod:`skyenv.arena.tournament`),
+* the wins of exploiters against it (:func:`skyenv.arena.evaluate.evaluate`).
+
+``--out FOLDER`` stores finished parts; the same command resumes there.
 """
 
 from __future__ import annotations
@@ -48,51 +49,51 @@ from skyenv.rules.components import SIDES
 from skyenv.tasks.commands import measure
 
 NAME: Final = "skyenv-bench 1"
-# The opponents. Their decisions never change: tests hold them to stored ones.
+# The opponents. Their decisions are frozen; tests compare them with stored ones.
 PANEL: Final = ("random", "greedy", "appraiser", "rollout-16", "trained-2026a")
 EXACT: Final = ("duel-4", "alea-4")
-# What an agent may use: observation and rewards alone; a heuristic's prior, features or opponents
-# as well; a search that takes at most SEARCH_MILLISECONDS a decision on one core.
+# What an agent may use: only observation and rewards; also a heuristic's prior, features or
+# opponents; also a search of at most SEARCH_MILLISECONDS a decision on one core.
 TRACKS: Final = ("nothing", "heuristic", "search")
-# Decides the deals of all published figures.
+# The secret of all published figures.
 SECRET: Final = 20261126
 SEARCH_MILLISECONDS: Final = 10.0
-# Milliseconds; look-ahead that plays on with a slower agent would take hours.
+# Milliseconds a decision; look-ahead with a slower agent would take hours.
 QUICK_ENOUGH: Final = 2.0
-# Decisions that are timed.
+# Number of timed decisions.
 TIMED: Final = 200
 
 
 @dataclass(frozen=True)
 class BenchmarkOptions(Options):
-    """What the command takes."""
+    """Options of ``benchmark``."""
 
-    agent: str = argument(f"who is measured: {agents_help()}", metavar="AGENT")
-    track: str = option("nothing", "what the agent was given", choices=TRACKS)
+    agent: str = argument(f"agent to measure: {agents_help()}", metavar="AGENT")
+    track: str = option("nothing", "resources beyond observation and rewards", choices=TRACKS)
     training: str = option("", "how it was trained: decisions, hours, machine", metavar="TEXT")
     players: tuple[int, ...] = common("players", default=(2, 3, 4), text="tables, on both sides")
     paired_seeds: int = common("paired_seeds", default=100)
-    positions: int = option(8, "beginnings of each bidding task; 0: none", metavar="N")
+    positions: int = option(8, "positions of each bidding task; 0: none", metavar="N")
     samples: int = option(
-        32, "random numbers at which a bid is asked; 1: the agent uses none", low=1, metavar="N"
+        32, "random numbers per decision; 1 suffices for deterministic agents", low=1, metavar="N"
     )
-    lookahead: int = option(20, "paired seeds of one step of look-ahead; 0: none", metavar="N")
-    exploiters: tuple[str, ...] = option((), "best responses to try as well", metavar="AGENT")
+    lookahead: int = option(20, "paired seeds of the look-ahead exploiter; 0: none", metavar="N")
+    exploiters: tuple[str, ...] = option((), "additional exploiters", metavar="AGENT")
     secret: int = common("secret", default=SECRET)
     workers: int = common("workers")
     ray: str | None = common("ray")
     out: Path | None = option(
-        None, "keep what is finished there; the same command goes on", metavar="FOLDER"
+        None, "folder for finished parts; the same command resumes there", metavar="FOLDER"
     )
     json: Path | None = common("json")
 
 
 class Parts:
-    """What is finished of an agent's figures, in a folder's parts.json.
+    """A cache of an agent's finished figures, in a folder's parts.json.
 
     Attributes:
-        folder: of the file.
-        who: the agent, with all that tells it from others; figures of others are left alone.
+        folder: the file's folder.
+        who: identifies the agent; figures of other agents are left unchanged.
 
     Raises:
         CheckpointError: the file is damaged.
@@ -105,7 +106,7 @@ class Parts:
         self._found = read_sealed(self._path)
 
     def of(self, what: str, compute: Callable[[], Any], *, anew: bool = False) -> Any:
-        """Return figures; they are computed and written if they aren't there, or `anew`."""
+        """Return figures from the cache, computed and stored if missing or if `anew`."""
         key = f"{what} of {self.who}"
         if anew or key not in self._found:
             self._found[key] = compute()
@@ -114,7 +115,7 @@ class Parts:
 
 
 def run_benchmark(options: BenchmarkOptions) -> None:
-    """Run the command."""
+    """Run ``benchmark``."""
     if options.json is not None:
         check_writable(options.json)
     agent = make_agent(options.agent)
@@ -140,10 +141,10 @@ def run_benchmark(options: BenchmarkOptions) -> None:
 
 
 def measured(options: BenchmarkOptions, agent: Agent, parts: Parts) -> dict[str, Any]:
-    """Return all figures.
+    """Return all figures of an agent.
 
     Raises:
-        KeyboardInterrupt: Ctrl-C has ended it.
+        KeyboardInterrupt: interrupted by Ctrl-C.
     """
     pace = parts.of("pace", partial(milliseconds, agent))
     exploiters: list[tuple[Agent | str, int]] = [
@@ -173,8 +174,8 @@ def measured(options: BenchmarkOptions, agent: Agent, parts: Parts) -> dict[str,
 
 
 def milliseconds(agent: Agent) -> dict[str, float]:
-    """Return the processor's time of a decision that is asked alone: the mean, and what 95 % take
-    at most; those of a game between greedy players.
+    """Return the CPU time of single decisions in ms, mean and 95th percentile, over a game between
+    greedy players.
     """
     game = Game(2, seed=1)
     greedy = make_agent("greedy")
@@ -189,7 +190,7 @@ def milliseconds(agent: Agent) -> dict[str, float]:
 
 
 def _exact(options: BenchmarkOptions, agent: Agent, parts: Parts, task: str) -> dict[str, Any]:
-    """Return NashConv in a task's first positions, with 95 % intervals over them."""
+    """Return NashConv in a task's first positions, and the means with 95 % intervals."""
     samples = options.samples
     rows = [
         parts.of(f"{name}, {samples} samples", partial(measure, agent, name, samples))
@@ -205,10 +206,10 @@ def _exact(options: BenchmarkOptions, agent: Agent, parts: Parts, task: str) -> 
 
 
 def _table(options: BenchmarkOptions, parts: Parts, players: int, side: str) -> dict[str, Any]:
-    """Return the figures of the games with the panel at a table.
+    """Play the games with the panel at a table and return their figures.
 
     Raises:
-        KeyboardInterrupt: Ctrl-C has ended them.
+        KeyboardInterrupt: interrupted by Ctrl-C.
     """
     agents = with_newcomer(options.agent, PANEL, players, side)
     settings = Settings(agents, players, side, secret=options.secret, newcomer=True)
@@ -226,11 +227,12 @@ def _table(options: BenchmarkOptions, parts: Parts, players: int, side: str) -> 
 
 
 def against_panel(folder: Folder) -> dict[str, Any]:
-    """Return what the games of a table's folder say of the newcomer.
+    """Return the newcomer's figures from the games of a table's folder.
 
-    `wins` is its share of the wins: of all games with two players, else of those at tables of
-    different agents. `against` has what it wins against each of the panel, `exploiters` what each
-    of them wins against it; with more than two players the one who wins is alone against copies.
+    `wins` is its share of the wins: in all games with two players, else in those at tables of
+    different agents. `against` has its share against each panel agent, `exploiters` each panel
+    agent's share against it. With more than two players these are the shares of an agent alone
+    against copies of the other.
     """
     settings = folder.settings
     names = [one.name for one in settings.agents]
@@ -262,10 +264,10 @@ def _exploit(
     secret: int,
     parts: Parts,
 ) -> None:
-    """Add to a table's figures what an exploiter wins, alone against copies of the agent.
+    """Add to a table's figures the wins of an exploiter alone against copies of the agent.
 
     Raises:
-        KeyboardInterrupt: Ctrl-C has ended the games.
+        KeyboardInterrupt: interrupted by Ctrl-C.
     """
     players = found["players"]
     side = found["side"]
@@ -287,16 +289,16 @@ def _exploit(
 
 
 def report(content: Mapping[str, Any]) -> str:
-    """Return the figures as text."""
+    """Return the report as text."""
     pace = content["milliseconds"]
     cost = content["cost"]
     late = content["track"] == "search" and pace["mean"] > SEARCH_MILLISECONDS
     heading = (
         f"{content['benchmark']}: {content['agent']}, track {content['track']}. A decision takes "
-        f"{pace['mean']:.2f} ms of one core (95 % of them at most {pace['most']:.2f} ms)"
-        f"{', too long for this track' if late else ''}. "
-        f"{cost['games']:,} games with the panel, {cost['decisions']:,} decisions; all in all "
-        f"{cost['cpu_seconds']:,.0f} s of processors, {cost['seconds']:,.0f} s of the clock."
+        f"{pace['mean']:.2f} ms of one core (95th percentile {pace['most']:.2f} ms)"
+        f"{', above the limit of this track' if late else ''}. "
+        f"{cost['games']:,} games with the panel, {cost['decisions']:,} decisions; in total "
+        f"{cost['cpu_seconds']:,.0f} s CPU time, {cost['seconds']:,.0f} s wall time."
     )
     parts = [tables.wrapped(heading), tables.columns(panel_rows(content))]
     if content["exact"]:
@@ -305,7 +307,7 @@ def report(content: Mapping[str, Any]) -> str:
 
 
 def exact_rows(content: Mapping[str, Any]) -> list[list[str]]:
-    """Return a line for each bidding task."""
+    """Return a header and a row for each bidding task."""
     rows = [["task", "positions", "NashConv, VP", "of the payoffs' range, %"]]
     for task, one in content["exact"].items():
         vp = interval(one["nash_conv"], 2)
@@ -315,9 +317,10 @@ def exact_rows(content: Mapping[str, Any]) -> list[list[str]]:
 
 
 def panel_rows(content: Mapping[str, Any]) -> list[list[str]]:
-    """Return a line for each table: wins in percent, also against each of the panel, and how many
-    points above par the agent can be beaten at the least. A copy of it wins par, so that is at
-    least 0.
+    """Return a header and a row for each table.
+
+    Columns: wins in percent, in all and against each panel agent, and the exploitability's lower
+    bound in points above par. A copy of the agent wins par, so the bound is at least 0.
     """
     rows = [["table", "paired seeds", "wins, %", "par", *PANEL, "exploitability ≥", "by"]]
     for one in content["tables"]:

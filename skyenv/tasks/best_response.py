@@ -1,11 +1,10 @@
-"""Policies for a task's beginning, judged exactly: what they bring, what best responses win, and
-where.
+"""Exact evaluation of policies: values, best responses, NashConv and losses by decision.
 
-A policy has a number for every edge of a tree and every hand of the seat to act, in the order of
-:attr:`skyenv.tasks.tree.Tree.block`: the probability with which that hand takes that edge.
+A policy is an array with the probability of every edge of a tree for every hand of the seat to act,
+in the order of :attr:`skyenv.tasks.tree.Tree.block`.
 
-Source: Johanson, Waugh, Bowling, Zinkevich, *Accelerating Best Response Calculation in Large
-Extensive Games* (2011), for walking a public tree with vectors of hands.
+The public tree is traversed with vectors over hands: Johanson, Waugh, Bowling, Zinkevich,
+*Accelerating Best Response Calculation in Large Extensive Games* (2011).
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ Policy = npt.NDArray[np.float64]
 
 @rule
 def pass_on(tree: Tree, policy: Array, reach: Array, node: int) -> None:
-    """Write with which probability the seats' own choices lead to a node's children, for each of
+    """Write the reach probabilities of a node's children by the seats' own choices, for each of
     their hands.
     """
     kind, first = tree.kind[node], tree.first[node]
@@ -45,8 +44,8 @@ def pass_on(tree: Tree, policy: Array, reach: Array, node: int) -> None:
 
 @rule
 def spread(tree: Tree, policy: Array, reach: Array) -> None:
-    """Write with which probability the seats' own choices lead to every node: `reach`, float64 (n,
-    N, h).
+    """Write the reach probability of every node by the seats' own choices: `reach`, float64 (n, N,
+    h).
     """
     for seat in range(reach.shape[1]):
         for hand in range(reach.shape[2]):
@@ -57,8 +56,8 @@ def spread(tree: Tree, policy: Array, reach: Array) -> None:
 
 @entry_point("policies of agents")
 def spread_level(tree: Tree, policy: Array, reach: Array, level: Array) -> None:
-    """As :func:`spread`, for nodes of one depth, int64 (k,). A hand with one legal edge takes
-    it.
+    """Do the same as :func:`spread` for nodes of one depth, int64 (k,). A hand with one legal edge
+    takes it.
     """
     for node in level:
         kind = tree.kind[node]
@@ -74,8 +73,8 @@ def spread_level(tree: Tree, policy: Array, reach: Array, level: Array) -> None:
 
 @rule
 def pay_leaf(tree: Tree, reach: Array, values: Array, node: int, seat: int) -> None:
-    """Write what a leaf is worth to each hand of a seat, weighted by how probable it is that the
-    deal and the others' choices lead there.
+    """Write a leaf's value for each hand of a seat, weighted by the probability of the deal and of
+    the others' choices.
     """
     first = 1 if seat == 0 else 0
     second = MOST_SEATS - seat - first
@@ -96,8 +95,8 @@ def pay_leaf(tree: Tree, reach: Array, values: Array, node: int, seat: int) -> N
 
 @rule
 def sum_children(tree: Tree, values: Array, node: int, hands: int) -> None:
-    """Write what a node is worth whose edge the seat doesn't choose: what all of them are worth, as
-    their probabilities are in the leaves' weights.
+    """Write the value of a node where another seat or chance acts: the sum over its edges, as the
+    leaves' weights include their probabilities.
     """
     first, end = tree.first[node], tree.first[node + 1]
     for hand in range(hands):
@@ -109,7 +108,7 @@ def sum_children(tree: Tree, values: Array, node: int, hands: int) -> None:
 
 @rule
 def best_of(tree: Tree, values: Array, node: int) -> None:
-    """Write what a node is worth to each hand of its seat that takes the best legal edge."""
+    """Write a node's value for each hand of its seat under the best legal edge."""
     first, entry = tree.first[node], tree.first_legal[node]
     for hand in range(tree.numbers[tree.kind[node]]):
         bits, best, found = tree.legal[entry + hand], 0.0, False
@@ -122,7 +121,7 @@ def best_of(tree: Tree, values: Array, node: int) -> None:
 
 @rule
 def expected(tree: Tree, policy: Array, values: Array, node: int, hand: int) -> float:
-    """What a node is worth to a hand of its seat that follows a policy."""
+    """Return a node's value for a hand of its seat under a policy."""
     first, hands, value = tree.first[node], tree.numbers[tree.kind[node]], 0.0
     for edge in range(tree.first[node + 1] - first):
         share = policy[tree.block[node] + edge * hands + hand]
@@ -134,8 +133,8 @@ def expected(tree: Tree, policy: Array, values: Array, node: int, hand: int) -> 
 def evaluate(
     tree: Tree, policy: Array, reach: Array, values: Array, seat: int, best: bool
 ) -> float:
-    """What a seat gets that answers a policy in the `best` way, or follows it; every node's part
-    stays in `values`, float64 (n, h).
+    """Return a seat's value against a policy, by its best response (`best`) or by the policy
+    itself; `values`, float64 (n, h), receives every node's value.
     """
     spread(tree, policy, reach)
     for node in range(len(tree.kind) - 1, -1, -1):
@@ -158,8 +157,8 @@ def evaluate(
 def find_losses(
     tree: Tree, policy: Array, reach: Array, values: Array, seat: int, losses: Array
 ) -> None:
-    """Write what a seat loses in each node with each hand by not playing best there, after
-    :func:`evaluate` of its best response: `losses`, float64 (n, h).
+    """Write a seat's loss in each node with each hand against its best response, after
+    :func:`evaluate` with `best`: `losses`, float64 (n, h).
     """
     for node in range(len(tree.kind)):
         if tree.kind[node] == seat:
@@ -172,14 +171,14 @@ def find_losses(
 
 
 class Judge:
-    """Judges policies for a tree.
+    """An exact evaluator of policies on a tree.
 
     Args:
-        tree: of a beginning.
+        tree: the tree of a beginning.
 
     Attributes:
         tree: as given.
-        reach, worth: float64 (n, N, h) and (n, h), scratch memory of walks.
+        reach, worth: float64 (n, N, h) and (n, h), scratch memory of traversals.
         payoff_range: the largest payoff of a seat less its smallest.
     """
 
@@ -190,20 +189,20 @@ class Judge:
         self.payoff_range = float(np.ptp(tree.payoff[tree.kind == LEAF], axis=0).max())
 
     def best_responses(self, policy: Policy) -> tuple[float, ...]:
-        """What each seat gets, in VP, with the best response to the others' part of a policy."""
+        """Return each seat's best-response value in VP against the others' part of a policy."""
         return self._values_of(policy, True)
 
     def values(self, policy: Policy) -> tuple[float, ...]:
-        """What each seat gets, in VP, where all follow a policy."""
+        """Return each seat's value in VP if all follow a policy."""
         return self._values_of(policy, False)
 
     def nash_conv(self, policy: Policy) -> float:
-        """What the seats could gain, together, by best responses, in VP; 0 in equilibrium."""
+        """Return the sum of the seats' gains by best responses in VP; 0 in equilibrium."""
         return sum(self.best_responses(policy)) - sum(self.values(policy))
 
     def losses(self, policy: Policy, seat: int) -> npt.NDArray[np.float64]:
-        """Where a seat loses what its best response would gain, float64 (n, h): in VP, for every
-        node and hand, weighted by how often it gets there. Their sum is what it would gain.
+        """Return a seat's losses against its best response in VP, float64 (n, h), for every node
+        and hand, weighted by reach probability. Their sum is the best response's gain.
         """
         evaluate(self.tree, policy, self.reach, self.worth, seat, True)
         losses = np.zeros_like(self.worth)
@@ -221,17 +220,16 @@ class Judge:
 
 
 class Loss(NamedTuple):
-    """A decision that isn't the best one.
+    """A suboptimal decision.
 
     Attributes:
-        seat: who decides.
-        after: what has happened since the beginning, in words.
-        black: values of the black cards that the seat was dealt.
-        played, share: of the actions that aren't the best, the one that is played most, and how
-            often.
+        seat: the deciding seat.
+        after: the events since the beginning, in words.
+        black: values of the black cards dealt to the seat.
+        played, share: the most frequent suboptimal action and its probability.
         better: the best action.
-        vp: what is lost there, weighted by how often the agent gets there. All losses of a seat
-            together are what its best response would win more.
+        vp: the loss weighted by reach probability. A seat's losses sum to the gain of its best
+            response.
     """
 
     seat: int
@@ -243,7 +241,7 @@ class Loss(NamedTuple):
     vp: float
 
     def text(self) -> str:
-        """The loss in a line."""
+        """Return the loss as a line of text."""
         after = f" after {', '.join(self.after)}" if self.after else ""
         black = " ".join(map(str, self.black)) or "no"
         return (
@@ -253,7 +251,7 @@ class Loss(NamedTuple):
 
 
 def largest_losses(beginning: Beginning, judge: Judge, policy: Policy, number: int) -> list[Loss]:
-    """The largest losses of a policy, all seats together, the largest first."""
+    """Return the largest losses of a policy over all seats, the largest first."""
     found = []
     for seat in range(len(beginning.hands)):
         losses = judge.losses(policy, seat)
@@ -290,7 +288,7 @@ def _loss(
 
 
 def path_to(tree: Tree, node: int) -> list[str]:
-    """What leads to a node, in words: whole bids where they are whole."""
+    """Return the events that lead to a node, in words; complete bids as one."""
     steps: list[tuple[int, int]] = []
     while node > 0:
         edge = int(np.flatnonzero(tree.child == node)[0])

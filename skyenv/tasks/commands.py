@@ -1,6 +1,4 @@
-"""The commands ``exploitability``, how much could be won against an agent in a bidding task, and
-``solve``, which finds equilibria.
-"""
+"""The commands ``exploitability`` (best responses to an agent) and ``solve`` (equilibria)."""
 
 from __future__ import annotations
 
@@ -25,26 +23,26 @@ from skyenv.tasks.equilibrium import Solver, solve
 from skyenv.tasks.responses import most_decisions, policy_of, seconds_for
 from skyenv.tasks.tree import Beginning
 
-# Losses that are printed.
+# Number of printed losses.
 LISTED = 5
 
 
 @dataclass(frozen=True)
 class ExploitabilityOptions(Options):
-    """What the command takes."""
+    """Options of ``exploitability``."""
 
-    agent: str = argument(f"who is exploited: {agents_help()}", metavar="AGENT")
+    agent: str = argument(f"agent to exploit: {agents_help()}", metavar="AGENT")
     task: str = option("alea-4", "the task", choices=OF_AUCTIONS)
-    positions: int = option(8, "so many of the task's beginnings, the first ones", low=1)
+    positions: int = option(8, "number of the task's positions, from the first", low=1)
     samples: int = option(
-        32, "random numbers at which every decision is asked; 1: the agent uses none", low=1
+        32, "random numbers per decision; 1 suffices for deterministic agents", low=1
     )
     json: Path | None = common("json")
-    resume: bool = option(False, "go on with what --json FILE has")
+    resume: bool = option(False, "resume from the figures in --json FILE")
 
 
 def measure(agent: Agent, name: str, samples: int) -> dict[str, Any]:
-    """How much best responses win against an agent from one beginning on: a row of the table."""
+    """Return the exploitability of an agent from one beginning: a row of the table."""
     beginning = Beginning(name)
     judge, policy = Judge(beginning.tree), _asked(agent, beginning, samples)
     responses, values = judge.best_responses(policy), judge.values(policy)
@@ -62,7 +60,7 @@ def measure(agent: Agent, name: str, samples: int) -> dict[str, Any]:
 
 
 def _asked(agent: Agent, beginning: Beginning, samples: int) -> Policy:
-    """What the agent does; a bar shows how much of it is known."""
+    """Return the agent's policy; a bar shows the progress."""
     most = most_decisions(beginning)
     seconds = seconds_for(agent, beginning, samples)
     print(
@@ -78,7 +76,7 @@ def _asked(agent: Agent, beginning: Beginning, samples: int) -> Policy:
 
 
 def measure_exploitability(options: ExploitabilityOptions) -> None:
-    """Run the command."""
+    """Run ``exploitability``."""
     agent = make_agent(options.agent)
     told = {
         "agent": options.agent,
@@ -97,10 +95,10 @@ def measure_exploitability(options: ExploitabilityOptions) -> None:
 
 
 def _rows_so_far(options: ExploitabilityOptions, told: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The rows that an interrupted run of the same command has written.
+    """Return the rows written by an interrupted run of the same command.
 
     Raises:
-        CheckpointError: the file is of another command.
+        CheckpointError: the file belongs to another command.
     """
     if options.json is None:
         return []
@@ -115,7 +113,7 @@ def _rows_so_far(options: ExploitabilityOptions, told: Mapping[str, Any]) -> lis
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """The rows and their mean, with its 95 % interval, in columns."""
+    """Return the rows and their mean with its 95 % interval, in columns."""
     lines = [["position", "nodes", "NashConv, VP", "of the payoffs' range"]]
     lines += [
         [row["position"], f"{row['nodes']:,}", f"{row['nash_conv']:.3f}", f"{row['share']:.1%}"]
@@ -126,7 +124,7 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 
 def loss_lines(rows: list[dict[str, Any]]) -> str:
-    """Where most is lost, a line for each decision."""
+    """Return the largest losses, a line for each decision."""
     losses = [(row["position"], Loss(**loss)) for row in rows for loss in row["losses"]]
     losses.sort(key=lambda found: -found[1].vp)
     return "\n".join(f"{position}, {loss.text()}" for position, loss in losses[:LISTED])
@@ -137,21 +135,19 @@ def loss_lines(rows: list[dict[str, Any]]) -> str:
 
 @dataclass(frozen=True)
 class SolveOptions(Options):
-    """What the command takes."""
+    """Options of ``solve``."""
 
     task: str = option("duel-4", "a task with two seats", choices=OF_AUCTIONS)
-    positions: int = option(8, "so many of the task's beginnings, the first ones", low=1)
+    positions: int = option(8, "number of the task's positions, from the first", low=1)
     share: float = option(
-        0.001, "until NashConv is at most this share of the payoffs' range", above=True, high=1
+        0.001, "stop once NashConv is at most this share of the payoffs' range", above=True, high=1
     )
-    iterations: int = option(100_000, "… or after so many iterations", low=1)
-    out: Path | None = option(
-        None, "folder in which strategies are kept, and from which they are improved"
-    )
+    iterations: int = option(100_000, "most iterations", low=1)
+    out: Path | None = option(None, "folder of strategies; stored ones are improved further")
 
 
 def solve_task(options: SolveOptions) -> None:
-    """Run the command."""
+    """Run ``solve``."""
     lines = [["position", "nodes", "iterations", "NashConv", "of the range", "value", "seconds"]]
     number = min(options.positions, len(beginnings(options.task)))
     if options.out is not None:
@@ -164,7 +160,7 @@ def solve_task(options: SolveOptions) -> None:
 
 
 def _solve_one(name: str, options: SolveOptions) -> list[str]:
-    """Solve a beginning; its row. Whatever ends it, what has been reached is kept."""
+    """Solve a beginning and return its row; an interrupted solution is stored, too."""
     begun, tree = time.process_time(), Beginning(name).tree
     solver = Solver(tree)
     file = None if options.out is None else options.out / f"{name.replace('/', '-')}.npz"

@@ -26,14 +26,14 @@ from skyenv.tasks.best_response import (
 )
 from skyenv.tasks.tree import CHANCE, LEAF, Tree
 
-# Iterations that nothing interrupts.
+# Iterations between checks for Ctrl-C.
 AT_ONCE: Final = 16
 
 
 @rule
 def match_regrets_of(tree: Tree, regrets: Array, policy: Array, node: int, hand: int) -> None:
-    """Write the policy of a hand in proportion to its positive regrets, all legal edges alike where
-    there are none.
+    """Write a hand's policy by regret matching: proportional to positive regrets, uniform over
+    legal edges if there are none.
     """
     edges = tree.first[node + 1] - tree.first[node]
     hands, block = tree.numbers[tree.kind[node]], tree.block[node]
@@ -51,7 +51,7 @@ def match_regrets_of(tree: Tree, regrets: Array, policy: Array, node: int, hand:
 
 @rule
 def match_regrets(tree: Tree, regrets: Array, policy: Array, node: int) -> None:
-    """Write the policy of all hands of a node."""
+    """Write the policy of all hands of a node by regret matching."""
     for hand in range(tree.numbers[tree.kind[node]]):
         match_regrets_of(tree, regrets, policy, node, hand)
 
@@ -60,8 +60,10 @@ def match_regrets(tree: Tree, regrets: Array, policy: Array, node: int) -> None:
 def learn(
     tree: Tree, reach: Array, values: Array, policy: Array, sums: Array, node: int, weight: float
 ) -> None:
-    """CFR+ in a node: what it is worth by the policy; regrets grow by what each edge is worth more,
-    and stay at 0 or more; the policy joins the average, `sums` being (regrets, weighted policies).
+    """Update a node by CFR+ and write its value under the policy.
+
+    Regrets grow by each edge's advantage and are clipped at 0; the policy is added to the average.
+    `sums` is (regrets, weighted policies).
     """
     first, block, entry = tree.first[node], tree.block[node], tree.first_legal[node]
     seat = tree.kind[node]
@@ -81,7 +83,7 @@ def learn(
 def iterate(
     tree: Tree, policy: Array, sums: Array, reach: Array, values: Array, begin: int, end: int
 ) -> None:
-    """Iterations `begin` to `end` − 1 of CFR+, the seats in turns."""
+    """Run iterations `begin` to `end` − 1 of CFR+, alternating seats."""
     for number in range(begin, end):
         for seat in range(2):
             for node in range(len(tree.kind)):
@@ -106,13 +108,13 @@ def average(tree: Tree, sums: Array, policy: Array) -> None:
 
 
 class Solution(NamedTuple):
-    """How far a task's beginning is solved.
+    """An approximate equilibrium of a task's beginning.
 
     Attributes:
-        policy: of both seats.
-        iterations: of CFR+ so far.
-        responses: what seats 0 and 1 get in VP with the best responses to it. Seat 0's value in
-            equilibrium lies between the first and the negative of the second.
+        policy: the policy of both seats.
+        iterations: CFR+ iterations so far.
+        responses: best-response values of seats 0 and 1 in VP. Seat 0's equilibrium value lies
+            between the negative of the second and the first.
         payoff_range: the largest payoff less the smallest.
     """
 
@@ -123,33 +125,33 @@ class Solution(NamedTuple):
 
     @property
     def nash_conv(self) -> float:
-        """What both seats could gain together by best responses, in VP; 0 in equilibrium."""
+        """Return the sum of both seats' gains by best responses in VP; 0 in equilibrium."""
         return sum(self.responses)
 
 
 class Solver:
-    """CFR+ on a tree of two seats.
+    """A CFR+ solver for a tree with two seats.
 
     Args:
-        tree: of a beginning.
+        tree: the tree of a beginning.
 
     Attributes:
-        iterations: how many are done.
+        iterations: completed iterations.
 
     Raises:
-        OptionError: the tree has more seats.
+        OptionError: the tree has more than two seats.
     """
 
     def __init__(self, tree: Tree) -> None:
         if tree.payoff.shape[1] != 2:
-            raise OptionError(f"equilibria are of two seats, not of {tree.payoff.shape[1]}")
+            raise OptionError(f"solving needs a task with two seats, not {tree.payoff.shape[1]}")
         self.tree, self.iterations = tree, 0
         self._judge = Judge(tree)
         self._policy = np.zeros(tree.block[-1])
         self._sums = np.zeros((2, tree.block[-1]))
 
     def run(self, iterations: int) -> None:
-        """So many iterations more; Ctrl-C ends between two of them."""
+        """Run further iterations; Ctrl-C stops between two of them."""
         judge, end = self._judge, self.iterations + iterations
         while self.iterations < end:
             until = min(self.iterations + AT_ONCE, end)
@@ -157,17 +159,17 @@ class Solver:
             iterate(judge.tree, self._policy, self._sums, judge.reach, judge.worth, begin, until)
 
     def solution(self) -> Solution:
-        """What the iterations have come to."""
+        """Return the average policy so far and its best responses."""
         policy = np.zeros_like(self._policy)
         average(self.tree, self._sums, policy)
         responses = self._judge.best_responses(policy)
         return Solution(policy, self.iterations, responses, self._judge.payoff_range)
 
     def save(self, file: Path) -> None:
-        """Write how far it has come, for :meth:`load`.
+        """Save the solver's state for :meth:`load`.
 
         Raises:
-            OSError: it can't be written.
+            OSError: the file can't be written.
         """
         with writing(file) as stream:
             np.savez_compressed(
@@ -175,25 +177,25 @@ class Solver:
             )
 
     def load(self, file: Path) -> None:
-        """Go on from what :meth:`save` wrote.
+        """Load a state saved by :meth:`save`.
 
         Raises:
-            CheckpointError: it is damaged, or belongs to another tree.
-            OSError: it can't be read.
+            CheckpointError: the file is damaged, or belongs to another tree.
+            OSError: the file can't be read.
         """
         try:
             with file.open("rb") as stream, np.load(stream) as saved:
                 tree, sums = saved["tree"], saved["sums"]
                 iterations = int(saved["iterations"])
         except Exception as error:  # NumPy, zipfile and zlib raise many kinds for damaged files
-            raise CheckpointError(f"{file} is no saved solution: {error}") from error
+            raise CheckpointError(f"{file} is not a saved solution: {error}") from error
         if str(tree) != digest_of(self.tree) or sums.shape != self._sums.shape:
-            raise CheckpointError(f"{file} is the solution of another beginning, or of other rules")
+            raise CheckpointError(f"{file} is a solution of another beginning or variant")
         self.iterations, self._sums[:] = iterations, sums
 
 
 def digest_of(tree: Tree) -> str:
-    """The SHA-256 of a tree, in hexadecimal."""
+    """Return the SHA-256 of a tree in hexadecimal."""
     digest = hashlib.sha256()
     for part in (tree.kind, tree.child, tree.action, tree.payoff, tree.deals, tree.legal):
         digest.update(part.tobytes())
@@ -201,11 +203,11 @@ def digest_of(tree: Tree) -> str:
 
 
 def solve(solver: Solver, share: float, most: int = 100_000) -> Iterator[Solution]:
-    """Go on from where a solver stands until NashConv is at most a share of the payoffs' range, or
-    `most` iterations are done.
+    """Continue a solver until NashConv is at most a share of the payoffs' range, or for `most`
+    iterations in all.
 
     Yields:
-        What has been reached after 16 iterations, 32, 64 and so on.
+        The solution after 16 iterations, 32, 64 and so on.
     """
     while True:
         solver.run(min(max(solver.iterations, AT_ONCE), most - solver.iterations))

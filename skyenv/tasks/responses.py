@@ -1,9 +1,8 @@
-"""What an agent does in a task, asked decision by decision, and how much a best response wins
-against it.
+"""Agents' policies in a task, measured by querying every reachable decision.
 
-An agent's policy is what it does, not what it says of itself: it is asked at evenly spaced random
-numbers, each of which stands for an equal share of its choices. A decision that its own earlier
-choices never lead to isn't asked.
+A policy is measured by an agent's actions, not by the probabilities that it reports. Each decision
+is queried at evenly spaced random numbers, which have equal weights. Decisions that the agent's own
+earlier choices never reach are skipped.
 """
 
 from __future__ import annotations
@@ -25,20 +24,20 @@ from skyenv.rules.components import BLACK
 from skyenv.tasks.best_response import Policy, spread_level
 from skyenv.tasks.tree import CHANCE, MOST_SEATS, Beginning
 
-# Decisions that an agent is asked at once.
+# Decisions in one batch.
 ROWS: Final = 4096
-# Nodes by which the time is estimated.
+# Nodes for the estimate of time.
 TRIED: Final = 32
 
 
 @dataclass(frozen=True)
 class Questions:
-    """Decisions to ask: nodes and hands of the seat to act.
+    """A batch of decisions to query: nodes and hands of the seat to act.
 
     Attributes:
         node, hand: int64 (q,).
         states: GAME_DTYPE (q,), positions in which that seat holds the hand, and the others any
-            that fit.
+            consistent ones.
     """
 
     node: Int64
@@ -47,7 +46,7 @@ class Questions:
 
 
 def depths_of(beginning: Beginning) -> Int64:
-    """How many edges lead to each node, int64 (n,)."""
+    """Return the depth of each node in edges, int64 (n,)."""
     tree = beginning.tree
     depths = np.zeros(len(tree.kind), np.int64)
     parents = np.repeat(np.arange(len(tree.kind)), np.diff(tree.first))
@@ -57,8 +56,8 @@ def depths_of(beginning: Beginning) -> Int64:
 
 
 def most_decisions(beginning: Beginning) -> Int64:
-    """How many decisions there are at each depth, one for every hand with a choice, int64 (d,): an
-    agent isn't asked more.
+    """Return the most decisions to query at each depth, int64 (d,): one for every hand with a
+    choice.
     """
     tree = beginning.tree
     depths = depths_of(beginning)
@@ -68,7 +67,7 @@ def most_decisions(beginning: Beginning) -> Int64:
 
 
 def seconds_for(agent: Agent, beginning: Beginning, samples: int) -> float:
-    """How long it takes, at most, to ask an agent everything: by a few decisions of the tree."""
+    """Return an upper estimate of the query time in seconds, by a few decisions of the tree."""
     tree = beginning.tree
     deciding = np.flatnonzero(tree.kind < CHANCE)
     reach = np.zeros((*tree.payoff.shape, tree.numbers.max()))
@@ -82,13 +81,13 @@ def seconds_for(agent: Agent, beginning: Beginning, samples: int) -> float:
 
 
 def questions(beginning: Beginning, nodes: Int64, reach: Any, last: bool = False) -> Questions:
-    """The decisions to ask an agent in some nodes of one depth.
+    """Return the decisions to query in some nodes of one depth.
 
     Args:
         beginning: of the task.
         nodes: int64 (k,), ascending.
-        reach: float64 (n, N, h), with which probability its own choices lead there.
-        last: which of the others' hands that fit are taken; an agent can't tell.
+        reach: float64 (n, N, h), reach probabilities by the agent's own choices.
+        last: which consistent hands the others get, the last or first; agents can't see them.
     """
     tree = beginning.tree
     wanted = np.zeros(len(tree.kind), np.bool_)
@@ -108,7 +107,7 @@ def questions(beginning: Beginning, nodes: Int64, reach: Any, last: bool = False
         possible = deal_others(beginning, seat, asked, held[row], chances, last)
         hidden = asked["hand"] - asked["known"]
         asked["face_down"] = asked["unlocated"] - hidden.sum(axis=1)
-        asked["random"] = 1  # no stream stands still; nothing is drawn from it
+        asked["random"] = 1  # a valid state of the generator, which stays unused
         parts.append((nodes[row[possible]], hand[possible], asked[possible]))
     node, hands, found = (np.concatenate(part) for part in zip(*parts, strict=True))
     return Questions(node, hands, found)
@@ -122,18 +121,18 @@ def deal_others(
     chances: Floats,
     last: bool,
 ) -> npt.NDArray[np.bool_]:
-    """Give the other seats hands that fit what they have shown.
+    """Give the other seats hands consistent with the cards that they have shown.
 
     Args:
         beginning: of the task.
-        seat: whose hand stays.
+        seat: the seat whose hand stays.
         states: GAME_DTYPE (q,), written in place.
-        held: int64 (q, N), the hands that all hold.
+        held: int64 (q, N), the hands of all seats.
         chances: float64 (q, h, h), the probabilities of the others' hands.
-        last: whether the last that fit are taken, or the first.
+        last: whether to take the last consistent hands or the first.
 
     Returns:
-        bool (q,): whether there are any.
+        bool (q,): whether consistent hands exist.
     """
     others = [other for other in range(MOST_SEATS) if other != seat]
     deals = np.indices(beginning.tree.numbers[others]).reshape(len(others), -1)
@@ -152,7 +151,7 @@ def deal_others(
 
 
 def ask(agent: Agent, asked: Questions, samples: int) -> Int64:
-    """The agent's actions, int64 (samples, q), at evenly spaced random numbers."""
+    """Return the agent's actions, int64 (samples, q), at evenly spaced random numbers."""
     actions = np.zeros((samples, len(asked.node)), np.int64)
     numbers = (np.arange(samples) + 0.5) / samples
     for first in range(0, len(asked.node), ROWS):
@@ -165,16 +164,15 @@ def ask(agent: Agent, asked: Questions, samples: int) -> Int64:
 
 
 def policy_of(agent: Agent, beginning: Beginning, samples: int = 32) -> Iterator[Policy]:
-    """What an agent does from a beginning on, in all seats: the policy as far as it is known after
-    each depth of the tree; the last one is whole.
+    """Measure an agent's policy in all seats; yield it after each depth, the last one complete.
 
     Args:
-        agent: to be asked.
+        agent: the agent.
         beginning: of a task.
-        samples: random numbers for every decision; 1 is enough for agents that don't use them.
+        samples: random numbers per decision; 1 suffices for deterministic agents.
 
     Raises:
-        AgentError: the agent doesn't answer with legal actions.
+        AgentError: the agent returned illegal actions.
     """
     tree = beginning.tree
     policy = np.zeros(tree.block[-1])
@@ -192,7 +190,7 @@ def policy_of(agent: Agent, beginning: Beginning, samples: int = 32) -> Iterator
 
 
 def note_answers(beginning: Beginning, asked: Questions, actions: Int64, policy: Policy) -> None:
-    """Write the shares of the answers into a policy."""
+    """Write the frequencies of the answers into a policy."""
     tree = beginning.tree
     hands = tree.numbers[tree.kind[asked.node]]
     first, end = tree.first[asked.node], tree.first[asked.node + 1]

@@ -1,9 +1,9 @@
-"""The tree of a task's beginning, made by the engine's own `legal` and `apply`.
+"""The game tree of a task's beginning, built with the engine's `legal` and `apply`.
 
-All actions are public; the only secrets are the black cards in the hands. So a node is a public
-position, and what depends on a hand (which actions are legal) stands beside it for every hand that
-a seat can have been dealt. Deals hang together, and Alea's cards with them: the tree has their
-joint probabilities as matrices, one for the deals and one for every set of cards that she turns up.
+All actions are public; the only hidden information is the black cards in the hands. A node is
+therefore a public position. Legal actions, which depend on the hand, are stored for every possible
+hand of the seat to act. Deals and Alea's cards are correlated, so the tree has their joint
+probabilities: one array for the deals and one for every set of cards that she turns up.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from skyenv.rules.state import (
     new_records,
 )
 
-CHANCE: Final = 4  # kinds of nodes beside the seats 0 to 3: Alea turns up cards
-LEAF: Final = 5  # … and the end
-DEEPEST: Final = 120  # actions one after the other
+CHANCE: Final = 4  # kind of a node besides the seats 0 to 3: Alea turns up cards
+LEAF: Final = 5  # kind of a node: the end
+DEEPEST: Final = 120  # most actions from the root to a leaf
 MOST_CHOICES: Final = 32  # actions of a node, over all hands
 MOST_SEATS: Final = 3
 SMALLEST_PAYOFF: Final = 2  # decimal places of payoffs: they are multiples of CARD_VP / 2
@@ -52,15 +52,14 @@ class Tree(NamedTuple):
         first: int64 (n + 1,), where each node's edges begin.
         child: int32 (e,), the node that an edge leads to.
         action: int16 (e,), the action of an edge; of CHANCE the set of cards.
-        payoff: float64 (n, N), what the seats have been paid up to a node.
+        payoff: float64 (n, N), the seats' payoffs up to a node.
         cards: int8 (n,), the set of cards that Alea has turned up; NONE: none yet.
-        numbers: int64 (3,), how many black hands each seat can be dealt; 1 of a third that isn't
-            there.
+        numbers: int64 (3,), number of possible black hands of each seat; 1 for a missing third
+            seat.
         joint: float64 (N, 1 + sets, own, first other, second other), the probabilities of the deals
             from the view of each seat; in row 1 + i, of a deal and Alea's set i together. Where a
             seat has fewer hands the rest is 0; with two seats there is one second other.
-        legal: for every node and each hand of the seat to act a bit for each edge, int64, in the
-            order of nodes.
+        legal: int64, in the order of nodes: for each hand of the seat to act, one bit per edge.
         first_legal: int64 (n + 1,), where a node's part of `legal` begins.
         block: int64 (n + 1,), where a node's part of a policy begins: for each edge a number for
             each hand of the seat to act.
@@ -80,20 +79,20 @@ class Tree(NamedTuple):
 
     @property
     def deals(self) -> Floats:
-        """`joint` without a view, float64 (1 + sets, h₀, h₁, h₂)."""
+        """Return `joint` indexed by seat, float64 (1 + sets, h₀, h₁, h₂)."""
         own, first, second = self.numbers
         return np.ascontiguousarray(self.joint[0, :, :own, :first, :second])
 
 
 def hands_of(number: int, stock: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
-    """All hands of so many cards, int8 (h, 3): how many of each value, from a `stock` (3,)."""
+    """Return all hands of `number` cards from a `stock` (3,), int8 (h, 3): counts by value."""
     some = product(*(range(min(number, int(most)) + 1) for most in stock))
     return np.array([hand for hand in some if sum(hand) == number], np.int8)
 
 
 def _alea_sets() -> dict[tuple[int, ...], list[tuple[int, ...]]]:
-    """ALEA-2: the sets of cards that she can turn up, how many of each value, and the orders in
-    which they come: until a value appears for the second time.
+    """Return the sets of cards that Alea can turn up (ALEA-2), as counts by value, with their
+    orders. She stops when a value appears for the second time.
     """
     sets: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
     for length in range(2, NUM_RANKS + 2):
@@ -114,12 +113,12 @@ ALEA_ORDERS: Final = np.array(
 
 
 def joint_probabilities(hands: tuple[npt.NDArray[np.int8], ...], stock: npt.NDArray[Any]) -> Floats:
-    """The probability of every deal, and of every deal with each of Alea's sets; see
-    :class:`Tree`.
+    """Return the probability of every deal, alone and with each of Alea's sets; see
+    :attr:`Tree.deals`.
 
     Args:
-        hands: of every seat.
-        stock: int (3,), the cards that nobody can locate, of each value.
+        hands: the possible hands of every seat.
+        stock: int (3,), the unlocated cards by value.
     """
     players, most = len(hands), max(map(len, hands))
     last = most if players == MOST_SEATS else 1
@@ -141,7 +140,7 @@ def joint_probabilities(hands: tuple[npt.NDArray[np.int8], ...], stock: npt.NDAr
 
 
 def _chance_of(order: tuple[int, ...], stock: npt.NDArray[np.int64]) -> float:
-    """The probability that cards come up in an order."""
+    """Return the probability that cards are turned up in an order."""
     left, probability = stock.tolist(), 1.0
     for rank in order:
         probability *= left[rank] / max(sum(left), 1)
@@ -154,8 +153,8 @@ def _chance_of(order: tuple[int, ...], stock: npt.NDArray[np.int64]) -> float:
 
 @rule
 def give(game: GameRecord, seat: int, hands: Array, held: int, wanted: int) -> bool:
-    """Let a seat have been dealt another hand than the one that it holds; False, and nothing has
-    changed, if what it has shown forbids that.
+    """Replace the hand that a seat was dealt; return False, without a change, if the cards that it
+    has shown contradict it.
     """
     for rank in range(NUM_RANKS):
         left = int(game.hand[seat, BLACK, rank]) + int(hands[wanted, rank]) - int(hands[held, rank])
@@ -171,17 +170,17 @@ FRAME_DTYPE: Final = np.dtype(
         ("node", np.int64),
         ("edge", np.int64),  # its first one
         ("choices", np.int64),  # how many edges it has
-        ("taken", np.int64),  # … and how many have been followed
+        ("taken", np.int64),  # how many edges have been followed
         ("actions", np.int64, (MOST_CHOICES,)),  # of the edges
-        ("givers", np.int64, (MOST_CHOICES,)),  # a hand for which each is legal
+        ("givers", np.int64, (MOST_CHOICES,)),  # a hand for which each edge is legal
         ("held", np.int64, (MOST_SEATS,)),  # the hand that each seat has been dealt there
         ("pending", np.int64),  # the action that waits for Alea's cards; NONE: none
         ("cards", np.int64),  # the set that she has turned up, or NONE
-        ("paid", np.float64, (MOST_SEATS,)),  # what the seats have been paid so far
+        ("paid", np.float64, (MOST_SEATS,)),  # the seats' payoffs so far
     ],
     align=True,
 )
-"""Where a walk is at a depth."""
+"""The state of a traversal at one depth."""
 
 
 class FrameRecord(Record):
@@ -189,13 +188,13 @@ class FrameRecord(Record):
 
 
 class Walk(NamedTuple):
-    """Where a depth-first walk is.
+    """The state of a depth-first traversal.
 
     Attributes:
         frames: FRAME_DTYPE (d,), one for each depth.
         masks: int8 (h, 103), the legal actions of the seat to act with each hand.
         counts: int64 (3,), nodes, edges and entries of `legal` so far.
-        kept: int64 (k, N), the hands held in positions that are kept.
+        kept: int64 (k, N), the hands held in stored positions.
     """
 
     frames: Any
@@ -208,7 +207,7 @@ class Walk(NamedTuple):
 def note_choices(
     game: GameRecord, frame: FrameRecord, masks: Array, hands: Array, number: int
 ) -> None:
-    """Write the actions that are legal for any hand of the seat to act, and which for which."""
+    """Write the actions legal for any hand of the seat to act, and the legal actions by hand."""
     seat = int(game.seat)
     held = frame.held[seat]
     for action in range(NUM_ACTIONS):
@@ -232,7 +231,7 @@ def note_choices(
 
 @rule
 def visit(game: GameRecord, tree: Tree, walk: Walk, hands: Array, depth: int) -> None:
-    """Make the node of the position at a depth; without room in the tree only count."""
+    """Create the node of the position at a depth; only count if the tree has no room."""
     node, edge, entry = walk.counts[0], walk.counts[1], walk.counts[2]
     frame, kind, entries = walk.frames[depth], int(game.seat), 0
     if game.phase == PHASE_OVER:
@@ -265,7 +264,7 @@ def visit(game: GameRecord, tree: Tree, walk: Walk, hands: Array, depth: int) ->
 
 @rule
 def turn_up(batch: Batch, depth: int, number: int) -> None:
-    """Let Alea turn up one of her sets in what is played next at a depth."""
+    """Make Alea turn up one of her sets in the next action at a depth."""
     log, game = batch.log[0], batch.state[depth]
     for rank in range(NUM_RANKS):
         game.face_down[BLACK, rank] = NUM_RANKS  # enough for every set: nodes count no stacks
@@ -278,7 +277,7 @@ def turn_up(batch: Batch, depth: int, number: int) -> None:
 
 @rule
 def follow(batch: Batch, tree: Tree, walk: Walk, hands: Array, depth: int) -> None:
-    """Follow the next edge of the node at a depth: the position after it is the next depth's."""
+    """Follow the next edge of the node at a depth and write the position of the next depth."""
     before, below = walk.frames[depth], depth + 1
     choice = before.taken
     before.taken += 1
@@ -307,11 +306,10 @@ def follow(batch: Batch, tree: Tree, walk: Walk, hands: Array, depth: int) -> No
 
 @entry_point("the tree of a task")
 def grow(batch: Batch, tree: Tree, walk: Walk, hands: Array, wanted: Array) -> None:
-    """Walk through the tree from the position in row 0, depth first, and write it where there is
-    room.
+    """Traverse the tree depth first from the position in row 0; write it if the tree has room.
 
-    The positions of nodes that are `wanted`, bool (n,) or (0,), are kept: in the order of nodes
-    they are written to the rows of `batch.finished`, and the hands held there to `walk.kept`.
+    The positions of `wanted` nodes, bool (n,) or (0,), are written to the rows of `batch.finished`
+    in the order of nodes, and the hands held there to `walk.kept`.
     """
     depth, kept = 0, 0
     visit(batch.state[0], tree, walk, hands, 0)
@@ -331,15 +329,15 @@ def grow(batch: Batch, tree: Tree, walk: Walk, hands: Array, wanted: Array) -> N
 
 
 class Beginning:
-    """A task's beginning, and the walk through its tree.
+    """A task's beginning and its tree.
 
     Args:
         name: such as "alea-4/0".
 
     Attributes:
         name: as given.
-        hands: for every seat the black hands that it can be dealt, int8 (h, 3).
-        tree: its tree.
+        hands: the possible black hands of every seat, int8 (h, 3).
+        tree: the game tree.
 
     Raises:
         OptionError: there is no such beginning.
@@ -348,7 +346,7 @@ class Beginning:
     def __init__(self, name: str) -> None:
         first = beginnings(name)
         if len(first) != 1:
-            raise OptionError(f"task {name} has {len(first)} beginnings; take one, as {name}/0")
+            raise OptionError(f"task {name} has {len(first)} beginnings; name one, as {name}/0")
         self.name, self._first = name, first
         players, stock = int(first["num_players"][0]), first["unlocated"][0, BLACK]
         dealt = first["unknown"][0, :players, BLACK]
@@ -367,9 +365,7 @@ class Beginning:
     def _walk(
         self, tree: Tree, wanted: npt.NDArray[np.bool_] | None = None
     ) -> tuple[npt.NDArray[np.void], Walk]:
-        """Walk through a tree; return the positions that are wanted, GAME_DTYPE (k,), and the
-        walk.
-        """
+        """Traverse a tree; return the wanted positions, GAME_DTYPE (k,), and the traversal."""
         wanted = np.zeros(0, np.bool_) if wanted is None else wanted
         players, most, _ = self._padded.shape
         number = int(wanted.sum())
@@ -392,14 +388,14 @@ class Beginning:
     def positions(
         self, wanted: npt.NDArray[np.bool_]
     ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
-        """The positions of some nodes.
+        """Return the positions of some nodes.
 
         Args:
             wanted: bool (n,), for every node of the tree.
 
         Returns:
             GAME_DTYPE (k,), in the order of nodes, and the index of the hand that every seat holds
-            there, int64 (k, N): any that fits what it has shown.
+            there, int64 (k, N): any consistent one.
         """
         positions, walk = self._walk(self.tree, wanted)
         return positions, walk.kept

@@ -76,7 +76,7 @@ def test_ctrl_c_ends_an_evaluation_and_keeps_what_is_finished(
     printed = capsys.readouterr()
     before = "" if games else " before the first paired seed was finished"
     assert printed.err == f"evaluate: error: interrupted{before}\n"
-    assert ("* interrupted; " in printed.out) == bool(games)
+    assert ("* interrupted: " in printed.out) == bool(games)
     for result in json.loads((tmp_path / "f").read_text())[:2] if games else ():
         assert 0 < result["paired_seeds"] < 60
         assert result["games"] == 2 * result["paired_seeds"]

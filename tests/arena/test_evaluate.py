@@ -28,7 +28,7 @@ def test_summary_by_hand() -> None:
     assert (result.decisions, result.truncated) == (25, 0.25)
     assert table([result]).splitlines()[2].split()[:5] == ["a", "b", "2", "front", "2*"]
     assert table([result]).endswith(
-        "\n* interrupted; paired seeds are missing, long ones above all"
+        "\n* interrupted: paired seeds are missing, long games above all"
     )
 
 

@@ -79,7 +79,7 @@ def test_a_checkpoint_that_is_another_where_it_plays(tmp_path: Path) -> None:
     assert play_task(wanted, task)
     shutil.copy(other, path)
     agent_of.cache_clear()  # as in another process
-    with pytest.raises(AgentError, match=r"on .* isn't the file that the games were begun with"):
+    with pytest.raises(AgentError, match=r"on .* differs from the file with which the games began"):
         play_task(wanted, task)
 
 

@@ -57,7 +57,7 @@ def test_records(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     ("old", "new", "told"),
     [
         ('"mean": 1', '"mean": 2', "its checksum is not that of its content"),
-        ('"format": 5', '"format": 4', "its format is 4, not 5; the command that made it"),
+        ('"format": 5', '"format": 4', "format 4 instead of 5; run the command that made it"),
         ('"agents"', '"agent"', "checksum"),
     ],
     ids=["a rating was edited", "an earlier version wrote it", "a key was mistyped"],
@@ -66,7 +66,8 @@ def test_ladders(old: str, new: str, told: str, tmp_path: Path) -> None:
     path, content = tmp_path / "ladder.json", ladder.path_of(2, "front").read_text()
     assert old in content
     path.write_text(content.replace(old, new, 1))
-    with pytest.raises(CheckpointError, match=rf"ladder\.json is no ladder, or damaged: .*{told}"):
+    message = rf"ladder\.json is not a ladder, or is damaged: .*{told}"
+    with pytest.raises(CheckpointError, match=message):
         ladder.read(path)
 
 

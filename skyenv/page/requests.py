@@ -1,4 +1,4 @@
-"""What a request says, read and checked: who asks, what was sent, numbers in addresses."""
+"""Reading and checking of requests: the browser, the body, numbers in the URL."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from skyenv.page.storage import Link
 
 COOKIE_SECONDS: Final = 365 * 24 * 3600
 MOST_JSON: Final = 4096
-"""Bytes of a request that isn't a record."""
+"""Largest request body, except for records, in bytes."""
 PATIENCE: Final = 5.0
-"""Seconds that a request's body may take to come in …"""
+"""Seconds within which a request body must arrive …"""
 RATE: Final = 65_536
-"""… and bytes of its limit that give it a second more."""
+"""… plus one second per this many bytes of its limit."""
 LOOK: Final = 0.1
-"""Seconds between looks whether a browser that waits is still there."""
+"""Seconds between checks whether a waiting client is still connected."""
 STATIC: Final = Path(str(files("skyenv.page"))) / "static"
 Handler = Callable[[Request], Awaitable[Response]]
 Answer = TypeVar("Answer")
@@ -38,14 +38,14 @@ _Values = ParamSpec("_Values")
 
 
 def html(request: HTTPConnection, name: str, status: int = 200, **texts: str) -> Response:
-    """A page; its addresses, written from the server's root, become relative to the request's, so
-    that a reverse proxy may serve it below a path.
+    """Return an HTML page. Its root-relative URLs become relative to the request's, so that a
+    reverse proxy may serve it below a path.
 
     Args:
-        request: what is answered.
+        request: the request.
         name: the page's file.
         status: the HTTP status.
-        texts: what takes the place of ``{name}`` in the file.
+        texts: replacements for ``{name}`` in the file.
     """
     text = (STATIC / name).read_text(encoding="utf-8")
     for place, words in texts.items():
@@ -56,8 +56,8 @@ def html(request: HTTPConnection, name: str, status: int = 200, **texts: str) ->
 
 
 def refusal(request: HTTPConnection, message: str, status: int, **told: object) -> Response:
-    """The answer to a request that is refused: a line that says why, and what else the page's
-    scripts may need to know; a page, if a browser asks for one.
+    """Return the answer to a refused request: a message and further fields as JSON, or an HTML
+    page if the client asks for one.
     """
     is_page = not request.url.path.startswith(("/api/", "/static/"))
     if not (is_page and "text/html" in request.headers.get("accept", "")):
@@ -68,21 +68,21 @@ def refusal(request: HTTPConnection, message: str, status: int, **told: object) 
 
 
 def name_of(connection: HTTPConnection) -> str | None:
-    """The browser's own unguessable name; None: it tells none that this server has given it."""
+    """Return the browser's name from its signed cookie; None if there is no valid one."""
     browsers: Browsers = connection.app.state.browsers
     return browsers.name(connection.cookies.get(COOKIE, ""))
 
 
 def known(request: Request) -> str:
-    """The browser's own unguessable name; a new one if it has none yet."""
+    """Return the browser's name; a new one if it has none yet."""
     return name_of(request) or new_token()
 
 
 def browser_of(connection: HTTPConnection) -> str:
-    """The browser's own unguessable name.
+    """Return the browser's name.
 
     Raises:
-        PageError: it has none yet: it has opened no page.
+        PageError: it has none, as it has opened no page.
     """
     if name := name_of(connection):
         return name
@@ -90,12 +90,12 @@ def browser_of(connection: HTTPConnection) -> str:
 
 
 def made(link: Link) -> Response:
-    """The answer that leads to a game that was made."""
+    """Return the answer with the URL of a new game."""
     return JSONResponse({"page": f"/seat/{link.token}"}, 201)
 
 
 def page(name: str) -> Handler:
-    """A page that is the same for all; it gives a browser its name."""
+    """Return the handler of a static page, which also gives the browser its name."""
 
     async def page(request: Request) -> Response:
         return remembered(request, html(request, name), known(request))
@@ -104,12 +104,12 @@ def page(name: str) -> Handler:
 
 
 def remembered(request: Request, response: Response, browser: str) -> Response:
-    """The response, by which the browser learns its name."""
+    """Return the response with the cookie that holds the browser's name."""
     browsers: Browsers = request.app.state.browsers
     is_https = (
         request.url.scheme == "https" or request.headers.get("host") == request.app.state.public
     )
-    # Lax: links that people send each other must find the cookie; requests that change anything
+    # Lax: the cookie must be sent when a shared link is opened; requests that change anything
     # check the origin.
     response.set_cookie(
         COOKIE,
@@ -123,10 +123,10 @@ def remembered(request: Request, response: Response, browser: str) -> Response:
 
 
 async def body(request: Request, limit: int) -> bytes:
-    """What was sent, if it isn't too much.
+    """Return the request body.
 
     Raises:
-        PageError: it is, or it comes too slowly.
+        PageError: the body is too large, compressed, or arrives too slowly.
     """
     if request.headers.get("content-encoding", "identity") != "identity":
         raise PageError("a request must not be compressed", 415)
@@ -136,24 +136,24 @@ async def body(request: Request, limit: int) -> bytes:
             async for part in request.stream():
                 content += part
                 if len(content) > limit:
-                    raise PageError(f"that is too large; at most {limit} bytes are taken", 413)
+                    raise PageError(f"the request body exceeds {limit} bytes", 413)
     except TimeoutError as error:
-        raise PageError("the request comes in too slowly", 408) from error
+        raise PageError("the request body arrived too slowly", 408) from error
     return bytes(content)
 
 
 async def json_object(request: Request) -> dict[str, Any]:
-    """The object that was sent.
+    """Return the JSON object in the request body.
 
     Raises:
-        PageError: it is none.
+        PageError: the body is no JSON object.
     """
     if request.headers.get("content-type", "").partition(";")[0] != "application/json":
         raise PageError("a request must be JSON (application/json)", 415)
     content = await body(request, MOST_JSON)
     try:
         value = json.loads(content)
-        # "\ud800" can be written, but neither stored nor told.
+        # "\ud800" is valid JSON, but can't be encoded as UTF-8.
         json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         raise PageError("a request must be JSON") from error
@@ -163,19 +163,19 @@ async def json_object(request: Request) -> dict[str, Any]:
 
 
 async def unless_gone(request: Request, work: Coroutine[Any, Any, Answer]) -> Answer:
-    """Wait for something; if the browser goes meanwhile, it is cancelled.
+    """Await a coroutine; cancel it if the client disconnects.
 
-    Nothing that was sent can be read afterwards.
+    The request body can't be read afterwards.
 
     Raises:
-        ClientDisconnect: the browser has gone.
-        PageError: the page ends.
+        ClientDisconnect: the client has disconnected.
+        PageError: the server shuts down.
     """
     task, ending = asyncio.create_task(work), server_of(request).ending
     try:
         while not (await asyncio.wait([task], timeout=LOOK))[0]:
             if ending.is_set():
-                raise PageError("the page has been ended", 503)
+                raise PageError("the server is shutting down", 503)
             if await request.is_disconnected():
                 raise ClientDisconnect
         return task.result()
@@ -187,23 +187,23 @@ async def unless_gone(request: Request, work: Coroutine[Any, Any, Answer]) -> An
 async def from_disk(
     request: Request, read: Callable[_Values, Answer], *values: _Values.args, **more: _Values.kwargs
 ) -> Answer:
-    """What is read of folders, whose disk may be slow: only some of the threads wait for it."""
+    """Call a function that reads folders in one of a few threads, as the disk may be slow."""
     reading: asyncio.Semaphore = request.app.state.reading
     async with reading:
         return await asyncio.to_thread(read, *values, **more)
 
 
 def integer(value: object, name: str) -> int:
-    """A number that was sent; `name`: what it is called.
+    """Return an integer from JSON; `name` stands in the error.
 
     Raises:
-        PageError: it is no whole number, or far too large.
+        PageError: the value is no integer, or far too large.
     """
     return check_integer(name, value, -(1 << 31), 1 << 31, PageError)
 
 
 def theme(request: Request) -> str:
-    """The theme that is asked for.
+    """Return the theme in the query string.
 
     Raises:
         PageError: there is no such theme.
@@ -212,16 +212,16 @@ def theme(request: Request) -> str:
 
 
 def number(request: Request, name: str) -> int | None:
-    """A number in what follows the question mark of an address; None if it isn't there."""
+    """Return a number in the query string; None if it is absent."""
     digits = request.query_params.get(name, "")
     return None if digits == "" else whole(digits, name)
 
 
 def whole(digits: str, name: str) -> int:
-    """A number in an address; `name`: what it is called.
+    """Return a number in a URL; `name` stands in the error.
 
     Raises:
-        PageError: it is no whole number, or has more than nine digits.
+        PageError: `digits` is no whole number, or has more than nine digits.
     """
     number = parse_integer(digits, 0, 10**9 - 1)
     if number is None:
@@ -230,16 +230,16 @@ def whole(digits: str, name: str) -> int:
 
 
 def server_of(connection: HTTPConnection) -> GameServer:
-    """The games of the server that was asked."""
+    """Return the game server of the application."""
     server: GameServer = connection.app.state.server
     return server
 
 
 async def seat_of(connection: HTTPConnection) -> tuple[GameServer, Link, Session]:
-    """The server, the link in the address and its game, if the link is this browser's.
+    """Return the server, the link in the URL and its game.
 
     Raises:
-        PageError: it isn't.
+        PageError: the link isn't this browser's.
     """
     server = server_of(connection)
     link = await server.link(connection.path_params["token"], browser_of(connection))

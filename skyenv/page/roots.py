@@ -1,5 +1,5 @@
-"""The folders and files that a page was started with, and what its addresses and texts call the
-files in them: no more of a path is told than the way from there.
+"""The folders that a page was started with, and the keys and labels of files in them. Labels show
+only paths relative to these folders.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Final
 from skyenv.errors import OptionError
 
 LONGEST_NAME: Final = 60
-"""Characters of an agent's name."""
+"""Longest name of an agent, in characters."""
 KEY_LENGTH: Final = 16
-"""Digits of a key; other things have longer names in addresses."""
+"""Digits of a key; other identifiers in URLs are longer."""
 LONGEST_LABEL: Final = 100
-"""Characters of what a file is called."""
+"""Longest label of a file, in characters."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Root:
     """A folder or file that the page was started with.
 
     Attributes:
-        path: without links. label: what the page calls it.
+        path: its resolved path. label: its name on the page.
     """
 
     path: Path
@@ -36,10 +36,10 @@ class Root:
 
 
 def roots_of(paths: Iterable[Path]) -> list[Root]:
-    """The folders and files, each with a label of its own.
+    """Return the folders and files, each with a unique label.
 
     Raises:
-        OptionError: one of them isn't there.
+        OptionError: one of them doesn't exist.
     """
     roots: list[Root] = []
     for path in paths:
@@ -57,11 +57,11 @@ def roots_of(paths: Iterable[Path]) -> list[Root]:
 
 @dataclass(frozen=True)
 class File:
-    """A file as it was when it was looked at.
+    """A file and its state when it was scanned.
 
     Attributes:
-        path: where it lies. way: from its root, with the root's label. size: bytes. mtime: when it
-            was changed, in nanoseconds.
+        path: its path. way: the path from its root, with the root's label. size: bytes. mtime:
+            time of the last change, in nanoseconds.
     """
 
     path: Path
@@ -71,14 +71,14 @@ class File:
 
     @property
     def key(self) -> str:
-        """By which addresses call it."""
+        """The file's key in URLs."""
         return key_of(self.way)
 
 
 def files_in(roots: Iterable[Root], ending: str) -> Iterator[File]:
-    """The files whose names end so, each once, a folder's own before those of its folders.
+    """Yield the files whose names have an ending, each once, a folder's own before its subfolders'.
 
-    Links aren't followed. Hidden files are left out, among them those that are being written.
+    Links aren't followed. Hidden files are skipped, among them files being written.
     """
     seen = set[Path]()
     for root in roots:
@@ -87,7 +87,7 @@ def files_in(roots: Iterable[Root], ending: str) -> Iterator[File]:
             inside[:] = sorted(name for name in inside if name[0] != ".")
             for name in sorted(name for name in names if name[0] != "." and name.endswith(ending)):
                 path = Path(folder, name)
-                with suppress(OSError):  # removed just now
+                with suppress(OSError):  # just removed
                     stat = path.lstat()
                     if S_ISREG(stat.st_mode) and path not in seen:
                         seen.add(path)
@@ -96,11 +96,11 @@ def files_in(roots: Iterable[Root], ending: str) -> Iterator[File]:
 
 
 def key_of(text: str) -> str:
-    """Hexadecimal digits of a text: the same whenever the page is started again."""
+    """Return hexadecimal digits of a text's hash, which are the same after a restart."""
     return hashlib.sha256(os.fsencode(text)).hexdigest()[:KEY_LENGTH]
 
 
 def one_line(text: str, longest: int) -> str:
-    """A text from a file as one printable line, and not more of it than so many characters."""
+    """Return a text from a file as one printable line of at most `longest` characters."""
     line = "".join(c if c.isprintable() else " " for c in text)
     return line if len(line) <= longest else f"{line[: longest - 1]}…"

@@ -1,7 +1,7 @@
-"""Trainings to look at and to play against: the networks in their folders.
+"""Training runs: their curves, and their networks as opponents.
 
-A browser names files by keys. Only networks (``.npz``) are read, which hold numbers alone: nothing
-of a run is unpickled.
+Browsers name files by keys. Only networks (``.npz``) are read, which hold plain arrays: nothing of
+a run is unpickled.
 """
 
 from __future__ import annotations
@@ -18,24 +18,23 @@ from skyenv.page.roots import LONGEST_LABEL, File, Root, files_in, key_of, one_l
 
 NETWORK: Final = ".npz"
 MILESTONES: Final = "/milestones"
-"""A run's folder of earlier networks."""
+"""A run's folder of milestone networks."""
 PICTURE: Final = "curves.png"
 MOST_RUNS: Final = 200
 MOST_COPIES: Final = 200
-"""Networks that have been played against and are kept."""
+"""Most copies of networks that have been opponents."""
 DIGEST: Final = 8
-"""Digits of a network's digest in its name."""
+"""Digits of a network's digest in its agent's name."""
 
 
 class Runs:
-    """The trainings of some folders.
+    """The training runs in some folders.
 
-    All methods may wait for the disk, and are safe in several threads.
+    All methods may block on the disk, and are thread-safe.
 
     Args:
         roots: folders of runs, or runs' own folders.
-        kept: a folder for copies of networks that are played against, as a run's newest one is soon
-            another.
+        kept: a folder for copies of networks used as opponents, as runs overwrite their newest one.
     """
 
     def __init__(self, roots: Sequence[Root], kept: Path) -> None:
@@ -43,11 +42,11 @@ class Runs:
         self._copies = kept
 
     def overview(self) -> list[dict[str, Any]]:
-        """The networks by their runs, the run that has changed last first.
+        """Return the networks by run, the most recently changed run first.
 
         Returns:
-            For each run its `name`, when it has `changed` (seconds), its `networks` (each with
-            `name` and `key`), and the key of its `picture`, None if there is none.
+            For each run its `name`, the time at which it `changed` (seconds), its `networks` (each
+            with `name` and `key`), and the key of its `picture` or None.
         """
         pictures = {_run(file): file.key for file in files_in(self._roots, PICTURE)}
         runs: dict[str, list[File]] = {}
@@ -65,22 +64,22 @@ class Runs:
         return sorted(told, key=lambda run: -run["changed"])[:MOST_RUNS]
 
     def picture(self, key: str) -> Path:
-        """The file in which a run draws its curves.
+        """Return the file of a run's curves.
 
         Raises:
-            PageError: there is none.
+            PageError: there is no such file.
         """
         return self._file(PICTURE, key).path
 
     def offered(self, key: str) -> str:
-        """The name by which a network can be played against from now on, whatever becomes of its
+        """Copy a network and return its name as an agent, which stays valid whatever becomes of the
         run.
 
-        A digest of the network is part of it: another one that is called the same, of a run that
-        was begun anew for instance, is another agent.
+        The name contains a digest of the network: an equally named network, of a restarted run for
+        instance, is another agent.
 
         Args:
-            key: the network's.
+            key: the network's key.
 
         Raises:
             PageError: there is no such network, or it can't be copied.
@@ -101,7 +100,7 @@ class Runs:
         return name
 
     def network(self, name: str) -> Path | None:
-        """The file of a network that was offered under this name; None: there is none."""
+        """Return the file of a network by its agent's name; None if there is none."""
         copy = self._copy(name)
         return copy if copy.is_file() else None
 
@@ -116,5 +115,5 @@ class Runs:
 
 
 def _run(file: File) -> str:
-    """The way to the folder of a file's run."""
+    """Return the path of the folder of a file's run."""
     return os.path.dirname(file.way).removesuffix(MILESTONES) or file.way

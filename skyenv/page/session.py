@@ -1,4 +1,4 @@
-"""A game with people and agents at its table: who may do what, and taking back."""
+"""A game with people and agents: turns, views, takebacks and the curtain."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from skyenv.render.words import counted, seat_name
 from skyenv.rules.actions import BID, BID_DONE, BUILD, MOVE, PASS, STOP, TAKE
 from skyenv.seeds import HIGHEST_SEED
 
-POSITIONS: Final = 64  # positions that are kept for pages that show one after the other
-# Events that draw on no chance and show nobody anything that was hidden.
+POSITIONS: Final = 64  # positions cached for pages that show them one by one
+# Events that use no chance and reveal nothing hidden.
 _REVEALS_NOTHING: Final = {"action", "tile to park", "vp"}
 
 
@@ -30,12 +30,12 @@ Choices = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class Position:
-    """Where a game stands; not to be changed.
+    """The position of a game; immutable.
 
     Attributes:
         game: the game.
-        actions: what has been played.
-        choices: step and seat of the choices that the seat may make again that has acted last.
+        actions: the actions played.
+        choices: step and seat of the choices that the last seat to act may take back.
     """
 
     game: Game
@@ -43,7 +43,7 @@ class Position:
     choices: Choices
 
     def columns(self) -> dict[str, Any]:
-        """What is stored of it, see :class:`skyenv.page.stored.StoredGame`."""
+        """Return its fields in the database, see :class:`skyenv.page.stored.StoredGame`."""
         return {
             "actions": self.actions,
             "to_act": self.game.seat,
@@ -53,32 +53,31 @@ class Position:
 
 
 class Session:
-    """A game at which people and agents sit.
+    """A running game of people and agents.
 
     A person's bid is played whole: its cards and its end are one choice.
 
-    What changes a game is made of it first, as a :class:`Position`, then stored, and then made the
-    current one by :meth:`become`.
+    A change is first computed as a :class:`Position`, then stored, and then made current by
+    :meth:`become`.
 
     Args:
         stored: the game.
-        links: the ways to its seats.
+        links: the links to its seats.
 
     Attributes:
-        stored: the game's options; `position` alone tells what has been played.
-        links: the ways to the seats, and to watching.
-        position: where the game stands.
-        lifted: for a screen at which several people play, the seat whose cards are shown there now.
-        asked: since when an agent is to move, by the monotonic clock; None: none is.
-        trouble: what keeps agents from playing on, in a line; or None.
-        paused: whether agents wait.
-        granted: whether agents may make one move though they are to wait.
-        undone: how often something was taken back that others have seen; the log is another one
-            then.
-        changing: held while the game is changed, until the change is stored and made.
+        stored: the game's options; the actions played are in `position` only.
+        links: the links to the seats, and for spectators.
+        position: the current position.
+        lifted: by shared screen, the seat whose cards are shown there now.
+        asked: the time at which an agent's turn began, by the monotonic clock; None: no agent's.
+        trouble: the reason why agents can't continue, in a line; or None.
+        paused: whether agents are paused.
+        granted: whether paused agents may make one move.
+        undone: number of takebacks that others have seen; each changes the log.
+        changing: held during a change of the game, until it is stored and applied.
 
     Raises:
-        PageError: the actions aren't legal: another version of the rules has played them.
+        PageError: the actions aren't legal, as another version of the rules has played them.
     """
 
     def __init__(self, stored: StoredGame, links: Iterable[Link] = ()) -> None:
@@ -95,10 +94,9 @@ class Session:
         self.position = self._replayed(stored.actions)
 
     def _replayed(self, actions: Sequence[int]) -> Position:
-        """The position after some actions."""
+        """Return the position after some actions."""
         stored = self.stored
-        # The key is nowhere to be seen: agents' random numbers are of use to nobody who guesses the
-        # seed.
+        # The key is secret: guessing the seed doesn't reveal agents' random numbers.
         chance = hashlib.blake2b((stored.chance or stored.id).encode(), digest_size=8)
         agent_seed = int.from_bytes(chance.digest()) & HIGHEST_SEED
         choices: Choices = ()
@@ -117,19 +115,21 @@ class Session:
             for action in actions[int(game.state["decisions"]) :]:
                 choices = self._play(game, action, choices)
         except (SkyenvError, OverflowError) as error:
-            # No more than that: the error could tell what a seat may do, and so of its hand.
+            # No details: the error could reveal legal actions, and so a hand.
             raise PageError(
-                "this game can't be replayed; another version of skyenv has stored it", 409
+                "this game was stored by another version of skyenv and can't be replayed", 409
             ) from error
-        since = stored.changes[-1].step if stored.changes else 0  # other players may have sat there
+        since = (
+            stored.changes[-1].step if stored.changes else 0
+        )  # the seat may have had other players
         choices = tuple(choice for choice in choices if choice[0] >= since)
         return Position(game, tuple(actions), choices)
 
     def _play(self, game: Game, action: int, choices: Choices) -> Choices:
-        """Play an action; return the choices that can be made again then, as long as nobody else
-        acts: nothing was drawn or turned up, no auction began.
+        """Play an action; return the choices that can be taken back until another seat acts: those
+        that drew or revealed nothing and started no auction.
 
-        Cards that were bid have been seen, and passing or stopping has been heard: these stand.
+        Bids, passing and building stops are public, so they stand.
         """
         seat, step, is_choice = game.seat, int(game.state["decisions"]), game.mask.sum() > 1
         events = game.play(action)
@@ -143,7 +143,7 @@ class Session:
 
     @property
     def game(self) -> Game:
-        """The game; not to be changed."""
+        """The game; read-only."""
         return self.position.game
 
     @property
@@ -152,35 +152,35 @@ class Session:
         return len(self.position.actions)
 
     def is_human(self, seat: int | None) -> bool:
-        """Whether a person plays a seat now."""
+        """Return whether a person plays a seat now."""
         return seat is not None and seat >= 0 and self.stored.sitters[seat] == HUMAN
 
     @property
     def has_humans(self) -> bool:
         """Whether people play this game.
 
-        It stays so when agents have taken over, as people may come back to their hands.
+        This stays true after agents have taken over, as people may return to their hands.
         """
         return HUMAN in self.stored.agents
 
     @property
     def agent_to_move(self) -> str | None:
-        """The name of the agent that is to act; None if a person is, or nobody."""
+        """Return the name of the agent to act; None if a person is to act, or the game is over."""
         seat = self.game.seat
         if self.lesson is not None and not self.lesson.answer:
             return None
         return None if seat is None or self.is_human(seat) else self.stored.sitters[seat]
 
-    # ---- who sees what ----
+    # ---- views ----
 
     def viewer(self, link: Link) -> int | None:
-        """Whose view a link shows: a seat's, PUBLIC, or None: everything, of a game without
+        """Return the seat whose view a link shows, PUBLIC, or None: everything, in a game without
         people.
         """
         return link.seat if link.seat is not None else PUBLIC if self.has_humans else None
 
     def seats_at(self, screen: str | None) -> list[int]:
-        """The seats that people play at one screen, if they are several."""
+        """Return the seats that people play at one shared screen; empty for a single seat."""
         seats = [
             link.seat
             for link in self.links
@@ -189,8 +189,8 @@ class Session:
         return seats if len(seats) > 1 else []
 
     def is_covered(self, link: Link) -> bool:
-        """Whether the curtain is down before a seat, because somebody else at the same screen would
-        see its cards.
+        """Return whether the curtain is down for a seat, so that another player at the same screen
+        can't see its cards.
         """
         return (
             link.seat in self.seats_at(link.screen)
@@ -198,41 +198,40 @@ class Session:
         )
 
     def check_uncovered(self, link: Link) -> None:
-        """Refuse what the seat's own person must do.
+        """Check that the seat's own person has the screen.
 
         Raises:
             PageError: the curtain is down.
         """
         if self.is_covered(link):
-            raise PageError("the curtain is down: somebody else at this screen has the device", 409)
+            raise PageError("the curtain is down: another player has the device", 409)
 
     def check_paced(self, link: Link) -> None:
-        """Refuse what changes the agents' pace.
+        """Check that a link may change the agents' pace.
 
         Raises:
-            PageError: the link is another browser's than the maker's, and for watching.
+            PageError: the link is a spectator's, and its browser hasn't made the game.
         """
         if link.seat is None and self.stored.owner != link.browser:
             raise PageError("only players can change the pace", 403)
 
     def lift(self, link: Link) -> None:
-        """Lift the curtain before a seat; it comes down before the others at its screen.
+        """Lift the curtain for a seat; lower it for the others at its screen.
 
         Raises:
-            PageError: another one at that screen is to act.
+            PageError: another player at that screen is to act.
         """
         seats = self.seats_at(link.screen)
         if self.game.seat != link.seat and self.game.seat in seats:
-            raise PageError("somebody else at this screen is to act", 409)
+            raise PageError("another player at this screen is to act", 409)
         if link.seat in seats:
             self.lifted[str(link.screen)] = int(str(link.seat))
 
     def after(self, step: int) -> tuple[Game, int]:
-        """The position that came after `step` actions and what belonged to them, and how many came
-        after that one.
+        """Return the next position after `step` actions, and the number of later ones.
 
         Returns:
-            A game, not to be changed; the one that is played, and 0, if there is no other.
+            A game, read-only; the current one, and 0, if there is no other.
         """
         later = [entry for entry in self._positions if entry[0] > step]
         if len(later) < 2:
@@ -246,25 +245,24 @@ class Session:
 
     @property
     def lesson(self) -> tutorial.Lesson | None:
-        """Where the lesson stands; None: this is an ordinary game."""
+        """The lesson's progress; None for an ordinary game."""
         if self.stored.agents != tutorial.AGENTS:
             return None
         return tutorial.Lesson(self.position.actions)
 
     def chosen(self, seat: int | None, actions: Sequence[int], step: int) -> Position:
-        """What a choice of a person leads to.
+        """Return the position after a person's choice.
 
         Args:
-            seat: whose.
-            actions: their numbers: one; or two cards that are taken; or the cards of a bid and its
-                end. Nothing else, as the answer to a second action could tell what the first one
-                has revealed.
-            step: actions that had been played, as the person saw it, so that a click that comes
-                late or twice does nothing.
+            seat: the person's seat.
+            actions: the choice: one action, two cards taken, or the cards of a bid and its end. No
+                other sequences: the answer to a later action could show what the first revealed.
+            step: number of actions played in the position that the person saw, so that a late or
+                second click does nothing.
 
         Raises:
-            PageError: it isn't this seat's turn, or something has happened since `step`, or these
-                actions are no one choice, or a lesson wants something else.
+            PageError: it isn't this seat's turn, the game has changed since `step`, the actions are
+                no single choice, or the lesson expects another one.
             IllegalActionError: an action isn't legal.
         """
         if self.game.seat is None:
@@ -272,7 +270,7 @@ class Session:
         if seat != self.game.seat or not self.is_human(seat):
             raise PageError(f"it is not your turn; {seat_name(self.game.seat)} is to act", 409)
         if step != self.step:
-            raise PageError("that was meant for an earlier position", 409)
+            raise PageError("the position has changed; choose again", 409)
         if self.lesson is not None:
             self.lesson.check(actions)
         is_bid = [BID <= action < BID_DONE for action in actions]
@@ -280,12 +278,12 @@ class Session:
         is_whole = is_taking or (all(is_bid[:-1]) and actions[-1] == BID_DONE)
         if not actions or not (is_whole or len(actions) == 1):
             raise PageError(
-                "a choice is one action, two cards that are taken, or a bid's cards and its end"
+                "a choice must be one action, two cards taken, or a bid's cards and its end"
             )
         return self.played(actions)
 
     def played(self, actions: Sequence[int]) -> Position:
-        """What actions lead to.
+        """Return the position after some actions.
 
         Raises:
             IllegalActionError: one of them isn't legal.
@@ -296,13 +294,13 @@ class Session:
         return Position(game, (*self.position.actions, *actions), choices)
 
     def can_undo(self, seat: int | None) -> bool:
-        """Whether the seat can take back what it did last."""
+        """Return whether the seat can take back its last choice."""
         choices = self.position.choices
         return bool(choices) and seat == choices[-1][1] and self.lesson is None
 
     def undo(self, seat: int | None) -> Position:
-        """What it leads to if the seat takes back its last choice; actions that were the only ones
-        left go with that.
+        """Return the position after taking back a seat's last choice, and the forced moves after
+        it.
 
         Raises:
             PageError: there is nothing to take back.
@@ -316,7 +314,7 @@ class Session:
         return self.back_to(self.position.choices[-1][0])
 
     def back_to(self, step: int) -> Position:
-        """The position after the first `step` actions."""
+        """Return the position after the first `step` actions."""
         return self._replayed(self.position.actions[:step])
 
     def become(self, position: Position) -> None:
@@ -329,28 +327,29 @@ class Session:
             self.undone += 1
         elif self.step > before:
             game = self.game.copy()
-            game.events = []  # they are the game's own: their number is enough
+            game.events = []  # both are prefixes of the same game: lengths suffice
             self._positions.append((self.step, len(self.game.events), game))
-        for screen, seat in list(self.lifted.items()):  # the curtain before another seat to act
+        for screen, seat in list(self.lifted.items()):  # the curtain for another seat to act
             if self.game.seat != seat and self.game.seat in self.seats_at(screen):
                 del self.lifted[screen]
 
     # ---- names and records ----
 
     def names(self, seat: int | None = None) -> list[str]:
-        """The players' names, as a seat is told them."""
+        """Return the players' names, as a seat sees them."""
         return self.stored.names(self.links, seat)
 
     def record(self) -> str:
-        """The game's record. It tells of every seat which agent began there, what was taken back,
-        and other players since.
+        """Return the game's record. It names each seat's first player, takebacks, and later
+        changes of player.
 
         Raises:
-            PageError: the game goes on; a record tells every hidden card.
+            PageError: the game isn't over; a record contains every hidden card.
         """
         if not self.game.is_over and self.has_humans:
             raise PageError(
-                "the record can be had when the game is over, as it tells every hidden card", 403
+                "the record is available when the game is over, as it contains every hidden card",
+                403,
             )
         taken_back = self.stored.taken_back
         back = f" ({counted(taken_back, 'decision')} taken back)" if taken_back else ""

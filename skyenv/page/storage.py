@@ -1,7 +1,7 @@
-"""What outlives the server: games, links, replays and analyses in one SQLite file.
+"""The database: games, links and replays in one SQLite file.
 
 A game is stored as its options, its seed and its actions, which decide it bit for bit. Every action
-is in the file before any browser is told of it. One process at a time has the file.
+is stored before any browser receives it. Only one process at a time can use the file.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ MEMORY: Final = ":memory:"
 PATIENCE: Final = 2.0  # seconds to wait for another program to release the file
 MANY: Final = 1 << 62  # no limit
 APPLICATION: Final = int.from_bytes(b"5Ave")
-VERSION: Final = 3  # what marks the file as ours, and the version of its tables
+VERSION: Final = 3  # the marks of this application and of the version of its tables
 # Columns of a game that hold JSON.
 _LISTS: Final = ("agents", "changes", "actions", "scores")
 _LINKS: Final = "SELECT link.* FROM link JOIN game ON game.id = link.game"
@@ -96,20 +96,20 @@ _UPDATES: Final = {
     """,
     VERSION: "",
 }
-"""What makes today's tables of those of an earlier version; 0: of none."""
+"""Migrations to the current tables by version; 0: from an empty file."""
 
 
 class Storage:
-    """The database. Event loops ask it by :meth:`ask`, other threads directly.
+    """The database. Event loops use it by :meth:`ask`, other threads directly.
 
     Args:
-        path: its file, made if it isn't there, readable by this user alone; MEMORY: forget
-            everything at the end.
+        path: its file, created if missing, readable by this user only; MEMORY: a temporary database
+            in memory.
 
     Raises:
-        PageError: the file is in use, or something else, or another version's; it stays as it is.
-        StorageError: of every method: the database can't do that now. Nothing has changed.
-        OSError: the file can't be made.
+        PageError: the file is in use, no such database, or of another version; it stays unchanged.
+        StorageError: by every method: the operation has failed. Nothing has changed.
+        OSError: the file can't be created.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -131,7 +131,7 @@ class Storage:
         self._thread = ThreadPoolExecutor(1, "storage")
 
     def _prepare(self) -> None:
-        """Keep the file for this process; make its tables, or check that they are ours."""
+        """Lock the file for this process; create its tables, or check their version."""
         execute = self._connection.execute
         execute("PRAGMA locking_mode = EXCLUSIVE")
         facts = (
@@ -141,42 +141,44 @@ class Storage:
         application, version, tables = execute(facts).fetchone()
         if tables and (application != APPLICATION or version not in _UPDATES):
             raise PageError(
-                "it is of another version of skyenv, or of another program, and stays as it is; "
-                "choose another file with --database, or move this one away"
+                "it belongs to another version of skyenv or another program; choose another file "
+                "with --database, or move this one away"
             )
         for setting in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"):
             execute(f"PRAGMA {setting}")
         self._connection.executescript(_UPDATES[version if tables else 0])
-        with self.transaction():  # in use by another process? Reading an empty file doesn't tell
+        with (
+            self.transaction()
+        ):  # detects use by another process, which reading an empty file doesn't
             pass
 
     async def ask(
         self, question: Callable[_Values, _Answer], *values: _Values.args, **more: _Values.kwargs
     ) -> _Answer:
-        """What a method gives or does, in the storage's own thread, where one is done after the
-        other: ``await storage.ask(storage.links, key)``.
+        """Call a method in the storage's own thread, one call at a time:
+        ``await storage.ask(storage.links, key)``.
         """
         return await asyncio.get_running_loop().run_in_executor(
             self._thread, partial(question, *values, **more)
         )
 
     def close(self) -> None:
-        """Close the file, when all that was asked is done."""
+        """Close the file after all pending calls."""
         self._thread.shutdown()
         with self._lock:
             self._connection.close()
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """The connection, for this thread alone: all that the block does is stored, or nothing.
+        """Return the connection for a transaction in this thread: all or nothing is stored.
 
         Raises:
-            StorageError: instead of SQLite's errors.
-            PageError: what is added belongs to a game that is gone.
+            StorageError: in place of SQLite's errors.
+            PageError: a new row belongs to a game that is gone.
         """
         with self._lock:
             try:
-                if self._connection.in_transaction:  # the one before has failed
+                if self._connection.in_transaction:  # the previous transaction has failed
                     self._connection.execute("ROLLBACK")
                 self._connection.execute("BEGIN IMMEDIATE")
                 yield self._connection
@@ -187,12 +189,12 @@ class Storage:
                 raise _trouble(error) from error
 
     def rows(self, query: str, *values: object) -> list[sqlite3.Row]:
-        """What a query gives that changes nothing."""
+        """Return the rows of a read-only query."""
         with self.transaction() as connection:
             return connection.execute(query, values).fetchall()
 
     def key(self) -> bytes:
-        """This database's own random key, made when it is first asked for."""
+        """Return this database's random key, made on first use."""
         with self.transaction() as connection:
             made = "INSERT OR IGNORE INTO setting VALUES ('key', ?)"
             connection.execute(made, (secrets.token_bytes(32),))
@@ -209,19 +211,19 @@ class Storage:
         most_in_all: int = MANY,
         origin: Mapping[str, object] | None = None,
     ) -> list[Link]:
-        """Store a new game and the ways to its seats.
+        """Store a new game and its links.
 
         Args:
-            game, links: them.
-            most: games that its owner can have.
-            most_in_all: games that there can be; the oldest without any action make room.
-            origin: what changes of the game that it comes from, its ``id`` among it.
+            game, links: the game and its links.
+            most: limit of games per owner.
+            most_in_all: limit of all games; the oldest without actions are deleted for new ones.
+            origin: changed fields of the game from which it comes, with its ``id``.
 
         Returns:
-            The links; those of an earlier game if the browser has had one for the same key.
+            The links; those of an earlier game with the browser's same idempotency key, if any.
 
         Raises:
-            PageError: the browser has too many games, or the server has.
+            PageError: the browser or the server has too many games.
         """
         links = list(links)
         with self.transaction() as connection:
@@ -231,7 +233,7 @@ class Storage:
             count = "SELECT count(*), count(*) FILTER (WHERE owner = ?) FROM game"
             in_all, own = connection.execute(count, (game.owner,)).fetchone()
             if own >= most:
-                raise PageError(f"this browser has {most} games; delete some", 429)
+                raise PageError(f"this browser has {most} games, the maximum; delete some", 429)
             unplayed = "SELECT id FROM game WHERE actions = '[]' ORDER BY created LIMIT ?"
             gone = connection.execute(
                 f"DELETE FROM game WHERE id IN ({unplayed})", (max(0, in_all + 1 - most_in_all),)
@@ -246,7 +248,7 @@ class Storage:
         return links
 
     def game(self, key: str) -> StoredGame:
-        """A game.
+        """Return a game.
 
         Raises:
             PageError: there is no such game, or its row is damaged.
@@ -265,12 +267,12 @@ class Storage:
             raise PageError("this game is damaged in the database", 409) from error
 
     def owner(self, key: str) -> str:
-        """The browser that made a game, whatever is damaged of it; ``""``: there is no game."""
+        """Return the browser that made a game, even a damaged one; ``""`` if there is none."""
         rows = self.rows("SELECT owner FROM game WHERE id = ?", key)
         return str(rows[0]["owner"]) if rows else ""
 
     def change_game(self, key: str, link: Link | None = None, **values: object) -> None:
-        """Store other values of a game, and one more way to it if there is one.
+        """Store changed fields of a game, and another link to it if given.
 
         Raises:
             PageError: the game is gone.
@@ -281,7 +283,7 @@ class Storage:
                 _insert(connection, "link", vars(link))
 
     def delete_game(self, key: str) -> None:
-        """Forget a game and its links."""
+        """Delete a game and its links."""
         with self.transaction() as connection:
             connection.execute("DELETE FROM game WHERE id = ?", (key,))
 
@@ -291,7 +293,7 @@ class Storage:
         return [Link(**row) for row in self.rows(f"{_LINKS} {query}", *values)]
 
     def link(self, token: str) -> Link:
-        """The link with that token.
+        """Return the link with a token.
 
         Raises:
             PageError: there is none.
@@ -301,12 +303,12 @@ class Storage:
         raise PageError("there is no such seat; the link may be incomplete", 404)
 
     def links(self, key: str) -> list[Link]:
-        """All links of a game, by seat."""
+        """Return all links of a game, by seat."""
         return self._links("WHERE game = ? ORDER BY seat", key)
 
     def links_of(self, browser: str, most: int = MANY) -> list[Link]:
-        """The links of a browser, those by which it has watched among them, the newest game first;
-        `most`: so many of them.
+        """Return at most `most` links of a browser, including those of games that it watches, the
+        newest game first.
         """
         own = (
             "WHERE browser = ? OR token IN (SELECT token FROM spectator WHERE browser = ?)"
@@ -315,7 +317,7 @@ class Storage:
         return [replace(link, browser=browser) for link in self._links(own, browser, browser, most)]
 
     def claim(self, token: str, browser: str, name: str = "") -> bool:
-        """Give a link to a browser, or its player another name; whether the browser has it."""
+        """Give a link to a browser, or rename its player; return whether the browser has it."""
         given = (
             "UPDATE link SET browser = ?1, name = ?2"
             " WHERE token = ?3 AND (browser IS NULL OR browser = ?1)"
@@ -324,16 +326,16 @@ class Storage:
             return bool(connection.execute(given, (browser, name, token)).rowcount)
 
     def change_link(self, token: str, **values: object) -> None:
-        """Store other values of a link.
+        """Store changed fields of a link.
 
         Raises:
-            PageError: it is gone.
+            PageError: the link is gone.
         """
         with self.transaction() as connection:
             _update(connection, "link", "token", values | {"token": token})
 
     def spectate(self, token: str, browser: str) -> None:
-        """Remember that a browser has used a link that is for anybody.
+        """Store that a browser has used a spectator link.
 
         Raises:
             PageError: the game is gone.
@@ -353,13 +355,12 @@ class Storage:
         names: Sequence[str] = (),
         games: int = 0,
     ) -> str:
-        """Store a record to look at; of each browser's the newest `most` are kept, and the newest
-        `most_in_all` of all.
+        """Store a record; only the newest `most` per browser and `most_in_all` in all stay.
 
-        `names`, `games`: what :meth:`replays` tells of it.
+        `names`, `games`: the summary in :meth:`replays`.
 
         Returns:
-            Its key; if the browser has sent the same before, that of then.
+            Its key; the earlier one if the browser has stored the same record before.
         """
         with self.transaction() as connection:
             same = "SELECT id FROM replay WHERE browser = ? AND record = ?"
@@ -384,10 +385,10 @@ class Storage:
         return key
 
     def replay(self, key: str, browser: str) -> bytes:
-        """A stored record.
+        """Return a stored record.
 
         Raises:
-            PageError: there is none of that browser.
+            PageError: the browser has no such record.
         """
         rows = self.rows("SELECT record FROM replay WHERE id = ? AND browser = ?", key, browser)
         if not rows:
@@ -397,18 +398,19 @@ class Storage:
         return bytes(rows[0]["record"])
 
     def replays(self, browser: str) -> list[dict[str, Any]]:
-        """The records kept for a browser, those opened last first: `id`; when it was opened last,
-        `created`, in seconds since 1970; `names`, the players of its first game; how many `games`.
+        """Return the records of a browser, the last opened first: `id`; the time of the last
+        opening, `created`, in seconds since 1970; `names`, the players of its first game; the
+        number of `games`.
         """
         told = "SELECT id, created, names, games FROM replay WHERE browser = ?"
         rows = self.rows(f"{told} ORDER BY created DESC", browser)
         return [{**row, "names": json.loads(row["names"])} for row in rows]
 
     def delete_replay(self, key: str, browser: str) -> None:
-        """Forget a stored record.
+        """Delete a stored record.
 
         Raises:
-            PageError: there is none of that browser.
+            PageError: the browser has no such record.
         """
         with self.transaction() as connection:
             gone = "DELETE FROM replay WHERE id = ? AND browser = ?"
@@ -417,12 +419,12 @@ class Storage:
 
 
 def _columns(values: Mapping[str, Any]) -> dict[str, object]:
-    """Values of a game as they are stored."""
+    """Return the fields of a game as they are stored."""
     return {name: json.dumps(each) if name in _LISTS else each for name, each in values.items()}
 
 
 def _insert(connection: sqlite3.Connection, table: str, values: Mapping[str, object]) -> None:
-    """Add a row; `values`: by the columns' names."""
+    """Add a row; `values`: by column."""
     places = ", ".join("?" * len(values))
     row = f"INSERT INTO {table} ({', '.join(values)}) VALUES ({places})"
     connection.execute(row, tuple(values.values()))
@@ -431,7 +433,7 @@ def _insert(connection: sqlite3.Connection, table: str, values: Mapping[str, obj
 def _update(
     connection: sqlite3.Connection, table: str, key: str, values: Mapping[str, object]
 ) -> None:
-    """Change a row; `values`: by the columns' names, the key's among them.
+    """Change a row; `values`: by column, including the key.
 
     Raises:
         PageError: there is no such row.
@@ -443,12 +445,14 @@ def _update(
 
 
 def _trouble(error: sqlite3.DatabaseError) -> StorageError:
-    """SQLite's error in words of ours."""
-    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF  # the rest is detail
+    """Translate an SQLite error."""
+    code = (
+        getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    )  # the primary code is in the low byte
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StorageError(
-            "another process has it; end that, or choose another file with --database"
+            "another process uses it; end that, or choose another file with --database"
         )
     if code == sqlite3.SQLITE_FULL:
         return StorageError("the disk is full", "when there is space")
-    return StorageError(f"the file can't be read or written ({error})", "when that is mended")
+    return StorageError(f"the file can't be read or written ({error})", "when that is repaired")

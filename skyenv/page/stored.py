@@ -1,4 +1,4 @@
-"""What the page's database holds: games, the ways to their seats, replays and analyses."""
+"""The rows of the page's database: games and links."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Final, NamedTuple
 
 from skyenv.render.words import seat_label
 
-HUMAN: Final = "human"  # instead of an agent's name: people play this seat
-ANYBODY: Final = "*"  # instead of a browser: every browser may use the link, as spectators do
+HUMAN: Final = "human"  # in place of an agent's name: a person plays this seat
+ANYBODY: Final = "*"  # in place of a browser: any browser may use the link, as spectators do
 
 
 class Change(NamedTuple):
-    """Another player takes over a seat.
+    """A change of a seat's player.
 
     Attributes:
-        step: how many actions had been played.
+        step: number of actions played before it.
         seat: 0 … N−1.
         player: HUMAN or an agent's name.
     """
@@ -28,27 +28,27 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True)
 class StoredGame:
-    """A game: its options, what has been played, and what lists tell of it.
+    """A game: its options, its actions, and a summary for lists.
 
     Attributes:
-        id: its key; it is in no link.
+        id: its key, which is in no link.
         owner: the browser that made it.
         created: seconds since 1970.
         players, side, max_turns, seed: as for :class:`skyenv.Game`.
-        agents: for every seat HUMAN or an agent's name, when the game began.
-        pause: seconds that an agent's move takes at least.
+        agents: for every seat HUMAN or an agent's name, at the beginning.
+        pause: minimum seconds of an agent's move.
         idempotency_key: two requests of a browser with the same key make one game.
-        origin, origin_step: the game that this one goes on from, which may be gone, and after how
-            many of its actions; a variation of a replay has no origin.
+        origin, origin_step: the game that this one continues, which may be gone, and the number of
+            its actions; a variation of a replay has no origin.
         beginning: the record that a variation begins with; its actions are among the game's.
-        chance: the key of the game whose agents' chance this one has; None: its own.
-        taken_back: how many decisions its person has taken back on the way to it.
-        changes: other players of seats since the beginning, the first change first.
-        rematch: the game that was made to play it once more.
-        copied: whether a game with its chance has gone on from it, whose record tells its hidden
+        chance: the key of the game whose agents' random numbers this one shares; None: its own.
+        taken_back: number of decisions that its person has taken back.
+        changes: changes of player, in order.
+        rematch: the key of its rematch.
+        copied: whether a copy with the same chance continues it, whose record shows its hidden
             cards.
-        task: the bidding task that it is (:mod:`skyenv.engine.tasks`); None: a whole game.
-        actions: what has been played, by numbers.
+        task: the bidding task (:mod:`skyenv.engine.tasks`); None: a whole game.
+        actions: the numbers of the actions played.
         to_act, turn, scores: the seat to act (None: the game is over), turns completed, and VP.
     """
 
@@ -78,14 +78,14 @@ class StoredGame:
 
     @property
     def sitters(self) -> tuple[str, ...]:
-        """For every seat HUMAN or an agent's name, now."""
+        """The current player of each seat: HUMAN or an agent's name."""
         sitters = list(self.agents)
         for change in self.changes:
             sitters[change.seat] = change.player
         return tuple(sitters)
 
     def names(self, links: Iterable[Link], seat: int | None = None) -> list[str]:
-        """The players' names as a seat is told them: people's from the links, and agents'."""
+        """Return the players' names as a seat sees them: people's from the links, and agents'."""
         called = {link.seat: link.name for link in links}
         people = [called.get(each) or f"Player {seat_label(each)}" for each in range(self.players)]
         return [
@@ -96,16 +96,16 @@ class StoredGame:
 
 @dataclass(frozen=True)
 class Link:
-    """The way to one seat of a game, or to watching it.
+    """A link to one seat of a game, or for spectators.
 
     Attributes:
         token: the unguessable part of its address.
         game: the game's key.
         seat: 0 … N−1; None: watching.
-        browser: the browser that has taken it; None: none has yet; ANYBODY: all may use it.
-        name: what that browser's player wants to be called.
-        seen: when the player was last there, seconds since 1970; 0: never.
-        screen: seats with the same one are played at one screen.
+        browser: the browser that has taken it; None: it is free; ANYBODY: any may use it.
+        name: the player's name.
+        seen: time of the player's last presence, seconds since 1970; 0: never.
+        screen: equal for seats that share a screen.
     """
 
     token: str

@@ -1,9 +1,8 @@
-"""Variations: a recorded game that is played on from one of its positions, with other chance to
-come.
+"""Variations: games that continue a recorded game from one of its positions with new chance.
 
-What lies behind is the record's, to the last hidden card, or with hidden cards that are drawn anew
-for a seat, whose person may have seen the record. What comes is the chance of a seed of its own, so
-the whole game has no seed; its record tells all chance, like any other, and can be verified.
+The past is the record's, with its hidden cards or with resampled ones for a seat whose person may
+have seen the record. Future chance comes from a new seed, so the whole game has none; its record
+contains all chance and can be verified.
 """
 
 from __future__ import annotations
@@ -26,20 +25,20 @@ from skyenv.rules.state import NONE
 def variation_of(
     replay: Replay, step: int, seat: int | None = None, uniform: float = 0.0
 ) -> dict[str, Any]:
-    """What a game begins with that plays a replay's game on after so many actions.
+    """Return the fields of a new game that continues a replay after `step` actions.
 
     Args:
         replay: the game.
-        step: how many.
-        seat: what this seat couldn't know is drawn anew (:func:`drawn_anew`); None: it stays.
-        uniform: which cards it is then, in [0, 1).
+        step: number of actions.
+        seat: resample the cards hidden from this seat (:func:`drawn_anew`); None: they stay.
+        uniform: a number in [0, 1) that decides the sample.
 
     Returns:
-        The values of :class:`~skyenv.page.stored.StoredGame` that it decides, by name.
+        Fields of :class:`~skyenv.page.stored.StoredGame`, by name.
 
     Raises:
-        PageError: there is no such step, the game is over there, or hidden cards can't be drawn
-            anew.
+        PageError: there is no such step, the game is over there, or hidden cards can't be
+            resampled.
     """
     if replay.states[replay.checked(step)]["seat"] == NONE:
         raise PageError("the game is over; there is nothing to play", 409)
@@ -57,7 +56,7 @@ def variation_of(
 
 
 def to_play_on(beginning: str, seed: int, agent_seed: int) -> Game:
-    """A game at the end of a record, from where it goes on with the chance of a seed.
+    """Return a game at the end of a record that continues with the chance of a seed.
 
     Args:
         beginning: the record.
@@ -74,29 +73,30 @@ def to_play_on(beginning: str, seed: int, agent_seed: int) -> Game:
     return game
 
 
-# ---- hidden cards drawn anew ----
+# ---- resampled hidden cards ----
 
 
 def drawn_anew(replay: Replay, step: int, seat: int, uniform: float) -> str:
-    """The record of a game's first actions, with other hidden cards, of no seed and without names.
+    """Return the record of a game's first actions with resampled hidden cards, without seed and
+    names.
 
-    The past is drawn as well, so that it is a game's record like any other: the others' first hands
-    and the black cards that they drew are others, all that the seat has seen is as it was.
+    The past is resampled too, so that the record is consistent: the others' first hands and drawn
+    black cards change; all that the seat has seen stays.
 
     Args:
         replay: the game.
-        step: how many actions; somebody is to act there.
-        seat: what it can know stays as it was.
-        uniform: which of all that the seat can't tell from the real one; in [0, 1).
+        step: number of actions; the game isn't over there.
+        seat: the seat whose knowledge stays.
+        uniform: a number in [0, 1) that decides the sample among all consistent ones.
 
     Raises:
-        PageError: the game is played on a board of its own.
+        PageError: the game uses a custom board.
     """
     game = replay.game
     table = table_of(game.num_players, game.side, game.max_turns, game.options.task)
     if table.options.board.rings != game.board.rings:
         raise PageError(
-            "hidden cards are drawn anew only on the printed board; let them stay as they were",
+            "hidden cards can be resampled only on the printed board; keep them as they were",
             409,
         )
     steps = [(SETUP, outcome_numbers(setup_outcomes(replay.events[0][0], game.side)))]

@@ -1,7 +1,7 @@
-"""The page's web server: what every request and every answer goes through; addresses stand in
+"""The ASGI application: headers, error handlers and lifespan; URLs are in
 :mod:`skyenv.page.routes`.
 
-These and :mod:`~skyenv.page.requests` alone know Starlette.
+Only these modules and :mod:`~skyenv.page.requests` use Starlette.
 """
 
 from __future__ import annotations
@@ -36,13 +36,11 @@ from skyenv.page.storage import Storage
 from skyenv.page.workers import Workers
 
 PARTS: Final = (lobby, seats, people, analysis, replays, library, runs)
-"""In this order their addresses are compared with a request's."""
+"""The modules of routes, in matching order."""
 THREADS: Final = 4
-"""Threads that draw and read for requests: Python does one thing at a time, so that more of them
-would only keep the event loop waiting.
-"""
+"""Threads for drawing and reading: with Python's GIL, more would only delay the event loop."""
 READERS: Final = 2
-"""How many of them may wait for the disk of folders of games and trainings."""
+"""How many of them may block on folders of games and training runs."""
 HEADERS: Final = {
     "content-security-policy": "default-src 'none'; script-src 'self'; "
     "style-src 'self' 'unsafe-inline'; img-src 'self' data:;"
@@ -52,7 +50,7 @@ HEADERS: Final = {
     "referrer-policy": "no-referrer",  # addresses of seats are secret
     "x-content-type-options": "nosniff",
 }
-"""What every answer says."""
+"""The headers of every answer."""
 
 
 def application(
@@ -64,20 +62,18 @@ def application(
     library: Library | None = None,
     runs: Runs | None = None,
 ) -> Starlette:
-    """The page as an ASGI application.
+    """Return the page as an ASGI application.
 
     Args:
         storage: the database; closed when the application ends.
         catalogue: the agents that can be chosen.
-        hosts: names that a request may call the server by; None: any. On loopback a fixed list
-            keeps other sites' pages out, whatever address their names point to.
-        public: the name, with its port if it isn't 443, by which browsers call a server with HTTPS
-            before this one.
-        workers: who thinks for the games, and compiles what they need; ended when the application
-            ends. None: threads of this process, and what isn't compiled yet is compiled when it is
-            needed.
-        library: games to look through, shown to every browser. None: there are none.
-        runs: trainings to look at, whose networks can be played against. None: there are none.
+        hosts: allowed names in the Host header; None: any. On loopback a fixed list defends against
+            DNS rebinding.
+        public: the host name of an HTTPS reverse proxy, with its port if it isn't 443.
+        workers: the processes that run agents and compile; ended with the application. None:
+            threads of this process, without preparation: code is compiled on first use.
+        library: recorded games, visible to every browser; None: no library.
+        runs: training runs, whose networks can be opponents; None: no runs.
     """
     names = None if hosts is None else [*hosts, *([public.partition(":")[0]] if public else [])]
 
@@ -103,12 +99,12 @@ def application(
         lifespan=lifespan,
         middleware=[
             Middleware(_Headers, names=names, public=public),
-            # More than level 1 takes longer than it saves.
+            # Higher levels cost more time than they save.
             Middleware(GZipMiddleware, minimum_size=1000, compresslevel=1),
         ],
         exception_handlers={
             SkyenvError: _mistake,
-            ClientDisconnect: _mistake,  # nobody hears it
+            ClientDisconnect: _mistake,  # the client has gone
             404: _nothing,
             405: _nothing,
             Exception: _broken,
@@ -116,13 +112,11 @@ def application(
     )
 
 
-# ---- headers, mistakes, who is there ----
+# ---- headers and errors ----
 
 
 class _Headers:
-    """Adds the security headers to every answer, and refuses other names and what comes from other
-    sites' pages.
-    """
+    """Middleware that adds security headers, and refuses unknown hosts and cross-site requests."""
 
     def __init__(self, app: ASGIApp, names: list[str] | None, public: str | None) -> None:
         self._app = app
@@ -139,7 +133,7 @@ class _Headers:
                 names = {name.lower() for name, _ in message["headers"]}
                 cache = {} if b"cache-control" in names else {"cache-control": "no-store"}
                 if scope["path"].startswith("/static/"):
-                    cache = {"cache-control": "no-cache"}  # ask each time whether it has changed
+                    cache = {"cache-control": "no-cache"}  # revalidate each time
                 extra = [
                     (name.encode(), value.encode()) for name, value in (HEADERS | cache).items()
                 ]
@@ -150,7 +144,7 @@ class _Headers:
         if self._names is not None and not is_called(connection.headers.get("host"), self._names):
             why, status = "unknown Host header; start the server with --public-host NAME", 400
         elif not _is_same_origin(connection, self._public):
-            why, status = "this came from another site's page", 403
+            why, status = "cross-site request refused; use the server's own pages", 403
         else:
             await self._app(scope, receive, send_with_headers)
             return
@@ -161,27 +155,27 @@ class _Headers:
 
 
 def _is_same_origin(connection: HTTPConnection, public: str | None) -> bool:
-    """Whether a request that changes something comes from this server's own pages, or from no page
-    at all.
+    """Return whether a modifying request comes from this server's own pages, or from a client that
+    is no browser.
     """
     if connection.scope["type"] == "http" and connection.scope["method"] in ("GET", "HEAD"):
         return True
     origin, host = connection.headers.get("origin"), connection.headers.get("host")
     if origin is None or (
         public and origin == f"https://{public}"
-    ):  # whatever name the server before this one calls it by
+    ):  # whatever Host the reverse proxy sends
         return True
     return host != public and origin.split("://", 1)[-1] == host
 
 
 async def _mistake(request: Request, error: Exception) -> Response:
     status, told = (error.status, error.told) if isinstance(error, PageError) else (400, {})
-    return refusal(request, f"{error!s:.500}", status, **told)  # some list all actions
+    return refusal(request, f"{error!s:.500}", status, **told)  # some messages list all actions
 
 
 async def _broken(request: Request, error: Exception) -> Response:
-    """A mistake of ours, which the log tells; what would add the headers has been passed by."""
-    answer = refusal(request, "something went wrong here; the server's log tells more", 500)
+    """Answer an internal error, which the log shows; the middleware's headers are added here."""
+    answer = refusal(request, "internal error; see the server's log", 500)
     answer.headers.update({**HEADERS, "cache-control": "no-store"})
     return answer
 

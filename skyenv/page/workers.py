@@ -1,9 +1,8 @@
-"""Workers that think for the page: agents' turns, hints and analyses, in processes beside the
-server's (:mod:`skyenv.work`).
+"""The page's worker processes for agents' turns, hints and analyses (:mod:`skyenv.work`).
 
 A *job* is a function that can be pickled, such as ``functools.partial(move, entry, game)``. It is
-called in a worker with one argument, a function that reports its progress. Jobs change nothing, so
-one whose worker dies is tried again.
+called in a worker with one argument, a callback for its progress. Jobs have no side effects, so a
+job whose worker dies is retried.
 """
 
 from __future__ import annotations
@@ -21,13 +20,12 @@ from skyenv.work import Report as Report
 Result = TypeVar("Result")
 Job = Callable[[Report], Result]
 
-# Seconds that an unwanted job may go on before its worker is replaced: a new one takes longer to
-# start.
+# Seconds that a cancelled job may run on before its worker is replaced, which takes longer.
 PATIENCE: Final = 0.5
 
 
 class Priority(IntEnum):
-    """What begins first when workers are scarce."""
+    """Priorities of jobs, the most urgent first."""
 
     TURN = 0
     HINT = 1
@@ -35,11 +33,11 @@ class Priority(IntEnum):
 
 
 class Workers:
-    """A pool of workers for one event loop, in which all methods are called.
+    """A pool of workers for one event loop; all methods must be called in it.
 
     Args:
-        pool: None: as many processes as cores, but at least two, so that turns go on beside a long
-            hint.
+        pool: the processes; None: one per core, but at least two, so that turns continue during a
+            long hint.
     """
 
     def __init__(self, pool: Pool | None = None) -> None:
@@ -55,13 +53,12 @@ class Workers:
         """Return a job's result. Cancelling this ends the job.
 
         Args:
-            job: what is done.
-            priority: waiting jobs of the first kind begin first. Hints and analyses leave one
-                worker to turns.
-            on_progress: called with what the job reports.
+            job: the job.
+            priority: more urgent jobs begin first. Hints and analyses leave one worker to turns.
+            on_progress: called with the job's reports.
 
         Raises:
-            WorkerDiedError: processes died over it. Exception: what the job raised.
+            WorkerDiedError: the job's workers died. Exception: any exception of the job.
         """
         loop = asyncio.get_running_loop()
 
@@ -84,7 +81,7 @@ class Workers:
                 loop.call_later(PATIENCE, self._pool.kill, task)
 
     async def close(self) -> None:
-        """End all workers; jobs that wait or are under way are cancelled."""
+        """End all workers; waiting and running jobs are cancelled."""
         for answer in self._answers.copy():
             answer.cancel()
         await asyncio.to_thread(self._pool.close)

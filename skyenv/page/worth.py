@@ -1,5 +1,5 @@
-"""What winning an auction is worth to a seat, from what it knows: what a skyscraper scores, how
-likely Alea bids more, and what the other seats could bid at most.
+"""The value of winning an auction for a seat: VP of a skyscraper, the chance that Alea bids more,
+and the other seats' highest possible bids.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PARK: Final = (
 
 
 def worth(seen: Any) -> dict[str, Any] | None:
-    """What the seat to act should know before it bids.
+    """Return facts for the bid of the seat to act.
 
     Args:
         seen: its view, a record of VIEW_DTYPE.
@@ -39,12 +39,12 @@ def worth(seen: Any) -> dict[str, Any] | None:
     Returns:
         ``colours``: for each colour in which it may bid ``{"name", "vp"}``: VP of a skyscraper
             there when it is scored;
-        ``assumes``: what the VP rest on, a sentence;
+        ``assumes``: the assumptions behind the VP, a sentence;
         ``stop``: VP that a building stop would bring instead (STOP-1, STOP-2), or null;
         ``alea``: ``[total, chance that Alea bids more]`` for every total that a bid of Alea can
-            exceed, exact for what the seat knows; null where Alea bids no more;
-        ``others``: ``{"seat", "most"}`` of the other seats that are still in: the highest total
-            that each could bid by what this seat knows;
+            exceed, exact given the seat's knowledge; null where Alea bids no more;
+        ``others``: ``{"seat", "most"}`` of the other seats still bidding: the highest total that
+            each could bid, as far as this seat knows;
         null if no bid is open.
     """
     game, seat = seen["game"], int(seen["seat"])
@@ -81,15 +81,15 @@ def worth(seen: Any) -> dict[str, Any] | None:
 
 
 def park_vp(game: Any) -> float:
-    """END-3: VP that a skyscraper in the park area brings on average, with the tiles there."""
+    """Return the mean VP of a skyscraper in the park area with the tiles there (END-3)."""
     tiles = np.repeat(np.arange(len(game["park_tiles"])), game["park_tiles"]).tolist()
     sets = list(combinations(tiles, min(TILES_TURNED_UP, len(tiles))))
     return round(sum(int(PLOT_VALUE[len(set(one))]) for one in sets) / len(sets), 2)
 
 
 def most_bid(seen: Any, seat: int) -> int:
-    """AUC-4, AUC-5: the highest total that another seat could bid in the auction under way, with
-    the best cards that it may have.
+    """Return the highest total that another seat could bid in the current auction with the best
+    cards that it may have (AUC-4, AUC-5).
     """
     game = seen["game"]
 

@@ -42,7 +42,7 @@ def test_a_bid_is_played_whole() -> None:
         laid.play(bid[-1])
     laid.play(BID_DONE)
     for part in ([*bid, PASS], [BID_DONE, *bid], [PASS, *bid, BID_DONE]):
-        with pytest.raises(PageError, match="a choice is one action"):
+        with pytest.raises(PageError, match="a choice must be one action"):
             table.chosen(table.game.seat, part, table.step)
     position = table.chosen(table.game.seat, [*bid, BID_DONE], table.step)
     assert (position.game, position.game.events) == (laid, laid.events), "chance included"
@@ -57,7 +57,7 @@ LEGAL = session("human", "random", "human").game.legal_actions[0]
         *((seat, [LEGAL], 0, "not your turn") for seat in (1, 2, None)),
         *((0, [LEGAL], step, "earlier position") for step in (-1, 1)),
         *((0, [illegal], 0, "not legal|not a number") for illegal in (0, 102, 103, -1, 10**9)),
-        *((0, several, 0, "a choice is one action") for several in ([13, 14], [])),
+        *((0, several, 0, "a choice must be one action") for several in ([13, 14], [])),
     ],
 )
 def test_nobody_acts_for_another_seat_or_twice_or_late_or_two_things_at_once(

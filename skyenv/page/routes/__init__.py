@@ -1,1 +1,1 @@
-"""The addresses of the page, a module for each of its parts; each lists its own in ``ROUTES``."""
+"""The URLs of the page, a module for each part with its list ``ROUTES``."""

@@ -1,4 +1,4 @@
-"""What can be made of recorded games: analyses, playing a position out, playing on from it."""
+"""URLs of the tools for recorded games: analyses, play-outs, draw odds, variations."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from skyenv.seeds import HIGHEST_SEED, fresh_seed
 
 
 async def _analysis(request: Request) -> tuple[Name, Job[None]]:
-    """An agent's analysis of a game: ``?agent=NAME``."""
+    """Analyse a game by an agent: ``?agent=NAME``."""
     replay, server = await found(request), server_of(request)
     check_whole(replay.game)
     name = request.query_params.get("agent", "")
@@ -41,8 +41,8 @@ async def _analysis(request: Request) -> tuple[Name, Job[None]]:
 
 
 async def _play_out(request: Request) -> tuple[Name, Job[None]]:
-    """Playing a position out: ``?agent=NAME`` for each seat, ``number``, and ``seat``, for which
-    hidden cards are drawn anew.
+    """Play a position out: ``?agent=NAME`` for each seat, ``number`` of games, and ``seat``, for
+    which hidden cards are resampled.
     """
     replay = await found(request)
     check_whole(replay.game)
@@ -50,7 +50,7 @@ async def _play_out(request: Request) -> tuple[Name, Job[None]]:
     names = request.query_params.getlist("agent")
     times = number(request, "number") or USUAL
     if times > MOST:
-        raise PageError(f"a position is played out at most {MOST} times, not {times}")
+        raise PageError(f"the number of games must be at most {MOST}, not {times}")
     if len(names) != replay.players:
         raise PageError(
             f"there must be {replay.players} agents, one for each seat, not {len(names)}"
@@ -64,18 +64,18 @@ async def _play_out(request: Request) -> tuple[Name, Job[None]]:
 
 
 async def _chances(request: Request) -> Response:
-    """What can come at a step; ``?seat=`` for what a seat can expect."""
+    """Return the draw odds at a step; ``?seat=`` for those of a seat's view."""
     replay = await found(request)
     step, seat = replay.checked(step_of(request)), seat_of_replay(request, replay)
     return JSONResponse(await asyncio.to_thread(what_can_come, replay.states[step], seat))
 
 
 async def _play_on(request: Request) -> Response:
-    """Play a game on from a step: ``{"seats": …}`` as for a new game, and ``idempotency_key``
-    and ``seed`` if wanted.
+    """Continue a game from a step: ``{"seats": …}`` as for a new game, optionally
+    ``idempotency_key`` and ``seed``.
 
-    With ``"anew": true`` what the browser's own seat couldn't know is drawn anew; it must have one
-    seat then.
+    With ``"anew": true`` the cards hidden from the browser's seat are resampled; it must have
+    exactly one seat then.
     """
     replay = await found(request)
     check_whole(replay.game)
@@ -85,7 +85,7 @@ async def _play_on(request: Request) -> Response:
     seat = None
     if check_flag("anew", wanted.get("anew", False)):
         if game.seats.count(ME) != 1:
-            raise PageError("hidden cards are drawn anew for one seat, so you must play one alone")
+            raise PageError("to resample hidden cards, play exactly one seat")
         seat = game.seats.index(ME)
     uniform = fresh_seed() / (HIGHEST_SEED + 1)
     begun = await asyncio.to_thread(variation_of, replay, step, seat, uniform)

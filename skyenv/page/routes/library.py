@@ -1,4 +1,4 @@
-"""Games to look through and the published ladders: the tables, and the record of one game."""
+"""URLs of the library and the ladders: the tables, and the record of one game."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RECORD: Final = "application/jsonl; charset=utf-8"
 
 
 def _library(request: Request) -> Library:
-    """The library; a worker looks at its folders if it is time to."""
+    """Return the library; have a worker scan its folders if that is due."""
     library: Library | None = request.app.state.library
     if library is None:
         raise PageError(
@@ -33,21 +33,21 @@ def _library(request: Request) -> Library:
 
 
 async def _search(request: Request) -> Response:
-    """A page of the table."""
+    """Return a page of the table."""
     query, at = request.query_params.multi_items(), number(request, "page") or 1
     return JSONResponse(await from_disk(request, _library(request).search, query, at))
 
 
 async def _state(request: Request) -> Response:
-    """The folders, and how far they have been read."""
+    """Return the folders, and the progress of reading."""
     return JSONResponse(await from_disk(request, _library(request).state))
 
 
 async def library_game(request: Request, key: str, which: int) -> bytes:
-    """The record of a game of the library; one that isn't known is looked for in the folders.
+    """Return the record of a game of the library; scan the folders for an unknown one.
 
     Raises:
-        PageError: there is none.
+        PageError: there is no such game.
     """
     library = _library(request)
     with suppress(PageError):
@@ -63,14 +63,14 @@ async def _record(request: Request) -> Response:
 
 
 def attachment(content: bytes, kind: str, name: str) -> Response:
-    """A file to take away; `kind`: the type of its content."""
+    """Return a file for download; `kind`: its content type."""
     headers = {"content-disposition": f'attachment; filename="fifth-avenue-{name}"'}
     return Response(content, media_type=kind, headers=headers)
 
 
 @cache
 def _ladders() -> list[dict[str, Any]]:
-    """The ladders that ship, without the samples of their ratings, which are large."""
+    """Return the published ladders, without the large samples of ratings."""
     tables = product(range(MIN_PLAYERS, MAX_PLAYERS + 1), SIDES)
     contents = [ladder.read(ladder.path_of(players, side)) for players, side in tables]
     return [content | {"samples": None} for content in contents]

@@ -1,4 +1,4 @@
-"""The lobby: agents to choose from, the browser's games, new ones; the rules and the lesson."""
+"""URLs of the lobby: agents, the browser's games, new games, the rules and the lesson."""
 
 from __future__ import annotations
 
@@ -27,16 +27,14 @@ from skyenv.page.storage import HUMAN, Storage
 from skyenv.render.words import seat_name
 from skyenv.rules.variant import VARIANT
 
-# Where the lobby leads to, the last two if the server was started with folders.
+# Pages linked from the lobby, the last two if the server was started with folders.
 PAGES: Final = ("/tutorial", "/rules", "/ladder", "/library", "/runs")
-MOST_LISTED: Final = 40  # games in the lobby's list, the newest ones
-RETURNED: Final = "returned"  # tells in the address that the browser has been sent its name
+MOST_LISTED: Final = 40  # newest games in the lobby's list
+RETURNED: Final = "returned"  # parameter of a URL: the browser has been sent its name
 
 
 async def _options(request: Request) -> Response:
-    """What the lobby has to offer: agents, those of them that it recommends, and the pages that
-    this server has.
-    """
+    """Return the agents, the suggested ones among them, and the pages of this server."""
     server, state = server_of(request), request.app.state
     folders = {"/library": state.library, "/runs": state.runs}
     offer = {
@@ -59,19 +57,19 @@ async def _make_game(request: Request) -> Response:
 
 
 async def _preparing(request: Request) -> Response:
-    """How far the rules and the agents are."""
+    """Return the progress of preparation."""
     return JSONResponse(server_of(request).preparation.payload())
 
 
 async def _list_games(request: Request) -> Response:
-    """The games in which this browser has a seat, or that it watches; none of them is played."""
+    """Return the games that this browser plays or watches, without loading them."""
     storage = server_of(request).storage
     games = await storage.ask(_listed, storage, browser_of(request))
     return JSONResponse({"games": games})
 
 
 def _listed(storage: Storage, browser: str) -> list[Payload]:
-    """What a browser's list tells of its games, as they are stored."""
+    """Return a browser's list of games, as they are stored."""
     payload: list[Payload] = []
     for link in storage.links_of(browser, MOST_LISTED):
         about = {"page": f"/seat/{link.token}", "owner": storage.owner(link.game) == browser}
@@ -99,9 +97,9 @@ def _listed(storage: Storage, browser: str) -> list[Payload]:
 
 
 async def _tutorial(request: Request) -> Response:
-    """Go to the browser's lesson.
+    """Redirect to the browser's lesson.
 
-    One without a name gets it first, lest each request of a program makes a game.
+    A browser without a name gets one first, so that clients without cookies make no games.
     """
     if (browser := name_of(request)) is None:
         if RETURNED in request.query_params:

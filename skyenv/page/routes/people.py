@@ -1,6 +1,4 @@
-"""The people at a table: who is there, who plays which seat, rematch, takeback; going back in a
-lesson and leaving it.
-"""
+"""URLs of the people at a table: presence, changes of player, rematch, takeback, the lesson."""
 
 from __future__ import annotations
 
@@ -22,7 +20,7 @@ async def _people(request: Request) -> Response:
 
 
 async def _change_player(request: Request) -> Response:
-    """``{"agent": NAME}``: an agent is to play a seat; ``{"agent": null}``: a person."""
+    """Give a seat to an agent, ``{"agent": NAME}``, or to a person, ``{"agent": null}``."""
     agent = (await json_object(request)).get("agent")
     if agent is not None and not isinstance(agent, str):
         raise PageError("agent must be an agent's name, or null for a person")
@@ -52,7 +50,7 @@ async def _back(request: Request) -> Response:
 
 
 async def _leave(request: Request) -> Response:
-    """Play on freely from where a lesson stands."""
+    """Continue from a lesson's position in a game."""
     value = await json_object(request)
     server, link, session = await seat_of(request)
     return made(await server.leave_lesson(session, link, str(value.get("agent"))))

@@ -1,4 +1,4 @@
-"""Recorded games: opening a record, its games, every step of them."""
+"""URLs of replays: records, their games and steps, exports."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ from skyenv.render.raster import png
 
 GAME: Final = "/api/replays/{key}/{game}"
 PICTURES: Final = {"svg": "image/svg+xml", "png": "image/png"}
-"""What a picture of a step can be, and the type of its content."""
+"""The formats of a step's picture, with content types."""
 MOST_RECORD: Final = 8 << 20
-"""Bytes of a record."""
+"""Largest record, in bytes."""
 
 
 async def _open_record(request: Request) -> Response:
     server, browser = server_of(request), browser_of(request)
     async with server.replays.receiving(browser):
         content = await body(request, MOST_RECORD)
-        # What waits to be read counts, too: it takes memory.
+        # Waiting for the parser counts too, as the upload takes memory.
         key, games = await server.replays.add(content, browser)
     return JSONResponse({"page": f"/replay/{key}", "games": len(games)}, 201)
 
 
 async def _list_replays(request: Request) -> Response:
-    """The records that are kept for this browser."""
+    """Return the stored records of this browser."""
     storage = server_of(request).storage
     kept = await storage.ask(storage.replays, browser_of(request))
     replays = [{"page": f"/replay/{one['id']}", **one} for one in kept]
@@ -70,10 +70,10 @@ async def _games_of_record(request: Request) -> Response:
 
 
 async def found(request: Request) -> Replay:
-    """The game in the address: of a record that is kept for the browser, or of the library.
+    """Return the game in the URL: of the browser's stored record, or of the library.
 
     Raises:
-        PageError: it isn't there, or another browser's.
+        PageError: this browser has no such game.
     """
     key, number = request.path_params["key"], whole(request.path_params["game"], "game")
     fetch = partial(library_game, request, key, number) if len(key) == KEY_LENGTH else None
@@ -81,17 +81,17 @@ async def found(request: Request) -> Replay:
 
 
 def origin(request: Request) -> str:
-    """The game in the address: the replay's key and the game's number in it."""
+    """Return the game's identity in the URL: the replay's key and the game's number in it."""
     return f"{request.path_params['key']}/{request.path_params['game']}"
 
 
 def step_of(request: Request) -> int:
-    """The step in the address, whether there is such a one or not."""
+    """Return the step in the URL, without a check of its range."""
     return whole(request.path_params["step"], "step")
 
 
 def seat_of_replay(request: Request, replay: Replay) -> int | None:
-    """The seat behind the question mark of an address; None: all hands are open.
+    """Return the seat in the query string; None: all hands are open.
 
     Raises:
         OptionError: there is no such seat.
@@ -106,7 +106,7 @@ async def _replay(request: Request) -> Response:
 
 
 def _drawing(request: Request, replay: Replay) -> Callable[[], Drawing]:
-    """What draws the step in the address, as what is behind the question mark wants it."""
+    """Return a function that draws the step in the URL, as the query string says."""
     seat, narrow = seat_of_replay(request, replay), bool(number(request, "narrow"))
     return partial(replay.drawing, step_of(request), seat, theme(request), narrow)
 
@@ -119,10 +119,10 @@ async def _replay_step(request: Request) -> Response:
 
 
 async def _picture(request: Request) -> Response:
-    """A step as a picture to take away: SVG, or PNG where the extra ``[pictures]`` is installed."""
+    """Return a step as an SVG, or as a PNG where the extra ``[pictures]`` is installed."""
     draw, suffix = _drawing(request, await found(request)), request.path_params["suffix"]
     if suffix not in PICTURES:
-        raise PageError(f"a picture is {' or '.join(PICTURES)}, not {shown(suffix)}", 404)
+        raise PageError(f"a picture must be {' or '.join(PICTURES)}, not {shown(suffix)}", 404)
 
     def file() -> Response:
         text = draw().text()
@@ -133,7 +133,7 @@ async def _picture(request: Request) -> Response:
 
 
 async def _record(request: Request) -> Response:
-    """The record as it was opened."""
+    """Return the record as it was uploaded."""
     server = server_of(request)
     content = await server.storage.ask(
         server.storage.replay, request.path_params["key"], browser_of(request)
@@ -142,19 +142,19 @@ async def _record(request: Request) -> Response:
 
 
 async def _making(request: Request) -> tuple[Name, Job[bytes]]:
-    """A page of the game."""
+    """Export the game as an HTML page."""
     replay = await found(request)
     if replay.steps > MOST_STEPS:
-        raise PageError(f"a page is made of at most {MOST_STEPS} actions, not {replay.steps}")
+        raise PageError(f"an exported game has at most {MOST_STEPS} actions, not {replay.steps}")
     record = await asyncio.to_thread(lambda: replay.record)
     return ("making", origin(request)), partial(make_page, record)
 
 
 async def _made(request: Request) -> Response:
-    """The page that was made."""
+    """Return the exported page."""
     made = server_of(request).background.get((browser_of(request), "making", origin(request)))
     if made.state != "done":
-        raise PageError("that isn't made yet", 404)
+        raise PageError("the page isn't ready yet", 404)
     return attachment(made.result, "text/html; charset=utf-8", "game.html")
 
 

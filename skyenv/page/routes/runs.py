@@ -1,4 +1,4 @@
-"""Trainings: their list, their pictures, their networks as opponents."""
+"""URLs of training runs: the list, curves, networks as opponents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _runs(request: Request) -> Runs:
     runs: Runs | None = request.app.state.runs
     if runs is None:
         raise PageError(
-            "this page was started without folders of trainings; start it with --runs FOLDER", 404
+            "this page was started without training runs; start it with --runs FOLDER", 404
         )
     return runs
 
@@ -27,7 +27,7 @@ async def _list(request: Request) -> Response:
 
 
 async def _picture(request: Request) -> Response:
-    """The curves, as the trainer has drawn them."""
+    """Return the curves drawn by the trainer."""
     return FileResponse(
         await from_disk(request, _runs(request).picture, request.path_params["key"]),
         media_type="image/png",
@@ -35,8 +35,8 @@ async def _picture(request: Request) -> Response:
 
 
 async def _offer(request: Request) -> Response:
-    """Make a network one of the agents on offer; its name."""
-    browser_of(request)  # it writes a file: only who has opened the page may ask
+    """Add a network to the agents on offer; return its name."""
+    browser_of(request)  # it writes a file: only for browsers that have opened the page
     name = await from_disk(request, _runs(request).offered, request.path_params["key"])
     await server_of(request).catalogue.look_up(name)
     return JSONResponse({"name": name}, 201)

@@ -1,4 +1,4 @@
-"""A seat at a table: what it is told, what it does, and being told of changes."""
+"""URLs of a seat: its state, its moves, and notification of changes."""
 
 from __future__ import annotations
 
@@ -42,23 +42,23 @@ LONGEST_PAUSE: Final = 10.0
 
 
 def tab_of(connection: HTTPConnection) -> str:
-    """The name that a page has made up for itself, as for :meth:`GameServer.tell`."""
+    """Return the name that a page has chosen for itself, as for :meth:`GameServer.tell`."""
     return connection.query_params.get("tab", "")
 
 
 async def told(request: Request) -> Response:
-    """The answer to what a seat has done: with ``?page=1`` all that it is told now."""
+    """Return the answer to a seat's action: with ``?page=1`` the full state."""
     return await _table(request) if number(request, "page") else JSONResponse({})
 
 
 async def _table(request: Request) -> Response:
-    """All that a seat is told."""
+    """Return the full state of a seat."""
     try:
         server, link, session = await seat_of(request)
     except PageError as error:
         if error.status != 403 or not number(request, "page"):
             raise
-        # A page that shows the answer doesn't need an error for it.
+        # A page that shows the new state needs no error for it.
         return JSONResponse({"refused": str(error), "free": False, **error.told})
     about_people = await people.payload(server, session, link)
     if curtain := people.curtain(session, link):
@@ -74,9 +74,9 @@ async def _table(request: Request) -> Response:
     look = Look(game, viewer, session.names(link.seat), theme(request), narrow, can_act=can_act)
     known = number(request, "lines") or 0
     if (number(request, "undone") or 0) != session.undone:
-        known = 0  # what was taken back stands in them
+        known = 0  # they contain what was taken back
     is_owner = session.stored.owner == link.browser
-    about: Payload = {  # of the same moment as the look: nothing is waited for in between
+    about: Payload = {  # of the same moment as the state: no await in between
         "step": int(game.state["decisions"]),
         "behind": behind,
         "alea": [] if after is None else alea_since(game.events, after),
@@ -96,12 +96,12 @@ async def _table(request: Request) -> Response:
             if is_owner and each.browser is None
         ],
     }
-    parts = digests(request.query_params.get("drawn", ""))  # that the page has
+    parts = digests(request.query_params.get("drawn", ""))  # already on the page
     return await asyncio.to_thread(lambda: JSONResponse(look.payload(known, parts) | about))
 
 
 def _doing(change: Callable[[GameServer, Session, Link, str], Awaitable[None]]) -> Handler:
-    """What a request does that says nothing more; `change`: it, by game, link and page's name."""
+    """Return the handler of a request without a body; `change`: its effect."""
 
     async def do(request: Request) -> Response:
         server, link, session = await seat_of(request)
@@ -139,7 +139,7 @@ async def _act(request: Request) -> Response:
 
 
 async def _pause(request: Request) -> Response:
-    """``{"paused": …}``: let agents wait, or go on; ``{"seconds": …}``: how long moves take."""
+    """Pause or resume agents, ``{"paused": …}``; set the time of moves, ``{"seconds": …}``."""
     value = await json_object(request)
     server, link, session = await seat_of(request)
     paused, seconds = value.get("paused"), value.get("seconds")
@@ -153,8 +153,8 @@ async def _pause(request: Request) -> Response:
 
 
 async def _hint(request: Request) -> Response:
-    """What an agent would do on this seat now; for a spectator who sees all hands, on the seat that
-    is to act at the step that is shown.
+    """Return an agent's hint for this seat; for a spectator who sees all hands, for the seat to act
+    at the step shown.
 
     Spectators of people's games get none: a hint depends on the hand of the seat to act.
     """
@@ -162,7 +162,9 @@ async def _hint(request: Request) -> Response:
     session.check_uncovered(link)
     viewer, shown = session.viewer(link), number(request, "step")
     if viewer not in (None, session.game.seat):
-        raise PageError("hints are for the seat that is to act, and for games without people", 409)
+        raise PageError(
+            "hints are available only for the seat to act, or in games without people", 409
+        )
     game = session.game
     if viewer is None and shown is not None:
         game, _ = session.after(shown - 1)
@@ -172,7 +174,7 @@ async def _hint(request: Request) -> Response:
 
 
 async def _thinking(request: Request) -> Response:
-    """Which agent is to move, if one is, and for how many seconds it has been."""
+    """Return the agent to move, if any, and the seconds since its turn began."""
     _, _, session = await seat_of(request)
     asked = session.asked
     seconds = None if asked is None else round(time.monotonic() - asked, 1)
@@ -180,7 +182,7 @@ async def _thinking(request: Request) -> Response:
 
 
 async def _words(request: Request) -> Response:
-    """The table as plain text."""
+    """Return the table as plain text."""
     _, link, session = await seat_of(request)
     session.check_uncovered(link)
     viewer = session.viewer(link)
@@ -197,14 +199,14 @@ async def _record(request: Request) -> Response:
 
 
 async def _replay_own(request: Request) -> Response:
-    """Make a replay of a game that is over."""
+    """Make a replay of a finished game."""
     server, link, session = await seat_of(request)
     key, _ = await server.replays.add(session.record().encode(), str(link.browser))
     return JSONResponse({"page": f"/replay/{key}"}, 201)
 
 
 async def _changes(socket: WebSocket) -> None:
-    """Sends a line whenever this seat sees something new; the page then asks for it."""
+    """Send a line for every change that this seat can see; the page then requests the state."""
     try:
         server, link, _ = await seat_of(socket)
         async with server.watching(link, tab_of(socket)) as watcher:
@@ -216,7 +218,7 @@ async def _changes(socket: WebSocket) -> None:
 
 
 async def _tell_changes(socket: WebSocket, watcher: Watcher) -> None:
-    """Until the browser goes, or the seat is given up."""
+    """Send changes until the browser disconnects, or the seat is given up."""
     leaving = asyncio.create_task(socket.receive())
     leaving.add_done_callback(lambda _: watcher.news.put_nowait(None))
     try:

@@ -1,6 +1,4 @@
-"""Addresses of works in the background: POST begins one, GET tells how far it is, DELETE ends it,
-all at the same address.
-"""
+"""URLs of background jobs: POST starts a job, GET returns its progress, DELETE stops it."""
 
 from __future__ import annotations
 
@@ -18,8 +16,8 @@ METHODS: Final = ["GET", "POST", "DELETE"]
 
 
 def work(make: Callable[[Request], Awaitable[tuple[Name, Job[Any]]]]) -> Handler:
-    """The address of a work; `make`: its name behind the browser's, and the job, which is begun if
-    it is wanted.
+    """Return the handler of a job's URL; `make`: returns the job's name, after the browser's, and
+    the job, which POST starts.
     """
 
     async def handle(request: Request) -> Response:

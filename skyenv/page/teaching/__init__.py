@@ -1,1 +1,1 @@
-"""Teaching the game: the rules for people, and a lesson that is played."""
+"""The rules for readers, and the lesson."""

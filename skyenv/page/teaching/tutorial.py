@@ -1,7 +1,7 @@
-"""The lesson: a fixed deal for two and a fixed line of play, with what is said at each of the
-person's decisions (lesson.toml).
+"""The lesson: a fixed deal for two and a fixed line of play, with a text for each of the person's
+decisions (lesson.toml).
 
-Nothing here plays a game: all of it is made of the actions that have been played so far.
+Its state is a function of the actions played so far.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from skyenv.rules.actions import ACTION_NUMBERS, BID, BID_DONE, MOVE, TAKE
 SIDE: Final = "front"
 SEED: Final = 74
 AGENTS: Final = (HUMAN, "teacher")
-"""Who sits where: a game of these is a lesson. The second one is no agent that can be chosen."""
+"""The players of a lesson. The second one is no agent on offer."""
 
 Beat = dict[str, Any]
 _FILE: Final[Beat] = tomllib.loads((files(__package__) / "lesson.toml").read_text("utf-8"))
 BEATS: Final[list[Beat]] = _FILE["steps"]
-"""The whole lesson: choices of the person's, which may be several actions, and what the teacher
-answers; with `title` (the chapter), `text` (what has happened, and why it matters), `rule` (the id
-of the rule to read), `todo` (what to do now), `names` (the actions) and `reply` (the teacher's).
+"""The steps of the lesson, each a choice of the person and the teacher's reply; with `title` (the
+chapter), `text` (the explanation), `rule` (the id of the rule to read), `todo` (the instruction),
+`names` (the actions) and `reply` (the teacher's).
 """
 
 
@@ -40,27 +40,27 @@ def _all_of(beat: Beat) -> list[int]:
 
 
 BEGINS: Final = list(accumulate((len(_all_of(beat)) for beat in BEATS), initial=0))
-"""How many actions are played when each of the beats begins, and at the end."""
+"""Number of actions before each beat, and at the end."""
 
 
 def line() -> list[int]:
-    """All actions of the lesson, the person's and the teacher's."""
+    """Return all actions of the lesson, the person's and the teacher's."""
     return [action for beat in BEATS for action in _all_of(beat)]
 
 
 class Lesson:
-    """Where a lesson stands.
+    """The progress of a lesson.
 
     Args:
         played: the game's actions so far, and those of an unfinished bid behind them: the first
             ones of :func:`line`.
 
     Attributes:
-        number: of the beat under way; as many as there are at the end.
-        wanted: what the person is to play now, one after the other; nothing while the teacher is to
+        number: index of the current beat; their number at the end.
+        wanted: the actions that the person is to play now, in order; empty while the teacher is to
             move, and at the end.
-        answer: what the teacher plays now: one choice, or nothing.
-        is_over: whether nothing is left of it.
+        answer: the teacher's choice now; empty if the person is to move.
+        is_over: whether the lesson is finished.
     """
 
     def __init__(self, played: Sequence[int]) -> None:
@@ -73,13 +73,13 @@ class Lesson:
         self.answer = [] if self.wanted else _choice(reply[self._done - len(names) :])
 
     def check(self, actions: Sequence[int]) -> None:
-        """Refuse everything but what the lesson wants.
+        """Check that actions are those that the lesson expects.
 
         Raises:
-            PageError: the person has chosen something else.
+            PageError: they aren't.
         """
         if self.is_over:
-            raise PageError("the lesson is over: play on from here, or begin a game")
+            raise PageError("the lesson is over: continue from here, or start a game")
         if list(actions) != self.wanted[: len(actions)]:
             todo = self._beat["todo"]
             raise PageError(
@@ -87,13 +87,13 @@ class Lesson:
             )
 
     def begin_of_last(self) -> int:
-        """How many actions are left when the beat under way is begun anew, or if it has just begun,
-        the one before.
+        """Return the number of actions before the current beat, or before the previous one if the
+        current has just begun.
         """
         return BEGINS[self.number if self._done else max(0, self.number - 1)]
 
     def payload(self) -> dict[str, Any]:
-        """What the page shows."""
+        """Return the state for the page."""
         return {
             "number": self.number,
             "steps": len(BEATS),
@@ -108,7 +108,7 @@ class Lesson:
 
 
 def _choice(actions: list[int]) -> list[int]:
-    """The first choice of these actions: a whole bid, a tile with its place, one action."""
+    """Return the first choice of some actions: a whole bid, a tile with its place, one action."""
     if actions and BID <= actions[0] < BID_DONE:
         return actions[: actions.index(BID_DONE) + 1]
     return actions[: 2 if actions and TAKE <= actions[0] < MOVE else 1]

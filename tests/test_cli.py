@@ -174,7 +174,7 @@ WRONG_COMMANDS = [
     ("show games.jsonl --game 4", "no game 4: the record has 3"),
     ("show games.jsonl --step 100000", "no step 100000"),
     ("film games.jsonl", "-o/--output is required"),
-    ("film games.jsonl -o out", "a film is a .gif file"),
+    ("film games.jsonl -o out", "path must be a .gif file"),
     ("film games.jsonl -o out.gif --from 9 --to 8", "there are none"),
     ("film games.jsonl -o out.gif --from 9999", "there is no step 9999"),
     ("evaluate", "AGENT is required"),

@@ -1,4 +1,4 @@
-"""Pure functions from a position to something that a person looks at."""
+"""Pictures and text of positions and games, by pure functions."""
 
 from skyenv.render.svg import svg
 from skyenv.render.text import text

@@ -1,7 +1,7 @@
 """The board: City Hall, seven districts with their rings of plots, Central Park, and the streets
 between them (COM-4, COM-5).
 
-Cached functions draw a part each, from what it shows and nothing else.
+Cached functions draw a part each, as pure functions of its content.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ _RIM: Final = 87.0
 _HUB: Final = 37.0
 _MIDDLE: Final = (_RIM + _HUB) / 2
 SIZES: Final = {False: (870.0, 604.0), True: (604.0, 870.0)}
-"""Width and height of the board, by whether it stands upright and leads from top to bottom."""
+"""Width and height of the board: wide (False), or upright, which leads from top to bottom."""
 
 _SMALL: Final = {False: shapes.SMALL, True: 13.0}  # upright, the units are larger
 
 
 def board(scene: Scene) -> str:
-    """The whole board, its corner at the origin."""
+    """Draw the whole board, its corner at the origin."""
     add = scene.drawing.add
     for district in range(NUM_DISTRICTS):
         add(_district(scene, district))
@@ -63,9 +63,8 @@ def board(scene: Scene) -> str:
 
 @lru_cache(maxsize=8)
 def _city(theme: Theme, upright: bool) -> Part:
-    """The ground, the streets, City Hall, what is printed in the corners to help, and the places of
-    all other parts: a drawing in a file, in which ``{t.ink}`` is a colour and ``{p[coin 5]}`` a
-    piece.
+    """Draw the ground, the streets, City Hall, the printed legends, and slots for all other parts,
+    from a file in which ``{t.ink}`` is a colour and ``{p[coin 5]}`` a piece.
     """
     coins = {f"coin {vp}": shapes.coin(theme, str(vp), 10) for vp in PLOT_VALUE}
     limits = {f"limit {n}": shapes.tower(theme, ALEA, n, 13, 24) for n in BUILD_LIMIT}
@@ -81,7 +80,7 @@ def _city(theme: Theme, upright: bool) -> Part:
 
 
 def _district(scene: Scene, district: int) -> Part:
-    """A block, the ring of its plots about its name, and who is there; centred on the origin."""
+    """Draw a district: block, ring of plots, name and visitors; centred on the origin."""
     theme, game, add, name = scene.theme, scene.game, scene.drawing.add, DISTRICTS[district]
     is_stopped, is_auctioned = bool(game.stopped[district]), district == game.auction_place
     ring = [plot for plot in game.ring[district] if plot != NONE]
@@ -97,7 +96,7 @@ def _district(scene: Scene, district: int) -> Part:
         glow(theme, marks, block),
         add(Part(f"{name}.name", _hub(theme, district, _is_visited(shown)))),
     ]
-    # From the top down, as what stands in front hides what is behind.
+    # From the top down, so that pieces in front cover those behind.
     turn = 2 * math.pi / len(ring)
     for spot in sorted(range(len(ring)), key=lambda spot: round(-math.cos(spot * turn), 6)):
         parts.append(add(_plot_of(scene, district, ring[spot], (spot, len(ring)))))
@@ -111,7 +110,7 @@ def _district(scene: Scene, district: int) -> Part:
 
 
 def _plot_of(scene: Scene, district: int, plot: int, spot: tuple[int, int]) -> Part:
-    """A plot as it stands in a position."""
+    """Draw a plot of a position."""
     game, fields = scene.game, () if plot == SIXTH else ("owner", "floors", "value")
     built = tuple(getattr(game, field)[district][plot] for field in fields) or (NONE, 0, 0)
     tiles, is_stopped = game.tiles[district][plot], bool(game.stopped[district])
@@ -120,7 +119,7 @@ def _plot_of(scene: Scene, district: int, plot: int, spot: tuple[int, int]) -> P
 
 
 def _hub(theme: Theme, district: int, is_visited: bool) -> str:
-    """The name in the middle of the ring, smaller if somebody stands there."""
+    """Draw the name in the middle of the ring, smaller beside visitors."""
     disc = circle(0, 0, _HUB - 2, fill=theme.panel, stroke=theme.block_edge, stroke_width=1)
     size, y = (shapes.SMALL, -17) if is_visited else (21, 7.5)
     return disc + words(0, y, DISTRICTS[district], size, middle=True, bold=True, fill=theme.ink)
@@ -131,7 +130,7 @@ def _polar(angle: float, radius: float) -> tuple[float, float]:
 
 
 def _wedge(position: int, plots: int) -> str:
-    """The outline of a plot: a part of the ring, with a little space to its neighbours."""
+    """Return the outline of a plot: a part of the ring, with small gaps to its neighbours."""
     step, outer, inner = 2 * math.pi / plots, 2.0 / _RIM, 2.0 / _HUB
     low, high = (position - 0.5) * step, (position + 0.5) * step
     corners = (low + outer, _RIM), (high - outer, _RIM), (high - inner, _HUB), (low + inner, _HUB)
@@ -152,14 +151,14 @@ def _plot(
     agents: Names,
     marks: Marks,
 ) -> Part:
-    """A plot with its colour, its shape, and what is on it.
+    """Draw a plot with its colour, its shape, and its contents.
 
     Args:
-        theme: the colours. district, plot: which. agents: who sits where. marks: whether it may be
-            chosen.
-        spot: its position in the ring, and how many there are. is_stopped: whether there is a
+        theme: the colours. district, plot: their numbers. agents: names by seat. marks: whether it
+            may be chosen.
+        spot: its position in the ring, and the number of plots. is_stopped: whether there is a
             building stop.
-        tiles: how many businesses of each type. built: owner, skyscrapers, and what one scores.
+        tiles: number of businesses of each type. built: owner, skyscrapers, and the VP of one.
     """
     position, plots = spot
     step, angle = 2 * math.pi / plots, 2 * math.pi * position / plots
@@ -181,7 +180,7 @@ def _plot(
 
 
 def _plot_words(kinds: Sequence[int], plot: int, built: tuple[int, ...], agents: Names) -> str:
-    """What is on a plot, in words."""
+    """Return the contents of a plot, in words."""
     owner, floors, value = built
     if kinds or plot == SIXTH:
         return listed([BUSINESSES[kind] for kind in kinds]) if kinds else "empty"
@@ -199,7 +198,7 @@ def _on_plot(
     angle: float,
     step: float,
 ) -> str:
-    """Businesses side by side along the ring, or skyscrapers; and what a skyscraper scores
+    """Draw businesses side by side along the ring, or skyscrapers; and the VP of a skyscraper
     there.
     """
     (x, y), (owner, floors, value) = _polar(angle, _MIDDLE), built
@@ -226,7 +225,7 @@ def _on_plot(
 
 
 def _count(theme: Theme, x: float, y: float, number_of: int) -> str:
-    """How many there are, unless there is one alone."""
+    """Draw a count, except for 1."""
     if number_of < 2:
         return ""
     halo: dict[str, Any] = {"fill": "none", "stroke": theme.paper, "stroke_width": 3.2}
@@ -240,8 +239,8 @@ def _count(theme: Theme, x: float, y: float, number_of: int) -> str:
 
 
 _Visitors = tuple[tuple[bool, bool, Marks, Marks], ...]
-"""Of each commissioner whether it is at a place, whether its marker is, its own moves, and the move
-that leads it there.
+"""For each commissioner whether it is at a place, whether its marker is, its own moves, and the
+move that leads there.
 """
 
 
@@ -250,7 +249,7 @@ def _moves(which: int) -> range:
 
 
 def _shown_at(scene: Scene, place: int) -> _Visitors:
-    """Who is at a place, and who may come."""
+    """Return the visitors of a place, present and possible."""
     return tuple(
         (True, place in visited, scene.marks(*_moves(which)), ())
         if here == place
@@ -262,13 +261,13 @@ def _shown_at(scene: Scene, place: int) -> _Visitors:
 
 
 def _is_visited(shown: _Visitors) -> bool:
-    """Whether the middle of a place is taken: by commissioners, markers, or those who may come."""
+    """Return whether the middle of a place holds commissioners, markers, or possible moves."""
     return any(is_here or is_marked or comes for is_here, is_marked, _, comes in shown)
 
 
 @lru_cache(maxsize=2048)
 def _visitors(theme: Theme, place: int, shown: _Visitors, scale: float, down: float) -> Part:
-    """Commissioners, their markers, and where they may go, in the middle of a place."""
+    """Draw commissioners, markers and possible moves in the middle of a place."""
     pieces: list[str] = []
     ghosts: list[str] = []
     for which, (is_here, is_marked, own, comes) in enumerate(shown):
@@ -290,7 +289,7 @@ def _visitors(theme: Theme, place: int, shown: _Visitors, scale: float, down: fl
             goal = thing([_moves(which)[place]], comes, what, body, place=f"{which}:{place}")
             (pieces if comes else ghosts).append(goal)
     if ghosts and place < NUM_DISTRICTS and not _is_visited(shown):
-        # The name makes room while a commissioner may come.
+        # The name moves while a commissioner may come.
         pieces.append(hidden(_hub(theme, place, True), "cover"))
     drawn = "".join([*pieces, *ghosts])
     return Part(f"{PLACES[place]}.visitors", at(0, down, drawn) if down and drawn else drawn)
@@ -300,7 +299,7 @@ def _visitors(theme: Theme, place: int, shown: _Visitors, scale: float, down: fl
 
 
 def _marker_tray(scene: Scene) -> Part:
-    """The markers that aren't on the board: places for three of each commissioner."""
+    """Draw the markers off the board: places for three of each commissioner."""
     theme, upright = scene.theme, scene.upright
     faint = {"middle": True, "bold": True, "fill": theme.faint}
     empty = {"fill": "none", "stroke": theme.block_edge, "stroke_dasharray": "2 2"}
@@ -325,7 +324,7 @@ _PARKS: Final = {
 
 @lru_cache(maxsize=8)
 def _park(theme: Theme, upright: bool, is_auctioned: bool) -> Part:
-    """The park with its visitors, and below it the park area: skyscrapers of all seats and the
+    """Draw the park with its visitors, and below it the park area: skyscrapers of all seats and
     tiles (AUC-12, BUS-3).
     """
     (box, spots), name = _PARKS[upright], PLACES[CENTRAL_PARK]
@@ -340,7 +339,7 @@ def _park(theme: Theme, upright: bool, is_auctioned: bool) -> Part:
 
 
 def _park_area(scene: Scene) -> Part:
-    """Skyscrapers of every seat and business tiles of every type below the park."""
+    """Draw the skyscrapers of every seat and business tiles of every type below the park."""
     theme, game, upright = scene.theme, scene.game, scene.upright
     width, height = (322.0, 100.0) if upright else (102.0, 322.0)
     faint = {"middle": True, "bold": True, "fill": theme.faint}
@@ -365,7 +364,7 @@ def _park_area(scene: Scene) -> Part:
 
 
 def _park_houses(theme: Theme, owner: int, floors: int, agents: Names) -> str:
-    """The skyscrapers of a seat, its sign below them."""
+    """Draw the skyscrapers of a seat, its sign below them."""
     what = title(f"{counted(floors, 'skyscraper')} of {seat_name(owner, agents)} in the park area")
     sign = at(0, 13, shapes.emblem(theme, owner, 8))
     if not floors:

@@ -1,6 +1,4 @@
-"""All colours: of the picture, by day and by night, of the page's seats, and of the lines in
-plots.
-"""
+"""The colours of drawings, of the page's seats and of the lines in plots, by theme."""
 
 from __future__ import annotations
 
@@ -11,14 +9,14 @@ from skyenv.errors import OptionError, shown
 
 
 class Theme(NamedTuple):
-    """Colours, each by what it is for.
+    """The colours of a theme, by use.
 
     Attributes:
-        table: behind everything.
+        table: the background.
         board: the board, and `street` and `lane` on it.
         block: a district's ground; `block_edge` its kerb; `stopped` the ground of a stopped
             district.
-        panel: what lies beside the board; `panel_edge` around it.
+        panel: panels beside the board; `panel_edge` their edge.
         ink: text and outlines; `faint` less important text; `paper` text on ink.
         plots: green, violet, brown, orange, gray, and the sixth plot; `suits` the same colours
             where they are small, and black.
@@ -30,7 +28,7 @@ class Theme(NamedTuple):
         tile: a business.
         water, grass, tree: of the park.
         gold: auctions, winners and VP; `on_gold` text on it.
-        legal: around what may be chosen.
+        legal: the glow of legal choices.
         skyline: silhouettes behind the title.
     """
 
@@ -142,11 +140,11 @@ def _variable(name: str, value: Sequence[str]) -> Any:
 
 
 VARIABLES: Final = Theme("any", *map(_variable, LIGHT._fields[1:], LIGHT[1:]))
-"""Colours by name, for pages that bring the colours themselves: what :func:`variables` gives."""
+"""A theme of CSS variables, for pages whose style sheet has :func:`variables`."""
 
 
 def variables(theme: Theme) -> str:
-    """The colours that VARIABLES names, as declarations of a style sheet."""
+    """Return the values of the CSS variables of VARIABLES, as declarations."""
     pairs = zip(_flat(VARIABLES), _flat(theme), strict=True)
     return ";".join(f"{variable[4:-1]}:{colour}" for variable, colour in pairs)
 
@@ -156,15 +154,15 @@ def _flat(theme: Theme) -> list[str]:
     return [colour for value in values for colour in value]
 
 
-# Lines and marks of plots: Okabe and Ito's colours, which colour-blind people tell apart.
+# Lines and marks of plots: Okabe and Ito's colour-blind-safe palette.
 SERIES: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000")
-# Lines of plots that the others are compared with, and what is said of them.
+# Reference lines of plots, and annotations.
 REFERENCE: Final = "#666666"
 GRID: Final = "#DDDDDD"
 
 
 def theme_named(name: str) -> Theme:
-    """The theme of that name; raises OptionError if there is none."""
+    """Return a theme by name; raise OptionError if there is none."""
     if name not in THEMES:
         raise OptionError(f"theme must be one of {', '.join(THEMES)}, not {shown(name)}")
     return THEMES[name]

@@ -1,4 +1,4 @@
-"""The commands ``python -m skyenv show`` and ``film``: pictures of recorded games."""
+"""The commands ``python -m skyenv show`` and ``film``, which draw recorded games."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from skyenv.tables import counted
 
 @dataclass(frozen=True, kw_only=True)
 class PictureOptions(Options):
-    """What both take."""
+    """Options of both commands."""
 
     file: Path = argument("the record", metavar="FILE")
     game: int = option(1, "which game", low=1, high=MAX_INT32, metavar="N")
     seat: int | None = option(
         None,
-        "show what this seat may know, from 0 on (default: all hands)",
+        "draw from this seat's view, from 0 (default: all hands)",
         high=MAX_PLAYERS - 1,
         metavar="S",
     )
@@ -44,18 +44,18 @@ class PictureOptions(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class ShowOptions(PictureOptions):
-    """What ``show`` takes."""
+    """Options of ``show``."""
 
     step: int | None = option(
-        None, "after N actions (default: all there are)", high=MAX_INT32, metavar="N"
+        None, "the position after N actions (default: all)", high=MAX_INT32, metavar="N"
     )
-    svg: Path | None = option(None, "draw it to this file", metavar="FILE", writes=True)
+    svg: Path | None = option(None, "write an SVG to this file", metavar="FILE", writes=True)
     png: Path | None = option(
-        None, "draw it to this file (needs the extra [pictures])", metavar="FILE", writes=True
+        None, "write a PNG to this file (needs the extra [pictures])", metavar="FILE", writes=True
     )
     width: int = option(
         1200,
-        "pixels of the drawing's width; below 700 it stands upright",
+        "width of the drawing in pixels; below 700 it is upright",
         low=1,
         high=LARGEST,
         metavar="PIXELS",
@@ -63,7 +63,7 @@ class ShowOptions(PictureOptions):
 
 
 def show(options: ShowOptions) -> None:
-    """Print a position of a record as text, or draw it to files."""
+    """Print a position of a record as text, or write pictures of it."""
     with named(options.file):
         lines = nth_game(options.file, options.game)
         game = Game.replay(lines, options.step)
@@ -78,7 +78,7 @@ def show(options: ShowOptions) -> None:
 
 
 def _draw(options: ShowOptions, game: Game, names: Sequence[str] | None) -> None:
-    """Write pictures of a position."""
+    """Write the pictures of a position."""
     if options.png is not None:
         check_installed(*PIXELS)
     check_writable(*(path for path in (options.svg, options.png) if path is not None))
@@ -101,26 +101,28 @@ def _draw(options: ShowOptions, game: Game, names: Sequence[str] | None) -> None
 
 @dataclass(frozen=True, kw_only=True)
 class FilmOptions(PictureOptions):
-    """What ``film`` takes."""
+    """Options of ``film``."""
 
     output: Path = option(
         MISSING, "the file to write, .gif", short="-o", metavar="FILE", writes=True
     )
-    first: int = option(0, "begin after N actions", short="--from", high=MAX_INT32, metavar="N")
+    first: int = option(
+        0, "first picture after N actions", short="--from", high=MAX_INT32, metavar="N"
+    )
     last: int | None = option(
         None,
-        "end after N actions (default: all there are)",
+        "last picture after N actions (default: all)",
         short="--to",
         high=MAX_INT32,
         metavar="N",
     )
-    every: int = option(1, "a picture after every N actions", low=1, high=MAX_INT32, metavar="N")
-    width: int = option(1200, "pixels of the film's width", low=16, high=LARGEST, metavar="PIXELS")
-    fps: float = option(2.0, "pictures a second", high=HIGHEST_FPS, above=True, metavar="F")
+    every: int = option(1, "actions per picture", low=1, high=MAX_INT32, metavar="N")
+    width: int = option(1200, "width of the film in pixels", low=16, high=LARGEST, metavar="PIXELS")
+    fps: float = option(2.0, "pictures per second", high=HIGHEST_FPS, above=True, metavar="F")
 
 
 def make_film(options: FilmOptions) -> None:
-    """Make a film of a recorded game, a picture after every action (needs the extra [pictures])."""
+    """Write a recorded game as an animated GIF (needs the extra [pictures])."""
     with named(options.file):
         pictures = film(
             nth_game(options.file, options.game),

@@ -1,4 +1,4 @@
-"""Modules of the extras: imported when they are needed, and missed in one clear error."""
+"""Lazy imports of optional dependencies, with one clear error for missing ones."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from skyenv.checks import Refusal
 from skyenv.errors import RenderError, install_hint
 
 PIXELS: Final = ("thorvg_python", "fontTools", "font_source_sans_pro")
-"""Modules of the extra ``[pictures]`` that make pixels of an SVG."""
+"""Modules of the extra ``[pictures]`` that rasterize an SVG."""
 
 
 def needed(module: str, extra: str = "pictures") -> Any:
     """Import a module of an extra.
 
     Raises:
-        RenderError: it isn't installed; the message says what to install.
+        RenderError: the module isn't installed; the message names the extra.
     """
     try:
         return import_module(module)
@@ -26,9 +26,7 @@ def needed(module: str, extra: str = "pictures") -> Any:
 
 
 def check_installed(*modules: str, extra: str = "pictures", error: Refusal = RenderError) -> None:
-    """Raise RenderError (or what `error` makes of the message) unless modules of an extra are
-    there; nothing is imported.
-    """
+    """Raise RenderError (or `error`) unless modules of an extra are installed; import nothing."""
     missing = [module for module in modules if find_spec(module) is None]
     if missing:
         raise error(f"No module named '{missing[0]}'; {install_hint(extra)}")

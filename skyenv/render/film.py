@@ -1,4 +1,4 @@
-"""A recorded game as pictures, one after every action."""
+"""Sequences of pictures of a recorded game."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ def film(
     last: int | None = None,
     every: int = 1,
 ) -> Iterator[str]:
-    """The game's pictures as SVG texts, all of one size, ready for
+    """Yield a game's pictures as SVG texts of equal size, for
     :func:`skyenv.render.raster.animation`.
 
     Args:
         lines: one game of :func:`skyenv.records.iter_games`.
-        seat: show what this seat may see; None: all hands are open.
+        seat: draw this seat's view; None: all hands are open.
         theme: ``"light"`` or ``"dark"``.
         first: number of actions before the first picture.
-        last: number of actions before the last picture; None: all there are.
-        every: draw every so many actions; the last picture always comes.
+        last: number of actions before the last picture; None: all.
+        every: actions per picture; the last position is always drawn.
 
     Raises:
-        RecordError: a line of the record is wrong.
+        RecordError: a line of the record is invalid.
         OptionError: an argument has a wrong value.
     """
     if first < 0 or (last is not None and last < first) or every < 1:
-        raise OptionError(f"pictures go from action {first} to {last} by {every}: there are none")
+        raise OptionError(f"actions {first} to {last} by {every} give no picture")
     agents = lines.header.value["agents"]
     end = None if last is None else last + 1
     step, is_drawn = 0, True

@@ -1,9 +1,7 @@
-"""Text as outlines, for a rasteriser that doesn't set text.
+"""Outlines of text, for a rasterizer without text support.
 
-Needs the extra ``[pictures]``, which brings the font along.
-
-So pictures look the same on every machine: no font of the system is asked for. A letter that the
-font lacks becomes a box.
+Needs the extra ``[pictures]``, which contains the font. Pictures look the same on every machine, as
+no system font is used. A character missing in the font becomes a box.
 """
 
 from __future__ import annotations
@@ -21,21 +19,19 @@ _TEXT: Final = re.compile(r"<text([^>]*)>([^<]*)</text>")
 _ATTRIBUTE: Final = re.compile(r'\s([\w-]+)="([^"]*)"')
 _PLACING: Final = frozenset({"x", "y", "font-size", "font-weight", "font-family", "text-anchor"})
 _SHARE_BEFORE: Final = {"middle": 0.5, "end": 1.0}
-"""Where a text begins: which share of its width lies before its `x`."""
+"""The share of a text's width that lies before its `x`, by anchor."""
 
 
 @functools.cache
 def face(bold: bool) -> Any:
-    """The font in one of its two weights."""
+    """Return the font in one of its two weights."""
     path = resources.files(needed("font_source_sans_pro")) / "files" / _FACES[bold]
     return needed("fontTools.ttLib").TTFont(str(path))
 
 
 @functools.lru_cache(maxsize=4096)
 def _outlines(text: str, bold: bool) -> tuple[str, float]:
-    """A line of text as the data of a path, upwards positive, and its width, both in the font's
-    units.
-    """
+    """Return a line of text as path data, upwards positive, and its width, both in font units."""
     glyphs, names = face(bold).getGlyphSet(), face(bold).getBestCmap()
     moved = needed("fontTools.pens.transformPen").TransformPen
     pen = needed("fontTools.pens.svgPathPen").SVGPathPen(glyphs, ntos="{:.0f}".format)
@@ -48,7 +44,7 @@ def _outlines(text: str, bold: bool) -> tuple[str, float]:
 
 
 def outlined(svg_text: str) -> str:
-    """The drawing with paths in place of its texts.
+    """Return a drawing with paths in place of its texts.
 
     Args:
         svg_text: as the functions of :mod:`skyenv.render.marks` write it: each text an element of
@@ -69,7 +65,7 @@ def _as_path(match: re.Match[str]) -> str:
         float(attributes.get("x", "0"))
         - _SHARE_BEFORE.get(attributes.get("text-anchor", ""), 0.0) * width * scale
     )
-    if "stroke-width" in attributes:  # it is scaled with the path
+    if "stroke-width" in attributes:  # the stroke is scaled with the path
         attributes["stroke-width"] = f"{float(attributes['stroke-width']) / scale:.1f}"
     kept = "".join(
         f' {name}="{value}"' for name, value in attributes.items() if name not in _PLACING

@@ -1,4 +1,4 @@
-"""SVG as text: elements, numbers, and text that fits. Nothing here knows the game."""
+"""Helpers that write SVG: elements, numbers, and fitted text, independent of the game."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FONTS: Final = (
     "'Source Sans Pro','Source Sans 3','Segoe UI','Helvetica Neue',"
     "Roboto,Arial,'DejaVu Sans',sans-serif"
 )
-# What may not stand in XML, escaped or not.
+# Characters that are invalid in XML, escaped or not.
 _FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _PLAIN: Final = re.compile("[ !#$%'-;=?-~]*")  # texts that need no escaping
 _ENTITIES: Final = {'"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
@@ -21,13 +21,13 @@ _WIDE: Final = frozenset("mwMWQOGDHNU@%–—×+…")
 
 
 def number(value: float) -> str:
-    """A coordinate, to a tenth."""
+    """Return a coordinate as text, to a tenth."""
     text = f"{value + 0.0:.1f}"  # -0.0 is 0 here, as it is to caches
     return text[:-2] if text.endswith(".0") else text
 
 
 def clean(text: str) -> str:
-    """A text without characters that XML can't hold."""
+    """Return a text without characters that are invalid in XML."""
     return _FORBIDDEN.sub("\ufffd", text)
 
 
@@ -40,9 +40,7 @@ def _attribute(value: object) -> str:
 
 
 def attributes(values: Mapping[str, object]) -> str:
-    """Attributes as they stand in an element: ``_`` in names becomes ``-``, None leaves one out,
-    numbers are rounded.
-    """
+    """Return attributes as text: ``_`` in names → ``-``, None omits one, numbers round."""
     return "".join(
         f' {name.replace("_", "-")}="{_attribute(value)}"'
         for name, value in values.items()
@@ -51,41 +49,41 @@ def attributes(values: Mapping[str, object]) -> str:
 
 
 def element(name: str, *children: str, **values: object) -> str:
-    """An element and its attributes (:func:`attributes`)."""
+    """Return an element with attributes (:func:`attributes`)."""
     inside, begin = "".join(children), f"{name}{attributes(values)}"
     return f"<{begin}>{inside}</{name}>" if inside else f"<{begin}/>"
 
 
 def group(*children: str, **values: object) -> str:
-    """A ``<g>``; without attributes just what is in it."""
+    """Return a ``<g>``; without attributes only its children."""
     return element("g", *children, **values) if values else "".join(children)
 
 
 def at(x: float, y: float, *children: str, scale: float = 1.0, **values: object) -> str:
-    """What is in it, moved (and scaled about its own origin)."""
+    """Return children moved to a point, and scaled about their origin."""
     size = "" if scale == 1.0 else f" scale({scale:.3g})"
     return element("g", *children, transform=f"translate({number(x)} {number(y)}){size}", **values)
 
 
 def title(text: str) -> str:
-    """What an element is, for pointers and screen readers."""
+    """Return the ``<title>`` of an element, for tooltips and screen readers."""
     return f"<title>{escape(clean(text))}</title>"
 
 
 def rectangle(
     x: float, y: float, width: float, height: float, r: float = 0.0, /, **values: object
 ) -> str:
-    """A rectangle with round corners."""
+    """Return a rectangle with round corners."""
     return element("rect", x=x, y=y, width=width, height=height, rx=r or None, **values)
 
 
 def circle(x: float, y: float, r: float, **values: object) -> str:
-    """A circle."""
+    """Return a circle."""
     return element("circle", cx=x, cy=y, r=r, **values)
 
 
 def path(d: str, **values: object) -> str:
-    """A path."""
+    """Return a path."""
     return element("path", d=d, **values)
 
 
@@ -100,7 +98,7 @@ def words(
     bold: object = False,
     **values: object,
 ) -> str:
-    """Text on one line, its baseline at `y`; `middle` centres it, `end` lets it end at `x`."""
+    """Return text on one line, its baseline at `y`; `middle` centres it, `end` ends it at `x`."""
     anchor = "middle" if middle else "end" if end else None
     place = {"x": x, "y": y, "font_size": size, "text_anchor": anchor}
     weight = "bold" if bold else None
@@ -108,7 +106,7 @@ def words(
 
 
 def width_of(text: str, size: float) -> float:
-    """About how wide a text will be, rather too much than too little, as the font isn't known."""
+    """Return an upper estimate of a text's width, as the font isn't known."""
     return size * sum(
         0.3
         if letter in _NARROW
@@ -122,7 +120,7 @@ def width_of(text: str, size: float) -> float:
 
 
 def fitted(text: str, size: float, width: float) -> str:
-    """The text, cut short with ``…`` where it would be too wide."""
+    """Return the text, truncated with ``…`` if it is too wide."""
     if width_of(text, size) <= width:
         return text
     while text and width_of(text + "…", size) > width:
@@ -132,7 +130,7 @@ def fitted(text: str, size: float, width: float) -> str:
 
 @functools.lru_cache(maxsize=1024)
 def wrapped(text: str, size: float, width: float) -> tuple[str, ...]:
-    """The text in lines that fit, broken at spaces; a word that is too wide alone is cut short."""
+    """Return the text in lines that fit, broken at spaces; a word that is too wide is truncated."""
     lines: list[str] = []
     line = ""
     for word in text.split():

@@ -1,8 +1,7 @@
-"""What lies beside the board: the supply row, the card stacks, the auction, the players, the last
-events.
+"""The panels beside the board: supply row, card stacks, auction, players, latest events.
 
-Every panel is drawn from its own corner; it is given its width and tells its height. Cached
-functions draw a part each, from what it shows and nothing else.
+Every panel is drawn from its own corner; it gets its width and returns its height. Cached functions
+draw a part each, as pure functions of its content.
 """
 
 from __future__ import annotations
@@ -64,8 +63,8 @@ Panel = tuple[str, float]
 """A picture from its corner, and its height."""
 
 GAP: Final = 12.0  # between panels
-_BOLD: Final = 1.08  # how much wider bold letters are
-_LINE: Final = 19.0  # from a line of small text to the next
+_BOLD: Final = 1.08  # relative width of bold letters
+_LINE: Final = 19.0  # line height of small text
 
 
 def _box(theme: Theme, width: float, height: float, bright: bool = False) -> str:
@@ -83,8 +82,8 @@ _NOW: Final = 23.0
 
 
 def headline(scene: Scene, width: float, name: str | None) -> Panel:
-    """The game's name, who is about to do what (or the crown, if nobody is), and how far the game
-    has come.
+    """Draw the headline: the game's name, the situation (a crown once it is over), and the
+    progress.
     """
     theme, (left, down, most) = scene.theme, (0.0, 58.0, 2) if scene.upright else (285.0, 0.0, 1)
     parts, room = progress(scene.table), width - left - 36
@@ -110,7 +109,7 @@ def headline(scene: Scene, width: float, name: str | None) -> Panel:
 
 
 def _lines(text: str, size: float, width: float, most: int) -> tuple[str, ...]:
-    """The text in at most so many lines, the last one cut short where it would be too wide."""
+    """Return the text in at most `most` lines, the last one truncated if too wide."""
     lines = wrapped(text, size, width)
     if len(lines) > most:
         return (*lines[: most - 1], fitted(" ".join(lines[most - 1 :]), size, width))
@@ -119,7 +118,7 @@ def _lines(text: str, size: float, width: float, most: int) -> tuple[str, ...]:
 
 # ---- the supply row ----
 
-# BUS-4: the sets after which special points are given.
+# BUS-4: the sets that end with special points.
 _BONUS_AFTER: Final = (1, 3, 5)
 # By whether the picture is upright: a tile's width, the panel's height, the heading's line, and
 # where the sets stand.
@@ -139,8 +138,8 @@ _ROW: Final = {
 
 
 def supply_row(scene: Scene, width: float) -> Panel:
-    """SET-3: the sets from left to right, the current one raised, with the special points between
-    them (BUS-4).
+    """Draw the supply row: the sets from left to right (SET-3), the current one raised, with the
+    special points between them (BUS-4).
     """
     game, (space, height, down, spots) = scene.game, _ROW[scene.upright]
     current = NONE if game.phase == PHASE_OVER else current_set(vars(game))
@@ -164,12 +163,12 @@ def _set(
     marks: tuple[Marks, ...] | None,
     is_done: bool,
 ) -> Part:
-    """One set, and the special points behind it.
+    """Draw one set, and the special points after it.
 
     Args:
-        theme: the colours. space: width of a tile's place. index: which set. shown: its tiles.
-        marks: of each type that may be taken; None: it isn't the current set. is_done: whether the
-            special points are over.
+        theme: the colours. space: width of a tile's place. index: the set's. shown: its tiles.
+        marks: for each type whether it may be taken; None: not the current set. is_done: whether
+            the special points are over.
     """
     fill, edge, thick = theme.street, theme.panel_edge, 1.0
     if marks is not None:
@@ -183,7 +182,7 @@ def _set(
 
 
 def _tiles(theme: Theme, kind: int, xs: Sequence[float], marks: tuple[Marks, ...] | None) -> str:
-    """The tiles of one type in a set, or its empty spaces."""
+    """Draw the tiles of one type in a set, or its empty spaces."""
     if kind == NONE:
         empty = {"fill": "none", "stroke": theme.block_edge, "stroke_width": 1.2}
         spaces = [rectangle(x - 12, 9, 24, 24, 7, **empty, stroke_dasharray="3 3") for x in xs]
@@ -198,7 +197,7 @@ def _tiles(theme: Theme, kind: int, xs: Sequence[float], marks: tuple[Marks, ...
 
 
 def _bonus(theme: Theme, index: int, is_done: bool) -> str:
-    """BUS-4, BUS-5: what happens when the set is used up; beside the VP the number of districts
+    """Draw the event at the end of a set (BUS-4, BUS-5); beside the VP the number of districts
     (rings) needed.
     """
     if index == len(SET_SIZES) - 1:
@@ -220,8 +219,8 @@ def _bonus(theme: Theme, index: int, is_done: bool) -> str:
 
 
 def stacks(scene: Scene, width: float) -> Panel:
-    """Per colour the visible card, how many are face down, and the returned ones in the order they
-    come up (AUC-8).
+    """Draw the stacks: per colour the visible card, the number face down, and the returned cards in
+    the order they come up (AUC-8).
     """
     step = (width - 16) / (NUM_COLOURS + 1)
     drawn = _box(scene.theme, width, 148) + _heading(scene.theme, "CARD STACKS")
@@ -232,8 +231,8 @@ def stacks(scene: Scene, width: float) -> Panel:
 
 
 def _stack(scene: Scene, colour: int, width: float) -> Part:
-    """A stack, its top in the middle above the origin; its title tells all returned cards, its text
-    as many as fit.
+    """Draw a stack, its top in the middle above the origin; its title lists all returned cards, its
+    text as many as fit.
     """
     theme, game, face_down = scene.theme, scene.game, scene.table.face_down[colour]
     half, high, name = shapes.CARD_WIDTH / 2, shapes.CARD_HEIGHT, CARD_COLOURS[colour]
@@ -276,8 +275,8 @@ _BIDDER: Final = 46.0
 
 
 def auction(scene: Scene, width: float) -> Panel:
-    """The auction under way: what is auctioned now and later, everybody's cards on the table, who
-    is out, and what the highest bid allows.
+    """Draw the current auction: the place, later ones, all cards on the table, bidders who are out,
+    and the skyscrapers that the highest bid allows.
     """
     game, theme, small, bidders = scene.game, scene.theme, shapes.SMALL, scene.table.bidders
     place = "PARK AREA" if game.auction_place == CENTRAL_PARK else PLACES[game.auction_place]
@@ -300,7 +299,7 @@ def auction(scene: Scene, width: float) -> Panel:
 
 
 def _bidder(scene: Scene, bidder: int, width: float) -> str:
-    """A bidder's line: its cards, their total, and how it stands."""
+    """Draw a bidder's line: its cards, their total, and its status."""
     game, theme, middle = scene.game, scene.theme, _BIDDER / 2
     cards = [
         (colour, rank)
@@ -341,11 +340,11 @@ _STRIP: Final = 24.0
 _HAND: Final = 62.0
 
 _Piles = tuple[tuple[tuple[int, int], ...], ...]
-"""A hand: of each colour its ranks (NONE: not known) and how many of each."""
+"""A hand: for each colour its ranks (NONE: unknown) and their numbers."""
 
 
 def players(scene: Scene, width: float) -> Panel:
-    """Every seat's score, skyscrapers and hand."""
+    """Draw every seat's score, skyscrapers and hand."""
     number_of, add, drawn, y = scene.game.num_players, scene.drawing.add, "", 0.0
     across = 1 if scene.upright else number_of
     wide = (width - GAP * (across - 1)) / across
@@ -368,8 +367,8 @@ def players(scene: Scene, width: float) -> Panel:
 
 
 def _player_height(scene: Scene, hand: _Piles) -> float:
-    """Room for the longest column of cards; in wide pictures always the same, so that films don't
-    jump.
+    """Return the height for the longest column of cards; constant in wide pictures, so that films
+    have equal frames.
     """
     most = NUM_RANKS if scene.table.seat is None else NUM_RANKS + 1
     piles = max(2, *map(len, hand)) if scene.upright else most
@@ -377,7 +376,7 @@ def _player_height(scene: Scene, hand: _Piles) -> float:
 
 
 def _hand_of(scene: Scene, seat: int) -> _Piles:
-    """The cards in a hand, those that the reader doesn't know first."""
+    """Return the cards in a hand, unknown ones first."""
     return tuple(
         tuple((rank, copies) for rank, copies in enumerate((unknown, *known), NONE) if copies)
         for known, unknown in zip(
@@ -387,7 +386,7 @@ def _hand_of(scene: Scene, seat: int) -> _Piles:
 
 
 def _player(scene: Scene, seat: int, width: float, height: float) -> Part:
-    """A seat's panel without its skyscrapers and cards."""
+    """Draw a seat's panel without its skyscrapers and cards."""
     game, theme, is_over = scene.game, scene.theme, scene.game.phase == PHASE_OVER
     right, points, on = f"{width:.1f}", f"{game.score[seat]} VP", theme.on_seats[seat]
     band = f"M0 34V10Q0 0 10 0H{width - 10:.1f}Q{right} 0 {right} 10V34Z"
@@ -414,7 +413,7 @@ def _player(scene: Scene, seat: int, width: float, height: float) -> Part:
 
 
 def _supply(scene: Scene, seat: int, width: float) -> Part:
-    """Skyscrapers ready to build, those in the general supply, and the number of cards."""
+    """Draw the skyscrapers ready to build, those in the general supply, and the number of cards."""
     ready, general, small = scene.game.supply[seat], scene.game.general[seat], shapes.SMALL
     text, held = f"{ready} ready, {general} more", counted(scene.table.cards_in_hand(seat), "card")
     step = min(15.0, (width - 120 - width_of(text, small)) / max(ready, 1))
@@ -434,13 +433,12 @@ def _supply(scene: Scene, seat: int, width: float) -> Part:
 def _hand(
     theme: Theme, seat: int, hand: _Piles, is_open: bool, marks: Marks, width: float, agents: Names
 ) -> Part:
-    """The hand, a column for each colour, a strip for each value; cards that the reader doesn't
-    know as backs.
+    """Draw a hand, a column for each colour, a strip for each value; unknown cards as backs.
 
     Args:
-        theme: the colours. seat: whose. hand: its cards. is_open: whether the reader sees it as
-            its owner does.
-        marks: the cards that may be laid down. width: of the panel. agents: who sits where.
+        theme: the colours. seat: the owner. hand: its cards. is_open: whether it is drawn as its
+            owner sees it.
+        marks: the cards that may be laid down. width: the panel's width. agents: names by seat.
     """
     step, owner, columns = (width - 16) / (NUM_COLOURS + 1), seat_name(seat, agents), []
     wide = min(step - 3, 58.0)
@@ -459,7 +457,7 @@ def _hand(
 def _pile(
     theme: Theme, which: tuple[int, ...], is_open: bool, marks: Marks, wide: float, owner: str
 ) -> str:
-    """Equal cards of a hand (`which`: seat, colour, rank, how many); in an open one they may be
+    """Draw equal cards of a hand (`which`: seat, colour, rank, number); in an open hand they may be
     laid down.
     """
     seat, colour, rank, copies = which
@@ -476,7 +474,7 @@ def _pile(
 
 
 def alea(scene: Scene, width: float) -> Panel:
-    """ALEA-1: her skyscrapers."""
+    """Draw Alea's skyscrapers (ALEA-1)."""
     theme, left, small = scene.theme, scene.game.alea_supply, shapes.SMALL
     house = at(44, 29, shapes.tower(theme, ALEA, 1, 11, 8), **piece(f"tower-{ALEA}", left))
     text = words(57, 26, f"Alea has {counted(left, 'skyscraper')} left", small, fill=theme.ink)
@@ -488,8 +486,8 @@ def alea(scene: Scene, width: float) -> Panel:
 
 
 def events_log(scene: Scene, events: Sequence[Event], width: float, height: float) -> str:
-    """The last events in whole entries, as many as there is room for, the newest below; of one that
-    is longer than that the beginning.
+    """Draw the latest events in whole entries, as many as fit, the newest at the bottom; a single
+    entry that is too long is truncated.
     """
     seat, theme, room = scene.table.seat, scene.theme, int((height - 34) / _LINE)
     narrator = Narrator(scene.agents, seat, is_open=seat is None)

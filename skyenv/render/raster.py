@@ -1,9 +1,9 @@
-"""Pictures made of pixels, and films, from SVG texts, without a display.
+"""Raster images and films from SVG texts, without a display.
 
 Needs the extra ``[pictures]``.
 
-ThorVG draws, and the font comes with the extra (:mod:`skyenv.render.glyphs`), so pictures look the
-same on every machine.
+ThorVG renders, with a font from the extra (:mod:`skyenv.render.glyphs`), so pictures look the same
+on every machine.
 """
 
 from __future__ import annotations
@@ -26,44 +26,41 @@ from skyenv.render.extras import needed
 from skyenv.render.glyphs import outlined
 
 LARGEST: Final = 8192
-"""Pixels of the longer side."""
+"""Maximum of the longer side, in pixels."""
 HIGHEST_FPS: Final = 50.0
-"""Pictures a second; browsers slow faster ones down."""
+"""Maximum of pictures per second; browsers slow down faster films."""
 _HOLD: Final = 3000
-"""Milliseconds for which a film's last picture stays longer than the others."""
+"""Extra time of a film's last picture, in milliseconds."""
 
 _FAR_OFF: Final = 48
-"""A colour that is so wrong in a channel is another colour."""
+"""Error in a channel from which a palette's colour counts as wrong."""
 _MOST_STRANGE: Final = 0.002
-"""Share of a picture that may have wrong colours."""
+"""Maximum share of a picture with wrong colours."""
 
 RGB = npt.NDArray[np.uint8]
 
 _BLOCK: Final = 1 << 16
-"""Bytes; the lengths of what ThorVG is given are multiples of it."""
+"""Input to ThorVG is padded to multiples of this many bytes."""
 
 _lock: Final = threading.Lock()
-"""Held while ThorVG draws, and while letters are made outlines: fontTools unpacks the font bit by
-bit.
-"""
+"""Held while ThorVG draws, and while fontTools makes outlines, as it unpacks the font lazily."""
 
 
 @functools.cache
 def _engine() -> Any:
-    """ThorVG without threads of its own, so that a process may fork."""
+    """Return ThorVG without threads of its own, so that a process may fork."""
     return needed("thorvg_python").Engine(threads=0)
 
 
 def rgb(svg_text: str, width: int | None = None) -> RGB:
-    """An SVG as pixels, uint8 (height, width, 3).
+    """Return an SVG as pixels, uint8 (height, width, 3).
 
     Args:
-        svg_text: what :func:`skyenv.render.svg.svg` has made.
+        svg_text: the result of :func:`skyenv.render.svg.svg`.
         width: pixels; None: as the SVG says.
 
     Raises:
-        OptionError: it is no SVG, `width` is not from 1 to LARGEST, or the picture would be higher
-            than that.
+        OptionError: the text is no SVG, or `width` or the height is not from 1 to LARGEST.
         RenderError: the extra isn't installed.
     """
     pixels = None if width is None else check_integer("width", width, 1, LARGEST)
@@ -73,9 +70,9 @@ def rgb(svg_text: str, width: int | None = None) -> RGB:
 
 
 def _padded(content: bytes) -> bytes:
-    """An SVG with spaces behind it, so that few lengths occur.
+    """Return an SVG padded with spaces, so that few lengths occur.
 
-    The binding makes a type of its own for every length, and ctypes keeps each of them for ever.
+    The binding makes a type for every length, which ctypes never frees.
     """
     return content.ljust(-(-len(content) // _BLOCK) * _BLOCK)
 
@@ -104,9 +101,9 @@ def _drawn(thorvg: Any, content: bytes, width: int | None) -> RGB:
 
 
 def _loaded(thorvg: Any, picture: Any, content: bytes, width: int | None) -> tuple[int, int]:
-    """Give an SVG to ThorVG; how wide and high it is to be drawn."""
+    """Load an SVG into ThorVG; return the width and height of the picture."""
     if picture.load_data(content, "svg", None, True) != thorvg.Result.SUCCESS:
-        raise OptionError("this SVG can't be drawn: it is none, or it is broken")
+        raise OptionError("this SVG can't be drawn: it is no valid SVG")
     _, own_width, own_height = picture.get_size()
     if not (1 <= own_width < math.inf and 1 <= own_height < math.inf):
         raise OptionError("this SVG can't be drawn: it has no size")
@@ -121,7 +118,7 @@ def _loaded(thorvg: Any, picture: Any, content: bytes, width: int | None) -> tup
 
 
 def png(svg_text: str, width: int | None = None) -> bytes:
-    """An SVG as the content of a PNG file; arguments and errors as for :func:`rgb`."""
+    """Return an SVG as the content of a PNG file; arguments and errors as for :func:`rgb`."""
     pixels = rgb(svg_text, width)
     content = io.BytesIO()
     needed("PIL.Image").fromarray(pixels).save(content, "PNG")
@@ -134,15 +131,15 @@ def png(svg_text: str, width: int | None = None) -> bytes:
 def animation(
     svgs: Iterable[str], path: str | Path, *, fps: float = 2.0, width: int | None = None
 ) -> int:
-    """Pictures as a film, an animated GIF.
+    """Write pictures as an animated GIF.
 
-    The pictures are drawn one after the other, so they may come from a generator. All must have one
-    size, as wide pictures of one game have.
+    The pictures are drawn one by one, so they may come from a generator. All must have one size, as
+    wide pictures of one game have.
 
     Args:
         svgs: at least one SVG text.
-        path: the file to write, ``….gif``. A file that is there is replaced when the film is done.
-        fps: pictures a second, above 0, at most HIGHEST_FPS.
+        path: the file to write, ``….gif``. An existing file is replaced when the film is done.
+        fps: pictures per second, above 0, at most HIGHEST_FPS.
         width: pixels; None: as the SVGs say.
 
     Returns:
@@ -155,10 +152,10 @@ def animation(
     """
     target = Path(path)
     if target.suffix.lower() != ".gif":
-        raise OptionError(f"a film is a .gif file, not {shown(str(path))}")
+        raise OptionError(f"path must be a .gif file, not {shown(str(path))}")
     if not 0 < fps <= HIGHEST_FPS:
         raise OptionError(f"fps must be above 0 and at most {HIGHEST_FPS:g}, not {shown(fps)}")
-    with replacing(target) as part:  # a path that can't be written is told before the work begins
+    with replacing(target) as part:  # fail before the work if the path can't be written
         pictures = list(_frames(svgs, width))
         if not pictures:
             raise OptionError("a film needs at least one picture")
@@ -170,10 +167,10 @@ def animation(
 
 
 def _frames(svgs: Iterable[str], width: int | None) -> Iterator[Any]:
-    """The pictures in at most 256 colours; all must have one size.
+    """Yield the pictures in at most 256 colours; all must have one size.
 
-    They keep the palette of those before them while it fits: what doesn't change stays equal, and
-    isn't stored again.
+    They reuse the previous palette while it fits, so that unchanged areas stay equal and are stored
+    once.
     """
     image = needed("PIL.Image")
     needed("PIL.GifImagePlugin")
@@ -192,7 +189,7 @@ def _frames(svgs: Iterable[str], width: int | None) -> Iterator[Any]:
 
 
 def _in_palette(image: Any, frame: Any, palette: Any) -> Any:
-    """The frame in the colours of a palette; None if some of its own aren't among them."""
+    """Return the frame in the colours of a palette; None if the palette lacks some."""
     picture = frame.quantize(palette=palette, dither=image.Dither.NONE)
     off = np.asarray(picture.convert("RGB"), np.int16) - np.asarray(frame)
     strange = np.abs(off).max(axis=2) > _FAR_OFF

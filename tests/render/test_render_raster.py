@@ -119,7 +119,7 @@ def test_a_film_has_its_pictures_in_order_and_holds_the_last(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("pictures", "name", "fps", "message"),
     [
-        ([square("#fff")], "film.avi", 2, "a film is a .gif file"),
+        ([square("#fff")], "film.avi", 2, "path must be a .gif file"),
         *(([square("#fff")], "film.gif", fps, "fps must be above 0 and at") for fps in (0, 51)),
         ([], "film.gif", 2, "a film needs at least one picture"),
     ],

@@ -175,7 +175,7 @@ WRONG_COMMANDS = [
     ("show games.jsonl --step 100000", "no step 100000"),
     ("film games.jsonl", "-o/--output is required"),
     ("film games.jsonl -o out", "path must be a .gif file"),
-    ("film games.jsonl -o out.gif --from 9 --to 8", "there are none"),
+    ("film games.jsonl -o out.gif --from 9 --to 8", "give no picture"),
     ("film games.jsonl -o out.gif --from 9999", "there is no step 9999"),
     ("evaluate", "AGENT is required"),
     ("evaluate nobody", "unknown agent 'nobody'"),

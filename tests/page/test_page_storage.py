@@ -40,7 +40,7 @@ def test_a_killed_process_loses_nothing_and_two_cannot_have_the_file(tmp_path: P
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         storage.add_game(GAME, LINKS)
         key = storage.key()
-        assert "another process has it" in python("-c", opening).stderr
+        assert "another process uses it" in python("-c", opening).stderr
     changing = "import os; s.change_game('g', actions=(13, 20)); os.kill(os.getpid(), 9)"
     assert python("-c", opening + changing).returncode == -9
     with closing(Storage(path)) as storage:

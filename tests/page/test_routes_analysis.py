@@ -115,7 +115,7 @@ async def use_works() -> None:
     works = Background(Workers(Threads()))
     for number in [*range(MOST_RUNNING)] * 2:  # asked for again it is the same
         works.start(("eve", number), fail)
-    with pytest.raises(PageError, match="are under way"):
+    with pytest.raises(PageError, match="jobs are running"):
         works.start(("eve", "more"), fail)
     assert (await works.stop(("eve", 0))).state == "stopped"  # before it has begun
     while works.get(("eve", 1)).state == "running":

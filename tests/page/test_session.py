@@ -55,7 +55,7 @@ LEGAL = session("human", "random", "human").game.legal_actions[0]
     ("seat", "actions", "step", "why"),
     [
         *((seat, [LEGAL], 0, "not your turn") for seat in (1, 2, None)),
-        *((0, [LEGAL], step, "earlier position") for step in (-1, 1)),
+        *((0, [LEGAL], step, "position has changed") for step in (-1, 1)),
         *((0, [illegal], 0, "not legal|not a number") for illegal in (0, 102, 103, -1, 10**9)),
         *((0, several, 0, "a choice must be one action") for several in ([13, 14], [])),
     ],

@@ -1,7 +1,7 @@
-"""Why an action isn't legal, judged from the rules' text a second time: compiled rules tell only
-that it isn't.
+"""Reasons why actions are illegal, by a second implementation of the rules: the compiled rules give
+only the action mask.
 
-All of it is made of what the seat to act knows. A test holds it to the mask in whole games.
+Reasons use only the knowledge of the seat to act. Tests compare them with the mask in whole games.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ from skyenv.rules.state import (
 
 
 def why_illegal(position: np.void | Table, action: int) -> str:
-    """Why an action isn't legal now, in a line; ``""`` if it is.
+    """Return why an action is illegal now, in a line; ``""`` if it is legal.
 
     Arguments and errors are those of :func:`reason`.
     """
@@ -81,13 +81,13 @@ def why_illegal(position: np.void | Table, action: int) -> str:
 
 
 def reason(position: np.void | Table, action: int) -> Sentence | None:
-    """Why an action isn't legal now, and the rules that say so; None if it is legal.
+    """Return why an action is illegal now, with its rules; None if it is legal.
 
-    Made of what the seat to act knows: of a game for that seat, of a view for its own seat.
+    Uses the knowledge of the seat to act, or of a view's own seat.
 
     Args:
-        position: a record of GAME_DTYPE or VIEW_DTYPE, or what :func:`skyenv.render.table.look` has
-            made of it; who asks for many actions has that made once.
+        position: a record of GAME_DTYPE or VIEW_DTYPE, or the result of
+            :func:`skyenv.render.table.look`, to be reused for many actions.
         action: 0 to 102.
 
     Raises:
@@ -105,7 +105,7 @@ def reason(position: np.void | Table, action: int) -> Sentence | None:
     return _REASONS[phase](game, action)
 
 
-# By the number of the first action behind them: the phases in which actions can be legal.
+# Phases in which actions can be legal, by the number of the first action after them.
 _PHASES: Final = (
     (PLOT, (PHASE_OPTION,)),
     (TAKE, (PHASE_START, PHASE_PLOT)),
@@ -120,7 +120,7 @@ def _because(text: str, *rules: str) -> Sentence:
     return Sentence(text, rules)
 
 
-# What is to be decided instead, and its rules.
+# The reason for actions of other phases, and its rules.
 _WRONG_PHASE: Final = {
     PHASE_START: ("place a starting skyscraper first", "SET-7"),
     PHASE_OPTION: ("choose an option first: A, B, C or D", "TURN-1"),
@@ -187,13 +187,13 @@ def _why_no_business_there(game: Any, action: int) -> Sentence | None:
 
 
 def current_set(game: Any) -> int:
-    """BUS-1: index of the set that option B takes from; 8 once the row is empty."""
+    """Return the index of the set that option B takes from; 8 once the row is empty (BUS-1)."""
     placed = int(game["placed"])
     return 2 * (placed // 3) + (1 if placed % 3 == 2 else 0)
 
 
 def types_in_set(game: Any) -> list[int]:
-    """BUS-1: the business types in the current set, ascending."""
+    """Return the business types in the current set, ascending (BUS-1)."""
     if game["placed"] >= BUSINESSES_TO_PLACE:
         return []
     begin, end = SET_START[current_set(game) : current_set(game) + 2]
@@ -239,7 +239,7 @@ def _why_no_card(game: Any, action: int) -> Sentence | None:
 
 
 def next_places(game: Any, place: int) -> list[int]:
-    """MOVE-1, MOVE-3: where the streets lead from a place, stopped districts skipped."""
+    """Return the places to which streets lead, stopped districts skipped (MOVE-1, MOVE-3)."""
     places: set[int] = set()
     for target in STREETS[place]:
         stopped = target < NUM_DISTRICTS and game["stopped"][target]
@@ -264,7 +264,7 @@ def _why_no_move(game: Any, action: int) -> Sentence | None:
 
 
 def allowed_colours(game: Any, seat: int) -> list[int]:
-    """AUC-4, AUC-5, AUC-12: the colours in which a seat may bid in the auction under way."""
+    """Return the colours in which a seat may bid in the auction (AUC-4, AUC-5, AUC-12)."""
     if game["bid_colour"][seat] != NONE:
         return [int(game["bid_colour"][seat])]
     place = int(game["auction_place"])
@@ -279,7 +279,7 @@ def allowed_colours(game: Any, seat: int) -> list[int]:
 
 
 def _why_no_bid(game: Any, action: int) -> Sentence | None:
-    """AUC-3 to AUC-5, AUC-12 and the order in which cards are laid down."""
+    """AUC-3 to AUC-5, AUC-12, and the order of cards in the action encoding."""
     seat, laid = int(game["seat"]), int(game["laid"])
     if action == PASS:
         return (
@@ -330,7 +330,7 @@ def _why_no_colour(game: Any, seat: int, colour: int) -> Sentence | None:
 
 
 def is_full(game: Any, district: int) -> bool:
-    """STOP-1: whether every coloured plot of a district is occupied."""
+    """Return whether every coloured plot of a district is occupied (STOP-1)."""
     return all(
         game["owner"][district][plot] != NONE or _tiles(game, district, plot)
         for plot in range(NUM_COLOURS)

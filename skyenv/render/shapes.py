@@ -1,6 +1,6 @@
-"""What lies on the table, piece by piece: suits, businesses, skyscrapers, commissioners, cards.
+"""Shapes of the pieces: suits, businesses, skyscrapers, commissioners, cards.
 
-Everything that differs by colour differs by shape as well. Pieces are drawn about the origin, or
+Whatever differs by colour also differs by shape. Pieces are drawn around the origin, or
 stand on it.
 """
 
@@ -155,8 +155,8 @@ def card(
     height: float = CARD_HEIGHT,
     width: float = CARD_WIDTH,
 ) -> str:
-    """Draw a card (of several equal ones), its corner at the origin, what tells it in its upper 22;
-    with the rank NONE its back.
+    """Draw a card (of several equal ones), its corner at the origin, its colour and value in the
+    upper 22 units; with the rank NONE its back.
     """
     ink, is_back = theme.suits[colour], rank == NONE
     ground = theme.panel if is_back else theme.card

@@ -1,4 +1,4 @@
-"""Who leads: what every seat would have if all districts were scored now."""
+"""The standings: each seat's VP if all districts were scored now."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from skyenv.rules.state import END_TASK, PHASE_OVER
 
 
 def if_scored_now(games: Any, players: int) -> npt.NDArray[np.int64]:
-    """VP of every seat if the game ended by END-2 right now: its VP, and SCO-2 of every district
-    that isn't stopped.
+    """Return the VP of every seat if the game ended by END-2 now: its VP, and SCO-2 of every
+    district that isn't stopped.
 
-    The park area is left out: what it scores depends on the tiles that END-3 turns up. Once a game
-    is over its scores stand; a bidding task ends without that scoring. Everything that is looked at
-    is public (INF-1).
+    The park area is excluded, as its scoring depends on the tiles that END-3 turns up. Scores of
+    finished games are returned unchanged; a bidding task ends without that scoring. The inputs are
+    public (INF-1).
 
     Args:
         games: records of GAME_DTYPE, of any shape (…), or one record; of a view its ``game``.
-        players: how many seats there are; the same in all of them.
+        players: number of seats, equal in all games.
 
     Returns:
         int64 (…, players).

@@ -1,6 +1,4 @@
-"""A position as one picture of the whole table: an SVG text, or its parts by name, made by pure
-functions.
-"""
+"""The picture of a position: the whole table as an SVG text, or as named parts."""
 
 from __future__ import annotations
 
@@ -26,13 +24,13 @@ from skyenv.rules.state import ALEA, NONE, PHASE_OVER
 
 __all__ = ["drawing", "svg"]
 
-WIDE: Final = 1200.0  # width of the picture in its own units
+WIDE: Final = 1200.0  # width of the picture in user units
 UPRIGHT: Final = 640.0  # the same for narrow screens
-NARROW: Final = 700  # pictures narrower than this stand upright
+NARROW: Final = 700  # narrower pictures are upright
 _MARGIN: Final = 18.0
 _LOG_HEIGHT: Final = 190.0
-_LEAST_LOG: Final = 60.0  # with less room than this there is no log
-_ENLARGED: Final = 1.2  # on narrow screens what lies beside the board is drawn larger
+_LEAST_LOG: Final = 60.0  # with less height there is no log
+_ENLARGED: Final = 1.2  # on narrow screens panels are drawn larger
 
 
 def svg(
@@ -46,30 +44,30 @@ def svg(
     title: str | None = None,
     width: int = 1200,
 ) -> str:
-    """The whole table as a stand-alone SVG 1.1 picture, fit to be put into HTML as it is (it uses
-    no ids and no style sheet).
+    """Return the whole table as a stand-alone SVG 1.1 picture, which can be inlined into HTML (it
+    uses no ids and no style sheet).
 
-    Everything that an action can mean is a ``<g>`` with a ``<title>``, an attribute that says what
-    it is, and ``data-action``: the number of the action that choosing it means, legal or not; of a
-    commissioner those of all its moves, with spaces between them. What it is: ``data-district="D"``
-    (to be scored), ``data-plot="D:P"``, ``data-stack="C"`` (the black one has no action),
-    ``data-place="K:L"`` (where commissioner K may go), ``data-commissioner="K"``,
-    ``data-card="S:C:R"`` (seat, colour, rank; cards of an open hand), ``data-row-type="B"`` (in the
-    current set). If `legal` is given, those that may be chosen have the class ``legal``.
+    Each element that actions refer to is a ``<g>`` with a ``<title>``, an attribute of its kind,
+    and ``data-action``: the number of its action, legal or not; for a commissioner those of all
+    its moves, separated by spaces. The kinds: ``data-district="D"`` (to be scored),
+    ``data-plot="D:P"``, ``data-stack="C"`` (the black one has no action), ``data-place="K:L"`` (a
+    move of commissioner K), ``data-commissioner="K"``, ``data-card="S:C:R"`` (seat, colour, rank;
+    cards of an open hand), ``data-row-type="B"`` (in the current set). If `legal` is given, legal
+    elements have the class ``legal``.
 
     Args:
         position: a game, GAME_DTYPE, or a seat's view of it, VIEW_DTYPE.
-        seat: draw what this seat may see (INF); None: all hands are open. A view is always drawn
-            for its own seat.
+        seat: draw this seat's view (INF); None: all hands are open. A view is always drawn for its
+            own seat.
         theme: ``"light"`` or ``"dark"``.
-        events: the last events, newest last, as in ``Game.events``.
-        agents: who sits where, one name per seat.
-        legal: action mask, (103,): what may be chosen glows.
-        title: instead of the game's name.
-        width: in pixels. Below 700 the picture stands upright, for phones.
+        events: the latest events, newest last, as in ``Game.events``.
+        agents: the players' names, one per seat.
+        legal: action mask, (103,): legal elements glow.
+        title: a heading in place of the game's name.
+        width: width in pixels. Below 700 the picture is upright, for phones.
 
     Raises:
-        OptionError: an argument has a wrong value.
+        OptionError: an argument has an invalid value.
     """
     picture = drawing(
         position,
@@ -96,18 +94,17 @@ def drawing(
     width: int = 1200,
     is_live: bool = False,
 ) -> Drawing:
-    """The parts of :func:`svg`, which draws the same.
+    """Return the picture of :func:`svg` as parts.
 
-    Plots, hands and other parts that were drawn lately are taken from caches.
+    Recently drawn plots, hands and other parts come from caches.
 
     Args:
         position, seat, events, agents, legal, title, width: as for :func:`svg`.
-        theme: ``"light"``, ``"dark"``, or colours of one's own.
-        is_live: for the page, which knows itself what may be chosen: all that may ever glow is
-            drawn, but hidden.
+        theme: ``"light"``, ``"dark"``, or a custom theme.
+        is_live: for the page, which marks legal elements itself: every glow is drawn hidden.
 
     Raises:
-        OptionError: an argument has a wrong value.
+        OptionError: an argument has an invalid value.
     """
     width = check_integer("width", width, 1, 20000)
     table = look(position, seat)
@@ -144,7 +141,7 @@ def drawing(
 
 
 def _legal_set(legal: npt.ArrayLike | None) -> frozenset[int]:
-    """The numbers of the legal actions of a mask; none without a mask."""
+    """Return the numbers of the legal actions of a mask; none without a mask."""
     if legal is None:
         return frozenset()
     mask = np.asarray(legal)
@@ -156,11 +153,11 @@ def _legal_set(legal: npt.ArrayLike | None) -> frozenset[int]:
 
 
 _Layout = tuple[list[str], float, float]
-"""What stands in the picture, the breadth and the height."""
+"""The contents, width and height of a picture."""
 
 
 def _side(scene: Scene, width: float) -> list[Panel]:
-    """The panels beside the board, the log apart."""
+    """Return the panels beside the board, without the log."""
     drawn = [panels.stacks(scene, width)]
     if scene.game.auction_place != NONE and scene.game.phase != PHASE_OVER:
         drawn.append(panels.auction(scene, width))
@@ -172,7 +169,7 @@ def _side(scene: Scene, width: float) -> list[Panel]:
 def _stacked(
     items: Sequence[Panel], x: float, y: float, scale: float = 1.0
 ) -> tuple[list[str], float]:
-    """Panels one below the other, and where the next one begins."""
+    """Stack panels vertically; return them and the y of the next one."""
     placed: list[str] = []
     for picture, height in items:
         placed.append(at(x, y, picture, scale=scale))
@@ -181,7 +178,7 @@ def _stacked(
 
 
 def _wide(scene: Scene, events: Sequence[Event], name: str | None) -> _Layout:
-    """The board on the left, panels on its right, the supply row and the players below."""
+    """Lay out the board on the left, panels on its right, supply row and players below."""
     inner, (length, breadth) = WIDE - 2 * _MARGIN, city.SIZES[False]
     head, top = panels.headline(scene, inner, name)
     top, x = top + 14, _MARGIN + length + GAP
@@ -196,7 +193,7 @@ def _wide(scene: Scene, events: Sequence[Event], name: str | None) -> _Layout:
 
 
 def _upright(scene: Scene, events: Sequence[Event], name: str | None) -> _Layout:
-    """Everything one below the other, what is beside the board enlarged."""
+    """Lay out everything in one column, with enlarged panels."""
     inner, (breadth, length) = UPRIGHT - 2 * _MARGIN, city.SIZES[True]
     small = inner / _ENLARGED
     head, top = panels.headline(scene, small, name)

@@ -1,4 +1,4 @@
-"""What there is to draw: a position, as an onlooker sees it."""
+"""The position to draw, as a viewer sees it."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from skyenv.rules.state import ALEA, GAME_DTYPE, NONE
 
 @dataclass(frozen=True)
 class Table:
-    """What is drawn: a position, and what in it the onlooker doesn't know.
+    """A position, and what is hidden from its viewer.
 
     Attributes:
-        game: a record of GAME_DTYPE; what a seat can't know is blanked if a seat looks.
-        unknown: int8 (seats, 6): cards of each colour in each hand whose value the onlooker doesn't
-            know.
+        game: a record of GAME_DTYPE; for a seat, hidden cards are blanked.
+        unknown: int8 (seats, 6): cards of each colour in each hand whose value is hidden from the
+            viewer.
         face_down: cards face down in each of the six stacks.
-        seat: who looks; PUBLIC: somebody who sits on no seat; None: everything is shown.
+        seat: the viewing seat; PUBLIC: a spectator; None: everything is shown.
     """
 
     game: Any
@@ -40,28 +40,28 @@ class Table:
 
     @property
     def bidders(self) -> list[int]:
-        """Who bids in an auction: the seats, the one that begins first (AUC-2), and ALEA if she
-        plays (ALEA-1; not in all tasks).
+        """The bidders of an auction: the seats, the starter first (AUC-2), and ALEA if she plays
+        (ALEA-1; not in all tasks).
         """
         first = max(int(self.game["turn_seat"]), 0)
         seats = [(first + i) % self.players for i in range(self.players)]
         return [*seats, ALEA] if self.players == 2 and self.game["alea_supply"] != NONE else seats
 
     def cards_in_hand(self, seat: int) -> int:
-        """INF-1: the number of cards in a hand is known to all."""
+        """Return the number of cards in a hand, which is public (INF-1)."""
         return int(self.game["hand"][seat].sum()) + int(self.unknown[seat].sum())
 
 
 def look(position: np.void, seat: int | None = None) -> Table:
-    """The table as somebody sees it (INF-1 to INF-3).
+    """Return the table as a viewer sees it (INF-1 to INF-3).
 
     Args:
         position: a record of GAME_DTYPE, or a view of one, VIEW_DTYPE.
-        seat: who looks at a game; None sees everything. A view has been made for its seat, and no
-            other one can use it.
+        seat: the viewing seat of a game; None: everything is shown. A view can only be drawn for
+            its own seat.
 
     Raises:
-        OptionError: it is no such record, or there is no such seat.
+        OptionError: `position` is no such record, or there is no such seat.
     """
     names = getattr(getattr(position, "dtype", None), "names", None)
     if names == VIEW_DTYPE.names:
@@ -75,7 +75,7 @@ def look(position: np.void, seat: int | None = None) -> Table:
         return _of_view(position)
     if names != GAME_DTYPE.names:
         raise OptionError(
-            f"a position is a record of GAME_DTYPE or VIEW_DTYPE, not {shown(position)}"
+            f"position must be a record of GAME_DTYPE or VIEW_DTYPE, not {shown(position)}"
         )
     players = int(position["num_players"])
     if seat is None:
@@ -86,7 +86,7 @@ def look(position: np.void, seat: int | None = None) -> Table:
 
 
 def plain(game: Any) -> SimpleNamespace:
-    """A record of GAME_DTYPE as plain numbers and tuples of them, by its fields' names."""
+    """Return a record of GAME_DTYPE as plain numbers and tuples, by field."""
     return SimpleNamespace(**{name: _tuples(game[name].tolist()) for name in game.dtype.names})
 
 

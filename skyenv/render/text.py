@@ -1,4 +1,4 @@
-"""A position as plain text: the whole table, at most WIDTH columns wide."""
+"""The plain text of a position: the whole table in at most WIDTH columns."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ _LEGEND: Final = (
 
 
 def text(position: np.void, seat: int | None = None) -> str:
-    """A picture of a position in plain text.
+    """Return a picture of a position in plain text.
 
     Args:
         position: a record of GAME_DTYPE, or a seat's view, VIEW_DTYPE.
-        seat: draw what this seat may know (INF), with ``?`` for every card that it doesn't; None:
-            all hands are open.
+        seat: draw this seat's view (INF), with ``?`` for every hidden card; None: all hands are
+            open.
 
     Returns:
         Lines of at most WIDTH columns, without a newline at the end.
@@ -77,11 +77,11 @@ def text(position: np.void, seat: int | None = None) -> str:
     return "\n".join(line.rstrip() for block in blocks for line in [*block, ""]).rstrip("\n")
 
 
-# ---- what is going on ----
+# ---- the situation ----
 
 
 def _situation(table: Table) -> Lines:
-    """What the game waits for, and how far it has come."""
+    """Return the situation and the progress of the game."""
     reader = "everybody" if table.seat == PUBLIC else seat_name(int(table.seat or 0))
     whose = [] if table.seat is None else [f"as {reader} sees it"]
     headline = wrapped(capital(situation(table)), WIDTH).splitlines()
@@ -92,8 +92,8 @@ def _situation(table: Table) -> Lines:
 
 
 def _city(table: Table) -> Lines:
-    """The districts in their three columns, from City Hall above the first to Central Park beside
-    the last.
+    """Return the districts in their three columns, from City Hall above the first to Central Park
+    beside the last.
     """
     park = bool(table.game["auction_place"] == CENTRAL_PARK)
     columns = [
@@ -120,7 +120,7 @@ def _centred(column: Lines, height: int) -> Lines:
 
 
 def _box(title: str, badge: str, content: Lines, width: int, double: bool = False) -> Lines:
-    """A frame with a title at its top left and a badge at its top right."""
+    """Return a frame with a title at its top left and a badge at its top right."""
     corners, across, down = ("╔╗╚╝", "═", "║") if double else ("┌┐└┘", "─", "│")
     title = f"{across} {title} "
     badge = f" {badge} {across}" if badge else across
@@ -130,7 +130,7 @@ def _box(title: str, badge: str, content: Lines, width: int, double: bool = Fals
 
 
 def _city_hall(table: Table) -> Lines:
-    """SET-6: the commissioners that are here, and their markers that aren't on the board."""
+    """Return City Hall: its commissioners, and the markers off the board (SET-6)."""
     return [
         f"{letter.upper() if table.game['place'][i] == CITY_HALL else ' '} "
         f"{' '.join([letter] * (MARKERS - int(table.game['markers'][i])))}"
@@ -139,7 +139,7 @@ def _city_hall(table: Table) -> Lines:
 
 
 def _badge(table: Table, place: int) -> str:
-    """The commissioners and markers at a place."""
+    """Return the commissioners and markers at a place."""
     letters = [letter.upper() for i, letter in enumerate("wb") if table.game["place"][i] == place]
     letters += [letter for i, letter in enumerate("wb") if place in table.game["visited"][i]]
     return " ".join(letters)
@@ -157,8 +157,8 @@ def _district(table: Table, district: int) -> Lines:
 
 
 def _plot(game: Any, district: int, plot: int) -> str:
-    """A plot's colour, what stands on it, and the VP of a skyscraper there unless businesses keep
-    it free.
+    """Return a plot's colour, its contents, and the VP of a skyscraper there unless it has
+    businesses.
     """
     businesses = _business_letters(game["tiles"][district, plot])
     if businesses or plot >= NUM_COLOURS:
@@ -185,7 +185,7 @@ def _park(table: Table) -> Lines:
 
 
 def _supply_row(table: Table) -> Lines:
-    """SET-3: the sets from left to right, taken tiles as dots, the current one in brackets."""
+    """Return the sets from left to right (SET-3), taken tiles as dots, the current in brackets."""
     sets = []
     for i, size in enumerate(SET_SIZES):
         spaces = table.game["row"][SET_START[i] : SET_START[i] + size]
@@ -195,8 +195,8 @@ def _supply_row(table: Table) -> Lines:
 
 
 def _stacks(table: Table) -> Lines:
-    """Per colour the visible card, the number of cards face down, and the returned ones in the
-    order they come up.
+    """Return per colour the visible card, the number of cards face down, and the returned ones in
+    the order they come up.
     """
     game = table.game
     lines = [f"{'stacks':<12}{'top':>3}{'face down':>12}   returned"]
@@ -215,7 +215,7 @@ def _stacks(table: Table) -> Lines:
 
 
 def _counted(counts: Any, unknown: int) -> str:
-    """Cards of one colour: digit by digit while they are few (``445?``), else with their numbers
+    """Return cards of one colour: few as digits (``445?``), many with their numbers
     (``4×6 5×2 ?×1``).
     """
     numbers = [(str(value), int(number)) for value, number in zip(CARD_VALUES, counts, strict=True)]
@@ -226,7 +226,7 @@ def _counted(counts: Any, unknown: int) -> str:
 
 
 def _auction(table: Table) -> Lines:
-    """The auction under way: every seat's cards on the table."""
+    """Return the auction: every bidder's cards on the table."""
     game = table.game
     place, starter = PLACES[game["auction_place"]], seat_name(int(game["turn_seat"]))
     title = f"auction of {place}, started by {starter}: {highest_bid(game)}; {after_auction(game)}"
@@ -246,7 +246,7 @@ def _bid(game: Any, bidder: int) -> str:
 
 
 def _players(table: Table) -> Lines:
-    """Scores, skyscrapers and hands."""
+    """Return scores, skyscrapers and hands."""
     game = table.game
     lines = [f"  {'':<10}{'VP':>4}{'supply':>8}{'general':>9}{'cards':>7}   hand"]
     for seat in range(table.players):
@@ -262,7 +262,7 @@ def _players(table: Table) -> Lines:
 
 
 def _hand(table: Table, seat: int) -> Lines:
-    """A hand, colour by colour."""
+    """Return a hand, colour by colour."""
     hand, unknown = table.game["hand"][seat], table.unknown[seat]
     return [
         f"{name} {_counted(hand[colour], int(unknown[colour]))}"
@@ -272,7 +272,7 @@ def _hand(table: Table, seat: int) -> Lines:
 
 
 def _wrapped(items: Lines, width: int) -> Lines:
-    """The items on one line, or on several where they don't fit; none is parted."""
+    """Return the items on as many lines as they need; no item is split."""
     lines = [""]
     for item in items:
         longer = f"{lines[-1]} · {item}" if lines[-1] else item

@@ -1,4 +1,4 @@
-"""Windows that show pictures.
+"""Windows for pictures.
 
 They need the extra ``[pictures]`` and a display (or ``SDL_VIDEODRIVER=dummy``).
 """
@@ -14,12 +14,12 @@ from skyenv.render.raster import RGB
 
 
 class Window:
-    """A window; it opens with the first picture. Once its user has closed it, it stays closed.
+    """A window that opens with the first picture and stays closed once its user has closed it.
 
-    A copy (``copy.deepcopy``, pickle) is a window of its own that hasn't been opened.
+    A copy (``copy.deepcopy``, pickle) is a separate, unopened window.
 
     Args:
-        caption: what stands in its title bar.
+        caption: the text of its title bar.
 
     Attributes:
         is_closed: whether :meth:`close` was called, or its user has closed it.
@@ -34,14 +34,16 @@ class Window:
         return type(self), (self.caption,)
 
     def show(self, picture: RGB) -> None:
-        """Show a picture, uint8 (height, width, 3), and handle what has happened to the window.
+        """Show a picture, uint8 (height, width, 3), and handle the window's events.
 
         Raises:
             RenderError: no window can be opened, or the extra isn't installed.
         """
         if self.is_closed:
             return
-        os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # it greets on stdout otherwise
+        os.environ.setdefault(
+            "PYGAME_HIDE_SUPPORT_PROMPT", "1"
+        )  # otherwise pygame prints a greeting to stdout
         pygame = needed("pygame")
         size = (picture.shape[1], picture.shape[0])
         if self._window is None:
@@ -53,7 +55,7 @@ class Window:
         for event in pygame.event.get(pygame.WINDOWCLOSE):
             if event.window is self._window:
                 self.close()
-            else:  # what other windows are asked is left to them
+            else:  # events of other windows stay in the queue
                 pygame.event.post(event)
         pygame.event.pump()
 

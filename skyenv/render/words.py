@@ -1,6 +1,6 @@
-"""The game in words: what happened, what it waits for, and what an action means.
+"""The game in words: events, situations and actions.
 
-All of it is made of what everybody may know, and of what the reader's own seat knows.
+Texts use only public knowledge, and that of the reader's own seat.
 """
 
 from __future__ import annotations
@@ -83,16 +83,16 @@ LONG_NAMES: Final = (
     "City Hall",
 )
 _ORDINALS: Final = ("", "1st", "2nd", "3rd")
-Names = Sequence[str | None] | None  # who sits where; None where nobody is named
+Names = Sequence[str | None] | None  # the players' names by seat; None without names
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """Something that is told, and where RULES.md says more.
+    """A sentence with references to the rules.
 
     Attributes:
         text: one line.
-        rules: the ids of its rules, such as ``AUC-4``, the most telling one first; at least one.
+        rules: the ids of its rules, such as ``AUC-4``, the most relevant first; at least one.
     """
 
     text: str
@@ -103,11 +103,10 @@ class Sentence:
 
 
 def seat_name(seat: int, agents: Names = None) -> str:
-    """``seat 1 (greedy)`` of seat 0, ``seat 2`` of seat 1, or ``Alea`` (−1 in events, ALEA in
-    positions).
+    """Return a seat's name: ``seat 1 (greedy)`` for seat 0, ``seat 2`` for seat 1, or ``Alea`` (−1
+    in events, ALEA in positions).
 
-    People count seats from 1; numbers in records, addresses and the interface of programs begin
-    with 0.
+    Texts count seats from 1; records, URLs and the API count from 0.
     """
     if seat in (-1, ALEA):
         return "Alea"
@@ -116,29 +115,29 @@ def seat_name(seat: int, agents: Names = None) -> str:
 
 
 def seat_label(seat: int) -> str:
-    """What stands on a seat's pieces: ``1`` for seat 0, and ``A`` for Alea."""
+    """Return the label on a seat's pieces: ``1`` for seat 0, and ``A`` for Alea."""
     return "A" if seat in (-1, ALEA) else str(seat + 1)
 
 
 def counted(number: int, thing: str) -> str:
-    """``1 card``, ``2 cards``, ``2 galleries``."""
+    """Return a number with its noun: ``1 card``, ``2 cards``, ``2 galleries``."""
     if number == 1:
         return f"{number} {thing}"
     return f"{number} {thing[:-1]}ies" if thing.endswith("y") else f"{number} {thing}s"
 
 
 def listed(things: Sequence[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
+    """Return a list in words: ``a``, ``a and b``, ``a, b and c``."""
     return things[0] if len(things) == 1 else f"{', '.join(things[:-1])} and {things[-1]}"
 
 
 def plot_name(district: int, plot: int) -> str:
-    """``W34 green``, ``W34 sixth plot``."""
+    """Return a plot's name: ``W34 green``, ``W34 sixth plot``."""
     return f"{DISTRICTS[district]} {PLOTS[plot]}" + (" plot" if plot == SIXTH else "")
 
 
 def card_name(colour: int, rank: int) -> str:
-    """``green 4``."""
+    """Return a card's name: ``green 4``."""
     return f"{CARD_COLOURS[colour]} {rank + LOWEST_CARD}"
 
 
@@ -148,12 +147,12 @@ _PAYS: Final = f"the task pays the lead gained, all districts scored, less {CARD
 
 
 def auctioned(place: int) -> str:
-    """A place as auctions name it: ``W34``, ``the park area``."""
+    """Return a place's name in auctions: ``W34``, ``the park area``."""
     return "the park area" if place == CENTRAL_PARK else PLACE_NAMES[place]
 
 
 def after_auction(game: Any) -> str:
-    """AUC-1: what will be auctioned after the auction under way, and what a task pays."""
+    """Return what is auctioned after the current auction (AUC-1), and a task's payoff."""
     place, left = int(game["auction_place"]), int(game["auctions_left"])
     markers = game["visited"][game["auction_commissioner"]]
     later = [PLACES[marker] for marker in markers if marker not in (NONE, place)]
@@ -165,14 +164,14 @@ def after_auction(game: Any) -> str:
 
 
 def bid_piles(game: Any, bidder: int) -> list[tuple[int, Sequence[int]]]:
-    """The cards that a seat or Alea has on the table: colours, and how many of each rank."""
+    """Return the cards that a bidder has on the table: colours, and numbers by rank."""
     if bidder == ALEA:
         return [(BLACK, game["alea_cards"])]
     return [*zip((int(game["bid_colour"][bidder]), BLACK), game["bid_cards"][bidder], strict=True)]
 
 
 def bid_state(game: Any, bidder: int) -> str:
-    """``out``, ``no bid yet``, of Alea ``bids last``, or nothing: its cards say enough."""
+    """Return ``out``, ``no bid yet``, for Alea ``bids last``, or "" beside laid cards."""
     if bidder == ALEA:
         return {ALEA_OUT: "out", ALEA_WAITS: "bids last"}.get(int(game["alea"]), "")
     has_bid = any(any(counts) for _, counts in bid_piles(game, bidder))
@@ -180,7 +179,7 @@ def bid_state(game: Any, bidder: int) -> str:
 
 
 def highest_bid(game: Any) -> str:
-    """The highest bid, and what it allows (COM-10)."""
+    """Return the highest bid, and the skyscrapers that it allows (COM-10)."""
     bidder = int(game["highest_bidder"])
     if bidder == NONE:
         return "no bid yet"
@@ -189,8 +188,8 @@ def highest_bid(game: Any) -> str:
 
 
 def build_limit(game: Any, seat: int) -> int:
-    """AUC-10: skyscrapers that the highest card of a seat's bid allows, whatever is in the supply;
-    0 without a bid.
+    """Return the skyscrapers that the highest card of a seat's bid allows (AUC-10), whatever its
+    supply; 0 without a bid.
     """
     piles = zip(*game["bid_cards"][seat], strict=True)
     limits = [int(limit) for limit, pile in zip(BUILD_LIMIT, piles, strict=True) if sum(pile) > 0]
@@ -214,7 +213,7 @@ _DOES: Final = (
     *(f"build {counted(number, 'skyscraper')}" for number in range(1, STOP - BUILD)),
     "declare a building stop",
 )
-"""What an action does, of which nothing but its number is known."""
+"""The effect of each action, independent of the position."""
 
 # By the number of the first action of a kind.
 _ACTION_RULES: Final = {
@@ -233,7 +232,7 @@ _ACTION_RULES: Final = {
 
 
 def _third(phrase: str) -> str:
-    """``takes a card`` of ``take a card``."""
+    """Return the third person: ``takes a card`` for ``take a card``."""
     verb, space, rest = phrase.partition(" ")
     irregular = {"pass": "passes", "have": "has"}
     return f"{irregular.get(verb, f'{verb}s')}{space}{rest}"
@@ -247,15 +246,14 @@ def _action_rules(action: int) -> tuple[str, ...]:
 
 
 def checked_action(action: int) -> int:
-    """The number of an action; raises IllegalActionError if there is none such."""
+    """Return an action's number; raise IllegalActionError if there is no such action."""
     return check_integer(
         "action", action, 0, NUM_ACTIONS - 1, lambda message: IllegalActionError(message, action)
     )
 
 
 def action_text(position: np.void, action: int) -> str:
-    """What an action of the seat to act means in a position, in a line; also of an action that
-    isn't legal there.
+    """Return the meaning of an action, legal or not, for the seat to act in a position, in a line.
 
     Args:
         position: a record of GAME_DTYPE or VIEW_DTYPE.
@@ -301,13 +299,13 @@ def action_text(position: np.void, action: int) -> str:
 
 
 def gains_text(game: Any, district: int, name: Callable[[int], str] = seat_name) -> str:
-    """SCO-2: who gets how many VP if a district is scored now; `name`: what seats are called."""
+    """Return the VP that each seat gets if a district is scored now (SCO-2); `name`: seat names."""
     owners, vp = game["owner"][district], game["floors"][district] * game["value"][district]
     seats = range(int(game["num_players"]))
     return _gains(((seat, int(vp[owners == seat].sum())) for seat in seats), name)
 
 
-# ---- what happened ----
+# ---- events ----
 
 _ENDS: Final = {
     "businesses": "the last business has been placed",
@@ -319,8 +317,7 @@ _TELLING: Final = {
     **{"top": "card", "alea": "cards", "auction": "place", "won": "seat", "stop": "seat"},
     **{"vp": "why", "park": "tiles", "end": "reason"},
 }
-# Of a kind of event, or of a kind with some value of the field that _TELLING names: its text and
-# its rules.
+# The text and rules of a kind of event, or of a kind with some value of the field in _TELLING.
 _EVENTS: Final[dict[Any, tuple[str, str]]] = {
     "setup": (
         "a new game for {players} players; everybody has a card of each colour and four black ones",
@@ -358,7 +355,7 @@ _EVENTS: Final[dict[Any, tuple[str, str]]] = {
 
 
 def _told(event: Event) -> tuple[str, str]:
-    """The text of an event, with its fields in braces, and its rules."""
+    """Return the template of an event's text, and its rules."""
     kind = event["event"]
     value = event.get(_TELLING.get(kind, ""))
     special = kind, tuple(value) if isinstance(value, list) else value
@@ -366,7 +363,7 @@ def _told(event: Event) -> tuple[str, str]:
 
 
 def _in_words(event: Event, name: Callable[[int], str]) -> dict[str, Any]:
-    """The fields of an event's text."""
+    """Return the fields of an event's template."""
     fields = dict(event)
     for role in ("seat", "starter"):
         if event.get(role) is not None:
@@ -406,14 +403,14 @@ def _win(names: Sequence[str], score: int) -> str:
 def event_text(
     event: Event, agents: Names = None, *, seat: int | None = None, is_open: bool = False
 ) -> str:
-    """One event in a line.
+    """Return an event as a line of text.
 
     Args:
         event: as in ``Game.events`` and in records.
-        agents: who sits where.
-        seat: who reads it: only the seat itself is told the value of a black card that it has
+        agents: the players' names by seat.
+        seat: the reading seat: only the seat itself sees the value of a black card that it has
             drawn.
-        is_open: tell the values of all black cards.
+        is_open: show the values of all black cards.
 
     Raises:
         OptionError: there is no such event.
@@ -428,25 +425,24 @@ def event_text(
 
 
 def event_rules(event: Event) -> tuple[str, ...]:
-    """The ids of the rules that an event comes from, the most telling one first."""
+    """Return the ids of the rules behind an event, the most relevant first."""
     if event["event"] == "action":
         return _action_rules(int(event["action"]))
     return tuple(_told(event)[1].split())
 
 
 class Narrator:
-    """Tells events in a line each with their rules, batch after batch, except that what belongs
-    together comes in one line.
+    """A stateful converter of events to log lines with rules, which merges related events.
 
     The cards of a bid are one line with their total ("seat 1 (greedy) bids 12 with green 4 + black
-    4, 4"), as are a business and its plot; a coloured card that is taken is told with its value,
-    which everybody has seen (INF-1, TURN-5), and a stack's new top only if the stack is empty. For
-    the total the events must go back to the auction's beginning, for the values to a setup.
+    4, 4"), as are a business and its plot. A taken coloured card appears with its public value
+    (INF-1, TURN-5), a stack's new top only if the stack is empty. For totals the events must start
+    at or before the auction's beginning, for values at a setup.
 
     Args:
-        agents: who sits where.
-        seat: who reads it; see :func:`event_text`.
-        is_open: tell the values of all black cards.
+        agents: the players' names by seat.
+        seat: the reading seat; see :func:`event_text`.
+        is_open: show the values of all black cards.
     """
 
     def __init__(
@@ -458,11 +454,11 @@ class Narrator:
         self._business = ""
 
     def lines(self, events: Iterable[Event]) -> list[Sentence]:
-        """The lines of the next events, oldest first."""
+        """Return the lines of the next events, oldest first."""
         return [Sentence(text, rules) for text, rules in map(self._line, events) if text]
 
     def _line(self, event: Event) -> tuple[str, tuple[str, ...]]:
-        """What is told of an event, perhaps nothing yet, and its rules."""
+        """Return the line of an event, "" while its related events are missing, and its rules."""
         kind = event.get("event")
         if kind == "action":
             does, rules = self._action(int(event["seat"]), int(event["action"]))
@@ -498,12 +494,12 @@ class Narrator:
 
 
 def total_of(actions: Iterable[int]) -> int:
-    """The total of a bid's cards, by the actions that lay them down."""
+    """Return the total of a bid's cards, by the actions that lay them down."""
     return sum((action - BID) % NUM_RANKS + LOWEST_CARD for action in actions)
 
 
 def cards_text(actions: Iterable[int]) -> str:
-    """The same cards: ``green 4 + black 4, 4``."""
+    """Return a bid's cards in words: ``green 4 + black 4, 4``."""
     cards = sorted(divmod(action - BID, NUM_RANKS) for action in actions)
     return " + ".join(
         f"{CARD_COLOURS[colour]} {', '.join(str(rank + LOWEST_CARD) for _, rank in pile)}"
@@ -511,11 +507,11 @@ def cards_text(actions: Iterable[int]) -> str:
     )
 
 
-# ---- what the game waits for ----
+# ---- situations ----
 
 
 def situation(table: Table, agents: Names = None) -> str:
-    """Who is about to do what; or who has won."""
+    """Return the seat to act with its decision, or the winners."""
     game = table.game
     if game["phase"] == PHASE_OVER:
         why = _ENDS[END_REASONS[game["end"]]]
@@ -525,12 +521,12 @@ def situation(table: Table, agents: Names = None) -> str:
 
 
 def sentence(table: Table, agents: Names, legal: Sequence[int]) -> str:
-    """What the reader is to do now, or what is waited for, in one sentence.
+    """Return the reader's instruction for the open decision, or the situation, in one sentence.
 
     Args:
-        table: what the reader sees.
-        agents: who sits where.
-        legal: what the reader may do; nothing: others are to act, or the game is over.
+        table: the reader's view.
+        agents: the players' names by seat.
+        legal: the reader's legal actions; empty if another seat is to act, or the game is over.
     """
     if not legal:
         return f"{capital(situation(table, agents))}."
@@ -541,12 +537,12 @@ def sentence(table: Table, agents: Names, legal: Sequence[int]) -> str:
 
 
 def capital(text: str) -> str:
-    """A sentence's beginning in capitals."""
+    """Return a text with its first letter in upper case."""
     return f"{text[:1].upper()}{text[1:]}"
 
 
 def _decision(game: Any) -> str:
-    """What the seat to act does: ``bid for W34``."""
+    """Return the open decision: ``bid for W34``."""
     place = "" if game["auction_place"] == NONE else auctioned(int(game["auction_place"]))
     second = game["step"] >= game["num_players"]
     stacks = sum(int(top) != NONE for top in game["top"])
@@ -563,7 +559,7 @@ def _decision(game: Any) -> str:
 
 
 def _how(game: Any, legal: Sequence[int]) -> str:
-    """How the seat to act does it on the page."""
+    """Return how the seat to act decides on the page."""
     highest, most = int(game["highest"]), max((a - BUILD for a in legal if a < STOP), default=NONE)
     bid = f"raise to at least {highest + 1}, or pass" if highest else "lay down cards, or pass"
     if legal == [PASS]:
@@ -588,8 +584,8 @@ def _how(game: Any, legal: Sequence[int]) -> str:
 
 
 def winners(table: Table) -> list[int]:
-    """END-4: the seats that would win if the game ended with the scores and hands as they are; none
-    in a task that is over, which pays instead.
+    """Return the seats that would win with the current scores and hands (END-4); empty for a
+    finished task, which has payoffs instead.
     """
     scores = table.game["score"]
     if table.game["end"] == END_TASK:
@@ -599,7 +595,7 @@ def winners(table: Table) -> list[int]:
 
 
 def progress(table: Table) -> list[str]:
-    """How far the game has come, in a few words each."""
+    """Return the progress of the game, in a few words each."""
     game = table.game
     if game["phase"] == PHASE_START:
         return ["setup"]

@@ -255,7 +255,7 @@ def test_names_and_titles_are_escaped(name: str, width: int) -> None:
         ({"legal": np.ones(5)}, "legal must be an action mask"),
         ({"agents": ["a"]}, "agents must name each of the 2 seats"),
         ({"events": [{"event": "rain"}]}, "there is no event 'rain'"),
-        ({"position": np.zeros(3)}, "a position is a record of GAME_DTYPE or VIEW_DTYPE"),
+        ({"position": np.zeros(3)}, "position must be a record of GAME_DTYPE or VIEW_DTYPE"),
         ({"position": Game(2, seed=1).view(0), "seat": 1}, "this is the view of seat 0; it can't"),
     ],
 )

@@ -153,7 +153,7 @@ def test_what_does_not_fit_together_is_refused(what: str, edit: Edit) -> None:
 def test_a_stream_of_chance_is_not_asked_of_views() -> None:
     views = view(Games(1, 3, seed=1).state, 0)
     check_positions(as_games(views["game"]), view_only=True)
-    with pytest.raises(OptionError, match=r"game 0: random is 0"):
+    with pytest.raises(OptionError, match=r"game 0: random: all four words are 0"):
         check_positions(as_games(views["game"]))
 
 

@@ -1,4 +1,4 @@
-"""Games on a GPU: the same rules, compiled as device code; needs the extra ``[cuda]``.
+"""Games on a GPU: the same rules compiled as device code (extra ``[cuda]``).
 
 * :mod:`~skyenv.cuda.games`: a batch of games in the GPU's memory, with the interface of
   :class:`skyenv.Games`

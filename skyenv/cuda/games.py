@@ -1,4 +1,4 @@
-"""Many games at once in the memory of a GPU."""
+"""The batch engine on a GPU."""
 
 from __future__ import annotations
 
@@ -20,24 +20,23 @@ from skyenv.errors import OptionError
 from skyenv.rules.state import new_records
 from skyenv.seeds import Seeds, fresh_seed, seeds_of
 
-MOST_GAMES: Final = 2**24  # rows of a batch; so many games take 32 GiB there, with observations 100
+MOST_GAMES: Final = 2**24  # rows of a batch; they take 32 GiB, with observations 100 GiB
 DECISIONS_AT_A_TIME: Final = 2**24
 STEPS_AT_A_TIME: Final = 2**12
-"""Most of random play in one kernel: less than a second's work, so that Ctrl-C is heard between two
-of them, and a display's watchdog ends none.
+"""Limit of random play in one kernel: less than 1 s, so that Ctrl-C works between two kernels and a
+display's watchdog ends none.
 """
 
 
 class Games(host.GameBatch):
-    """A batch of games of one kind on the GPU, played in step: :class:`skyenv.Games` with its
-    arrays there.
+    """A batch of games of one kind on the GPU: :class:`skyenv.Games` with device arrays.
 
     The same seeds and actions give the same games, bit for bit. The arrays below are Numba's device
     arrays, allocated once and written in place; PyTorch (``torch.as_tensor``), CuPy
-    (``cupy.asarray``) and all that takes ``__cuda_array_interface__`` use them without a copy, and
-    ``copy_to_host()`` copies one to ordinary memory. All work is done on CUDA's legacy default
+    (``cupy.asarray``) and other users of ``__cuda_array_interface__`` access them without a copy,
+    and ``copy_to_host()`` copies one to host memory. All work is done on CUDA's legacy default
     stream. Work on a non-blocking stream (PyTorch's side streams, JAX's) is not ordered with it:
-    synchronize that stream before :meth:`step` gets actions from there, and the GPU before it reads
+    synchronize that stream before passing its actions to :meth:`step`, and the GPU before reading
     arrays there.
 
     Args:
@@ -45,8 +44,8 @@ class Games(host.GameBatch):
         num_players, side, seed, autoreset, observation, agent_seed, options: as for
             :class:`skyenv.Games`.
         wait: whether :meth:`step` waits for the GPU and raises an error for an illegal action. If
-            not, it returns at once, and a step with an illegal action, as all after it, does
-            nothing until :meth:`check` has raised the error.
+            not, it returns at once; after an illegal action that step and all later ones have no
+            effect until :meth:`check` has raised the error.
 
     Attributes:
         options, num_games, num_players, side, board, max_turns, autoreset, agent_seed: as those of
@@ -74,7 +73,7 @@ class Games(host.GameBatch):
     ) -> None:
         game = options_of(num_players, side, **options)
         if callable(game.reward):
-            raise OptionError("reward must be a name here: the GPU can't call functions")
+            raise OptionError("reward must be a name: the GPU can't call functions")
         self._take_options(num_games, MOST_GAMES, game, autoreset, observation, agent_seed)
         self._form, self._waiting = observation, check_flag("wait", wait)
         self._scales = cuda.to_device(SCALE)
@@ -89,7 +88,7 @@ class Games(host.GameBatch):
         self._reset(self._all_rows, cuda.to_device(start))
 
     def _bind(self, batch: Batch) -> None:
-        """Copy a batch to the GPU, and show its arrays."""
+        """Copy a batch to the GPU, and expose its arrays."""
         parts: list[Any] = [
             cuda.to_device(one) if isinstance(one, np.ndarray) else one for one in batch
         ]
@@ -106,7 +105,7 @@ class Games(host.GameBatch):
 
     @property
     def seeds(self) -> Int64:
-        """The seeds of the games in the rows, copied: int64 (num_games,)."""
+        """A copy of the seeds of the rows' games: int64 (num_games,)."""
         return self.state.copy_to_host()["seed"].copy()
 
     # ---- playing ----
@@ -117,7 +116,7 @@ class Games(host.GameBatch):
         Args:
             seed: as in the constructor, for the rows named in their order; None gives each row its
                 next seed.
-            rows: whole numbers or a mask, in ordinary memory; None means all.
+            rows: indices or a mask, in host memory; None means all.
 
         Raises:
             OptionError: a seed or a row is out of range. Nothing has changed.
@@ -135,13 +134,13 @@ class Games(host.GameBatch):
 
         Args:
             actions: int64 or int32, (num_games,) or one for each of `rows`: on the GPU, anything
-                with ``__cuda_array_interface__``; or in ordinary memory, from which it is copied.
-            rows: rows to play in, each at most once, int64, there or here; None means all.
+                with ``__cuda_array_interface__``; or in host memory, from which they are copied.
+            rows: rows to play in, each at most once, int64, on the GPU or host; None means all.
 
         Raises:
             IllegalActionError, GameOverError, OptionError: as for :meth:`skyenv.Games.step`, if it
-                waits for the GPU (``wait``). If a row is named twice, and one of its actions isn't
-                legal, either may be named.
+                waits for the GPU (``wait``). If a row is given twice and one of its actions is
+                illegal, either error is possible.
             OptionError: shapes or dtypes are wrong. In each case nothing has changed.
         """
         chosen = self._all_rows if rows is None else _numbers("rows", rows, None)
@@ -158,12 +157,12 @@ class Games(host.GameBatch):
             self.check()
 
     def check(self) -> None:
-        """Wait for the GPU, and raise an error for an illegal action in a step since the last call;
-        later steps play again.
+        """Wait for the GPU, and raise the error of an illegal action since the last call; later
+        steps work again.
 
         Raises:
-            IllegalActionError, GameOverError, OptionError: the first row's; nothing has been played
-                in that step, nor since.
+            IllegalActionError, GameOverError, OptionError: the first row's; neither that step nor
+                later ones were played.
         """
         number, _, row, action = (int(one) for one in self._refused.copy_to_host())
         if number:
@@ -177,7 +176,7 @@ class Games(host.GameBatch):
 
         Args:
             steps: at least 1; without automatic reset a row stops when its game is over.
-            salt: 0 to 2⁶², tells apart choices for the same games.
+            salt: 0 to 2⁶², separates choices for the same games.
 
         Raises:
             OptionError: steps or salt are out of range.
@@ -195,15 +194,15 @@ class Games(host.GameBatch):
                     if not self.autoreset and (self.seat.copy_to_host() < 0).all():
                         break
                 play(self.batch, min(left - number, most), salt)
-        finally:  # after Ctrl-C, too, observations are those of the games as they stand
+        finally:  # also after Ctrl-C, observations match the games
             self._observe(self._all_rows, self._nothing_refused)
 
     def _check_rows(self, rows: npt.ArrayLike | None) -> Any:
-        """Return rows that are given in ordinary memory, on the GPU."""
+        """Return rows given in host memory on the GPU."""
         return self._all_rows if rows is None else cuda.to_device(check_rows(rows, self.num_games))
 
     def _observe(self, rows: Any, refused: Any) -> None:
-        """Write the observations of rows, if they are wanted."""
+        """Write the observations of rows, if enabled."""
         batch = self.batch
         if self._form is not None:
             kernels.observe[_blocks(len(rows)), THREADS](batch, refused, rows)
@@ -223,13 +222,13 @@ class Games(host.GameBatch):
         rows: npt.ArrayLike | None = None,
         state: Any = None,
     ) -> Any:
-        """Observations from the view of any seats.
+        """Return observations from the view of any seats.
 
         Args:
-            seats: one seat for all rows, or one for each; in ordinary memory.
+            seats: a seat for all rows, or one for each; in host memory.
             rows: the rows, in ordinary memory; None means all.
-            state: games to look at instead of the present ones, such as `finished`: a device array
-                of this batch.
+            state: games instead of the current ones, such as `finished`: a device array of this
+                batch.
 
         Returns:
             A new device array, float32 (k, OBSERVATION_SIZE).
@@ -250,7 +249,7 @@ class Games(host.GameBatch):
         return out
 
     def uniforms(self, rows: npt.ArrayLike | None = None, salt: int = 0) -> Any:
-        """The random number of each row's next decision, for an agent; those of
+        """Return the random number of each row's next decision, for an agent; equal to
         :meth:`skyenv.Games.uniforms`.
 
         Returns:
@@ -268,19 +267,19 @@ class Games(host.GameBatch):
     # ---- copies ----
 
     def refresh(self) -> None:
-        """Bring everything that follows from `state` up to date after an edit there.
+        """Update all derived data after `state` was edited.
 
         Raises:
-            OptionError: a row is no position of such a game. Nothing has changed, and until it is
-                one, nothing must be played.
+            OptionError: a row is no position of such a game. Nothing has changed; correct the row
+                before playing on.
         """
         self.check()
         check_positions(self.state.copy_to_host(), self.num_players)
         self._reset(self._all_rows, cuda.to_device(np.full(self.num_games, REFRESH, np.int64)))
 
     def on_host(self) -> host.Games:
-        """Return the same games in ordinary memory, without the outputs of the last step; they go
-        on as these would.
+        """Return the same games in host memory, without the outputs of the last step; they continue
+        as these would.
         """
         games = host.Games(
             self.num_games,
@@ -292,15 +291,15 @@ class Games(host.GameBatch):
         )
         games.batch.state[:] = self.state.copy_to_host()
         games.batch.finished[:] = self.batch.finished.copy_to_host()
-        # Rows without a seed go on from these.
+        # Rows without a seed continue from these.
         games.batch.slots["seed"] = self.batch.slots.copy_to_host()["seed"]
         games.refresh()
         return games
 
     @classmethod
     def from_host(cls, games: host.Games, *, wait: bool = True) -> Self:
-        """Copy games in ordinary memory to the GPU, without the outputs of their last step; they go
-        on as those would.
+        """Copy games in host memory to the GPU, without the outputs of their last step; they
+        continue as those would.
 
         Args:
             games: the games.
@@ -335,10 +334,11 @@ def _blocks(threads: int) -> int:
 
 
 def _numbers(name: str, given: Any, shape: tuple[int, ...] | None) -> Any:
-    """Return whole numbers on the GPU, (k,); those in ordinary memory are copied there.
+    """Return integers on the GPU, (k,); those in host memory are copied there.
 
     Raises:
-        OptionError: they aren't int64 or int32 there, whole numbers here, or of another shape.
+        OptionError: they aren't int64 or int32 on the GPU, integers on the host, or of the right
+            shape.
     """
     if hasattr(given, "copy_to_host"):
         array = given

@@ -1,7 +1,7 @@
-"""The GPU's code: the row functions of :mod:`skyenv.engine.kernels`, with a thread for each row.
+"""CUDA kernels: the row functions of :mod:`skyenv.engine.kernels`, one thread per row.
 
-A step is several kernels. A single one would need 94 registers a thread instead of the 60 or so of
-each of these, and the more registers threads need, the fewer fit a multiprocessor.
+A step is several kernels. A single one would need 94 registers per thread instead of about 60, so
+fewer threads would fit a multiprocessor.
 
 Arguments that several kernels share, all arrays in the GPU's memory:
 
@@ -70,7 +70,7 @@ def settle(batch: Batch, refused: Any, rows: Any) -> None:
 
 @cuda.jit
 def play_random(batch: Batch, steps: int, salt: int) -> None:
-    """Play so many random legal actions in every row."""
+    """Play a number of random legal actions in every row."""
     row = cuda.grid(1)
     if row < len(batch.state):
         game, slot = batch.state[row], batch.slots[row]
@@ -109,8 +109,8 @@ def observe_seats(state: Any, rows: Any, seats: Any, codes: Any) -> None:
 
 @cuda.jit
 def scale(codes: Any, scales: Any, rows: Any, refused: Any, observation: Any) -> None:
-    """Write scaled observations of codes, int16 (n · OBSERVATION_SIZE,), in the rows named: a
-    thread for each number.
+    """Scale the codes, int16 (n · OBSERVATION_SIZE,), to observations in some rows: one thread per
+    number.
     """
     number = cuda.grid(1)
     k = number // OBSERVATION_SIZE

@@ -1,1 +1,1 @@
-"""The engine: many games in arrays, single games, observations, and what a seat knows."""
+"""The engine: batches of games in arrays, single games, observations and seats' knowledge."""

@@ -1,17 +1,16 @@
-"""What happened, in the words of INTERFACE.md: numbers of compiled code as the events of a game
-record. And what a seat has seen of it.
+"""Events of a game (INTERFACE.md), and information states.
 
-INF: its *information state* is everything that a seat has seen happen since the setup, for players
-with perfect recall.
+INF: a seat's *information state* is everything that it has seen since the setup, for players with
+perfect recall.
 
-An observation tells what a seat sees *now* and what it can conclude from it; an information state
-tells the whole way there: the setup, the seat's own hand, and every event in its order, those of
-other hands without the cards that stay hidden. Two games have the same information state for a seat
-exactly if the seat can't tell them apart.
+An observation describes the current position as the seat sees it. An information state describes
+the history: the setup, the seat's own hand, and every event in order, without other hands' hidden
+cards. Two games have the same information state for a seat exactly if the seat can't tell them
+apart.
 
 As a text (:func:`information_state`) it is a key for tables. As a vector
 (:func:`information_tensor`) it has one length for all games, :func:`information_size`; it holds
-plain codes, or with ``scaled=True`` each times a constant, which brings them to about −1 to 1:
+integer codes, or with ``scaled=True`` codes times constants, about −1 to 1:
 
     0         the seat whose it is
     1         number of players
@@ -83,9 +82,7 @@ if TYPE_CHECKING:
 
 Event = dict[str, Any]
 ChanceOutcome = int | str
-"""A chance outcome as people say it: a card's value, or the name of a business or of a plot's
-colour.
-"""
+"""A chance outcome: a card's value, or the name of a business or of a plot's colour."""
 
 
 _SEATS = {ALEA: -1, NOBODY: None}  # what isn't a seat's own number
@@ -128,15 +125,15 @@ _EVENTS: dict[int, Callable[[Sequence[int], Board, int], Event]] = {
 
 
 def action_event(seat: int, action: int) -> Event:
-    """The event of a decision."""
+    """Return the event of a decision."""
     return {"event": "action", "seat": seat, "action": action, "name": ACTION_NAMES[action]}
 
 
 def events_of(
     rows: Iterable[Sequence[int]], state: npt.NDArray[np.void], board: Board
 ) -> list[Event]:
-    """The events that rows of :mod:`skyenv.rules.event_log` tell of the game in `state`, GAME_DTYPE
-    (1,), into which they have led.
+    """Return the events of some rows of :mod:`skyenv.rules.event_log`; `state`: the position after
+    them, GAME_DTYPE (1,).
     """
     players = int(state["num_players"][0])
     return [
@@ -146,7 +143,7 @@ def events_of(
 
 
 def end_event(state: npt.NDArray[np.void]) -> Event:
-    """END: the event that closes a game, of the game in `state`, GAME_DTYPE (1,)."""
+    """Return the event that ends the game in `state`, GAME_DTYPE (1,) (END)."""
     players = int(state["num_players"][0])
     shares, cards = results(state)
     return {
@@ -159,8 +156,8 @@ def end_event(state: npt.NDArray[np.void]) -> Event:
 
 
 def setup_event(game: np.record) -> Event:
-    """SET-1 to SET-5: what chance decided before the first decision, of a game in its first
-    position; of a task's beginning the hidden cards that were dealt.
+    """Return the setup event of a game in its first position (SET-1 to SET-5); of a task's
+    beginning, the hidden cards dealt.
     """
     if PHASES[game["phase"]] != "start":
         hidden = game["hand"] - game["known"]
@@ -179,7 +176,7 @@ def setup_event(game: np.record) -> Event:
 
 
 def _hands(counts: npt.NDArray[np.int8]) -> list[dict[str, list[int]]]:
-    """The values of cards by seat and colour, ascending; `counts`: int8 (seats, 6, 3)."""
+    """Return the values of cards by seat and colour, ascending; `counts`: int8 (seats, 6, 3)."""
     return [
         {
             colour: np.repeat(CARD_VALUES, cards).tolist()
@@ -190,7 +187,7 @@ def _hands(counts: npt.NDArray[np.int8]) -> list[dict[str, list[int]]]:
 
 
 def setup_outcomes(setup: Event, side: str) -> list[ChanceOutcome]:
-    """The chance outcomes of a game's first event in the order in which its setup needs them.
+    """Return the chance outcomes of a game's first event, in the order of the setup.
 
     For every district the colour of its plot with a business (front side only) and the business;
     the supply row; for every seat one card of each colour and four black ones; the visible tops.
@@ -211,18 +208,18 @@ def setup_outcomes(setup: Event, side: str) -> list[ChanceOutcome]:
 EVENT_SIZE: Final = 3 + MAX_PLAYERS
 HEADER_SIZE: Final = 103
 DEFAULT_EVENTS: Final = 2048
-"""Room for this many events; games between players that want to win have 300 to 900."""
+"""Default room for events; games between strong players have 300 to 900."""
 EVENTS_PER_AUCTION: Final = 24
 """Besides cards and ends of bids: the auction's begin and end, passes, tops, Alea's cards and
 shuffle, what is built or scored.
 """
-_NAMES: Final = ("name", "legal")  # what an event tells twice, or tells only of a position
+_NAMES: Final = ("name", "legal")  # redundant fields, and fields about the position alone
 
 FIELDS: Final[dict[str, str]] = {
     "action": "seat, action (INTERFACE.md)",
     "top": "colour, value of the card that became visible (0: the stack is empty)",
     "shuffle": "",
-    "black": "seat, value of the black card that it drew (0: not for this seat to know)",
+    "black": "seat, value of the black card that it drew (0: hidden from this seat)",
     "alea": "number of cards that Alea turned up, their values (up to 4)",
     "alea builds": "district, plots as bits "
     "(1: green, 2: violet, 4: brown, 8: orange, 16: gray, 32: the sixth)",
@@ -236,7 +233,7 @@ FIELDS: Final[dict[str, str]] = {
 }
 """The numbers of each kind of event in the vector, after the kind itself; 0 behind them."""
 KINDS: Final = tuple(FIELDS)
-"""What can happen (INTERFACE.md); in the vector the first of them is 1."""
+"""Kinds of events (INTERFACE.md); in the vector they are numbered from 1."""
 
 
 _VP: Final = 20  # victory points of an event that are scaled to 1
@@ -255,8 +252,8 @@ _LARGEST: Final[dict[str, tuple[int, ...]]] = {
     "park": (3, 3, 3, 3),
     "end": (3, 20, 20, 20, 20),
 }
-"""For each of :data:`FIELDS` what is scaled to 1: the largest there is, or large ones of those
-without a bound.
+"""For each of :data:`FIELDS` the value that is scaled to 1: the maximum, or a large value if there
+is none.
 """
 _LARGEST_OF_HEADER: Final = (3, 4, 1, 500, *[5] * 42, *[5, 3] * 7, *[3] * 20, *[4] * 18, *[6] * 5)
 
@@ -273,12 +270,12 @@ _EVENT_SCALES: Final = np.array(
 
 
 def seen_by(events: Iterable[Event], seat: int | None) -> list[Event]:
-    """Events as a seat has seen them: without others' first hands, black cards and lists of legal
+    """Return events as a seat sees them: without others' first hands, black cards and legal
     actions.
 
     Args:
         events: as in ``Game.events``.
-        seat: None: everything is open.
+        seat: the seat; None: nothing is hidden.
     """
     return list(events) if seat is None else [_seen(event, seat) for event in events]
 
@@ -300,8 +297,8 @@ def _seen(event: Event, seat: int) -> Event:
 
 
 def information_state(game: Game, seat: int) -> str:
-    """A seat's information state as a text: a line for the table, one for the setup, one for each
-    event.
+    """Return a seat's information state as text: a line for the table, one for the setup, one for
+    each event.
 
     Args:
         game: the game; its events must tell the whole of it.
@@ -314,7 +311,7 @@ def information_state(game: Game, seat: int) -> str:
 
 
 def first_line(game: Game, seat: int) -> str:
-    """The line of an information state that tells the table and whose it is.
+    """Return the first line of an information state: the kind of game and the seat.
 
     Raises:
         OptionError: there is no such seat.
@@ -330,7 +327,7 @@ def first_line(game: Game, seat: int) -> str:
 
 
 def event_line(event: Event) -> str:
-    """An event that a seat has seen (:func:`seen_by`) as a line of its information state."""
+    """Return an event (as returned by :func:`seen_by`) as a line of an information state."""
     return json.dumps(
         {name: value for name, value in event.items() if name not in _NAMES}, separators=(",", ":")
     )
@@ -340,7 +337,7 @@ def event_line(event: Event) -> str:
 
 
 def most_events(num_players: int, max_turns: int) -> int:
-    """Return a number of events that no game exceeds, the setup not counted.
+    """Return an upper bound of a game's events, without the setup.
 
     A turn has at most 24 events outside of auctions.
     """
@@ -349,7 +346,7 @@ def most_events(num_players: int, max_turns: int) -> int:
 
 
 def most_decisions(num_players: int, max_turns: int) -> int:
-    """Return a number of decisions of all seats that no game exceeds.
+    """Return an upper bound of a game's decisions, all seats together.
 
     A seat places two starting skyscrapers. Outside of auctions a turn has at most six decisions: an
     option, a plot, two cards and two moves. In an auction every seat passes at most once, and the
@@ -360,7 +357,7 @@ def most_decisions(num_players: int, max_turns: int) -> int:
 
 
 def _most_bidding(num_players: int, max_turns: int) -> tuple[int, int]:
-    """Return how many auctions there can be, and how many decisions about bids in all of them.
+    """Return upper bounds of the auctions and of the decisions in them.
 
     A turn has at most two moves, and a commissioner that starts k + 1 auctions has made at least
     k + 2 moves, k ≤ 3. In an auction a seat lays down cards of one colour or black (AUC-4), each
@@ -372,24 +369,24 @@ def _most_bidding(num_players: int, max_turns: int) -> tuple[int, int]:
 
 
 def information_size(events: int = DEFAULT_EVENTS) -> int:
-    """Length of the vector with room for so many events."""
+    """Return the length of the vector with room for this many events."""
     return HEADER_SIZE + EVENT_SIZE * events
 
 
 def information_tensor(
     game: Game, seat: int, events: int = DEFAULT_EVENTS, scaled: bool = False
 ) -> npt.NDArray[np.float32]:
-    """A seat's information state as a vector, float32 (information_size(events),); see the module's
-    text.
+    """Return a seat's information state as a vector, float32 (information_size(events),), as the
+    module's docstring defines it.
 
     Args:
         game: the game; its events must tell the whole of it.
         seat: 0 … N−1.
-        events: room for so many, the setup not counted.
-        scaled: codes times constants, for networks; otherwise whole numbers.
+        events: room for events, without the setup.
+        scaled: whether codes are multiplied by constants, for networks; otherwise integers.
 
     Raises:
-        OptionError: there is no such seat, or more has happened than there is room for.
+        OptionError: there is no such seat, or there are more events than room.
     """
     setup, *happened = seen_by(game.events, check_seat(seat, game.num_players))
     header = information_header(game, seat, setup, scaled)
@@ -397,10 +394,10 @@ def information_tensor(
 
 
 def in_one_vector(parts: Sequence[npt.NDArray[np.float32]], events: int) -> npt.NDArray[np.float32]:
-    """Return an information state's vector: its header, the rows of its events, and zeros.
+    """Return an information state's vector: header, events, and zeros.
 
     Raises:
-        OptionError: there are more than so many events.
+        OptionError: there are more than `events` events.
     """
     told = np.concatenate(parts)
     happened = (told.size - HEADER_SIZE) // EVENT_SIZE

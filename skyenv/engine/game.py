@@ -1,7 +1,7 @@
-"""A single game: playing it, its events and records, and its chance, which can be asked and forced.
+"""A single game, with its events, records and chance outcomes.
 
 Every outcome of chance has a number: 0–2 a card of value 4, 5 or 6, 3–6 a business, 7–11 the colour
-of a plot (:data:`OUTCOMES`). Callers give a card's value or a name instead.
+of a plot (:data:`OUTCOMES`). The public methods take a card's value or a name instead.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ if TYPE_CHECKING:
     from skyenv.records.reader import GameLines
 
 OUTCOMES: Final[tuple[ChanceOutcome, ...]] = (*CARD_VALUES, *BUSINESSES, *COLOURS)
-"""What chance can decide, by number."""
+"""Chance outcomes by number."""
 SETUP: Final = -1  # instead of an action: the setup (SET-1 to SET-5)
 
 _NUMBERS: Final = {outcome: number for number, outcome in enumerate(OUTCOMES)}
 _KINDS: Final = {FORCED_CARD: range(3), FORCED_BUSINESS: range(3, 7), FORCED_COLOUR: range(7, 12)}
-"""The numbers of each kind of outcome, by compiled code's name of the kind."""
+"""Range of numbers of each kind of outcome, by the kind in compiled code."""
 _FORCED: Final = bytes(kind + i for kind, numbers in _KINDS.items() for i in range(len(numbers)))
 """Compiled code's name of each outcome."""
 _ROW: Final = np.zeros(1, np.int64)  # the rows of a batch of one game
@@ -61,10 +61,10 @@ def outcome_numbers(chance: Iterable[ChanceOutcome]) -> list[int]:
     """Return the numbers of outcomes.
 
     Raises:
-        ChanceError: one of them is no outcome at all, or there are more than any action needs.
+        ChanceError: a value is not an outcome, or there are more than any action needs.
     """
     if not isinstance(chance, Iterable):
-        raise ChanceError(f"chance must be outcomes one after the other, not {shown(chance)}", 0)
+        raise ChanceError(f"chance must be a sequence of outcomes, not {shown(chance)}", 0)
     numbers: list[int] = []
     for index, outcome in enumerate(chance):
         is_named = isinstance(outcome, (int, np.integer, str)) and outcome in _NUMBERS
@@ -79,7 +79,7 @@ def action_number(action: object) -> int:
     """Return the number of an action given by number or name; the number may be out of range.
 
     Raises:
-        IllegalActionError: it is neither a whole number nor an action's name.
+        IllegalActionError: it is neither an integer nor an action's name.
     """
     if isinstance(action, str) and action in ACTION_NUMBERS:
         return ACTION_NUMBERS[action]
@@ -95,7 +95,7 @@ def action_number(action: object) -> int:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a game ended, and why (END-1 to END-5).
+    """The outcome of a game (END-1 to END-5).
 
     Attributes:
         reason: ``"businesses"`` (BUS-5), ``"stops"`` (STOP-6), ``"truncated"`` (END-5) or
@@ -122,26 +122,26 @@ class Game(Copyable):
     Args:
         num_players: 2 to 4.
         side: side of the board, ``"front"`` or ``"back"``.
-        seed: decides all chance in the game, 0 to 2⁶³−1; None takes one from the operating system.
-        chance: outcomes of the setup given from outside; see
-            :func:`skyenv.engine.events.setup_outcomes` for their order.
+        seed: decides all chance outcomes, 0 to 2⁶³−1; None takes one from the operating system.
+        chance: forced outcomes of the setup; see :func:`skyenv.engine.events.setup_outcomes` for
+            their order.
         agent_seed: as for :class:`skyenv.Games`.
         options: ``board``, ``max_turns``, ``reward`` and ``task`` of :class:`skyenv.GameOptions`;
-            or ``options``, a whole one, instead of `num_players` and `side` as well.
+            or a complete object as ``options``, which also replaces `num_players` and `side`.
 
     Attributes:
-        events: what has happened so far, as dictionaries of INTERFACE.md; the setup is the first,
-            of a task ``deal``, the cards that were dealt hidden. A task's ``end`` has the
-            ``payoff`` of every seat, whatever the reward.
-        seed: the seed that has decided the game's chance; None if some of it came from outside, or
-            `state` was edited. A game from a record has the record's seed if what the record tells
-            is the chance of that seed.
+        events: the events so far, as dictionaries of INTERFACE.md. The first is ``setup``, in a
+            task ``deal`` with the hidden cards. A task's ``end`` has every seat's ``payoff``,
+            whatever the reward.
+        seed: the seed that decided all chance outcomes; None if some were forced or `state` was
+            edited. A game from a record has the record's seed if the recorded outcomes are those of
+            that seed.
         state: the live record, GAME_DTYPE; call :meth:`refresh` after editing it. The events then
-            tell another game.
-        options: the kind of game, a :class:`skyenv.GameOptions`. Of a task it names the beginning
-            that the seed took, such as ``"alea-4/7"``.
+            no longer match it.
+        options: the kind of game, a :class:`skyenv.GameOptions`. For a task it names the beginning
+            that the seed selected, such as ``"alea-4/7"``.
         num_players, side, board, max_turns: those of `options`.
-        games: the batch of one game in which it is played, for agents. What is played there is
+        games: the batch of one game behind this object, for agents. Actions played there are
             missing in `events`.
 
     Raises:
@@ -191,7 +191,7 @@ class Game(Copyable):
 
     @property
     def phase(self) -> str:
-        """The decision that is open: start, option, plot, take, move, bid, build; or over."""
+        """The kind of decision to take: start, option, plot, take, move, bid, build; or over."""
         return PHASES[int(self.state["phase"])]
 
     @property
@@ -237,16 +237,15 @@ class Game(Copyable):
         )
 
     def play(self, action: int | str, chance: Iterable[ChanceOutcome] = ()) -> list[Event]:
-        """Play an action, and all that follows from it up to the next decision.
+        """Play an action, and everything that follows up to the next decision.
 
         Args:
             action: number or name of a legal action.
-            chance: chance outcomes given from outside, in the order in which they are needed: cards
-                as 4, 5 or 6, businesses by name. Those that are missing come from the game's own
-                stream.
+            chance: forced chance outcomes, in the order in which they are needed: cards as 4, 5 or
+                6, businesses by name. Further outcomes come from the game's own stream.
 
         Returns:
-            The events, the action itself first; they have been added to `events`.
+            The new events, the action itself first; they are also appended to `events`.
 
         Raises:
             IllegalActionError: there is no such action or it isn't legal (GameOverError: the game
@@ -278,21 +277,21 @@ class Game(Copyable):
     def chance_ahead(
         self, action: int | str, chance: Iterable[ChanceOutcome] = ()
     ) -> dict[ChanceOutcome, float]:
-        """Return what chance decides next if an action is played, with the probability of each
-        outcome; nothing is changed.
+        """Return the possible next chance outcomes of an action with their probabilities; nothing
+        is changed.
 
-        With ``chance`` growing by one of the outcomes from call to call, the way to ``play(action,
-        chance)`` is a walk through every chance node of the action. The probabilities are those of
-        the position as it is, hidden cards included: for a seat's own, take a position that
-        :func:`skyenv.engine.knowledge.resample` drew for it.
+        Appending one outcome to ``chance`` per call walks through all chance nodes of the action,
+        up to ``play(action, chance)``. The probabilities are those of the true position, hidden
+        cards included. For a seat's own probabilities, use a determinization
+        (:func:`skyenv.engine.knowledge.resample`).
 
         Args:
             action: number or name of a legal action, or SETUP.
-            chance: what chance has decided of it so far, as for :meth:`play`.
+            chance: the outcomes of the action so far, as for :meth:`play`.
 
         Returns:
-            The possible outcomes with their probabilities, above 0 and summing to 1; empty if
-            nothing is left to decide.
+            The possible outcomes with their probabilities, above 0 and summing to 1; empty if no
+                chance node is left.
 
         Raises:
             IllegalActionError, ChanceError: as for :meth:`play`.
@@ -307,17 +306,17 @@ class Game(Copyable):
     # ---- positions ----
 
     def position(self) -> bytes:
-        """Return the game as it is now, GAME_DTYPE as bytes."""
+        """Return the current position, GAME_DTYPE as bytes."""
         return self._arrays.state.tobytes()
 
     def rewind(self, state: bytes) -> None:
-        """Put the game into a position of such a game, to take actions back; `events` and `seed`
-        stay as they are.
+        """Restore a position of such a game, to take actions back; `events` and `seed` don't
+        change.
 
         Args:
             state: what :meth:`position` returned, or GAME_DTYPE as bytes that
-                :func:`skyenv.engine.validation.check_positions` lets pass. Nothing is checked:
-                anything else can end the process.
+                :func:`skyenv.engine.validation.check_positions` accepts. It is not checked: invalid
+                data can crash the process.
         """
         with self.games.lock:
             self._put(state)
@@ -325,17 +324,17 @@ class Game(Copyable):
     def play_unchecked(
         self, state: bytes, action: int, numbers: Sequence[int]
     ) -> list[tuple[int, float]]:
-        """Rewind, and play an action with what chance has decided of it so far, for loops over
-        positions; nothing is checked, and `events` stay as they are.
+        """Restore a position and play an action with forced outcomes, without checks, for searches;
+        `events` don't change.
 
         Args:
             state: a position of such a game, GAME_DTYPE as bytes.
             action: the number of an action that is legal there, or SETUP.
-            numbers: of outcomes that are possible.
+            numbers: numbers of possible outcomes.
 
         Returns:
-            What chance has to decide next: numbers and probabilities. Empty: nothing, and the game
-                is in the new position.
+            Numbers and probabilities of the next chance node; empty if the action is complete and
+                the game is in the new position.
         """
         with self.games.lock:
             self._bytes[:] = state
@@ -347,7 +346,7 @@ class Game(Copyable):
         return self.asked()
 
     def event_rows(self) -> list[list[int]]:
-        """Return what happened in what was played last, in compiled code's numbers; see
+        """Return the events of the last play in compiled code's numbers; see
         :func:`skyenv.engine.events.events_of`.
         """
         return self._log["event"][0, : int(self._log["num_events"][0])].tolist()
@@ -363,17 +362,17 @@ class Game(Copyable):
     def _play_one(self, action: int) -> None:
         kernels.play_rows(self._arrays, _ROW, np.array([action], np.int64), 0, 1, 0, 0)
 
-    # ---- the log, from which compiled code reads outcomes and on which it writes events ----
+    # ---- the log: forced outcomes in, events out ----
 
     def _force(self, numbers: Sequence[int]) -> None:
-        """Give outcomes for what is played next."""
+        """Set the forced outcomes of the next play."""
         if numbers:
             self._forced[: len(numbers)] = bytes([_FORCED[number] for number in numbers])
         for field, number in zip(self._log_start, (len(numbers), 0, 0, NONE, NONE), strict=True):
             field[0] = number
 
     def _check_forced(self, numbers: Sequence[int]) -> None:
-        """Raise ChanceError unless all outcomes that were given were possible and used."""
+        """Raise ChanceError unless all forced outcomes were possible and used."""
         refused, used = int(self._log["refused"][0]), int(self._log["next_forced"][0])
         if refused >= 0:
             raise ChanceError(
@@ -386,8 +385,8 @@ class Game(Copyable):
             )
 
     def asked(self) -> list[tuple[int, float]]:
-        """Return what chance had to decide itself first in what was played last: numbers and
-        probabilities; empty: nothing.
+        """Return the first chance node of the last play that was not forced, as numbers and
+        probabilities; empty if none.
         """
         asked = int(self._log["asked"][0])
         if asked == NONE:
@@ -400,7 +399,7 @@ class Game(Copyable):
     # ---- views ----
 
     def observation(self, seat: int | None = None) -> npt.NDArray[np.float32]:
-        """The observation of a seat, by default of the seat to act (of seat 0 once the game is
+        """Return the observation of a seat, by default of the seat to act (seat 0 once the game is
         over).
 
         Returns:
@@ -410,8 +409,8 @@ class Game(Copyable):
         return self.games.observe_unchecked(np.array([whose]), _ROW)[0]
 
     def observation_in(self, state: bytes, seat: int) -> npt.NDArray[np.float32]:
-        """The observation of a seat in another position, for loops over positions; the game is left
-        there, without what follows from it (:meth:`rewind` does that).
+        """Return a seat's observation in another position, for searches. The game stays there
+        without derived data; :meth:`rewind` restores them.
 
         Args:
             state: a position of such a game, GAME_DTYPE as bytes; it is not checked.
@@ -421,13 +420,13 @@ class Game(Copyable):
         return self.observation(seat)
 
     def view(self, seat: int | None = None) -> np.record:
-        """What a seat sees (by default the seat to act): a record of
+        """Return the view of a seat (by default the seat to act), a record of
         skyenv.engine.knowledge.VIEW_DTYPE.
         """
         return view(self.games.state, (self.seat or 0) if seat is None else seat)[0]
 
     def public_view(self) -> np.record:
-        """The public view of the game: a record of skyenv.engine.knowledge.VIEW_DTYPE."""
+        """Return the public view of the game, a record of skyenv.engine.knowledge.VIEW_DTYPE."""
         return public_view(self.games.state)[0]
 
     # ---- copies and records ----
@@ -443,7 +442,7 @@ class Game(Copyable):
 
     def __setstate__(self, parts: tuple[Games, int | None, list[Event]]) -> None:
         self.games, self.seed, events = parts
-        self.events = list(events)  # events are never changed, so copies may share them
+        self.events = list(events)  # events are immutable, so copies share them
         self.state: np.record = self.games.state[0]
         self.options, self.board = self.games.options, self.games.board
         self.num_players, self.side = self.options.num_players, self.options.side
@@ -451,7 +450,7 @@ class Game(Copyable):
         self._log = new_records(1, LOG_DTYPE)
         self._log["recording"] = self._log["asking"] = 1
         self._arrays = self.games.batch._replace(log=self._log)
-        # Looking up a field by its name takes longer than writing it.
+        # Looking up a field by name takes longer than writing it.
         self._log_start = [
             self._log[name]
             for name in ("num_forced", "next_forced", "num_events", "refused", "asked")
@@ -468,7 +467,7 @@ class Game(Copyable):
     __hash__ = None  # type: ignore[assignment]  # a game changes while it is played
 
     def header(self, agents: Sequence[str] | None = None) -> Event:
-        """The first line of the game's record.
+        """Return the first line of the game's record.
 
         Args:
             agents: a name for each seat.
@@ -481,8 +480,8 @@ class Game(Copyable):
         return header_of(self.options, self.seed, agents)
 
     def to_record(self, agents: Sequence[str] | None = None) -> str:
-        """The game so far as JSON Lines (INTERFACE.md, "A game record"), ending in a newline; of
-        a task in a format of its own (docs/benchmark.md).
+        """Return the game so far as JSON Lines (INTERFACE.md, "A game record"), ending in a
+        newline; tasks have a separate format (docs/benchmark.md).
 
         Args:
             agents: a name for each seat.
@@ -496,15 +495,15 @@ class Game(Copyable):
 
     @staticmethod
     def from_record(text: str, game: int = 1, step: int | None = None) -> Game:
-        """The position of a recorded game, replayed with the chance that the record tells.
+        """Return a recorded game, replayed with the recorded chance outcomes.
 
         Args:
             text: the record.
-            game: which game of the record, counted from 1.
+            game: number of the game in the record, counted from 1.
             step: number of actions to replay; None means all.
 
         Raises:
-            RecordError: the record is damaged, or the rules don't allow what it tells.
+            RecordError: the record is damaged or contradicts the rules.
             OptionError: there is no such game or step.
         """
         from skyenv.records.reader import nth_game
@@ -513,21 +512,18 @@ class Game(Copyable):
 
     @staticmethod
     def replay(lines: GameLines, step: int | None = None) -> Game:
-        """The game that a record's lines tell of, every line checked.
+        """Replay a game from the lines of its record, checking every line.
 
         Args:
-            lines: one game of :func:`skyenv.records.iter_games`, none of whose events have been
-                read yet.
-            step: stop after this many actions; what comes behind them is not looked at. None: play
-                all there are.
+            lines: one game of :func:`skyenv.records.iter_games`, with unread events.
+            step: stop after this many actions, without reading on; None: replay all.
 
         Returns:
-            The game in the position reached. With `step` None that needn't be its end: an
-            unfinished game has a record too.
+            The game in the position reached, which may be unfinished even with `step` None.
 
         Raises:
-            RecordError: a line is wrong in itself or differs from what the rules give; it says
-                which and how.
+            RecordError: a line is invalid or contradicts the rules; the message names it and the
+                fault.
             OptionError: `step` is negative or more than the actions of the game.
         """
         if step is not None and step < 0:
@@ -541,8 +537,7 @@ class Game(Copyable):
 
     @staticmethod
     def positions(lines: GameLines) -> Iterator[Game]:
-        """The game that the lines tell of, step by step: always the same object, after its setup
-        and after every action.
+        """Yield a recorded game after its setup and after every action, always the same object.
 
         Args:
             lines: as for :meth:`replay`.
@@ -563,7 +558,9 @@ class Game(Copyable):
         return text(self.state)
 
     def _repr_svg_(self) -> str:
-        """What a notebook shows: the whole table, all hands open, with what may be chosen."""
+        """Return a picture for notebooks: the whole table, all hands open, with the legal
+        actions.
+        """
         from skyenv.render.svg import svg
 
         return svg(self.state, events=self.events, legal=self.mask)

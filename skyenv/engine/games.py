@@ -1,4 +1,4 @@
-"""Many games at once, in arrays, over threads: the batch engine."""
+"""The batch engine: many games in arrays, on several threads."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from skyenv.rules.state import (
 from skyenv.seeds import HIGHEST_SEED, Seeds, fresh_seed, seeds_of
 
 DECISIONS_AT_A_TIME: Final = 100_000
-"""Decisions of random play between two checks for Ctrl-C: some hundredths of a second."""
+"""Decisions of random play between two checks for Ctrl-C: a few hundredths of a second."""
 SCALED: Final = "scaled"
 OBSERVATIONS: Final = (SCALED, "codes")  # forms of observations
 OUTPUTS: Final = ("mask", "seat", "observation", "reward", "done", "truncated")
@@ -51,9 +51,10 @@ OUTPUTS: Final = ("mask", "seat", "observation", "reward", "done", "truncated")
 
 
 class Copyable:
-    """An object that ``copy.copy`` and ``copy.deepcopy`` copy by its method :meth:`copy`.
+    """Base of objects that ``copy.copy`` and ``copy.deepcopy`` copy by their method
+    :meth:`copy`.
 
-    Its public attributes can't be rebound, some of batches and of games excepted.
+    Public attributes can't be rebound, with a few exceptions in subclasses.
     """
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -64,7 +65,9 @@ class Copyable:
         super().__setattr__(name, value)
 
     def copy(self) -> Self:
-        """An independent object in the same position, which continues exactly as this one would."""
+        """Return an independent object in the same position, which continues exactly as this one
+        would.
+        """
         raise NotImplementedError
 
     def __copy__(self) -> Self:
@@ -75,7 +78,7 @@ class Copyable:
 
 
 class GameBatch(Copyable):
-    """What batches on the CPU and on a GPU have in common: checked options."""
+    """The common part of batches on the CPU and on a GPU: checked options."""
 
     def _take_options(
         self,
@@ -86,7 +89,7 @@ class GameBatch(Copyable):
         observation: str | None,
         agent_seed: int | None,
     ) -> None:
-        """Check and keep what is common to all batches."""
+        """Check and store the options common to all batches."""
         if observation is not None:
             check_choice("observation", observation, OBSERVATIONS)
         self.num_games = check_integer("num_games", num_games, 1, most_games)
@@ -99,7 +102,7 @@ class GameBatch(Copyable):
 
     @property
     def _secret(self) -> int:
-        """`agent_seed` for compiled code."""
+        """Return `agent_seed` for compiled code."""
         return NONE if self.agent_seed is None else self.agent_seed
 
     def _check_reset(self, seed: Seeds | None, rows: npt.ArrayLike | None) -> tuple[Int64, Int64]:
@@ -113,41 +116,40 @@ class GameBatch(Copyable):
 
 
 class Games(GameBatch):
-    """A batch of games of one kind, played in step.
+    """A batch of games of one kind, played in lockstep.
 
     The arrays below are allocated once and written in place by :meth:`reset` and :meth:`step`; row
-    i of each tells of game i. So what is to be kept must be copied, be it appended to a list, or
-    handed to a library that takes arrays without copying them (``torch.from_numpy``,
-    ``jax.numpy.from_dlpack``, ``jax.device_put``). A game's seed and the actions taken decide it,
-    however rows are batched and on any number of threads: a :class:`skyenv.Game` with the seed of a
-    row and the same actions is that row's game.
+    i of each belongs to game i. So copy arrays before storing them or passing them to a library
+    that does not copy (``torch.from_numpy``, ``jax.numpy.from_dlpack``, ``jax.device_put``). A game
+    is decided by its seed and the actions, for any batch and number of threads: a
+    :class:`skyenv.Game` with a row's seed and the same actions is that row's game.
 
-    Methods may be called from several threads at once: they are carried out one after the other, in
-    any order. The arrays are written without asking, so whoever reads them while another thread
-    plays sees games half played.
+    Methods may be called from several threads at once; a lock serializes them in any order. Reading
+    the arrays is not locked: a thread that reads while another one plays may see incomplete
+    positions.
 
-    When Ctrl-C ends a call, nobody writes any more and every row is in a whole position; on several
-    threads some rows may have been played further than others.
+    When Ctrl-C ends a call, all writing has stopped and every row is in a complete position. On
+    several threads some rows may be further than others.
 
     Args:
         num_games: number of rows, at least 1.
         num_players: 2 to 4.
         side: side of the board, ``"front"`` or ``"back"``.
-        seed: a whole number s from 0 to 2⁶³−1 gives row i the seed s + i (mod 2⁶³); a sequence has
-            one seed for each row; None takes one number s from the operating system.
-        threads: threads to play on, 1 to 1024; no more are used than the decisions of a call are
-            worth. None: as many as there are processors that this process may use.
+        seed: an integer s from 0 to 2⁶³−1 gives row i the seed s + i (mod 2⁶³); a sequence has one
+            seed per row; None takes s from the operating system.
+        threads: maximum number of threads, 1 to 1024; small calls use fewer. None: one per
+            processor that this process may use.
         autoreset: whether a row whose game is over begins the next one, with seed + num_games (mod
-            2⁶³), in the same step. A row that was set up from elsewhere without a seed (−1) goes on
-            from the latest seed that it had.
+            2⁶³), in the same step. A row without a seed (−1) continues from the latest seed that it
+            had.
         observation: ``"scaled"``: float32; ``"codes"``: the same entries as whole numbers, int16,
-            half as large and faster to write; times :data:`skyenv.engine.observation.SCALE` they
-            are the scaled ones; None: not written, and empty, (num_games, 0).
+            half as large and faster to write; multiply by :data:`skyenv.engine.observation.SCALE`
+            to scale them; None: no observations, shape (num_games, 0).
         agent_seed: a secret from 0 to 2⁶³−1 that decides agents' random numbers (:meth:`uniforms`)
-            together with the games' seeds, so that nobody can try out by them whether a guessed
-            seed is right; None: the games' seeds decide alone.
-        options: ``board``, ``max_turns`` and ``reward`` of :class:`skyenv.GameOptions`; or
-            ``options``, a whole one, instead of `num_players` and `side` as well.
+            together with the games' seeds, so that agents can't verify guessed seeds by them; None:
+            the games' seeds decide alone.
+        options: ``board``, ``max_turns`` and ``reward`` of :class:`skyenv.GameOptions`; or a
+            complete object as ``options``, which also replaces `num_players` and `side`.
 
     Attributes:
         options: the kind of game, a :class:`skyenv.GameOptions`.
@@ -160,13 +162,12 @@ class Games(GameBatch):
         observation: float32 (num_games, OBSERVATION_SIZE), from the view of `seat` (of seat 0 if
             the game is over); int16 with ``observation="codes"``.
         reward: float32 (num_games, num_players), every seat's reward of the row's last step.
-        done: bool (num_games,), whether the row's last step finished its game.
-        truncated: bool (num_games,), whether it did so by truncation.
-        finished: GAME_DTYPE (num_games,), the position in which the row's latest finished game
-            ended.
-        batch, lock: the arrays as compiled code writes them, and the lock to hold meanwhile; for
-            other parts of the engine. All arrays above are views, so that a change of their shapes
-            or flags can't mislead compiled code.
+        done: bool (num_games,), whether the row's last step ended its game.
+        truncated: bool (num_games,), whether that was by truncation (END-5).
+        finished: GAME_DTYPE (num_games,), the final position of the row's latest finished game.
+        batch, lock: the arrays for compiled code, and the lock to hold while it writes; for other
+            parts of the engine. All arrays above are views, so changing their shapes or flags can't
+            affect compiled code.
 
     Raises:
         OptionError: an option has a wrong value.
@@ -208,7 +209,7 @@ class Games(GameBatch):
         self.reset(fresh_seed() if seed is None else seed)
 
     def _bind(self, batch: Batch) -> None:
-        """Play in these arrays, and show views of them; with a lock of its own."""
+        """Bind the batch to these arrays, with public views of them and a new lock."""
         batch = batch._replace(
             state_words=batch.state.view(np.uint32).reshape(len(batch.state), -1)
         )
@@ -225,12 +226,12 @@ class Games(GameBatch):
 
     @property
     def seeds(self) -> Int64:
-        """int64 (num_games,): the seed of the game that is now in each row (−1: set up from
-        elsewhere, without one).
+        """int64 (num_games,): the seed of each row's current game (−1: none, set up by other
+        means).
 
-        It is part of `state`. After an edit there it no longer decides the row's game; agents'
-        random numbers (:meth:`uniforms`) and the row's next seed still come of it. Who wants it to
-        tell nothing writes −1 there.
+        It is part of `state`. After an edit of `state` it no longer decides the row's game, but
+        agents' random numbers (:meth:`uniforms`) and the row's next seed still depend on it. Write
+        −1 there to erase it.
         """
         return self.batch.state["seed"]
 
@@ -250,15 +251,14 @@ class Games(GameBatch):
             kernels.reset_rows(self.batch, chosen, seeds)
 
     def refresh(self) -> None:
-        """Bring plot values, masks, seats and observations up to date after `state` was edited by
-        hand.
+        """Update plot values, masks, seats and observations after `state` was edited.
 
-        `seeds` stay as they are in `state`, although they no longer decide games that were edited.
+        `seeds` don't change, although they no longer decide edited games.
 
         Raises:
             OptionError: a row is no position of such a game
-                (:func:`skyenv.engine.validation.check_positions`). Nothing has changed, and until
-                it is one, nothing must be played.
+                (:func:`skyenv.engine.validation.check_positions`). Nothing has changed; correct the
+                row before playing on.
         """
         with self.lock:
             check_positions(self.batch.state, self.num_players)
@@ -272,14 +272,14 @@ class Games(GameBatch):
         """Play one action in every row, or in the rows named; only those rows' arrays are written.
 
         Args:
-            actions: whole numbers, (num_games,) or one for each of `rows`.
+            actions: integers, (num_games,) or one for each of `rows`.
             rows: rows to play in, each at most once; None means all.
 
         Raises:
-            IllegalActionError: an action is not legal (GameOverError: the game is over); the error
-                has the row and the reason.
-            OptionError: shapes or rows are wrong. In each case nothing has changed. Or the user's
-                own reward is wrong: then the step is played, and pays 0.
+            IllegalActionError: an action is not legal (GameOverError: the game is over); the
+                message names the row and the reason.
+            OptionError: shapes or rows are wrong. In each case nothing has changed. It is also
+                raised for an invalid reward function; then the step is played with reward 0.
         """
         with self.lock:
             chosen = self._check_rows(rows)
@@ -294,11 +294,10 @@ class Games(GameBatch):
     def play_random(self, steps: int, salt: int = 0) -> None:
         """Play `steps` uniformly random legal actions in every row, inside compiled code.
 
-        The choices are a function of each game's seed, the number of the decision and `salt`; they
-        take nothing from the games' own chance. They come of a cheaper number than agents get from
-        :meth:`uniforms`, one that would give the seed away, but nobody gets to see it: all that can
-        be seen are the actions. Without automatic reset a row stops when its game is over.
-        `reward`, `done` and `truncated` tell of each row's last step.
+        The choices depend on each game's seed, the number of the decision and `salt`, not on the
+        game's stream of chance. They use a cheaper random number than :meth:`uniforms`, which could
+        reveal the seed but is never exposed. Without automatic reset a row stops when its game is
+        over. `reward`, `done` and `truncated` are those of each row's last step.
         """
         left = check_integer("steps", steps, 1, 2**62)
         salt = check_integer("salt", salt, 0, 2**62)
@@ -313,7 +312,7 @@ class Games(GameBatch):
     def refusal(
         self, row: int, action: int, in_batch: bool = False
     ) -> IllegalActionError | OptionError:
-        """The error that says why an action can't be played in a row."""
+        """Return the error for an action that can't be played in a row."""
         where, index = (f"row {row}: ", row) if in_batch else ("", None)
         game, is_legal = self.state[row], self.batch.slots[row]["legal"]
         if game.phase == PHASE_OVER:
@@ -332,7 +331,7 @@ class Games(GameBatch):
         return IllegalActionError(where + why, action, index)
 
     def _play(self, rows: Int64, actions: Int64, random_steps: int, salt: int) -> None:
-        """Play rows; with a reward of the user's own, one step at a time."""
+        """Play rows; with a user-defined reward, one step at a time."""
         function, batch = self.options.reward, self.batch
         if not callable(function):
             self._play_compiled(rows, actions, random_steps, salt)
@@ -343,13 +342,13 @@ class Games(GameBatch):
         self._play_compiled(rows, actions, random_steps, salt)
         done, outcome = batch.done[rows], batch.reward[rows]
         after = np.where(done[:, None], batch.finished[rows], batch.state_words[rows])
-        batch.reward[rows] = 0  # should the function fail
+        batch.reward[rows] = 0  # in case the function fails
         first, last = (one.view(GAME_DTYPE)[:, 0].view(np.recarray) for one in (before, after))
         step = Step(first, last, outcome, done, batch.truncated[rows])
         batch.reward[rows] = rewards_by(function, step)
 
     def _play_compiled(self, rows: Int64, actions: Int64, random_steps: int, salt: int) -> None:
-        """Play rows in compiled code, on as many threads as they are worth."""
+        """Play rows in compiled code, on a suitable number of threads."""
         batch, parts = self.batch, 1
         if self.threads > 1:
             decisions = len(rows) * max(random_steps, 1)
@@ -367,13 +366,12 @@ class Games(GameBatch):
         rows: npt.ArrayLike | None = None,
         state: np.recarray | None = None,
     ) -> npt.NDArray[np.float32]:
-        """Observations from the view of any seats.
+        """Return observations from the view of any seats.
 
         Args:
-            seats: one seat for all rows, or one for each.
-            rows: rows to look at; None means all.
-            state: games to look at instead of the present ones, such as `finished`; GAME_DTYPE
-                (num_games,).
+            seats: a seat for all rows, or one for each.
+            rows: the rows; None means all.
+            state: games instead of the current ones, such as `finished`; GAME_DTYPE (num_games,).
 
         Returns:
             A new array, float32 (k, OBSERVATION_SIZE).
@@ -396,12 +394,11 @@ class Games(GameBatch):
     def observe_unchecked(
         self, seats: Int64, rows: Int64, state: npt.NDArray[np.void] | None = None
     ) -> npt.NDArray[np.float32]:
-        """Observations as :meth:`observe` returns them, for loops over positions; nothing is
-        checked.
+        """Return observations as :meth:`observe` does, without checks, for searches.
 
         Args:
             seats, rows: int64 (k,), each in range.
-            state: as :func:`skyenv.engine.validation.as_games` returns it; None: the present games.
+            state: as :func:`skyenv.engine.validation.as_games` returns it; None: the current games.
         """
         out = np.empty((len(rows), OBSERVATION_SIZE), np.float32)
         games = self.batch.state if state is None else state
@@ -412,15 +409,15 @@ class Games(GameBatch):
     def uniforms(
         self, rows: npt.ArrayLike | None = None, salt: npt.ArrayLike = 0
     ) -> npt.NDArray[np.float64]:
-        """The random number of each row's next decision, for an agent.
+        """Return the random number of each row's next decision, for an agent.
 
         It is a one-way function (ChaCha) of the game's seed, `agent_seed`, the number of the
-        decision and `salt`: it tells nothing of the seed, and so nothing of the cards, nor of other
-        decisions' numbers or those of other salts.
+        decision and `salt`. So it reveals nothing about the seed, the cards, or the numbers of
+        other decisions and salts.
 
         Args:
-            rows: rows to decide in; None means all.
-            salt: 0 to 2⁶², of each row or of all: tells apart agents that must not share random
+            rows: the rows; None means all.
+            salt: 0 to 2⁶², for all rows or for each; separates agents that must not share random
                 numbers.
 
         Returns:
@@ -437,7 +434,9 @@ class Games(GameBatch):
         return out
 
     def copy(self) -> Self:
-        """An independent batch in the same position, which continues exactly as this one would."""
+        """Return an independent batch in the same position, which continues exactly as this one
+        would.
+        """
         twin = object.__new__(type(self))
         with self.lock:
             kept = self.__getstate__()
@@ -448,7 +447,7 @@ class Games(GameBatch):
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
-        # Locks can't be pickled; views would be pickled apart from what they show.
+        # Locks can't be pickled; views would be pickled as separate arrays.
         left_out = {"lock", "state", "finished", *OUTPUTS}
         batch = self.batch._replace(state_words=None)
         kept = {name: value for name, value in vars(self).items() if name not in left_out}
@@ -463,7 +462,7 @@ _BATCHES: Final[weakref.WeakSet[Games]] = weakref.WeakSet()
 
 
 def _renew_locks() -> None:
-    """Replace locks in a forked process: those that another thread held would stay locked."""
+    """Replace locks in a forked process, as those held by another thread would stay locked."""
     for games in list(_BATCHES):
         vars(games)["lock"] = threading.Lock()
 
@@ -473,7 +472,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def _kind(options: GameOptions) -> int:
-    """The reward that compiled code pays; a user's own function is called with the outcome."""
+    """Return the reward of compiled code; a user's reward function gets the outcome."""
     named = "outcome" if callable(options.reward) else options.reward
     pays_vp = options.task is not None and task_of(options.task).auctions > 0
     return kernels.TASK if named == "outcome" and pays_vp else kernels.REWARDS.index(named)
@@ -482,7 +481,7 @@ def _kind(options: GameOptions) -> int:
 def new_batch(
     options: GameOptions, number: int, observation: str | None, autoreset: bool, scratch: int
 ) -> Batch:
-    """Allocate a batch of games that haven't begun; arguments as for :class:`Games`, and the number
+    """Allocate a batch of games before their setup; arguments as for :class:`Games`, and the number
     of scratch records for codes.
     """
     codes = {None: 0, SCALED: scratch}.get(observation, number)
@@ -520,11 +519,10 @@ def copied(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def whole_numbers(
     name: str, given: npt.ArrayLike, shape: tuple[int, ...], error: Refusal = OptionError
 ) -> Int64:
-    """Return whole numbers of some shape as a new array.
+    """Return integers of a given shape as a new array.
 
     Raises:
-        OptionError: they are no whole numbers, or of another shape (or what `error` makes of the
-            message).
+        OptionError: they aren't integers or have another shape (or the error of `error`).
     """
     numbers = np.asarray(given).copy()  # first, so that no thread changes them after the check
     if numbers.shape != shape or (numbers.dtype.kind not in "iu" and numbers.size):
@@ -537,7 +535,7 @@ def whole_numbers(
 
 
 def results(state: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.float64], Int64]:
-    """END-4 for finished games, or on the scores as they stand.
+    """Return the results of games by END-4, of unfinished ones by the current scores.
 
     Returns:
         The shares of the win, float64 (n, 4), summing to 1 in every row, and the cards in hand,

@@ -1,8 +1,7 @@
-"""The compiled functions that Python calls: loops over the rows of a batch around the rules and the
-observation.
+"""Compiled entry points: loops over a batch's rows that apply the rules and write observations.
 
-The rules for one row (:func:`play_row`, :func:`reset_row`, …) serve the GPU's kernels as well.
-Beside a :class:`Batch`, several functions take `rows`, int64 (k,): the rows to work on.
+The functions for one row (:func:`play_row`, :func:`reset_row`, …) are shared with the GPU's
+kernels. Beside a :class:`Batch`, several functions take `rows`, int64 (k,): the rows to work on.
 """
 
 from __future__ import annotations
@@ -43,13 +42,13 @@ Share = TypeVar("Share", float, npt.NDArray[np.float64])
 OUTCOME, MARGIN, POINTS, TASK = range(4)
 REWARDS: Final = ("outcome", "margin", "points")
 MARGIN_SCALE: Final = 50.0  # reward "margin": this many VP ahead are a return of 1
-CARD_VP: Final = 0.9  # a task's payoff: what a card that is paid is worth
+CARD_VP: Final = 0.9  # a task's payoff: VP charged for each card paid
 
-REFRESH: Final = -2  # instead of a seed: keep the game, and update everything that follows from it
+REFRESH: Final = -2  # instead of a seed: keep the game and update derived data
 NEXT_SEED: Final = -3  # instead of a seed: the row's next one, as in automatic resets
 
-RANDOM_PLAY: Final = 0x5EED1E55  # sets the choices of random play apart from the games' own chance
-BEGINNING: Final = 0x7A5CBE61  # sets the choice of a task's beginning apart from all other chance
+RANDOM_PLAY: Final = 0x5EED1E55  # salt of random play, different from the games' own stream
+BEGINNING: Final = 0x7A5CBE61  # salt of the choice of a task's beginning
 ROUNDS: Final = 12  # rounds of ChaCha in agents' random numbers: 80 ns a number
 
 OK: Final = -1
@@ -59,7 +58,7 @@ SLOT_DTYPE: Final = np.dtype(
         ("seed", np.int64),  # of the latest game with a seed that began here
         ("num_legal", np.int32),
         ("reward", np.float32, (MAX_PLAYERS,)),  # every seat's reward of the last step
-        ("vp", np.int32, (MAX_PLAYERS,)),  # what counted for the reward before it
+        ("vp", np.int32, (MAX_PLAYERS,)),  # the counted VP before it
         ("done", np.bool_),
         ("truncated", np.bool_),
         ("legal", np.int8, (NUM_ACTIONS,)),  # 1 for every legal action
@@ -68,7 +67,7 @@ SLOT_DTYPE: Final = np.dtype(
 )
 
 ROWS_AHEAD: Final = 2
-"""Rows by which a game's memory is prefetched; else every row of a large batch waits for it."""
+"""Prefetch distance in rows; without prefetching, every row of a large batch waits for memory."""
 CHECKS_AHEAD: Final = 16  # the same, for checks of actions, which take less time
 LEGAL: Final = int(cast(Any, SLOT_DTYPE.fields)["legal"][1])  # offset of a slot's legal actions
 LINE: Final = 64  # bytes of a line of the processor's cache
@@ -78,7 +77,7 @@ SLOT_BYTES: Final = SLOT_DTYPE.itemsize
 
 
 class Batch(NamedTuple):
-    """A batch of games as compiled code takes it; every array is written in place.
+    """A batch of games for compiled code, which writes the arrays in place.
 
     Attributes:
         state: GAME_DTYPE (n,), the games.
@@ -125,24 +124,23 @@ def uniform32(game: GameRecord, salt: int) -> int:
     """A cheap random number of the decision, 32 bits: a function of the game's seed, the number of
     the decision and a salt.
 
-    Whoever sees some of these numbers can work out the seed, so they stay inside compiled loops,
-    which use them up for actions. Agents get :func:`agents_uniform`.
+    Some of these numbers would reveal the seed, so they are never exposed outside of compiled
+    loops. Agents get :func:`agents_uniform`.
     """
     number = (int(game.decisions) + multiply32(salt & MASK32, 0x9E3779B9)) & MASK32
-    # Another bijection than the one that seeds the stream, lest some salt tell of the game's
+    # Another bijection than the one that seeds the stream, so that no salt reveals the game's
     # chance.
     return hash32(int(game.seed) & HIGHEST_SEED, mix32(number ^ RANDOM_PLAY))
 
 
 @rule
 def agents_uniform(game: GameRecord, agent_seed: int, salt: int) -> float:
-    """INF-2: the decision's own random number for an agent, 0 to 1 − 2⁻³², which tells nothing of
-    the game's seed.
+    """Return the decision's random number for an agent, 0 to 1 − 2⁻³², independent of hidden
+    information (INF-2).
 
     Args:
-        game: the game's seed and the number of the decision count.
-        agent_seed: a secret beside the game's seed, 0 … 2⁶³−1; NONE: there is none, the game's seed
-            decides alone.
+        game: the game, of which the seed and the number of the decision are used.
+        agent_seed: a secret added to the game's seed, 0 … 2⁶³−1; NONE: no secret.
         salt: 0 … 2⁶³−1.
     """
     seed = int(game.seed)
@@ -153,8 +151,8 @@ def agents_uniform(game: GameRecord, agent_seed: int, salt: int) -> float:
 
 @rule
 def counted_vp(game: GameRecord, kind: int, seat: int) -> int:
-    """VP that count for the rewards "margin" and "points" and for a task's payoff; a step's reward
-    is the change of them.
+    """Return the VP behind the rewards "margin" and "points" and a task's payoff; a step's reward
+    is their change.
     """
     if kind == POINTS:
         return int(game.score[seat])
@@ -167,14 +165,14 @@ def counted_vp(game: GameRecord, kind: int, seat: int) -> int:
 
 @rule
 def standing(game: GameRecord, kind: int, seat: int) -> int:
-    """VP by which seats are compared: a task's are those of all districts, were they scored."""
+    """Return the VP by which seats are compared; in a task as if all districts were scored."""
     return vp_if_scored(game, seat) if kind == TASK else int(game.score[seat])
 
 
 @rule
 def charge(game: GameRecord, slot: SlotRecord) -> None:
-    """A task's payoff: the winner of an auction, who is to build next, is charged for the cards
-    that he has paid; the others share that.
+    """Charge the winner of an auction for the cards paid, and share that among the other seats (a
+    task's payoff).
     """
     cards = 0
     for part in range(2):
@@ -186,8 +184,8 @@ def charge(game: GameRecord, slot: SlotRecord) -> None:
 
 
 def outcome_of(share: Share, num_players: int) -> Share:
-    """The reward "outcome" that a share of the win is worth: (share − 1/N) · N/(N−1), 1 for a win
-    alone, summing to 0.
+    """Return the reward "outcome" of a share of the win: (share − 1/N) · N/(N−1), 1 for a sole win,
+    summing to 0.
 
     Args:
         share: 0 to 1, one number or float64 of any shape.
@@ -200,7 +198,7 @@ compiled_outcome_of = rule(outcome_of)
 
 
 def share_of(outcome: Share, num_players: int) -> Share:
-    """Return the share of the win that a reward "outcome" stands for; see :func:`outcome_of`."""
+    """Return the share of the win of a reward "outcome", the inverse of :func:`outcome_of`."""
     return 1 / num_players + outcome * (num_players - 1) / num_players
 
 
@@ -215,11 +213,9 @@ def win_share(seats: int, seat: int) -> float:
 
 @rule
 def following_seed(game: GameRecord, slot: SlotRecord, num_games: int) -> int:
-    """The seed of a row's next game: its present one + num_games mod 2⁶³; without one, from the
-    latest that began there.
-    """
+    """Return the seed of a row's next game: the current or latest one + num_games, mod 2⁶³."""
     seed = int(slot.seed if game.seed == NONE else game.seed)
-    room = HIGHEST_SEED - num_games  # lest the sum overflow
+    room = HIGHEST_SEED - num_games  # so that the sum can't overflow
     return seed + num_games if seed <= room else seed - room - 1
 
 
@@ -235,7 +231,7 @@ def copy_game(target: Array, row: int, source: Array, place: int) -> None:
 
 @rule
 def deal(batch: Batch, row: int, seed: int) -> None:
-    """Begin a row's new game; NONE: without a seed. Of a task's beginnings the seed takes one."""
+    """Begin a row's new game (NONE: without a seed); the seed selects a task's beginning."""
     beginning = hash32(seed & HIGHEST_SEED, BEGINNING) % len(batch.blank)
     copy_game(batch.state_words, row, batch.blank, beginning)
     begin(batch.state[row], batch.log[0], seed)
@@ -245,9 +241,7 @@ def deal(batch: Batch, row: int, seed: int) -> None:
 
 @rule
 def reset_row(batch: Batch, row: int, seed: int) -> None:
-    """Begin a row's new game (`seed` may be NEXT_SEED), or update what follows from the game there
-    (REFRESH).
-    """
+    """Begin a row's new game (`seed` may be NEXT_SEED), or update derived data (REFRESH)."""
     game, slot = batch.state[row], batch.slots[row]
     if seed == REFRESH:
         for district in range(NUM_DISTRICTS):
@@ -294,7 +288,7 @@ def play_row(batch: Batch, row: int, action: int) -> None:
 
 @rule
 def settle_row(batch: Batch, row: int) -> None:
-    """Keep a row's game if it is over, begin the next one, and note what is legal."""
+    """Store a row's game if it is over, begin the next one, and update the legal actions."""
     game, slot = batch.state[row], batch.slots[row]
     if slot.done:
         copy_game(batch.finished, row, batch.state_words, row)
@@ -305,7 +299,7 @@ def settle_row(batch: Batch, row: int) -> None:
 
 @rule
 def random_action(game: GameRecord, slot: SlotRecord, salt: int) -> int:
-    """A uniformly random legal action."""
+    """Return a uniformly random legal action."""
     left = (uniform32(game, salt) * int(slot.num_legal)) >> 32
     action = int(PHASE_FIRST_ACTION[game.phase])
     while left > 0 or slot.legal[action] == 0:
@@ -316,7 +310,7 @@ def random_action(game: GameRecord, slot: SlotRecord, salt: int) -> int:
 
 @rule
 def write_outputs(batch: Batch, row: int) -> None:
-    """Write a row's outputs, the observation excepted."""
+    """Write a row's outputs except the observation."""
     slot = batch.slots[row]
     batch.seat[row] = batch.state[row].seat
     batch.done[row] = slot.done
@@ -339,7 +333,7 @@ def scale(codes: Array, place: int, observations: Array, row: int) -> None:
 
 @rule
 def write_observation(batch: Batch, row: int, part: int) -> None:
-    """Write a row's observation, if it is wanted; `part` has scratch memory of its own."""
+    """Write a row's observation if enabled; `part` selects the scratch memory."""
     if len(batch.codes) > 0:
         game = batch.state[row]
         scaled = batch.observation.shape[1] > 0
@@ -383,7 +377,7 @@ if COMPILED:
 
 @rule
 def prefetch_row(batch: Batch, row: int) -> None:
-    """Prefetch what a row's play reads and writes."""
+    """Prefetch the memory that playing in a row accesses."""
     for byte in range(0, GAME_BYTES, LINE):
         prefetch(batch.state, row, byte)
     for byte in range(0, SLOT_BYTES, LINE):
@@ -396,7 +390,8 @@ def prefetch_row(batch: Batch, row: int) -> None:
 def play_rows(
     batch: Batch, rows: Array, actions: Array, part: int, parts: int, random_steps: int, salt: int
 ) -> None:
-    """Play one given action in every row or, if `random_steps` is not 0, so many random legal ones.
+    """Play one given action in every row or, if `random_steps` is not 0, that many random legal
+    ones.
 
     Each of several threads plays its `part` of `parts`.
     """
@@ -429,8 +424,8 @@ def reset_rows(batch: Batch, rows: Array, seeds: Array) -> None:
 
 @entry_point("the check of actions")
 def first_refused(slots: Array, rows: Array, actions: Array, step_id: int) -> int:
-    """Index of the first row that is out of range, named twice, or whose action is not legal; OK if
-    there is none.
+    """Return the index of the first row that is out of range, duplicated, or whose action is
+    illegal; OK if none.
     """
     for k in range(len(rows)):
         if k + CHECKS_AHEAD < len(rows):
@@ -458,16 +453,16 @@ def observe_rows(state: Array, codes: Array, rows: Array, seats: Array, out: Arr
 
 @entry_point("agents' random numbers")
 def uniforms(state: Array, rows: Array, agent_seed: int, salts: Array, out: Array) -> None:
-    """Each row's random number for its next decision, float64 (k,), from 0 to 1 − 2⁻³²."""
+    """Return each row's random number for its next decision, float64 (k,), from 0 to 1 − 2⁻³²."""
     for k in range(len(rows)):
         out[k] = agents_uniform(state[rows[k]], agent_seed, salts[k])
 
 
 @entry_point("the results of games")
 def results(state: Array, shares: Array, cards: Array, margins: Array) -> None:
-    """END-4 on the scores as they stand: `shares` float64 (n, 4), the winners sharing 1; `cards`
-    int64 (n, 4) in hand; `margins` int64 (n, 4), VP over the best other seat, were all districts
-    scored.
+    """Write results by END-4 on the current scores: `shares` float64 (n, 4), winners sharing 1;
+    `cards` int64 (n, 4) in hand; `margins` int64 (n, 4), VP over the best other seat, were all
+    districts scored.
     """
     for row in range(len(state)):
         best = winners(state[row])

@@ -1,6 +1,6 @@
-"""INF: what a seat knows.
+"""Hidden information (INF): views of seats, and determinizations.
 
-All that agents, pictures and pages learn of a position comes from here or from the observation.
+Agents, pictures and web pages get a position only as a view or as an observation.
 """
 
 from __future__ import annotations
@@ -34,19 +34,17 @@ from skyenv.rules.state import (
 from skyenv.seeds import HIGHEST_SEED
 
 MOST_DEALS: Final = 2**20
-"""So many deals in a row that break off a bid in its middle mean that there is no other: no game
-has led to such a view.
-"""
+"""After this many deals that strand an unfinished bid, the view counts as inconsistent."""
 
 PUBLIC: Final = -1
-"""The seat of a view that shows what everybody knows, and no more: nobody sits there."""
+"""The seat of a public view, which shows only public information."""
 
 VIEW_DTYPE: Final = np.dtype(
     [
-        # The position, with what the seat can't know blanked: other hands hold only cards that
-        # all know of, nothing is face down, there is no seed and no stream of chance.
+        # The position with hidden information blanked: other hands hold only cards that
+        # are public, nothing is face down, there is no seed and no stream of chance.
         ("game", GAME_DTYPE),
-        ("seat", np.int8),  # whose view this is; PUBLIC: nobody's
+        ("seat", np.int8),  # the seat of the view; PUBLIC: a public view
         ("unknown", np.int8, (4, 6)),  # [seat, card colour] → cards in hand, unknown to this seat
         ("unseen", np.int8, (6, 3)),  # [card colour, rank] → face down, or unknown in a hand
         ("num_face_down", np.int8, (6,)),  # [card colour] → cards face down in the stack
@@ -63,7 +61,7 @@ class ViewRecord(Record):
 
 @entry_point("views")
 def redact(view: ViewRecord, seat: int) -> None:
-    """Fill in a view whose `game` is a full copy, then blank there what the seat can't know."""
+    """Complete a view whose `game` is a full copy, and blank the hidden information there."""
     game = view.game
     view.seat = seat
     for colour in range(NUM_COLOURS + 1):
@@ -86,7 +84,7 @@ def redact(view: ViewRecord, seat: int) -> None:
 
 @entry_point("views")
 def _see_all(games: Array, rows: Array, seats: Array, shown_games: Array, views: Array) -> None:
-    """Write what seats see of the games in some rows; `shown_games` is the array of the views'
+    """Write seats' views of the games in some rows; `shown_games`: the array of the views'
     games.
     """
     for i in range(len(views)):
@@ -96,11 +94,11 @@ def _see_all(games: Array, rows: Array, seats: Array, shown_games: Array, views:
 
 @rule
 def deal_unseen(view: ViewRecord, game: GameRecord, log: LogRecord) -> None:
-    """INF-2: deal what the view's seat can't locate: to the other hands what is unknown there, the
-    rest is face down.
+    """Deal the cards that the view's seat can't locate, to other hands and face-down stacks
+    (INF-2).
 
-    Every card is equally likely in every place, but for those that the seat has deduced. `game`: a
-    copy of the view's game.
+    Every card is equally likely in every place, except for those that the seat has deduced. `game`:
+    a copy of the view's game.
     """
     for colour in range(NUM_COLOURS + 1):
         for rank in range(NUM_RANKS):
@@ -122,11 +120,11 @@ def deal_unseen(view: ViewRecord, game: GameRecord, log: LogRecord) -> None:
 def sample_determinization(
     view: ViewRecord, game: GameRecord, log: LogRecord, mask: npt.NDArray[np.int8], seed: int
 ) -> bool:
-    """Turn a copy of the view's game into a determinization: a whole position that its seat can't
+    """Turn a copy of the view's game into a determinization: a full position that its seat can't
     tell from the real one.
 
-    A card laid down promises that its bid can end above the highest one (INTERFACE.md, "no dead
-    ends"), so a deal in which somebody's can't is dealt again. `mask` is scratch memory.
+    A bid under way must be able to end above the highest one (INTERFACE.md, "no dead ends"), so
+    other deals are rejected. `mask` is scratch memory.
 
     Returns:
         Whether there is such a position.
@@ -144,10 +142,10 @@ def sample_determinization(
 def _sample_determinizations(
     views: Array, seeds: Array, games: Array, log: Array, mask: Array
 ) -> int:
-    """Write a determinization for every seed; the index of the first that there is none for, or the
-    number of seeds.
+    """Write a determinization for every seed; return the index of the first failure, or the number
+    of seeds.
 
-    There is one view for all of them, or one for each.
+    There is one view for all seeds, or one for each.
     """
     for i in range(len(seeds)):
         view = views[i if len(views) > 1 else 0]
@@ -160,18 +158,18 @@ def _sample_determinizations(
 def view(
     state: npt.NDArray[np.void], seats: int | npt.ArrayLike, rows: npt.ArrayLike | None = None
 ) -> np.recarray:
-    """What seats see of games.
+    """Return seats' views of games.
 
     Args:
         state: games, GAME_DTYPE (n,).
-        seats: a seat for all of them or one for each, 0 … N−1.
+        seats: a seat for all games or one for each, 0 … N−1.
         rows: which of the games, whole numbers (k,); None means all.
 
     Returns:
         New records, VIEW_DTYPE (k,); INF-1 to INF-3.
 
     Raises:
-        OptionError: these are no games, or there is no such row or seat.
+        OptionError: `state` is not an array of games, or there is no such row or seat.
     """
     games = as_games(state)
     chosen = np.arange(len(games)) if rows is None else check_rows(rows, len(games))
@@ -182,34 +180,33 @@ def view(
 
 
 def public_view(state: npt.NDArray[np.void], rows: npt.ArrayLike | None = None) -> np.recarray:
-    """What everybody knows of games, whoever looks (INF-1, INF-3): all hands hold only cards that
-    all know of.
+    """Return the public views of games (INF-1, INF-3): hands hold only public cards.
 
     Args:
         state: games, GAME_DTYPE (n,).
         rows: which of the games, whole numbers (k,); None means all.
 
     Returns:
-        New records, VIEW_DTYPE (k,), whose seat is PUBLIC. They are for onlookers; :func:`resample`
-        doesn't take them.
+        New records, VIEW_DTYPE (k,), whose seat is PUBLIC, for spectators; :func:`resample` refuses
+            them.
 
     Raises:
-        OptionError: these are no games, or there is no such row.
+        OptionError: `state` is not an array of games, or there is no such row.
     """
-    views = view(state, 0, rows)  # all is blanked but what seat 0 alone knows
+    views = view(state, 0, rows)  # everything hidden from seat 0 is blanked
     games = views["game"]
     own = games["hand"][:, 0] - games["known"][:, 0]
     views["unseen"] += own
     views["unknown"][:, 0] = own.sum(axis=2)
     games["hand"][:, 0] = games["known"][:, 0]
-    games["deduced"] = 0  # what two players have worked out by their own hands
+    games["deduced"] = 0  # the two players' private deductions
     views["seat"] = PUBLIC
     return views
 
 
 def _deduced_fits(views: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:
-    """Whether what two players have deduced of each other's hands is among the cards there that
-    they can't see.
+    """Return whether two players' deductions about each other's hands fit the unseen cards
+    there.
     """
     rows, other = np.arange(len(views)), 1 - views["seat"].clip(0, 1)
     deduced = views["game"]["deduced"][rows, other]
@@ -219,11 +216,11 @@ def _deduced_fits(views: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:
 
 
 def as_views(views: npt.ArrayLike) -> npt.NDArray[np.void]:
-    """Views as compiled functions take them, one for a single record; see
+    """Return views for compiled functions, one for a single record; see
     :func:`skyenv.rules.state.new_records`.
 
     Raises:
-        OptionError: these are no views, or none that :func:`view` could have made.
+        OptionError: `views` are not views that :func:`view` could have returned.
     """
     given = np.asarray(views)
     if given.dtype != VIEW_DTYPE or given.ndim > 1:
@@ -241,7 +238,7 @@ def as_views(views: npt.ArrayLike) -> npt.NDArray[np.void]:
     possible &= _deduced_fits(records)
     if not possible.all():
         raise OptionError(
-            f"view {int(np.argmin(possible))}: its seat or the cards that it can't locate don't "
+            f"view {int(np.argmin(possible))}: its seat or its counts of hidden cards don't "
             "fit the game"
         )
     check_positions(as_records(records["game"].copy(), GAME_DTYPE), view_only=True)
@@ -249,26 +246,25 @@ def as_views(views: npt.ArrayLike) -> npt.NDArray[np.void]:
 
 
 def resample(views: npt.ArrayLike, seeds: npt.ArrayLike) -> np.recarray:
-    """Determinizations: whole positions, drawn at random from all those that seats can't tell from
-    the real ones.
+    """Return determinizations: random full positions that seats can't tell from the real ones.
 
     Every card that a seat can't locate is equally likely in every place that it can't see: others'
-    hands and face-down stacks. A shuffle of the black stack tells two players which black cards the
-    other held at that moment: those that weren't shuffled. Three or four could tell what the others
-    held together, which isn't kept: it hardly ever matters. Nothing but the views is used. A
-    position's chance to come is anew as well; its `seed` is −1, as it begins no game.
+    hands and face-down stacks. A shuffle of the black stack reveals to each of two players which
+    black cards the other held: those that weren't shuffled. With three or four players the others'
+    combined cards are not tracked, as it rarely matters. Only the views are used. Future chance is
+    resampled, too; `seed` is −1.
 
     Args:
-        views: what the seats know, VIEW_DTYPE (k,), as :func:`view` makes it; or one view, for all
+        views: the seats' views, VIEW_DTYPE (k,), as :func:`view` returns them; or one view for all
             seeds.
-        seeds: whole numbers from 0 to 2⁶³−1, one for each position, (k,). Equal views and seeds
-            give equal positions.
+        seeds: integers from 0 to 2⁶³−1, one for each position, (k,). Equal views and seeds give
+            equal positions.
 
     Returns:
-        New records, GAME_DTYPE (k,), that the rules can play on.
+        New records, GAME_DTYPE (k,), playable by the rules.
 
     Raises:
-        OptionError: these are no views or no seeds, or their numbers differ.
+        OptionError: views or seeds are invalid, or their numbers differ.
     """
     records = as_views(views)
     numbers = np.atleast_1d(np.asarray(seeds))
@@ -288,7 +284,7 @@ def resample(views: npt.ArrayLike, seeds: npt.ArrayLike) -> np.recarray:
         )
         if made < len(wanted[part]):
             raise OptionError(
-                f"view {first + made if len(records) > 1 else 0}: no game has led to it, as the "
-                "cards laid down show"
+                f"view {first + made if len(records) > 1 else 0}: inconsistent with the "
+                "cards revealed so far"
             )
     return games.view(np.recarray)

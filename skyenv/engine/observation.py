@@ -1,9 +1,8 @@
-"""The observation: one schema from which the vector, the names of its entries, its bounds and its
-table in the docs come.
+"""The observation: a schema that defines the vector, names, bounds and the table in the docs.
 
-Compiled writers fill in the blocks of the schema. All of them look at the game from one seat:
-*relative seat* 0 is that seat ("I"), 1 the next one clockwise, and so on. In the 2-player game Alea
-has relative seat 2 in the blocks that say so. Entries of seats that the game doesn't have are 0.
+Compiled writers fill in the blocks of the schema from the view of one seat: *relative seat* 0 is
+that seat ("I"), 1 the next one clockwise, and so on. In the 2-player game Alea has relative seat 2
+in some blocks. Entries of missing seats are 0.
 """
 
 from __future__ import annotations
@@ -51,13 +50,13 @@ from skyenv.rules.state import ALEA, ALEA_WAITS, NONE, PHASE_START, PHASES, Game
 
 SEATS: Final = ("me", "next", "second next", "third next")
 RETURNED_SHOWN: Final = 3
-"""How many of a stack's returned cards the observation tells, from the next to come up."""
+"""Number of a stack's returned cards in the observation, from the next to come up."""
 NUM_CARDS: Final = (NUM_COLOURS + 1) * NUM_RANKS
 NUM_TILE_ENTRIES: Final = NUM_DISTRICTS * NUM_PLOTS * NUM_BUSINESSES
 NUM_COLOURED_PLOTS: Final = NUM_DISTRICTS * NUM_COLOURS
 CARDS_LAID: Final = 2 * NUM_RANKS
 NO_OWNER: Final = 99
-HIGHEST_SCORE: Final = 1000  # scores of more VP are shown as this
+HIGHEST_SCORE: Final = 1000  # higher scores are clipped to this
 
 TURN_PARTS: Final = 1000
 HAND_PARTS: Final = (2,) * (NUM_COLOURS * NUM_RANKS) + (4,) * NUM_RANKS
@@ -68,14 +67,14 @@ ALL_CARDS: Final = tuple(int(number) for number in CARD_COUNTS.reshape(-1))
 class Block:
     """A run of neighbouring entries of the observation.
 
-    An entry is a whole number, the *code*, divided by a constant. Writers deal in codes; one loop
-    scales them all.
+    An entry is an integer, the *code*, divided by a constant. Writers write codes; one loop scales
+    them.
 
     Attributes:
         name: name of the block; entry names begin with it.
-        entries: what tells the entries apart, in order.
+        entries: labels of the entries, in order.
         largest: the largest code, of all entries or of each; the smallest is 0.
-        parts: what the code is divided by, for all entries or for each.
+        parts: divisor of the code, for all entries or for each.
         text: meaning and scale, a line for the docs.
     """
 
@@ -273,7 +272,7 @@ BLOCKS: Final[tuple[Block, ...]] = (
 
 
 def _spread(attribute: str) -> npt.NDArray[np.float32]:
-    """A number of each block, or of each entry, as one number for every entry."""
+    """Return numbers per block or per entry as one number for every entry."""
     parts = [
         np.broadcast_to(np.array(getattr(block, attribute), np.float64), len(block.entries))
         for block in BLOCKS
@@ -290,17 +289,17 @@ HIGH: Final = _spread("largest") * SCALE  # the largest value of every entry
 
 
 def codes_of(observations: npt.NDArray[np.float32]) -> npt.NDArray[np.int16]:
-    """The codes of scaled observations, int16, of their shape (…, OBSERVATION_SIZE)."""
+    """Return the codes of scaled observations, int16, of the same shape (…, OBSERVATION_SIZE)."""
     return np.rint(observations / SCALE).astype(np.int16)
 
 
 def names() -> tuple[str, ...]:
-    """A unique name for every entry: the block's name, a colon, and what tells the entry apart."""
+    """Return a unique name for every entry: the block's name, a colon, and the entry's label."""
     return tuple(f"{block.name}: {entry}" for block in BLOCKS for entry in block.entries)
 
 
 def offsets() -> dict[str, slice]:
-    """Where each block lies in the vector, by its name."""
+    """Return each block's place in the vector, by name."""
     ends = accumulate(len(block.entries) for block in BLOCKS)
     pairs = zip(BLOCKS, ends, strict=True)
     return {block.name: slice(end - len(block.entries), end) for block, end in pairs}
@@ -316,7 +315,7 @@ AT: Final[Any] = _Starts._make(np.int64(where.start) for where in offsets().valu
 CODES_DTYPE: Final = np.dtype([("codes", np.int16, (OBSERVATION_SIZE,))], align=True)
 """The codes of one observation.
 
-A field of a record, because passing plain arrays around costs reference counts.
+It is a field of a record, as passing plain arrays costs reference counts.
 """
 
 
@@ -326,14 +325,14 @@ class CodesRecord(Record):
 
 @rule
 def seat_at(game: GameRecord, seat: int, relative: int) -> int:
-    """The seat at a relative seat that the game has."""
+    """Return the seat at a relative seat below N."""
     who = seat + relative
     return who - game.num_players if who >= game.num_players else who
 
 
 @rule
 def relative_of(game: GameRecord, seat: int, who: int) -> int:
-    """The relative seat of a seat, or of Alea; NONE of nobody."""
+    """Return the relative seat of a seat or of Alea; NONE for NONE."""
     if who in (ALEA, NONE):
         return 2 if who == ALEA else NONE
     return who - seat if who >= seat else who - seat + int(game.num_players)
@@ -341,8 +340,8 @@ def relative_of(game: GameRecord, seat: int, who: int) -> int:
 
 @rule
 def entries(game: GameRecord, number: int) -> int:
-    """A number of entries that the compiler takes for a variable: it would unroll short loops of a
-    constant length, and not vectorize them.
+    """Return a number that the compiler treats as a variable, so that it vectorizes loops instead
+    of unrolling them.
     """
     return number + min(int(game.side), 0)
 
@@ -356,7 +355,7 @@ def mark(out: CodesRecord, start: int, index: int) -> None:
 
 @rule
 def write_turn(game: GameRecord, seat: int, out: CodesRecord) -> None:
-    """Write the table, the open decision and how far the turn is."""
+    """Write the kind of game, the decision to take and the turn's progress."""
     out.codes[AT.game + game.num_players - 2] = 1
     out.codes[AT.game + 3] = game.side
     out.codes[AT.phase + game.phase] = 1
@@ -390,7 +389,7 @@ def write_board(game: GameRecord, seat: int, out: CodesRecord) -> None:
 
 @rule
 def write_skyscrapers(game: GameRecord, seat: int, out: CodesRecord) -> None:
-    """Write who owns how many skyscrapers where, and what they are worth now."""
+    """Write the skyscrapers by owner and plot, and their current value."""
     owners, floors, value = game.owner.flat, game.floors.flat, game.value.flat
     for relative in range(MAX_PLAYERS):
         who = np.int8(owner_at(game, seat, relative))  # eight bits, so that the loop is vectorized
@@ -402,7 +401,7 @@ def write_skyscrapers(game: GameRecord, seat: int, out: CodesRecord) -> None:
         owner = int(owners[i])
         theirs = owner != NONE and owner != ALEA
         relative = relative_of(game, seat, owner) if theirs else MAX_PLAYERS
-        # Without a branch, which processors would foresee wrongly; what no seat owns goes where the
+        # Without a branch, which would be mispredicted; plots without owner go where the
         # next entries are written.
         place = (
             relative * NUM_DISTRICTS + i // NUM_COLOURS if theirs else MAX_PLAYERS * NUM_DISTRICTS
@@ -416,7 +415,7 @@ def write_skyscrapers(game: GameRecord, seat: int, out: CodesRecord) -> None:
 
 @rule
 def owner_at(game: GameRecord, seat: int, relative: int) -> int:
-    """The owner (seat or Alea) at a relative seat; NO_OWNER if there is none."""
+    """Return the owner (seat or Alea) at a relative seat; NO_OWNER if there is none."""
     if relative < game.num_players:
         return seat_at(game, seat, relative)
     return ALEA if game.num_players == 2 and relative == 2 else NO_OWNER
@@ -442,7 +441,7 @@ def write_businesses(game: GameRecord, seat: int, out: CodesRecord) -> None:
 
 @rule
 def write_seats(game: GameRecord, seat: int, out: CodesRecord) -> None:
-    """Write what all see of each seat: skyscrapers, points, and the cards known to be in hand."""
+    """Write the public data of each seat: skyscrapers, points, and known cards in hand."""
     hand, known = game.hand.flat, game.known.flat
     out.codes[AT.supply + 2 * MAX_PLAYERS] = max(int(game.alea_supply), 0)
     for relative in range(game.num_players):
@@ -466,7 +465,7 @@ def write_seats(game: GameRecord, seat: int, out: CodesRecord) -> None:
 
 @rule
 def write_cards(game: GameRecord, seat: int, out: CodesRecord) -> None:
-    """Write the seat's own cards, and those in the stacks and out of sight."""
+    """Write the seat's own cards, the stacks, and the unseen cards."""
     hand, known, unlocated = game.hand.flat, game.known.flat, game.unlocated.flat
     card = NUM_CARDS * seat
     for i in range(entries(game, NUM_CARDS)):
@@ -489,7 +488,7 @@ def write_cards(game: GameRecord, seat: int, out: CodesRecord) -> None:
 
 @rule
 def num_face_down(game: GameRecord, colour: int) -> int:
-    """How many cards are face down in a stack."""
+    """Return the number of face-down cards in a stack."""
     down = game.face_down
     return int(down[colour, 0]) + int(down[colour, 1]) + int(down[colour, 2])
 

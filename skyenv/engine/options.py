@@ -1,4 +1,4 @@
-"""The options of a game, which all interfaces take, validated in one place."""
+"""Options of a game, common to all interfaces."""
 
 from __future__ import annotations
 
@@ -18,20 +18,18 @@ DEFAULT_MAX_TURNS: Final = 500
 
 
 def table_name(players: int, side: str) -> str:
-    """What files are called that belong to games of so many players on this side, such as ladders
-    and networks.
-    """
+    """Return the file name for a number of players and a side, as of ladders and networks."""
     return f"{players}-players" + ("" if side == "front" else f"-{side}")
 
 
 def table_label(players: int, side: str) -> str:
-    """What people are told of them."""
+    """Return the display label for a number of players and a side."""
     return f"{players} players, {side}"
 
 
 class GameKeywords(TypedDict, total=False):
-    """How interfaces take :class:`GameOptions`, beside `num_players` and `side`: whole as
-    `options`, or one by one.
+    """Keywords of interfaces in addition to `num_players` and `side`: `options`, or fields of
+    :class:`GameOptions`.
     """
 
     options: GameOptions | None
@@ -45,8 +43,8 @@ class GameKeywords(TypedDict, total=False):
 class GameOptions:
     """The kind of game that is played, and its reward.
 
-    Interfaces take one as `options`, or its fields as keywords; :func:`options_of` makes one of
-    either. Code that only hands options on takes the whole object.
+    Interfaces accept an object as `options`, or its fields as keywords; :func:`options_of` handles
+    both. Code that only passes options on takes the object.
 
     Args:
         num_players: 2, 3 or 4.
@@ -54,20 +52,19 @@ class GameOptions:
         board: a :class:`skyenv.Board`, or the path of a board file, with other rings than the
             printed ones (COM-7, COM-9); None: the printed board.
         max_turns: turns after which a game is truncated (END-5), at least 1.
-        reward: ``"outcome"``: (share of the win − 1/N) · N/(N−1) at the end (END-4), nothing if the
-            game is truncated; ``"margin"``: the change of the VP that a seat has more than the best
-            other one, divided by 50; ``"points"``: the VP that it scores; or a function of what a
-            step has done, which returns every seat's reward
-            (:class:`skyenv.engine.rewards.Step`).
+        reward: ``"outcome"``: (share of the win − 1/N) · N/(N−1) at the end (END-4), 0 if the game
+            is truncated; ``"margin"``: the change of the seat's lead over the best other seat in
+            VP, divided by 50; ``"points"``: the VP scored; or a function of a step that returns
+            every seat's reward (:class:`skyenv.engine.rewards.Step`).
         task: a bidding task (:mod:`skyenv.engine.tasks`), such as ``"alea-4"``, or one of its
             beginnings, such as ``"alea-4/0"``, instead of the whole game; None: the game. It
-            decides `num_players`, `side` and `board`, and what the reward ``"outcome"`` pays.
+            decides `num_players`, `side`, `board` and the value of the reward ``"outcome"``.
             ``"full-2"``, ``"full-2-back"``, ``"full-3"`` and ``"full-4"`` are whole games by name;
             the attribute is then None.
 
     Attributes:
-        num_players, side, max_turns, reward, task: as given, or as the task has them.
-        board: the :class:`skyenv.Board` that is played on.
+        num_players, side, max_turns, reward, task: as given, or those of the task.
+        board: the :class:`skyenv.Board`.
 
     Raises:
         OptionError: an option has a wrong value.
@@ -118,10 +115,10 @@ class GameOptions:
 def options_of(
     num_players: int = 2, side: str = "front", **keywords: Unpack[GameKeywords]
 ) -> GameOptions:
-    """Return the options that an interface was given, whole or one by one.
+    """Return an interface's options, given as an object or as keywords.
 
     Raises:
-        OptionError: both were given, or an option has a wrong value.
+        OptionError: both forms were given, or an option has a wrong value.
         BoardError: the board file is wrong.
     """
     given = dict(keywords)
@@ -131,5 +128,5 @@ def options_of(
     if not isinstance(options, GameOptions):
         raise OptionError(f"options must be GameOptions, not {type(options).__name__}")
     if given or (num_players, side) != (2, "front"):
-        raise OptionError("options has all options of the game; give none of them beside it")
+        raise OptionError("options contains all options of the game; give no others beside it")
     return options

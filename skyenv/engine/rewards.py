@@ -1,4 +1,4 @@
-"""Rewards of one's own: a function of what a step has done."""
+"""User-defined rewards: functions of a step."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from skyenv.rules.state import PHASE_BID, PHASE_BUILD
 
 @dataclass(frozen=True)
 class Step:
-    """What one action has done in each of k games of N seats: what a reward may depend on.
+    """The inputs of a reward function: one action in each of k games of N seats.
 
     Attributes:
         before: GAME_DTYPE (k,), the positions in which the actions were chosen; a record array.
-        after: GAME_DTYPE (k,), those that came of them: of a game that is over its last one, also
-            where the row has begun the next game.
-        outcome: float32 (k, N), what the reward ``"outcome"`` pays; 0 but at the end of a game.
-        done: bool (k,), whether the action finished the game.
-        truncated: bool (k,), whether it did so by truncation (END-5).
+        after: GAME_DTYPE (k,), the positions after the actions; the final one of a game that is
+            over, even if the row has begun the next game.
+        outcome: float32 (k, N), the reward ``"outcome"``, 0 except at the end of a game.
+        done: bool (k,), whether the action ended the game.
+        truncated: bool (k,), whether that was by truncation (END-5).
     """
 
     before: np.recarray
@@ -59,14 +59,14 @@ class Step:
 
 
 RewardFunction = Callable[[Step], npt.ArrayLike]
-"""A reward of one's own: every seat's reward for a step, (k, N), of what is known of it."""
+"""A user-defined reward: a function from a step to every seat's reward, (k, N)."""
 
 
 def rewards_by(function: RewardFunction, step: Step) -> npt.NDArray[np.float32]:
-    """What a function pays for a step, float32 (k, N).
+    """Return a reward function's rewards for a step, float32 (k, N).
 
     Raises:
-        OptionError: these are no finite numbers, or of another shape.
+        OptionError: they are not finite numbers of this shape.
     """
     given: npt.NDArray[Any] = np.asarray(function(step))
     if given.shape != step.outcome.shape or given.dtype.kind not in "biuf":

@@ -1,8 +1,8 @@
-"""Bidding tasks: short games that begin where an auction opens and end when it is over.
+"""Bidding tasks: short games from the opening of an auction to its end.
 
 A task is a name, a table of beginnings and a number of auctions. Beginnings are public positions of
-games between strong agents; a reset takes one and deals the cards that nobody can locate anew, so
-nothing is gained by learning hands by heart.
+games between strong agents. A reset selects one and deals the hidden cards at random, so memorizing
+hands doesn't help.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from skyenv.rules.variant import VARIANT
 
 @dataclass(frozen=True)
 class Task:
-    """What a task asks for.
+    """The definition of a task.
 
-    Its payoff, in VP: the change of the margin over the best other seat, had all districts been
-    scored, minus CARD_VP for every card paid; the others share what one pays. With two seats it is
-    zero-sum.
+    Its payoff in VP is the change of the margin over the best other seat, as if all districts were
+    scored, minus CARD_VP for every card paid; the other seats share that charge. With two seats it
+    is zero-sum.
 
     Attributes:
         cards: cards that every seat can bid with, in the first auction.
-        auctions: how many auctions it lasts.
+        auctions: number of auctions.
         num_players: 2 or 3.
         alea: whether Alea bids as well (ALEA-2).
         park: whether it is the park area's auction (AUC-12) instead of a district's.
@@ -65,18 +65,18 @@ TASKS: Final[dict[str, Task]] = {
 }
 """The tasks by name."""
 OF_AUCTIONS: Final = tuple(name for name, task in TASKS.items() if task.auctions)
-"""Those that pay VP and are solved exactly."""
+"""The tasks that pay VP and are solved exactly."""
 WHOLE_GAMES: Final = {
     "full-2": (2, "front"),
     "full-2-back": (2, "back"),
     "full-3": (3, "front"),
     "full-4": (4, "front"),
 }
-"""What a benchmark calls whole games: players and side."""
+"""Names of whole games in benchmarks: players and side."""
 
 
 def task_of(name: str) -> Task:
-    """The task of this name, or to which a beginning of this name belongs."""
+    """Return the task of this name, or that of a beginning of this name."""
     return TASKS[name.split("/")[0]]
 
 
@@ -85,7 +85,7 @@ FILE: Final = "beginnings.npz"
 
 @cache
 def _stored() -> dict[str, npt.NDArray[np.void]]:
-    """The beginnings of all tasks, GAME_DTYPE (b,) each."""
+    """Return the beginnings of all tasks, GAME_DTYPE (b,) each."""
     with (
         files("skyenv.engine").joinpath(FILE).open("rb") as file,
         np.load(file) as content,
@@ -94,7 +94,7 @@ def _stored() -> dict[str, npt.NDArray[np.void]]:
 
 
 def beginnings(name: str) -> npt.NDArray[np.void]:
-    """A task's beginnings before their hidden cards are dealt, GAME_DTYPE (b,); a copy.
+    """Return a copy of a task's beginnings, without hidden cards, GAME_DTYPE (b,).
 
     Args:
         name: a task, such as "alea-4", or one of its beginnings, such as "alea-4/0".
@@ -103,7 +103,7 @@ def beginnings(name: str) -> npt.NDArray[np.void]:
         OptionError: there is no such task or beginning.
     """
     if VARIANT:
-        raise OptionError(f"tasks are of the printed rules, not of variant {VARIANT}")
+        raise OptionError(f"tasks exist for the printed rules only, not for variant {VARIANT}")
     task, slash, number = name.partition("/")
     if task not in TASKS:
         known = ", ".join([*TASKS, *WHOLE_GAMES])
@@ -119,7 +119,7 @@ def beginnings(name: str) -> npt.NDArray[np.void]:
 
 
 def beginning_of(task: str, state: np.record) -> str:
-    """Which of a task's beginnings a game has just begun with, such as "alea-4/7".
+    """Return the name of the beginning that a task's game started from, such as "alea-4/7".
 
     Args:
         task: such as "alea-4".
@@ -132,7 +132,7 @@ def beginning_of(task: str, state: np.record) -> str:
 
 
 def payoffs(beginning: str, state: npt.NDArray[np.void]) -> list[float]:
-    """What a task has paid every seat in all: the sum of its rewards "outcome".
+    """Return every seat's payoff in a task: the sum of its rewards "outcome".
 
     Args:
         beginning: the beginning's name, such as "alea-4/7".

@@ -9,26 +9,26 @@ from functools import cache
 from typing import Final
 
 DECISIONS_PER_THREAD: Final = 512
-"""Decisions in a call that are worth another thread: waking one costs as much as some hundred."""
+"""Decisions per thread in a call; waking a thread costs as much as a few hundred."""
 UNOBSERVED: Final = 4
-"""Factor by which that number is higher without observations, which take most of the time."""
+"""Factor on that number without observations, which take most of the time."""
 MOST_THREADS: Final = 1024
 
 
 @cache
 def _pool(process: int) -> ThreadPoolExecutor:
-    """The pool of a process; a forked one has none of its parent's threads."""
+    """Return the pool of a process; a forked process has none of its parent's threads."""
     return ThreadPoolExecutor(MOST_THREADS, "skyenv")
 
 
 def cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores available to this process."""
     has_affinity = hasattr(os, "sched_getaffinity")  # not on every system
     return len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
 
 
 def worthwhile_threads(decisions: int, observed: bool) -> int:
-    """Return the number of threads that so many decisions in one call are worth."""
+    """Return the suitable number of threads for a number of decisions in one call."""
     return max(1, decisions // (DECISIONS_PER_THREAD * (1 if observed else UNOBSERVED)))
 
 
@@ -36,8 +36,8 @@ def run(play: Callable[[int], None], parts: int) -> None:
     """Call `play` with 0 in this thread and with 1 … parts − 1 in others, and wait for all.
 
     Raises:
-        BaseException: what `play` raised in any thread, or KeyboardInterrupt; no call is under way
-            then either.
+        BaseException: an error of `play` in any thread, or KeyboardInterrupt; all calls have then
+            ended, too.
     """
     if parts <= 1:
         return play(0)

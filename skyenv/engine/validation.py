@@ -1,8 +1,7 @@
-"""Validation: whether records that were given from outside are positions to play on from.
+"""Validation of positions that come from outside the engine.
 
-Compiled code does no bounds checks: an index out of range reads or writes some other memory. So
-positions that may have been edited or made by hand are checked here, once, before compiled code
-gets them.
+Compiled code does no bounds checks: an index out of range accesses unrelated memory. So edited or
+hand-made positions are checked here before compiled code gets them.
 """
 
 from __future__ import annotations
@@ -30,17 +29,17 @@ from skyenv.rules.state import ALEA, FIELDS, GAME_DTYPE, NONE, PHASE_BID, PHASE_
 GameArray = npt.NDArray[np.void]
 
 MOST_CARDS: Final = 100
-"""Cards of a kind in all places together.
+"""Maximum number of cards of a kind in all places together.
 
 Edited positions may hold more than the pack (COM-1), but no field may overflow.
 """
 
 
 def as_games(state: npt.ArrayLike) -> GameArray:
-    """Games as compiled functions take them; see :func:`skyenv.rules.state.new_records`.
+    """Return games for compiled functions; see :func:`skyenv.rules.state.new_records`.
 
     Raises:
-        OptionError: these are no records of GAME_DTYPE, (n,), or they have no number of players.
+        OptionError: they are not records of GAME_DTYPE, (n,), or a number of players is wrong.
     """
     given = np.asarray(state)
     if given.dtype != GAME_DTYPE or given.ndim != 1:
@@ -61,19 +60,18 @@ def as_games(state: npt.ArrayLike) -> GameArray:
 
 
 def check_positions(games: GameArray, num_players: int = 0, *, view_only: bool = False) -> None:
-    """Refuse records that compiled code could not play on from.
+    """Raise an error for records that compiled code can't continue from.
 
-    Every number must be in its range (:data:`skyenv.rules.state.FIELDS`), and those that lead to
-    each other must fit together. A position that passes need not be one that a game can lead to.
+    Every number must be in its range (:data:`skyenv.rules.state.FIELDS`), and related fields must
+    be consistent. A position that passes need not be reachable in a game.
 
     Args:
         games: as :func:`as_games` returns them.
-        num_players: that all of them must have; 0: any.
-        view_only: whether they need no stream of chance, as nobody plays on from them: they are
-            only looked at, or a seat's view.
+        num_players: the required number of players; 0: any.
+        view_only: whether they are only observed, not played on, and so need no stream of chance.
 
     Raises:
-        OptionError: one isn't such a position; with its index and the field that is wrong.
+        OptionError: a position is invalid; the message names its index and the wrong field.
     """
     plain = games.view(np.ndarray)
     if not len(plain):
@@ -92,7 +90,7 @@ def check_positions(games: GameArray, num_players: int = 0, *, view_only: bool =
 
 
 def _misfits(games: GameArray, num_players: int, view_only: bool) -> list[tuple[Any, str]]:
-    """Each fault of records whose numbers are in range: the games that have it, (n,), and its
+    """Yield the faults of records whose numbers are in range: the affected games, (n,), and a
     description; arguments as for :func:`check_positions`.
     """
     players, phase = games["num_players"], games["phase"]
@@ -109,11 +107,11 @@ def _misfits(games: GameArray, num_players: int, view_only: bool) -> list[tuple[
     return [
         (
             ~games["random"].any(axis=1) & (not view_only),
-            "random is 0: such a stream of chance stands still",
+            "random: all four words are 0, an invalid generator state",
         ),
         (
             (players != num_players) & (num_players > 0),
-            "num_players is another one than that of this batch",
+            "num_players differs from that of the batch",
         ),
         (
             (games["side"] == FRONT) & sixth,
@@ -125,14 +123,14 @@ def _misfits(games: GameArray, num_players: int, view_only: bool) -> list[tuple[
         ),
         (
             ((named >= players[:, None]) & (named < ALEA)).any(axis=1),
-            "a seat is named that nobody has at a table of that size",
+            "a field names a seat beyond num_players",
         ),
         (
             (owned.sum(axis=3) > 1).any(axis=(1, 2)),
             "owner has a seat on two plots of a district (AUC-11)",
         ),
         (games["turns"] > games["max_turns"], "turns is beyond max_turns"),
-        # Rows without a game yet may be looked at.
+        # Rows before their first game may be observed.
         (lacks_tiles & (not view_only), "row lacks tiles of a set that is still to come"),
         (
             (games["known"] > games["hand"]).any(axis=(1, 2, 3)),
@@ -150,8 +148,8 @@ def _misfits(games: GameArray, num_players: int, view_only: bool) -> list[tuple[
 
 
 def _cards(games: GameArray) -> Any:
-    """Cards of each colour and rank in all places, int64 (n, 6, 3); those of a bid have been paid
-    but in the phase of bids.
+    """Return the cards of each colour and rank in all places, int64 (n, 6, 3); cards of a bid count
+    only during bidding.
     """
     ranks = np.arange(NUM_RANKS)
     number = games["face_down"] + games["hand"].sum(axis=1, dtype=np.int64)

@@ -1,3 +1,1 @@
-"""Positions with all that has led to them, and others that a seat can't tell from them, with other
-pasts (INF-2).
-"""
+"""Positions with their histories, and determinizations of whole histories (INF-2)."""

@@ -1,14 +1,13 @@
-"""INF-2: determinizations with their whole histories, which a seat can't tell from the real one.
+"""Determinizations of whole histories, consistent with everything that a seat has seen (INF-2).
 
-What a seat can't know is drawn anew where it came into the game: the others' first hands and the
-black cards that they drew. All that was seen stays true. A coloured card that its owner has
-laid down is known. A black card that was laid down is one of those that the seat had drawn by then,
-each of them as likely as it can have been that card, by what was laid down before it. Between two
-shuffles of the black stack, its cards are known (AUC-9: at first all of them, then those that lay
-face up), so a determinization keeps to what a seat that remembers everything can conclude, from all
-shuffles and not from the last one alone as :func:`skyenv.engine.knowledge.resample` does. In
-return, where several cards were laid down after a shuffle, its chances aren't quite exact: what was
-laid down later doesn't change what an earlier card is taken to have been.
+Hidden cards are resampled where they entered the game: the others' first hands and the black cards
+that they drew. Everything seen stays true. A coloured card that its owner has laid down is known. A
+black card laid down is one of those that the seat had drawn by then, with probabilities given the
+cards laid down before it. The cards of the black stack between two shuffles are known (AUC-9: at
+first all of them, then those that lay face up). So a determinization is consistent with all
+shuffles, not only with the last one as in :func:`skyenv.engine.knowledge.resample`. Its
+distribution is slightly inexact after several cards were laid down since a shuffle: later cards
+don't change the assignment of earlier ones.
 """
 
 from __future__ import annotations
@@ -36,22 +35,22 @@ from skyenv.rules.event_log import EVENT_ALEA, EVENT_BLACK, EVENT_SHUFFLE
 from skyenv.rules.state import NONE
 
 MOST_TRIES: Final = 100_000
-"""So many tries in a row in which a seat's open bid can't end, or what was laid down can't have
-been drawn, are too many.
+"""Maximum number of rejected samples in a row: a bid that can't end, or cards laid down that can't
+have been drawn.
 """
 TOPS: Final = NUM_COLOURS
-"""Visible cards, the last that chance decides in the setup of a whole game."""
+"""Number of visible cards, the last chance outcomes in the setup of a whole game."""
 FIRST_BLACK: Final = BID + BLACK * NUM_RANKS
 
 
 @dataclass(frozen=True)
 class Draw:
-    """A black card that another seat drew unseen.
+    """A black card that another seat drew, hidden from this seat.
 
     Attributes:
         seat: the seat that drew it.
         stack: number of shuffles before.
-        step, place: where it stands in the history: index of the step, and in the step's chance.
+        step, place: its place in the history: index of the step, and in the step's chance.
     """
 
     seat: int
@@ -61,12 +60,12 @@ class Draw:
 
 
 class HiddenCards:
-    """What a seat knows of the hidden cards of a state; the same for all determinizations.
+    """A seat's knowledge of a state's hidden cards, common to all determinizations.
 
     Attributes:
         seat: the seat.
-        draws: others' black cards, in the order in which they were drawn.
-        shown: those of them that were laid down, in order: seat, rank, number of draws before.
+        draws: others' black cards, in order of drawing.
+        shown: the black cards laid down, in order: seat, rank, number of draws before.
         stacks: counts by rank of the black cards that were face down after each shuffle, less those
             that the seat has seen drawn.
         unseen: [colour] → counts by rank of the coloured cards that the seat can't locate.
@@ -135,7 +134,7 @@ class HiddenCards:
         """Return a rank for each of the draws, followed by the ranks of the black cards that are
         left face down.
 
-        None: a card laid down doesn't go with those that earlier ones were taken to be.
+        None: a card laid down contradicts the assignment of earlier ones.
         """
         left = [list(counts) for counts in self.stacks]
         ranks = [NONE] * len(self.draws)
@@ -155,11 +154,11 @@ class HiddenCards:
         return ranks + bags[-1]
 
     def deal(self, ranks: list[int], generator: random.Random) -> tuple[bytes, tuple[Step, ...]]:
-        """Return the record with all hidden cards dealt anew, and the steps that lead there: the
-        real ones, with other cards where they were drawn unseen.
+        """Return the record with all hidden cards resampled, and the steps that lead there: the
+        real ones with other hidden cards.
 
         Args:
-            ranks: as :meth:`deal_black` gives them.
+            ranks: as :meth:`deal_black` returns them.
             generator: deals the coloured cards.
         """
         table, steps = self.state.table, list(self.state.steps)
@@ -205,15 +204,15 @@ def _with_chance(step: Step, chance: tuple[int, ...]) -> Step:
 
 
 def resampled(state: State, seat: int, uniform: Callable[[], float]) -> State:
-    """Return a determinization of a state: one that a seat can't tell from the real one.
+    """Return a determinization of a state, which a seat can't tell from the real one.
 
     Args:
-        state: a seat is to act, or the game is over.
+        state: a state in which a seat is to act or the game is over.
         seat: the seat, 0 … N−1.
-        uniform: gives a number in [0, 1), the only source of chance; it is called once.
+        uniform: returns a number in [0, 1), the only source of randomness; it is called once.
 
     Raises:
-        OptionError: chance is to decide in the state, or there is no such seat.
+        OptionError: the state is a chance node, or there is no such seat.
     """
     if state.pending is not None:
         raise OptionError(
@@ -230,7 +229,7 @@ def resampled(state: State, seat: int, uniform: Callable[[], float]) -> State:
         if ranks is not None:
             record, steps = cards.deal(ranks, generator)
             game.rewind(record)
-            # A card laid down promises that its bid can end.
+            # A bid under way must be able to end.
             if state.is_over or game.legal_actions:
                 return State.settled(state.table, game, steps)
     raise OptionError(f"found no determinization for seat {seat} in {MOST_TRIES} tries")

@@ -1,9 +1,8 @@
-"""States of a game whose chance is decided from outside, one outcome at a time: the content of an
-OpenSpiel state.
+"""Immutable states of a game with explicit chance nodes, as OpenSpiel needs them.
 
-A state never changes: playing on makes a new one, so copies share it. It holds the game's record at
-the last decision of a seat, the action under way while chance decides its consequences, and the
-steps that led there.
+Playing on creates a new state, so copies share one. A state holds the game's record at the last
+decision of a seat, the current action while chance decides its consequences, and the steps that led
+there.
 """
 
 from __future__ import annotations
@@ -58,11 +57,11 @@ BEGINNING: Final = -2  # instead of an action: the choice of a task's beginning
 
 
 class Table:
-    """The common part of all states of one kind of game; :func:`table_of` makes it.
+    """The common data of all states of one kind of game; see :func:`table_of`.
 
     Attributes:
         options: the kind of game.
-        start: the state before the setup; of a task that names no beginning, before that is chosen.
+        start: the state before the setup, or before the choice of a task's beginning.
         first_lines: the first line of every seat's information state.
     """
 
@@ -89,9 +88,7 @@ class Table:
 
     @property
     def game(self) -> Game:
-        """This thread's own game, on which states are played: compiled code lets other threads run
-        meanwhile.
-        """
+        """This thread's own game for playing states, as compiled code releases the GIL."""
         if not hasattr(self._local, "game"):
             self._local.game = Game(seed=0, options=self.options)
         game: Game = self._local.game
@@ -102,8 +99,7 @@ class Table:
 def table_of(
     num_players: int, side: str, max_turns: int = DEFAULT_MAX_TURNS, task: str | None = None
 ) -> Table:
-    """Return the table for a number of players, a side of the board and a number of turns, or for a
-    task, which decides all these.
+    """Return the table for a number of players, a side and a number of turns, or for a task.
 
     Raises:
         OptionError: an option has a wrong value.
@@ -115,16 +111,15 @@ def table_of(
 
 @dataclass(eq=False)
 class Step:
-    """An action, or the setup, with all that followed from it.
+    """An action, or the setup, with everything that followed.
 
     Attributes:
-        board: the board that is played on.
+        board: the board.
         seat: the seat that played the action.
         action: its number, or SETUP.
-        chance: numbers of the outcomes of chance in it.
-        rows: the events, as :meth:`skyenv.Game.event_rows` gives them.
-        record: the game after it. Of a step in a resampled history only what everybody sees is true
-            in it.
+        chance: numbers of its chance outcomes.
+        rows: the events, as :meth:`skyenv.Game.event_rows` returns them.
+        record: the game after it; in a resampled history only its public part is valid.
     """
 
     board: Board
@@ -146,15 +141,15 @@ class Step:
         return [action_event(self.seat, self.action), *told]
 
     def lines(self, seat: int) -> str:
-        """Return the lines for it in a seat's information state."""
+        """Return its lines in a seat's information state."""
         viewer = seat if self._is_private else NONE
         if viewer not in self._lines:
             self._lines[viewer] = "\n".join(map(event_line, seen_by(self.events, seat)))
         return self._lines[viewer]
 
     def numbers(self, seat: int, game: Game) -> npt.NDArray[np.float32]:
-        """Return the scaled numbers for it in the vector of a seat's information state; `game`: of
-        such a kind.
+        """Return its scaled numbers in the vector of a seat's information state; `game`: a game of
+        this kind.
         """
         viewer = seat if self._is_private else NONE
         if viewer not in self._numbers:
@@ -168,33 +163,33 @@ class Step:
 
     @cached_property
     def _is_private(self) -> bool:
-        """Whether seats see different things: first hands and black cards."""
+        """Whether it has hidden parts: first hands and black cards."""
         return self.action == SETUP or any(row[0] == EVENT_BLACK for row in self.rows)
 
 
 def game_of(record: bytes) -> npt.NDArray[np.void]:
-    """A position's record as GAME_DTYPE (1,), not to be written."""
+    """Return a position's record as GAME_DTYPE (1,), read-only."""
     return np.frombuffer(record, GAME_DTYPE)
 
 
 @dataclass(slots=True, eq=False)
 class State:
-    """A game between two decisions of chance or players; it never changes.
+    """An immutable state: a decision of a seat, a chance node, or the end.
 
-    The class is not frozen: that would triple the time of making one.
+    The class is not frozen, which would triple the time of creation.
 
     Attributes:
-        table: what all such games share.
+        table: the common data of all such games.
         record: the game at its last decision of a seat, GAME_DTYPE as bytes.
         steps: the steps that led there.
         seat: the seat to act; NONE if the game is over or chance decides.
         legal: numbers of its legal actions, ascending.
-        pending: the action of which chance has more to decide, SETUP, BEGINNING, or None: a seat is
-            to act, or the game is over.
-        chance: what chance has decided of it so far.
-        outcomes: what chance decides next, (number, probability); empty if it is not its turn.
-        hidden: for seats what :func:`skyenv.histories.resampling.resampled` has found of the cards
-            that are hidden from them.
+        pending: the action with chance outcomes left, SETUP, BEGINNING, or None: a seat is to act,
+            or the game is over.
+        chance: its outcomes so far.
+        outcomes: the next chance outcomes, (number, probability); empty if this is not a chance
+            node.
+        hidden: a cache of :func:`skyenv.histories.resampling.resampled`: hidden cards by seat.
     """
 
     table: Table
@@ -227,7 +222,7 @@ class State:
         """Return the state after an action of the seat to act, or an outcome of chance.
 
         Raises:
-            IllegalActionError, ChanceError: it isn't possible here.
+            IllegalActionError, ChanceError: it is impossible here.
         """
         table, game, played = self.table, self.table.game, self.pending
         chance: tuple[int, ...] = ()
@@ -259,15 +254,15 @@ class State:
         """The seat that plays, or has played, the action."""
         return self.seat if self.pending is None else int(game_of(self.record)["seat"][0])
 
-    # ---- what is told of it ----
+    # ---- properties ----
 
     @property
     def task(self) -> str | None:
-        """The task's beginning that is played, such as "alea-4/7"; None: a whole game."""
+        """The beginning of the task, such as "alea-4/7"; None: a whole game."""
         return self.table.options.task
 
     def name_of(self, outcome: int) -> str:
-        """What chance decides by a number here."""
+        """Return the name of a chance outcome by its number here."""
         return f"beginning {outcome}" if self.pending == BEGINNING else OUTCOME_NAMES[outcome]
 
     @property
@@ -277,30 +272,30 @@ class State:
 
     @property
     def events(self) -> list[Event]:
-        """What has happened, the setup first; an action under way is there, what follows from it
-        only when all is decided.
+        """The events, the setup first; those after an unfinished action follow once it is
+        complete.
         """
         return [*(event for step in self.steps for event in step.events), *self._under_way()]
 
     def _under_way(self) -> list[Event]:
-        """The event of an action of which chance has more to decide, if there is one."""
+        """Return the event of an unfinished action, if there is one."""
         if self.pending in (None, SETUP, BEGINNING):
             return []
         return [action_event(self._actor(), self.pending)]
 
     def information(self, seat: int) -> str:
-        """:func:`skyenv.engine.events.information_state`, of which most was written for
-        earlier positions.
+        """Return :func:`skyenv.engine.events.information_state`, mostly cached from earlier
+        positions.
         """
         lines = [self.table.first_lines[seat], *[step.lines(seat) for step in self.steps]]
         return "\n".join([*lines, *map(event_line, self._under_way())])
 
     def information_vector(self, seat: int, events: int) -> npt.NDArray[np.float32]:
-        """:func:`skyenv.engine.events.information_tensor`, scaled, of which most was encoded for
-        earlier positions; zeros before the setup is done.
+        """Return :func:`skyenv.engine.events.information_tensor`, scaled, mostly cached from
+        earlier positions; zeros during the setup.
 
         Raises:
-            OptionError: more has happened than there is room for.
+            OptionError: there are more events than room.
         """
         if not self.steps:
             return np.zeros(information_size(events), np.float32)
@@ -310,20 +305,20 @@ class State:
         return in_one_vector([*parts, information_rows(self._under_way(), scaled=True)], events)
 
     def observation(self, seat: int) -> npt.NDArray[np.float32]:
-        """A seat's observation, float32 (OBSERVATION_SIZE,); while chance decides, that of the
+        """Return a seat's observation, float32 (OBSERVATION_SIZE,); at a chance node that of the
         decision before.
         """
         game = self.table.game
         return game.observation_in(self.record, seat)
 
     def observation_text(self, seat: int) -> str:
-        """The observation's entries that aren't 0, a line each: name and whole number."""
+        """Return the observation's nonzero entries, a line each: name and code."""
         codes = codes_of(self.observation(seat))
         return "\n".join(f"{_NAMES[entry]} {codes[entry]}" for entry in np.flatnonzero(codes))
 
     def returns(self) -> list[float]:
-        """Every seat's outcome (:func:`skyenv.engine.kernels.outcome_of`), or its payoff in a task;
-        0 before the end and in a truncated game.
+        """Return every seat's outcome (:func:`skyenv.engine.kernels.outcome_of`), or its payoff in
+        a task; 0 before the end and in a truncated game.
         """
         game, players, task = game_of(self.record), self.table.game.num_players, self.task
         if not self.is_over or game["end"][0] == END_TRUNCATED:
@@ -351,7 +346,7 @@ def replayed(
     pending: int | None = None,
     chance: Sequence[int] = (),
 ) -> State:
-    """Return the state after whole steps, each an action with what chance decided of it, and the
+    """Return the state after complete steps, each an action with its chance outcomes, and the
     beginning of another one.
     """
     state = table.start

@@ -1,8 +1,7 @@
-"""Game records (INTERFACE.md, "A game record"): their format, reading them, replaying and verifying
-them.
+"""Game records (INTERFACE.md, "A game record"): format, reading, replay and verification.
 
-A :class:`skyenv.Game` writes its own, :meth:`~skyenv.Game.to_record`, and is made from one by
-:meth:`~skyenv.Game.from_record`, :meth:`~skyenv.Game.replay` and :meth:`~skyenv.Game.positions`.
+A :class:`skyenv.Game` writes its record by :meth:`~skyenv.Game.to_record`, and is created from one
+by :meth:`~skyenv.Game.from_record`, :meth:`~skyenv.Game.replay` and :meth:`~skyenv.Game.positions`.
 """
 
 from skyenv.records.reader import GameLines, iter_games, nth_game

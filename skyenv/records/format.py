@@ -1,9 +1,8 @@
-"""The format of game records (INTERFACE.md, "A game record"): writing a game, and the schema of its
-lines.
+"""The format of game records (INTERFACE.md, "A game record"): writer and schema.
 
-A record is text with one JSON object per line. It holds every chance outcome. That of a bidding
-task has another `format` word, so that readers of whole games refuse it by name; it tells the
-beginning, the cards dealt hidden (`deal` instead of `setup`) and, at its end, the payoff.
+A record is text with one JSON object per line, with every chance outcome. The record of a bidding
+task has another `format`, so that readers of whole games refuse it. It has the beginning, the
+hidden cards dealt (`deal` instead of `setup`) and, at the end, the payoff.
 """
 
 from __future__ import annotations
@@ -75,10 +74,10 @@ def header_of(options: GameOptions, seed: int | None, agents: Sequence[str] | No
 
 
 def options_in(header: Event, reward: str = "outcome") -> GameOptions:
-    """Return the options of the game that a header tells of.
+    """Return the options of a header's game.
 
     Args:
-        header: its fields fit the schema.
+        header: a header that fits the schema.
         reward: as for :class:`skyenv.GameOptions`.
 
     Raises:
@@ -104,12 +103,12 @@ _SURROGATES: Final = frozenset(map(chr, range(0xD800, 0xE000)))
 
 
 class Field(NamedTuple):
-    """The values that a field may hold.
+    """The valid values of a field.
 
     Attributes:
-        values: a range of integers, the names allowed, a type, or the fields of an object.
+        values: a range of integers, the valid names, a type, or the fields of an object.
         null: whether null is allowed, too.
-        many: None: one value; else the lengths allowed of a list of them.
+        many: the valid lengths of a list of values; None: a single value.
     """
 
     values: range | Sequence[str] | type | Mapping[str, Field]
@@ -130,13 +129,13 @@ class Field(NamedTuple):
 
 
 Schema = dict[str, dict[str, Field]]
-"""Fields by the name of their line."""
+"""Fields by the kind of line."""
 
 
 @lru_cache(maxsize=16)
 def schema(players: int, is_task: bool = False) -> Schema:
-    """Return the fields of the header, of the first event and of the others, by their names, of
-    games of so many players.
+    """Return the fields of the header, the first event and the other events for a number of
+    players.
     """
     card = Field(range(CARD_VALUES[0], CARD_VALUES[-1] + 1))
     hand = {
@@ -215,7 +214,7 @@ def _is_one(value: Any, values: range | Sequence[str] | type | Mapping[str, Fiel
         )
     if not isinstance(values, type):
         return isinstance(value, str) and value in values
-    # A JSON escape can name half a character, which no text has.
+    # A JSON escape can be an unpaired surrogate, which is not text.
     is_text = not isinstance(value, str) or _SURROGATES.isdisjoint(value)
     return isinstance(value, values) and is_text
 
@@ -229,16 +228,16 @@ def fail(line: int, message: str, cause: BaseException | None = None) -> NoRetur
 
 
 def quoted(value: object) -> str:
-    """Return a value for a message: at most 200 characters of it as JSON."""
+    """Return a value as JSON for a message, at most 200 characters."""
     try:
         text = json.dumps(value)
-    except RecursionError:  # reading it just went well, where fewer calls were open
+    except RecursionError:  # parsing succeeded with a shallower call stack
         return "something nested too deeply"
     return text if len(text) <= 200 else f"{text[:197]}..."
 
 
 def check_header(line: int, value: Event) -> Schema:
-    """Check that a header has exactly its fields, each with a value that fits; return the schema of
+    """Check that a header has exactly its fields with valid values; return the schema of
     its game.
     """
     players, is_task = value.get("players"), value.get("format") == TASK_FORMAT
@@ -258,19 +257,19 @@ def check_header(line: int, value: Event) -> Schema:
 
 
 def check_event(line: int, value: Event, kinds: Schema, kind: str | None = None) -> None:
-    """Check that an event has exactly its fields, each with a value that fits.
+    """Check that an event has exactly its fields with valid values.
 
     Args:
-        line: its number.
+        line: number of the line.
         value: the event.
         kinds: the schema of its game.
-        kind: the only one that may stand there; None: any.
+        kind: the required kind; None: any.
     """
     found = kind or value.get("event")
     if not isinstance(found, str) or found not in kinds:
         fail(line, f'"event" must be one of {", ".join([*kinds][2:])}, not {quoted(found)}')
     fields = kinds[found]
-    if found == "action" and "legal" in value:  # which an action may have besides
+    if found == "action" and "legal" in value:  # optional for actions
         fields = {**fields, "legal": Field(range(NUM_ACTIONS), many=range(NUM_ACTIONS + 1))}
     _check(line, f'"{found}"', value, fields)
 

@@ -1,7 +1,8 @@
-"""Reading game records: line by line, in bounded memory, every line checked for its form.
+"""The reader of game records: line by line, in bounded memory, with a check of every line's
+form.
 
-Reading trusts nothing: lines are bounded in length, numbers in digits, objects in depth. Every
-mistake is one :class:`~skyenv.errors.RecordError` with the number of the line.
+Input is untrusted: length of lines, digits of numbers and depth of objects are limited. Every fault
+is a :class:`~skyenv.errors.RecordError` with the number of the line.
 """
 
 from __future__ import annotations
@@ -46,11 +47,11 @@ class GameLines:
     """One game of a record, as :func:`iter_games` and :func:`nth_game` read it.
 
     Attributes:
-        number: which game of the record it is, counted from 1.
+        number: number of the game in the record, counted from 1.
         header: the header's line.
         setup: the setup's line; of a task its deal's.
-        events: the lines behind the setup, each read from the stream when it is asked for.
-        source: the reading of the record, which closes the file when it is forgotten.
+        events: an iterator over the lines after the setup, which reads the stream lazily.
+        source: the reader of the record, which closes the file when it is garbage-collected.
 
     All objects have been checked for their fields, types and ranges, but not yet against the rules.
     """
@@ -64,7 +65,7 @@ class GameLines:
 
 @contextmanager
 def named(file: str | Path) -> Iterator[None]:
-    """Name the file in the errors of a block that reads a record."""
+    """Add the file's name to the errors of a block that reads a record."""
     try:
         yield
     except RecordError as error:
@@ -72,17 +73,16 @@ def named(file: str | Path) -> Iterator[None]:
 
 
 def iter_games(source: Source, first_line: int = 1) -> Iterator[GameLines]:
-    """Read a record, one game after the other, in bounded memory.
+    """Yield the games of a record one by one, in bounded memory.
 
-    The events of a game are read while they are iterated; what is left of them is skipped when the
-    next game is asked for.
+    The events of a game are read lazily; unread ones are skipped when the next game is requested.
 
     Args:
         source: the record.
-        first_line: the number of its first line, if it is a part of a longer one.
+        first_line: the number of its first line, for a part of a longer record.
 
     Raises:
-        RecordError: a line is wrong in itself. The lines before it have been handed out.
+        RecordError: a line is invalid. The lines before it have been yielded.
         OSError: the file can't be read.
     """
     with open(source, "rb") if isinstance(source, (str, Path)) else nullcontext(source) as stream:
@@ -93,7 +93,7 @@ def nth_game(source: Source, number: int = 1) -> GameLines:
     """Return one game of a record, counted from 1; those before it are read, but not replayed.
 
     Raises:
-        RecordError: a line up to there is wrong in itself.
+        RecordError: a line up to there is invalid.
         OptionError: there is no such game.
         OSError: the file can't be read.
     """
@@ -123,7 +123,7 @@ def _games(lines: Iterator[Line]) -> Iterator[GameLines]:
 
 
 def _events(lines: Iterator[Line], kinds: Schema) -> Iterator[Line]:
-    """Check and yield a game's lines behind the setup."""
+    """Check and yield a game's lines after the setup."""
     ended = False
     for line in lines:
         if ended:

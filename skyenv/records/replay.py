@@ -1,8 +1,8 @@
-"""Replaying and verifying game records: every line of them is checked against the rules.
+"""Replay and verification of game records: every line is checked against the rules.
 
-A game is replayed from its lines without any random generator, as they tell all that chance
-decided. Where the game's own seed gives the same, chance is left to it, so that the game goes on
-from its record as it would have gone on.
+A replay takes all chance outcomes from the record. Where the game's own seed gives the same
+outcomes, the generator is used, so that the game continues from its record as it would have
+originally.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from skyenv.rules.actions import ACTION_NAMES, MOVE, TAKE
 from skyenv.rules.components import COLOURS
 from skyenv.rules.state import NONE
 
-MAX_LINES_PER_ACTION: Final = 256  # more can't follow from one action
+MAX_LINES_PER_ACTION: Final = 256  # upper bound of the events after one action
 
 
 def begin(lines: GameLines, reward: str = "outcome") -> Game:
-    """Return the game of the lines, right after its setup.
+    """Return a recorded game right after its setup.
 
     Args:
         lines: the game.
@@ -50,18 +50,17 @@ def begin(lines: GameLines, reward: str = "outcome") -> Game:
 
 
 def follow(game: Game, lines: GameLines) -> Iterator[list[Event]]:
-    """Play a game, after :func:`begin`, along its lines; yield the events of every action.
+    """Replay a game of :func:`begin` along its lines; yield the events of every action.
 
-    The chance in the lines behind an action must be known when it is played. So an error in one of
-    them is held back until the lines before it have been compared with the rules: the first mistake
-    of a record is reported.
+    Playing an action needs the chance outcomes in the lines after it. So an error in one of them is
+    deferred until the lines before it have been checked: the first fault of a record is reported.
 
     Args:
         game: the game.
-        lines: none of whose events have been read yet.
+        lines: the game's lines, with unread events.
 
     Raises:
-        RecordError: a line is wrong in itself or differs from the rules; it says which and how.
+        RecordError: a line is invalid or contradicts the rules; the message names it and the fault.
     """
     events = lines.events
     action = next(events, None)
@@ -102,14 +101,14 @@ def _check_action(game: Game, line: Line) -> None:
 
 
 def _play(game: Game, action: Line, block: list[Line], error: RecordError | None) -> list[Event]:
-    """Play an action, and compare the events with the lines that follow from it; `error` cut them
-    short, if there is one.
+    """Play an action and compare its events with the lines; `error`, if any, cut the lines
+    short.
     """
     before, number = game.position(), len(game.events)
     lines = [line.value for line in block]
     events = [] if game.seed is None else game.play(action.value["action"])
     if events[1:] != lines or error is not None or not events:
-        if events:  # the lines hold other chance than that of the game's seed
+        if events:  # the lines have other outcomes than the game's seed
             game.rewind(before)
             del game.events[number:]
         events, refused = _play_with_chance(game, action.value["action"], lines)
@@ -132,8 +131,8 @@ def _play(game: Game, action: Line, block: list[Line], error: RecordError | None
 def _play_with_chance(
     game: Game, action: int, lines: list[Event]
 ) -> tuple[list[Event], int | None]:
-    """Play an action with the chance that the lines hold; return the events, and the index of the
-    line whose chance the rules refuse.
+    """Play an action with the lines' chance outcomes; return the events, and the index of the line
+    whose outcome is impossible.
     """
     state = game.state
     told = [
@@ -150,13 +149,12 @@ def _play_with_chance(
 
 
 def outcomes_told(state: Any, action: int, event: Event) -> list[ChanceOutcome]:
-    """Return the chance outcomes in an event that follows from an action, in the order in which the
-    rules need them.
+    """Return the chance outcomes in an event after an action, in the order of the rules.
 
     Args:
         state: the position before the action, GAME_DTYPE.
         action: its number.
-        event: what follows from it.
+        event: an event after it.
     """
     kind = event["event"]
     if kind in ("alea", "park"):
@@ -183,7 +181,7 @@ def _differ(line: int, event: Event | None, recorded: Event | None) -> NoReturn:
 
 @dataclass(frozen=True)
 class VerifySummary:
-    """What a record that is right throughout holds."""
+    """The totals of a valid record."""
 
     games: int
     actions: int
@@ -196,10 +194,10 @@ def verify(
 
     Args:
         source: a path or an open stream.
-        progress: called after every game with what has been verified so far.
+        progress: called after every game with the totals so far.
 
     Raises:
-        RecordError: the first line that is wrong, or that is missing because a game has no end.
+        RecordError: the first line that is wrong, or is missing because a game has no end.
         OSError: the file can't be read.
     """
     summary = VerifySummary(0, 0)

@@ -208,7 +208,7 @@ def test_a_bid_that_no_game_has_led_to() -> None:
     """A view made by hand, in which nobody could end the bid: an error, not an endless search."""
     known = middle_of_a_bid().view(2)
     known["game"]["highest"] = 30
-    with pytest.raises(OptionError, match="view 0: no game has led to it"):
+    with pytest.raises(OptionError, match="view 0: inconsistent with the cards revealed"):
         resample(known, [1])
 
 

@@ -127,10 +127,10 @@ MISFITTING: list[tuple[str, Edit]] = [
     ("bid_cards", put(bid_colour=-1)),
     ("there are more than 100 cards", many_cards),
     ("phase", put(phase=PHASE_PLOT, placed=12)),
-    ("a seat", put(seat=3)),
-    ("a seat", put(turn_seat=3)),
-    ("a seat", put(highest_bidder=3)),
-    ("a seat", lambda state: state["owner"].__setitem__((5, 3), 3)),
+    ("a field", put(seat=3)),
+    ("a field", put(turn_seat=3)),
+    ("a field", put(highest_bidder=3)),
+    ("a field", lambda state: state["owner"].__setitem__((5, 3), 3)),
     ("owner", two_plots),
     ("turns", put(turns=400, max_turns=399)),
     ("row", put(placed=0, row=-1)),
@@ -153,7 +153,7 @@ def test_what_does_not_fit_together_is_refused(what: str, edit: Edit) -> None:
 def test_a_stream_of_chance_is_not_asked_of_views() -> None:
     views = view(Games(1, 3, seed=1).state, 0)
     check_positions(as_games(views["game"]), view_only=True)
-    with pytest.raises(OptionError, match=r"game 0: random: all four words are 0"):
+    with pytest.raises(OptionError, match=r"game 0: random is all 0"):
         check_positions(as_games(views["game"]))
 
 

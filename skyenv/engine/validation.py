@@ -107,7 +107,7 @@ def _misfits(games: GameArray, num_players: int, view_only: bool) -> list[tuple[
     return [
         (
             ~games["random"].any(axis=1) & (not view_only),
-            "random: all four words are 0, an invalid generator state",
+            "random is all 0, an invalid generator state",
         ),
         (
             (players != num_players) & (num_players > 0),

@@ -1,3 +1,3 @@
-"""The rules of the game, a chapter of RULES.md each: plain functions on one NumPy record, which
-Numba compiles.
+"""The rules of the game, one module per chapter of RULES.md: functions on a NumPy record, compiled
+by Numba.
 """

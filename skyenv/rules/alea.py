@@ -20,8 +20,8 @@ from skyenv.rules.stops import carry_out_stop
 
 @rule
 def alea_bids(game: GameRecord, log: LogRecord) -> None:
-    """ALEA-2, ALEA-3: turn up black cards until a value appears for the second time; too low a
-    total is out.
+    """ALEA-2, ALEA-3: turn up black cards until a value repeats; a total that is too low
+    drops out.
     """
     total = 0
     number = 0
@@ -58,7 +58,7 @@ def alea_bids(game: GameRecord, log: LogRecord) -> None:
 
 @rule
 def return_alea_cards(game: GameRecord) -> None:
-    """ALEA-5: Alea's cards go face up under the black stack."""
+    """ALEA-5: return Alea's cards face up under the black stack."""
     for rank in range(NUM_RANKS):
         game.black_face_up[rank] += game.alea_cards[rank]
         game.alea_cards[rank] = 0
@@ -66,7 +66,7 @@ def return_alea_cards(game: GameRecord) -> None:
 
 @rule
 def best_empty_value(game: GameRecord, district: int) -> int:
-    """ALEA-6: the most that a skyscraper on an empty plot of the district would score; 0 if no plot
+    """ALEA-6: return the highest VP of a skyscraper on an empty plot of the district; 0 if no plot
     is empty.
     """
     best = 0
@@ -78,8 +78,8 @@ def best_empty_value(game: GameRecord, district: int) -> int:
 
 @rule
 def alea_builds(game: GameRecord, log: LogRecord, district: int, best: int) -> None:
-    """ALEA-6: one skyscraper on each empty plot of the best value, in ring order while Alea has
-    any.
+    """ALEA-6: build one skyscraper on each empty plot of the best value, in ring order while Alea
+    has any.
     """
     built = 0
     for position in range(NUM_PLOTS):
@@ -100,7 +100,7 @@ def alea_builds(game: GameRecord, log: LogRecord, district: int, best: int) -> N
 
 @rule
 def alea_wins(game: GameRecord, log: LogRecord) -> None:
-    """ALEA-6 to ALEA-8: what Alea does with the auction just won.
+    """ALEA-6 to ALEA-8: carry out Alea's action after a won auction.
 
     A building stop may end the game.
     """

@@ -54,7 +54,7 @@ def open_auction(game: GameRecord, log: LogRecord) -> None:
 
 @rule
 def clear_auction(game: GameRecord) -> None:
-    """Nothing is bid, nobody has passed, and Alea takes no part."""
+    """Reset the auction: no bids, no passes, Alea out."""
     game.highest = 0
     game.highest_bidder = NONE
     game.laid = NONE
@@ -67,7 +67,7 @@ def clear_auction(game: GameRecord) -> None:
 
 @rule
 def clear_bid(game: GameRecord, seat: int) -> None:
-    """Nothing of the seat is on the table."""
+    """Reset the seat's bid."""
     game.bid_colour[seat] = NONE
     game.bid_total[seat] = 0
     for kind in range(2):
@@ -77,7 +77,7 @@ def clear_bid(game: GameRecord, seat: int) -> None:
 
 @rule
 def allowed_colours(game: GameRecord, seat: int) -> int:
-    """AUC-4, AUC-5, AUC-6, AUC-12: bit mask of the colours in which the seat may bid."""
+    """AUC-4, AUC-5, AUC-6, AUC-12: return a bit mask of the colours in which the seat may bid."""
     if game.bid_colour[seat] != NONE:
         return 1 << int(game.bid_colour[seat])
     if game.auction_place == CENTRAL_PARK:
@@ -100,10 +100,10 @@ def allowed_colours(game: GameRecord, seat: int) -> int:
 
 @rule
 def legal_bids(game: GameRecord, mask: Array) -> None:
-    """AUC-3, AUC-4: passing, laying down a card, ending the bid.
+    """AUC-3, AUC-4: mark passing, laying down a card, and ending the bid.
 
-    A card may be laid down only if the bid can still end above the highest one with the cards that
-    the laying order leaves.
+    A card is legal only if the bid can still exceed the highest one with the cards that the laying
+    order leaves.
     """
     seat = int(game.seat)
     mask[PASS] = game.laid == NONE
@@ -122,15 +122,15 @@ def legal_bids(game: GameRecord, mask: Array) -> None:
 def legal_cards_of(
     game: GameRecord, mask: Array, colour: int, first: int, left: int, allowed: bool
 ) -> int:
-    """The part of :func:`legal_bids` for one colour.
+    """Mark the legal cards of one colour; see :func:`legal_bids`.
 
     Args:
-        first: the lowest rank that the laying order leaves.
-        left: value of the cards that may come after this colour.
+        first: the lowest rank that the laying order allows.
+        left: total value of the cards that may follow this colour.
         allowed: whether the colour may be laid down.
 
     Returns:
-        The value of the cards that may still come, this colour's included.
+        The total value of the cards that may follow, including this colour's.
     """
     seat = int(game.seat)
     missing = int(game.highest) - int(game.bid_total[seat])
@@ -167,7 +167,7 @@ def apply_card(game: GameRecord, colour: int, rank: int) -> None:
 
 @rule
 def apply_bid_done(game: GameRecord, log: LogRecord) -> None:
-    """AUC-3, ALEA-3: the cards laid down are the bid; Alea, once overbid, is out."""
+    """AUC-3, ALEA-3: end the bid; Alea, once overbid, is out."""
     seat = int(game.seat)
     game.highest = game.bid_total[seat]
     game.highest_bidder = seat
@@ -179,9 +179,7 @@ def apply_bid_done(game: GameRecord, log: LogRecord) -> None:
 
 @rule
 def apply_pass(game: GameRecord, log: LogRecord) -> None:
-    """AUC-2, AUC-7: leave the auction; the cards return to the hand, and everybody has seen them
-    (INF-3).
-    """
+    """AUC-2, AUC-7: leave the auction; the cards return to the hand as public cards (INF-3)."""
     seat = int(game.seat)
     game.out[seat] = 1
     for kind in range(2):
@@ -197,8 +195,8 @@ def apply_pass(game: GameRecord, log: LogRecord) -> None:
 
 @rule
 def next_bidder(game: GameRecord, log: LogRecord) -> None:
-    """AUC-2, ALEA-2, ALEA-3: the next seat that is still in decides; if that is the highest bidder,
-    or none, it is over.
+    """AUC-2, ALEA-2, ALEA-3: pass the decision to the next seat still in; the auction ends if that
+    is the highest bidder, or none.
     """
     players = int(game.num_players)
     seat = int(game.seat)
@@ -217,7 +215,7 @@ def next_bidder(game: GameRecord, log: LogRecord) -> None:
 
 @rule
 def settle(game: GameRecord, log: LogRecord) -> None:
-    """AUC-8, ALEA-5: the auction is over; the winner pays, then builds or stops."""
+    """AUC-8, ALEA-5: end the auction; the winner pays, then builds or stops."""
     winner = int(game.highest_bidder)
     bidder = winner if winner != NONE else NOBODY
     report(log, EVENT_WON, bidder, game.highest, 0, 0, 0, 0, 0)
@@ -234,7 +232,7 @@ def settle(game: GameRecord, log: LogRecord) -> None:
 
 @rule
 def pay(game: GameRecord, log: LogRecord, winner: int) -> None:
-    """AUC-8: coloured cards go under their stack, the lowest first; black ones face up under the
+    """AUC-8: put coloured cards under their stack, the lowest first; black ones face up under the
     black stack.
     """
     colour = int(game.bid_colour[winner])
@@ -248,8 +246,8 @@ def pay(game: GameRecord, log: LogRecord, winner: int) -> None:
 
 @called_rule
 def close_auction(game: GameRecord, log: LogRecord) -> None:
-    """AUC-1: on to the next auction of the set; after the park area's, on with the turn (unless the
-    game, or a task, is over).
+    """AUC-1: begin the next auction of the set; after the park area's, continue the turn unless the
+    game or task is over.
     """
     place = int(game.auction_place)
     commissioner = int(game.auction_commissioner)
@@ -272,8 +270,8 @@ def close_auction(game: GameRecord, log: LogRecord) -> None:
 
 @rule
 def highest_rank(game: GameRecord, seat: int) -> int:
-    """AUC-10: rank of the highest card that the seat has on the table, coloured or black; 0 if it
-    has none.
+    """AUC-10: return the rank of the seat's highest card on the table, coloured or black; 0 if
+    none.
     """
     highest = 0
     for rank in range(NUM_RANKS):
@@ -284,13 +282,15 @@ def highest_rank(game: GameRecord, seat: int) -> int:
 
 @rule
 def build_limit(game: GameRecord, seat: int) -> int:
-    """AUC-10, COM-10: skyscrapers that the highest card of the seat's bid and its supply allow."""
+    """AUC-10, COM-10: return the number of skyscrapers that the bid's highest card and the supply
+    allow.
+    """
     return min(int(BUILD_LIMIT[highest_rank(game, seat)]), int(game.supply[seat]))
 
 
 @rule
 def is_full(game: GameRecord, district: int) -> bool:
-    """STOP-1: whether every plot of the district is occupied."""
+    """STOP-1: return whether every plot of the district is occupied."""
     for plot in range(NUM_COLOURS):
         if plot_is_empty(game, district, plot):
             return False
@@ -299,12 +299,12 @@ def is_full(game: GameRecord, district: int) -> bool:
 
 @rule
 def legal_builds(game: GameRecord, mask: Array) -> None:
-    """AUC-10, AUC-12, STOP-1: numbers of skyscrapers to build, and the building stop."""
+    """AUC-10, AUC-12, STOP-1: mark the numbers of skyscrapers to build, and the building stop."""
     seat = int(game.seat)
     may_build = True
     if game.auction_place != CENTRAL_PARK and is_full(game, int(game.auction_place)):
         mask[STOP] = 1
-        # AUC-5 (3): who bid with a plot of businesses has nothing to build on.
+        # AUC-5 (3): a bid with a plot of businesses leaves no plot to build on.
         may_build = game.owner[game.auction_place, game.bid_colour[seat]] == seat
     if may_build:
         for skyscrapers in range(build_limit(game, seat) + 1):
@@ -313,7 +313,7 @@ def legal_builds(game: GameRecord, mask: Array) -> None:
 
 @rule
 def apply_build(game: GameRecord, log: LogRecord, skyscrapers: int) -> None:
-    """AUC-10, AUC-12: the winner builds on the plot of his colour, or in the park area."""
+    """AUC-10, AUC-12: build on the plot of the winner's colour, or in the park area."""
     seat = int(game.seat)
     game.supply[seat] -= skyscrapers
     if game.auction_place == CENTRAL_PARK:
@@ -326,6 +326,6 @@ def apply_build(game: GameRecord, log: LogRecord, skyscrapers: int) -> None:
 
 @rule
 def apply_stop(game: GameRecord, log: LogRecord) -> None:
-    """STOP-1: the winner declares a building stop."""
+    """STOP-1: declare a building stop."""
     carry_out_stop(game, log, int(game.auction_place), int(game.seat))
     close_auction(game, log)

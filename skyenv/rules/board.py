@@ -1,8 +1,8 @@
 """COM-4 to COM-9: the board as data.
 
-The streets are fixed; the order of the plots around each district's ring is not.
+The streets are fixed; the order of the plots in each district's ring is configurable.
 
-A board file is TOML with one table, ``rings``, and in it one list of plots in ring order for every
+A board file is TOML with one table, ``rings``. It has a list of plots in ring order for every
 district that differs from the printed order (COM-7, COM-9)::
 
     [rings]
@@ -64,14 +64,14 @@ class Board:
 
 
 def default_ring(side: str) -> tuple[str, ...]:
-    """The printed order of the plots: COM-7 on the front side; on the back the sixth is between
-    gray and green (COM-9).
+    """Return the printed order of the plots (COM-7); on the back the sixth is between gray and
+    green (COM-9).
     """
     return COLOURS if check_choice("side", side, SIDES) == "front" else PLOTS
 
 
 def make_board(side: str, rings: Mapping[str, Sequence[str]] | None = None) -> Board:
-    """A board from the rings of some districts; the others get the printed order.
+    """Return a board with other rings in some districts; the others have the printed order.
 
     Args:
         side: ``"front"`` or ``"back"``.
@@ -101,7 +101,7 @@ def load_board(path: str | Path, side: str) -> Board:
 
     Raises:
         OptionError: `side` is unknown.
-        BoardError: the file can't be read, is not TOML, or describes no board of that side.
+        BoardError: the file is unreadable, not TOML, or not a board of that side.
     """
     try:
         table = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
@@ -114,16 +114,16 @@ def load_board(path: str | Path, side: str) -> Board:
         raise BoardError(f"board file {path}: {error}") from error
     except OptionError:
         raise
-    except (ValueError, RecursionError) as error:  # a number or a path that can't be, too
+    except (ValueError, RecursionError) as error:  # including impossible numbers and paths
         raise BoardError(f"board file {path}: not TOML: {error}") from error
 
 
 def as_board(board: Board | str | Path | None, side: str) -> Board:
-    """The board that a ``board`` option means: None is the printed one, a text or path a board
+    """Return the board of a ``board`` option: None for the printed one, a text or path for a board
     file.
 
     Raises:
-        OptionError: the option is of no such kind, or a Board of the other side was given.
+        OptionError: the option has another type, or is a Board of the other side.
         BoardError: as for :func:`load_board`.
     """
     if board is None:

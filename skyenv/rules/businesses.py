@@ -23,14 +23,14 @@ from skyenv.rules.turn import go_on
 
 @rule
 def current_set(game: GameRecord) -> int:
-    """BUS-1: index of the left-most set that is not empty; 8 when the row is empty."""
+    """BUS-1: return the index of the left-most set that is not empty; 8 when the row is empty."""
     # A 3-set gives two placements and a 2-set one (BUS-3), so three placements use up two sets.
     return 2 * (game.placed // 3) + (1 if game.placed % 3 == 2 else 0)
 
 
 @rule
 def types_in_current_set(game: GameRecord) -> int:
-    """BUS-1: bit mask of the types that option B can take."""
+    """BUS-1: return a bit mask of the types that option B can take."""
     index = current_set(game)
     types = 0
     if game.placed < BUSINESSES_TO_PLACE:
@@ -42,7 +42,7 @@ def types_in_current_set(game: GameRecord) -> int:
 
 @rule
 def takes_business(game: GameRecord, district: int, plot: int) -> bool:
-    """BUS-2: whether a business may be placed on the plot."""
+    """BUS-2: return whether a business may be placed on the plot."""
     if game.stopped[district]:
         return False
     if plot == SIXTH:
@@ -56,7 +56,7 @@ def takes_business(game: GameRecord, district: int, plot: int) -> bool:
 
 @rule
 def some_plot_takes_business(game: GameRecord) -> bool:
-    """TURN-3: whether option B has a legal plot."""
+    """TURN-3: return whether option B has a legal plot."""
     for district in range(NUM_DISTRICTS):
         for plot in range(NUM_PLOTS):
             if takes_business(game, district, plot):
@@ -66,7 +66,7 @@ def some_plot_takes_business(game: GameRecord) -> bool:
 
 @rule
 def legal_business_plots(game: GameRecord, mask: Array) -> None:
-    """BUS-2: the plots on which the business may be placed."""
+    """BUS-2: mark the plots on which the business may be placed."""
     for district in range(NUM_DISTRICTS):
         for plot in range(NUM_PLOTS):
             mask[PLOT + NUM_PLOTS * district + plot] = takes_business(game, district, plot)
@@ -95,7 +95,7 @@ def take_from_row(game: GameRecord, log: LogRecord, business: int) -> None:
 
 @rule
 def bonus_vp(game: GameRecord, seat: int, bonus: int) -> int:
-    """BUS-4: the special points of one seat; `bonus` is 0, 1 or 2."""
+    """BUS-4: return the special points of one seat; `bonus` is 0, 1 or 2."""
     districts = 0
     for district in range(NUM_DISTRICTS):
         if stands_in(game, district, seat):
@@ -105,8 +105,8 @@ def bonus_vp(game: GameRecord, seat: int, bonus: int) -> int:
 
 @rule
 def apply_place_business(game: GameRecord, log: LogRecord, district: int, plot: int) -> None:
-    """BUS-2 to BUS-5: place the business, then the tile to the park, the special points, or the
-    end.
+    """BUS-2 to BUS-5: place the business, then move the tile to the park, award special points, or
+    end the game.
     """
     take_from_row(game, log, int(game.business))
     game.tiles[district, plot, game.business] += 1

@@ -11,7 +11,7 @@ from skyenv.rules.state import NONE, GameRecord
 
 @rule
 def deal_black(game: GameRecord, log: LogRecord, seat: int) -> None:
-    """TURN-5: the seat draws one black card, which it alone sees.
+    """TURN-5: draw one black card, which only the seat sees.
 
     Without a card nothing happens (AUC-9).
     """
@@ -25,7 +25,7 @@ def deal_black(game: GameRecord, log: LogRecord, seat: int) -> None:
 
 @rule
 def turn_up_top(game: GameRecord, log: LogRecord, colour: int) -> None:
-    """TURN-5: the next card of a coloured stack becomes visible: an unknown one, else the first
+    """TURN-5: make the next card of a coloured stack visible: an unknown one, else the first
     returned one.
     """
     rank = draw(game, log, game.face_down[colour], FORCED_CARD)
@@ -44,7 +44,7 @@ def turn_up_top(game: GameRecord, log: LogRecord, colour: int) -> None:
 
 @rule
 def take_top(game: GameRecord, log: LogRecord, seat: int, colour: int) -> None:
-    """TURN-5, INF-3: the seat takes the visible card of a stack; everybody knows of it."""
+    """TURN-5, INF-3: take the visible card of a stack, a public card."""
     rank = int(game.top[colour])
     game.hand[seat, colour, rank] += 1
     game.known[seat, colour, rank] += 1
@@ -53,7 +53,7 @@ def take_top(game: GameRecord, log: LogRecord, seat: int, colour: int) -> None:
 
 @rule
 def return_coloured(game: GameRecord, colour: int, rank: int) -> None:
-    """AUC-8: a paid coloured card goes face up under its stack."""
+    """AUC-8: put a paid coloured card face up under its stack."""
     if (
         game.num_returned[colour] < game.returned.shape[1]
     ):  # there is always room, unless an edited position has too many cards
@@ -63,7 +63,7 @@ def return_coloured(game: GameRecord, colour: int, rank: int) -> None:
 
 @rule
 def stacks_with_cards(game: GameRecord) -> int:
-    """Bit mask of the coloured stacks that have a card."""
+    """Return a bit mask of the coloured stacks that have a card."""
     stacks = 0
     for colour in range(NUM_COLOURS):
         if game.top[colour] != NONE:
@@ -73,7 +73,7 @@ def stacks_with_cards(game: GameRecord) -> int:
 
 @rule
 def cards_in_hand(game: GameRecord, seat: int) -> int:
-    """INF-1, END-4: number of cards in the seat's hand, all colours counted."""
+    """INF-1, END-4: return the number of cards in the seat's hand, all colours together."""
     number = 0
     for colour in range(NUM_COLOURS + 1):
         for rank in range(NUM_RANKS):
@@ -83,8 +83,8 @@ def cards_in_hand(game: GameRecord, seat: int) -> int:
 
 @rule
 def refresh_knowledge(game: GameRecord) -> None:
-    """INF-2: recompute `unknown` and `unlocated` after hands or stacks were edited; nothing is
-    deduced that isn't there.
+    """INF-2: recompute `unknown` and `unlocated` after hands or stacks were edited, without
+    deductions.
     """
     for colour in range(NUM_COLOURS + 1):
         for rank in range(NUM_RANKS):

@@ -1,8 +1,8 @@
-"""ChaCha, a one-way function: numbers that tell nothing of what they were made from.
+"""The ChaCha block function: random numbers that reveal nothing about their key.
 
-Its inventor is D. J. Bernstein; RFC 8439 describes it with 20 rounds. With 12 it is the standard
-generator of Rust's `rand`. The arithmetic is that of 32-bit words in numbers of 64 bits, so that
-compiled code, plain Python and CUDA agree.
+D. J. Bernstein designed it; RFC 8439 specifies it with 20 rounds. With 12 rounds it is the standard
+generator of Rust's `rand`. Words of 32 bits are stored in 64-bit integers, so that compiled code,
+plain Python and CUDA agree.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from skyenv.rules.compiling import rule
 
 @rule
 def turned(word: int, places: int) -> int:
-    """A 32-bit word turned left by so many places, 1 to 31."""
+    """Return a 32-bit word rotated left by 1 to 31 bits."""
     return ((word << places) & MASK32) | (word >> (32 - places))
 
 
@@ -33,12 +33,12 @@ def quarter_round(a: int, b: int, c: int, d: int) -> tuple[int, int, int, int]:
 
 @rule
 def chacha(key: tuple[int, ...], block: tuple[int, ...], rounds: int) -> int:
-    """RFC 8439, 2.3: the first word of a block of ChaCha, 32 bits.
+    """Return the first 32-bit word of a ChaCha block (RFC 8439, 2.3).
 
     Args:
-        key: eight 32-bit words; what must stay secret.
-        block: four 32-bit words, ChaCha's counter and nonce: which number it is.
-        rounds: even; at 8 and more no attack is known that finds out about the key.
+        key: eight 32-bit words, the secret.
+        block: four 32-bit words, ChaCha's counter and nonce.
+        rounds: an even number; with 8 or more no attack on the key is known.
     """
     a0, a1, a2, a3 = 0x61707865, 0x3320646E, 0x79622D32, 0x6B206574  # "expand 32-byte k"
     b0, b1, b2, b3, c0, c1, c2, c3 = key

@@ -1,5 +1,4 @@
-"""The only place where chance is decided: by the game's own seeded stream, or by outcomes
-forced from outside.
+"""The interface for all randomness: the game's seeded stream, or forced outcomes.
 
 The stream is xoshiro128**, in 64-bit arithmetic that never overflows, so that compiled code, plain
 Python and CUDA agree.
@@ -25,7 +24,7 @@ def multiply32(a: int, b: int) -> int:
 
 @rule
 def mix32(x: int) -> int:
-    """A bijection of 32-bit numbers that leaves no visible relation between neighbours."""
+    """Return a hash of a 32-bit number: a bijection that scatters neighbours."""
     x ^= x >> 16
     x = multiply32(x, 0x7FEB352D)
     x ^= x >> 15
@@ -35,7 +34,7 @@ def mix32(x: int) -> int:
 
 @rule
 def hash32(number: int, salt: int) -> int:
-    """32 well-mixed bits of a number from 0 to 2⁶³−1 and a 32-bit salt."""
+    """Return a 32-bit hash of a number from 0 to 2⁶³−1 and a 32-bit salt."""
     low = mix32(((number & MASK32) + salt) & MASK32)
     return mix32(((number >> 32) + mix32(low ^ salt)) & MASK32) ^ low
 
@@ -53,7 +52,7 @@ def seed_stream(game: GameRecord, seed: int) -> None:
 
 @rule
 def next32(game: GameRecord) -> int:
-    """The stream's next 32 bits."""
+    """Return the stream's next 32 bits."""
     s0 = int(game.random[0])
     s1 = int(game.random[1])
     s2 = int(game.random[2])
@@ -72,7 +71,9 @@ def next32(game: GameRecord) -> int:
 
 @rule
 def below(game: GameRecord, bound: int) -> int:
-    """A uniform number from 0 to bound − 1, for 0 < bound < 2³¹ (exact: Lemire's rejection)."""
+    """Return a uniform number from 0 to bound − 1, for 0 < bound < 2³¹ (exact, by Lemire's
+    rejection).
+    """
     product = next32(game) * bound
     if (product & MASK32) < bound:
         threshold = (MASK32 + 1 - bound) % bound
@@ -83,13 +84,13 @@ def below(game: GameRecord, bound: int) -> int:
 
 @rule
 def choose(game: GameRecord, log: LogRecord, weights: Array | tuple[int, ...], kind: int) -> int:
-    """One of the numbers 0 … len(weights) − 1, with probabilities in proportion to their weights;
-    NONE if all weights are 0.
+    """Return a random index from 0 to len(weights) − 1 in proportion to the weights; NONE if all
+    are 0.
 
     Args:
-        weights: whole numbers, an array or a tuple.
-        kind: what the log calls outcomes of this kind (FORCED_…). If it holds one, that is chosen;
-            an impossible one is noted, and the caller gives up the whole action.
+        weights: integers, an array or a tuple.
+        kind: the kind of outcome in the log (FORCED_…). A forced outcome in the log is returned; an
+            impossible one is recorded there, and the caller abandons the action.
     """
     total = 0
     for i in range(len(weights)):
@@ -117,8 +118,8 @@ def choose(game: GameRecord, log: LogRecord, weights: Array | tuple[int, ...], k
 
 @rule
 def draw(game: GameRecord, log: LogRecord, counts: Array, kind: int) -> int:
-    """Take one thing at random out of a bag with `counts` of each; which, or NONE if the bag is
-    empty. `kind`: as for :func:`choose`.
+    """Draw one item from a bag with `counts` of each; return it, or NONE if the bag is empty.
+    `kind`: as for :func:`choose`.
     """
     drawn = choose(game, log, counts, kind)
     if drawn >= 0:
@@ -128,10 +129,10 @@ def draw(game: GameRecord, log: LogRecord, counts: Array, kind: int) -> int:
 
 @rule
 def deduce_hands(game: GameRecord) -> None:
-    """AUC-9: right before a shuffle no black card is face down, so each of two players knows what
-    the other holds.
+    """AUC-9: record that each of two players knows the other's black cards before a shuffle, as
+    none is face down.
 
-    INF-1: three or four know what the others hold together; that isn't kept.
+    INF-1: three or four players know only the others' combined cards, which are not tracked.
     """
     if game.num_players == 2:
         for seat in range(2):
@@ -142,8 +143,8 @@ def deduce_hands(game: GameRecord) -> None:
 
 @rule
 def draw_black(game: GameRecord, log: LogRecord) -> int:
-    """AUC-9: the rank of the next black card, shuffling the stack first if it must be; NONE if
-    there is no card.
+    """AUC-9: return the rank of the next black card, shuffling the stack first if necessary; NONE
+    if there is no card.
     """
     face_down = 0
     face_up = 0

@@ -1,4 +1,4 @@
-"""MOVE: the commissioners' way through the city."""
+"""MOVE: moves of the commissioners."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ from skyenv.rules.turn import go_on
 
 @rule
 def next_places(game: GameRecord, commissioner: int) -> int:
-    """MOVE-1, MOVE-3, MOVE-4: bit mask of the places to which the commissioner can move."""
+    """MOVE-1, MOVE-3, MOVE-4: return a bit mask of the places to which the commissioner can
+    move.
+    """
     places = int(NEXT_PLACES[game.place[commissioner]])
-    # Streets lead from lower to higher numbers, so one pass replaces every stopped district by what
-    # lies behind it.
+    # Streets lead from lower to higher numbers, so one pass replaces every stopped district by the
+    # places behind it.
     for district in range(NUM_DISTRICTS):
         if (places >> district) & 1 != 0 and game.stopped[district]:
             places = (places & ~(1 << district)) | int(NEXT_PLACES[district])
@@ -32,7 +34,7 @@ def next_places(game: GameRecord, commissioner: int) -> int:
 
 @rule
 def legal_moves(game: GameRecord, mask: Array) -> None:
-    """MOVE-1: one step with either commissioner."""
+    """MOVE-1: mark the moves of either commissioner."""
     for commissioner in range(NUM_COMMISSIONERS):
         places = next_places(game, commissioner)
         for place in range(NUM_PLACES):
@@ -41,12 +43,10 @@ def legal_moves(game: GameRecord, mask: Array) -> None:
 
 @rule
 def apply_move(game: GameRecord, log: LogRecord, commissioner: int, place: int) -> None:
-    """MOVE-2, MOVE-4, MOVE-5: leave a marker, go there, and hold the auctions if it is City
-    Hall.
-    """
+    """MOVE-2, MOVE-4, MOVE-5: leave a marker, move, and start the auctions at City Hall."""
     left = int(game.place[commissioner])
     game.place[commissioner] = place
-    # A way has three districts at most; only an edited position may ask for a fourth marker.
+    # A path has at most three districts; only edited positions could need a fourth marker.
     if left < NUM_DISTRICTS and game.stopped[left] == 0 and game.markers[commissioner] < MARKERS:
         game.visited[commissioner, game.markers[commissioner]] = left
         game.markers[commissioner] += 1

@@ -1,11 +1,11 @@
-"""How functions are compiled, and how compiled code is kept on disk.
+"""Compilation with Numba, and the cache of compiled code.
 
-There are two kinds. A *rule* is compiled into every compiled function that calls it, and has no
-code of its own. An *entry point* is compiled by itself, once, and kept on disk; Python calls it,
-and so do other entry points, whose code is not copied into theirs. Both take whole numbers of any
-size as int64, lest they be compiled once for every type of a record's fields.
+There are two kinds of functions. A *rule* is compiled into every compiled function that calls it,
+and has no code of its own. An *entry point* is compiled once and cached on disk; Python and other
+entry points call it. Both take integers of any size as int64, so that there is one version for all
+types of a record's fields.
 
-Of Numba's inside this module uses, tested with the releases that pyproject.toml allows:
+This module uses these internals of Numba, tested with the releases that pyproject.toml allows:
 
 - `numba.core.registry.CPUDispatcher` with `compile`, `get_call_template`, `_cache` and the
   attributes `targetoptions`, `targetdescr`, `targetctx`, `typingctx`; of the target's context
@@ -45,7 +45,7 @@ from skyenv.rules.variant import VARIANT
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 COMPILED: Final = not bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
-"""False if Numba was told to leave everything to plain Python (``NUMBA_DISABLE_JIT=1``)."""
+"""Whether Numba compiles; False with ``NUMBA_DISABLE_JIT=1``."""
 OPTIONS: Final[dict[str, Any]] = {
     "nopython": True,
     "error_model": "numpy",
@@ -57,10 +57,9 @@ OPTIONS: Final[dict[str, Any]] = {
 
 
 class _RuleLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """Code that is only linked into other code: it is neither optimised nor translated to machine
-    code for itself.
+    """Code that is only linked into other code, without optimization or machine code of its own.
 
-    Numba would do both for every function, with all that it calls inside it.
+    By default Numba does both for every function with all its callees.
     """
 
     def _optimize_final_module(self) -> None:
@@ -72,16 +71,16 @@ class _RuleLibrary(JITCodeLibrary):  # type: ignore[misc]
 
 
 class _Called(CPUDispatcher):  # type: ignore[misc]
-    """A function as other compiled functions see it."""
+    """A function that compiled functions can call."""
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Return what Numba asks for a call with arguments of these types; whole numbers become
+        """Return Numba's template of a call with arguments of these types; integers become
         int64.
         """
         args = tuple(types.int64 if isinstance(one, types.Integer) else one for one in args)
         _, python_signature, args, kws = super().get_call_template(args, kws)
         _needed[-1].update(_needs[self, tuple(args)])
-        # This signature alone, lest Numba look for others that might do as well.
+        # Only this signature, so that Numba doesn't search for other matches.
         template = make_concrete_template(
             self.__name__, self.__name__, [self.overloads[tuple(args)].signature]
         )
@@ -92,7 +91,7 @@ class Rule(_Called):
     """A function that is compiled into others."""
 
     def compile(self, sig: Any) -> Any:
-        """Compile for a signature; the result stands for the function where Numba looks for it."""
+        """Compile for a signature; return the object that represents the function in Numba."""
         with global_compiler_lock, _noting_needs() as needs:
             if sig not in self.overloads:
                 flags = compiler.Flags()
@@ -111,20 +110,20 @@ class Rule(_Called):
 
 
 class EntryPoint(_Called):
-    """A function that is compiled by itself and kept on disk.
+    """A function that is compiled separately and cached on disk.
 
     Attributes:
-        about: what is compiled, for the line of progress.
+        about: description for the progress line.
     """
 
     about = ""
 
     def compile(self, sig: Any) -> Any:
-        """Compile for a signature, or load what is on disk.
+        """Compile for a signature, or load the code from the cache.
 
-        One process compiles at a time; the others then find its code. A function whose code is
-        there waits for no process. Code that calls this function finds it by its symbol, instead of
-        a copy inside, if it has a name by which it is found when that code is loaded.
+        One process compiles at a time; the others then load its code. Cached functions load without
+        waiting. Callers link to this function by its symbol instead of a copy, if it is an
+        attribute of its module.
         """
         if sig in self.overloads:
             return self.overloads[sig].entry_point
@@ -139,15 +138,15 @@ class EntryPoint(_Called):
             return pointer
 
 
-# Entry points with their signatures that code calls without containing them; these change under
-# Numba's compiler lock alone.
+# Entry points with their signatures that code calls by symbol; they change only under
+# Numba's compiler lock.
 _needs: Final[dict[tuple[_Called, Any], set[tuple[EntryPoint, Any]]]] = {}  # of compiled functions
 _needed: Final[list[set[tuple[EntryPoint, Any]]]] = [set()]  # so far, of what is being compiled
 
 
 @contextlib.contextmanager
 def _noting_needs() -> Iterator[set[tuple[EntryPoint, Any]]]:
-    """Note what the function that is compiled in the block needs."""
+    """Collect the entry points that the function compiled in the block needs."""
     _needed.append(set())
     try:
         yield _needed[-1]
@@ -156,7 +155,7 @@ def _noting_needs() -> Iterator[set[tuple[EntryPoint, Any]]]:
 
 
 def _symbols(needs: Iterable[tuple[EntryPoint, Any]]) -> list[tuple[Any, ...]]:
-    """Tell of entry points by which names, signatures and symbols they are found."""
+    """Return names, signatures and symbols of entry points."""
     return [
         (one.__module__, one.__name__, sig, str(one.overloads[sig].fndesc.mangled_name))
         for one, sig in needs
@@ -164,8 +163,8 @@ def _symbols(needs: Iterable[tuple[EntryPoint, Any]]) -> list[tuple[Any, ...]]:
 
 
 def _needs_of(symbols: Iterable[tuple[Any, ...]]) -> set[tuple[EntryPoint, Any]] | None:
-    """The entry points that were told of, loaded or compiled; None if one isn't what it was: code
-    that calls what isn't there would end the process.
+    """Load or compile entry points by names and symbols; return None if one has changed, as calling
+    a missing symbol would crash the process.
     """
     needs = set()
     for module, name, sig, symbol in symbols:
@@ -180,11 +179,10 @@ def _needs_of(symbols: Iterable[tuple[Any, ...]]) -> set[tuple[EntryPoint, Any]]
 
 
 def rule(function: Function, *, inline: bool = True) -> Function:
-    """Mark a function of the rules, or of an agent: Numba compiles it into every place from which
-    it is called.
+    """Mark a function of the rules or of an agent that is compiled into its callers.
 
-    Such functions keep to what Numba also compiles as CUDA device code: no allocation, no
-    exceptions, no Python objects.
+    Such functions must also compile as CUDA device code: no allocation, no exceptions, no Python
+    objects.
     """
     if not COMPILED:
         return function
@@ -194,24 +192,23 @@ def rule(function: Function, *, inline: bool = True) -> Function:
 
 
 def called_rule(function: Function) -> Function:
-    """As :func:`rule`, but the compiler decides where it copies the function and where it calls it.
+    """Mark a rule that the compiler may call instead of inlining.
 
-    For long ones that are called from many places, and for players, which are no faster with
-    copies.
+    Use it for long functions with many callers, and for agents, which are no faster when inlined.
     """
     return rule(function, inline=False)
 
 
 def entry_point(about: str) -> Callable[[Function], Function]:
-    """Mark a function that is compiled once, by itself, and kept on disk; Python and other compiled
-    functions call it.
+    """Mark a function that is compiled once and cached on disk, for calls from Python and compiled
+    code.
 
-    Code on disk is used until a source file changes: of the rules and the engine, or of the package
-    that declares the function. Compilation prints lines of progress on stderr, unless the
-    environment variable SKYENV_QUIET is set.
+    The cache is valid until a source file of the rules, the engine or the function's package
+    changes. Compilation prints progress on stderr, unless the environment variable SKYENV_QUIET is
+    set.
 
     Args:
-        about: what is compiled: "skyenv: compiling 3 of 7: …".
+        about: description for the progress line "skyenv: compiling 3 of 7: …".
     """
 
     def mark(function: Function) -> Function:
@@ -235,7 +232,7 @@ def _print_line(text: str) -> None:
         print(f"skyenv: {text}", file=sys.stderr, flush=True)
 
 
-# All of these change under Numba's compiler lock alone.
+# All of these change only under Numba's compiler lock.
 _listeners: Final[list[Listener]] = [
     lambda about, number, total: _print_line(f"compiling {number} of {total}: {about}")
 ]
@@ -261,7 +258,7 @@ def _announce(one: EntryPoint) -> None:
 
 
 def _called_by(one: EntryPoint) -> list[_Called]:
-    """A function and all that it calls by their names, directly or through others."""
+    """Return a function and all its direct and indirect callees."""
     seen: list[_Called] = [one]
     for function in seen:  # grows
         names = function.py_func.__globals__
@@ -272,7 +269,7 @@ def _called_by(one: EntryPoint) -> list[_Called]:
 
 @cache
 def _complain() -> None:
-    """Print one line, once in a process, about a cache that fails."""
+    """Print one line per process about an unusable cache."""
     reason = str(sys.exception()) or type(sys.exception()).__name__
     _print_line(f"the cache of compiled code fails ({reason}); compiling in memory")
 
@@ -281,15 +278,15 @@ def _complain() -> None:
 
 
 class _Cache:
-    """Compiled code of an entry point on disk, a file for each signature: a digest of what it is
-    made of, then what Numba compiled.
+    """An entry point's cache on disk: a file per signature, with a digest of the sources and the
+    compiled code.
 
-    Numba's own cache looks at the function's file alone, needs a place to write in, and raises what
-    damaged files raise. Here a failure costs a compilation in memory, and a line.
+    Numba's own cache checks only the function's file, needs a writable folder, and fails on damaged
+    files. Here a failure costs one line on stderr and a compilation in memory.
 
     Args:
         owner: the entry point.
-        lock: takes the lock of the process that compiles.
+        lock: an exit stack for the lock of the compiling process.
     """
 
     def __init__(self, owner: EntryPoint, lock: contextlib.ExitStack) -> None:
@@ -297,13 +294,13 @@ class _Cache:
         self._function: Any = owner.py_func
 
     def _files(self, sig: Any) -> list[Path]:
-        """Where code for a signature may lie, the first choice first; nowhere for a function that
-        is in no file, or is made anew with other variables of the function around it.
+        """Return the possible files for a signature, preferred first; none for functions without a
+        file and for closures.
         """
         source = Path(self._function.__code__.co_filename)
         if not source.is_file() or self._function.__closure__:
             return []
-        # The line tells apart functions of one name: lambdas, or those of two branches.
+        # The line number distinguishes functions of one name, such as lambdas.
         name = self._function.__qualname__, self._function.__code__.co_firstlineno
         magic = self._owner.targetctx.codegen().magic_tuple()
         key = repr((sig, name, magic, sys.version, VARIANT))
@@ -311,7 +308,7 @@ class _Cache:
         return [folder / f"{source.stem}.{digest}.nbc" for folder in _folders(source.parent)]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the result of compilation for a signature, or None if it must be compiled."""
+        """Return the cached compilation of a signature; None if there is none."""
         found = self._load(sig, target_context)
         if found is None:
             with contextlib.suppress(OSError, NotImplementedError):
@@ -333,12 +330,12 @@ class _Cache:
                     if needs is not None:
                         _needed[-1].update(needs)
                         return compiler.CompileResult._rebuild(target_context, *kept)  # noqa: SLF001
-            except Exception:  # whatever a damaged file raises
+            except Exception:  # any error of a damaged file
                 _complain()
         return None
 
     def save_overload(self, sig: Any, result: Any) -> None:
-        """Write the result of compilation, in the first folder that takes it."""
+        """Write the compilation to the first writable folder."""
         if result.library.has_dynamic_globals:
             return
         kept = _symbols(_needed[-1]), result._reduce()  # noqa: SLF001
@@ -356,8 +353,8 @@ class _Cache:
 
 @cache
 def _folders(home: Path) -> list[Path]:
-    """The folders in which code of the sources in a folder may lie: NUMBA_CACHE_DIR's, or beside
-    them and, where nobody may write there, in the user's cache.
+    """Return the cache folders for sources in a folder: NUMBA_CACHE_DIR, or beside the sources and,
+    if not writable, in the user's cache.
     """
     name = f"{home.name}_{hashlib.sha256(str(home.resolve()).encode()).hexdigest()[:16]}"
     if numba.config.CACHE_DIR:  # type: ignore[attr-defined]
@@ -368,7 +365,7 @@ def _folders(home: Path) -> list[Path]:
 
 @cache
 def _process_lock() -> contextlib.AbstractContextManager[Any]:
-    """The lock of the process that compiles: a file in the first folder that takes it."""
+    """Return the lock of the compiling process: a file in the first writable folder."""
     for folder in _folders(Path(__file__).parent):
         with contextlib.suppress(OSError, NotImplementedError):
             folder.mkdir(parents=True, exist_ok=True)
@@ -382,8 +379,8 @@ def _process_lock() -> contextlib.AbstractContextManager[Any]:
 
 @cache
 def _digest_of_sources(one: EntryPoint) -> bytes:
-    """What decides on the code that comes out: the sources that may be compiled in, and the
-    versions of what compiles.
+    """Return a digest of everything that affects the code: the sources and the versions of Numba,
+    NumPy and Python.
     """
     skyenv = Path(__file__).parents[1]
     places = {
@@ -402,8 +399,8 @@ def _digest_of_sources(one: EntryPoint) -> bytes:
 
 @cache
 def _sources(package: str | None, folder: str) -> list[Path]:
-    """The sources of the outermost package around a function, in skyenv of its room; of a program
-    those beside it.
+    """Return the sources of a function's outermost package (in skyenv, its subpackage); of a
+    script, those beside it.
     """
     names = (package or "").split(".")
     outermost = ".".join(names[: 1 + (names[0] == "skyenv")])

@@ -1,7 +1,7 @@
-"""COM: what lies in the box.
+"""COM: the components of the game.
 
-Counts, values and score tables, and the orders that all indices follow. A variant may change what
-is marked as changeable (:mod:`skyenv.rules.variant`).
+Counts, values, score tables, and the order of all indices. A variant may change the constants
+marked as changeable (:mod:`skyenv.rules.variant`).
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ LOWEST_CARD: Final = 4  # A card is stored as its *rank*: value − LOWEST_CARD,
 NUM_RANKS: Final = len(CARD_VALUES)
 
 COLOURED_CARDS: Final = changeable("coloured_cards", (5, 4, 3), 1, 10)
-"""COM-1: how many 4s, 5s and 6s each colour has."""
+"""COM-1: number of 4s, 5s and 6s of each colour."""
 BLACK_CARDS: Final = changeable("black_cards", (20, 16, 14), 1, 20)
-"""COM-1: how many black 4s, 5s and 6s there are."""
+"""COM-1: number of black 4s, 5s and 6s."""
 CARD_COUNTS: Final = np.array([COLOURED_CARDS] * NUM_COLOURS + [BLACK_CARDS], dtype=np.int8)
-"""COM-1: the whole pack, int8[card colour, rank]."""
+"""COM-1: the full pack, int8[card colour, rank]."""
 HIGHEST_TOTAL: Final = int((CARD_COUNTS[[0, BLACK]] * np.array(CARD_VALUES)).sum())
-"""The highest conceivable bid: every card of one colour and every black one."""
+"""Upper bound of bids: every card of one colour and every black one."""
 BUILD_LIMIT: Final = np.array(changeable("build_limit", (3, 2, 1), 0, 3), dtype=np.int8)
-"""COM-10: skyscrapers that the highest card of a bid allows, by rank."""
+"""COM-10: number of skyscrapers that a bid's highest card allows, by rank."""
 
 STARTING_SKYSCRAPERS: Final = 2
 STARTING_SUPPLY: Final = changeable("starting_supply", 3, 0, 15)
@@ -46,12 +46,12 @@ BUSINESSES: Final = ("boutique", "jeweller", "gallery", "perfumery")
 NUM_BUSINESSES: Final = len(BUSINESSES)
 TILES_PER_BUSINESS: Final = changeable("tiles_per_business", 9, 7, 9)
 SET_SIZES: Final = (3, 2, 3, 2, 3, 2, 3, 2)
-"""SET-3: spaces of the supply row's sets, from left to right."""
+"""SET-3: sizes of the supply row's sets, from left to right."""
 ROW_SIZE: Final = sum(SET_SIZES)
 SET_START: Final = np.array([sum(SET_SIZES[:i]) for i in range(len(SET_SIZES) + 1)], dtype=np.int8)
 """First space of every set, and the end of the row."""
 BUSINESSES_TO_PLACE: Final = sum(SET_SIZES) - len(SET_SIZES)
-"""BUS-5: option B can be taken this many times; the 12th ends the game."""
+"""BUS-5: number of times that option B can be taken; the last one ends the game."""
 
 DISTRICTS: Final = ("W34", "E34", "W42", "TSQ", "E42", "W52", "E52")
 NUM_DISTRICTS: Final = len(DISTRICTS)
@@ -99,7 +99,7 @@ BONUS_VP: Final = np.array(changeable("bonus_vp", (4, 6, 8), 0, 20), dtype=np.in
 BONUS_DISTRICTS: Final = np.array(changeable("bonus_districts", (3, 4, 5), 0, 7), dtype=np.int8)
 MAX_STOPS: Final = changeable("max_stops", 2, 1, 2)  # STOP-6: the second stop ends the game
 TILES_TURNED_UP: Final = changeable("tiles_turned_up", 3, 0, 3)
-"""END-3: tiles of the park area that count at the end."""
+"""END-3: number of tiles of the park area that count at the end."""
 
 check(
     {

@@ -1,7 +1,7 @@
-"""The log beside a game: it receives events, and hands out the outcomes that chance is forced to.
+"""The event log of a game: events out, forced chance outcomes in.
 
-A log that is off (a zeroed record) costs a game one comparison for each event, so the batch engine
-shares one such log.
+A disabled log (a zeroed record) costs one comparison per event, so the batch engine shares one such
+log.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ NOBODY: Final = -2  # EVENT_WON: nobody bid
 def report(
     log: LogRecord, kind: int, a: int, b: int, c: int, d: int, e: int, f: int, g: int
 ) -> None:
-    """Write one event, if the log records."""
+    """Write one event if the log is enabled."""
     if log.recording == 0:
         return
     row = log.num_events

@@ -1,4 +1,4 @@
-"""What may be done now, and doing it: the table of decisions."""
+"""Legal actions and their effects, by phase."""
 
 from __future__ import annotations
 
@@ -67,12 +67,12 @@ from skyenv.rules.turn import apply_take, begin_move, go_on, legal_cards
 PHASE_FIRST_ACTION: Final = np.array(
     [PLOT, OPTION_A, PLOT, TAKE, MOVE, PASS, BUILD, 0], dtype=np.int64
 )
-"""Each phase's actions are one block; this is its first number, by phase."""
+"""First action number of each phase's block."""
 
 
 @rule
 def legal_options(game: GameRecord, mask: Array) -> None:
-    """TURN-2, TURN-3: the options that the seat on turn may choose."""
+    """TURN-2, TURN-3: mark the options that the seat on turn may choose."""
     mask[OPTION_A] = game.general[game.seat] >= SKYSCRAPERS_PER_OPTION
     mask[OPTION_C] = 1
     types = types_in_current_set(game)
@@ -87,8 +87,8 @@ def legal_options(game: GameRecord, mask: Array) -> None:
 
 @rule
 def refresh_mask(game: GameRecord, mask: Array) -> int:
-    """Set mask[action] to 1 for every legal action and to 0 for the others; the number of legal
-    actions (0: the game is over).
+    """Write the action mask, 1 for every legal action; return the number of legal actions (0: the
+    game is over).
     """
     for action in range(NUM_ACTIONS):
         mask[action] = 0
@@ -115,7 +115,7 @@ def refresh_mask(game: GameRecord, mask: Array) -> int:
 
 @rule
 def apply_option(game: GameRecord, log: LogRecord, action: int) -> None:
-    """TURN-1: the first action of option A, C or D; of B the choice of the business."""
+    """TURN-1: carry out the first action of option A, C or D; of B the choice of the business."""
     game.step = 1
     if action == OPTION_A:
         game.option = 0
@@ -139,7 +139,7 @@ def apply_option(game: GameRecord, log: LogRecord, action: int) -> None:
 
 @entry_point("the rules")
 def apply(game: GameRecord, log: LogRecord, action: int) -> None:
-    """Carry out a legal action, and all that follows from it up to the next decision."""
+    """Carry out a legal action, and everything that follows up to the next decision."""
     game.decisions += 1
     if action < PLOT:
         apply_option(game, log, action)

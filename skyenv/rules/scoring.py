@@ -1,4 +1,4 @@
-"""SCO, END: what plots are worth, scoring a district, and the end of the game."""
+"""SCO, END: values of plots, scoring of districts, and the end of the game."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from skyenv.rules.state import END_TASK, END_TRUNCATED, NONE, PHASE_OVER, GameRe
 
 @rule
 def types_on_plot(game: GameRecord, district: int, plot: int) -> int:
-    """Bit mask of the business types on a plot."""
+    """Return a bit mask of the business types on a plot."""
     types = 0
     for business in range(NUM_BUSINESSES):
         if game.tiles[district, plot, business] > 0:
@@ -40,7 +40,7 @@ def types_on_plot(game: GameRecord, district: int, plot: int) -> int:
 
 @rule
 def tiles_on_plot(game: GameRecord, district: int, plot: int) -> int:
-    """Number of businesses on a plot, 0 to 2."""
+    """Return the number of businesses on a plot, 0 to 2."""
     number = 0
     for business in range(NUM_BUSINESSES):
         number += int(game.tiles[district, plot, business])
@@ -49,13 +49,13 @@ def tiles_on_plot(game: GameRecord, district: int, plot: int) -> int:
 
 @rule
 def plot_is_empty(game: GameRecord, district: int, plot: int) -> bool:
-    """Whether a coloured plot holds neither skyscrapers nor businesses."""
+    """Return whether a coloured plot holds neither skyscrapers nor businesses."""
     return game.owner[district, plot] == NONE and tiles_on_plot(game, district, plot) == 0
 
 
 @rule
 def count_types(types: int) -> int:
-    """Number of types in a bit mask of business types."""
+    """Return the number of types in a bit mask of business types."""
     number = 0
     for business in range(NUM_BUSINESSES):
         number += (types >> business) & 1
@@ -64,7 +64,7 @@ def count_types(types: int) -> int:
 
 @rule
 def refresh_district(game: GameRecord, district: int) -> None:
-    """SCO-2: recompute the value of the district's plots after its businesses have changed; all 0
+    """SCO-2: recompute the values of the district's plots after a change of its businesses; all 0
     once it is stopped.
     """
     size = NUM_PLOTS if game.ring[district, NUM_PLOTS - 1] != NONE else NUM_COLOURS
@@ -80,7 +80,7 @@ def refresh_district(game: GameRecord, district: int) -> None:
 
 @rule
 def district_vp(game: GameRecord, district: int, seat: int) -> int:
-    """SCO-2: VP that a seat gets if the district is scored now."""
+    """SCO-2: return the VP of a seat if the district is scored now."""
     vp = 0
     for plot in range(NUM_COLOURS):
         if game.owner[district, plot] == seat:
@@ -90,7 +90,7 @@ def district_vp(game: GameRecord, district: int, seat: int) -> int:
 
 @rule
 def vp_if_scored(game: GameRecord, seat: int) -> int:
-    """VP that a seat would have if every district were scored now (SCO-2)."""
+    """Return the VP of a seat if every district were scored now (SCO-2)."""
     vp = int(game.score[seat])
     for district in range(NUM_DISTRICTS):
         vp += district_vp(game, district, seat)
@@ -99,7 +99,7 @@ def vp_if_scored(game: GameRecord, seat: int) -> int:
 
 @rule
 def stands_in(game: GameRecord, district: int, seat: int) -> bool:
-    """Whether a seat (or Alea) has a skyscraper in the district."""
+    """Return whether a seat (or Alea) has a skyscraper in the district."""
     for plot in range(NUM_COLOURS):
         if game.owner[district, plot] == seat:
             return True
@@ -120,7 +120,7 @@ def award(
 
 @called_rule
 def award_district(game: GameRecord, log: LogRecord, why: int, district: int) -> None:
-    """SCO-2: every seat gets its VP for the district."""
+    """SCO-2: award every seat its VP for the district."""
     award(
         game,
         log,
@@ -135,8 +135,8 @@ def award_district(game: GameRecord, log: LogRecord, why: int, district: int) ->
 
 @rule
 def score_district(game: GameRecord, log: LogRecord, district: int) -> None:
-    """SCO-1 to SCO-3: option D's first two actions, and the card for everyone who has nothing
-    there.
+    """SCO-1 to SCO-3: carry out option D's first two actions, with a card for every seat without a
+    skyscraper there.
     """
     seat = int(game.turn_seat)
     award_district(game, log, WHY_DISTRICT, district)
@@ -151,8 +151,8 @@ def score_district(game: GameRecord, log: LogRecord, district: int) -> None:
 
 @rule
 def score_park(game: GameRecord, log: LogRecord) -> None:
-    """END-3: turn up three tiles of the park area; every skyscraper there earns by the types among
-    them.
+    """END-3: turn up three tiles of the park area and award every skyscraper there by their
+    types.
     """
     types = 0
     number = 0
@@ -192,8 +192,8 @@ def score_park(game: GameRecord, log: LogRecord) -> None:
 
 @called_rule
 def finish(game: GameRecord, log: LogRecord, reason: int) -> None:
-    """END-1 to END-3, END-5: the game is over; unless it was truncated or was a task, everything is
-    scored once more.
+    """END-1 to END-3, END-5: end the game; unless it was truncated or a task, score everything once
+    more.
     """
     if reason not in (END_TRUNCATED, END_TASK):
         for district in range(NUM_DISTRICTS):
@@ -208,7 +208,7 @@ def finish(game: GameRecord, log: LogRecord, reason: int) -> None:
 
 @rule
 def winners(game: GameRecord) -> int:
-    """END-4: bit mask of the seats that have the most VP and, among those, the most cards in
+    """END-4: return a bit mask of the seats with the most VP and, among those, the most cards in
     hand.
     """
     best_score = game.score[0]

@@ -38,8 +38,7 @@ from skyenv.rules.turn import begin_turn
 
 
 def blank_game(num_players: int, board: Board, max_turns: int) -> npt.NDArray[np.void]:
-    """A one-element array with a game before SET-1: everything that chance doesn't decide is in
-    place.
+    """Return a one-element array with a game before SET-1, complete except for chance outcomes.
 
     Args:
         num_players: 2 to 4 (checked by the caller).
@@ -69,8 +68,8 @@ def blank_game(num_players: int, board: Board, max_turns: int) -> npt.NDArray[np
 
 @cache
 def arrangements(district: int, unused: int) -> int:
-    """SET-1: ways to colour this district and those after it so that each colour is used once or
-    twice, if so many colours are `unused`.
+    """SET-1: return the number of colourings of this district and the later ones that use each
+    colour once or twice.
     """
     if district == NUM_DISTRICTS:
         return int(unused == 0)
@@ -89,17 +88,17 @@ COLOUR_WEIGHTS: Final = np.array(
     ],
     dtype=np.int64,
 )
-"""SET-1: [district, colours unused, uses of this colour so far] → arrangements that go on with this
+"""SET-1: [district, colours unused, uses of this colour so far] → number of arrangements with this
 colour here.
 """
 
 
 @rule
 def draw_plot_colour(game: GameRecord, log: LogRecord, district: int, used: Array) -> int:
-    """SET-1: the colour of the plot for this district's business, all arrangements being equally
+    """SET-1: draw the colour of the plot for this district's business; all arrangements are equally
     likely.
 
-    `used[colour]` counts the districts so far; it is brought up to date.
+    `used[colour]` counts the districts so far and is updated.
     """
     unused = 0
     for colour in range(NUM_COLOURS):
@@ -118,8 +117,8 @@ def draw_plot_colour(game: GameRecord, log: LogRecord, district: int, used: Arra
 
 @rule
 def lay_out_businesses(game: GameRecord, log: LogRecord) -> None:
-    """SET-1 to SET-3: a business in every district, and the supply row."""
-    # Two fields that are still empty serve as bags: tiles not yet laid out, and uses of every
+    """SET-1 to SET-3: place a business in every district, and fill the supply row."""
+    # Two fields that are still empty serve as bags: remaining tiles, and uses of every
     # colour.
     bag = game.park_tiles
     used = game.num_returned
@@ -141,8 +140,8 @@ def lay_out_businesses(game: GameRecord, log: LogRecord) -> None:
 
 @rule
 def deal_cards(game: GameRecord, log: LogRecord) -> None:
-    """SET-4, SET-5: one card of each colour and four black ones for every seat; then the visible
-    tops.
+    """SET-4, SET-5: deal one card of each colour and four black ones to every seat; then turn up
+    the tops.
     """
     for seat in range(game.num_players):
         for colour in range(NUM_COLOURS):
@@ -158,8 +157,8 @@ def deal_cards(game: GameRecord, log: LogRecord) -> None:
 
 @rule
 def deal_hidden_cards(game: GameRecord, log: LogRecord) -> None:
-    """INF-2: every hand of a task's beginning gets its unknown cards, from those that nobody can
-    locate, all of which lie face down there.
+    """INF-2: deal the unknown cards of every hand in a task's beginning, from the face-down
+    cards.
     """
     for seat in range(game.num_players):
         for colour in range(NUM_COLOURS + 1):
@@ -169,8 +168,8 @@ def deal_hidden_cards(game: GameRecord, log: LogRecord) -> None:
 
 @entry_point("setup")
 def begin(game: GameRecord, log: LogRecord, seed: int) -> None:
-    """SET-1 to SET-6 on a blank record, or the hidden cards of a task's beginning; chance comes
-    from `seed` (NONE: from the log alone, as far as it goes).
+    """Carry out SET-1 to SET-6 on a blank record, or deal the hidden cards of a task's beginning.
+    Chance comes from `seed` (NONE: from the log alone).
     """
     seed_stream(game, seed if seed >= 0 else 0)
     game.seed = seed
@@ -183,7 +182,7 @@ def begin(game: GameRecord, log: LogRecord, seed: int) -> None:
 
 @rule
 def starting_seat(players: int, placed: int) -> int:
-    """SET-7: who places the next starting skyscraper when `placed` have been placed."""
+    """SET-7: return the seat that places the next starting skyscraper after `placed` of them."""
     if placed < players:
         return (players - placed) % players
     return (placed - players + 1) % players
@@ -191,7 +190,9 @@ def starting_seat(players: int, placed: int) -> int:
 
 @rule
 def legal_starts(game: GameRecord, mask: Array) -> None:
-    """SET-8: empty plots, for the second skyscraper in another district than the first."""
+    """SET-8: mark the empty plots; for the second skyscraper, in another district than the
+    first.
+    """
     for district in range(NUM_DISTRICTS):
         if not stands_in(game, district, game.seat):
             for plot in range(NUM_COLOURS):

@@ -1,4 +1,4 @@
-"""A game is one record: every field of a position, with its shape and meaning.
+"""The game state: one record with every field of a position, its shape and meaning.
 
 Conventions: *rank* is a card's value − 4; card colours are 0–4 and black 5; a *seat* is 0 … N−1; −1
 is "none". Fields that a game of fewer players doesn't use stay at their initial values. Copying the
@@ -43,7 +43,7 @@ ALEA_OUT: Final = 2  # she was too low or was overbid; or there is no Alea
 
 I8, I16, I32, I64, U32 = np.int8, np.int16, np.int32, np.int64, np.uint32
 FIELDS: Final[tuple[tuple[str, type, tuple[int, ...], int, int], ...]] = (
-    # -- the game's own stream of chance, and what it was made with
+    # -- the game's own stream of chance and its seed
     ("seed", I64, (), NONE, 2**63 - 1),  # 0 … 2^63−1; NONE if its chance came from elsewhere
     ("random", U32, (4,), 0, 2**32 - 1),  # state of the generator (chance.py)
     ("decisions", I32, (), 0, 2**30),  # actions taken so far
@@ -95,8 +95,8 @@ FIELDS: Final[tuple[tuple[str, type, tuple[int, ...], int, int], ...]] = (
     ("general", I8, (4,), 0, 12),  # skyscrapers in the general supply
     ("alea_supply", I8, (), NONE, 18),  # ALEA-1: skyscrapers that Alea has left; NONE: she is away
     ("hand", I8, (4, 6, 3), 0, 20),  # [seat, card colour, rank] → cards in hand, without bids
-    ("known", I8, (4, 6, 3), 0, 20),  # INF-3: those of them that everybody knows of
-    ("unknown", I8, (4, 6), 0, 127),  # [seat, card colour] → those that only the seat itself knows
+    ("known", I8, (4, 6, 3), 0, 20),  # INF-3: those of them that are public
+    ("unknown", I8, (4, 6), 0, 127),  # [seat, card colour] → those that only the seat knows
     # -- the stacks
     ("top", I8, (5,), NONE, 2),  # rank of the visible card of each coloured stack, or NONE
     ("face_down", I8, (6, 3), 0, 20),  # [card colour, rank] → cards face down in the stack
@@ -120,26 +120,22 @@ FIELDS: Final[tuple[tuple[str, type, tuple[int, ...], int, int], ...]] = (
 )
 """Every field of a game: name, type, shape, lowest and highest value.
 
-The bounds are what :mod:`skyenv.engine.validation` checks, of all numbers of a field. What a game
-counts up ends far below what its field can hold, so that nothing overflows in whatever is played
-from there.
+:mod:`skyenv.engine.validation` checks the bounds. Bounds of counters are far below the limits of
+their types, so that playing on can't overflow them.
 """
 GAME_DTYPE: Final = np.dtype([(name, kind, shape) for name, kind, shape, *_ in FIELDS], align=True)
-"""One game. See the module's text for the conventions."""
+"""A game; the module's docstring has the conventions."""
 
 
 Array = npt.NDArray[Any]
-"""An array that compiled code takes or writes; what is in it stands in the text of the function or
-the module.
-"""
+"""An array for compiled code; the function's or module's docstring describes its contents."""
 
 
 class Record:
     """A record of a structured array, its fields as attributes: Numba's record in compiled code,
     np.record in plain Python.
 
-    Subclasses name the layout, for the reader and the type checker; nothing is ever an instance of
-    them.
+    Subclasses name the layout for readers and type checkers; they have no instances.
     """
 
     if TYPE_CHECKING:
@@ -153,12 +149,12 @@ class GameRecord(Record):
 
 
 class _PlainRecord(np.void):  # type: ignore[misc]
-    """A record as plain Python reads it: a property for every field, which is found ten times as
-    fast as an np.record's.
+    """A record for plain Python, with a property per field, ten times as fast as np.record's
+    lookup.
     """
 
     def __getattr__(self, field: str) -> Any:
-        """A field that is read for the first time; from now on its property is there."""
+        """Return a field read for the first time, and add its property."""
         if field not in (self.dtype.names or ()):
             raise AttributeError(field)
         setattr(
@@ -173,31 +169,29 @@ class _PlainRecord(np.void):  # type: ignore[misc]
 
 
 def _inner(field: str) -> Callable[[_PlainRecord], Any]:
-    """What reads a field that is a record itself."""
+    """Return the reader of a nested record."""
     return lambda record: record[field].view((_PlainRecord, record[field].dtype))
 
 
 def _layout(dtype: np.dtype[np.void]) -> np.dtype[Any]:
-    """A layout as the code that records are handed to wants it: without compilation it needs the
-    fields as attributes.
-    """
+    """Return the layout that records need: without compilation, with fields as attributes."""
     return dtype if COMPILED else np.dtype((_PlainRecord, dtype))
 
 
 def new_records(number: int, dtype: np.dtype[np.void]) -> npt.NDArray[np.void]:
-    """Zeroed records to hand to compiled functions, shape (number,).
+    """Return zeroed records for compiled functions, shape (number,).
 
-    A plain structured array is handed over in a tenth of the time of a record array. Without
-    compilation the same code needs records that have their fields as attributes.
+    Compiled calls take a plain structured array in a tenth of the time of a record array. Without
+    compilation the same code needs records with fields as attributes.
     """
     return np.zeros(number, _layout(dtype))
 
 
 def as_records(array: npt.NDArray[np.void], dtype: np.dtype[np.void]) -> npt.NDArray[np.void]:
-    """Records as they are to be handed to compiled functions; see :func:`new_records`."""
+    """Return records in the form for compiled functions; see :func:`new_records`."""
     return np.asarray(array, dtype).view(np.ndarray).view(_layout(dtype))
 
 
 def new_games(number: int) -> npt.NDArray[np.void]:
-    """`number` zeroed games; see :func:`new_records`."""
+    """Return `number` zeroed games; see :func:`new_records`."""
     return new_records(number, GAME_DTYPE)

@@ -1,4 +1,4 @@
-"""STOP: carrying out a building stop."""
+"""STOP: building stops."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from skyenv.rules.state import END_STOPS, NONE, GameRecord
 
 @rule
 def remove_marker(game: GameRecord, commissioner: int, district: int) -> None:
-    """AUC-1, STOP-5: a commissioner's marker in the district, if there is one, returns to City
-    Hall.
+    """AUC-1, STOP-5: return a commissioner's marker in the district, if there is one, to
+    City Hall.
     """
     passed = False
     for i in range(MARKERS):
@@ -35,7 +35,7 @@ def remove_marker(game: GameRecord, commissioner: int, district: int) -> None:
 
 @rule
 def stop_vp(game: GameRecord, district: int, seat: int, declarer: int) -> int:
-    """STOP-2, STOP-3, ALEA-7: VP of one seat for a building stop."""
+    """STOP-2, STOP-3, ALEA-7: return the VP of one seat for a building stop."""
     if seat != declarer:
         return district_vp(game, district, seat) // 2
     skyscrapers = 0
@@ -46,7 +46,7 @@ def stop_vp(game: GameRecord, district: int, seat: int, declarer: int) -> int:
 
 @rule
 def clear_district(game: GameRecord, district: int) -> None:
-    """STOP-4, STOP-5: everything in the district leaves the game."""
+    """STOP-4, STOP-5: remove everything in the district from the game."""
     for plot in range(NUM_COLOURS):
         game.owner[district, plot] = NONE
         game.floors[district, plot] = 0
@@ -61,7 +61,9 @@ def clear_district(game: GameRecord, district: int) -> None:
 
 @rule
 def carry_out_stop(game: GameRecord, log: LogRecord, district: int, declarer: int) -> None:
-    """STOP-2 to STOP-6: a building stop by a seat or by Alea; the second one ends the game."""
+    """STOP-2 to STOP-6: carry out a building stop by a seat or by Alea; the second one ends the
+    game.
+    """
     report(log, EVENT_STOP, district, declarer, 0, 0, 0, 0, 0)
     award(
         game,

@@ -1,6 +1,6 @@
-"""TURN: the course of a turn.
+"""TURN: the sequence of a turn.
 
-What the single actions do stands in the chapters that they belong to.
+The modules of the other chapters implement the single actions.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from skyenv.rules.state import (
 
 @rule
 def begin_turn(game: GameRecord, seat: int) -> None:
-    """TURN-1: the seat chooses an option next."""
+    """TURN-1: begin a turn with the choice of an option."""
     game.turn_seat = seat
     game.seat = seat
     game.step = 1
@@ -34,15 +34,15 @@ def begin_turn(game: GameRecord, seat: int) -> None:
 
 @rule
 def begin_move(game: GameRecord) -> None:
-    """The seat on turn moves a commissioner next."""
+    """Begin the move of a commissioner by the seat on turn."""
     game.seat = game.turn_seat
     game.phase = PHASE_MOVE
 
 
 @called_rule
 def go_on(game: GameRecord, log: LogRecord) -> None:
-    """One action of the turn is done, its auctions included (TURN-7): open the next one, or end the
-    turn.
+    """Begin the next action of the turn, or end the turn, after an action and its auctions
+    (TURN-7).
     """
     game.seat = game.turn_seat
     game.step += 1
@@ -59,7 +59,7 @@ def go_on(game: GameRecord, log: LogRecord) -> None:
 
 @rule
 def end_turn(game: GameRecord, log: LogRecord) -> None:
-    """TURN-1, END-5: the next seat's turn, or truncation."""
+    """TURN-1, END-5: begin the next seat's turn, or truncate the game."""
     game.turns += 1
     if game.turns >= game.max_turns:
         finish(game, log, END_TRUNCATED)
@@ -69,7 +69,7 @@ def end_turn(game: GameRecord, log: LogRecord) -> None:
 
 @rule
 def legal_cards(game: GameRecord, mask: Array) -> None:
-    """TURN-4: the stacks to take from; two cards come in ascending colour order, of two colours if
+    """TURN-4: mark the stacks to take from; two cards in ascending colour order, of two colours if
     two stacks have cards.
     """
     stacks = stacks_with_cards(game)
@@ -81,8 +81,8 @@ def legal_cards(game: GameRecord, mask: Array) -> None:
 
 @rule
 def apply_take(game: GameRecord, log: LogRecord, colour: int) -> None:
-    """TURN-4, TURN-5: take a visible card; after the second, or if one stack alone had cards, go
-    on.
+    """TURN-4, TURN-5: take a visible card; continue after the second, or if only one stack had
+    cards.
     """
     first = game.first_colour == NONE
     one_stack = stacks_with_cards(game) == 1 << colour

@@ -1,13 +1,13 @@
-"""A variant of the rules: other values of some constants, under a name, for a whole process.
+"""Variants of the rules: named sets of constants for a whole process.
 
 The environment variable SKYENV_VARIANT names a TOML file, which is read once, on import:
 
     name = "rich"
     constants = { black_cards = [18, 16, 16], bonus_vp = [2, 4, 8] }
 
-From then on the variable holds the file's text, so that worker processes play the same rules
-wherever they run and whatever becomes of the file. Compiled code, records and everything else that
-is written bear the variant's label, and what bears another one is refused.
+Then the variable holds the file's text, so that worker processes play the same rules even if the
+file changes. Compiled code, records and all other output have the variant's label; readers refuse
+any other label.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class Constant(NamedTuple):
 
 
 CHANGEABLE: Final[dict[str, Constant]] = {}
-"""All of them, by name (:mod:`skyenv.rules.components`)."""
+"""The constants by name (:mod:`skyenv.rules.components`)."""
 
 
 def _refusal(text: str) -> OptionError:
-    """Return the error for a variant; a program that doesn't catch it ends with one line."""
+    """Return the error for a variant; an uncaught one ends a program with one line."""
     refusal, hook = OptionError(f"{ENVIRONMENT}: {text}"), sys.excepthook
     sys.excepthook = lambda kind, error, trace: (
         print(f"skyenv: error: {error}", file=sys.stderr)
@@ -52,7 +52,7 @@ def _refusal(text: str) -> OptionError:
 
 
 def _read() -> tuple[str, str, dict[str, Any]]:
-    """Return the text that the variable names, its label and its constants; raise OptionError."""
+    """Return the text of the variant, its label and its constants; raise OptionError."""
     text = os.environ.get(ENVIRONMENT, "")
     try:
         if text and "\n" not in text:
@@ -60,9 +60,9 @@ def _read() -> tuple[str, str, dict[str, Any]]:
         content = tomllib.loads(text)
         name, constants = content.pop("name", ""), content.pop("constants", {})
         if content or not isinstance(constants, dict):
-            raise ValueError("it must hold a name and constants alone")
+            raise ValueError("it must have a name and constants, and nothing else")
         if text and not (isinstance(name, str) and re.fullmatch("[a-z0-9-]{1,30}", name)):
-            raise ValueError(f"name must be small letters, digits and hyphens, not {shown(name)}")
+            raise ValueError(f"name must be of a–z, 0–9 and hyphens, not {shown(name)}")
     except (OSError, ValueError, RecursionError) as error:
         raise _refusal(str(error)) from None
     if not text:
@@ -73,23 +73,21 @@ def _read() -> tuple[str, str, dict[str, Any]]:
 
 
 TEXT, VARIANT, _values = _read()
-"""This process's variant, and its label, which is its name and a digest; "" for the printed
-rules.
-"""
+"""This process's variant, and its label (name and digest); "" for the printed rules."""
 
 
 def of_variant(plain: Format) -> Format | str:
-    """Return the name or number of a format as it stands in what is written under this process's
-    rules; what has another one is refused.
+    """Return a format's name or number, with the label of this process's variant; readers refuse
+    any other.
     """
     return f"{plain} of variant {VARIANT}" if VARIANT else plain
 
 
 def changeable(name: str, printed: Value, low: int, high: int) -> Value:
-    """Return the value of a constant: the variant's, or else the printed one.
+    """Return the value of a constant, the variant's or the printed one.
 
     Raises:
-        OptionError: the variant's isn't as many whole numbers, each in the range.
+        OptionError: the variant's value has the wrong length or an integer out of range.
     """
     CHANGEABLE[name] = Constant(printed, low, high)
     value = _values.get(name, printed)
@@ -103,11 +101,11 @@ def changeable(name: str, printed: Value, low: int, high: int) -> Value:
 
 
 def check(conditions: dict[str, bool]) -> None:
-    """Check a variant once all constants are there: that it names no other ones, and what they must
-    fulfil together, in words.
+    """Check a complete variant: names of constants, and conditions on several of them, given as
+    texts.
 
     Raises:
-        OptionError: it does, or something isn't fulfilled.
+        OptionError: a constant is unknown, or a condition is violated.
     """
     if others := _values.keys() - CHANGEABLE.keys():
         raise _refusal(

@@ -264,7 +264,7 @@ def test_wrong_views() -> None:
     ):
         wrong = views.copy()
         wrong[field][1] = value
-        with pytest.raises(OptionError, match="view 1: its seat or the cards"):
+        with pytest.raises(OptionError, match="view 1: its seat or its counts"):
             resample(wrong, [1, 2])
     with pytest.raises(OptionError, match="view 0"):
         resample(np.zeros(1, VIEW_DTYPE), [1])

@@ -322,7 +322,7 @@ def test_what_was_deduced_must_be_there() -> None:
     """A view made by hand in which seat 0 knows of black cards that seat 1 can't hold: an error,
     not a wrong position.
     """
-    cannot = "view 0: its seat or the cards"
+    cannot = "view 0: its seat or its counts"
     for deduced, message in (([-1, 1, 0], cannot), ([0, 0, 7], cannot), ([2, 1, 0], cannot)):
         known = after_a_shuffle().view(0)
         known["game"]["deduced"][1] = deduced

@@ -92,10 +92,10 @@ def test_the_docs_list_all_constants() -> None:
 
 WRONG = {
     "/nowhere/variant.toml": "No such file",
-    "name = 1\n": "name must be small letters, digits and hyphens, not 1",
+    "name = 1\n": "name must be of a–z, 0–9 and hyphens, not 1",
     'name = "a b"\n': "name must be",
-    'name = "a"\nmore = 1\n': "a name and constants alone",
-    'name = "a"\nconstants = 3\n': "a name and constants alone",
+    'name = "a"\nmore = 1\n': "a name and constants, and nothing else",
+    'name = "a"\nconstants = 3\n': "a name and constants, and nothing else",
     'name = "a"\nconstants = {\n': "line 3|Invalid|Unclosed|[Ee]xpected",
     'name = "a"\nconstants.rings = 3\n': "no constant rings to change; there are coloured_cards, ",
     'name = "a"\nconstants.max_stops = 3\n': "max_stops must be a number from 1 to 2, not 3",

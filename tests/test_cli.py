@@ -159,7 +159,7 @@ def test_the_console_script_searches_the_working_directory(tmp_path: Path) -> No
 
 # ---- mistakes ----
 
-PLAYED_OR_RECORDED = "name the agents that play, or the games to take by --records; one of the two"
+PLAYED_OR_RECORDED = "name either AGENTs or --records, not both"
 WRONG_COMMANDS = [
     ("dance", "invalid choice: 'dance'"),
     ("verify", "FILE is required: the record"),
@@ -183,7 +183,7 @@ WRONG_COMMANDS = [
     ("tournament random random --out out", "agents must have different names"),
     ("tournament random crowd --ladder x", "--ladder requires --add"),
     ("tournament --add random crowd", "the ladder's modules and checkpoints, []"),
-    ("dataset random", "-o/--out is required: where it is written"),
+    ("dataset random", "-o/--out is required: folder of the dataset"),
     ("dataset -o out", PLAYED_OR_RECORDED),
     ("dataset random --records y -o out", PLAYED_OR_RECORDED),
     ("dataset --records y -o out --players 3 --max-turns 9", "go with --players, --max-turns\n"),

@@ -1,8 +1,8 @@
-"""The players that ship with skyenv.
+"""The agents that ship with skyenv.
 
-Each decides, in batches, from what its seat may see (:mod:`skyenv.agents`).
+Each decides in batches from its seat's view only (:mod:`skyenv.agents`).
 
-They are found by name everywhere: ``skyenv.make_agent("greedy")``, ``"appraiser"``,
+They are available by name everywhere: ``skyenv.make_agent("greedy")``, ``"appraiser"``,
 ``"rollout-256"``, ``"ismcts-50ms"``, ``"trained"``.
 """
 

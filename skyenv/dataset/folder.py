@@ -1,13 +1,12 @@
-"""A dataset's folder: what it is made of, its shards, and making those that are missing.
+"""A dataset's folder: its plan, its shards, and the production of missing shards.
 
-config.json says what was asked for. The games are made in *shards* of some games each, in worker
-processes; every file of a shard is there as a whole or not at all, and holds the same bytes whoever
-makes it, so the same command goes on where it ended. ::
+Worker processes write the games in *shards* of some games each. Files are written atomically and
+their bytes do not depend on the worker, so the same command resumes an unfinished dataset. ::
 
-    config.json                                  what was asked for
-    dataset.json                                 what it came to, once all of it is there
-    parquet/00000.parquet …                      one row a decision
-    minari/ID/data/main_data.hdf5, metadata.json what Minari reads; the first holds links to
+    config.json                                  the plan
+    dataset.json                                 totals, once the dataset is complete
+    parquet/00000.parquet …                      one row per decision
+    minari/ID/data/main_data.hdf5, metadata.json Minari's main files; the first links to
     minari/ID/data/00000.hdf5 …                  the episodes
 """
 
@@ -36,19 +35,19 @@ from skyenv.progress import progress as progress_bar
 from skyenv.rules.variant import of_variant
 from skyenv.work import Interrupt, open_pool
 
-FORMAT: Final = of_variant(4)  # of the folder
+FORMAT: Final = of_variant(4)  # version of the folder
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a dataset is made of.
+    """The plan of a dataset.
 
     Attributes:
-        source: its games.
+        source: the games.
         formats: some of :data:`FORMATS`. observation: ``"scaled"`` or ``"codes"``.
         reward: as for :class:`skyenv.GameOptions`.
-        shard_games: games of a shard, at most.
-        dataset_id: Minari's name of it.
+        shard_games: most games of a shard.
+        dataset_id: the Minari id.
     """
 
     source: Source
@@ -59,18 +58,18 @@ class Plan:
     dataset_id: str = "skyenv/games-v0"
 
     def shards(self) -> list[range]:
-        """The numbers of each shard's games."""
+        """Return the numbers of each shard's games."""
         games = range(self.source.games)
         return [games[first : first + self.shard_games] for first in games[:: self.shard_games]]
 
     def about(self) -> Any:
-        """All that decides the files, an object as JSON has it."""
+        """Return all settings that determine the files, as a JSON object."""
         own = {name: value for name, value in vars(self).items() if name != "source"}
         about = {"format": FORMAT, "project": __version__, **self.source.about(), **own}
         return json.loads(json.dumps(about))
 
     def files(self, folder: Path, shard: range) -> dict[str, Path]:
-        """A shard's files by their format; they sort as numbers do."""
+        """Return a shard's files by format; names sort like numbers."""
         digits = max(5, len(str(self.source.games // self.shard_games)))
         name = f"{shard.start // self.shard_games:0{digits}}"
         places = {
@@ -81,12 +80,12 @@ class Plan:
 
 
 class Shard(NamedTuple):
-    """Some games of a dataset.
+    """A shard of a dataset.
 
     Attributes:
-        plan: of these games alone.
+        plan: the plan of these games only.
         first: number of the first game.
-        files: to be made, by their format.
+        files: the files to write, by format.
     """
 
     plan: Plan
@@ -97,7 +96,7 @@ class Shard(NamedTuple):
         return f"games {self.first} to {self.first + self.plan.source.games - 1} were made"
 
     def make(self) -> None:
-        """Make the files, in a worker.
+        """Write the files; runs in a worker.
 
         Raises:
             SkyenvError: see :meth:`skyenv.dataset.sources.Matches.trajectories`. OSError: a file
@@ -112,19 +111,19 @@ class Shard(NamedTuple):
 def write(
     plan: Plan, folder: Path, *, workers: int = 1, progress: bool = False
 ) -> dict[str, int] | None:
-    """Make the missing shards of a dataset.
+    """Write the missing shards of a dataset.
 
     Args:
-        plan: what is asked for.
-        folder: where; made if it isn't there.
-        workers: processes; 0: one for each core.
+        plan: the dataset's plan.
+        folder: the dataset's folder; created if missing.
+        workers: processes; 0: one per core.
         progress: show a bar on stderr.
 
     Returns:
-        What dataset.json has of the whole dataset; None after Ctrl-C.
+        The content of dataset.json; None after Ctrl-C.
 
     Raises:
-        FolderInUseError: another process works in the folder.
+        FolderInUseError: another process uses the folder.
         DatasetError: the folder holds another dataset, or a file of it is damaged.
         SkyenvError, OSError: as for :meth:`Shard.make`.
     """
@@ -160,7 +159,7 @@ def write(
 
 
 def _agree(plan: Plan, folder: Path) -> None:
-    """Raise DatasetError unless the folder is of this dataset, or new."""
+    """Raise DatasetError unless the folder is new or has this plan."""
     path, wanted = folder / "config.json", plan.about()
     if not path.exists() and not any((folder / name).exists() for name in FORMATS):
         write_atomically(path, json.dumps(wanted, indent=2) + "\n")
@@ -168,7 +167,7 @@ def _agree(plan: Plan, folder: Path) -> None:
         config = read_json(path)
     except (OSError, CheckpointError) as error:
         raise DatasetError(
-            f"{folder} holds games of a dataset that isn't known: {error}"
+            f"{folder} holds games without a readable config.json: {error}"
         ) from error
     for name in {**wanted, **config}:
         was, wish = (f"{json.dumps(one.get(name)):.200}" for one in (config, wanted))
@@ -183,14 +182,14 @@ def _counts(path: Path) -> tuple[int, int]:
     """See :func:`skyenv.dataset.formats.counts`; raises DatasetError for a damaged file."""
     try:
         return counts(path)
-    except Exception as error:  # two libraries, which raise all sorts of things
+    except Exception as error:  # the libraries raise many kinds of errors
         raise DatasetError(
-            f"{path} is damaged ({cause(error)}); remove it, and it is made again"
+            f"{path} is damaged ({cause(error)}); remove it and run the command again"
         ) from error
 
 
 def _finish(plan: Plan, folder: Path) -> dict[str, int]:
-    """Write what tells of all shards, and return what dataset.json has."""
+    """Write Minari's main files and dataset.json; return the latter's content."""
     summary = {"games": plan.source.games, "shards": len(plan.shards())}
     for name in plan.formats:
         paths = [plan.files(folder, shard)[name] for shard in plan.shards()]
@@ -203,7 +202,7 @@ def _finish(plan: Plan, folder: Path) -> dict[str, int]:
 
 
 def _metadata(plan: Plan) -> tuple[str, dict[str, Any] | None]:
-    """Minari's name for what decided, and the options of the environment; None: of several."""
+    """Return Minari's algorithm name, and the environment's options or None for several."""
     source = plan.source
     if not isinstance(source, Matches):
         return "of records", None

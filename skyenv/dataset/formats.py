@@ -1,8 +1,8 @@
-"""The files of a dataset: Parquet, one row a decision, and Minari's episodes in HDF5.
+"""The file formats of a dataset: Parquet, one row per decision, and Minari's episodes in HDF5.
 
 Minari keeps a dataset's episodes in one file, ``main_data.hdf5``, as groups ``episode_0``,
-``episode_1`` … Here that file holds links to groups in files of some games each, which HDF5 follows
-by itself. So a file is either there as a whole or not at all.
+``episode_1`` … Here that file holds links, which HDF5 follows by itself, to groups in one file per
+shard. Every file can thus be written atomically.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from skyenv.rules.state import END_REASONS, END_TRUNCATED, NONE
 
 PARQUET: Final = "parquet"
 MINARI: Final = "minari"
-# What must be installed to write a format; Minari imports Pillow, but doesn't ask for it.
+# Packages needed for each format; Minari imports Pillow without requiring it.
 MODULES: Final = {PARQUET: ("pyarrow",), MINARI: ("gymnasium", "minari", "h5py", "PIL")}
 FORMATS: Final = tuple(MODULES)
-ZSTD_LEVEL: Final = 3  # 9 would save a quarter of the bytes, and take half as long again
+ZSTD_LEVEL: Final = 3  # 9 would save 25 % of the bytes and take 50 % longer
 GZIP_LEVEL: Final = 4
-ROWS: Final = 8192  # of Parquet that are compressed together, and can be read alone
-# Mean returns against `random`, by reward: of `random` itself, and of who wins every game.
+ROWS: Final = 8192  # of a Parquet row group, compressed together and readable alone
+# Mean returns against `random`, by reward: of `random` itself, and of a player that always wins.
 REFERENCE_SCORES: Final = {"outcome": {"ref_min_score": 0.0, "ref_max_score": 1.0}}
 
 
@@ -41,10 +41,10 @@ REFERENCE_SCORES: Final = {"outcome": {"ref_min_score": 0.0, "ref_max_score": 1.
 
 
 def parquet_bytes(trajectories: Trajectories, first: int, scaled: bool) -> bytes:
-    """The content of a Parquet file.
+    """Return the content of a Parquet file.
 
     Args:
-        trajectories: what to write.
+        trajectories: the games to write.
         first: the number of its first game in the dataset.
         scaled: whether observations are scaled, or codes.
     """
@@ -93,7 +93,7 @@ def parquet_bytes(trajectories: Trajectories, first: int, scaled: bool) -> bytes
 
 
 def _lists(pa: Any, array: npt.NDArray[np.generic]) -> Any:
-    """Rows as lists of one length, none of whose entries is missing."""
+    """Return rows as fixed-size lists without nulls."""
     entry = pa.field("entry", pa.from_numpy_dtype(array.dtype), nullable=False)
     return pa.FixedSizeListArray.from_arrays(
         pa.array(array.reshape(-1)), type=pa.list_(entry, array.shape[1])
@@ -104,8 +104,9 @@ def _lists(pa: Any, array: npt.NDArray[np.generic]) -> Any:
 
 
 def episodes_bytes(trajectories: Trajectories, first: int, scaled: bool) -> bytes:
-    """The content of an HDF5 file, whose episodes are groups named ``0``, ``1`` and so on: each a
-    game from one seat. The arguments are those of :func:`parquet_bytes`.
+    """Return the content of an HDF5 file with episodes as groups ``0``, ``1`` and so on.
+
+    An episode is a game from one seat. The arguments are those of :func:`parquet_bytes`.
     """
     import h5py
 
@@ -129,7 +130,7 @@ def episodes_bytes(trajectories: Trajectories, first: int, scaled: bool) -> byte
 def _episodes(
     trajectories: Trajectories, first: int, scaled: bool
 ) -> Iterator[tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]]:
-    """The attributes and arrays of episodes: game by game, each seat by seat."""
+    """Return the attributes and arrays of episodes, ordered by game and seat."""
     summed, margin = trajectories.reward(), trajectories.margin()
     for game, players in enumerate(trajectories.players.tolist()):
         truncated = bool(trajectories.ends[game] == END_TRUNCATED)
@@ -174,13 +175,13 @@ def write_main(
     algorithm: str,
     environment: Mapping[str, Any] | None,
 ) -> None:
-    """Write the two files that Minari reads first: ``main_data.hdf5`` and ``metadata.json``.
+    """Write Minari's main files: ``main_data.hdf5`` and ``metadata.json``.
 
     Args:
-        files: those with the episodes, in one folder, each with its :func:`counts`.
-        dataset_id: Minari's name. observation: ``"scaled"`` or ``"codes"``.
-        algorithm: what decided.
-        environment: options of the one whose games these are; None: of several.
+        files: the episodes' files, in one folder, each with its :func:`counts`.
+        dataset_id: the Minari id. observation: ``"scaled"`` or ``"codes"``.
+        algorithm: name of the deciding agents.
+        environment: options of the environment; None: games of several environments.
     """
     import gymnasium
     import h5py
@@ -222,11 +223,10 @@ def write_main(
 
 
 def counts(path: Path) -> tuple[int, int]:
-    """The number of episodes (of Parquet files 0) and of decisions that a file holds, which itself
-    isn't read.
+    """Return the number of episodes (0 for Parquet) and of decisions of a file, by its metadata.
 
     Raises:
-        ValueError, OSError, KeyError: it is no such file, or isn't whole.
+        ValueError, OSError, KeyError: not such a file, or incomplete.
     """
     if path.suffix == ".parquet":
         from pyarrow import parquet

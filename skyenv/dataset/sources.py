@@ -1,8 +1,7 @@
-"""What a dataset keeps of its games, and where they come from: agents play them, or they are read
-from records.
+"""A dataset's trajectories and their sources: games between agents, or records.
 
-A source tells how many games it has, and gives any part of them as a source. Its trajectories are
-the same in whatever process they are made: so shards can be made in any order, and made again.
+A source has a number of games and can be split. Its trajectories do not depend on the process, so
+shards can be made in any order and repeated.
 """
 
 from __future__ import annotations
@@ -35,27 +34,27 @@ from skyenv.rules.components import MAX_PLAYERS, SIDES
 from skyenv.rules.state import NONE, new_games
 from skyenv.seeds import DATASETS, secret_seeds
 
-BLOCK: Final = 1000  # so many games' seats are drawn at a time
+BLOCK: Final = 1000  # number of games whose seats are drawn together
 
 
 @dataclass(frozen=True)
 class Trajectories:
-    """k games of n decisions in all, game by game, each game's decisions in their order.
+    """The trajectories of k games with n decisions in all, ordered by game and time.
 
     Attributes:
-        game: int64 (n,), which of the games a decision belongs to, ascending from 0.
-        seat: int64 (n,), whose decision it was.
-        action: int64 (n,), what it decided.
-        mask: int8 (n, 103), 1 for each action that was legal.
-        codes: int16 (n, OBSERVATION_SIZE), the observation of that seat before it.
-        rewards: float32 (n, 4), every seat's reward of that step, up to the next decision of any
+        game: int64 (n,), the game of a decision, ascending from 0.
+        seat: int64 (n,), the deciding seat.
+        action: int64 (n,), the chosen action.
+        mask: int8 (n, 103), the action mask, 1 for legal.
+        codes: int16 (n, OBSERVATION_SIZE), the seat's observation before the decision.
+        rewards: float32 (n, 4), every seat's reward of the step, up to the next decision of any
             seat.
         players: int64 (k,). sides: one word for each game.
         seeds: int64 (k,), −1 for a game without a seed.
-        agents: for each game a name for each seat; None for a game that doesn't tell them.
+        agents: each game's agent names by seat; None if unknown.
         shares: float64 (k, 4), of the win. scores: int64 (k, 4), VP.
-        ends: int64 (k,), why the game is over, END_… of skyenv/rules/state.py.
-        last: int16 (k, 4, OBSERVATION_SIZE), what each seat sees of the game's end.
+        ends: int64 (k,), the reason of the end, END_… of skyenv/rules/state.py.
+        last: int16 (k, 4, OBSERVATION_SIZE), each seat's final observation.
     """
 
     game: Int64
@@ -77,23 +76,23 @@ class Trajectories:
         return len(self.game)
 
     def starts(self) -> Int64:
-        """The first decision of each game, int64 (k,), and behind it n."""
+        """Return the first decision of each game and, last, n: int64 (k + 1,)."""
         return np.searchsorted(self.game, np.arange(len(self.players) + 1)).astype(np.int64)
 
     def step(self) -> Int64:
-        """The number of each decision in its game, from 0: int64 (n,)."""
+        """Return the number of each decision in its game, from 0: int64 (n,)."""
         return np.arange(len(self)) - self.starts()[self.game]
 
     def is_last(self) -> npt.NDArray[np.bool_]:
-        """Whether it is the last decision of its seat in the game, bool (n,)."""
+        """Return whether a decision is its seat's last one in the game, bool (n,)."""
         place = self.game * MAX_PLAYERS + self.seat
         is_last = np.zeros(len(self), np.bool_)
         is_last[len(self) - 1 - np.unique(place[::-1], return_index=True)[1]] = True
         return is_last
 
     def reward(self) -> npt.NDArray[np.float32]:
-        """What the seat was rewarded from its decision up to its next one, or to the game's end:
-        float32 (n,).
+        """Return the seat's reward from its decision to its next one or the game's end, float32
+        (n,).
         """
         summed = np.zeros(len(self), np.float32)
         for seat in range(MAX_PLAYERS):
@@ -105,18 +104,18 @@ class Trajectories:
         return summed
 
     def margin(self) -> Int64:
-        """By how many VP each seat is ahead of the best other one in the end: int64 (k, 4), 0 for
-        seats that there aren't.
+        """Return each seat's final VP minus the best other seat's, int64 (k, 4); 0 for missing
+        seats.
         """
         there = np.arange(MAX_PLAYERS) < self.players[:, None]
         return np.where(there, self.scores - best_other(np.where(there, self.scores, -1)), 0)
 
 
 class Collector:
-    """Collects the decisions of games, an :class:`skyenv.arena.matches.Onlooker`.
+    """An :class:`skyenv.arena.matches.Onlooker` that collects the decisions of games.
 
     Args:
-        number: how many games there are.
+        number: number of games.
     """
 
     def __init__(self, number: int) -> None:
@@ -146,23 +145,23 @@ class Collector:
                 self._last[ended, seat] = codes_of(games.observe(seat, over))
 
     def add(self, **parts: npt.NDArray[Any]) -> None:
-        """Some more of what :class:`Trajectories` has of decisions, by name."""
+        """Append arrays of decisions by their names in :class:`Trajectories`."""
         for name, part in parts.items():
             self._parts.setdefault(name, []).append(part)
 
     def trajectories(
         self, agents: Sequence[Sequence[str] | None], seeds: Sequence[int]
     ) -> Trajectories:
-        """What was collected of the games, which are all finished.
+        """Return the trajectories of the games, all of which must be finished.
 
         Args:
-            agents: for each game the names of the seats' agents, or None.
-            seeds: those that the games were dealt by, −1 for none.
+            agents: each game's agent names by seat, or None.
+            seeds: the games' seeds, −1 for none.
         """
         joined = {name: np.concatenate(parts) for name, parts in self._parts.items()}
         self._parts.clear()
         order = np.argsort(joined["game"], kind="stable")
-        for name in joined:  # one by one: observations take much memory
+        for name in joined:  # one at a time, as observations take much memory
             joined[name] = joined[name][order]
         return Trajectories(
             **joined,
@@ -182,13 +181,13 @@ class Collector:
 
 @dataclass(frozen=True)
 class Matches:
-    """Games that agents play.
+    """A source of games between agents.
 
     Attributes:
-        agents: who plays, seats drawn for every game.
+        agents: the agents; every game has random seats.
         players, side, max_turns: as for :class:`skyenv.Games`.
-        numbers: of the games: the same number and seed is the same game.
-        seed: decides seats, and deals as the secret of :func:`skyenv.arena.matches.play_games`.
+        numbers: the games' numbers; number and seed determine a game.
+        seed: seed of the seats, and the secret of :func:`skyenv.arena.matches.play_games`.
     """
 
     agents: tuple[Entrant, ...]
@@ -202,28 +201,28 @@ class Matches:
     def new(
         cls, specs: Sequence[str], players: int, side: str, games: int, seed: int, max_turns: int
     ) -> Matches:
-        """New games.
+        """Return a new source.
 
         Raises:
-            AgentError, CheckpointError: an agent can't be made. OptionError: two have one name.
+            AgentError, CheckpointError: an agent can't be made. OptionError: duplicate name.
         """
         return cls(entrants(specs, players, side), players, side, range(games), seed, max_turns)
 
     @property
     def games(self) -> int:
-        """How many there are."""
+        """Return the number of games."""
         return len(self.numbers)
 
     def about(self) -> dict[str, Any]:
-        """What they are, as JSON can hold it: the same for the same games."""
+        """Return a JSON description that identifies the games."""
         return {**asdict(self), "numbers": self.games}
 
     def part(self, some: range) -> Self:
-        """Some of the games: what is sent to another process is no larger than they need."""
+        """Return a source of some of the games, small enough to send to another process."""
         return replace(self, numbers=self.numbers[some.start : some.stop])
 
     def seating(self) -> Int64:
-        """The agent of every seat, counted from 0: int64 (games, players)."""
+        """Return the index of every seat's agent, int64 (games, players)."""
         first = self.numbers.start // BLOCK
         blocks = [
             np.random.default_rng([self.seed, block]).integers(
@@ -235,10 +234,10 @@ class Matches:
         return seats
 
     def trajectories(self, reward: str) -> Trajectories:
-        """All games, at least one, played for a reward (:class:`skyenv.GameOptions`).
+        """Play all games (at least one) with a reward of :class:`skyenv.GameOptions`.
 
         Raises:
-            AgentError, CheckpointError: an agent can't be made, or fails.
+            AgentError, CheckpointError: an agent can't be made, or failed.
         """
         used, seating = np.unique(self.seating(), return_inverse=True)
         collector = Collector(self.games)
@@ -261,12 +260,12 @@ class Matches:
 
 @dataclass(frozen=True)
 class Records:
-    """The finished games of records.
+    """A source of the finished games of records.
 
     Attributes:
-        places: of each game the file, the first byte, the number of bytes, and of its first line.
-        unfinished: how many games have no end, and are left out.
-        digest: of all the files' content.
+        places: each game's file, first byte, number of bytes and number of its first line.
+        unfinished: number of games without an end, which are left out.
+        digest: digest of all files' content.
     """
 
     places: tuple[tuple[Path, int, int, int], ...]
@@ -275,11 +274,10 @@ class Records:
 
     @classmethod
     def of(cls, paths: Sequence[Path]) -> Records:
-        """Look through record files, and the record files (.jsonl) of folders, for where their
-        games begin and end.
+        """Index the games of record files, and of the record files (.jsonl) of folders.
 
         Raises:
-            DatasetError: a folder holds none, or is a tournament's. RecordError: a file is no
+            DatasetError: a folder has no record, or is a tournament's. RecordError: a file is not a
                 record. OSError: a file can't be read.
         """
         digest, places, unfinished = hashlib.sha256(), [], 0
@@ -287,7 +285,7 @@ class Records:
             content = path.read_bytes()
             lines = io.BytesIO(content).readlines()
             digest.update(hashlib.sha256(content).digest())
-            # Only headers have the word "format" in them.
+            # Only headers contain the word "format".
             firsts = [number for number, line in enumerate(lines) if b'"format"' in line]
             if firsts[:1] != [0]:
                 with named(path):
@@ -295,7 +293,7 @@ class Records:
             for number in firsts:
                 if TASK_FORMAT.encode() in lines[number]:
                     with named(path):
-                        fail(number + 1, "a task's record; datasets are made of whole games only")
+                        fail(number + 1, "a task's record; datasets need whole games")
             starts = np.cumsum([0, *map(len, lines)]).tolist()
             for first, stop in zip(firsts, [*firsts[1:], len(lines)], strict=True):
                 if re.search(rb'"event"\s*:\s*"end"', lines[stop - 1]):
@@ -319,10 +317,10 @@ class Records:
         return replace(self, places=self.places[some.start : some.stop])
 
     def trajectories(self, reward: str) -> Trajectories:
-        """See :class:`Matches`; every line is checked.
+        """See :class:`Matches`; every line is validated.
 
         Raises:
-            RecordError: a line is wrong, or an agent's name has a null byte, which HDF5 can't hold.
+            RecordError: an invalid line, or a null byte in an agent's name, which HDF5 can't hold.
         """
         collector, names, seeds = Collector(self.games), [], []
         row = np.zeros(1, np.int64)
@@ -334,7 +332,7 @@ class Records:
                 lines = next(iter_games(content, line))
                 names.append(lines.header.value["agents"])
                 if any("\0" in name for name in names[-1] or ()):
-                    fail(line, "an agent's name has a null byte in it")
+                    fail(line, "an agent's name contains a null byte")
                 game = begin(lines, reward)
                 moves = follow(game, lines)
                 while True:
@@ -349,7 +347,7 @@ class Records:
                     )
                     collector.played(game.games, row, row + number)
                 if not game.is_over:
-                    fail(line, "this game has not ended, but the record has no more of it")
+                    fail(line, "the record ends before the game does")
                 seeds.append(NONE if game.seed is None else game.seed)
         return collector.trajectories(names, seeds)
 
@@ -358,12 +356,12 @@ Source = Matches | Records
 
 
 def _files(path: Path) -> list[Path]:
-    """The record files of a path on the command line; raises DatasetError."""
+    """Return the record files of a path on the command line; raise DatasetError if none."""
     if not path.is_dir():
         return [path]
     if (path / GAMES).exists() and (path / CONFIG).exists():
-        raise DatasetError(f"{path} is a tournament's folder, which holds no records")
+        raise DatasetError(f"{path} is a tournament's folder, which has no records")
     found = sorted(path.glob("*.jsonl"))
     if not found:
-        raise DatasetError(f"{path} holds no records (.jsonl)")
+        raise DatasetError(f"{path} has no records (.jsonl)")
     return found

@@ -1,4 +1,4 @@
-"""One pool of workers for tournaments, evaluations, datasets, trainings and the page.
+"""The pool of workers for tournaments, evaluations, datasets, trainings and the page.
 
 A task is a function that can be pickled, with its arguments. :func:`open_pool` gives processes of
 this machine or CPUs of a Ray cluster; :class:`Pool` is what both offer::
@@ -11,9 +11,9 @@ this machine or CPUs of a Ray cluster; :class:`Pool` is what both offer::
     pool.kill(future)
 
 * A task whose worker dies is tried again, by a new worker, up to :data:`ATTEMPTS` times in all.
-* What a task raises comes back with the worker's traceback as a note.
+* A task's exception is raised in the caller, with the worker's traceback as a note.
 * Workers ignore SIGINT, end with the parent process, and give each library one thread.
-* A worker keeps what its tasks leave in memory (``functools.lru_cache``).
+* Workers live on between tasks, so in-process caches (``functools.lru_cache``) stay warm.
 """
 
 from __future__ import annotations
@@ -46,18 +46,18 @@ __all__ = [
 
 
 def open_pool(workers: int = 0, ray: str | None = None) -> Pool:
-    """Return a new pool; whose tasks don't depend on which.
+    """Return a new pool; results do not depend on its kind.
 
     Args:
-        workers: how many at most; 0: one for each core, of this machine or of the cluster.
-        ray: address of a Ray (:func:`skyenv.work.on_ray.connect`); None: processes of this machine.
+        workers: most workers; 0: one per core of this machine or the cluster.
+        ray: a cluster's address (:func:`skyenv.work.on_ray.connect`); None: local processes.
 
     Raises:
-        OptionError: there is no such Ray, or no such number of workers.
+        OptionError: no cluster at that address, or an invalid number of workers.
     """
     check_integer("workers", workers, 0, MOST_WORKERS)
     if ray is None:
         return Processes(workers or cores())
-    from skyenv.work.on_ray import OnRay  # needs a package of its own
+    from skyenv.work.on_ray import OnRay  # needs the extra [ray]
 
     return OnRay(ray, workers)

@@ -1,8 +1,8 @@
-"""A pool of the CPUs of all machines that Ray connects; for ``pip install skyenv[ray]``.
+"""A pool on a Ray cluster; needs ``pip install skyenv[ray]``.
 
-A task is a task of Ray that takes one CPU. Ray itself runs it again where its process or its
-machine is lost. A machine must have the sources of this one, or its games would be others: a worker
-compares a digest before it unpickles anything.
+A task is a Ray task with one CPU. Ray retries it after the loss of a process or machine. All
+machines must have the same sources, or games would differ; workers compare digests before they
+unpickle anything.
 """
 
 from __future__ import annotations
@@ -30,36 +30,36 @@ from skyenv.work.pool import ATTEMPTS, ONE_THREAD, Pool, Task, WorkerDiedError, 
 AUTO: Final = "auto"
 LOCAL: Final = "local"
 
-# Environment of Ray: no usage statistics are sent, and there is no warning of future defaults.
+# Environment of Ray: no usage statistics, no warning of future defaults.
 QUIET: Final = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_DEDUP_LOGS": "0",
 }
-# Environment of a local Ray: it listens on the loopback address alone, since access to its ports
-# means to run code; and workers have the priority of this process.
+# Environment of a local Ray: it listens on the loopback address only, as access to its ports allows
+# running code; workers have this process's priority.
 OF_THIS_MACHINE: Final = {
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
     "RAY_worker_niceness": "0",
 }
-# Within which a head must accept a connection; Ray itself tries for minutes.
+# Timeout for the connection to a head; Ray itself retries for minutes.
 SECONDS_TO_ANSWER: Final = 10.0
-# Packages whose sources must be the same on all machines, as far as this process uses them, and
-# the endings of their files that decide games: code, networks, ladders.
+# Packages whose sources must be equal on all machines if this process uses them, and the suffixes
+# of the files that determine games: code, networks, ladders.
 PACKAGES: Final = ("skyenv", "skyenv_agents", "experiments")
 DECIDING: Final = (".py", ".npz", ".json")
 
 
 def connect(address: str, workers: int = 0) -> Any:
-    """Return the package ray, connected; a connection of this process stays as it is.
+    """Connect this process to Ray unless it is connected, and return the package ray.
 
     Args:
         address: ``"local"``: a new Ray on this machine, which ends with this process; ``"auto"``:
-            the one that runs on this machine; ``HOST:PORT``: the cluster with that head.
-        workers: CPUs of a local one; 0: as many as cores.
+            the running Ray of this machine; ``HOST:PORT``: the cluster with that head.
+        workers: CPUs of a local Ray; 0: one per core.
 
     Raises:
-        OptionError: Ray isn't installed, or there is none at that address.
+        OptionError: Ray isn't installed, or no cluster at that address.
     """
     is_local = address == LOCAL
     for name, value in (QUIET | (OF_THIS_MACHINE if is_local else {})).items():
@@ -83,21 +83,21 @@ def connect(address: str, workers: int = 0) -> Any:
             )
     except Exception as error:  # Ray raises ConnectionError, RuntimeError, ValueError, Exception
         raise OptionError(
-            f"ray: no cluster at {address!r} ({cause(error)}); auto is one that `ray start --head` "
-            "has started here, local a new one, HOST:PORT the head of another"
+            f"ray: no cluster at {address!r} ({cause(error)}); use auto for one started here by "
+            "`ray start --head`, local for a new one, HOST:PORT for a remote head"
         ) from error
     finally:
         if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGTERM, before)  # Ray sets a handler of its own
+            signal.signal(signal.SIGTERM, before)  # Ray replaces the handler
     return ray
 
 
 class OnRay(Pool):
-    """CPUs of all machines that Ray connects, also of those that come later.
+    """A pool on a Ray cluster, including machines that join later.
 
     Args:
         address: as for :func:`connect`.
-        workers: how many tasks may be under way; 0: as many as there are CPUs.
+        workers: most concurrent tasks; 0: one per CPU.
     """
 
     def __init__(self, address: str, workers: int = 0) -> None:
@@ -113,7 +113,7 @@ class OnRay(Pool):
         )
 
     def _begin(self, task: Task[Any]) -> None:
-        # Ray's pickle takes what `python -m` has defined, too.
+        # Ray's pickle also supports definitions of a `python -m` main module.
         reference = self._remote(self._ray.cloudpickle.dumps((task.work, task.arguments)))
         self._references[task] = reference
         task.set_running_or_notify_cancel()
@@ -134,7 +134,7 @@ class OnRay(Pool):
             self.kill(task)
 
     def _settle(self, task: Task[Any], done: Any) -> None:
-        """Set the result of a task, in a thread of Ray's."""
+        """Set the result of a task; runs in a thread of Ray."""
         self._references.pop(task, None)
         errors = self._ray.exceptions
         lost = (
@@ -148,7 +148,7 @@ class OnRay(Pool):
         except lost:
             is_done, answer = False, WorkerDiedError(f"{ATTEMPTS} processes or machines were lost")
         except errors.RayError as raised:
-            is_done, answer = False, SkyenvError(f"ray: {cause(raised)}; what is finished is kept")
+            is_done, answer = False, SkyenvError(f"ray: {cause(raised)}; finished results are kept")
         if is_done:
             task.set_result(answer)
         else:
@@ -158,21 +158,21 @@ class OnRay(Pool):
 def do(
     folder: str, path: list[str], sources: Mapping[str, str], message: bytes
 ) -> tuple[bool, Any]:
-    """Do a task in a worker: whether it was done, and the result or the error.
+    """Run a task in a worker; return whether it succeeded, and its result or error.
 
     Args:
-        folder: the working directory of the process that submits tasks.
-        path: where its modules are.
+        folder: working directory of the submitting process.
+        path: module search path of the submitting process.
         sources: digests of the packages that it uses (:func:`digest_of_sources`).
-        message: the function and its arguments, pickled.
+        message: the pickled function and arguments.
     """
     try:
         for name, wanted in sources.items():
             if digest_of_sources(name) != wanted:
                 raise SkyenvError(
                     f"ray: {socket.gethostname()} has other sources of {name} (skyenv "
-                    f"{skyenv.__version__}) than the process that submits the tasks; install the "
-                    "same everywhere"
+                    f"{skyenv.__version__}) than the submitting process; install the same version "
+                    "on all machines"
                 )
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         sys.path.extend(entry for entry in path if entry not in sys.path)
@@ -180,14 +180,14 @@ def do(
             os.chdir(folder)
         work, arguments = pickle.loads(message)
         return True, work(*arguments)
-    except Exception as error:  # SystemExit is how Ray itself ends a worker
+    except Exception as error:  # not SystemExit, by which Ray ends a worker
         return False, portable(error)
 
 
 @cache
 def digest_of_sources(package: str) -> str:
-    """Return a digest of a package's files that decide games, with the rules' variant; "" if it
-    isn't installed.
+    """Return a digest of a package's files that determine games, and of the rules' variant; "" if
+    the package isn't installed.
     """
     found = find_spec(package)
     folders = (found and found.submodule_search_locations) or ()

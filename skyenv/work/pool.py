@@ -1,7 +1,7 @@
-"""The interface of a pool of workers, and a pool of processes of this machine.
+"""The interface of a pool of workers, and a pool of local processes.
 
-In that one a thread drives each task: it sends it to its worker's process, waits for the answer,
-and tries it again where the process dies.
+In the local pool a thread drives each task: it sends the task to its worker's process, waits for
+the result, and retries it if the process dies.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Any, ClassVar, Final, Generic, Self, TypeVar
 from skyenv.errors import AgentError, cause
 from skyenv.rules import variant
 
-ATTEMPTS: Final = 3  # a task is given up after the deaths of so many workers
+ATTEMPTS: Final = 3  # a task fails after this many deaths of its worker
 PATIENCE: Final = 0.2  # seconds between checks of the clock and of Ctrl-C
 
 # Environment of a worker: it has one core, so libraries get one thread.
@@ -45,15 +45,15 @@ Argument = TypeVar("Argument")
 Result = TypeVar("Result")
 Report = Callable[[Any], None]  # called with a task's progress, anything that can be pickled
 
-_starting = threading.Lock()  # a process that starts inherits the environment of the whole parent
+_starting = threading.Lock()  # a new process inherits the environment of the whole parent process
 
 
 class WorkerDiedError(AgentError):
-    """Workers died over a task, each time that it was tried."""
+    """The worker died in every attempt of a task."""
 
 
 class Task(Future[Result], Generic[Result]):
-    """A task that was submitted, and the future of its result; see :meth:`Pool.submit`."""
+    """A submitted task and the future of its result; see :meth:`Pool.submit`."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class Task(Future[Result], Generic[Result]):
 
 
 class Pool(ABC):
-    """Workers that do one task each at a time; a context manager that closes it."""
+    """A pool of workers with one task each at a time; a context manager that closes it."""
 
     def submit(
         self,
@@ -80,16 +80,16 @@ class Pool(ABC):
         """Submit a task. Ray ignores the last two options.
 
         Args:
-            work: the function that does it, in a worker. It, the arguments and the result are
+            work: the function to run in a worker. The function, its arguments and the result are
                 pickled.
             arguments: of the function.
-            priority: tasks with the lowest number begin first; those above 0 leave one worker to
-                the others.
-            on_progress: called in another thread with what the task reports; the function is called
-                with one more argument then, a :data:`Report`.
+            priority: tasks with the lowest number start first; those above 0 leave one worker free
+                for the others.
+            on_progress: called in another thread with the task's reports; the function then gets
+                one more argument, a :data:`Report`.
 
         Returns:
-            The future of the result. Its exception is what the work raised, or
+            The future of the result. Its exception is the function's, or
             :class:`WorkerDiedError`.
         """
         task = Task(work, arguments, priority, on_progress)
@@ -98,19 +98,19 @@ class Pool(ABC):
 
     @abstractmethod
     def _begin(self, task: Task[Any]) -> None:
-        """Have a task done as soon as a worker is idle."""
+        """Start a task as soon as a worker is idle."""
 
     @abstractmethod
     def kill(self, task: Task[Any]) -> None:
-        """End a task at once, whether it waits or is under way; its result never comes."""
+        """Stop a waiting or running task at once; its future is never resolved."""
 
     @abstractmethod
     def size(self) -> int:
-        """How many tasks can be under way now, at least 1."""
+        """Return the number of tasks that can run now, at least 1."""
 
     @abstractmethod
     def close(self) -> None:
-        """End all tasks and workers at once."""
+        """Stop all tasks and workers at once."""
 
     def __enter__(self) -> Self:
         return self
@@ -126,18 +126,18 @@ class Pool(ABC):
         goes_on: Callable[[], bool] = lambda: True,
         about: Callable[[Argument], str] = str,
     ) -> Iterator[tuple[Argument, Result]]:
-        """Do a task for each argument; yield argument and result, in the order in which they come.
+        """Run a task for each argument; yield argument and result in order of completion.
 
         Args:
             work: as for :meth:`submit`.
-            arguments: an iterator is asked for the next one when a worker is idle, after the
-                results so far have been yielded.
-            goes_on: called several times a second; when it returns False, unfinished tasks are
+            arguments: an iterator is advanced when a worker is idle, after the results so far have
+                been yielded.
+            goes_on: called several times a second; once it returns False, unfinished tasks are
                 dropped.
-            about: says what a task does, for the error.
+            about: describes a task for errors.
 
         Raises:
-            AgentError: workers keep dying over a task. Exception: what the work raised.
+            AgentError: the worker died in every attempt. Exception: raised by the work.
         """
         waiting, pending = iter(arguments), dict[Task[Result], Argument]()
         try:
@@ -160,15 +160,15 @@ class Pool(ABC):
 
 
 class Interrupt:
-    """A context in which the first Ctrl-C asks for the end; a second one raises KeyboardInterrupt.
+    """A context in which the first Ctrl-C requests a stop; a second one raises KeyboardInterrupt.
 
-    SIGTERM and SIGHUP ask, too, as those who stop a job and a terminal that is closed send them;
-    unless they are ignored, as nohup has it. Only the main thread receives signals: in others this
-    does nothing. Of two nested ones the inner one receives them.
+    SIGTERM and SIGHUP, sent by job managers and closed terminals, request a stop too, unless they
+    are ignored (nohup). Only the main thread receives signals; in other threads this does nothing.
+    Of two nested contexts the inner one receives them.
 
     Attributes:
-        signals: those that ask.
-        asked: whether one came.
+        signals: the handled signals.
+        asked: whether a stop was requested.
     """
 
     signals: ClassVar[tuple[int, ...]] = (
@@ -193,7 +193,7 @@ class Interrupt:
             signal.signal(number, handler)
 
     def goes_on(self) -> bool:
-        """Whether it hasn't come yet."""
+        """Return whether no stop was requested."""
         return not self.asked
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
@@ -205,7 +205,7 @@ class Interrupt:
 
 
 class Processes(Pool):
-    """A pool of at most so many processes, at least 1; each starts with its first task."""
+    """A pool of at most `workers` local processes, started with their first tasks."""
 
     def __init__(self, workers: int) -> None:
         self._workers = workers
@@ -256,14 +256,14 @@ class Processes(Pool):
             driver.start()
 
     def _next(self) -> Task[Any] | None:
-        """Return the task that begins next; None: none may."""
+        """Return the next task to start; None if none may."""
         low = sum(task.priority > 0 for task in self._busy)
         has_room = self._workers == 1 or low < self._workers - 1
         ready = [task for task in self._waiting if has_room or task.priority == 0]
         return min(ready, key=lambda task: task.priority, default=None)
 
     def _drive(self, task: Task[Any], worker: _Process) -> None:
-        """See to a task until it is done."""
+        """Drive a task until it is done."""
         is_wanted, result, error = task.set_running_or_notify_cancel(), None, None
         if is_wanted:
             try:
@@ -284,7 +284,7 @@ class Processes(Pool):
 
 
 class _Process:
-    """A worker with a process, which is started when it is needed, and again after it has died."""
+    """A worker with a process that is started on demand, and again after its death."""
 
     def __init__(self) -> None:
         self._process: Any = None
@@ -292,7 +292,7 @@ class _Process:
         self._is_killed = False
 
     def do(self, task: Task[Any]) -> Any:
-        """Return the result of a task, or raise what it raised."""
+        """Return the result of a task, or raise its exception."""
         message = pickle.dumps((task.work, task.arguments, task.on_progress is not None))
         for _ in range(ATTEMPTS):
             connection = self._connection or self._start()
@@ -323,14 +323,14 @@ class _Process:
         return ours
 
     def kill(self) -> None:
-        """End the process, and the task under way."""
+        """Kill the process and its task."""
         self._is_killed = True
-        process = self._process  # its driver may end it meanwhile
+        process = self._process  # its driver may clear it meanwhile
         if process is not None:
             process.kill()
 
     def end(self) -> None:
-        """End the process, if there is one, and wait for that."""
+        """Stop the process, if any, and wait for its end."""
         if self._process is not None and self._connection is not None:
             self._process.kill()
             self._process.join()
@@ -340,8 +340,8 @@ class _Process:
 
 @contextlib.contextmanager
 def for_a_worker() -> Iterator[None]:
-    """Let a process start as a worker: with one thread a library, this process's rules, and SIGINT
-    blocked until it ignores it.
+    """Set the environment in which a worker starts: one thread per library, this process's rules,
+    and SIGINT blocked until the worker ignores it.
     """
     with _starting:
         wanted = {**ONE_THREAD, variant.ENVIRONMENT: variant.TEXT}
@@ -361,8 +361,9 @@ def for_a_worker() -> Iterator[None]:
 
 
 def _serve(connection: Connection) -> None:
-    """Do tasks, one after the other, until the parent closes its end of the pipe. Ignore SIGINT,
-    and end when the parent process does, however that ends.
+    """Run tasks one after the other until the parent closes the pipe.
+
+    Ignore SIGINT, and exit with the parent process however it ends.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
@@ -383,10 +384,10 @@ def _serve(connection: Connection) -> None:
 
 
 def portable(error: BaseException) -> Exception:
-    """Return an error of a worker as it can be sent, with its traceback as a note.
+    """Return a worker's error in a form that can be pickled, with its traceback as a note.
 
-    Some can't be pickled and unpickled: those that hold a lock, or take several arguments; and one
-    that is no Exception, such as SystemExit, would end the process that receives it.
+    Errors that hold a lock or take several arguments cannot be pickled. Those that are not
+    Exceptions, such as SystemExit, would end the receiving process.
     """
     where = traceback.format_exc()
     try:

@@ -47,11 +47,11 @@ def test_records_are_taken_and_those_without_an_end_are_told(
     lines = record.read_text(encoding="utf-8").splitlines(keepends=True)
     record.write_text("".join(lines[:-1]), encoding="utf-8")
     assert main_of(f"dataset --records {record} -o {out} --formats parquet") == 0
-    assert capsys.readouterr().out.splitlines()[-1] == "left out: 1 game without an end"
+    assert capsys.readouterr().out.splitlines()[-1] == "left out: 1 unfinished game"
     assert set(pq.read_table(out / "parquet")["seed"].to_pylist()) == {5, 6}
     record.write_text("".join(lines[: len(lines) // 4]), encoding="utf-8")
     assert main_of(f"dataset --records {record} -o {tmp_path / 'none'}") == BAD_DATA
-    assert capsys.readouterr().err == "dataset: error: there is no finished game to take\n"
+    assert capsys.readouterr().err == "dataset: error: the records have no finished game\n"
 
 
 def test_a_missing_package_names_the_extra(

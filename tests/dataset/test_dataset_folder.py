@@ -68,10 +68,10 @@ def test_what_is_missing_is_made_again_bit_for_bit_and_what_is_wrong_is_one_erro
     config = tmp_path / "config.json"
     for text in (b"{", b"[]"):
         config.write_bytes(text)
-        with pytest.raises(DatasetError, match=rf"isn't known: .*{config}"):
+        with pytest.raises(DatasetError, match=rf"without a readable config.json: .*{config}"):
             write(plan(), tmp_path)
     config.unlink()
-    with pytest.raises(DatasetError, match=r"isn't known: .*config\.json"):
+    with pytest.raises(DatasetError, match=r"without a readable .*config\.json: .*config\.json"):
         write(plan(), tmp_path)
 
 

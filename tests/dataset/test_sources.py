@@ -103,7 +103,7 @@ def test_a_mistake_is_told_with_file_and_line(tmp_path: Path) -> None:
     assert caught.value.line == second + 2
     null = texts[1].replace('"agents": null', r'"agents": ["a\u0000b", "c"]')
     path.write_text(texts[0] + null, encoding="utf-8")
-    message = rf"^{path}: line {second}: an agent's name has a null byte in it$"
+    message = rf"^{path}: line {second}: an agent's name contains a null byte$"
     with pytest.raises(RecordError, match=message):
         Records.of([path]).trajectories("outcome")
 
@@ -116,8 +116,8 @@ TASK = Game(task="duel-3", seed=1).to_record().encode()
     [
         ({"x.jsonl": b""}, RecordError, r"^.*x\.jsonl: line 1: "),
         ({"x.jsonl": b'\n{"format"\n'}, RecordError, r"^.*x\.jsonl: line 1: "),
-        ({"x.jsonl": TASK}, RecordError, r"x\.jsonl: line 1: a task's record; .* whole games only"),
-        ({}, DatasetError, "holds no records"),
+        ({"x.jsonl": TASK}, RecordError, r"x\.jsonl: line 1: a task's record; .* whole games"),
+        ({}, DatasetError, "has no records"),
         ({"config.json": b"", "games.jsonl": b""}, DatasetError, "a tournament's folder"),
     ],
 )

@@ -1,1 +1,1 @@
-"""Players that score every legal action by rules of thumb with weights, one action ahead."""
+"""Heuristic agents: weighted scores of legal actions, one action ahead."""

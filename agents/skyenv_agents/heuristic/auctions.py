@@ -1,5 +1,4 @@
-"""What auctions should bring the heuristic players: who would bid how much, who wins, and the
-cheapest cards for a bid.
+"""Auction values of the heuristic agents: likely bids, likely winners, and the cheapest cards.
 
 Arguments are named as in :mod:`skyenv_agents.heuristic.features`.
 """
@@ -34,7 +33,7 @@ from skyenv_agents.heuristic.values import building_value, entry_value, stop_val
 
 ALEA_POINTS: Final = 14.0  # typical total of Alea (ALEA-2)
 MOST_LIKELY: Final = 30.0
-"""Points above which it makes no difference how many more somebody could bid."""
+"""Cap on a seat's points; further ones make no difference."""
 
 
 # ---- what winning means ----
@@ -50,8 +49,8 @@ def winner_effect(
     winner: int,
     plot: int,
 ) -> float:
-    """What it means to me that a seat wins the auction of a district and builds on a plot; NONE: it
-    can't build.
+    """Return the effect on me of a seat's winning a district's auction and building on a plot;
+    NONE: it can't build.
     """
     floors = min(float(game.supply[winner]), w.floors)
     built = 0.0
@@ -70,7 +69,7 @@ def winner_effect(
 
 @called_rule
 def best_plot(game: GameRecord, h: HeuristicRecord, district: int, seat: int) -> int:
-    """The plot on which a seat builds: its own, or else the best empty one; NONE: there is none."""
+    """Return the plot on which a seat builds: its own, else the best empty one, or NONE."""
     own = int(h.plot[district, seat])
     if own != NONE:
         return own
@@ -86,7 +85,7 @@ def best_plot(game: GameRecord, h: HeuristicRecord, district: int, seat: int) ->
 def alea_effect(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, district: int
 ) -> float:
-    """ALEA-6, ALEA-7: what it means to me that Alea wins the auction of a district."""
+    """Return the effect on me of Alea's winning a district's auction (ALEA-6, ALEA-7)."""
     if h.empty[district] == 0:
         return stop_value(game, h, me, district, ALEA)
     if h.plot[district, me] != NONE:
@@ -101,11 +100,11 @@ def alea_effect(
 def likely_bid(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, district: int, seat: int
 ) -> tuple[float, float]:
-    """AUC-4, AUC-5: how many points a seat would bid at most in a district (0: it can't), and what
-    its winning means to me.
+    """Return a seat's likely highest bid in a district (AUC-4, AUC-5) and its winning's effect on
+    me; 0 points: it can't bid.
 
-    It bids in the colour in which it would go highest: no more than it has, as far as I know, and,
-    to the appraiser, no more than winning with that colour is worth to it.
+    The seat bids in the colour of its highest bid, limited by its points as far as I know. For the
+    appraiser it is also limited by the value of winning with that colour.
     """
     own = int(h.plot[district, seat])
     full = h.empty[district] == 0
@@ -135,8 +134,8 @@ def likely_bid(
 def likely_park_bid(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, seat: int
 ) -> tuple[float, float]:
-    """AUC-12: how many points a seat would bid at most in the park area (0: it can't), and what its
-    winning means to me.
+    """Return a seat's likely highest bid in the park area (AUC-12) and its winning's effect on me;
+    0 points: it can't bid.
     """
     most = 0.0
     for colour in range(NUM_COLOURS):
@@ -152,8 +151,8 @@ def likely_park_bid(
 
 @called_rule
 def extract_auctions(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
-    """What an auction in every district, and in the park area, should bring me, and what filling a
-    plot there means.
+    """Write the expected value for me of an auction in every district and the park area, and of
+    filling a plot there.
     """
     for district in range(NUM_DISTRICTS):
         h.auction[district] = 0.0
@@ -166,8 +165,8 @@ def extract_auctions(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me:
 def extract_auction(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, district: int
 ) -> None:
-    """What an auction in a district should bring me, and what filling a plot there means: a full
-    district can be stopped.
+    """Write the expected value for me of an auction in a district, and of filling a plot there, as
+    a full district can be stopped.
     """
     h.auction[district] = auction_value(game, w, h, me, district)
     h.filling[district] = 0.0
@@ -186,8 +185,8 @@ def extract_auction(
 def auction_value(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, place: int
 ) -> float:
-    """What the auction of a place should bring me: every bidder wins with a chance that grows with
-    his points.
+    """Return the expected value for me of a place's auction; a bidder's win probability grows with
+    its points.
     """
     park = place == CENTRAL_PARK
     alea = math.exp(ALEA_POINTS / w.sharp) if game.num_players == 2 else 0.0
@@ -216,8 +215,8 @@ def auction_value(
 def winning_value(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, colour: int, limit: int
 ) -> float:
-    """AUC-10, AUC-12, STOP-1: what winning the auction under way with a colour is worth, before the
-    price.
+    """Return the value of winning the current auction with a colour, before the price (AUC-10,
+    AUC-12, STOP-1).
     """
     place = int(game.auction_place)
     if place == CENTRAL_PARK:
@@ -234,8 +233,8 @@ def winning_value(
 
 @called_rule
 def deny_value(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> float:
-    """What it is worth that the one who would win otherwise doesn't: to greedy that is the highest
-    bidder, or Alea.
+    """Return the value of preventing the otherwise winning seat's win; for greedy this is the
+    highest bidder, or Alea.
     """
     if w.appraises:
         return deny_bidders_value(game, w, h, me)
@@ -258,12 +257,12 @@ def deny_value(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) 
 
 @called_rule
 def deny_bidders_value(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> float:
-    """What it is worth that none of those who are still in wins, each with a chance that grows with
-    what he would bid.
+    """Return the value of preventing the remaining bidders' wins, whose probabilities grow with
+    their likely bids.
     """
     place = int(game.auction_place)
     park = place == CENTRAL_PARK
-    chances = 1.0 if game.highest_bidder == NONE else 0.0  # perhaps nobody bids
+    chances = 1.0 if game.highest_bidder == NONE else 0.0  # the case of no bid
     value = 0.0
     for seat in range(game.num_players):
         if seat == me or game.out[seat]:
@@ -301,11 +300,11 @@ def plan_value(
     missing: int,
     deny: float,
 ) -> tuple[float, int]:
-    """What winning with cards of one colour, black ones, and none above a rank is worth, and the
+    """Return the value of winning with cards of one colour and black, none above a rank, and the
     cards to lay down now.
 
-    A bid that will have to be raised, such as the first one before Alea's, is judged by what
-    winning is expected to cost.
+    A bid that must be raised later, such as the first one before Alea's, is valued by the expected
+    price of winning.
     """
     gain = deny + winning_value(game, w, h, me, colour, int(BUILD_LIMIT[highest]))
     on_table = table_price(game, w, h, me, colour)
@@ -320,7 +319,7 @@ def plan_value(
     later = gain - on_table - later_cost
     if later_cards != 0 and later > 0.0:
         return later, cards
-    # Perhaps the others give up early: better than passing, if only just.
+    # The others may give up early, so this is slightly better than passing.
     return min(now, 0.001 * now), cards
 
 
@@ -328,7 +327,7 @@ def plan_value(
 def table_price(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, colour: int
 ) -> float:
-    """What my cards on the table, coloured ones of one colour, are worth to me."""
+    """Return the value to me of my cards on the table, whose coloured ones share a colour."""
     # Both ways give the same but for rounding, which greedy's scores have to keep.
     scale, coloured, black = (
         (1.0, h.price[colour], h.price[BLACK]) if w.appraises else (h.point, 1.0, w.black)
@@ -344,12 +343,11 @@ def table_price(
 def cheapest_cards(
     game: GameRecord, h: HeuristicRecord, me: int, colour: int, highest: int, missing: int
 ) -> tuple[float, int]:
-    """The cheapest cards of a colour and black, none above a rank, that are worth `missing` points
-    or more.
+    """Return the cheapest cards of a colour and black, none above a rank, with at least `missing`
+    points.
 
     Returns:
-        What they cost, and how many of each: 5 bits for each place in the laying order; 0 if there
-            are none.
+        Their cost, and their counts in 5 bits for each place of the laying order; 0 for no cards.
     """
     if missing > MOST_POINTS:
         return NEVER, 0
@@ -376,9 +374,7 @@ def cheapest_cards(
 def add_cards(
     h: HeuristicRecord, size: int, number: int, rank: int, price: float, place: int
 ) -> None:
-    """Let so many cards of one kind take part in the cheapest cards for every total below
-    `size`.
-    """
+    """Extend the cheapest cards for every total below `size` by a number of cards of one kind."""
     value = rank + LOWEST_CARD
     for _ in range(min(number, (size - 1) // value)):
         for total in range(size - 1, value - 1, -1):
@@ -390,8 +386,8 @@ def add_cards(
 
 @called_rule
 def next_card(cards: int, colour: int) -> int:
-    """INTERFACE.md, "One choice, one path": the first of some cards in the laying order, as an
-    action.
+    """Return the first of some cards in the laying order as an action ("One choice, one path" of
+    INTERFACE.md).
     """
     place = 0
     while (cards >> (5 * place)) & 31 == 0:

@@ -1,4 +1,4 @@
-"""What the heuristic players look up once in every view, before they score any action.
+"""Features of a view, extracted once before the heuristic agents score actions.
 
 Arguments that the compiled functions of this folder share: `view`, a record of
 skyenv.engine.knowledge.VIEW_DTYPE, and its `game`; `w`, a record of
@@ -32,19 +32,18 @@ from skyenv.rules.components import (
 from skyenv.rules.scoring import district_vp, tiles_on_plot, types_on_plot
 from skyenv.rules.state import NONE, GameRecord, Record
 
-UNKNOWN_POINTS: Final = 4.8  # mean value of a card that I don't know
-MOST_POINTS: Final = 40  # a bid that has to be raised by more than this is not looked at
+UNKNOWN_POINTS: Final = 4.8  # mean value of an unknown card
+MOST_POINTS: Final = 40  # larger raises are not considered
 PARK_VALUE: Final = np.array([1.6, 2.3, 2.9, 3.4, 3.9])
-"""VP of a skyscraper in the park area that may be expected, by business types there so far (END-3).
-"""
+"""Expected VP of a skyscraper in the park area by number of business types there (END-3)."""
 NEXT_STEP: Final = np.array([0.0, 1.0, 1.0, 2.0, 0.0, 3.0, 0.0, 0.0, 0.0])
-"""SCO-2: by how much the value of a plot rises with one type more, by its value."""
+"""Increase of a plot's value by one more type, by its value (SCO-2)."""
 PATIENT_TURNS: Final = 40
-"""After so many turns of each player everybody wants the end nearer, so that games end; usual ones
-take a quarter of them.
+"""Turns of each player after which all want the end nearer, so that games end; usual games take a
+quarter of them.
 """
-PATIENCE: Final = 0.5  # what bringing it nearer is worth then, for each further turn
-NEVER: Final = -1e9  # score of an action that is out of the question
+PATIENCE: Final = 0.5  # value of bringing it nearer then, for each further turn
+NEVER: Final = -1e9  # score of an excluded action
 
 HEURISTIC_DTYPE: Final = np.dtype(
     [
@@ -121,7 +120,7 @@ HEURISTIC_DTYPE: Final = np.dtype(
     ],
     align=True,
 )
-"""What a heuristic player holds of one decision."""
+"""The features and scores of one decision."""
 
 
 class HeuristicRecord(Record):
@@ -134,7 +133,7 @@ class WeightsRecord(Record):
 
 @entry_point("what heuristic players see")
 def extract_features(view: ViewRecord, w: WeightsRecord, h: HeuristicRecord) -> None:
-    """Note down what follows from the position."""
+    """Write the features of a view."""
     game = view.game
     me = int(view.seat)
     extract_board(game, w, h)
@@ -148,8 +147,8 @@ def extract_features(view: ViewRecord, w: WeightsRecord, h: HeuristicRecord) -> 
 
 @called_rule
 def extract_board(game: GameRecord, w: WeightsRecord, h: HeuristicRecord) -> None:
-    """Note down what is the same for all seats: how much of the game is left, who stands where, and
-    what plots are worth.
+    """Write the features common to all seats: the share of the game left, presence, and plot
+    values.
     """
     h.left = (
         (BUSINESSES_TO_PLACE - int(game.placed))
@@ -167,7 +166,7 @@ def extract_board(game: GameRecord, w: WeightsRecord, h: HeuristicRecord) -> Non
 
 @called_rule
 def park_value(game: GameRecord) -> float:
-    """END-3: VP of a skyscraper in the park area that may be expected."""
+    """Return the expected VP of a skyscraper in the park area (END-3)."""
     types = 0
     for business in range(NUM_BUSINESSES):
         types += 1 if game.park_tiles[business] > 0 else 0
@@ -176,7 +175,7 @@ def park_value(game: GameRecord) -> float:
 
 @called_rule
 def extract_district(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, district: int) -> None:
-    """Who stands where, what has room, and what a skyscraper on every plot is worth."""
+    """Write a district's presence, room and value of a skyscraper on every plot."""
     for seat in range(MAX_PLAYERS):
         h.plot[district, seat] = NONE
     h.empty[district] = 0
@@ -205,26 +204,26 @@ def extract_district(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, dis
 
 @called_rule
 def ring_size(game: GameRecord) -> int:
-    """COM-6, COM-9: plots in a ring."""
+    """Return the number of plots in a ring (COM-6, COM-9)."""
     return NUM_PLOTS if game.ring[0, NUM_PLOTS - 1] != NONE else NUM_COLOURS
 
 
 @called_rule
 def neighbour(game: GameRecord, district: int, position: int, step: int) -> int:
-    """The plot next to a position of the ring."""
+    """Return the plot next to a position of the ring."""
     size = ring_size(game)
     return int(game.ring[district, (position + step + size) % size])
 
 
 @called_rule
 def grown_value(w: WeightsRecord, h: HeuristicRecord, value: int, room: int) -> float:
-    """SCO-2: the value of a plot, and what further businesses next to it may add."""
+    """Return a plot's value with the expected addition of further businesses (SCO-2)."""
     return float(value + w.growth * h.left * room * NEXT_STEP[value])
 
 
 @called_rule
 def best_other_standing(game: GameRecord, h: HeuristicRecord, me: int) -> float:
-    """VP of the best other seat if the game ended now."""
+    """Return the VP of the best other seat if the game ended now."""
     best = NEVER
     for seat in range(game.num_players):
         if seat != me:
@@ -234,7 +233,7 @@ def best_other_standing(game: GameRecord, h: HeuristicRecord, me: int) -> float:
 
 @called_rule
 def extract_rivals(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
-    """How much the VP of every other seat count against me: those of the best other most."""
+    """Write the weights of the other seats' VP; the best other seat's count most."""
     players = int(game.num_players)
     best = best_other_standing(game, h, me)
     total = 0.0
@@ -250,7 +249,7 @@ def extract_rivals(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: i
 
 @called_rule
 def net_vp(game: GameRecord, h: HeuristicRecord, district: int, me: int) -> float:
-    """SCO-2: VP of a scoring for me, less those of the others."""
+    """Return my VP of a scoring minus those of the others (SCO-2)."""
     vp = float(district_vp(game, district, me))
     for seat in range(game.num_players):
         if seat != me:
@@ -260,7 +259,7 @@ def net_vp(game: GameRecord, h: HeuristicRecord, district: int, me: int) -> floa
 
 @called_rule
 def push_value(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> float:
-    """What it is worth to bring the end nearer."""
+    """Return the value of bringing the end nearer."""
     ahead = min(max((h.standing[me] - best_other_standing(game, h, me)) / 30.0, -1.0), 1.0)
     scoring = 0.0
     for district in range(NUM_DISTRICTS):
@@ -271,7 +270,7 @@ def push_value(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) 
 
 @called_rule
 def extract_hands(view: ViewRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
-    """Points in all hands by colour, and what a point in mine is worth."""
+    """Write the points in all hands by colour, and the value of a point in mine."""
     game = view.game
     number = 0
     for seat in range(game.num_players):
@@ -287,16 +286,16 @@ def extract_hands(view: ViewRecord, w: WeightsRecord, h: HeuristicRecord, me: in
 
 @called_rule
 def point_value(w: WeightsRecord, h: HeuristicRecord, number: int) -> float:
-    """What a point of a coloured card is worth in a hand of so many cards: less with many, and less
-    late in the game.
+    """Return the value of a coloured card's point in a hand of `number` cards; it falls with their
+    number and late in the game.
     """
     return float(w.point * (w.late + (1.0 - w.late) * h.left) / (1.0 + w.sated * number))
 
 
 @called_rule
 def extract_prices(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
-    """What a point of a card of each colour in my hand is worth: more, the more plots it could win
-    elsewhere.
+    """Write the value of a point by colour in my hand; it grows with the plots that the colour
+    could win elsewhere.
     """
     most = 0.0
     for colour in range(NUM_COLOURS):
@@ -314,7 +313,7 @@ def extract_prices(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: i
 
 @called_rule
 def extract_table(game: GameRecord, h: HeuristicRecord) -> None:
-    """AUC-7: cards on the table still count among those that a seat can bid."""
+    """Add the cards on the table to those that a seat can bid (AUC-7)."""
     for seat in range(game.num_players):
         for rank in range(NUM_RANKS):
             value = rank + LOWEST_CARD
@@ -325,9 +324,7 @@ def extract_table(game: GameRecord, h: HeuristicRecord) -> None:
 
 @called_rule
 def is_open_to(game: GameRecord, h: HeuristicRecord, me: int, district: int, colour: int) -> bool:
-    """AUC-5, AUC-11: whether I build, or could begin to build, on the plot of a colour in a
-    district.
-    """
+    """Return whether I can build on the plot of a colour in a district (AUC-5, AUC-11)."""
     if game.stopped[district]:
         return False
     own = int(h.plot[district, me])
@@ -338,9 +335,7 @@ def is_open_to(game: GameRecord, h: HeuristicRecord, me: int, district: int, col
 
 @called_rule
 def nearness(game: GameRecord, district: int, far: float) -> float:
-    """1 if a commissioner is in a district or has left a marker there, so that it will be
-    auctioned; else `far`.
-    """
+    """Return 1 if a commissioner or marker in a district makes its auction likely, else `far`."""
     for commissioner in range(NUM_COMMISSIONERS):
         if game.place[commissioner] == district:
             return 1.0

@@ -1,13 +1,12 @@
-"""What networks are told of a position beside what can be seen: numbers that a player would work
-out, seat by seat.
+"""Derived features of a position for networks, seat by seat.
 
-Who gains what where a district is scored, who could bid how much where it is auctioned, what the
-auction under way would bring: things that hang on a seat, a district and a colour at once, which a
-network finds hard to put together.
+They are each seat's gain by the scoring of a district, its likely bid in an auction, and the value
+of the current auction. Such features combine a seat, a district and a colour, which networks find
+hard to learn.
 
-Arguments that many functions share: `game`, a position that goes on; `h`, what was noted of it by
-:func:`skyenv_agents.heuristic.features.extract_features` (as far as a seat sees) or, all hands
-open, by `extract_board` and :func:`skyenv_agents.search.leaf_network.extract_open_hands`; `x`,
+Arguments that many functions share: `game`, an unfinished position; `h`, its features by
+:func:`skyenv_agents.heuristic.features.extract_features` (as far as a seat sees) or, with open
+hands, by `extract_board` and :func:`skyenv_agents.search.leaf_network.extract_open_hands`; `x`,
 float32, where the inputs are written, most of them from −1 to 1.
 """
 
@@ -45,10 +44,10 @@ from skyenv_agents.heuristic.features import (
     park_value,
 )
 
-DISTRICT_INPUTS: Final = 21  # how much is told of a district to a seat
-SEAT_INPUTS: Final = 69  # how much else is told of a seat
+DISTRICT_INPUTS: Final = 21  # inputs by district and seat
+SEAT_INPUTS: Final = 69  # further inputs by seat
 NUM_POSITION_INPUTS: Final = MAX_PLAYERS * (SEAT_INPUTS + NUM_DISTRICTS * DISTRICT_INPUTS)
-"""How much is told of all seats."""
+"""Number of inputs of all seats."""
 
 Floats = npt.NDArray[np.float32]
 
@@ -62,9 +61,7 @@ def write(x: Floats, first: int, values: tuple[float, ...]) -> None:
 
 @called_rule
 def seat_vp(game: GameRecord, h: HeuristicRecord, district: int, seat: int) -> float:
-    """SCO-2: VP of a seat if the district is scored now; as district_vp of the rules, by what was
-    noted.
-    """
+    """Return a seat's VP if the district is scored now (SCO-2), by the features."""
     plot = int(h.plot[district, seat])
     return (
         0.0
@@ -75,7 +72,7 @@ def seat_vp(game: GameRecord, h: HeuristicRecord, district: int, seat: int) -> f
 
 @called_rule
 def lead_vp(game: GameRecord, h: HeuristicRecord, district: int, seat: int) -> float:
-    """SCO-2: by how many VP a seat gains on the best other one if the district is scored now."""
+    """Return a seat's lead over the best other one by a district's scoring now (SCO-2)."""
     best = 0.0
     for other in range(game.num_players):
         if other != seat:
@@ -87,7 +84,7 @@ def lead_vp(game: GameRecord, h: HeuristicRecord, district: int, seat: int) -> f
 def write_district(
     game: GameRecord, h: HeuristicRecord, district: int, seat: int, x: Floats
 ) -> None:
-    """Tell of a district that is not stopped."""
+    """Write the inputs of a district that is not stopped."""
     mine = seat_vp(game, h, district, seat)
     net = lead_vp(game, h, district, seat)
     own = int(h.plot[district, seat])
@@ -149,9 +146,7 @@ def write_district(
 
 @called_rule
 def write_seat(game: GameRecord, h: HeuristicRecord, seat: int, x: Floats) -> None:
-    """Tell what else a seat has, whose turn it is and comes next, and what the auction under way is
-    like.
-    """
+    """Write the further inputs of a seat: holdings, turn and current auction."""
     for i in range(SEAT_INPUTS):
         x[i] = 0.0
     write_holdings(game, h, seat, x)
@@ -162,13 +157,13 @@ def write_seat(game: GameRecord, h: HeuristicRecord, seat: int, x: Floats) -> No
 
 @called_rule
 def clipped(value: float) -> float:
-    """The value, from −1 to 1."""
+    """Return the value clipped to −1 … 1."""
     return max(-1.0, min(1.0, value))
 
 
 @called_rule
 def write_holdings(game: GameRecord, h: HeuristicRecord, seat: int, x: Floats) -> None:
-    """What a seat has, also beside the best other one; x[0 … 26]."""
+    """Write a seat's holdings, also relative to the best other seat; x[0 … 26]."""
     best_score = -math.inf
     best_standing = -math.inf
     most_points = 0.0
@@ -235,8 +230,8 @@ def write_holdings(game: GameRecord, h: HeuristicRecord, seat: int, x: Floats) -
 
 @called_rule
 def write_turn(game: GameRecord, h: HeuristicRecord, seat: int, x: Floats) -> None:
-    """Whose turn it is and comes next, and which scorings the commissioners offer, now and after a
-    move; x[27 … 53].
+    """Write the turn, and the scorings that the commissioners offer now and after a move;
+    x[27 … 53].
     """
     players = int(game.num_players)
     mine = game.turn_seat == seat
@@ -286,7 +281,7 @@ def write_turn(game: GameRecord, h: HeuristicRecord, seat: int, x: Floats) -> No
 
 @called_rule
 def write_auction(game: GameRecord, h: HeuristicRecord, seat: int, x: Floats) -> None:
-    """AUC: what a seat has bid in the auction under way, could bid, and would win; x[54 … 68]."""
+    """Write a seat's current bid, likely bid and gain in the current auction; x[54 … 68]."""
     place = int(game.auction_place)
     park = place == CENTRAL_PARK
     value = park_value(game) if park else 0.0
@@ -327,11 +322,10 @@ def write_auction(game: GameRecord, h: HeuristicRecord, seat: int, x: Floats) ->
 
 @entry_point("what networks are told")
 def write_inputs(views: Array, weights: Array, heuristic: Array, inputs: Floats) -> None:
-    """Tell what each view shows, float32 (n, NUM_POSITION_INPUTS): seat by seat, its own first,
-    then the next ones in turn.
+    """Write the inputs of each view, float32 (n, NUM_POSITION_INPUTS), seat by seat from its own.
 
-    Of each seat first SEAT_INPUTS, then DISTRICT_INPUTS for each district; zeros for seats and
-    districts that there aren't.
+    Each seat has SEAT_INPUTS, then DISTRICT_INPUTS for each district; zeros for missing seats and
+    stopped districts.
     """
     size = SEAT_INPUTS + NUM_DISTRICTS * DISTRICT_INPUTS
     h = heuristic[0]

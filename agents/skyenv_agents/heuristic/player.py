@@ -1,15 +1,16 @@
-"""Players by heuristic: they score every legal action by the victory points (VP) that it should
-bring.
+"""The heuristic agents ``greedy`` and ``appraiser``: the action with the highest expected VP.
 
-Without search or learning, they look one action ahead. What an action brings is what it scores at
-once, and what it changes in the worth of plots, cards, skyscrapers in the supply and auctions to
-come; VP of others count against it. The scores stand in :mod:`skyenv_agents.heuristic.scores`, its
-weights in :mod:`skyenv_agents.heuristic.weights`.
+They score every legal action one action ahead, without search or learning. A score adds the
+immediate victory points (VP) and the change in value of plots, cards, skyscrapers in the supply and
+future auctions. VP of others count against it. See :mod:`skyenv_agents.heuristic.scores` and
+:mod:`skyenv_agents.heuristic.weights`.
 
-Greedy and the appraiser score alike but where greedy is weak: to the appraiser, whose auction it
-will be depends on what each bidder could bid *and* on what winning is worth to him; a district that
-fills up is one that can be stopped; cards are priced by the plots that they are wanted for; and a
-move is judged by what both commissioners together leave to everyone.
+The appraiser differs from greedy in four points:
+
+* A bidder's chance in an auction depends on its points *and* on the value of winning to it.
+* A district that fills up can be stopped.
+* Cards are priced by the plots for which they are needed.
+* A move is valued by the scorings that both commissioners together leave to each seat.
 """
 
 from __future__ import annotations
@@ -39,16 +40,16 @@ Records = npt.NDArray[np.void]
 
 
 class HeuristicAgent(Agent):
-    """Takes the action that the compiled scores with its weights hold to be best.
+    """An agent that takes the action with the highest heuristic score.
 
     Args:
-        weights: by number of players; None: the measured ones.
+        weights: by number of players; None: the tuned ones.
 
     Attributes:
-        measured: the measured weights by number of players.
+        measured: the tuned weights by number of players.
 
     Raises:
-        AgentError: `weights` have other names than the measured ones.
+        AgentError: the names of `weights` differ from the tuned ones'.
     """
 
     uses_view = True
@@ -59,15 +60,11 @@ class HeuristicAgent(Agent):
         for players, measured in self.measured.items():
             if given[players].keys() != measured.keys():
                 wrong = sorted(given[players].keys() ^ measured.keys())
-                raise AgentError(
-                    f"the weights of {self.name} lack, or have beside its own: {shown(wrong)}"
-                )
+                raise AgentError(f"missing or unknown weights of {self.name}: {shown(wrong)}")
         self._records = {players: weights_record(given[players]) for players in self.measured}
 
     def weights(self, num_players: int) -> npt.NDArray[np.void]:
-        """Return the weights for a number of players, as compiled functions take them,
-        WEIGHTS_DTYPE (1,).
-        """
+        """Return the weights for a number of players as a record, WEIGHTS_DTYPE (1,)."""
         return self._records[num_players]
 
     def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
@@ -75,8 +72,8 @@ class HeuristicAgent(Agent):
         return self._decide(decisions, np.zeros((0, NUM_ACTIONS)))
 
     def scores(self, decisions: Decisions) -> npt.NDArray[np.float64]:
-        """Return the VP that each action should bring, float64 (k, 103); only legal actions are
-        scored, −10⁹: out of the question.
+        """Return the expected VP of each action, float64 (k, 103); only entries of legal actions
+        are defined, and −10⁹ excludes an action.
         """
         scores = np.zeros((len(decisions), NUM_ACTIONS))
         self._decide(decisions, scores)
@@ -91,14 +88,14 @@ class HeuristicAgent(Agent):
         return inputs
 
     def _seen(self, decisions: Decisions) -> tuple[Records, Records, Records]:
-        """Return views, weights and memory, as compiled functions take them."""
+        """Return views, weights and memory for compiled functions."""
         views = as_records(decisions.trusted_view(), VIEW_DTYPE)
         return views, self.weights(decisions.num_players), new_records(1, HEURISTIC_DTYPE)
 
     def _decide(
         self, decisions: Decisions, scores: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.int64]:
-        """Return the best actions; all scores go into `scores` if it has rows."""
+        """Return the best actions; write all scores into `scores` if it has rows."""
         actions = np.zeros(len(decisions), np.int64)
         views, weights, memory = self._seen(decisions)
         decide_all(views, decisions.mask, decisions.uniform, weights, memory, actions, scores)
@@ -106,9 +103,7 @@ class HeuristicAgent(Agent):
 
 
 class GreedyAgent(HeuristicAgent):
-    """Scores every legal action by the VP that it should bring, and takes the best; see
-    :class:`HeuristicAgent`.
-    """
+    """The agent ``greedy``; see :class:`HeuristicAgent`."""
 
     name = "greedy"
     version = "1"
@@ -117,9 +112,7 @@ class GreedyAgent(HeuristicAgent):
 
 
 class AppraiserAgent(HeuristicAgent):
-    """Scores as greedy does, but auctions by what everyone could and would bid; see the module's
-    text.
-    """
+    """The agent ``appraiser``, which values auctions by every seat's likely bid; see the module."""
 
     name = "appraiser"
     version = "1"

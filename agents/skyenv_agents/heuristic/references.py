@@ -1,7 +1,7 @@
-"""The heuristic players with other weights: references for ratings, and opponents for training.
+"""Heuristic agents with other weights: references for ratings, and opponents for training.
 
-No other agent is made of the reference players, searches with them or was trained against them, and
-they cost as little as the appraiser. The ladders' scale hangs on some of them
+No other agent is built from the reference agents, searches with them or was trained against them.
+They are as fast as the appraiser. Some are anchors of the ladders' scale
 (:mod:`skyenv.arena.ratings`), so their weights never change.
 """
 
@@ -24,7 +24,7 @@ more than a factor of 1.8.
 
 
 def _times(measured: Mapping[int, Weights], factors: Weights) -> dict[int, Weights]:
-    """Return weights by number of players, some of them multiplied."""
+    """Return weights by number of players, some multiplied by factors."""
     return {
         players: {**weights, **{name: weights[name] * factor for name, factor in factors.items()}}
         for players, weights in measured.items()
@@ -32,7 +32,7 @@ def _times(measured: Mapping[int, Weights], factors: Weights) -> dict[int, Weigh
 
 
 class BidderAgent(AppraiserAgent):
-    """Sets much store by auctions; weaker than the appraiser, and in other ways."""
+    """A reference with more weight on auctions; weaker than the appraiser."""
 
     name = "bidder"
     description = "reference for ratings: the appraiser with more weight on auctions"
@@ -51,7 +51,7 @@ class BidderAgent(AppraiserAgent):
 
 
 class BuilderAgent(AppraiserAgent):
-    """Sets much store by plots and skyscrapers; nearly as strong as the appraiser."""
+    """A reference with more weight on plots and skyscrapers; nearly as strong as the appraiser."""
 
     name = "builder"
     description = "reference for ratings: the appraiser with more weight on plots and skyscrapers"
@@ -69,17 +69,17 @@ class BuilderAgent(AppraiserAgent):
 
 
 def perturbed(number: int) -> HeuristicAgent:
-    """Return greedy (even numbers) or the appraiser (odd ones) with every weight changed at random,
-    for all numbers of players alike: opponents of many styles for training.
+    """Return greedy (even numbers) or the appraiser (odd ones) with randomly perturbed weights, as
+    an opponent for training.
 
-    One is reckless, another one hoards cards or shies away from auctions; most are weaker than the
-    player that they are made of, and all are sensible.
+    The agents differ in style: some bid recklessly, hoard cards or avoid auctions. Most are weaker
+    than the original.
 
     Args:
-        number: decides the change, 0 to 10⁹.
+        number: seed of the perturbation, 0 to 10⁹; the same for all numbers of players.
 
     Raises:
-        AgentError: it is out of range.
+        AgentError: the number is out of range.
     """
     number = check_integer("the number of a perturbed player", number, 0, 10**9, AgentError)
     kind = AppraiserAgent if number % 2 else GreedyAgent

@@ -1,10 +1,8 @@
-"""The compiled scores of the heuristic players, one for every legal action: what it should bring in
-victory points (VP).
+"""The compiled scores of the heuristic agents: the expected VP of every legal action.
 
-What follows from the view is looked up first (:mod:`skyenv_agents.heuristic.features`, which names
-the arguments too); what an action is worth is told by :mod:`skyenv_agents.heuristic.values` and
-:mod:`skyenv_agents.heuristic.auctions`. Greedy and the appraiser share all of it but what hangs on
-`w.appraises`, and on weights that are neutral for greedy.
+:mod:`skyenv_agents.heuristic.features` extracts the features and defines the arguments;
+:mod:`skyenv_agents.heuristic.values` and :mod:`skyenv_agents.heuristic.auctions` value actions.
+Greedy and the appraiser differ only by `w.appraises` and by weights that are neutral for greedy.
 """
 
 from __future__ import annotations
@@ -90,8 +88,8 @@ from skyenv_agents.heuristic.values import (
 
 @called_rule
 def score_starts(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
-    """SET-8: plots with value, with good cards of their colour in hand and in sight, and with few
-    others around.
+    """Score starting plots (SET-8) by value, by cards of their colour in hand and in sight, and by
+    the number of others in the district.
     """
     for district in range(NUM_DISTRICTS):
         others = 0
@@ -113,7 +111,7 @@ def score_starts(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int
 def score_options(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, mask: npt.NDArray[np.int8]
 ) -> None:
-    """TURN-1: what the first action brings, and the cards of the second one."""
+    """Score the options of the first action with the cards of the second one (TURN-1)."""
     extract_moves(game, w, h, me)
     coloured = best_pair_value(game, w, h, me)
     black = h.price[BLACK] * UNKNOWN_POINTS
@@ -144,9 +142,7 @@ def score_options(
 
 @called_rule
 def extract_moves(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
-    """What moves are judged by: the auctions to come, and what the commissioners' places offer
-    now.
-    """
+    """Write the features for moves: future auctions, and the commissioners' current scorings."""
     extract_auctions(game, w, h, me)
     h.places = (
         places_value(game, w, h, me, int(game.place[0]), int(game.place[1])) if w.appraises else 0.0
@@ -155,7 +151,7 @@ def extract_moves(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: in
 
 @called_rule
 def score_plots(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
-    """BUS-2: the plot for the business that has been taken."""
+    """Score the plots for the business that was taken (BUS-2)."""
     if w.appraises:
         extract_auctions(game, w, h, me)
     for district in range(NUM_DISTRICTS):
@@ -168,7 +164,7 @@ def score_plots(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int)
 
 @called_rule
 def score_cards(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
-    """TURN-4: the first card together with the best second one, or the second card."""
+    """Score the first card with the best second one, or the second card (TURN-4)."""
     for colour in range(NUM_COLOURS):
         if game.top[colour] != NONE:
             value = card_value(game, w, h, me, colour)
@@ -181,7 +177,7 @@ def score_cards(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int)
 def score_moves(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, mask: npt.NDArray[np.int8]
 ) -> None:
-    """MOVE-1: where each commissioner may go."""
+    """Score the commissioners' moves (MOVE-1)."""
     extract_moves(game, w, h, me)
     for commissioner in range(NUM_COMMISSIONERS):
         for place in range(NUM_PLACES):
@@ -192,8 +188,8 @@ def score_moves(
 
 @called_rule
 def score_bids(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
-    """AUC-3: pass, or lay down the next card of the cheapest bid that is worth its cards; stop as
-    soon as it is high enough.
+    """Score passing and the next card of the cheapest worthwhile bid (AUC-3); the bid ends once it
+    is high enough.
     """
     h.score[PASS] = 0.0
     missing = int(game.highest) - int(game.bid_total[me]) + 1
@@ -226,7 +222,7 @@ def score_bids(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) 
 def score_builds(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, mask: npt.NDArray[np.int8]
 ) -> None:
-    """AUC-10, STOP-1: how many skyscrapers to build, or a building stop."""
+    """Score numbers of skyscrapers to build, and a building stop (AUC-10, STOP-1)."""
     place = int(game.auction_place)
     value = (
         w.park * park_value(game) if place == CENTRAL_PARK else h.value[place, game.bid_colour[me]]
@@ -277,9 +273,7 @@ def score_actions(
 
 @called_rule
 def choose_best(h: HeuristicRecord, mask: npt.NDArray[np.int8], uniform: float) -> int:
-    """The legal action with the highest score; among several, the one that the random number
-    picks.
-    """
+    """Return the legal action with the highest score; the random number breaks ties."""
     best = 2.0 * NEVER
     number = 0
     for action in range(NUM_ACTIONS):
@@ -307,8 +301,8 @@ def decide_all(
     actions: Array,
     scores: Array,
 ) -> None:
-    """Write the best action of every view into `actions`, and all judgements into `scores` if it
-    has rows.
+    """Write the best action of every view into `actions`, and all scores into `scores` if it has
+    rows.
     """
     for i in range(len(views)):
         score_actions(views[i], weights[0], heuristic[0], masks[i])

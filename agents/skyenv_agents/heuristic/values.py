@@ -1,5 +1,4 @@
-"""What things are worth to the heuristic players, in victory points (VP): skyscrapers, businesses,
-cards, places, stops, the end.
+"""Values in VP for the heuristic agents: skyscrapers, businesses, cards, moves, stops, the end.
 
 Arguments are named as in :mod:`skyenv_agents.heuristic.features`.
 """
@@ -39,7 +38,7 @@ from skyenv_agents.heuristic.features import (
     ring_size,
 )
 
-WIN: Final = 60.0  # worth of ending the game ahead, and price of ending it behind
+WIN: Final = 60.0  # value of ending the game ahead, and cost of ending it behind
 
 
 # ---- skyscrapers, presence, the end ----
@@ -47,7 +46,7 @@ WIN: Final = 60.0  # worth of ending the game ahead, and price of ending it behi
 
 @called_rule
 def supply_value(w: WeightsRecord, h: HeuristicRecord, number: int) -> float:
-    """What so many skyscrapers in the supply are worth."""
+    """Return the value of a number of skyscrapers in the supply."""
     value = 0.0
     following = w.sky * h.left
     for _ in range(number):
@@ -58,7 +57,7 @@ def supply_value(w: WeightsRecord, h: HeuristicRecord, number: int) -> float:
 
 @called_rule
 def entry_value(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, seat: int) -> float:
-    """BUS-4: what it is worth to a seat to stand in one district more."""
+    """Return the value to a seat of presence in one more district (BUS-4)."""
     value = w.presence * h.left
     bonus = int(game.placed) // BONUS_EVERY
     if bonus < len(BONUS_VP):
@@ -70,7 +69,7 @@ def entry_value(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, seat: in
 
 @called_rule
 def end_value(game: GameRecord, h: HeuristicRecord, me: int) -> float:
-    """END-4: what it is worth to end the game now, after the changes in `h.delta`."""
+    """Return the value of ending the game now, after the changes in `h.delta` (END-4)."""
     best = NEVER
     for seat in range(game.num_players):
         if seat != me:
@@ -85,7 +84,7 @@ def end_value(game: GameRecord, h: HeuristicRecord, me: int) -> float:
 def stop_value(
     game: GameRecord, h: HeuristicRecord, me: int, district: int, declarer: int
 ) -> float:
-    """STOP-2 to STOP-6: what a building stop is worth to me, whoever declares it."""
+    """Return the value of a building stop to me, by any seat (STOP-2 to STOP-6)."""
     skyscrapers = 0
     for plot in range(NUM_COLOURS):
         skyscrapers += int(game.floors[district, plot])
@@ -104,8 +103,8 @@ def stop_value(
 def building_value(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, seat: int, plot_value: float, limit: int
 ) -> float:
-    """AUC-10: what the best number of skyscrapers up to `limit` brings, less what they are worth in
-    the supply.
+    """Return the value of the best number of skyscrapers up to `limit`, minus their value in the
+    supply (AUC-10).
     """
     supply = int(game.supply[seat])
     best = 0.0
@@ -119,7 +118,7 @@ def building_value(
 
 @called_rule
 def drawn_cards(game: GameRecord, h: HeuristicRecord, me: int, district: int) -> float:
-    """SCO-3: black cards that I draw by scoring a district, less those of the others."""
+    """Return my black cards by scoring a district, minus those of the others (SCO-3)."""
     cards = 2.0 if h.plot[district, me] != NONE else 3.0
     for seat in range(game.num_players):
         if seat != me and h.plot[district, seat] == NONE:
@@ -134,7 +133,7 @@ def drawn_cards(game: GameRecord, h: HeuristicRecord, me: int, district: int) ->
 def best_business(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, business: int
 ) -> float:
-    """BUS-2: what a business brings on the best plot."""
+    """Return the value of a business on the best plot (BUS-2)."""
     best = NEVER
     for district in range(NUM_DISTRICTS):
         for position in range(ring_size(game)):
@@ -153,7 +152,7 @@ def business_value(
     position: int,
     business: int,
 ) -> float:
-    """BUS-2 to BUS-5: what it brings to place a business at a position of a district's ring."""
+    """Return the value of a business at a position of a district's ring (BUS-2 to BUS-5)."""
     for seat in range(MAX_PLAYERS):
         h.delta[seat] = 0.0
     plot = int(game.ring[district, position])
@@ -184,9 +183,7 @@ def neighbour_value(
     step: int,
     business: int,
 ) -> float:
-    """SCO-2: what a business at a position brings to the skyscrapers on one of the plots next to
-    it.
-    """
+    """Return the value of a business to the skyscrapers on one adjacent plot (SCO-2)."""
     plot = neighbour(game, district, position, step)
     if plot >= NUM_COLOURS:
         return 0.0
@@ -210,8 +207,8 @@ def neighbour_value(
 def block_value(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, district: int
 ) -> float:
-    """AUC-5: what it is worth to fill an empty plot: who doesn't stand there has one plot less to
-    build on.
+    """Return the value of filling an empty plot, which denies it to seats without presence there
+    (AUC-5).
     """
     mine = h.plot[district, me] != NONE
     value = 0.0
@@ -228,8 +225,8 @@ def block_value(
 def card_value(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, colour: int
 ) -> float:
-    """TURN-4: what the visible card of a stack is worth: its points, its limit, and the plots of
-    its colour.
+    """Return the value of a stack's visible card by its points, its limit, and the plots of its
+    colour (TURN-4).
     """
     rank = int(game.top[colour])
     fit = 0.0
@@ -244,7 +241,7 @@ def card_value(
 def second_card_value(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, first: int
 ) -> float:
-    """TURN-4: what the best card behind the first one's colour is worth; 0 if there is none."""
+    """Return the value of the best second card after one of a colour, or 0 (TURN-4)."""
     best = 0.0
     for colour in range(first + 1, NUM_COLOURS):
         if game.top[colour] != NONE:
@@ -254,7 +251,7 @@ def second_card_value(
 
 @called_rule
 def best_pair_value(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> float:
-    """TURN-4: what the best two visible cards are worth."""
+    """Return the value of the best two visible cards (TURN-4)."""
     best = 0.0
     for colour in range(NUM_COLOURS):
         if game.top[colour] != NONE:
@@ -270,8 +267,8 @@ def best_pair_value(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: 
 def move_value(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, commissioner: int, place: int
 ) -> float:
-    """MOVE-2 to MOVE-4: the scorings that a move offers or takes away, and the auctions that it
-    starts or prepares.
+    """Return the value of a move by the scorings that it offers or removes, and the auctions that
+    it starts or prepares (MOVE-2 to MOVE-4).
     """
     origin = int(game.place[commissioner])
     value = scorings_value(game, w, h, me, commissioner, place)
@@ -291,10 +288,10 @@ def move_value(
 def scorings_value(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, commissioner: int, place: int
 ) -> float:
-    """SCO-1: the scorings that a commissioner's move offers, less those that it takes away.
+    """Return the value of scorings that a commissioner's move offers, minus those that it removes
+    (SCO-1).
 
-    Greedy adds up what each place offers; the appraiser looks at what both commissioners offer
-    together.
+    Greedy adds the places' values; the appraiser values both commissioners' places together.
     """
     other = int(game.place[1 - commissioner])
     if w.appraises:
@@ -312,9 +309,7 @@ def scorings_value(
 def place_value(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, place: int
 ) -> float:
-    """SCO-1: what it is worth to me that a commissioner stands in a place, where it can be
-    scored.
-    """
+    """Return the value to me of a commissioner in a place, where it allows scoring (SCO-1)."""
     if place >= NUM_DISTRICTS:
         return 0.0
     value = w.stand_own * max(h.net[place], 0.0)
@@ -328,9 +323,9 @@ def place_value(
 def places_value(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, first: int, second: int
 ) -> float:
-    """SCO-1: what the scorings that two commissioners' places offer mean to me.
+    """Return the value to me of the scorings at two commissioners' places (SCO-1).
 
-    Each of the others takes the better one for him; to me they leave at least the worse one.
+    Each other seat takes its better one and leaves me at least the worse one.
     """
     mine = max(h.net[first], 0.0) if first < NUM_DISTRICTS else 0.0
     other = max(h.net[second], 0.0) if second < NUM_DISTRICTS and second != first else 0.0
@@ -347,7 +342,7 @@ def places_value(
 
 @called_rule
 def scoring_threat(game: GameRecord, seat: int, place: int) -> float:
-    """SCO-2: VP that a seat would gain on the mean of the others by scoring a place; 0 if none."""
+    """Return a seat's VP gain over the others' mean by scoring a place, at least 0 (SCO-2)."""
     if place >= NUM_DISTRICTS:
         return 0.0
     players = int(game.num_players)

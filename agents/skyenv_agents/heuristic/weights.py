@@ -1,6 +1,6 @@
-"""The weights of the heuristic players, and how compiled functions take them.
+"""The weights of the heuristic agents and their records for compiled functions.
 
-VP are the unit unless another one is said.
+The unit is VP unless stated otherwise.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from skyenv.rules.state import new_records
 
 Weights: TypeAlias = Mapping[str, float]
-"""By name: all of those that a player has."""
+"""All weights of an agent by name."""
 Table: TypeAlias = Mapping[str, tuple[float, float, float]]
 """Values for games of two, three and four players, by name."""
 
@@ -75,9 +75,7 @@ GREEDY: Final[Table] = {
     "start": (0.212, 0.231, 0.198),
     "crowd": (3.25, 2.92, 3.26),  # each other player in a district, placing a starting skyscraper
 }
-"""Greedy's weights, found by an evolution strategy (CMA-ES) that let variants play against each
-other.
-"""
+"""Greedy's weights, tuned by an evolution strategy (CMA-ES) in games between variants."""
 FURTHER: Final[Table] = {
     # -- auctions
     # what a bidder pays at most for a point, in terms of the worth of a coloured point in my hand
@@ -106,17 +104,14 @@ FURTHER: Final[Table] = {
     "sight": (0.3, 0.3, 0.3),
     "same": (0.5, 0.5, 0.5),  # price of a second starting plot of the same colour
 }
-"""The appraiser's further weights, for what greedy leaves out."""
+"""The appraiser's additional weights."""
 CHANGED: Final[Table] = {
     "deny": (0.6, 0.5, 0.5),
     "stand_other": (1.0, 0.5, 0.6),
     "option_a": (3.0, 6.0, 7.0),
     "option_c": (0.08, 0.12, 0.126),
 }
-"""Those of greedy's that the appraiser has otherwise: where something better was measured.
-
-Not yet tuned as a whole.
-"""
+"""The appraiser's overrides of greedy's weights, measured one by one, not tuned together."""
 
 
 def by_players(table: Table) -> dict[int, Weights]:
@@ -132,11 +127,9 @@ APPRAISER_WEIGHTS: Final = by_players({**GREEDY, **CHANGED, **FURTHER})
 WEIGHTS_DTYPE: Final = np.dtype(
     [("appraises", np.bool_), *((name, np.float64) for name in (*GREEDY, *FURTHER))], align=True
 )
-"""Weights as compiled functions take them, and whether the player appraises, as the one of that
-name does.
-"""
+"""Weights for compiled functions, with a flag for the appraiser's rules."""
 NEUTRAL: Final = {"limit": 1.0, "park": 1.0, "bonus": 1.0}
-"""The appraiser's further weights as they are in greedy's scores; others are 0 there."""
+"""Values of the appraiser's additional weights in greedy's scores; all others are 0."""
 
 
 def weights_record(weights: Weights) -> npt.NDArray[np.void]:

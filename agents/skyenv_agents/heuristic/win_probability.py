@@ -1,6 +1,4 @@
-"""Every seat's probability to win by what it has: its VP, and what greedy holds its skyscrapers,
-cards and supply to be worth.
-"""
+"""Win probabilities by holdings: VP and greedy's values of skyscrapers, cards and supply."""
 
 from __future__ import annotations
 
@@ -27,18 +25,17 @@ from skyenv_agents.heuristic.player import GreedyAgent
 from skyenv_agents.heuristic.values import supply_value
 
 EARLY: Final = 20.0
-"""VP ahead that make the odds to win e times as high at the start of a game, as networks with a
-prior take it …
-"""
-LATE: Final = 6.0  # … and at its end
+"""VP of lead that multiply the odds of winning by e at the start of a game, for networks with a
+prior."""
+LATE: Final = 6.0  # the same at its end
 
 
 @called_rule
 def holdings_value(
     game: GameRecord, view: ViewRecord, w: WeightsRecord, h: HeuristicRecord, seat: int
 ) -> float:
-    """VP that a seat has, and those that its skyscrapers, cards and supply should bring; `h` has
-    looked up the position.
+    """Return a seat's VP plus the value of its skyscrapers, cards and supply; `h` holds the
+    features.
     """
     value = (
         float(game.score[seat])
@@ -68,8 +65,8 @@ def write_win_probabilities(
     w: WeightsRecord,
     h: HeuristicRecord,
 ) -> None:
-    """Write every seat's probability to win into `h.win`; `h` has looked up the position unless the
-    game is over.
+    """Write every seat's win probability into `h.win`; `h` holds the features unless the game is
+    over.
     """
     over = game.phase == PHASE_OVER
     temperature = late + (0.0 if over else (early - late) * h.left)
@@ -89,7 +86,7 @@ def write_win_probabilities(
 def _write_all(
     views: Array, early: float, late: float, weights: Array, heuristic: Array, probabilities: Array
 ) -> None:
-    """Write every seat's probability into `probabilities` [game, seat], as each view shows it."""
+    """Write every seat's probability by each view into `probabilities` [game, seat]."""
     for i in range(len(views)):
         game = views[i].game
         if game.phase != PHASE_OVER:
@@ -105,15 +102,15 @@ _GREEDY: Final = GreedyAgent()
 def win_probabilities(
     state: npt.NDArray[np.void], early: float = EARLY, late: float = LATE
 ) -> npt.NDArray[np.float64]:
-    """Return every seat's probability to win by what it has, all hands open: float64 (n, 4), each
+    """Return every seat's win probability by its holdings, with open hands: float64 (n, 4); each
     row sums to 1 over the game's seats.
 
     Args:
         state: games of one number of players, GAME_DTYPE (n,).
-        early, late: VP ahead that make the odds e times as high at the start and at the end of the
-            game, above 0.
+        early, late: VP of lead that multiply the odds by e at the start and the end of the game,
+            above 0.
     """
-    views = new_records(len(state), VIEW_DTYPE)  # in which nothing is unknown
+    views = new_records(len(state), VIEW_DTYPE)  # without hidden information
     views["game"] = as_games(state)
     return win_probabilities_seen(views, early, late)
 
@@ -121,12 +118,11 @@ def win_probabilities(
 def win_probabilities_seen(
     views: npt.NDArray[np.void], early: float = EARLY, late: float = LATE
 ) -> npt.NDArray[np.float64]:
-    """As :func:`win_probabilities`, but as far as each view's seat can see.
+    """Return :func:`win_probabilities` as far as each view's seat can see.
 
     Args:
-        views: what seats see of games, VIEW_DTYPE (n,), such as those of decisions that have been
-            checked.
-        early, late: as there.
+        views: seats' views of games, VIEW_DTYPE (n,).
+        early, late: as for :func:`win_probabilities`.
     """
     probabilities = np.zeros((len(views), MAX_PLAYERS))
     if len(views):

@@ -1,1 +1,1 @@
-"""Players from trained networks, and the pool of opponents that training draws from."""
+"""Agents from trained networks, and the opponent pool for self-play training."""

@@ -1,13 +1,12 @@
-"""The network that experiments/training trains and NumPy plays: written once, for arrays of either
-library; and a layer's product for NumPy.
+"""The network architecture, shared by PyTorch (training) and NumPy (inference).
 
-Every entity of a group (a district, a colour, a seat) goes through the group's own layer, whose
-weights all of them share, and adds what tells it from the others. All of that and the common inputs
-meet in the *trunk*, a layer and some residual blocks. What belongs to an entity is decided from the
-entity's own row and from the trunk, again with shared weights; everything else, and the values,
-from the trunk alone. Scores of a heuristic prior, none below ``prior_floor``, times
-``prior_weight``, are added to the policy's logits, and its outcome to the value, so that a new
-network plays as the prior does.
+Each group of entities (districts, colours, seats) has one layer with weights shared by its
+entities, plus an identity embedding for each entity. The entities' outputs and the common inputs
+enter the *trunk*, a layer and residual blocks. Logits of an entity's actions come from its own row
+and the trunk, again with shared weights. All other logits and the values come from the trunk.
+
+Scores of a heuristic prior, clipped at ``prior_floor`` and times ``prior_weight``, are added to the
+logits, and the prior's outcome to the value. An untrained network thus plays like the prior.
 """
 
 from __future__ import annotations
@@ -32,14 +31,12 @@ from skyenv_agents.learned.layout import (
 )
 
 VALUES: Final = 2
-"""What the network tells beside its policy: the expected return, and by how many VP the seat will
-be ahead.
-"""
+"""Value outputs: the expected return, and the expected margin in VP."""
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """How large a network is.
+    """The sizes of a network.
 
     Attributes:
         trunk: units of the trunk. blocks: residual blocks in it. entity: units for each district,
@@ -51,7 +48,7 @@ class Sizes:
     entity_dim: int
 
     def layers(self) -> dict[str, tuple[int, int]]:
-        """Inputs and outputs of every layer, by name."""
+        """Return the inputs and outputs of every layer, by name."""
         trunk, entity = self.trunk, self.entity_dim
         joined = len(COMMON_CODES) + sum(group.number * entity for group in GROUPS)
         layers = {group.name: (group.features, entity) for group in GROUPS}
@@ -74,16 +71,14 @@ class Sizes:
         }
 
     def others(self) -> dict[str, tuple[int, ...]]:
-        """Shapes of the weights that belong to no layer: what tells a group's entities apart, the
-        prior's weight and floor.
-        """
+        """Return the shapes of weights outside layers: identities, prior weight and floor."""
         identities: dict[str, tuple[int, ...]] = {
             f"{group.name}.identity": (group.number, self.entity_dim) for group in GROUPS
         }
         return {**identities, "prior_weight": (), "prior_floor": ()}
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Shapes of all weights, by name."""
+        """Return the shapes of all weights, by name."""
         shapes = self.others()
         for name, (inputs, outputs) in self.layers().items():
             shapes |= {f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)}
@@ -91,10 +86,10 @@ class Sizes:
 
     @classmethod
     def of(cls, shapes: Mapping[str, tuple[int, ...]]) -> Sizes:
-        """Of a network with weights of these shapes, by name.
+        """Return the sizes of a network by the shapes of its weights.
 
         Raises:
-            KeyError, IndexError: weights that tell it are missing or misshapen.
+            KeyError, IndexError: needed weights are missing or misshapen.
         """
         blocks = sum(name.startswith("block") and name.endswith(".in.bias") for name in shapes)
         return cls(shapes["trunk.bias"][0], blocks, shapes["district.bias"][0])
@@ -102,7 +97,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Library:
-    """What the arithmetic needs of an array library."""
+    """The functions of an array library that the network needs."""
 
     join: Callable[[list[Any], int], Any]
     rectify: Callable[[Any], Any]
@@ -119,19 +114,18 @@ def run(
     prior: Any | None,
     used: UsedInputs | None = None,
 ) -> tuple[Any, Any]:
-    """The logits of all actions (k, 103), legal or not, and the values (k, VALUES).
+    """Return the logits of all actions (k, 103), legal or not, and the values (k, VALUES).
 
     Args:
         sizes: of the network.
-        layer: (name, array (…, inputs)) → array (…, outputs): a layer's linear function, of those
-            of its inputs that are used.
-        other: name → weights that belong to no layer.
+        layer: (name, array (…, inputs)) → array (…, outputs): a layer's linear function of its used
+            inputs.
+        other: name → weights outside layers.
         library: of the arrays.
         inputs: (k, inputs), scaled.
-        prior: (k, 104 or more), the scores of all actions and the outcome that a prior tells,
-            scaled; None: no prior.
-        used: which inputs those are; None: all. For the trunk the entities' outputs come behind
-            them.
+        prior: (k, 104 or more), the prior's scores of all actions and its outcome, scaled; None: no
+            prior.
+        used: the used inputs; None: all. In the trunk the entities' outputs follow them.
     """
     number, used = len(inputs), used or used_inputs()
     start = used.common
@@ -186,13 +180,12 @@ def _write_products(rows: Array, weight: Array, bias: Array, out: Array) -> None
 def linear(
     rows: npt.NDArray[Any], weight: npt.NDArray[Any], bias: npt.NDArray[Any]
 ) -> npt.NDArray[Any]:
-    """Return rows · weight + bias, (…, m), with a result that depends neither on the batch nor on
-    the machine.
+    """Return rows · weight + bias, (…, m), independent of batch size and machine.
 
-    The last bits of a BLAS library's product differ with the number of rows and the processor, and
-    on a busy machine its threads wait for each other, a thousand times as long as the product
-    takes. Here every output is one sum in one order, on one thread. Zeros, which are most of a
-    network's inputs and half of its layers' outputs, cost nothing.
+    Rounding in BLAS depends on the number of rows and the processor, and on a busy machine its
+    threads wait for each other far longer than the product takes. Here every output is one sum in a
+    fixed order, on one thread. Zeros, which are most inputs and half of the activations, are
+    skipped.
 
     Args:
         rows: (…, k). weight: (k, m), contiguous. bias: (m,). All float32 or all float64.

@@ -1,10 +1,9 @@
-"""Agents under names that never change their decisions, for papers and benchmarks.
+"""Frozen agents, whose decisions never change, for papers and benchmarks.
 
-``trained`` means whatever networks ship; ``trained-2026a`` means the six of November 2026, by the
-digests of their files. A file that a frozen name refers to is kept when ``trained`` gets another
-one (:func:`keep_frozen`). What the networks' inputs are computed from is frozen with them: the
-features and the prior of ``greedy``, version 1. So a heuristic that decides otherwise is a new
-class, beside the old one.
+``trained`` means the current shipped networks; ``trained-2026a`` means the six of November 2026, by
+their files' digests. :func:`keep_frozen` keeps such a file when ``trained`` gets a new one. The
+networks' inputs are frozen too: the features and the prior of ``greedy``, version 1. A changed
+heuristic therefore needs a new class.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ NETWORKS_2026A: Final[Mapping[str, str]] = {
 }
 """SHA-256 of the network files of ``trained-2026a``, by table."""
 FROZEN: Final = frozenset(NETWORKS_2026A.values())
-"""Digests of all files that are kept."""
+"""Digests of all frozen files."""
 
 
 class Trained2026aAgent(TrainedAgent):
@@ -45,11 +44,11 @@ class Trained2026aAgent(TrainedAgent):
 
 
 def frozen_path(digest: str, folder: Path = TRAINED) -> Path:
-    """Return the network file with a SHA-256, under whatever name it is kept.
+    """Return the network file with a SHA-256, under any name.
 
     Args:
         digest: 64 hexadecimal digits.
-        folder: of the networks that ship.
+        folder: of the shipped networks.
 
     Raises:
         CheckpointError: the folder has no such file.
@@ -61,11 +60,10 @@ def frozen_path(digest: str, folder: Path = TRAINED) -> Path:
 
 
 def keep_frozen(path: Path) -> None:
-    """Keep a copy of a network file that a frozen agent plays, and of how it was made (the JSON
-    file beside it), named by its digest; call it before another file takes its place.
+    """Copy a frozen agent's network file and its JSON file, named by digest, before replacement.
 
     Args:
-        path: of the file; other files, and none, are left as they are.
+        path: the file; a missing file, or one of no frozen agent, is ignored.
 
     Raises:
         OSError: the copy can't be written.

@@ -1,12 +1,10 @@
-"""What networks take in and put out, taken apart into the entities that it is about: districts,
-colours and seats.
+"""The layout of networks' inputs and outputs by entity: districts, colours and seats.
 
-A network sees the observation and, if it has a heuristic prior, the prior's score of every action,
-its outcome, and what :mod:`skyenv_agents.heuristic.inputs` tells of the position: all whole
-numbers, the *codes*, which keep a training's decisions small. Its inputs are the codes times
-:data:`CODE_SCALE`, in the order of :data:`INPUTS`: first what belongs to no group, then group by
-group, entity by entity, so that a part of the inputs, reshaped, is one row for each entity. What a
-district or a colour *is* doesn't depend on its number: its rows meet the same weights.
+A network's input is the observation. With a heuristic prior it also has the prior's score of every
+action, its outcome, and the features of :mod:`skyenv_agents.heuristic.inputs`. All are stored as
+integers, the *codes*, which keeps rollouts small. Inputs are codes times :data:`CODE_SCALE` in the
+order of :data:`INPUTS`: the common ones, then group by group and entity by entity, so that a slice
+reshapes to one row per entity. The entities of a group share weights.
 """
 
 from __future__ import annotations
@@ -32,12 +30,12 @@ from skyenv.rules.components import (
 )
 from skyenv_agents.heuristic.inputs import DISTRICT_INPUTS, NUM_POSITION_INPUTS, SEAT_INPUTS
 
-PRIOR_PARTS: Final = 1024  # a prior's scores (VP) are told in parts of this
-OUTCOME_PARTS: Final = 4096  # and its outcome in parts of this
+PRIOR_PARTS: Final = 1024  # unit of a prior's scores: 1 / this VP
+OUTCOME_PARTS: Final = 4096  # unit of its outcome: 1 / this
 OUTCOME: Final = OBSERVATION_SIZE + NUM_ACTIONS
-"""Code of the prior's outcome: behind the observation's and those of the actions' scores."""
-POSITION_PARTS: Final = 256  # what is told of the position is told in parts of this
-POSITION: Final = OUTCOME + 1  # the first code of what is told of the position
+"""Code of the prior's outcome, after those of the observation and of the actions' scores."""
+POSITION_PARTS: Final = 256  # unit of the position's features: 1 / this
+POSITION: Final = OUTCOME + 1  # first code of the position's features
 NUM_INPUTS: Final = POSITION + NUM_POSITION_INPUTS
 
 _ENTRIES: Final = {name.replace(":", ""): number for number, name in enumerate(names())}
@@ -46,12 +44,12 @@ _ACTIONS: Final = {name: number for number, name in enumerate(ACTION_NAMES)}
 
 @dataclass(frozen=True)
 class Group:
-    """Entities of one kind.
+    """A group of entities of one kind.
 
     Attributes:
         name: of the kind.
-        codes: int64 (number, features), which codes tell of each entity.
-        actions: int64 (number, outputs), which actions are each entity's own; outputs may be 0.
+        codes: int64 (number, features), the codes of each entity.
+        actions: int64 (number, outputs), the actions of each entity; outputs may be 0.
     """
 
     name: str
@@ -60,12 +58,12 @@ class Group:
 
     @property
     def number(self) -> int:
-        """How many entities."""
+        """Return the number of entities."""
         return len(self.codes)
 
     @property
     def features(self) -> int:
-        """Inputs that tell of each."""
+        """Return the number of inputs per entity."""
         return int(self.codes.shape[1])
 
 
@@ -75,9 +73,7 @@ def _group(
     actions: Sequence[Sequence[str]],
     told: npt.NDArray[np.int64] | None = None,
 ) -> Group:
-    """A group from the observation's entries about its entities, their actions, and the codes told
-    of them beside (entities, k).
-    """
+    """Return a group by its entities' entries, actions and further codes (entities, k)."""
     own = np.array([[_ACTIONS[action] for action in each] for each in actions], np.int64)
     codes = np.array([[_ENTRIES[entry] for entry in each] for each in entries], np.int64)
     beside = np.zeros((len(codes), 0), np.int64) if told is None else told
@@ -86,16 +82,14 @@ def _group(
 
 _DERIVED: Final = np.arange(POSITION, NUM_INPUTS).reshape(len(SEATS), -1)
 SEATS_DERIVED: Final = _DERIVED[:, :SEAT_INPUTS]
-"""Codes of what is told of each seat, int64 (4, SEAT_INPUTS)."""
+"""Codes of each seat's features, int64 (4, SEAT_INPUTS)."""
 DISTRICTS_DERIVED: Final = (
     _DERIVED[:, SEAT_INPUTS:]
     .reshape(len(SEATS), len(DISTRICTS), DISTRICT_INPUTS)
     .swapaxes(0, 1)
     .reshape(len(DISTRICTS), -1)
 )
-"""Codes of what is told of each district to the seats, one after the other, int64 (7, 4 ·
-DISTRICT_INPUTS).
-"""
+"""Codes of each district's features, seat by seat, int64 (7, 4 · DISTRICT_INPUTS)."""
 
 
 def _of_district(district: str) -> list[str]:
@@ -194,18 +188,18 @@ def _others(number: int, taken: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[
 
 
 COMMON_ACTIONS: Final = _others(NUM_ACTIONS, [group.actions for group in GROUPS])
-"""Actions that are no entity's own."""
-# Cards and bids are told here too: what can be done with a hand depends on it as a whole.
+"""Actions outside all groups."""
+# Cards and bids are repeated here, as the use of a hand depends on it as a whole.
 COMMON_CODES: Final = _others(
     NUM_INPUTS, [GROUPS[0].codes, GROUPS[1].actions + OBSERVATION_SIZE, SEATS_DERIVED[1:]]
 )
-"""Codes that are told to the network as a whole."""
+"""Codes of the common inputs."""
 INPUTS: Final = np.concatenate([COMMON_CODES, *(group.codes.reshape(-1) for group in GROUPS)])
-"""Which code each input is, int64 (inputs,); some codes are told twice."""
+"""The code of each input, int64 (inputs,); some codes appear twice."""
 OUTPUTS: Final = np.argsort(
     np.concatenate([COMMON_ACTIONS, *(group.actions.reshape(-1) for group in GROUPS)])
 )
-"""Which output, in the groups' order, each action's is: int64 (103,)."""
+"""The output of each action, in the groups' order: int64 (103,)."""
 CODE_SCALE: Final = np.concatenate(
     [
         SCALE,
@@ -215,7 +209,7 @@ CODE_SCALE: Final = np.concatenate(
     ],
     dtype=np.float32,
 )
-"""What each code is multiplied with, float32 (NUM_INPUTS,)."""
+"""The scale of each code, float32 (NUM_INPUTS,)."""
 
 
 # ---- what can be left out ----
@@ -223,18 +217,15 @@ CODE_SCALE: Final = np.concatenate(
 
 @dataclass(frozen=True)
 class UsedInputs:
-    """The inputs that can be other than 0 at some tables.
-
-    Where a network learns, the others are left out.
+    """The inputs that can be nonzero at some tables; training leaves out the others.
 
     Attributes:
-        codes: int64 (inputs,), which code each is, in the order of INPUTS.
-        common: how many of them belong to no group. features: of each group, how many tell of each
-            of its entities.
-        columns: int64, of the trunk and of each group, which of the layer's inputs those are; the
-            trunk has the entities' outputs beside them.
-        prior: int64 (104,), which inputs are the prior's scores of the actions and, last, its
-            outcome; (0,) without a prior.
+        codes: int64 (inputs,), the code of each input, in the order of INPUTS.
+        common: number of common inputs. features: of each group, inputs per entity.
+        columns: int64, of the trunk and of each group, the columns of the layer's inputs; the trunk
+            also has the entities' outputs.
+        prior: int64 (104,), the inputs of the prior's scores and, last, of its outcome; (0,)
+            without a prior.
     """
 
     codes: npt.NDArray[np.int64]
@@ -245,15 +236,15 @@ class UsedInputs:
 
     @property
     def scale(self) -> npt.NDArray[np.float32]:
-        """What each input's code is multiplied with, float32 (inputs,)."""
+        """Return the scale of each input's code, float32 (inputs,)."""
         return CODE_SCALE[self.codes]
 
 
-ALEA: Final = SEATS[2]  # the 2-player game's third bidder has its place in the observation (ALEA-1)
+ALEA: Final = SEATS[2]  # seat of the third bidder in observations of 2-player games (ALEA-1)
 
 
 def _can_be_used(seats: int, with_prior: bool) -> npt.NDArray[np.bool_]:
-    """Which codes can be other than 0 at tables of so many seats, bool (NUM_INPUTS,)."""
+    """Return the codes that can be nonzero with `seats` seats, bool (NUM_INPUTS,)."""
     told = np.ones(NUM_INPUTS, np.bool_)
     for entry, number in _ENTRIES.items():
         is_aleas = entry.startswith(f"skyscrapers {ALEA} ") or entry == f"highest bid of {ALEA}"
@@ -265,9 +256,9 @@ def _can_be_used(seats: int, with_prior: bool) -> npt.NDArray[np.bool_]:
 
 @lru_cache
 def used_inputs(seats: int = MAX_PLAYERS, with_prior: bool = True) -> UsedInputs:
-    """What is used at tables of up to so many seats, with a heuristic prior or without.
+    """Return the used inputs at tables of up to `seats` seats, with or without a heuristic prior.
 
-    Entities of a group have the same features: one that is used for any of them is used for all.
+    A feature that is used for any entity of a group is used for all.
     """
     told = _can_be_used(seats, with_prior)
     features = {group.name: np.flatnonzero(told[group.codes].any(axis=0)) for group in GROUPS}
@@ -297,4 +288,4 @@ USED_BY_NUMBER: Final[Mapping[int, UsedInputs]] = {
         for prior in (False, True)
     )
 }
-"""By how many inputs there are, which tells them apart."""
+"""Used inputs by their number, which identifies them."""

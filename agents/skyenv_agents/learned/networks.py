@@ -1,8 +1,7 @@
-"""Players from network files (``.npz``). The core's packages alone play them; nothing is unpickled.
+"""Agents from network files (``.npz``); they need only skyenv's core, and nothing is unpickled.
 
-A network may have a *heuristic prior*: what a heuristic agent scores every legal action (VP that it
-should bring) is a part of the network's input, and the starting point of its policy, which the
-network corrects.
+A network may have a *heuristic prior*: a heuristic agent's scores of the legal actions are part of
+its input and the starting point of its policy, which the network corrects.
 """
 
 from __future__ import annotations
@@ -45,17 +44,17 @@ FORMAT: Final = of_variant("skyenv-network-2")
 NETWORK_SUFFIX: Final = ".npz"
 ABOUT: Final = "about"
 TRAINED: Final = Path(__file__).resolve().parent.parent / "trained"
-"""Folder of the networks that ship with the project."""
+"""Folder of the shipped networks."""
 TABLES: Final = tuple(itertools.product(range(MIN_PLAYERS, MAX_PLAYERS + 1), SIDES))
-"""Players and sides of the board for which there is one."""
+"""Players and sides of the shipped networks."""
 OUTCOME_REWARD: Final = "outcome"
-"""The reward with which networks tell the outcome that they expect."""
+"""The reward whose value is an expected outcome."""
 WORST_PRIOR: Final = 3.0
-"""VP behind the best action below which the heuristic's scores are cut off: a network could never
-learn to take an action that is held to be far worse.
+"""VP behind the best action at which heuristic scores are clipped, so that networks can still learn
+to take such actions.
 """
 MOST_BYTES: Final = 1 << 27
-"""A file that unpacks to more is refused: a hundred times as much as the networks that ship."""
+"""Limit of a file's unpacked size: a hundred times that of the shipped networks."""
 LARGEST_CODE: Final = np.iinfo(np.int16).max
 HEURISTICS: Final = {kind.name: kind for kind in (GreedyAgent, AppraiserAgent)}
 NUMPY: Final = Library(
@@ -73,7 +72,7 @@ def heuristic_of(name: str) -> HeuristicAgent | None:
     """Return the heuristic agent of that name, for a prior; None for ``""``.
 
     Raises:
-        OptionError: there is none.
+        OptionError: unknown name.
     """
     if name == "":
         return None
@@ -86,12 +85,12 @@ def heuristic_of(name: str) -> HeuristicAgent | None:
 
 @dataclass(frozen=True)
 class Prior:
-    """A heuristic's scores of some decisions, and the features that it derives from them.
+    """A heuristic's scores, outcomes and features of some decisions.
 
     Attributes:
-        scores: by how many VP each legal action falls behind the best, float32 (k, 103), from
+        scores: float32 (k, 103), each legal action's score minus the best one's, in VP from
             −WORST_PRIOR to 0; 0 if illegal.
-        outcome: float64 (k,), the outcome to expect by what seats have.
+        outcome: float64 (k,), the expected outcome by the seats' holdings.
         position: float32 (k, NUM_POSITION_INPUTS), see
             :func:`skyenv_agents.heuristic.inputs.write_inputs`.
     """
@@ -102,7 +101,7 @@ class Prior:
 
     @classmethod
     def of(cls, heuristic: HeuristicAgent, decisions: Decisions) -> Prior:
-        """Ask a heuristic agent."""
+        """Return the prior of a heuristic agent."""
         legal = decisions.mask != 0
         scores = np.where(legal, heuristic.scores(decisions), -np.inf)
         behind = np.maximum(scores - scores.max(axis=1, keepdims=True), -WORST_PRIOR)
@@ -241,11 +240,11 @@ class Network:
             version = about.pop("format")
         except Exception as error:  # NumPy, zipfile and zlib raise many kinds for damaged files
             raise CheckpointError(
-                f"{path} is damaged or no network file ({type(error).__name__}: {error!s:.100})"
+                f"{path} is damaged or not a network file ({type(error).__name__}: {error!s:.100})"
             ) from error
         if version != FORMAT:
             raise CheckpointError(
-                f"{path} has the format {shown(version, 80)}; what is played here reads {FORMAT}"
+                f"{path} has format {shown(version, 80)}; this version of skyenv reads {FORMAT}"
             )
         try:
             return Network(arrays, about)
@@ -268,7 +267,7 @@ def _sizes(shapes: Mapping[str, tuple[int, ...]]) -> Sizes:
     """Return the sizes of a network with weights of these shapes.
 
     Raises:
-        CheckpointError: no network has them.
+        CheckpointError: the shapes belong to no network.
     """
     try:
         sizes = Sizes.of(shapes)
@@ -286,8 +285,8 @@ def _sizes(shapes: Mapping[str, tuple[int, ...]]) -> Sizes:
 
 
 def masked_softmax(logits: npt.NDArray[np.floating], mask: npt.NDArray[np.int8]) -> Vector:
-    """Return probabilities, float64 (k, 103), of scores (k, 103); actions that the mask, int8 (k,
-    103), forbids have exactly 0.
+    """Return the softmax of logits (k, 103) over the legal actions of a mask, int8 (k, 103):
+    float64 (k, 103), exactly 0 for illegal actions.
     """
     logits = np.where(mask != 0, logits, -np.inf)
     weights: Vector = np.exp(logits - logits.max(axis=1, keepdims=True))
@@ -296,11 +295,10 @@ def masked_softmax(logits: npt.NDArray[np.floating], mask: npt.NDArray[np.int8])
 
 
 class PolicyPlayer(Agent):
-    """An agent that samples by the probabilities that it evaluates, or takes the most probable
-    action.
+    """An agent that samples from its evaluated probabilities, or takes the argmax.
 
     Attributes:
-        deterministic: whether it takes the most probable action.
+        deterministic: whether it takes the argmax.
     """
 
     uses_observation = True
@@ -316,20 +314,19 @@ class PolicyPlayer(Agent):
 
 
 class NetworkAgent(PolicyPlayer):
-    """Plays a network's policy on the CPU, a whole batch in one pass.
+    """An agent with a network's policy: one forward pass per batch on the CPU.
 
     Args:
         network: a network, or the path of its file.
-        deterministic: take the most probable action instead of sampling with the decision's random
-            number.
-        name: name in tables and records; None takes it from the path.
+        deterministic: take the argmax instead of sampling with the decision's random number.
+        name: name in tables and records; None: derived from the path.
 
     Attributes:
-        version: the network's own, and its digest, as many networks have the same.
+        version: the network's version and digest.
 
     Raises:
-        CheckpointError: the file can't be used, or its prior's heuristic isn't there in the version
-            that it was trained with.
+        CheckpointError: the file is unusable, or its prior's heuristic has another version than in
+            training.
     """
 
     def __init__(
@@ -349,8 +346,8 @@ class NetworkAgent(PolicyPlayer):
             raise CheckpointError(f"{what}{error}") from error
         if self._heuristic is not None and self._heuristic.version != wanted:
             raise CheckpointError(
-                f"{what}the network was trained with version {wanted} of {prior}, which is "
-                f"{self._heuristic.version} now"
+                f"{what}the network was trained with version {wanted} of {prior}, but skyenv has "
+                f"version {self._heuristic.version}"
             )
         self.uses_view = self._heuristic is not None
 
@@ -365,15 +362,13 @@ class NetworkAgent(PolicyPlayer):
 
 
 class TrainedAgent(PolicyPlayer):
-    """The trained agents that ship with the project, one network for each number of players and
-    side (see docs/agents.md).
+    """The agent ``trained``: one shipped network per number of players and side (docs/agents.md).
 
     Args:
-        deterministic: as for :class:`NetworkAgent`; the most probable action is a little stronger
-            than a sampled one.
+        deterministic: as for :class:`NetworkAgent`; the argmax is slightly stronger than sampling.
 
     Raises:
-        CheckpointError: as for :class:`NetworkAgent`; at the first decision in a game of that kind.
+        CheckpointError: as for :class:`NetworkAgent`, at the first decision in a game of that kind.
     """
 
     name = "trained"
@@ -388,7 +383,7 @@ class TrainedAgent(PolicyPlayer):
         self._agents: dict[tuple[int, str], NetworkAgent] = {}
 
     def agent(self, players: int, side: str) -> NetworkAgent:
-        """Return the one that plays games of so many players on this side of the board."""
+        """Return the agent for a number of players and a side of the board."""
         if (players, side) not in self._agents:
             self._agents[players, side] = NetworkAgent(
                 self.path(players, side), deterministic=self.deterministic, name=self.name
@@ -396,11 +391,11 @@ class TrainedAgent(PolicyPlayer):
         return self._agents[players, side]
 
     def version_at(self, players: int, side: str) -> str:
-        """See :class:`skyenv.agents.Agent`: with the digest of the one network that plays there."""
+        """See :class:`skyenv.agents.Agent`: with the digest of that table's network."""
         return self._version_of(self.path(players, side))
 
     def path(self, players: int, side: str) -> Path:
-        """Return the file of the network that plays at a table."""
+        """Return the network file for a table."""
         return TRAINED / f"{table_name(players, side)}{NETWORK_SUFFIX}"
 
     def _version_of(self, *paths: Path) -> str:
@@ -409,7 +404,7 @@ class TrainedAgent(PolicyPlayer):
         return f"{type(self).version}+{hashlib.blake2b(content, digest_size=4).hexdigest()}"
 
     def evaluate(self, decisions: Decisions) -> Evaluations:
-        """See :meth:`NetworkAgent.evaluate`; decisions may be of both sides of the board."""
+        """See :meth:`NetworkAgent.evaluate`; decisions may mix both sides of the board."""
         weights, outcome = np.zeros(decisions.mask.shape), np.zeros(len(decisions))
         sides = decisions.trusted_view().game.side
         for number in np.unique(sides).tolist():

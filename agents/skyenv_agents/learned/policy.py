@@ -1,9 +1,8 @@
-"""Players from other libraries' checkpoints: sb3-contrib's MaskablePPO (``.zip``, as
-``examples/maskable_ppo.py`` writes them) and RLlib's new API stack (``rllib:PATH``, as
-``examples/rllib_self_play.py`` writes them).
+"""Agents from other libraries' checkpoints: MaskablePPO of sb3-contrib, and RLlib.
 
-Such checkpoints hold pickled Python objects, which can run code when they are read: use only those
-that you trust.
+MaskablePPO's are ``.zip`` files (``examples/maskable_ppo.py``), those of RLlib's new API stack are
+named ``rllib:PATH`` (``examples/rllib_self_play.py``). Such checkpoints contain pickled Python
+objects, which can run code when loaded: use only trusted ones.
 """
 
 from __future__ import annotations
@@ -40,31 +39,27 @@ IGNORED: Final = {
     "_last_original_obs": None,
     "_last_episode_starts": None,
 }
-"""Settings of learning in MaskablePPO's checkpoints; a player needs none of them, and a small
-rollout buffer saves memory.
+"""Overrides of training settings in MaskablePPO's checkpoints; a small rollout buffer saves memory.
 """
 OBSERVATIONS: Final = "observations"
 """Where RLlib's masking module looks for the vector (``mask="rllib"``)."""
 CLASS_FILE: Final = "class_and_ctor_args.pkl"
-"""What stands in the folder of everything that RLlib can make anew from a checkpoint."""
+"""A file in the folder of every object that RLlib restores from a checkpoint."""
 MODULES: Final = ("learner_group/learner/rl_module", "learner/rl_module", "rl_module", ".")
-"""Where the folder of the policies stands in a checkpoint of an algorithm, a group of learners, a
-learner, and itself.
-"""
+"""The policies' folder within a checkpoint of an algorithm, learner group, learner or module."""
 
 
 class MaskedAgent(PolicyPlayer):
-    """Plays by the logits of a policy on PyTorch, a whole batch in one forward pass on the CPU.
+    """An agent with a PyTorch policy: one forward pass per batch on the CPU.
 
-    The policy computes in double precision: rounding then doesn't reach the decisions, while single
-    precision depends on the number of rows, and of some 10 million random draws one would fall
-    differently. It takes twice the time (14 instead of 7 µs for 2 · 256 units).
+    The policy computes in double precision, so decisions do not depend on the batch size. Single
+    precision would change about one of 10 million samples, and takes half the time (7 instead of
+    14 µs for 2 · 256 units).
 
     Args:
-        source: a checkpoint's path; or a policy, which is copied, so that it may go on learning.
-        deterministic: take the most probable action instead of sampling with the decision's random
-            number.
-        name: name in tables and records; None takes it from the path.
+        source: a checkpoint's path; or a policy, which is copied and may continue training.
+        deterministic: take the argmax instead of sampling with the decision's random number.
+        name: name in tables and records; None: derived from the path.
 
     Raises:
         CheckpointError: the checkpoint is missing, damaged, or made for another observation or
@@ -83,7 +78,7 @@ class MaskedAgent(PolicyPlayer):
         policy.requires_grad_(False)
 
     def evaluate(self, decisions: Decisions) -> Evaluations:
-        """See :class:`skyenv.agents.Agent`; the critic isn't asked."""
+        """See :class:`skyenv.agents.Agent`; the critic isn't used."""
         assert decisions.observation is not None
         return self.probabilities(decisions.observation, decisions.mask), None
 
@@ -113,23 +108,23 @@ class MaskedAgent(PolicyPlayer):
 
     @abstractmethod
     def _use(self, policy: Any, what: str) -> None:
-        """Check the policy's spaces and take it over, in double precision."""
+        """Check the policy's spaces and store it in double precision."""
 
     @abstractmethod
     def _logits(self, observation: Any, mask: Any) -> Any:
-        """Return the logits of all actions, a tensor (k, 103), of double observations and int8
-        masks; those of illegal actions don't matter.
+        """Return the logits of all actions, a tensor (k, 103), for double observations and int8
+        masks; those of illegal actions are ignored.
         """
 
 
 def check_spaces(observations: Any, actions: Any, what: str) -> None:
-    """Refuse a policy that was made for another observation, or for other actions, than there are.
+    """Check that a policy's spaces match those of skyenv.
 
     Args:
-        observations, actions: its spaces, as Gymnasium describes them. what: its name in messages.
+        observations, actions: its Gymnasium spaces. what: its name in messages.
 
     Raises:
-        CheckpointError: it doesn't fit.
+        CheckpointError: a space differs.
     """
     shape, number = getattr(observations, "shape", None), getattr(actions, "n", None)
     if shape != (OBSERVATION_SIZE,):
@@ -143,7 +138,7 @@ def check_spaces(observations: Any, actions: Any, what: str) -> None:
 
 
 class PolicyAgent(MaskedAgent):
-    """Plays a policy that sb3-contrib's MaskablePPO has trained; see :class:`MaskedAgent`."""
+    """An agent with a policy of sb3-contrib's MaskablePPO; see :class:`MaskedAgent`."""
 
     description = "a trained policy"
 
@@ -158,8 +153,8 @@ class PolicyAgent(MaskedAgent):
         return self.policy.action_net(self.policy.mlp_extractor.forward_actor(features))
 
     def _copied(self, policy: Any) -> Any:
-        # A policy that has just acted holds tensors of a gradient's graph, which can't be copied;
-        # the optimiser is large.
+        # A policy that has just acted holds tensors of an autograd graph, which can't be copied.
+        # The optimizer is large.
         left_out = (getattr(policy, name, None) for name in ("action_dist", "optimizer"))
         return copy.deepcopy(policy, {id(part): None for part in left_out if part is not None})
 
@@ -168,7 +163,7 @@ class PolicyAgent(MaskedAgent):
             from sb3_contrib import MaskablePPO
         except ImportError as error:
             raise AgentError(
-                f"checkpoints need a package that isn't there: {error}; {install_hint('train')}"
+                f"the checkpoint needs a missing package: {error}; {install_hint('train')}"
             ) from error
         if not path.is_file():
             raise CheckpointError(f"there is no checkpoint {path}")
@@ -176,15 +171,15 @@ class PolicyAgent(MaskedAgent):
             return MaskablePPO.load(path, device="cpu", custom_objects=dict(IGNORED)).policy
         except Exception as error:  # a damaged file can fail in zipfile, json, pickle, torch or SB3
             raise CheckpointError(
-                f"checkpoint {path} is damaged or no MaskablePPO model ({cause(error)})"
+                f"checkpoint {path} is damaged or not a MaskablePPO model ({cause(error)})"
             ) from error
 
 
 class RllibAgent(MaskedAgent):
-    """Plays a policy that RLlib has trained; see :class:`MaskedAgent`.
+    """An agent with a policy of RLlib; see :class:`MaskedAgent`.
 
-    The policy saw the observation alone, or, as RLlib's masking modules do, a dict of it and the
-    mask (``mask="rllib"``). A path is the folder of a checkpoint of an algorithm or of one policy
+    The policy's input is the observation or, for RLlib's masking modules, a dict of observation and
+    mask (``mask="rllib"``). A path is the folder of an algorithm's checkpoint or of one policy's
     (``…/rl_module/NAME``); a policy is an RLModule.
     """
 
@@ -209,31 +204,29 @@ class RllibAgent(MaskedAgent):
             from ray.rllib.core.rl_module.rl_module import RLModule
         except ImportError as error:
             hint = "in a clone, python -m pip install -r examples/rllib_self_play.txt"
-            raise AgentError(
-                f"agent rllib:{path} needs RLlib, which isn't there: {error}; {hint}"
-            ) from error
+            raise AgentError(f"agent rllib:{path} needs RLlib: {error}; {hint}") from error
         try:
             return RLModule.from_checkpoint(folder.resolve())
         except Exception as error:  # a damaged file can fail anywhere in pickle, torch or RLlib
             raise CheckpointError(
-                f"RLlib's checkpoint {path} is damaged or no policy on PyTorch ({cause(error)})"
+                f"RLlib checkpoint {path} is damaged or not a PyTorch policy ({cause(error)})"
             ) from error
 
 
 def _policy_folder(path: Path) -> Path:
-    """Return the folder of the one policy in a checkpoint of RLlib."""
+    """Return the folder of the only policy in an RLlib checkpoint."""
     if not path.is_dir():
-        raise CheckpointError(f"there is no folder {path} with a checkpoint of RLlib")
+        raise CheckpointError(f"there is no folder {path} with an RLlib checkpoint")
     places = [path / place for place in MODULES if (path / place / CLASS_FILE).is_file()]
     if not places:
         raise CheckpointError(
-            f"the folder {path} holds no checkpoint of RLlib: no {CLASS_FILE} stands there or in "
+            f"the folder {path} is not an RLlib checkpoint: no {CLASS_FILE} in it or in "
             f"{MODULES[0]}"
         )
     policies = sorted(inner.parent for inner in places[0].glob(f"*/{CLASS_FILE}")) or places[:1]
     if len(policies) > 1:
         raise CheckpointError(
-            f"the checkpoint {path} has several policies; take one of "
+            f"the checkpoint {path} has several policies; name one of "
             f"{', '.join(map(str, policies))}"
         )
     return policies[0]

@@ -1,10 +1,9 @@
-"""Opponents for training by self-play: fixed ones that stay, and past policies of the learner that
-come and go.
+"""The opponent pool of self-play training: fixed agents and past policies of the learner.
 
 >>> pool = OpponentPool([RandomAgent(), GreedyAgent()], sampling="hard")
 >>> pool.add(past_policy)
 >>> env.set_opponents(pool.agents, pool.weights())  # SkyenvVecEnv, LearnerGames …
->>> pool.note("greedy", 0.0)  # what the learner won of a game
+>>> pool.note("greedy", 0.0)  # the learner's share of a win
 """
 
 from __future__ import annotations
@@ -21,36 +20,32 @@ from skyenv.errors import OptionError
 
 SAMPLINGS: Final = ("uniform", "latest", "hard")
 MEMORY: Final = 200
-"""The win share against an opponent is a running mean over about so many latest games."""
+"""Window, in games, of the running mean of win shares."""
 LATEST_SHARE: Final = 0.8
-"""With ``"latest"`` the newest past policy is drawn so often among them; the others share the rest.
-"""
+"""Probability of the newest past policy with ``"latest"``; the others share the rest."""
 EASIEST: Final = 0.05
-"""With ``"hard"`` even an opponent that always loses keeps this weight, or nobody would notice if
-it became hard again.
-"""
+"""Least weight with ``"hard"``, so that opponents that always lose are still sampled at times."""
 
 
 class OpponentPool:
-    """Who may sit at the learner's table, and how often.
+    """A pool of opponents with sampling probabilities.
 
     Args:
-        fixed: agents that are always in the pool, such as heuristic ones.
-        fixed_share: share of all draws that go to them, 0 to 1; without a past policy they get all,
-            without any of them none.
-        capacity: past policies that are kept, at least 0. When there is one too many, the oldest
-            gives way, except that every second time the second oldest does: so some old ones stay
-            for long.
-        sampling: how past policies, and fixed opponents among themselves, are drawn: ``"uniform"``;
-            ``"latest"``, mostly the newest past policy; or ``"hard"``, by the square of the share
-            that the learner loses against them.
+        fixed: permanent agents, such as heuristic ones.
+        fixed_share: their total probability, 0 to 1; 1 without past policies, 0 without fixed
+            agents.
+        capacity: most past policies, at least 0. Beyond it the oldest and the second oldest are
+            evicted alternately, so some old ones stay for long.
+        sampling: distribution among past policies and among fixed agents: ``"uniform"``;
+            ``"latest"``, mostly the newest past policy; or ``"hard"``, proportional to the square
+            of the learner's loss share.
 
     Attributes:
         fixed: the fixed opponents.
         past: the past policies, oldest first.
 
     Raises:
-        OptionError: an option has a wrong value.
+        OptionError: invalid option.
     """
 
     def __init__(
@@ -74,17 +69,17 @@ class OpponentPool:
 
     @property
     def agents(self) -> list[Agent]:
-        """All opponents: the fixed ones, then the past policies."""
+        """Return all opponents: the fixed ones, then the past policies."""
         return [*self.fixed, *self.past]
 
     def add(self, agent: Agent) -> None:
-        """Take in a past policy; its name must differ from all others in the pool.
+        """Add a past policy; its name must be new in the pool.
 
         Raises:
-            OptionError: there is an agent of that name.
+            OptionError: duplicate name.
         """
         if any(agent.name == other.name for other in self.agents):
-            raise OptionError(f"the pool has an agent called {agent.name!r} already")
+            raise OptionError(f"the pool already has an agent named {agent.name!r}")
         self.past.append(agent)
         if len(self.past) > self.capacity:
             oldest = self._removed % 2 if self.capacity > 1 else 0
@@ -94,11 +89,11 @@ class OpponentPool:
             self._games.pop(gone.name, None)
 
     def note(self, name: str, share: float) -> None:
-        """Take in the learner's share of a win, 0 to 1, in a game against the agent of that name;
-        others are not kept.
+        """Record the learner's share of a win, 0 to 1, against an opponent; unknown names are
+        ignored.
 
         Raises:
-            OptionError: the share is something else.
+            OptionError: the share is outside of 0 to 1.
         """
         share = check_number("share", share, 0, 1)
         if any(agent.name == name for agent in self.agents):
@@ -108,40 +103,34 @@ class OpponentPool:
             self._share[name] = before + (share - before) / games
 
     def statistics(self) -> dict[str, Any]:
-        """Results and counts, to be given to :meth:`restore` with the past policies."""
+        """Return results and counts for :meth:`restore`."""
         return {"removed": self._removed, "share": dict(self._share), "games": dict(self._games)}
 
     def restore(self, past: Sequence[Agent], statistics: Mapping[str, Any]) -> None:
-        """Continue as another pool of the same fixed opponents, whose :meth:`statistics` these
-        are.
-        """
+        """Restore the past policies and :meth:`statistics` of a pool with the same fixed agents."""
         self.past = list(past)
         self._removed = statistics["removed"]
         self._share, self._games = dict(statistics["share"]), dict(statistics["games"])
 
     def share(self, name: str) -> float | None:
-        """The learner's win share in the latest games against the agent of that name; None before
-        the first.
-        """
+        """Return the learner's recent win share against an opponent; None before the first game."""
         return self._share.get(name)
 
     def weights(self) -> npt.NDArray[np.float64]:
-        """The probability of each of :attr:`agents`, float64, summing to 1.
+        """Return the probability of each of :attr:`agents`, float64, summing to 1.
 
         Raises:
             OptionError: the pool is empty.
         """
         if not self.agents:
-            raise OptionError(
-                "the pool of opponents is empty: give it a fixed opponent or a past policy"
-            )
+            raise OptionError("the opponent pool is empty: add a fixed agent or a past policy")
         fixed_share = 1.0 if not self.past else self.fixed_share if self.fixed else 0.0
         return np.concatenate(
             [self._among(self.fixed) * fixed_share, self._among(self.past) * (1.0 - fixed_share)]
         )
 
     def _among(self, agents: Sequence[Agent]) -> npt.NDArray[np.float64]:
-        """The probabilities of some of them, summing to 1 (or to 0 if there is none)."""
+        """Return the probabilities of some agents, summing to 1 (0 without agents)."""
         weights = np.ones(len(agents))
         if self.sampling == "hard":
             weights = np.array(

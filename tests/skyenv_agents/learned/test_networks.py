@@ -158,19 +158,19 @@ def about(**changes: Any) -> np.ndarray:
 )
 def test_foreign_files(content: bytes, file: Path) -> None:
     file.write_bytes(content)
-    assert "damaged or no network file" in refused(file)
+    assert "damaged or not a network file" in refused(file)
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"about": None}, "damaged or no network file"),
+        ({"about": None}, "damaged or not a network file"),
         *(
-            ({"about": np.array(text)}, "damaged or no network file")
+            ({"about": np.array(text)}, "damaged or not a network file")
             for text in ("{", "[]", '"x"', "{}")
         ),
-        ({"about": about(format="skyenv-network-1")}, "has the format 'skyenv-network-1'"),
-        ({"about": about(format=["skyenv-network-2"])}, "has the format"),
+        ({"about": about(format="skyenv-network-1")}, "has format 'skyenv-network-1'"),
+        ({"about": about(format=["skyenv-network-2"])}, "has format"),
         ({"about": about(prior="oracle")}, "prior must be one of greedy, appraiser"),
         ({"about": about(prior=["greedy"])}, "prior must be one of greedy, appraiser"),
         ({"about": about(prior="greedy", prior_version="0")}, "version 0 of greedy"),
@@ -183,7 +183,7 @@ def test_foreign_files(content: bytes, file: Path) -> None:
         ({"prior_weight": None}, "prior_weight has shape None"),
         ({"actions.bias": np.full(20, np.nan, np.float32)}, "not finite"),
         ({"prior_weight": np.array("much")}, "prior_weight has type <U4"),
-        ({"prior_weight": np.array([None], object)}, "damaged or no network file"),
+        ({"prior_weight": np.array([None], object)}, "damaged or not a network file"),
         ({"extra.weight": np.zeros((2, 2), np.float32)}, "['extra.weight']"),
     ],
 )
@@ -215,4 +215,4 @@ def test_a_cut_file_is_refused(file: Path) -> None:
     whole = file.read_bytes()
     for length in range(0, len(whole), len(whole) // 20):
         file.write_bytes(whole[:length])
-        assert "damaged or no network file" in refused(file)
+        assert "damaged or not a network file" in refused(file)

@@ -150,11 +150,11 @@ def test_policies_of_another_game(env: AnyGame, message: str) -> None:
 
 
 def test_folders_without_the_one_policy(tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match="holds no checkpoint of RLlib"):
+    with pytest.raises(CheckpointError, match="is not an RLlib checkpoint"):
         make_agent(f"rllib:{tmp_path}")
     for name in ("", "first", "second"):
         folder = tmp_path / MODULES[0] / name
         folder.mkdir(parents=True, exist_ok=True)
         (folder / CLASS_FILE).write_bytes(b"")
-    with pytest.raises(CheckpointError, match=r"several policies; take one of .*first, .*second"):
+    with pytest.raises(CheckpointError, match=r"several policies; name one of .*first, .*second"):
         make_agent(f"rllib:{tmp_path}")

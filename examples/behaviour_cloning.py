@@ -1,10 +1,9 @@
-"""Behaviour cloning in one file: a network learns from a dataset what its agents decided, and plays
-against greedy.
+"""Behaviour cloning in one file: train a network on a dataset's decisions and evaluate it.
 
 Needs `pip install --constraint constraints.txt '.[train,dataset]'` and a dataset of Parquet files,
 such as `python -m skyenv dataset greedy appraiser trained --games 3500 --formats parquet -o
 runs/strong` writes in some minutes. Then `python -m examples.behaviour_cloning runs/strong
---imitate trained` leaves `runs/clone/model.npz`, an agent that is named by its path everywhere:
+--imitate trained` writes `runs/clone/model.npz`, which plays as an agent by its path:
 `python -m skyenv evaluate runs/clone --against greedy --deterministic`.
 """
 
@@ -34,32 +33,32 @@ from skyenv_agents.learned.networks import NetworkAgent, Prior, heuristic_of
 
 @dataclass
 class Options:
-    """What can be chosen on the command line, as ``--epochs 8``."""
+    """Options of the command line, such as ``--epochs 8``."""
 
-    imitate: str = ""  # the agents to learn from, with commas between; nothing: all of them
-    # the heuristic whose scores of the actions the network sees and corrects, or nothing
+    imitate: str = ""  # comma-separated agents to learn from; empty: all
+    # heuristic prior, whose scores the network sees and corrects; empty: none
     prior: str = "greedy"
-    prior_weight: float = 6.0  # what its scores count in the beginning; learnt
+    prior_weight: float = 6.0  # initial weight of its scores; learned
     epochs: int = 4
     batch: int = 1024
-    learning_rate: float = 2e-3  # at its highest; it rises and falls once
+    learning_rate: float = 2e-3  # peak of a one-cycle schedule
     trunk: int = 128
     blocks: int = 1
     entity_dim: int = 32
-    value_weight: float = 0.25  # of the losses of outcome and margin
-    held_out: int = 50  # one game in so many only measures
+    value_weight: float = 0.25  # weight of the losses of outcome and margin
+    held_out: int = 50  # one in this many games is held out
     paired_seeds: int = 500  # for the evaluation at the end; 0: none
     seed: int = 1
     out: str = "runs/clone"
 
 
 class Decisions:
-    """The choices in a dataset's Parquet files, in memory: 1.8 KB each.
+    """The decisions of a dataset's Parquet files in memory, 1.8 KB each.
 
     Args:
         folder: the dataset's, of one number of players, on one side.
-        imitate: the agents whose decisions are taken; none: everybody's.
-        prior: the heuristic that the network starts from; "": none.
+        imitate: the agents to imitate; empty: all.
+        prior: the heuristic prior; "": none.
     """
 
     def __init__(self, folder: Path, imitate: list[str], prior: str) -> None:
@@ -100,7 +99,7 @@ class Decisions:
         return len(self.action)
 
     def batch(self, rows: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """The inputs that are used, masks, actions, and what came of it, of some rows."""
+        """Return the used inputs, masks, actions and value targets of some rows."""
         codes = self.codes[rows][:, self.used]
         return codes, self.mask[rows] != 0, self.action[rows], self.values[rows]
 
@@ -108,11 +107,10 @@ class Decisions:
 def prior_codes(
     whole: dict[str, npt.NDArray[np.generic]], wanted: npt.NDArray[np.bool_], prior: str
 ) -> npt.NDArray[np.int16]:
-    """What a heuristic held of the decisions that are wanted, int16 (k, NUM_INPUTS −
-    OBSERVATION_SIZE).
+    """Return a heuristic's codes of the wanted decisions, int16 (k, NUM_INPUTS − OBSERVATION_SIZE).
 
-    A dataset doesn't tell it. But a seed and the actions give a game again, and with it whatever a
-    seat could know: so all games are played once more, side by side.
+    A dataset does not contain them, but seed and actions reproduce a game. All games are therefore
+    replayed side by side.
     """
     heuristic = heuristic_of(prior)
     assert heuristic is not None
@@ -133,7 +131,7 @@ def prior_codes(
         rows = firsts[playing] + step
         if not np.array_equal(games.mask[playing], whole["mask"][rows]):
             raise SystemExit(
-                "the games can't be played again, as their chance is not that of their seeds; try "
+                "the games cannot be replayed, as their seeds do not determine their chance; try "
                 "--prior ''"
             )
         asked = wanted[rows]
@@ -147,8 +145,8 @@ def prior_codes(
 def losses(
     network: PolicyNetwork, batch: tuple[Tensor, Tensor, Tensor, Tensor]
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Cross-entropy of the policy over legal actions, squared error of the values, and share of
-    actions foreseen.
+    """Return the policy's cross-entropy over legal actions, the values' squared error, and the
+    accuracy.
     """
     codes, mask, action, values = batch
     policy, expected = network(codes, mask)
@@ -160,7 +158,7 @@ def losses(
 
 
 def train(decisions: Decisions, options: Options) -> PolicyNetwork:
-    """Clone; after every epoch the held-out games tell how many actions are foreseen."""
+    """Train a clone; print the losses and accuracy on held-out games after every epoch."""
     torch.manual_seed(options.seed)
     torch.set_num_threads(1)
     sizes = Sizes(options.trunk, options.blocks, options.entity_dim)
@@ -192,7 +190,7 @@ def train(decisions: Decisions, options: Options) -> PolicyNetwork:
         found = torch.tensor(parts).mean(0).tolist()
         print(
             f"epoch {epoch + 1}: cross-entropy {found[0]:.3f}, squared error {found[1]:.3f}, "
-            f"{100 * found[2]:.1f} % foreseen,"
+            f"accuracy {100 * found[2]:.1f} %,"
             f" {time.monotonic() - started:,.0f} s",
             flush=True,
         )
@@ -227,7 +225,7 @@ def main() -> None:
     if options.paired_seeds:
         clone = NetworkAgent(
             path, deterministic=True
-        )  # the likeliest action: what most of the agents would do
+        )  # the argmax imitates the majority of the agents
         print(table(evaluate(clone, ["greedy"], paired_seeds=options.paired_seeds, seed=10**9)))
 
 

@@ -1,8 +1,7 @@
-"""Games on a GPU, actions by PyTorch, nothing copied: ``python examples/gpu_games.py`` (needs
-``[cuda]`` and PyTorch with CUDA).
+"""Games on a GPU with actions by PyTorch: ``python examples/gpu_games.py``.
 
-Every game's arrays stay in the GPU's memory; PyTorch uses them where they are and writes the
-actions there. A policy would stand where the legal actions are drawn with equal probabilities.
+Needs ``[cuda]`` and PyTorch with CUDA. All arrays stay in the GPU's memory, without copies. Actions
+are sampled uniformly from the legal ones; a policy would replace that sampling.
 Without a GPU, ``NUMBA_ENABLE_CUDASIM=1 NUMBA_DISABLE_JIT=1 python examples/gpu_games.py --games 4
 --steps 20`` plays in Numba's simulator, very slowly.
 """
@@ -20,14 +19,14 @@ from skyenv.cuda import Games
 
 
 def shared(array: Any) -> torch.Tensor:
-    """Return the same memory as a tensor; in the simulator it is ordinary memory."""
+    """Return the same memory as a tensor, on the CPU in the simulator."""
     if hasattr(array, "__cuda_array_interface__"):
         return torch.as_tensor(array, device="cuda")
     return torch.from_numpy(np.asarray(array))
 
 
 def play(num_games: int, steps: int, seed: int) -> tuple[int, float]:
-    """Random play; how many games ended, and the decisions per second."""
+    """Play at random; return the number of finished games and the decisions per second."""
     games = Games(num_games, num_players=2, seed=seed, observation="codes", wait=False)
     mask, done = shared(games.mask), shared(games.done)  # they change with every step
     generator = torch.Generator(mask.device).manual_seed(seed)
@@ -37,7 +36,7 @@ def play(num_games: int, steps: int, seed: int) -> tuple[int, float]:
         actions = torch.multinomial(mask.float(), 1, generator=generator)[:, 0]
         games.step(actions if actions.is_cuda else actions.numpy())
         ended += done.sum()
-    games.check()  # waits for the GPU, and tells of illegal actions
+    games.check()  # waits for the GPU and raises for illegal actions
     return int(ended), num_games * steps / (time.perf_counter() - began)
 
 
@@ -45,12 +44,12 @@ def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description="Play random games on a GPU.")
     parser.add_argument(
-        "--games", type=int, default=65536, help="played side by side (default: 65536)"
+        "--games", type=int, default=65536, help="concurrent games (default: 65536)"
     )
-    parser.add_argument("--steps", type=int, default=500, help="decisions in each (default: 500)")
+    parser.add_argument("--steps", type=int, default=500, help="decisions per game (default: 500)")
     options = parser.parse_args()
     ended, pace = play(options.games, options.steps, seed=1)
-    print(f"{ended} games ended; {pace:,.0f} decisions a second, compilation included")
+    print(f"{ended} games ended; {pace:,.0f} decisions/s, compilation included")
 
 
 if __name__ == "__main__":

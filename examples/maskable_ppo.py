@@ -1,11 +1,10 @@
-"""MaskablePPO of sb3-contrib by self-play: illegal actions masked, opponents from a pool,
-checkpoints, measured in the end.
+"""MaskablePPO of sb3-contrib by self-play, with action masks, an opponent pool and checkpoints.
 
 Needs `pip install --constraint constraints.txt '.[train]'`. `python examples/maskable_ppo.py
---decisions 1000000` takes some minutes on a processor; with `--resume runs/maskable/model.zip` and
-more decisions it goes on, with new past policies. What it leaves plays as an agent by its path, as
-in `python -m skyenv evaluate runs/maskable/model.zip`. The trainer of `make train` is faster and
-starts from a heuristic; this is the baseline that it is compared with.
+--decisions 1000000` takes some minutes on a CPU; with `--resume runs/maskable/model.zip` and more
+decisions it continues with new past policies. The model plays as an agent by its path:
+`python -m skyenv evaluate runs/maskable/model.zip`. The trainer of `make train` is faster and
+starts from a heuristic; this is its baseline.
 """
 
 import sys
@@ -26,32 +25,32 @@ from skyenv.files import replacing
 from skyenv.options import Options, common, exit_code, option, parse
 from skyenv_agents.learned.pool import OpponentPool
 
-torch.set_num_threads(1)  # for so small a network more of them wait for each other
+torch.set_num_threads(1)  # more threads slow down such a small network
 
 
 @dataclass(frozen=True)
 class Config(Options):
-    """What can be chosen."""
+    """Options of the training."""
 
     run: Path = option(Path("runs/maskable"), "folder of the run", metavar="FOLDER")
     players: int = common("players")
     side: str = common("side")
-    decisions: int = option(1_000_000, "train for so many decisions of the learner in all", low=1)
+    decisions: int = option(1_000_000, "learner's decisions in total", low=1)
     seed: int = common("seed", high=2**32 - 1)
     max_turns: int = common("max_turns")
     resume: Path | None = option(
-        None, "go on with this model, which can run code: name one that you trust", metavar="FILE"
+        None, "model to continue; it can run code, so it must be trusted", metavar="FILE"
     )
-    reward: str = option("margin", "what is learned from", choices=("outcome", "margin", "points"))
-    environments: int = option(256, "games side by side", low=1)
-    steps: int = option(64, "decisions of the learner in each of them between updates", low=1)
-    batch: int = option(2048, "decisions in one gradient step", low=1)
-    epochs: int = option(4, "passes over the decisions of an update", low=1)
-    learning_rate: float = option(5e-4, "Adam's step size", above=True)
-    gamma: float = option(0.999, "discount of a decision", above=True, high=1)
+    reward: str = option("margin", "reward", choices=("outcome", "margin", "points"))
+    environments: int = option(256, "concurrent games", low=1)
+    steps: int = option(64, "learner's decisions per game and update", low=1)
+    batch: int = option(2048, "minibatch size in decisions", low=1)
+    epochs: int = option(4, "epochs per update", low=1)
+    learning_rate: float = option(5e-4, "learning rate of Adam", above=True)
+    gamma: float = option(0.999, "discount per decision", above=True, high=1)
     entropy: float = option(0.01, "weight of the entropy bonus")
     hidden: tuple[int, ...] = option(
-        (256, 128), "widths of the layers, of policy and value each", low=1
+        (256, 128), "widths of the hidden layers of policy and value", low=1
     )
     fixed_opponents: tuple[str, ...] = option(
         ("random", "greedy"), "opponents that stay", metavar="AGENT"

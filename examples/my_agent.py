@@ -1,4 +1,4 @@
-"""An agent of your own, compared with the agents that ship. Needs nothing but the core.
+"""A custom agent, compared with the shipped agents; needs only the core.
 
 Run `python examples/my_agent.py`; then rate it against the ladder, in this folder:
 `python -m skyenv tournament --add my_agent:Builder --players 2 --minutes 2`.

@@ -1,9 +1,8 @@
-"""Masked PPO in one file, after CleanRL: one learner at the table, agents on the other seats,
-illegal actions masked.
+"""Masked PPO in one file, after CleanRL: one learner against agents on the other seats.
 
 Needs `pip install --constraint constraints.txt '.[train]'`. `python examples/ppo.py --steps
-1000000` takes some minutes on a processor; the trainer of `make train` is faster and starts from a
-heuristic, this file is there to be read and changed.
+1000000` takes some minutes on a CPU. This file is meant to be read and changed; the trainer of
+`make train` is faster and starts from a heuristic.
 """
 
 import argparse

@@ -1,5 +1,4 @@
-"""Two policies learn against each other with PettingZoo, a network for each seat: REINFORCE on the
-VP that a seat scores.
+"""REINFORCE with PettingZoo: two networks, one per seat, learn against each other from their VP.
 
 Needs `pip install --constraint constraints.txt '.[train,pettingzoo]'`. `python
 examples/two_policies.py 1000` plays 1,000 games, which takes some minutes.

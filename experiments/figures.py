@@ -1,4 +1,4 @@
-"""Figures with their repeats, the machine that they were measured on, and tables of them."""
+"""Measured figures with repeats and machine, and their tables."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""JAX: steps within compiled functions, by `io_callback`; a whole rollout of a masked policy is one
-`jit`.
+"""JAX: a jitted rollout of a masked policy, with environment steps by `io_callback`.
 
 ``python examples/libraries/with_jax.py`` plays a rollout twice, the first time to compile, and
 prints steps a second. Needs `pip install -r examples/libraries/with_jax.txt`. The games stay
-outside of JAX: no `vmap` over a step, no gradient through it, and they go on with every call; what
-JAX gets are its own copies.
+outside of JAX: no `vmap` over a step and no gradient through it. They advance with every call, and
+JAX gets copies.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from skyenv import Games
 
 
 class Step(NamedTuple):
-    """What a step came to, of n games of p players.
+    """The result of a step in n games of p players.
 
     observation: float32 (n, OBSERVATION_SIZE); mask: bool (n, 103), legal actions; seat: int32
     (n,), who acts next; reward: float32 (n, p), every seat's; done: bool (n,), whether the step
@@ -41,8 +40,8 @@ class Step(NamedTuple):
 
 
 def look(games: Games) -> Step:
-    """How the games stand, in arrays of its own: JAX may take an array without copying it, and the
-    next step writes there.
+    """Return the games' state in new arrays, as JAX may alias an array that the next step
+    overwrites.
     """
     mask, seat = games.mask.astype(np.bool_), games.seat.astype(np.int32)
     return Step(
@@ -56,9 +55,9 @@ def look(games: Games) -> Step:
 
 
 def stepper(games: Games) -> Callable[[Any], Step]:
-    """A function for compiled code: actions, integers (n,), in; a :class:`Step` out.
+    """Return a function for compiled code from actions, integers (n,), to a :class:`Step`.
 
-    Calls keep their order.
+    Calls are ordered.
     """
     shapes = jax.tree.map(lambda array: jax.ShapeDtypeStruct(array.shape, array.dtype), look(games))
 
@@ -73,15 +72,15 @@ def stepper(games: Games) -> Callable[[Any], Step]:
 
 
 def policy(weights: Any, now: Step, key: Any) -> Any:
-    """A linear policy's action for every game, int32 (n,), drawn among the legal ones."""
+    """Sample a linear policy's legal actions, int32 (n,)."""
     return jax.random.categorical(key, jnp.where(now.mask, now.observation @ weights, -jnp.inf))
 
 
 def make_rollout(
     games: Games, length: int
 ) -> Callable[[Any, Step, Any], tuple[Step, tuple[Step, Any]]]:
-    """A compiled function: weights, where the games stand and a key in; where they stand then, all
-    steps and actions out.
+    """Return a compiled function from weights, current step and key to the final step, all steps
+    and all actions.
     """
     step = stepper(games)
 
@@ -97,7 +96,7 @@ def make_rollout(
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Play and print steps a second."""
+    """Play and print steps per second."""
     parser = argparse.ArgumentParser(description="A rollout in JAX.")
     parser.add_argument("--games", type=int, default=1024)
     parser.add_argument("--steps", type=int, default=200, help="of every game")

@@ -1,1 +1,1 @@
-"""Programs that measure: speed of engine, search, pictures and page; strength by budget."""
+"""Benchmarks of speed, start-up, strength, algorithms and the game itself."""

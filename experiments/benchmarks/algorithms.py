@@ -1,13 +1,12 @@
-"""Algorithms compared in bidding tasks: ``python -m experiments.benchmarks.algorithms --out
-runs/algorithms``.
+"""A comparison of algorithms in bidding tasks by NashConv.
 
-How far from optimal are they (NashConv, computed exactly for beginnings 0 to 7) after so many
-decisions, and after so much processor time? Each run, an algorithm in a task with a seed, leaves
-FOLDER/ALGORITHM-TASK-SEED.json; the same command again makes those that aren't there, and Ctrl-C
-loses the run under way alone. From all of them come FOLDER/algorithms.json and
-FOLDER/algorithms.png. NFSP needs the package ``dm-tree``.
+``python -m experiments.benchmarks.algorithms --out runs/algorithms`` measures NashConv, exactly for
+beginnings 0 to 7, by decisions and by CPU time. Each run (algorithm, task, seed) writes
+FOLDER/ALGORITHM-TASK-SEED.json. The same command makes the missing runs; Ctrl-C loses only the
+current one. All runs are summarized in FOLDER/algorithms.json and FOLDER/algorithms.png. NFSP needs
+the package ``dm-tree``.
 
-Exit codes: 0 all right, 1 a file is bad, 2 the command is, 130 interrupted.
+Exit codes: 0 success, 1 invalid file, 2 invalid command, 130 interrupted.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""What agents do wrong in auctions: their play in bidding tasks, beside the best response to it and
-an equilibrium; figures of docs/results/benchmark.md.
-"""
+"""Agents' errors in auctions, by best responses and equilibria (docs/results/benchmark.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The game in figures (docs/game.md): seats, length, choices, ends, hidden hands, auctions."""
+"""Statistics of the game (docs/game.md): seats, length, choices, ends, hidden hands, auctions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The speed of games on a GPU (``tests/cuda`` compares these games with the processor's)."""
+"""The speed of games on a GPU (``tests/cuda`` compares them with the CPU's)."""
 
 from __future__ import annotations
 

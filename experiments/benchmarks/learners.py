@@ -1,4 +1,4 @@
-"""Algorithms that learn to bid, each as a generator of what it has learned so far.
+"""Learning algorithms for bidding tasks, as generators of policies.
 
 Each yields the number of decisions taken (those with a choice, of all seats that learn) and an
 *answer*, a function that tells its policy in an :class:`Exam`; first what it begins with, once

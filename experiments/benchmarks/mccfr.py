@@ -1,4 +1,4 @@
-"""External-sampling MCCFR on a task's public tree, for hands one by one.
+"""External-sampling MCCFR on a task's public tree, one hand at a time.
 
 Source: Lanctot, Waugh, Zinkevich, Bowling, *Monte Carlo Sampling for Regret Minimization in
 Extensive Games* (2009).

@@ -1,4 +1,4 @@
-"""The cost of a start: compilation and memory."""
+"""The cost of start-up: compilation and memory."""
 
 from __future__ import annotations
 

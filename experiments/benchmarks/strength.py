@@ -9,7 +9,7 @@ and the milliseconds of a decision, the mean of a game between greedy players. A
 FOLDER/strength.json has them, and FOLDER/strength.png draws the wins over the last number in the
 agents' names (simulations, or seconds of training).
 
-Exit codes: 0 all right, 1 a file is bad, 2 the command or an agent is, 130 interrupted.
+Exit codes: 0 success, 1 invalid file, 2 invalid command or agent, 130 interrupted.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Programs for those who carry the project on: generated docs, tuned weights, screenshots."""
+"""Maintenance tools: generated docs, tuned weights, task positions, screenshots."""

@@ -1,11 +1,10 @@
-"""Collecting the beginnings of bidding tasks: ``python -m experiments.tools.beginnings``.
+"""The collection of bidding tasks' beginnings: ``python -m experiments.tools.beginnings``.
 
-Agents play games. Positions in which auctions open are beginnings, once hands are cut to a task's
-number of cards to bid with: some coloured ones, of which everybody knows, the rest black ones,
-which every reset deals anew. What is too much goes back to its stack. At most one beginning of a
-task comes from a game.
+Beginnings are positions of agents' games in which an auction opens. Hands are cut to the task's
+number of cards: some public coloured ones, and black ones, which every reset deals again. Surplus
+cards return to their stacks. Each game gives a task at most one beginning.
 
-Exit codes: 0 all right, 2 the command is wrong, 130 interrupted.
+Exit codes: 0 success, 2 invalid command, 130 interrupted.
 """
 
 from __future__ import annotations

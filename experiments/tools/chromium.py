@@ -1,4 +1,4 @@
-"""Real headless Chromium: for the page's tests and for pictures of it."""
+"""A headless Chromium for tests and screenshots of the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hooks of MkDocs (mkdocs.yml): pages of the site beside those of docs/.
+"""MkDocs hooks (mkdocs.yml) for the site's pages outside docs/.
 
 Pages are written to be read in the repository. On the site their links lead to pages of the site:
 linked files outside docs/ come in, Markdown as it is and code as a page that shows it; notebooks

@@ -1,5 +1,4 @@
-"""Write the generated parts of the docs anew: ``python -m experiments.tools.document`` (``make
-docs``).
+"""The generator of the docs' tables: ``python -m experiments.tools.document`` (``make docs``).
 
 A generated part stands between the comments ``<!-- NAME -->`` and ``<!-- end -->``. NAME is one of
 PARTS, or ``figures FILE`` for a list of the figures of docs/results/FILE.json, ``grid FILE`` or

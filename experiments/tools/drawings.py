@@ -1,6 +1,4 @@
-"""The drawings of docs/game.md and of the lobby: moments of greedy players' games, by
-the project's own renderer.
-"""
+"""The drawings of docs/game.md and of the lobby: rendered positions of greedy agents' games."""
 
 from __future__ import annotations
 

@@ -1,16 +1,13 @@
-"""Fitting the network for the leaves of trees: ``python -m experiments.tools.fit_leaves --players
-2``.
+"""The fit of the leaf network: ``python -m experiments.tools.fit_leaves --players 2``.
 
-Games are played by the greedy player, who draws an action by its scores, or now and then any
-action, so that positions are of many kinds. From a position in twelve greedy players, each of which
-sees its own view alone, play a copy of the game to its end; what comes of that (the win, and a
-share for VP, as a search values a finished game) is what the network learns to predict
-(:mod:`skyenv_agents.search.leaf_network`). Every position has an end of its own. The last positions
-are kept back: the losses (cross entropy) of the network and of what seats have
-(``heuristic/win_probability.py``) on them are printed.
+A softened greedy agent plays the games: it samples actions by its scores, and sometimes uniformly,
+for varied positions. From one position in twelve, greedy agents with their own views play a copy of
+the game to its end. The network (:mod:`skyenv_agents.search.leaf_network`) learns to predict the
+result: the win, and a share for VP, as searches value finished games. The last positions are held
+out. Their cross-entropy is printed for the network and for ``heuristic/win_probability.py``.
 
-600,000 positions take some five minutes on one core, most of them for playing. Exit codes: 0 all
-right, 2 the command is wrong, 130 interrupted.
+600,000 positions take about five minutes on one core, mostly for playing. Exit codes: 0 success, 2
+invalid command, 130 interrupted.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""The page of the rules: made of ``skyenv/page/teaching/rules.md``, of RULES.md, and of drawings of
-the lesson's game.
+"""The generator of the rules page from ``skyenv/page/teaching/rules.md``, RULES.md and drawings.
 
 All of it is written by ``make docs`` and ships as files, so that the page answers before anything
 is compiled.

@@ -1,6 +1,4 @@
-"""Pictures of the page in its main states: ``python -m experiments.tools.screenshots --out
-runs/screenshots``.
-"""
+"""Screenshots of the page: ``python -m experiments.tools.screenshots --out runs/screenshots``."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Tune an agent's weights: ``python -m experiments.tools.tune appraiser --players 2 --against
-greedy --minutes 8``.
+"""The tuning of heuristic weights by CMA-ES.
+
+``python -m experiments.tools.tune appraiser --players 2 --against greedy --minutes 8``.
 
 An evolution strategy (CMA-ES, of the package `cma`) searches the weights' logarithms, as weights
 are positive and of different sizes. In every generation all candidates play the same paired seeds,
@@ -8,8 +9,8 @@ and a little of its lead in VP, which tells more per game. The result is the mea
 distribution, which is less lucky than the best candidate.
 
 The JSON file has the task, the weights found so far and the mean worth of each generation; it is
-written after every generation. Exit codes: 0 done, 1 a file is bad, 2 the command is, 130
-interrupted.
+written after every generation. Exit codes: 0 success, 1 invalid file, 2 invalid command,
+130 interrupted.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Budgets of searches, and how names tell them."""
+"""Search budgets and their notation in agents' names."""
 
 from __future__ import annotations
 
@@ -15,20 +15,19 @@ MOST_MILLISECONDS: Final = 10**6
 
 
 class BudgetedAgent(Agent):
-    """An agent whose decisions have a budget, which is a part of its name unless it is the usual
-    one.
+    """An agent with a budget per decision, which is part of its name unless it is the default.
 
     Args:
-        simulations: for each decision, at the most, 1 to 10⁶.
-        milliseconds: time for each decision instead, 0.001 to 10⁶; None: simulations count.
+        simulations: most simulations per decision, 1 to 10⁶.
+        milliseconds: time per decision instead, 0.001 to 10⁶; None: simulations count.
 
     Raises:
-        AgentError: one of them is out of range.
+        AgentError: a budget is out of range.
     """
 
     default_simulations: int
     versions: ClassVar[Mapping[int, str]] = {}
-    """By number of players, where decisions have a version other than `version`."""
+    """Versions by number of players where they differ from `version`."""
 
     def __init__(self, simulations: int, milliseconds: float | None = None) -> None:
         self.simulations = check_integer(
@@ -40,7 +39,7 @@ class BudgetedAgent(Agent):
         self.name = self.named(self.name)
 
     def named(self, plain: str) -> str:
-        """Return `plain` with the budget, unless it is the usual one."""
+        """Return `plain` with the budget, unless it is the default."""
         if self.milliseconds is not None:
             return f"{plain}-{self.milliseconds:g}ms"
         usual = self.simulations == self.default_simulations
@@ -56,7 +55,7 @@ class BudgetedAgent(Agent):
         ``"ismcts-100ms"`` (milliseconds a decision).
 
         Raises:
-            AgentError: the budget is none.
+            AgentError: the suffix is not a budget.
         """
         prefix = f"{cls.name}-"
         match = re.fullmatch(r"(\d{1,7})(ms)?", name.removeprefix(prefix), re.ASCII)

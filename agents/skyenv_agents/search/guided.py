@@ -1,4 +1,4 @@
-"""The tree search that begins with the policy of a network: those that ship, or another one."""
+"""Tree search with a network's policy as the prior at the root."""
 
 from __future__ import annotations
 
@@ -17,33 +17,29 @@ from skyenv_agents.search.ismcts import SearchAgent, SearchResult
 
 DEFAULT_SIMULATIONS: Final = 200
 PRIOR_TEMPERATURE: Final = 4.0
-"""A network is surer than it has reason to be; so the search begins with the fourth root of its
-probabilities.
-"""
+"""Networks are overconfident, so the prior is the fourth root of their probabilities."""
 
 
 class GuidedAgent(SearchAgent):
-    """Searches a tree whose root has a network's policy as the prior, in the place of greedy's
-    scores.
+    """A tree search whose root prior is a network's policy instead of greedy's scores.
 
-    There is one forward pass for each decision, of what the seat sees. Below the root and at the
-    leaves the search is that of :class:`skyenv_agents.search.ismcts.SearchAgent`, whose evaluation
-    costs a tenth of the network's.
+    Each decision needs one forward pass of the seat's view. Below the root and at the leaves the
+    search is that of :class:`skyenv_agents.search.ismcts.SearchAgent`, whose evaluation costs a
+    tenth of the network's.
 
     Args:
-        simulations: for each decision, 1 to 10⁶.
-        milliseconds: time for each decision instead, 0.001 to 10⁶ (then decisions depend on the
-            machine); the network's comes on top.
-        prior_agent: a network, the path of its file, or ``"trained"``: those that ship with the
-            project. Or any other agent whose :meth:`~skyenv.agents.Agent.evaluate` tells
-            probabilities of the legal actions.
-        prior_temperature: the root of that degree of its probabilities is the prior, from 1, as
-            they are, to 100, nearly alike.
-        options: as there.
+        simulations: simulations per decision, 1 to 10⁶.
+        milliseconds: time per decision instead, 0.001 to 10⁶, without the forward pass; decisions
+            then depend on the machine.
+        prior_agent: a network, the path of its file, or ``"trained"`` for the shipped ones; or any
+            agent whose :meth:`~skyenv.agents.Agent.evaluate` returns probabilities.
+        prior_temperature: degree of the root taken of the probabilities, from 1 (unchanged) to 100
+            (nearly uniform).
+        options: as for :class:`~skyenv_agents.search.ismcts.SearchAgent`.
 
     Raises:
-        AgentError: an option has a wrong value, or (at the first decision) the prior's agent
-            evaluates nothing.
+        AgentError: invalid option, or (at the first decision) the prior's agent returns no
+            probabilities.
         CheckpointError: the network can't be used.
     """
 

@@ -1,16 +1,13 @@
-"""A player that searches a tree: information-set Monte Carlo tree search (Cowling, Powley and
-Whitehouse 2012).
+"""Information-set Monte Carlo tree search (Cowling, Powley and Whitehouse 2012).
 
-For every simulation a determinization is drawn from the seat's view alone
-(:func:`skyenv.engine.knowledge.resample`); the actions that all seats are expected to play there
-are followed in one tree for all of them, chosen by their results so far and by a prior. Where the
-tree ends, the position is evaluated. Every seat is taken to want its own win.
+Every simulation samples a determinization from the seat's view
+(:func:`skyenv.engine.knowledge.resample`). All determinizations share one tree, in which each seat
+maximizes its own win probability; actions are selected by their results and a prior. Leaves are
+evaluated by a small compiled network, optionally after a rollout by the greedy agent. Greedy's
+scores are also the prior.
 
-Positions are evaluated by a small compiled network, if wanted behind a rollout by the greedy
-player, whose scores are the prior.
-
-Compiled code doesn't hear Ctrl-C, so it runs in slices of bounded size; results don't depend on
-the slices.
+Compiled code cannot be interrupted by Ctrl-C, so it runs in slices of bounded size, which do not
+affect results.
 """
 
 from __future__ import annotations
@@ -36,12 +33,10 @@ from skyenv_agents.search.rollouts import LEAF_VALUES, NETWORK, new_scratch, sea
 from skyenv_agents.search.tree import DEEPEST, NO_ACTIONS, NODE_DTYPE, PRIOR_FLOOR, simulate
 
 DEFAULT_SIMULATIONS: Final = 1000
-SLICE: Final = 16  # simulations between two looks at the clock, and at Ctrl-C
+SLICE: Final = 16  # simulations between checks of the clock and of Ctrl-C
 MOST_TIMED: Final = MOST_SIMULATIONS * SLICE  # simulations of a decision whose budget is time
 NODES_PER_SIMULATION: Final = 24
-"""Room in the tree: a simulation expands one node, which has so many actions or fewer (more only
-where it places skyscrapers).
-"""
+"""Nodes reserved per simulation: each expands one node, which rarely has more actions."""
 FEWEST_NODES: Final = 4096
 MOST_NODES: Final = 2_000_000
 PROGRESS: Final = 0.2  # seconds between two reports of a search's progress
@@ -59,11 +54,11 @@ class Tree:
     """The tree of one decision.
 
     Args:
-        view: of the seat, VIEW_DTYPE (1,).
-        root: nodes to begin with, of :func:`empty_nodes` or :func:`expanded_root`.
-        room: for so many nodes beside the root's children.
-        seed: of its determinizations.
-        weights: those of the greedy player.
+        view: the seat's view, VIEW_DTYPE (1,).
+        root: initial nodes, of :func:`empty_nodes` or :func:`expanded_root`.
+        room: number of nodes besides the root's children.
+        seed: seed of the determinizations.
+        weights: the greedy agent's weights.
         options: SEARCH_DTYPE (1,).
 
     Attributes:
@@ -92,16 +87,16 @@ class Tree:
 
     @property
     def simulations(self) -> int:
-        """Simulations so far."""
+        """Return the number of simulations so far."""
         return int(self.nodes["visits"][0])
 
     @property
     def size(self) -> int:
-        """Nodes so far."""
+        """Return the number of nodes so far."""
         return int(self._used[0])
 
     def run(self, done: int, number: int) -> None:
-        """Add so many simulations as `number`, after `done` others."""
+        """Run `number` simulations after `done` others."""
         seeds = np.arange(self._first_seed + done, self._first_seed + done + number)
         tree = self.nodes, self._used, self._path
         how = self._options, self._weights, *self._memory
@@ -130,9 +125,9 @@ def expanded_root(mask: npt.NDArray[np.int8], prior: npt.NDArray[np.floating[Any
         mask: int8 (103,). prior: (103,), weights of the legal actions; they needn't sum to 1.
 
     Raises:
-        AgentError: the prior is wrong.
+        AgentError: invalid prior.
     """
-    # In the order of a tree that expands its root itself, which decides between equal ones.
+    # The same order as in a tree that expands its own root, as order breaks ties.
     actions = np.flatnonzero(mask)[::-1]
     known = prior[actions].astype(np.float64)
     total = known.sum()
@@ -153,13 +148,11 @@ class SearchResult(NamedTuple):
     """The result of a search.
 
     Attributes:
-        actions: int64 (k,), the action tried most.
-        visits: float64 (k, 103), how often each action was tried; 1 for an action that is the only
-            one.
-        values: float64 (k,), the win probability that the seat may expect; NaN where nothing was
-            searched.
-        simulations: int64 (k,), how many there were.
-        nodes: int64 (k,), how many nodes the tree had.
+        actions: int64 (k,), the most visited action.
+        visits: float64 (k, 103), visits of each action; 1 for a forced action.
+        values: float64 (k,), the seat's expected win probability; NaN without a search.
+        simulations: int64 (k,), number of simulations.
+        nodes: int64 (k,), number of nodes in the tree.
     """
 
     actions: npt.NDArray[np.int64]
@@ -170,7 +163,7 @@ class SearchResult(NamedTuple):
 
     @classmethod
     def of(cls, decisions: Decisions, trees: Sequence[Tree | None]) -> SearchResult:
-        """Sum up the tree of each decision; None: there is only one action."""
+        """Return the result of each decision's tree; None: a forced action."""
         visits, totals = np.zeros((2, len(decisions), NUM_ACTIONS))
         simulations, nodes = np.zeros((2, len(decisions)), np.int64)
         for i, tree in enumerate(trees):
@@ -181,7 +174,7 @@ class SearchResult(NamedTuple):
             visits[i, children["action"]] = children["visits"]
             totals[i, children["action"]] = children["total"][:, decisions.seat[i]]
             simulations[i], nodes[i] = tree.simulations, tree.size
-        # Of actions tried equally often the one that did better.
+        # Ties are broken by value.
         best = np.argmax(visits + 0.5 * totals / np.maximum(visits, 1), axis=1)
         with np.errstate(invalid="ignore"):
             values = np.where(simulations > 0, totals.sum(axis=1), np.nan) / simulations
@@ -192,17 +185,16 @@ class SearchResult(NamedTuple):
 
 
 class SearchAgent(BudgetedAgent):
-    """Searches a tree in positions that its seat can't tell from the real one.
+    """The agent ``ismcts``: a tree search over determinizations of its seat's view.
 
     Args:
-        simulations: for each decision, 1 to 10⁶.
-        milliseconds: time for each decision instead, 0.001 to 10⁶ (then decisions depend on the
-            machine).
-        options: those of :func:`skyenv_agents.search.rollouts.search_options`; `exploration` is
-            0.25, `temperature` 2 and `leaf_value` ``"network"`` unless said otherwise.
+        simulations: simulations per decision, 1 to 10⁶.
+        milliseconds: time per decision instead, 0.001 to 10⁶; decisions then depend on the machine.
+        options: those of :func:`skyenv_agents.search.rollouts.search_options`; by default
+            `exploration` is 0.25, `temperature` 2 and `leaf_value` ``"network"``.
 
     Raises:
-        AgentError: an option has a wrong value.
+        AgentError: invalid option.
     """
 
     name = "ismcts"
@@ -229,9 +221,7 @@ class SearchAgent(BudgetedAgent):
         return self.search(decisions).actions
 
     def evaluate(self, decisions: Decisions) -> Evaluations:
-        """See :class:`skyenv.agents.Agent`: how often each action was tried, and the outcome
-        expected.
-        """
+        """See :class:`skyenv.agents.Agent`: the actions' visits and the expected outcome."""
         result = self.search(decisions)
         shares = result.visits / result.visits.sum(axis=1, keepdims=True)
         return shares, np.nan_to_num(outcome_of(result.values, decisions.num_players))
@@ -239,9 +229,9 @@ class SearchAgent(BudgetedAgent):
     def search_with_progress(
         self, decisions: Decisions, callback: Callable[[SearchProgress], None]
     ) -> SearchProgress | None:
-        """See :class:`skyenv.agents.Agent`: how often each action has been tried so far."""
+        """See :class:`skyenv.agents.Agent`: the actions' visits so far."""
         if decisions.mask[0].sum() < 2:
-            return None  # nothing is searched
+            return None  # forced action
         timed = self.milliseconds is not None
 
         def progress(result: SearchResult) -> SearchProgress:
@@ -266,18 +256,17 @@ class SearchAgent(BudgetedAgent):
         priors: npt.NDArray[np.floating[Any]] | None = None,
         watch: Callable[[SearchResult], None] | None = None,
     ) -> SearchResult:
-        """Decide, and return what the trees look like.
+        """Return the results of the searches.
 
         Args:
-            decisions: k of them.
-            priors: (k, 103), weights of the legal actions at the roots, in place of the greedy
-                player's priors; None: the greedy player's.
-            watch: called every PROGRESS seconds with the result so far; the final result doesn't
-                depend on it.
+            decisions: k decisions.
+            priors: (k, 103), weights of the legal actions at the roots; None: the greedy agent's.
+            watch: called every PROGRESS seconds with the result so far, without effect on the final
+                one.
 
         Raises:
-            AgentError: priors have another shape, aren't finite, or are above 0 for no legal
-                action; or the search has no priors at all.
+            AgentError: priors have another shape, aren't finite, or are 0 for all legal actions; or
+                the search has no priors.
         """
         if priors is not None and self._options["temperature"][0] == 0.0:
             raise AgentError("priors from outside need a temperature above 0")
@@ -304,7 +293,7 @@ class SearchAgent(BudgetedAgent):
         return SearchResult.of(decisions, trees)
 
     def _run(self, tree: Tree, check: Check) -> None:
-        """Let a tree use up its budget, at least one slice of it; `check`: called between them."""
+        """Run a tree's budget, at least one slice; `check` is called between slices."""
         until = time.perf_counter() + (self.milliseconds or math.inf) / 1000
         number = self.simulations if self.milliseconds is None else MOST_TIMED
         done = 0
@@ -316,9 +305,7 @@ class SearchAgent(BudgetedAgent):
 
 
 def _every(report: Check) -> Check:
-    """Return a function that reports when it is called, but only once in PROGRESS seconds, and not
-    before they have passed.
-    """
+    """Return a function that calls `report` at most once in PROGRESS seconds, first after them."""
     last = time.monotonic()
 
     def maybe() -> None:

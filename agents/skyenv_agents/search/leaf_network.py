@@ -1,14 +1,14 @@
-"""What a tree's leaves are worth: a small compiled network tells every seat's probability to win,
-all hands open.
+"""The leaf network of tree searches: every seat's win probability with open hands.
 
-It is asked in determinizations, where nothing is hidden, and takes a few microseconds; so nobody
-has to play on. Its weights are the same for all seats and all districts. For every seat a layer of
-ReLU units looks at each district; the units' sums over the districts, and what else is told of the
-seat, go to a second layer, whose weighted sum is the seat's strength; the probabilities are the
-softmax of the seats' strengths. ``python -m experiments.tools.fit_leaves`` makes the weights.
+It evaluates determinizations, which have no hidden information, in a few microseconds and replaces
+rollouts. All seats and districts share its weights:
 
-What it is told is written by :mod:`skyenv_agents.heuristic.inputs`, which says what `game` and `h`
-are.
+1. For every seat a ReLU layer processes each district.
+2. A second layer takes the sums over districts and the seat's further inputs.
+3. Its weighted sum is the seat's strength; a softmax over seats gives the probabilities.
+
+``python -m experiments.tools.fit_leaves`` fits the weights. Inputs, `game` and `h` are those of
+:mod:`skyenv_agents.heuristic.inputs`.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from skyenv_agents.heuristic.inputs import (
     write_seat,
 )
 
-DISTRICT_UNITS: Final = 16  # width of the layer that looks at districts
-SEAT_UNITS: Final = 32  # width of the layer that looks at seats
+DISTRICT_UNITS: Final = 16  # width of the district layer
+SEAT_UNITS: Final = 32  # width of the seat layer
 
 SHAPES: Final = {
     "district": (DISTRICT_INPUTS, DISTRICT_UNITS),
@@ -43,23 +43,21 @@ SHAPES: Final = {
     "seat_bias": (SEAT_UNITS,),
     "strength": (SEAT_UNITS,),
 }
-"""The arrays of a network's file; behind one another, they are the weights that compiled functions
-take.
-"""
+"""The arrays of a network's file; compiled functions take them concatenated."""
 _DISTRICT_BIAS: Final = DISTRICT_INPUTS * DISTRICT_UNITS
 _SEAT: Final = _DISTRICT_BIAS + DISTRICT_UNITS
 _SEAT_BIAS: Final = _SEAT + (SEAT_INPUTS + DISTRICT_UNITS) * SEAT_UNITS
 _STRENGTH: Final = _SEAT_BIAS + SEAT_UNITS
 NUM_WEIGHTS: Final = _STRENGTH + SEAT_UNITS
 MEMORY: Final = DISTRICT_INPUTS + DISTRICT_UNITS + SEAT_INPUTS + DISTRICT_UNITS + SEAT_UNITS
-"""float32 numbers that the network works in."""
+"""Size of the network's scratch memory in float32 numbers."""
 FOLDER: Final = Path(__file__).resolve().parent / "leaf_networks"
-"""Where the networks are."""
+"""Folder of the networks."""
 
 
 @called_rule
 def extract_open_hands(game: GameRecord, h: HeuristicRecord) -> None:
-    """Points in all hands by colour, nothing hidden."""
+    """Write the points in all hands by colour, with open hands."""
     for seat in range(game.num_players):
         for colour in range(NUM_COLOURS + 1):
             points = 0
@@ -79,7 +77,7 @@ def add_units(network: Floats, first: int, width: int, value: float, units: Floa
 def strength(
     game: GameRecord, h: HeuristicRecord, network: Floats, seat: int, memory: Floats
 ) -> float:
-    """A seat's strength."""
+    """Return a seat's strength."""
     x = memory[:DISTRICT_INPUTS]
     units = memory[DISTRICT_INPUTS : DISTRICT_INPUTS + DISTRICT_UNITS]
     inputs = memory[DISTRICT_INPUTS + DISTRICT_UNITS : MEMORY - SEAT_UNITS]
@@ -111,8 +109,8 @@ def strength(
 
 @called_rule
 def predict(game: GameRecord, h: HeuristicRecord, network: Floats, memory: Floats) -> None:
-    """Write every seat's probability to win into `h.win`; `network`, float32 (NUM_WEIGHTS,),
-    `memory`, float32 (MEMORY,).
+    """Write every seat's win probability into `h.win`; `network`: float32 (NUM_WEIGHTS,),
+    `memory`: float32 (MEMORY,).
     """
     best = -math.inf
     for seat in range(game.num_players):
@@ -128,7 +126,7 @@ def predict(game: GameRecord, h: HeuristicRecord, network: Floats, memory: Float
 
 @cache
 def leaf_network(players: int) -> Floats:
-    """The weights for a number of players, float32 (NUM_WEIGHTS,).
+    """Return the weights for a number of players, float32 (NUM_WEIGHTS,).
 
     Raises:
         CheckpointError: the file doesn't hold arrays of SHAPES.

@@ -1,12 +1,10 @@
-"""A player that searches: it plays games on, in positions that its seat can't tell from the real
-one.
+"""Flat Monte Carlo search with sequential halving.
 
-Flat Monte Carlo with sequential halving. For every decision determinizations are drawn from the
-seat's view alone (:func:`skyenv.engine.knowledge.resample`); in each of them every action that is
-still in question is played, and the game is played on for some turns by all seats, each of which
-sees only its own view there. The position reached is evaluated; the actions that do worst are
-dropped, and the others share what is left of the budget. All actions meet the same determinizations
-and chance.
+Every decision samples determinizations from the seat's view
+(:func:`skyenv.engine.knowledge.resample`). In each, every candidate action is followed by a rollout
+of some turns in which all seats use only their own views; the final position is evaluated. After
+each round the worst candidates are dropped, and the others share the remaining budget. All
+candidates see the same determinizations and chance.
 """
 
 from __future__ import annotations
@@ -97,25 +95,21 @@ def _sizes(candidates: int) -> Iterator[int]:
 
 
 class RolloutAgent(BudgetedAgent):
-    """Plays on from positions that its seat can't tell from the real one, and takes the action that
-    led to most wins.
+    """The agent ``rollout``: the action with the highest win probability in rollouts.
 
-    The greedy player's best actions are tried, and its choice stands unless another one is clearly
-    better.
+    Candidates are the greedy agent's best actions; greedy's choice stands unless another candidate
+    is clearly better.
 
     Args:
-        simulations: how many times a game is played on for each decision, at the most, 1 to 10⁶
-            (but every action is tried).
-        milliseconds: time for each decision instead, 0.001 to 10⁶ (then decisions depend on the
-            machine).
-        candidates: how many actions are tried at the most, at least 2.
-        caution: standard errors by which another action must be better than the greedy player's, at
-            least 0.
+        simulations: most rollouts per decision, 1 to 10⁶; every candidate has at least one.
+        milliseconds: time per decision instead, 0.001 to 10⁶; decisions then depend on the machine.
+        candidates: most candidate actions, at least 2.
+        caution: standard errors by which a candidate must exceed greedy's choice, at least 0.
         options: `rollout_policy`, `turns` (6; 0: to the end of the game), `early`, `late` and
             `margin` of :func:`skyenv_agents.search.rollouts.search_options`.
 
     Raises:
-        AgentError: an option has a wrong value.
+        AgentError: invalid option.
     """
 
     name = "rollout"

@@ -1,5 +1,4 @@
-"""The compiled rollouts of the searches: games played on from determinizations, and what the
-positions reached are worth.
+"""The compiled rollouts of the searches, from determinizations to evaluated positions.
 
 Arguments that many functions share: `game`, a determinization; `s`, a record of SEARCH_DTYPE; `w`,
 the greedy player's weights; `scratch`, a :class:`Scratch`.

@@ -1,10 +1,8 @@
-"""The compiled tree search: over what may be played, in positions ("determinizations") drawn from
-what a seat sees.
+"""The compiled tree search over sampled determinizations.
 
-A node stands for a run of actions from the decision on, whatever chance does in between and
-whatever the hidden cards are: each simulation draws a determinization of its own, in which only
-some of a node's actions may be legal. So every action counts the simulations in which it could have
-been selected (`available`), and competes for those alone.
+A node is a sequence of actions from the decision on, regardless of chance and hidden cards. Each
+simulation samples a determinization, in which only some of a node's actions may be legal. Every
+action therefore counts the simulations in which it was available (`available`).
 
 Arguments that many functions share are those of :mod:`skyenv_agents.search.rollouts`; besides
 `nodes`, records of NODE_DTYPE, the first of which is the root; `used`, int64 (1,), how many there
@@ -62,7 +60,7 @@ NODE_DTYPE: Final = np.dtype(
     ],
     align=True,
 )
-"""A run of actions."""
+"""A node of the tree."""
 
 
 @called_rule

@@ -186,7 +186,10 @@ WRONG_COMMANDS = [
     ("dataset random", "-o/--out is required: folder of the dataset"),
     ("dataset -o out", PLAYED_OR_RECORDED),
     ("dataset random --records y -o out", PLAYED_OR_RECORDED),
-    ("dataset --records y -o out --players 3 --max-turns 9", "go with --players, --max-turns\n"),
+    (
+        "dataset --records y -o out --players 3 --max-turns 9",
+        "combined with --players, --max-turns\n",
+    ),
     ("dataset nobody -o out", "unknown agent 'nobody'"),
 ]
 BAD_FILES = [

@@ -35,7 +35,7 @@ $(PAGE_READY): pyproject.toml constraints.txt
 	@touch $(PAGE_READY)
 
 $(TRAIN_READY): pyproject.toml constraints.txt
-	$(INSTALL) '.[train]'
+	$(INSTALL) '.[train,pettingzoo]'
 	@touch $(TRAIN_READY)
 
 lint: $(READY)  ## style and types, of the page's JavaScript too

@@ -33,7 +33,7 @@ def install_hint(extra: str) -> str:
     """Return how to install a missing extra; skyenv is installed from clones and wheels, not from
     an index.
     """
-    in_a_clone = f"in a clone, python -m pip install '.[{extra}]'"
+    in_a_clone = f"in a clone, python -m pip install --editable '.[{extra}]'"
     return f"install the extra [{extra}]: {in_a_clone}; of a wheel, 'skyenv-….whl[{extra}]'"
 
 

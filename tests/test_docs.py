@@ -42,23 +42,6 @@ SHORT = {
     "appraiser trained": "random",
 }
 """What is replaced so that a command of the docs takes seconds."""
-MOST_WORDS = {
-    "agents": 900,
-    "benchmark": 1500,
-    "change_the_game": 500,
-    "dataset": 700,
-    "design": 1600,
-    "environments": 1700,
-    "game": 1200,
-    "install": 600,
-    "knowledge": 900,
-    "libraries": 1200,
-    "page": 800,
-    "start": 600,
-    "training": 1200,
-    "your_agent": 1000,
-}
-"""The pages of docs/, and the words of running text that each may have: 14,000 in all."""
 
 
 class Prompt(code.InteractiveConsole):
@@ -263,21 +246,3 @@ def resolves(name: str) -> bool:
 def test_pages_point_to_what_there_is(path: Path) -> None:
     assert dead_links(path, TEXTS[path]) == []
     assert unknown_names(TEXTS[path]) == []
-
-
-def running_words(text: str) -> int:
-    """Return the number of words outside of code blocks, tables and comments."""
-    lines = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE).splitlines()
-    return sum(len(line.split()) for line in lines if not line.startswith(("|", "<!--")))
-
-
-def test_pages_keep_their_budgets_of_words() -> None:
-    words = {
-        path.stem: running_words(text)
-        for path, text in TEXTS.items()
-        if path.parent == ROOT / "docs" and path.suffix == ".md"
-    }
-    assert words.keys() == MOST_WORDS.keys()
-    assert {page: n for page, n in words.items() if n > MOST_WORDS[page]} == {}
-    assert sum(words.values()) <= 14_000
-    assert len(TEXTS[ROOT / "README.md"].splitlines()) <= 130

@@ -79,7 +79,11 @@ class BenchmarkOptions(Options):
     )
     lookahead: int = option(20, "paired seeds of the look-ahead exploiter; 0: none", metavar="N")
     exploiters: tuple[str, ...] = option((), "additional exploiters", metavar="AGENT")
-    secret: int = common("secret", default=SECRET)
+    secret: int = common(
+        "secret",
+        default=SECRET,
+        text="secret that decides deals and agents' random numbers; another one checks a claim",
+    )
     workers: int = common("workers")
     ray: str | None = common("ray")
     out: Path | None = option(

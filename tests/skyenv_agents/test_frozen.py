@@ -20,7 +20,7 @@ from skyenv import Games, make_agent
 from skyenv.agents import decide
 from skyenv.errors import CheckpointError
 from skyenv_agents.learned import frozen
-from skyenv_agents.learned.networks import TABLES, TRAINED
+from skyenv_agents.learned.networks import TABLES
 
 FILE: Final = Path(__file__).parents[1] / "golden" / "frozen.json"
 NAMES: Final = ("random", "greedy", "appraiser", "rollout-16", "trained-2026a")
@@ -54,8 +54,8 @@ def test_decides_as_ever(name: str) -> None:
 
 def test_a_frozen_network_outlives_its_file(tmp_path: Path) -> None:
     """What `trained` plays is replaced; the frozen name plays the file that it meant."""
-    content = (TRAINED / "2-players.npz").read_bytes()
     digest, path = frozen.NETWORKS_2026A["2-players"], tmp_path / "2-players.npz"
+    content = frozen.frozen_path(digest).read_bytes()
     path.write_bytes(content)
     assert frozen.frozen_path(digest, tmp_path) == path
     path.with_suffix(".json").write_text('{"stages": []}')

@@ -169,8 +169,9 @@ def train(decisions: Decisions, options: Options) -> PolicyNetwork:
     )  # by games, as decisions of one game are alike
     measured, learned = torch.nonzero(is_held_out)[:, 0], torch.nonzero(~is_held_out)[:, 0]
     steps = 1 + options.epochs * math.ceil(len(learned) / options.batch)
+    # PyTorch divides by pct_start · steps - 1, which is 0 for no whole number of steps.
     schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimizer, options.learning_rate, total_steps=steps, pct_start=0.1
+        optimizer, options.learning_rate, total_steps=steps, pct_start=0.11
     )
     weights = sum(weight.numel() for weight in network.parameters())
     print(

@@ -41,5 +41,6 @@ def test_where_a_library_is_missing_its_extra_is_named(
     monkeypatch.setitem(sys.modules, package, None)
     for name in (module, "skyenv.envs.aec"):
         monkeypatch.delitem(sys.modules, name, raising=False)
-    with pytest.raises(ModuleNotFoundError, match=rf"{package}.*pip install '.\[{extra}\]'"):
+    hint = rf"{package}.*pip install --editable '.\[{extra}\]'"
+    with pytest.raises(ModuleNotFoundError, match=hint):
         importlib.import_module(module)

@@ -119,7 +119,7 @@ def test_damage_costs_its_game_and_is_told_without_the_path(tmp_path: Path) -> N
     (games / "long.jsonl").write_text(good + '{"event": "shuffle"}\n' * 420_000 + good)
     state = indexed(games).state()
     assert (state["damaged"], state["games"]) == (3, 2)
-    wanted = "cut.jsonl: line 2: the", "junk.jsonl: line 8: no JSON", "long.jsonl: line 1: a game"
+    wanted = "cut.jsonl: line 2: the", "junk.jsonl: line 8: no JSON", "long.jsonl: line 1: the game"
     for complaint, begins in zip(sorted(state["complaints"]), wanted, strict=True):
         assert complaint.startswith(f"games/{begins}")
     assert str(tmp_path) not in json.dumps(state)

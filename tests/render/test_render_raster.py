@@ -93,7 +93,7 @@ def test_threads_draw_the_same_pictures() -> None:
 def test_a_missing_extra_is_named(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     glyphs.face.cache_clear()
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(RenderError, match=r"pip install '\.\[pictures\]'"):
+    with pytest.raises(RenderError, match=r"pip install --editable '\.\[pictures\]'"):
         rgb(drawn_text(f"text without {module}"))
 
 

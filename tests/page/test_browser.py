@@ -163,7 +163,7 @@ FLOWS: Final[dict[str, tuple[str, list[Step]]]] = {
         "over",
         [
             ("", "#situation", "Final scoring, step by step"),
-            ("", '#board svg[aria-label*="final scoring"]', HERE),
+            ("", '#board svg[aria-label*="Final scoring"]', HERE),
             ("click #final-next", "#situation", "Final scoring, step by step"),
             ("click #final-all", "#situation", "wins with 14 VP"),
             ("", '#board svg[aria-label*="wins with 14 VP"]', HERE),

@@ -270,8 +270,9 @@ def rounds(
                 left.setdefault(group, []).append(paired_seed)
         yield from shared_out(left, workers())
         first += size
-        if left and clock() - began < ROUND_SECONDS:
-            size = min(2 * size, LARGEST_ROUND)
+        taken = clock() - began
+        if left and taken < ROUND_SECONDS:
+            size = min(size * (16 if taken < ROUND_SECONDS / 16 else 2), LARGEST_ROUND)
 
 
 def shared_out(missing: Mapping[Group, Sequence[int]], workers: int) -> Iterator[GroupSeeds]:

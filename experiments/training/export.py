@@ -165,7 +165,9 @@ def published(start: str) -> list[dict[str, Any]]:
     """The stages of a network that ships or has shipped (:meth:`Stage.about`), by the JSON file
     beside it; none of other networks.
     """
-    path = Path(start or "none").with_suffix(".json")
+    if not start:
+        return []
+    path = Path(start).with_suffix(".json")
     return list(read_json(path)["stages"]) if path.is_file() else []
 
 

@@ -38,9 +38,14 @@ def test_a_process_that_was_given_an_id_imports_its_module() -> None:
 def test_where_a_library_is_missing_its_extra_is_named(
     package: str, module: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    loaded = set(sys.modules)
     monkeypatch.setitem(sys.modules, package, None)
     for name in (module, "skyenv.envs.aec"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     hint = rf"{package}.*pip install --editable '.\[{extra}\]'"
     with pytest.raises(ModuleNotFoundError, match=hint):
         importlib.import_module(module)
+    library = package.partition(".")[0]
+    for name in set(sys.modules) - loaded:  # what the failed import left half loaded
+        if name.partition(".")[0] == library:
+            del sys.modules[name]

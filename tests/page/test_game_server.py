@@ -4,6 +4,7 @@ twice; it tells the state with the answer, and lists games without playing them.
 
 from __future__ import annotations
 
+import asyncio
 import resource
 import threading
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from pages import (
     make_app,
     payload,
     played,
+    quick_catalogue,
     seated,
     server_of,
     wait_for_turn,
@@ -32,6 +34,8 @@ from processes import wait_until
 from skyenv.agents import Decisions, RandomAgent
 from skyenv.engine.game import Game
 from skyenv.page import game_server
+from skyenv.page.kept import Kept
+from skyenv.page.storage import MEMORY, Link, Storage
 
 SEATS = ["me", "human"]
 
@@ -154,3 +158,37 @@ def test_a_request_that_is_sent_twice_makes_one_game(app: Starlette, ann: TestCl
     assert ann.delete(first).status_code == 200
     others = [begin(eve, SEATS, idempotency_key=key), begin(ann, SEATS, idempotency_key=key)]
     assert len({first, *others, begin(ann, SEATS), begin(ann, SEATS)}) == 5
+
+
+def test_a_seat_that_is_taken_while_its_game_is_read_is_known_to_be_taken() -> None:
+    """The game is played to be read, by a thread that has to wait here."""
+    storage, game = Storage(MEMORY), game_server.new_game("ann", 1, ("human", "human"))
+    links = [Link("a", game.id, 0, "ann"), Link("b", game.id, 1, None)]
+    storage.add_game(game, links)
+
+    async def work() -> list[str | None]:
+        server, go = game_server.GameServer(storage, quick_catalogue()), threading.Event()
+        loop = asyncio.get_running_loop()
+        loop.set_default_executor(ThreadPoolExecutor(1))
+        loop.run_in_executor(None, go.wait)
+        reading = asyncio.create_task(server.session(links[0]))
+        taking = asyncio.create_task(server.claim("b", "bob"))
+        await asyncio.wait([taking], timeout=0.2)
+        go.set()
+        await taking
+        session = await reading
+        await server.close()
+        return [link.browser for link in session.links]
+
+    assert asyncio.run(work()) == ["ann", "bob"]
+
+
+def test_the_least_recently_used_makes_room_unless_it_is_needed() -> None:
+    needed = {"a"}
+    kept: Kept[str, int] = Kept(2, lambda key, value: key in needed)
+    kept["a"], kept["b"], kept["c"] = 1, 2, 3
+    assert list(kept) == ["a", "c"]
+    needed.clear()
+    assert kept["a"] == 1
+    kept["d"] = 4
+    assert list(kept) == ["a", "d"]

@@ -65,7 +65,7 @@ export function view(root, game, draw, options = {}) {
       el("button.line", { onclick: () => go(at, true) }, text),
       options.tools ? ruleLink(rules) : "", // a file has no rules
     );
-  const heard = { tabindex: 0, "aria-label": "What happened" };
+  const heard = { tabindex: 0, "aria-label": "Log" };
   const log = el("ol#log.log", heard, game.lines.map(line));
   const chart = el("div.chart-holder");
   const choice = el("div");
@@ -104,7 +104,7 @@ export function view(root, game, draw, options = {}) {
     follow: (follow) => followers.push(follow),
   };
   const tools = options.tools?.(viewer);
-  const happened = el("section", el("h2", "What happened"), log);
+  const happened = el("section", el("h2", "Log"), log);
   const below = el("aside.below", { "aria-label": "the whole game" });
   const aside = el("aside", { "aria-label": tools ? "tools" : "the whole game" }, tools ?? []);
   const strip = el("p#strip.small", { "aria-hidden": "true" });
@@ -170,7 +170,7 @@ export function view(root, game, draw, options = {}) {
     }
   }
 
-  /** What happened stands where a wide drawing is empty; small screens have the cards in a line. */
+  /** The log fills the empty part of a wide drawing; small screens have the cards in a line. */
   function showAround(seat) {
     const place = isUpright.matches ? (tools ? below : aside) : over;
     if (happened.parentNode !== place) place.append(happened);

@@ -33,10 +33,10 @@ from skyenv_agents.heuristic.values import building_value, entry_value, stop_val
 
 ALEA_POINTS: Final = 14.0  # typical total of Alea (ALEA-2)
 MOST_LIKELY: Final = 30.0
-"""Cap on a seat's points; further ones make no difference."""
+"""Cap on the points of a likely bid."""
 
 
-# ---- what winning means ----
+# ---- effects of winning ----
 
 
 @called_rule
@@ -49,8 +49,8 @@ def winner_effect(
     winner: int,
     plot: int,
 ) -> float:
-    """Return the effect on me of a seat's winning a district's auction and building on a plot;
-    NONE: it can't build.
+    """Return the effect on me if a seat wins a district's auction and builds on a plot; NONE: it
+    can't build.
     """
     floors = min(float(game.supply[winner]), w.floors)
     built = 0.0
@@ -85,7 +85,7 @@ def best_plot(game: GameRecord, h: HeuristicRecord, district: int, seat: int) ->
 def alea_effect(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, district: int
 ) -> float:
-    """Return the effect on me of Alea's winning a district's auction (ALEA-6, ALEA-7)."""
+    """Return the effect on me if Alea wins a district's auction (ALEA-6, ALEA-7)."""
     if h.empty[district] == 0:
         return stop_value(game, h, me, district, ALEA)
     if h.plot[district, me] != NONE:
@@ -93,15 +93,15 @@ def alea_effect(
     return float(-w.alea * h.value[district, best_plot(game, h, district, me)])
 
 
-# ---- who would bid how much ----
+# ---- likely bids ----
 
 
 @called_rule
 def likely_bid(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, district: int, seat: int
 ) -> tuple[float, float]:
-    """Return a seat's likely highest bid in a district (AUC-4, AUC-5) and its winning's effect on
-    me; 0 points: it can't bid.
+    """Return a seat's likely highest bid in a district (AUC-4, AUC-5) and the effect on me if it
+    wins; 0 points if it can't bid.
 
     The seat bids in the colour of its highest bid, limited by its points as far as I know. For the
     appraiser it is also limited by the value of winning with that colour.
@@ -116,14 +116,14 @@ def likely_bid(
         if not allowed or h.points[seat, plot] <= 0.0:
             continue
         points = min(h.points[seat, plot] + h.points[seat, BLACK], MOST_LIKELY)
-        meaning = 0.0
+        gain = 0.0
         if w.appraises:
             built = NONE if own == NONE and full else plot
-            meaning = winner_effect(game, w, h, me, district, seat, built)
-            points = min(points, (meaning if seat == me else -meaning) / (w.limit * h.point))
+            gain = winner_effect(game, w, h, me, district, seat, built)
+            points = min(points, (gain if seat == me else -gain) / (w.limit * h.point))
         if points > most:
             most = points
-            effect = meaning
+            effect = gain
     if most > 0.0 and not w.appraises:
         plot = best_plot(game, h, district, seat)
         effect = winner_effect(game, w, h, me, district, seat, plot)
@@ -134,8 +134,8 @@ def likely_bid(
 def likely_park_bid(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, seat: int
 ) -> tuple[float, float]:
-    """Return a seat's likely highest bid in the park area (AUC-12) and its winning's effect on me;
-    0 points: it can't bid.
+    """Return a seat's likely highest bid in the park area (AUC-12) and the effect on me if it wins;
+    0 points if it can't bid.
     """
     most = 0.0
     for colour in range(NUM_COLOURS):
@@ -208,7 +208,7 @@ def auction_value(
     return value / chances if chances > 0.0 else 0.0
 
 
-# ---- the auction under way ----
+# ---- the current auction ----
 
 
 @called_rule
@@ -328,7 +328,7 @@ def table_price(
     game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, colour: int
 ) -> float:
     """Return the value to me of my cards on the table, whose coloured ones share a colour."""
-    # Both ways give the same but for rounding, which greedy's scores have to keep.
+    # Both branches differ only in rounding, and greedy's scores must stay bit for bit the same.
     scale, coloured, black = (
         (1.0, h.price[colour], h.price[BLACK]) if w.appraises else (h.point, 1.0, w.black)
     )

@@ -39,84 +39,44 @@ PARK_VALUE: Final = np.array([1.6, 2.3, 2.9, 3.4, 3.9])
 NEXT_STEP: Final = np.array([0.0, 1.0, 1.0, 2.0, 0.0, 3.0, 0.0, 0.0, 0.0])
 """Increase of a plot's value by one more type, by its value (SCO-2)."""
 PATIENT_TURNS: Final = 40
-"""Turns of each player after which all want the end nearer, so that games end; usual games take a
-quarter of them.
+"""Turns of each player after which bringing the end nearer gains value for all seats, so that games
+end; most games take a quarter of them.
 """
-PATIENCE: Final = 0.5  # value of bringing it nearer then, for each further turn
+PATIENCE: Final = 0.5  # this value, for each further turn
 NEVER: Final = -1e9  # score of an excluded action
 
 HEURISTIC_DTYPE: Final = np.dtype(
     [
-        (
-            "score",
-            np.float64,
-            (NUM_ACTIONS,),
-        ),  # VP that every action should bring; only legal ones are looked at
+        ("score", np.float64, (NUM_ACTIONS,)),  # [action] → expected VP, of legal actions only
         ("left", np.float64),  # share of the game that is left
-        (
-            "scorings",
-            np.float64,
-        ),  # expected scorings of a district from now on, the final one included
-        ("push", np.float64),  # what it is worth to bring the end nearer by a business or a stop
-        ("point", np.float64),  # what a point of a coloured card in my hand is worth
-        (
-            "price",
-            np.float64,
-            (6,),
-        ),  # [card colour] → what a point of such a card is worth when a bid is paid
-        ("rival", np.float64, (MAX_PLAYERS,)),  # how much a VP of each other seat counts against me
-        ("standing", np.float64, (MAX_PLAYERS,)),  # VP of each seat if the game ended now
-        (
-            "delta",
-            np.float64,
-            (MAX_PLAYERS,),
-        ),  # change of the standing by the action that is looked at
-        (
-            "win",
-            np.float64,
-            (MAX_PLAYERS,),
-        ),  # probability of each seat to win, where it is asked for
-        ("presence", np.int8, (MAX_PLAYERS,)),  # districts in which each seat stands
-        (
-            "points",
-            np.float64,
-            (MAX_PLAYERS, 6),
-        ),  # [seat, card colour] → points in hand, as far as I know
+        ("scorings", np.float64),  # expected scorings of a district, the final one included
+        ("push", np.float64),  # value of bringing the end nearer by a business or a stop
+        ("point", np.float64),  # value of a point of a coloured card in my hand
+        ("price", np.float64, (6,)),  # [card colour] → value of a point that is paid for a bid
+        ("rival", np.float64, (MAX_PLAYERS,)),  # [seat] → weight of its VP against me
+        ("standing", np.float64, (MAX_PLAYERS,)),  # [seat] → VP if the game ended now
+        ("delta", np.float64, (MAX_PLAYERS,)),  # [seat] → change of its standing by an action
+        # [seat] → win probability, where it is computed
+        ("win", np.float64, (MAX_PLAYERS,)),
+        ("presence", np.int8, (MAX_PLAYERS,)),  # [seat] → districts with its skyscrapers
+        # [seat, card colour] → points in hand, as far as I know
+        ("points", np.float64, (MAX_PLAYERS, 6)),
         ("types", np.int8, (7, 6)),  # [district, plot] → bit mask of the businesses there
-        ("room", np.int8, (7, 6)),  # [district, plot] → businesses that still find room there
-        (
-            "plot",
-            np.int8,
-            (7, MAX_PLAYERS),
-        ),  # [district, seat] → plot with its skyscrapers, or NONE
-        ("empty", np.int8, (7,)),  # empty plots
-        (
-            "value",
-            np.float64,
-            (7, 5),
-        ),  # what a skyscraper on the plot will bring, all scorings included
-        ("net", np.float64, (7,)),  # VP of a scoring for me, less those of the others
-        (
-            "auction",
-            np.float64,
-            (8,),
-        ),  # what an auction there should bring me, less the others; CENTRAL_PARK: the park area
-        (
-            "filling",
-            np.float64,
-            (7,),
-        ),  # what filling one more empty plot of the district means to me
-        ("places", np.float64),  # what the commissioners' present places are worth
-        (
-            "cost",
-            np.float64,
-            (MOST_POINTS + 8,),
-        ),  # cheapest cards for a total, while a bid is looked for
-        (
-            "cards",
-            np.int64,
-            (MOST_POINTS + 8,),
-        ),  # these cards: 5 bits for the number of each, in laying order
+        ("room", np.int8, (7, 6)),  # [district, plot] → free spaces for businesses
+        # [district, seat] → plot with its skyscrapers, or NONE
+        ("plot", np.int8, (7, MAX_PLAYERS)),
+        ("empty", np.int8, (7,)),  # [district] → empty plots
+        # [district, plot] → expected VP of a skyscraper there by all scorings
+        ("value", np.float64, (7, 5)),
+        ("net", np.float64, (7,)),  # [district] → my VP of a scoring minus those of the others
+        # [district or CENTRAL_PARK] → expected value for me of an auction there
+        ("auction", np.float64, (8,)),
+        ("filling", np.float64, (7,)),  # [district] → value for me of filling an empty plot
+        ("places", np.float64),  # value of the commissioners' current places
+        # [points] → cost of the cheapest cards, while a bid is planned
+        ("cost", np.float64, (MOST_POINTS + 8,)),
+        # [points] → these cards: 5 bits for the number of each, in laying order
+        ("cards", np.int64, (MOST_POINTS + 8,)),
     ],
     align=True,
 )
@@ -131,7 +91,7 @@ class WeightsRecord(Record):
     """One record of :data:`skyenv_agents.heuristic.weights.WEIGHTS_DTYPE`."""
 
 
-@entry_point("what heuristic players see")
+@entry_point("features of heuristic agents")
 def extract_features(view: ViewRecord, w: WeightsRecord, h: HeuristicRecord) -> None:
     """Write the features of a view."""
     game = view.game

@@ -4,10 +4,10 @@ They are each seat's gain by the scoring of a district, its likely bid in an auc
 of the current auction. Such features combine a seat, a district and a colour, which networks find
 hard to learn.
 
-Arguments that many functions share: `game`, an unfinished position; `h`, its features by
-:func:`skyenv_agents.heuristic.features.extract_features` (as far as a seat sees) or, with open
-hands, by `extract_board` and :func:`skyenv_agents.search.leaf_network.extract_open_hands`; `x`,
-float32, where the inputs are written, most of them from −1 to 1.
+Many functions share these arguments: `game`, an unfinished position; `h`, its features by
+:func:`skyenv_agents.heuristic.features.extract_features` (from a seat's view) or, with open hands,
+by `extract_board` and :func:`skyenv_agents.search.leaf_network.extract_open_hands`; `x`, float32,
+the output, with most inputs from −1 to 1.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ Floats = npt.NDArray[np.float32]
 
 @rule
 def write(x: Floats, first: int, values: tuple[float, ...]) -> None:
-    """Write some inputs, from number `first` on."""
+    """Write some inputs from index `first` on."""
     for i in range(len(values)):
         x[first + i] = values[i]
 
@@ -104,14 +104,14 @@ def write_district(
                 rival_points = max(rival_points, h.points[other, plot] + h.points[other, BLACK])
     for other in range(game.num_players):
         others += 1 if other != seat and h.plot[district, other] != NONE else 0
-    here = 0
-    marked = 0
+    commissioners = 0
+    markers = 0
     called = 0
     for commissioner in range(NUM_COMMISSIONERS):
-        here += 1 if game.place[commissioner] == district else 0
+        commissioners += 1 if game.place[commissioner] == district else 0
         for i in range(game.markers[commissioner]):
             if game.visited[commissioner, i] == district:
-                marked += 1
+                markers += 1
                 called += 1 if game.place[commissioner] >= CENTRAL_PARK else 0
     stands = 1.0 if own != NONE else 0.0
     empty = int(h.empty[district])
@@ -132,8 +132,8 @@ def write_district(
             value / 8.0 * stands,
             value / 8.0 * (1.0 - stands),
             floors * value / 20.0,
-            float(here),
-            float(marked),
+            float(commissioners),
+            float(markers),
             float(called),  # its auction comes next
             points / 15.0,
             (points + h.points[seat, BLACK] if points > 0.0 else 0.0) / 25.0,
@@ -236,9 +236,8 @@ def write_turn(game: GameRecord, h: HeuristicRecord, seat: int, x: Floats) -> No
     players = int(game.num_players)
     mine = game.turn_seat == seat
     x[27 + (seat - int(game.turn_seat) + players) % players] = 1.0  # turns until its own: 27 … 30
-    x[31 + (int(game.phase) if game.seat == seat else 7)] = (
-        1.0  # 31 … 37: it decides; 38: another seat
-    )
+    # 31 … 37: it decides, by phase; 38: another seat decides
+    x[31 + (int(game.phase) if game.seat == seat else 7)] = 1.0
     x[39 + min(max(int(game.step), 1), 3) - 1 + (0 if mine else 3)] = 1.0  # 39 … 44
     first = 1.0 if mine and game.option == NONE else 0.0
     now = 0.0
@@ -320,9 +319,9 @@ def write_auction(game: GameRecord, h: HeuristicRecord, seat: int, x: Floats) ->
     )
 
 
-@entry_point("what networks are told")
+@entry_point("network inputs")
 def write_inputs(views: Array, weights: Array, heuristic: Array, inputs: Floats) -> None:
-    """Write the inputs of each view, float32 (n, NUM_POSITION_INPUTS), seat by seat from its own.
+    """Write the inputs of each view, float32 (n, NUM_POSITION_INPUTS), from its own seat on.
 
     Each seat has SEAT_INPUTS, then DISTRICT_INPUTS for each district; zeros for missing seats and
     stopped districts.

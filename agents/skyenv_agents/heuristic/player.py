@@ -7,7 +7,7 @@ future auctions. VP of others count against it. See :mod:`skyenv_agents.heuristi
 
 The appraiser differs from greedy in four points:
 
-* A bidder's chance in an auction depends on its points *and* on the value of winning to it.
+* A bidder's win probability in an auction depends on its points *and* on its value of winning.
 * A district that fills up can be stopped.
 * Cards are priced by the plots for which they are needed.
 * A move is valued by the scorings that both commissioners together leave to each seat.
@@ -84,11 +84,11 @@ class HeuristicAgent(Agent):
         :mod:`skyenv_agents.heuristic.inputs`.
         """
         inputs = np.zeros((len(decisions), NUM_POSITION_INPUTS), np.float32)
-        write_inputs(*self._seen(decisions), inputs)
+        write_inputs(*self._arguments(decisions), inputs)
         return inputs
 
-    def _seen(self, decisions: Decisions) -> tuple[Records, Records, Records]:
-        """Return views, weights and memory for compiled functions."""
+    def _arguments(self, decisions: Decisions) -> tuple[Records, Records, Records]:
+        """Return views, weights and working memory for compiled functions."""
         views = as_records(decisions.trusted_view(), VIEW_DTYPE)
         return views, self.weights(decisions.num_players), new_records(1, HEURISTIC_DTYPE)
 
@@ -97,7 +97,7 @@ class HeuristicAgent(Agent):
     ) -> npt.NDArray[np.int64]:
         """Return the best actions; write all scores into `scores` if it has rows."""
         actions = np.zeros(len(decisions), np.int64)
-        views, weights, memory = self._seen(decisions)
+        views, weights, memory = self._arguments(decisions)
         decide_all(views, decisions.mask, decisions.uniform, weights, memory, actions, scores)
         return actions
 
@@ -112,7 +112,7 @@ class GreedyAgent(HeuristicAgent):
 
 
 class AppraiserAgent(HeuristicAgent):
-    """The agent ``appraiser``, which values auctions by every seat's likely bid; see the module."""
+    """The agent ``appraiser``; see the module."""
 
     name = "appraiser"
     version = "1"

@@ -24,7 +24,7 @@ more than a factor of 1.8.
 
 
 def _times(measured: Mapping[int, Weights], factors: Weights) -> dict[int, Weights]:
-    """Return weights by number of players, some multiplied by factors."""
+    """Return weights by number of players, multiplied by the given factors."""
     return {
         players: {**weights, **{name: weights[name] * factor for name, factor in factors.items()}}
         for players, weights in measured.items()
@@ -81,7 +81,7 @@ def perturbed(number: int) -> HeuristicAgent:
     Raises:
         AgentError: the number is out of range.
     """
-    number = check_integer("the number of a perturbed player", number, 0, 10**9, AgentError)
+    number = check_integer("the number of a perturbed agent", number, 0, 10**9, AgentError)
     kind = AppraiserAgent if number % 2 else GreedyAgent
     names = list(kind.measured[2])
     factors = np.exp(SPREAD * np.random.default_rng(number).standard_normal(len(names)))

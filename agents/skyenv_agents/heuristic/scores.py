@@ -1,4 +1,4 @@
-"""The compiled scores of the heuristic agents: the expected VP of every legal action.
+"""Compiled scores of the heuristic agents: the expected VP of every legal action.
 
 :mod:`skyenv_agents.heuristic.features` extracts the features and defines the arguments;
 :mod:`skyenv_agents.heuristic.values` and :mod:`skyenv_agents.heuristic.auctions` value actions.
@@ -235,15 +235,14 @@ def score_builds(
         entry = entry_value(game, w, h, me) + h.filling[place]
     for number in range(4):
         if mask[BUILD + number]:
-            kept = supply_value(w, h, supply) - supply_value(w, h, supply - number)
-            h.score[BUILD + number] = number * value - kept + (entry if number > 0 else 0.0)
-    if (
-        mask[STOP] and place != CENTRAL_PARK
-    ):  # whatever the mask says, nothing is stopped in the park area
+            cost = supply_value(w, h, supply) - supply_value(w, h, supply - number)
+            h.score[BUILD + number] = number * value - cost + (entry if number > 0 else 0.0)
+    # The park area is no district, and compiled code does no bounds checks if a mask is wrong.
+    if mask[STOP] and place != CENTRAL_PARK:
         h.score[STOP] = stop_value(game, h, me, place, me)
 
 
-@entry_point("the scores of heuristic players")
+@entry_point("scores of heuristic agents")
 def score_actions(
     view: ViewRecord, w: WeightsRecord, h: HeuristicRecord, mask: npt.NDArray[np.int8]
 ) -> None:
@@ -291,7 +290,7 @@ def choose_best(h: HeuristicRecord, mask: npt.NDArray[np.int8], uniform: float) 
     return NONE
 
 
-@entry_point("decisions of heuristic players")
+@entry_point("decisions of heuristic agents")
 def decide_all(
     views: Array,
     masks: Array,

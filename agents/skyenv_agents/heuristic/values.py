@@ -84,7 +84,7 @@ def end_value(game: GameRecord, h: HeuristicRecord, me: int) -> float:
 def stop_value(
     game: GameRecord, h: HeuristicRecord, me: int, district: int, declarer: int
 ) -> float:
-    """Return the value of a building stop to me, by any seat (STOP-2 to STOP-6)."""
+    """Return the value to me of any seat's building stop (STOP-2 to STOP-6)."""
     skyscrapers = 0
     for plot in range(NUM_COLOURS):
         skyscrapers += int(game.floors[district, plot])
@@ -190,12 +190,12 @@ def neighbour_value(
     owner = int(game.owner[district, plot])
     if owner in (NONE, ALEA):
         return 0.0
-    here = int(game.ring[district, position])
+    target = int(game.ring[district, position])
     beyond = neighbour(game, district, position, 2 * step)
-    types = int(h.types[district, here]) | int(h.types[district, beyond]) | (1 << business)
+    types = int(h.types[district, target]) | int(h.types[district, beyond]) | (1 << business)
     before = int(game.value[district, plot])
     after = int(PLOT_VALUE[count_types(types)])
-    room = int(h.room[district, here]) + int(h.room[district, beyond])
+    room = int(h.room[district, target]) + int(h.room[district, beyond])
     floors = int(game.floors[district, plot])
     h.delta[owner] += floors * (after - before)
     rise = grown_value(w, h, after, room - 1) - grown_value(w, h, before, room)

@@ -1,6 +1,6 @@
 """The weights of the heuristic agents and their records for compiled functions.
 
-The unit is VP unless stated otherwise.
+The unit is VP unless stated otherwise. Values "at the start" fall linearly as the game goes on.
 """
 
 from __future__ import annotations
@@ -20,89 +20,89 @@ Table: TypeAlias = Mapping[str, tuple[float, float, float]]
 
 GREEDY: Final[Table] = {
     # -- the rest of the game
-    # further scorings of a district, beside the final one, expected at the start of the game
+    # expected scorings of a district at the start, in addition to the final one
     "scorings": (0.352, 0.334, 0.32),
-    # how much of the rest of the game is left after the first building stop (share)
+    # factor on the share of the game left, after the first building stop
     "haste": (0.859, 0.88, 1.05),
-    # how much others' VP count against the own with three and four players (with two: 1)
+    # weight of all others' VP with three and four players (with two: 1)
     "rivalry": (1.19, 1.2, 1.23),
-    # among several others, being so many VP ahead makes a rival count e times as much
+    # lead among the others that multiplies a rival's weight by e
     "chase": (10.8, 9.9, 10.1),
-    "push": (5, 4.92, 4.77),  # worth of bringing the end nearer when far ahead
-    # share of what a scoring of all districts would bring me that every business placed costs
+    "push": (5, 4.92, 4.77),  # bringing the end nearer, when far ahead late in the game
+    # cost of bringing the end nearer, as a share of my net VP if all districts were scored
     "clock": (0.0261, 0.0293, 0.0246),
-    "score": (1.85, 2.29, 2.27),  # a VP that option D scores at once
-    "option_a": (7.31, 6.85, 8.47),  # what option A is worth beside the skyscrapers and cards
-    "option_b": (1.03, 1.14, 1.16),  # price of option B, which brings the end nearer
+    "score": (1.85, 2.29, 2.27),  # a VP scored by option D
+    "option_a": (7.31, 6.85, 8.47),  # option A without its skyscrapers and cards
+    "option_b": (1.03, 1.14, 1.16),  # cost of option B, which brings the end nearer
     # -- plots and businesses
-    # share of the next step in value that each free space for a business next to a plot is worth
+    # each free space for a business next to a plot, as a share of the plot's next increase, at
+    # the start
     "growth": (0.183, 0.155, 0.234),
-    # skyscrapers yet to come on an own plot, when a business is placed
+    # further skyscrapers expected on a plot next to a new business, at the start
     "more": (0.531, 0.538, 0.527),
-    "block": (0.67, 0.566, 0.616),  # filling an empty plot where I stand and another doesn't
-    # share of the next special points for the districts that they ask for
+    # filling an empty plot of a district with my presence, for each rival without presence
+    "block": (0.67, 0.566, 0.616),
+    # presence in one more district, as a share of the next special points per missing district
     "entry": (0.195, 0.247, 0.182),
-    "presence": (0.781, 0.756, 0.734),  # standing in one district more
+    "presence": (0.781, 0.756, 0.734),  # presence in one more district, at the start
     # -- cards and skyscrapers in hand
-    "point": (0.577, 0.592, 0.582),  # a point of a card in hand at the start of the game
-    "late": (0.239, 0.177, 0.2),  # share of that at the end of the game
-    "sated": (0.0343, 0.0331, 0.0314),  # each card in hand makes all cards cheaper by this share
-    "black": (1.43, 1.63, 1.55),  # a point of a black card, in points of coloured ones
-    "low": (0.462, 0.513, 0.585),  # each skyscraper more that a card taken allows
-    "fit": (0.512, 0.546, 0.419),  # share of the worth of a plot for a card of its colour
-    "far": (0.288, 0.374, 0.41),  # how much of that where no commissioner is or has been
-    "synergy": (0.188, 0.176, 0.161),  # for each card of the same colour in hand
-    "sky": (3.22, 3.17, 4.22),  # the first skyscraper of the supply at the start of the game
-    "decay": (0.377, 0.352, 0.285),  # each further one in terms of the one before
+    "point": (0.577, 0.592, 0.582),  # a point of a coloured card in hand, at the start
+    "late": (0.239, 0.177, 0.2),  # share of that value at the end
+    "sated": (0.0343, 0.0331, 0.0314),  # relative loss of that value per card in hand
+    "black": (1.43, 1.63, 1.55),  # value of a black point, in coloured points
+    "low": (0.462, 0.513, 0.585),  # each skyscraper of the building limit of a card taken
+    "fit": (0.512, 0.546, 0.419),  # share of the value of plots of a card's colour, at the start
+    "far": (0.288, 0.374, 0.41),  # factor on it in districts without commissioner or marker
+    "synergy": (0.188, 0.176, 0.161),  # each card of the same colour in hand
+    "sky": (3.22, 3.17, 4.22),  # the first skyscraper in the supply, at the start
+    "decay": (0.377, 0.352, 0.285),  # value of each further one relative to the one before
     # -- auctions
-    "floors": (0.846, 0.94, 1.13),  # skyscrapers that the winner of an auction builds
-    # share of what another would get from winning that counts as own gain
+    "floors": (0.846, 0.94, 1.13),  # expected skyscrapers built by the winner of an auction
+    # share of another seat's gain by winning that counts as mine when I prevent it
     "deny": (0.332, 0.303, 0.306),
-    "alea": (0.0712, 0.066, 0.0721),  # the same for Alea, of the worth of the plots that she takes
-    "target": (15, 17.3, 14.5),  # points with which an auction is expected to be won
-    # this many points in hand more make the chance to win e times as high
+    "alea": (0.0712, 0.066, 0.0721),  # a win of Alea, as a share of the best plot's value
+    "target": (15, 17.3, 14.5),  # expected price of winning an auction, in points
+    # points in hand that multiply a bidder's odds of winning by e
     "sharp": (10.7, 12.9, 11.3),
     # -- commissioners
-    # share of the VP of a scoring that a commissioner's place offers to me
+    # share of my net VP of a scoring at a commissioner's place
     "stand_own": (0.0732, 0.078, 0.076),
     "stand_other": (0.445, 0.282, 0.369),  # the same for the others
-    "lead": (1.31, 1.41, 1.45),  # share of what the auction is worth where a commissioner goes
-    # share of what the auctions are worth that a move to City Hall starts
+    "lead": (1.31, 1.41, 1.45),  # share of the auction's value where a commissioner goes
+    # share of the value of the auctions that a move to City Hall starts
     "call": (0.196, 0.206, 0.203),
-    "near": (0.215, 0.189, 0.208),  # the same of a move to Central Park
-    "option_c": (0.136, 0.12, 0.126),  # share of the best move, as the first action of option C
-    # a point in hand of the plot's colour, placing a starting skyscraper
+    "near": (0.215, 0.189, 0.208),  # the same for a move to Central Park
+    "option_c": (0.136, 0.12, 0.126),  # share of the best move's value in option C
+    # a point in hand of the plot's colour, for a starting skyscraper
     "start": (0.212, 0.231, 0.198),
-    "crowd": (3.25, 2.92, 3.26),  # each other player in a district, placing a starting skyscraper
+    "crowd": (3.25, 2.92, 3.26),  # cost of each other seat in the district of a starting skyscraper
 }
 """Greedy's weights, tuned by an evolution strategy (CMA-ES) in games between variants."""
 FURTHER: Final[Table] = {
     # -- auctions
-    # what a bidder pays at most for a point, in terms of the worth of a coloured point in my hand
+    # value of a point to any bidder, relative to the value of a coloured point in my hand
     "limit": (1.0, 1.0, 1.0),
-    # a card's price rises by this share for each VP of the best plot that it could win elsewhere
+    # relative rise of a card's price per VP of the best plot that it could win elsewhere
     "wanted": (0.01, 0.01, 0.01),
-    # as `deny`, in a full district, where others can declare a building stop
+    # `deny` in a full district, where the winner can declare a building stop
     "deny_stop": (0.9, 0.7, 0.7),
-    "park": (1.0, 1.0, 1.0),  # a VP that is expected in the park area
+    "park": (1.0, 1.0, 1.0),  # an expected VP in the park area
     # -- districts that fill up
-    # share of what an auction of the full district would change that filling the last empty plot
-    # is worth
+    # filling the last empty plot, as a share of the change in the auction's value
     "full": (0.3, 0.3, 0.3),
-    "fuller": (0.05, 0.05, 0.05),  # the same of filling the last but one
-    "remote": (0.5, 0.5, 0.5),  # how much of that where no commissioner is or has been
+    "fuller": (0.05, 0.05, 0.05),  # the same for the last but one
+    "remote": (0.5, 0.5, 0.5),  # factor on both in districts without commissioner or marker
     # -- commissioners
-    # as `stand_own`, of the worse of the two places: the others can take one away
+    # `stand_own` for the worse of the two places, as the others can remove one
     "stand_both": (0.3, 0.3, 0.3),
-    "second": (0.3, 0.3, 0.3),  # share of the worse of two places in what they offer to another
+    "second": (0.3, 0.3, 0.3),  # weight of the worse of the two places for each other seat
     # -- the end and the start
-    # share of the worth of ending the game that placing the last business but one has
+    # placing the last business but one, as a share of the value of ending the game
     "brink": (0.02, 0.02, 0.02),
     "bonus": (1.0, 1.0, 1.0),  # a VP of special points
-    # a point of the visible card of the plot's colour, in terms of one in hand, placing a
-    # starting skyscraper
+    # a point of the visible card of a starting plot's colour, relative to `start`
     "sight": (0.3, 0.3, 0.3),
-    "same": (0.5, 0.5, 0.5),  # price of a second starting plot of the same colour
+    "same": (0.5, 0.5, 0.5),  # cost of a second starting plot of the same colour
 }
 """The appraiser's additional weights."""
 CHANGED: Final[Table] = {
@@ -129,7 +129,7 @@ WEIGHTS_DTYPE: Final = np.dtype(
 )
 """Weights for compiled functions, with a flag for the appraiser's rules."""
 NEUTRAL: Final = {"limit": 1.0, "park": 1.0, "bonus": 1.0}
-"""Values of the appraiser's additional weights in greedy's scores; all others are 0."""
+"""Nonzero values of the appraiser's additional weights in greedy's scores."""
 
 
 def weights_record(weights: Weights) -> npt.NDArray[np.void]:

@@ -1,4 +1,4 @@
-"""Win probabilities by holdings: VP and greedy's values of skyscrapers, cards and supply."""
+"""Win probabilities by the seats' holdings: VP, and greedy's values of skyscrapers and cards."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Frozen agents, whose decisions never change, for papers and benchmarks.
 
 ``trained`` means the current shipped networks; ``trained-2026a`` means the six of November 2026, by
-their files' digests. :func:`keep_frozen` keeps such a file when ``trained`` gets a new one. The
+their files' digests. :func:`keep_frozen` copies such a file before ``trained`` gets a new one. The
 networks' inputs are frozen too: the features and the prior of ``greedy``, version 1. A changed
 heuristic therefore needs a new class.
 """
@@ -63,15 +63,15 @@ def keep_frozen(path: Path) -> None:
     """Copy a frozen agent's network file and its JSON file, named by digest, before replacement.
 
     Args:
-        path: the file; a missing file, or one of no frozen agent, is ignored.
+        path: the network file; ignored if it is missing or belongs to no frozen agent.
 
     Raises:
         OSError: the copy can't be written.
     """
     if path.is_file() and (digest := _digest(path)) in FROZEN:
         for suffix in (NETWORK_SUFFIX, ".json"):
-            kept = path.with_name(f"{digest[:16]}{suffix}")
-            write_atomically(kept, path.with_suffix(suffix).read_bytes())
+            copy = path.with_name(f"{digest[:16]}{suffix}")
+            write_atomically(copy, path.with_suffix(suffix).read_bytes())
 
 
 def _digest(path: Path) -> str:

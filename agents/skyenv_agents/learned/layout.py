@@ -71,13 +71,13 @@ def _group(
     name: str,
     entries: Sequence[Sequence[str]],
     actions: Sequence[Sequence[str]],
-    told: npt.NDArray[np.int64] | None = None,
+    features: npt.NDArray[np.int64] | None = None,
 ) -> Group:
-    """Return a group by its entities' entries, actions and further codes (entities, k)."""
+    """Return a group by its entities' entries, actions and codes of features (entities, k)."""
     own = np.array([[_ACTIONS[action] for action in each] for each in actions], np.int64)
     codes = np.array([[_ENTRIES[entry] for entry in each] for each in entries], np.int64)
-    beside = np.zeros((len(codes), 0), np.int64) if told is None else told
-    return Group(name, np.concatenate([codes, own + OBSERVATION_SIZE, beside], axis=1), own)
+    further = np.zeros((len(codes), 0), np.int64) if features is None else features
+    return Group(name, np.concatenate([codes, own + OBSERVATION_SIZE, further], axis=1), own)
 
 
 _DERIVED: Final = np.arange(POSITION, NUM_INPUTS).reshape(len(SEATS), -1)
@@ -245,13 +245,13 @@ ALEA: Final = SEATS[2]  # seat of the third bidder in observations of 2-player g
 
 def _can_be_used(seats: int, with_prior: bool) -> npt.NDArray[np.bool_]:
     """Return the codes that can be nonzero with `seats` seats, bool (NUM_INPUTS,)."""
-    told = np.ones(NUM_INPUTS, np.bool_)
+    used = np.ones(NUM_INPUTS, np.bool_)
     for entry, number in _ENTRIES.items():
         is_aleas = entry.startswith(f"skyscrapers {ALEA} ") or entry == f"highest bid of {ALEA}"
-        told[number] = is_aleas or not any(f" {seat} " in f" {entry} " for seat in SEATS[seats:])
-    told[OBSERVATION_SIZE:] = with_prior
-    told[_DERIVED[seats:]] = False
-    return told
+        used[number] = is_aleas or not any(f" {seat} " in f" {entry} " for seat in SEATS[seats:])
+    used[OBSERVATION_SIZE:] = with_prior
+    used[_DERIVED[seats:]] = False
+    return used
 
 
 @lru_cache
@@ -260,9 +260,9 @@ def used_inputs(seats: int = MAX_PLAYERS, with_prior: bool = True) -> UsedInputs
 
     A feature that is used for any entity of a group is used for all.
     """
-    told = _can_be_used(seats, with_prior)
-    features = {group.name: np.flatnonzero(told[group.codes].any(axis=0)) for group in GROUPS}
-    common = np.flatnonzero(told[COMMON_CODES])
+    used = _can_be_used(seats, with_prior)
+    features = {group.name: np.flatnonzero(used[group.codes].any(axis=0)) for group in GROUPS}
+    common = np.flatnonzero(used[COMMON_CODES])
     codes = np.concatenate(
         [
             COMMON_CODES[common],

@@ -108,12 +108,14 @@ class Prior:
         chances = win_probabilities_seen(np.asarray(decisions.trusted_view()))
         own = chances[np.arange(len(decisions)), decisions.seat]
         outcome = outcome_of(own, decisions.num_players)
-        told = np.where(legal, behind, 0.0).astype(np.float32)
-        return cls(told, outcome, heuristic.inputs(decisions))
+        relative = np.where(legal, behind, 0.0).astype(np.float32)
+        return cls(relative, outcome, heuristic.inputs(decisions))
 
     def codes(self, with_outcome: bool) -> npt.NDArray[np.int16]:
-        """Return the network's inputs, int16 (k, NUM_INPUTS − OBSERVATION_SIZE); the outcome where
-        that is the reward, else 0.
+        """Return the network's inputs, int16 (k, NUM_INPUTS − OBSERVATION_SIZE).
+
+        Args:
+            with_outcome: whether they include the outcome, the reward in training; else it is 0.
         """
         codes = np.zeros((len(self.scores), NUM_INPUTS - OBSERVATION_SIZE), np.int16)
         codes[:, :NUM_ACTIONS] = np.rint(self.scores * PRIOR_PARTS)
@@ -133,14 +135,14 @@ class Network:
 
     Args:
         weights: float16 or float32 arrays by name.
-        about: facts about it: ``prior`` and ``prior_version`` (strings), ``reward``, and anything
-            else that JSON can hold.
+        about: metadata: ``prior`` and ``prior_version`` (strings), ``reward``, and any other JSON
+            values.
 
     Attributes:
-        sizes: of its layers.
+        sizes: sizes of the layers.
 
     Raises:
-        CheckpointError: the arrays don't fit together, or not to today's observation and actions.
+        CheckpointError: the arrays do not match each other, or the current observation and actions.
     """
 
     def __init__(self, weights: Mapping[str, npt.NDArray[Any]], about: Mapping[str, Any]) -> None:
@@ -158,17 +160,20 @@ class Network:
         }
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.weights, self.about)  # without what is computed of them
+        return type(self), (self.weights, self.about)  # without derived arrays
 
     def __call__(
         self, observation: Float32, prior: Prior | None = None
     ) -> tuple[Vector, Vector | None]:
-        """Return the policy's logits, float64 (k, 103), legal or not, and the outcome expected,
-        float64 (k,), −1 to 1; None if it has learned from another reward than the outcome.
+        """Return the policy's logits and the expected outcome.
 
         Args:
             observation: float32 (k, OBSERVATION_SIZE).
-            prior: the heuristic's, for a network with a prior.
+            prior: the heuristic prior, for a network that has one.
+
+        Returns:
+            Logits of all actions, legal or not, float64 (k, 103). Expected outcome, float64 (k,),
+            −1 to 1; None for a network trained with another reward.
         """
         with_outcome = self.about.get("reward") == OUTCOME_REWARD
         codes = np.zeros((len(observation), NUM_INPUTS), np.float32)
@@ -186,7 +191,7 @@ class Network:
         return linear(inputs, self._arrays[f"{name}.weight"], self._arrays[f"{name}.bias"])
 
     def digest(self) -> str:
-        """Return eight hex digits that tell networks apart, made of the weights and of `about`."""
+        """Return a digest of the weights and of `about`, eight hexadecimal digits."""
         about = {"format": FORMAT, **self.about}
         digest = hashlib.blake2b(json.dumps(about, sort_keys=True).encode(), digest_size=4)
         for name, array in sorted(self.weights.items()):
@@ -195,16 +200,17 @@ class Network:
         return digest.hexdigest()
 
     def rounded(self) -> Network:
-        """Return the same with weights that float16 can hold, off by up to 0.05 %, tiny ones by
-        3·10⁻⁸: its file takes half of the room.
+        """Return the network with its weights rounded to float16, which halves its file.
+
+        The relative error is at most 0.05 %, the absolute error of tiny weights 3·10⁻⁸.
 
         Raises:
-            CheckpointError: a weight is too large for it.
+            CheckpointError: a weight is too large for float16.
         """
         largest = max(float(np.abs(array).max()) for array in self.weights.values())
         if largest > float(np.finfo(np.float16).max):
             raise CheckpointError(
-                f"the network has a weight of {largest:.0f}, and float16 holds none above 65504"
+                f"the network has a weight of {largest:.0f}; the largest in float16 is 65504"
             )
         halved = {name: array.astype(np.float16) for name, array in self.weights.items()}
         return Network(halved, self.about)
@@ -213,7 +219,7 @@ class Network:
         """Return the content of a network file.
 
         Args:
-            precision: of the weights; float16 for a network that is :meth:`rounded`.
+            precision: type of the weights; float16 for a :meth:`rounded` network.
         """
         file = io.BytesIO()
         about = json.dumps({"format": FORMAT, **self.about}, sort_keys=True)
@@ -226,7 +232,7 @@ class Network:
         """Read a network file.
 
         Raises:
-            CheckpointError: the file is missing, damaged, something else, or made for another
+            CheckpointError: the file is missing, damaged, no network file, or made for another
                 observation or other actions.
         """
         if not Path(path).is_file():
@@ -253,8 +259,8 @@ class Network:
 
 
 def _check_size(file: BinaryIO) -> None:
-    """Raise CheckpointError for a file that says that it unpacks to more than a network has; it is
-    left at its beginning.
+    """Raise CheckpointError if a file's declared unpacked size exceeds MOST_BYTES; leave the file
+    at its beginning.
     """
     with zipfile.ZipFile(file) as archive:
         size = sum(member.file_size for member in archive.infolist())
@@ -264,10 +270,10 @@ def _check_size(file: BinaryIO) -> None:
 
 
 def _sizes(shapes: Mapping[str, tuple[int, ...]]) -> Sizes:
-    """Return the sizes of a network with weights of these shapes.
+    """Return the sizes of a network with weights of the given shapes.
 
     Raises:
-        CheckpointError: the shapes belong to no network.
+        CheckpointError: no network has such shapes.
     """
     try:
         sizes = Sizes.of(shapes)
@@ -352,7 +358,7 @@ class NetworkAgent(PolicyPlayer):
         self.uses_view = self._heuristic is not None
 
     def evaluate(self, decisions: Decisions) -> Evaluations:
-        """See :class:`skyenv.agents.Agent`; no outcome if the network expects none."""
+        """See :class:`skyenv.agents.Agent`; no outcome if the network was trained without it."""
         prior = None
         if self._heuristic is not None:
             prior = Prior.of(self._heuristic, decisions)
@@ -373,7 +379,7 @@ class TrainedAgent(PolicyPlayer):
 
     name = "trained"
     version = "1"
-    description = "the networks that ship, trained by experiments/training"
+    description = "the shipped networks, trained by experiments/training"
     uses_view = True
 
     def __init__(self, *, deterministic: bool = True) -> None:
@@ -412,13 +418,14 @@ class TrainedAgent(PolicyPlayer):
             part = decisions if rows.size == len(decisions) else decisions.take(rows)
             agent = self.agent(decisions.num_players, SIDES[number])
             weights[rows], expected = agent.evaluate(part)
-            assert expected is not None  # all that ship have learned from the outcome
+            assert expected is not None  # all shipped networks were trained with the outcome
             outcome[rows] = expected
         return weights, outcome
 
 
 def name_of(path: Path) -> str:
-    """Return an agent's name by its checkpoint: ``runs/first/model.npz`` → ``first``; other files
-    by their own name.
+    """Return an agent's name by its checkpoint's path.
+
+    For example, ``runs/first/model.npz`` is ``first``; other files have their own names.
     """
     return path.parent.name if path.stem == "model" and path.parent.name else path.stem

@@ -42,7 +42,7 @@ IGNORED: Final = {
 """Overrides of training settings in MaskablePPO's checkpoints; a small rollout buffer saves memory.
 """
 OBSERVATIONS: Final = "observations"
-"""Where RLlib's masking module looks for the vector (``mask="rllib"``)."""
+"""Key of the observation vector for RLlib's masking module (``mask="rllib"``)."""
 CLASS_FILE: Final = "class_and_ctor_args.pkl"
 """A file in the folder of every object that RLlib restores from a checkpoint."""
 MODULES: Final = ("learner_group/learner/rl_module", "learner/rl_module", "rl_module", ".")
@@ -78,7 +78,7 @@ class MaskedAgent(PolicyPlayer):
         policy.requires_grad_(False)
 
     def evaluate(self, decisions: Decisions) -> Evaluations:
-        """See :class:`skyenv.agents.Agent`; the critic isn't used."""
+        """See :class:`skyenv.agents.Agent`; the critic is not used."""
         assert decisions.observation is not None
         return self.probabilities(decisions.observation, decisions.mask), None
 
@@ -121,7 +121,8 @@ def check_spaces(observations: Any, actions: Any, what: str) -> None:
     """Check that a policy's spaces match those of skyenv.
 
     Args:
-        observations, actions: its Gymnasium spaces. what: its name in messages.
+        observations, actions: its Gymnasium spaces.
+        what: its name in messages.
 
     Raises:
         CheckpointError: a space differs.
@@ -130,8 +131,8 @@ def check_spaces(observations: Any, actions: Any, what: str) -> None:
     if shape != (OBSERVATION_SIZE,):
         length = shape[0] if isinstance(shape, tuple) and len(shape) == 1 else shape
         raise CheckpointError(
-            f"{what} was trained for observations of length {length}; they have {OBSERVATION_SIZE} "
-            "now"
+            f"{what} was trained for observations of length {length}; their length is now "
+            f"{OBSERVATION_SIZE}"
         )
     if number != NUM_ACTIONS:
         raise CheckpointError(f"{what} was trained for {number} actions; there are {NUM_ACTIONS}")
@@ -155,8 +156,8 @@ class PolicyAgent(MaskedAgent):
     def _copied(self, policy: Any) -> Any:
         # A policy that has just acted holds tensors of an autograd graph, which can't be copied.
         # The optimizer is large.
-        left_out = (getattr(policy, name, None) for name in ("action_dist", "optimizer"))
-        return copy.deepcopy(policy, {id(part): None for part in left_out if part is not None})
+        omitted = (getattr(policy, name, None) for name in ("action_dist", "optimizer"))
+        return copy.deepcopy(policy, {id(part): None for part in omitted if part is not None})
 
     def _load(self, path: Path) -> Any:
         try:
@@ -195,8 +196,8 @@ class RllibAgent(MaskedAgent):
 
     def _logits(self, observation: Any, mask: Any) -> Any:
         masked = {OBSERVATIONS: observation, "action_mask": mask.double()}
-        seen = masked if self._takes_mask else observation
-        return self.module.forward_inference({"obs": seen})["action_dist_inputs"]
+        inputs = masked if self._takes_mask else observation
+        return self.module.forward_inference({"obs": inputs})["action_dist_inputs"]
 
     def _load(self, path: Path) -> Any:
         folder = _policy_folder(path)

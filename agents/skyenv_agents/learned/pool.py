@@ -63,7 +63,7 @@ class OpponentPool:
         names = [agent.name for agent in self.fixed]
         if len(set(names)) < len(names):
             raise OptionError(f"fixed opponents must have different names, not {', '.join(names)}")
-        self._removed = 0
+        self._evictions = 0
         self._share: dict[str, float] = {}
         self._games: dict[str, int] = {}
 
@@ -82,11 +82,11 @@ class OpponentPool:
             raise OptionError(f"the pool already has an agent named {agent.name!r}")
         self.past.append(agent)
         if len(self.past) > self.capacity:
-            oldest = self._removed % 2 if self.capacity > 1 else 0
-            gone = self.past.pop(oldest)
-            self._removed += 1
-            self._share.pop(gone.name, None)
-            self._games.pop(gone.name, None)
+            oldest = self._evictions % 2 if self.capacity > 1 else 0
+            evicted = self.past.pop(oldest)
+            self._evictions += 1
+            self._share.pop(evicted.name, None)
+            self._games.pop(evicted.name, None)
 
     def note(self, name: str, share: float) -> None:
         """Record the learner's share of a win, 0 to 1, against an opponent; unknown names are
@@ -99,17 +99,17 @@ class OpponentPool:
         if any(agent.name == name for agent in self.agents):
             games = min(self._games.get(name, 0) + 1, MEMORY)
             self._games[name] = games
-            before = self._share.get(name, 0.0)
-            self._share[name] = before + (share - before) / games
+            mean = self._share.get(name, 0.0)
+            self._share[name] = mean + (share - mean) / games
 
     def statistics(self) -> dict[str, Any]:
         """Return results and counts for :meth:`restore`."""
-        return {"removed": self._removed, "share": dict(self._share), "games": dict(self._games)}
+        return {"removed": self._evictions, "share": dict(self._share), "games": dict(self._games)}
 
     def restore(self, past: Sequence[Agent], statistics: Mapping[str, Any]) -> None:
         """Restore the past policies and :meth:`statistics` of a pool with the same fixed agents."""
         self.past = list(past)
-        self._removed = statistics["removed"]
+        self._evictions = statistics["removed"]
         self._share, self._games = dict(statistics["share"]), dict(statistics["games"])
 
     def share(self, name: str) -> float | None:
@@ -126,10 +126,13 @@ class OpponentPool:
             raise OptionError("the opponent pool is empty: add a fixed agent or a past policy")
         fixed_share = 1.0 if not self.past else self.fixed_share if self.fixed else 0.0
         return np.concatenate(
-            [self._among(self.fixed) * fixed_share, self._among(self.past) * (1.0 - fixed_share)]
+            [
+                self._weights(self.fixed) * fixed_share,
+                self._weights(self.past) * (1.0 - fixed_share),
+            ]
         )
 
-    def _among(self, agents: Sequence[Agent]) -> npt.NDArray[np.float64]:
+    def _weights(self, agents: Sequence[Agent]) -> npt.NDArray[np.float64]:
         """Return the probabilities of some agents, summing to 1 (0 without agents)."""
         weights = np.ones(len(agents))
         if self.sampling == "hard":

@@ -1,1 +1,1 @@
-"""Players that search: they draw what they can't see anew and play on."""
+"""Search agents: Monte Carlo simulations in sampled determinizations."""

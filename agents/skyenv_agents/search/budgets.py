@@ -39,7 +39,7 @@ class BudgetedAgent(Agent):
         self.name = self.named(self.name)
 
     def named(self, plain: str) -> str:
-        """Return `plain` with the budget, unless it is the default."""
+        """Return a name with the budget as its suffix, unless it is the default."""
         if self.milliseconds is not None:
             return f"{plain}-{self.milliseconds:g}ms"
         usual = self.simulations == self.default_simulations
@@ -52,7 +52,7 @@ class BudgetedAgent(Agent):
     @classmethod
     def variant(cls, name: str) -> Self:
         """Return the agent with a budget in its name: ``"ismcts-300"`` (simulations) or
-        ``"ismcts-100ms"`` (milliseconds a decision).
+        ``"ismcts-100ms"`` (milliseconds per decision).
 
         Raises:
             AgentError: the suffix is not a budget.
@@ -62,8 +62,8 @@ class BudgetedAgent(Agent):
         number = int(match[1]) if match else 0
         if match is None or not 0 < number <= MOST_SIMULATIONS:
             raise AgentError(
-                f"agent {shown(name, 80)}: its budget must be a number of simulations "
-                f"({prefix}256) or of milliseconds for a decision ({prefix}50ms), from 1 to "
+                f"agent {shown(name, 80)}: the budget must be a number of simulations "
+                f"({prefix}256) or of milliseconds per decision ({prefix}50ms), from 1 to "
                 f"{MOST_SIMULATIONS}"
             )
         player = cls(MOST_SIMULATIONS, number) if match[2] else cls(number)

@@ -31,17 +31,16 @@ from skyenv_agents.search.rollouts import new_scratch, search_options
 from skyenv_agents.search.tree import NO_TREE, simulate
 
 DEFAULT_SIMULATIONS: Final = 64
-FEWEST: Final = 2  # determinizations played between two looks at the clock, at first …
-PARTS: Final = 32  # … and then this part of those so far, as each time all values are copied
-SLICE: Final = 16  # simulations between two looks at Ctrl-C, or as many as there are candidates
+FEWEST: Final = 2  # least determinizations between two checks of the clock
+PARTS: Final = 32  # later batches are 1/PARTS of those so far, as each batch copies all values
+SLICE: Final = 16
+"""Simulations of a compiled call, at least one per candidate; Ctrl-C is handled between calls."""
 SEED_BITS: Final = 30  # low bits of a determinization's seed that number those of a decision
-
-# ---- searching ----
 
 
 class RolloutResult(NamedTuple):
-    """The result of a search: for each decision an action, int64 (k,), and the simulations that it
-    took, int64 (k,).
+    """The result of a search: each decision's action, int64 (k,), and its number of simulations,
+    int64 (k,).
     """
 
     actions: npt.NDArray[np.int64]
@@ -49,8 +48,12 @@ class RolloutResult(NamedTuple):
 
 
 class _Simulations:
-    """The simulations of one decision: `values` [determinization, action], the win probabilities
-    that actions led to, of `actions`, int64 (k,), those still in question.
+    """The simulations of one decision.
+
+    Attributes:
+        actions: remaining candidates, int64 (k,).
+        values: win probabilities after rollouts, float64 [determinization, action].
+        number: simulations so far.
     """
 
     def __init__(
@@ -63,21 +66,21 @@ class _Simulations:
         self.number = 0
 
     def add(self, number: int) -> None:
-        """Play every action in so many further determinizations."""
+        """Evaluate every action in `number` further determinizations."""
         values = np.zeros((number, len(self.actions)))
         self._play(self.actions, len(self.values), values)
         self.values = np.concatenate([self.values, values])
         self.number += values.size
 
     def keep(self, number: int) -> None:
-        """Keep the first action and, of the others, those that did best, so many in all."""
+        """Keep `number` actions: the first, and the others with the highest mean values."""
         means = self.values.mean(axis=0)
-        kept = [0, *(1 + np.argsort(-means[1:], kind="stable")[: number - 1])]
-        self.actions, self.values = self.actions[kept], self.values[:, kept]
+        best = [0, *(1 + np.argsort(-means[1:], kind="stable")[: number - 1])]
+        self.actions, self.values = self.actions[best], self.values[:, best]
 
     def better(self, caution: float) -> int:
-        """Return the second of the last two actions if it did better than the first, by so many
-        standard errors; else the first.
+        """Return the second of the last two actions if its mean value exceeds the first one's by
+        `caution` standard errors, else the first.
         """
         gain = self.values[:, 1] - self.values[:, 0]
         if len(gain) < 2:
@@ -87,7 +90,7 @@ class _Simulations:
 
 
 def _sizes(candidates: int) -> Iterator[int]:
-    """Yield the number of actions in question in each round."""
+    """Yield the number of remaining candidates in each round."""
     while candidates > 2:
         yield candidates
         candidates = (candidates + 1) // 2
@@ -143,15 +146,15 @@ class RolloutAgent(BudgetedAgent):
         return self.search(decisions).actions
 
     def search(self, decisions: Decisions) -> RolloutResult:
-        """Decide, and return the numbers of simulations too."""
+        """Return actions and numbers of simulations."""
         views = as_records(decisions.trusted_view(), VIEW_DTYPE)
         weights = self._greedy.weights(decisions.num_players)
 
         result = RolloutResult(*np.zeros((2, len(decisions)), np.int64))
         for i in range(len(decisions)):
             row = slice(i, i + 1)
-            one = self._decide(views[row], decisions.mask[row], decisions.uniform[row], weights)
-            result.actions[i], result.simulations[i] = one
+            decided = self._decide(views[row], decisions.mask[row], decisions.uniform[row], weights)
+            result.actions[i], result.simulations[i] = decided
         return result
 
     def _decide(
@@ -161,7 +164,7 @@ class RolloutAgent(BudgetedAgent):
         uniform: npt.NDArray[np.float64],
         weights: npt.NDArray[np.void],
     ) -> tuple[int, int]:
-        """Return the action of one decision, and the simulations that it took."""
+        """Return the action of one decision, and its number of simulations."""
         candidates = self._candidates(view, mask, uniform, weights)
         if len(candidates) == 1:
             return int(candidates[0]), 0
@@ -174,8 +177,8 @@ class RolloutAgent(BudgetedAgent):
             size = max(1, SLICE // len(actions))
             for start in range(0, len(values), size):
                 part = slice(start, start + size)
-                how = self._options, weights, *memory
-                simulate(view, seeds[part], *how, actions, values[part], *NO_TREE)
+                shared = self._options, weights, *memory
+                simulate(view, seeds[part], *shared, actions, values[part], *NO_TREE)
 
         simulations = _Simulations(candidates, play)
         sizes = list(_sizes(len(candidates)))
@@ -199,8 +202,8 @@ class RolloutAgent(BudgetedAgent):
         uniform: npt.NDArray[np.float64],
         weights: npt.NDArray[np.void],
     ) -> npt.NDArray[np.int64]:
-        """The actions to try, int64 (k,): first the greedy player's choice, then those that it
-        scores next best.
+        """Return the candidate actions, int64 (k,): greedy's choice, then the others with the
+        highest scores.
         """
         legal = np.flatnonzero(mask[0])
         if len(legal) == 1:

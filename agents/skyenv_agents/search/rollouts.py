@@ -1,4 +1,4 @@
-"""The compiled rollouts of the searches, from determinizations to evaluated positions.
+"""Compiled rollouts of the searches, from determinizations to evaluated positions.
 
 Arguments that many functions share: `game`, a determinization; `s`, a record of SEARCH_DTYPE; `w`,
 the greedy player's weights; `scratch`, a :class:`Scratch`.
@@ -32,32 +32,30 @@ from skyenv_agents.heuristic.win_probability import EARLY, LATE, write_win_proba
 from skyenv_agents.search.leaf_network import MEMORY, NUM_WEIGHTS, extract_open_hands, predict
 
 POLICIES: Final = ("greedy", "random")
-"""Who plays on in a rollout."""
+"""The rollout policies of all seats."""
 RANDOM: Final = POLICIES.index("random")
 LEAF_VALUES: Final = ("holdings", "network")
-"""What a position is worth that isn't over: by what the seats have, or by the network for leaves.
-"""
+"""Evaluations of an unfinished position: by the seats' holdings, or by the leaf network."""
 NETWORK: Final = LEAF_VALUES.index("network")
 
 SEARCH_DTYPE: Final = np.dtype(
     [
-        ("turns", np.int64),  # turns of all seats together that a rollout has
-        ("policy", np.int64),  # its players, an index of POLICIES
-        # VP ahead that make the odds to win e times as high, at the start of the game and at its
-        # end
+        ("turns", np.int64),  # length of a rollout, in turns of all seats together
+        ("policy", np.int64),  # rollout policy, an index of POLICIES
+        # VP of lead that multiply the odds of winning by e, at the start and the end of the game
         ("early", np.float64),
         ("late", np.float64),
-        # share that VP have in the value of a finished game; the win itself has the rest
+        # weight of VP in the value of a finished game; the win has the remaining weight
         ("margin", np.float64),
-        ("exploration", np.float64),  # of a tree: weight of what hasn't been tried much
-        # VP by which greedy must hold an action better for it to be tried e times as much at first;
-        # 0: no prior (UCB1 instead of PUCT)
+        ("exploration", np.float64),  # exploration constant of PUCT or UCB1
+        # temperature of the prior, a softmax of greedy's scores, in VP; 0: no prior (UCB1 instead
+        # of PUCT)
         ("temperature", np.float64),
-        ("leaf_value", np.int64),  # the value of a position that isn't over, of LEAF_VALUES
+        ("leaf_value", np.int64),  # evaluation of unfinished positions, an index of LEAF_VALUES
     ],
     align=True,
 )
-"""How a search rolls out, evaluates positions and expands its tree."""
+"""A search's options for rollouts, evaluations and the expansion of its tree."""
 NUMBERS: Final = {
     "early": (0.1, 1e6, EARLY),
     "late": (0.1, 1e6, LATE),
@@ -65,7 +63,7 @@ NUMBERS: Final = {
     "exploration": (0.0, 1e6, 0.0),
     "temperature": (0.0, 1e6, 0.0),
 }
-"""Lowest, highest and usual values of a search's options that are numbers."""
+"""Lowest, highest and default values of a search's numeric options."""
 
 
 class SearchRecord(Record):
@@ -73,14 +71,18 @@ class SearchRecord(Record):
 
 
 class Scratch(NamedTuple):
-    """Memory that the compiled functions of one search need, all of length 1 but the last four.
+    """Working memory for the compiled functions of one search; all records have length 1.
 
     Attributes:
-        games: a game to play on. views: what a seat sees of one; shown_games: that record's game.
-        heuristic: what the greedy player holds of it. log: chance. mask: int8 (103,). prior:
-            float64 (103,).
-        network: the weights of the network for leaves, float32 (NUM_WEIGHTS,); memory: its own,
-            float32 (MEMORY,).
+        games: the game of a rollout.
+        views: a seat's view of it.
+        shown_games: the game in that view.
+        heuristic: greedy's features and scores.
+        log: the chance events.
+        mask: legal actions, int8 (103,).
+        prior: prior probabilities of actions, float64 (103,).
+        network: the leaf network's weights, float32 (NUM_WEIGHTS,).
+        memory: the leaf network's inputs and activations, float32 (MEMORY,).
     """
 
     games: npt.NDArray[np.void]
@@ -95,8 +97,10 @@ class Scratch(NamedTuple):
 
 
 def new_scratch(network: npt.NDArray[np.float32] | None = None) -> Scratch:
-    """New memory for one search; `network`: the weights of the network for leaves, if positions are
-    to be valued by it.
+    """Return the working memory for one search.
+
+    Args:
+        network: the leaf network's weights, float32 (NUM_WEIGHTS,); None for searches without it.
     """
     views = new_records(1, VIEW_DTYPE)
     return Scratch(
@@ -122,17 +126,19 @@ def search_options(
     """Return the options of a search as a record of SEARCH_DTYPE (1,).
 
     Args:
-        rollout_policy: the players of rollouts: ``"greedy"`` or ``"random"``.
-        turns: turns of all seats together that a rollout has, from 0.
-        leaf_value: the value of a position that isn't over: by ``"holdings"``, what the seats have,
-            or by ``"network"``, a small compiled one (:mod:`skyenv_agents.search.leaf_network`).
-        numbers: those of NUMBERS, with their ranges there; see SEARCH_DTYPE.
+        rollout_policy: the policy of all seats in rollouts, ``"greedy"`` or ``"random"``.
+        turns: length of a rollout, in turns of all seats together, at least 0.
+        leaf_value: the evaluation of unfinished positions: ``"holdings"``, by the seats' holdings
+            (:mod:`skyenv_agents.heuristic.win_probability`), or ``"network"``, by a small compiled
+            network (:mod:`skyenv_agents.search.leaf_network`).
+        numbers: the options in NUMBERS, with ranges and defaults; see SEARCH_DTYPE.
 
     Raises:
-        AgentError: one of them has a wrong value. TypeError: there is no such option.
+        AgentError: an option has an invalid value.
+        TypeError: there is no such option.
     """
     if unknown := numbers.keys() - NUMBERS.keys():
-        raise TypeError(f"a search has no options {', '.join(sorted(unknown))}")
+        raise TypeError(f"unknown search options: {', '.join(sorted(unknown))}")
     options = new_records(1, SEARCH_DTYPE)
     for field, choices, name, choice in (
         ("policy", POLICIES, "rollout_policy", rollout_policy),
@@ -149,29 +155,30 @@ def search_options(
 
 @called_rule
 def act(game: GameRecord, log: LogRecord, action: int) -> None:
-    """Apply an action: one function for the three places that would each hold all rules."""
+    """Apply an action; without this function, all rules would be compiled into three callers."""
     apply(game, log, action)
 
 
 @called_rule
 def copy_game(games: Array, row: int, game: GameRecord) -> None:
-    """Copy a game to a row: one function, as the compiler takes half a second for every copy of a
-    record.
+    """Copy a game to a row.
+
+    The compiler takes half a second for every copy of a record, so there is only this one.
     """
     games[row] = game
 
 
 @called_rule
 def determinize(view: ViewRecord, game: GameRecord, scratch: Scratch, seed: int) -> None:
-    """Turn a copy of the view's game into a determinization; there is one for every view that a
-    game leads to.
+    """Turn a copy of the view's game into a determinization; every view of a reachable game has at
+    least one.
     """
     sample_determinization(view, game, scratch.log[0], scratch.mask, seed)
 
 
 @called_rule
-def show(game: GameRecord, scratch: Scratch, seat: int) -> None:
-    """Write what a seat sees of a game into the scratch memory."""
+def write_view(game: GameRecord, scratch: Scratch, seat: int) -> None:
+    """Write a seat's view of a game into the scratch memory."""
     copy_game(scratch.shown_games, 0, game)
     redact(scratch.views[0], seat)
 
@@ -180,14 +187,14 @@ def show(game: GameRecord, scratch: Scratch, seat: int) -> None:
 def rollout_action(
     game: GameRecord, s: SearchRecord, w: WeightsRecord, scratch: Scratch, salt: int
 ) -> int:
-    """What the seat to act does in a rollout; a greedy one sees its view alone."""
+    """Return the rollout policy's action for the seat to act; greedy sees only that seat's view."""
     h = scratch.heuristic[0]
     number = refresh_mask(game, scratch.mask)
     if s.policy == RANDOM:
         for action in range(NUM_ACTIONS):
             h.score[action] = 0.0
     elif number > 1:
-        show(game, scratch, int(game.seat))
+        write_view(game, scratch, int(game.seat))
         score_actions(scratch.views[0], w, h, scratch.mask)
     return int(choose_best(h, scratch.mask, uniform32(game, salt) / 4294967296.0))
 
@@ -196,7 +203,7 @@ def rollout_action(
 def rollout(
     game: GameRecord, s: SearchRecord, w: WeightsRecord, scratch: Scratch, last: int, salt: int
 ) -> None:
-    """Let all seats play on until so many turns have been finished, or to the end."""
+    """Play all seats until `last` turns of the game are over, or to the end."""
     while game.phase != PHASE_OVER and game.turns < last:
         act(game, scratch.log[0], rollout_action(game, s, w, scratch, salt))
 
@@ -205,10 +212,10 @@ def rollout(
 def evaluate(
     game: GameRecord, s: SearchRecord, w: WeightsRecord, scratch: Scratch, me: int
 ) -> None:
-    """Write every seat's win probability to `scratch.heuristic`: known if the game is over, else by
-    what a seat sees of all.
+    """Write every seat's win probability to `scratch.heuristic`.
 
-    The network for leaves sees all hands: what is hidden was drawn anew in a determinization.
+    It is exact if the game is over. Otherwise the holdings are those in the view of `me`; the leaf
+    network uses all hands, whose hidden cards were sampled for the determinization.
     """
     h = scratch.heuristic[0]
     if game.phase != PHASE_OVER:
@@ -217,7 +224,7 @@ def evaluate(
             extract_open_hands(game, h)
             predict(game, h, scratch.network, scratch.memory)
             return
-        show(game, scratch, me)
+        write_view(game, scratch, me)
         extract_features(scratch.views[0], w, h)
         write_win_probabilities(game, scratch.views[0], s.early, s.late, w, h)
         return
@@ -242,10 +249,9 @@ def try_actions(
     scratch: Scratch,
     values: Array,
 ) -> None:
-    """Play every action in a determinization for every seed; `values` [seed, action]: the win
-    probability that it leads to.
+    """Evaluate every action by a rollout in one determinization per seed.
 
-    `games`: memory for one.
+    Writes the win probabilities into `values` [seed, action]; `games` is memory for one game.
     """
     me = int(views[0].seat)
     for i in range(len(seeds)):

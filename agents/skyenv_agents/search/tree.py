@@ -1,12 +1,12 @@
-"""The compiled tree search over sampled determinizations.
+"""Compiled tree search over sampled determinizations.
 
 A node is a sequence of actions from the decision on, regardless of chance and hidden cards. Each
 simulation samples a determinization, in which only some of a node's actions may be legal. Every
 action therefore counts the simulations in which it was available (`available`).
 
-Arguments that many functions share are those of :mod:`skyenv_agents.search.rollouts`; besides
-`nodes`, records of NODE_DTYPE, the first of which is the root; `used`, int64 (1,), how many there
-are; and `path`, int64 (DEEPEST,), the nodes on the way to a leaf, the root first.
+Many functions share the arguments of :mod:`skyenv_agents.search.rollouts` and these: `nodes`,
+records of NODE_DTYPE, the root first; `used`, int64 (1,), the number of nodes in use; `path`, int64
+(DEEPEST,), the nodes from the root to a leaf.
 """
 
 from __future__ import annotations
@@ -33,29 +33,26 @@ from skyenv_agents.search.rollouts import (
     determinize,
     evaluate,
     rollout,
-    show,
     try_actions,
+    write_view,
 )
 
-DEEPEST: Final = 256  # actions of a simulation that are looked up in the tree
+DEEPEST: Final = 256  # most nodes on a path, the root included
 PRIOR_FLOOR: Final = 0.02
-"""How probable all actions together are held to be beside their priors; and one that was not legal
-when its node was expanded.
+"""Share of the prior that is uniform over the legal actions, and the prior of an action that was
+illegal when its node was expanded.
 """
 
 NODE_DTYPE: Final = np.dtype(
     [
-        (
-            "total",
-            np.float64,
-            (MAX_PLAYERS,),
-        ),  # [seat] → sum of its win probabilities, over all simulations through the node
-        ("prior", np.float64),  # how probable the action was held to be, before any search
+        # [seat] → sum of its win probabilities over all simulations through the node
+        ("total", np.float64, (MAX_PLAYERS,)),
+        ("prior", np.float64),  # prior probability of the action
         ("visits", np.int32),  # simulations through the node
         ("available", np.int32),  # simulations through its parent in which the action was legal
-        ("child", np.int32),  # its first child, or NONE
-        ("sibling", np.int32),  # its parent's next child, or NONE
-        ("action", np.int32),  # the action that leads here
+        ("child", np.int32),  # first child, or NONE
+        ("sibling", np.int32),  # the parent's next child, or NONE
+        ("action", np.int32),  # action from the parent to the node
         ("spare", np.int32),
     ],
     align=True,
@@ -67,7 +64,7 @@ NODE_DTYPE: Final = np.dtype(
 def add_child(
     nodes: npt.NDArray[np.void], used: npt.NDArray[np.int64], parent: int, action: int, prior: float
 ) -> int:
-    """A new node in front of its siblings; NONE if there is no room."""
+    """Add a node in front of its siblings; return its number, or NONE without room."""
     index = int(used[0])
     if index == len(nodes):
         return NONE
@@ -95,9 +92,7 @@ def expand(
     prior: npt.NDArray[np.float64],
     total: float,
 ) -> None:
-    """Give a node a child for each of the legal actions, so many as `number`; `prior` [action] sums
-    to `total`.
-    """
+    """Add a child for each of the `number` legal actions; `prior` [action] sums to `total`."""
     for action in range(NUM_ACTIONS):
         if mask[action]:
             add_child(
@@ -113,15 +108,16 @@ def expand(
 def write_heuristic_prior(
     game: GameRecord, number: int, s: SearchRecord, w: WeightsRecord, scratch: Scratch
 ) -> float:
-    """Write how probable the greedy player makes the legal actions into `scratch.prior`; their
-    sum.
+    """Write unnormalized priors of the legal actions into `scratch.prior`; return their sum.
+
+    They are exponentials of greedy's scores, or 1 for a search without a prior.
     """
     mask = scratch.mask
     h = scratch.heuristic[0]
     biased = s.temperature > 0.0 and number > 1
     best = -math.inf
     if biased:
-        show(game, scratch, int(game.seat))
+        write_view(game, scratch, int(game.seat))
         score_actions(scratch.views[0], w, h, mask)
         for action in range(NUM_ACTIONS):
             if mask[action] and h.score[action] > best:
@@ -140,11 +136,10 @@ def write_heuristic_prior(
 def puct(
     nodes: npt.NDArray[np.void], child: int, seat: int, s: SearchRecord, unvisited: float
 ) -> float:
-    """How much an action asks to be tried: what it has led to (`unvisited`: nothing yet), and how
-    little that is known yet.
+    """Return a child's PUCT score (Silver et al. 2017), or its UCB1 score without a prior.
 
-    With a prior it is that of PUCT (Silver et al. 2017), without one UCB1; in both the simulations
-    that count are those in which the action was legal (Cowling, Powley and Whitehouse 2012).
+    Both count only the simulations in which the action was legal (Cowling, Powley and Whitehouse
+    2012). `unvisited` is the mean value of a child without visits.
     """
     visits = int(nodes[child].visits)
     available = float(nodes[child].available)
@@ -170,10 +165,10 @@ def select_child(
     mask: npt.NDArray[np.int8],
     number: int,
 ) -> int:
-    """The child of one of the legal actions, so many as `number`, that asks most to be tried;
-    `mask` is used up.
+    """Return the child with the highest score among the `number` legal actions.
 
-    NONE: no room for a child that is missing.
+    Missing children are added with the prior PRIOR_FLOOR, if there is room. Returns NONE if no
+    legal action has a child. `mask` is overwritten.
     """
     child = int(nodes[parent].child)
     while child != NONE:
@@ -213,8 +208,8 @@ def select(
     w: WeightsRecord,
     scratch: Scratch,
 ) -> int:
-    """Turn a copy of the view's game into a determinization, and go down the tree in it to a leaf;
-    the number of actions on the way.
+    """Turn a copy of the view's game into a determinization, descend the tree in it to a leaf, and
+    return the leaf's depth.
     """
     mask = scratch.mask
     determinize(view, game, scratch, seed)
@@ -250,7 +245,7 @@ def run_simulations(
     games: Array,
     scratch: Scratch,
 ) -> None:
-    """Add a simulation for every seed to the tree of a view's decision; `games`: memory for one."""
+    """Add a simulation per seed to the tree of a view's decision; `games` is memory for a game."""
     s, w, game, me = options[0], weights[0], games[0], int(views[0].seat)
     for i in range(len(seeds)):
         copy_game(games, 0, views[0].game)
@@ -278,11 +273,11 @@ def simulate(
     used: Array,
     path: Array,
 ) -> None:
-    """Try actions as :func:`skyenv_agents.search.rollouts.try_actions` does; without actions, add
-    simulations to a tree as :func:`run_simulations` does.
+    """Evaluate actions with :func:`skyenv_agents.search.rollouts.try_actions`; without actions, add
+    simulations to a tree with :func:`run_simulations`.
 
-    One entry point for both searches: another one would hold rollouts, rules and scores once more,
-    and take twice as long to compile.
+    Both searches share this entry point, as a second one would compile all rollouts, rules and
+    scores again.
     """
     if len(actions) > 0:
         try_actions(views, actions, seeds, options, weights, games, scratch, values)
@@ -291,6 +286,6 @@ def simulate(
 
 
 NO_TREE: Final = (new_records(0, NODE_DTYPE), np.zeros(1, np.int64), np.zeros(0, np.int64))
-"""The arguments of :func:`simulate` that only a tree needs."""
+"""Empty tree arguments of :func:`simulate`, for a search without a tree."""
 NO_ACTIONS: Final = (np.zeros(0, np.int64), np.zeros((0, 0)))
-"""Those that only the trial of actions needs."""
+"""Empty actions and values of :func:`simulate`, for a search with a tree."""

@@ -21,6 +21,7 @@ from skyenv.arena.schedule import Entrant, GroupSeeds, agent_of, entrant, rounds
 from skyenv.checks import check_integer
 from skyenv.engine.options import GameKeywords, GameOptions, options_of
 from skyenv.progress import progress as progress_bar
+from skyenv.rules.variant import VARIANT
 from skyenv.seeds import HIGHEST_SEED
 from skyenv.tables import columns, latex
 from skyenv.work import Interrupt, open_pool
@@ -43,6 +44,7 @@ class Result:
         decisions, turns: per game, all seats together. truncated: share of games ended by END-5.
         interrupted: whether Ctrl-C left paired seeds out. Short games are then overrepresented.
         secret: as for :func:`skyenv.arena.matches.play_games`.
+        variant: label of the rules (:mod:`skyenv.rules.variant`); "" for the printed ones.
     """
 
     agent: str
@@ -62,6 +64,7 @@ class Result:
     truncated: float
     interrupted: bool
     secret: int | None = None
+    variant: str = VARIANT
 
 
 def evaluate(

@@ -65,7 +65,7 @@ def _asked(agent: Agent, beginning: Beginning, samples: int) -> Policy:
     seconds = seconds_for(agent, beginning, samples)
     print(
         f"{beginning.name}: at most {most.sum():,} decisions at {samples} random numbers, "
-        f"about {seconds:.0f} s",
+        f"{seconds:.1f} s of CPU time",
         file=sys.stderr,
     )
     with progress(int(most.sum()), "decision") as bar:

@@ -67,16 +67,17 @@ def most_decisions(beginning: Beginning) -> Int64:
 
 
 def seconds_for(agent: Agent, beginning: Beginning, samples: int) -> float:
-    """Return an upper estimate of the query time in seconds, by a few decisions of the tree."""
+    """Return an upper estimate of the queries' CPU time in seconds, by a few decisions of the tree:
+    an agent's own choices may leave most of them out.
+    """
     tree = beginning.tree
     deciding = np.flatnonzero(tree.kind < CHANCE)
-    reach = np.zeros((*tree.payoff.shape, tree.numbers.max()))
-    reach[:, :, 0] = 1.0
+    reach = np.ones((*tree.payoff.shape, tree.numbers.max()))
     asked = questions(beginning, deciding[:: len(deciding) // TRIED + 1], reach)
     ask(agent, asked, 1)  # compiles
-    begun = time.perf_counter()
+    begun = time.process_time()
     ask(agent, asked, 1)
-    each = (time.perf_counter() - begun) / max(len(asked.node), 1)
+    each = (time.process_time() - begun) / max(len(asked.node), 1)
     return each * samples * float(most_decisions(beginning).sum())
 
 

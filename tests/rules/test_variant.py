@@ -181,6 +181,13 @@ def test_what_one_variant_made_another_one_refuses_in_a_line(
         assert "variant rich-" in error, command
 
 
+def test_an_evaluation_names_the_rules_it_was_played_by(tmp_path: Path) -> None:
+    evaluation = f"skyenv.cli evaluate random --against crowd --json figures.json {FEW}"
+    under(RICH, RUN, json.dumps([evaluation]), cwd=tmp_path)
+    (result,) = json.loads((tmp_path / "figures.json").read_text(encoding="utf-8"))
+    assert re.fullmatch("rich-[0-9a-f]{8}", result["variant"])
+
+
 # ---- processes ----
 
 WORKERS = """

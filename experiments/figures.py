@@ -1,4 +1,4 @@
-"""Measured figures with repeats and machine, and their tables."""
+"""Figures of measurements: their spread, machine, files and tables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from skyenv.render.extras import check_installed
 from skyenv.tables import markdown
 
 RESULTS: Final = Path(__file__).resolve().parents[1] / "docs" / "results"
-"""The folder of the published figures."""
+"""Folder of the published figures."""
 
 PACKAGES: Final = (
     *("skyenv", "numpy", "numba", "numba-cuda", "torch", "gymnasium", "pettingzoo"),
@@ -33,7 +33,7 @@ PACKAGES: Final = (
 
 @dataclass(frozen=True)
 class Figure:
-    """One number: its median and extremes over repeats, or a mean and its interval.
+    """A number: its median and extremes over repeats, or a mean and its interval.
 
     A name of the form ``ROW: COLUMN`` places the figure in a table with several columns.
     """
@@ -51,8 +51,8 @@ class Scale:
     """The amount of work of a run.
 
     Attributes:
-        share: of the usual work in a repeat.
-        repeats: of every figure.
+        share: share of the usual work in a repeat.
+        repeats: repeats of every figure.
     """
 
     share: float = 1.0
@@ -63,17 +63,22 @@ class Scale:
         return max(1, round(self.share * usual))
 
     def measure(self, name: str, unit: str, once: Callable[[], float]) -> Figure:
-        """Run `once`, which returns a number, once without counting it (it may compile), then
-        `repeats` times.
+        """Return the figure of `repeats` calls of `once`, after a warm-up call that may compile.
+
+        Args:
+            name, unit: of the figure.
+            once: measures once and returns the number.
         """
         once()
         return figure(name, unit, [once() for _ in range(self.repeats)])
 
     def in_turns(self, unit: str, plays: Mapping[str, Callable[[], float]]) -> list[Figure]:
-        """Run several functions in turns, a repeat each: a busy machine slows all of them down.
+        """Return the figures of several functions, measured in turns.
+
+        A busy machine then slows down all of them equally.
 
         Args:
-            unit: of the numbers.
+            unit: unit of the numbers.
             plays: functions by the names of their figures.
         """
         for once in plays.values():
@@ -86,19 +91,19 @@ class Scale:
 
 
 def figure(name: str, unit: str, numbers: Sequence[float]) -> Figure:
-    """Return the figure of one or more repeats."""
+    """Return the figure of one or more measured numbers."""
     return Figure(name, statistics.median(numbers), min(numbers), max(numbers), unit, len(numbers))
 
 
 def seconds(action: Callable[[], Any]) -> float:
-    """Return the seconds that a call takes."""
+    """Return the duration of a call in seconds."""
     started = time.perf_counter()
     action()
     return time.perf_counter() - started
 
 
 def per_second(number: int, action: Callable[[], Any]) -> float:
-    """Return how many a second a call makes that makes so many."""
+    """Return the rate of a call that processes `number` items, per second."""
     return number / seconds(action)
 
 
@@ -106,7 +111,7 @@ def of_estimate(
     name: str, estimate: Estimate, unit: str = "", repeats: int = 1, scale: float = 1.0
 ) -> Figure:
     """Return a mean and its interval, times `scale`, as a figure."""
-    mean, low, high = (scale * one for one in (estimate.mean, estimate.low, estimate.high))
+    mean, low, high = (scale * value for value in (estimate.mean, estimate.low, estimate.high))
     return Figure(name, mean, low, high, unit, repeats)
 
 
@@ -116,9 +121,7 @@ def percent(name: str, share: Estimate, repeats: int = 1) -> Figure:
 
 
 def machine() -> dict[str, str]:
-    """Return the processor and its cores, and the versions of Python and of PACKAGES that are
-    installed.
-    """
+    """Return the processor, its cores, and the versions of Python and the installed PACKAGES."""
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text(encoding="utf-8").splitlines() if cpuinfo.exists() else []
     models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
@@ -141,12 +144,12 @@ def shown(figure: Figure) -> str:
 
 
 def check_plots() -> None:
-    """Raise RenderError if matplotlib isn't installed."""
+    """Raise RenderError if matplotlib is not installed."""
     check_installed("matplotlib", extra="train")
 
 
 def save(picture: Any, path: str | Path) -> None:
-    """Write a matplotlib figure, all at once; raise OSError if the file can't be written."""
+    """Write a matplotlib figure atomically; raise OSError if the file can't be written."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     with replacing(path) as part:
@@ -154,12 +157,15 @@ def save(picture: Any, path: str | Path) -> None:
 
 
 def draw_lines(axes: Any, lines: Mapping[str, Sequence[tuple[float, Figure]]]) -> None:
-    """Draw figures over numbers, a line for each label, with bars for their intervals."""
+    """Draw one line of (x, figure) points per label, with error bars for the intervals."""
     for label, points in lines.items():
-        places, of = zip(*sorted(points, key=lambda point: point[0]), strict=True)
-        reach = [[one.median - one.lowest for one in of], [one.highest - one.median for one in of]]
-        middle = [one.median for one in of]
-        axes.errorbar(places, middle, yerr=reach, marker="o", capsize=3, label=label)
+        x, figures = zip(*sorted(points, key=lambda point: point[0]), strict=True)
+        errors = [
+            [one.median - one.lowest for one in figures],
+            [one.highest - one.median for one in figures],
+        ]
+        medians = [one.median for one in figures]
+        axes.errorbar(x, medians, yerr=errors, marker="o", capsize=3, label=label)
 
 
 def write(path: Path, method: str, figures: Iterable[Figure]) -> None:
@@ -184,7 +190,7 @@ def write(path: Path, method: str, figures: Iterable[Figure]) -> None:
 
 
 def read(name: str, folder: Path = RESULTS) -> dict[str, Any]:
-    """Return the content of a file; its "figures" are of :class:`Figure`.
+    """Return the content of a published file, with its "figures" as objects of :class:`Figure`.
 
     Raises:
         CheckpointError: the file is missing or damaged.
@@ -194,13 +200,13 @@ def read(name: str, folder: Path = RESULTS) -> dict[str, Any]:
         content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         content["figures"] = [Figure(**one) for one in content["figures"]]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise CheckpointError(f"{path} holds no figures: {error}") from error
+        raise CheckpointError(f"no figures in {path}: {error}") from error
     return content
 
 
 def list_table(name: str) -> str:
-    """Return a published file as a table with a line for each figure."""
-    rows = [["what", "median", "of repeats"]]
+    """Return a published file as a table with a row for each figure."""
+    rows = [["measurement", "median", "range"]]
     for one in read(name)["figures"]:
         digits = 0 if one.median >= 100 else 2
         spread = f"{one.lowest:,.{digits}f} … {one.highest:,.{digits}f}" if one.repeats > 1 else ""
@@ -212,8 +218,8 @@ def grid_table(name: str, columns: Sequence[str] = ()) -> str:
     """Return a published file as a table with a cell for each figure, named ``ROW: COLUMN``.
 
     Args:
-        name: of the file.
-        columns: to show; empty: all.
+        name: name of the file, without its suffix.
+        columns: the columns to show; empty: all.
     """
     cells = {one.name: one for one in read(name)["figures"]}
     names = [name.rpartition(": ") for name in cells]
@@ -226,16 +232,16 @@ def grid_table(name: str, columns: Sequence[str] = ()) -> str:
 
 
 def _cell(figure: Figure | None) -> str:
-    """Return a pace, or a number with its unit and its interval, if there is one."""
+    """Return a rate, or a number with its unit and its interval, if there is one."""
     if figure is None:
         return "–"
     if figure.unit.endswith("/s"):
         return f"{figure.median:,.0f}"
     digits = 0 if figure.median >= 100 else 1
-    told = f"{figure.median:,.{digits}f} {figure.unit}".strip()
+    text = f"{figure.median:,.{digits}f} {figure.unit}".strip()
     if figure.lowest == figure.highest:
-        return told
-    return f"{told} [{figure.lowest:,.{digits}f}, {figure.highest:,.{digits}f}]"
+        return text
+    return f"{text} [{figure.lowest:,.{digits}f}, {figure.highest:,.{digits}f}]"
 
 
 def about(name: str) -> str:

@@ -1,7 +1,9 @@
 """Measurements: ``python -m experiments.benchmarks speed start --out runs/figures``.
 
-Each name is a function of a module of this package. The runner prints its figures as they come and
-writes them to FOLDER/NAME.json, with date, command, machine and method.
+Each name is a function of a module of this package. Its figures are printed as they are measured
+and written to FOLDER/NAME.json, with date, command, machine and method.
+
+Exit codes: 0 success, 1 invalid file, 2 invalid command, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -31,14 +33,14 @@ BENCHMARKS: Final = {
     "game": "game",
     "bidding": "bidding",
 }
-"""The modules by the names of their functions."""
+"""Modules by the names of their functions."""
 
 
 def benchmark(name: str) -> Callable[[Scale], Iterable[Figure]]:
     """Return a benchmark by its name.
 
     Raises:
-        OptionError: there is no such name.
+        OptionError: unknown name.
     """
     module = BENCHMARKS[check_choice("name", name, tuple(BENCHMARKS))]
     function: Callable[[Scale], Iterable[Figure]] = getattr(
@@ -48,14 +50,16 @@ def benchmark(name: str) -> Callable[[Scale], Iterable[Figure]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return the exit code: 0 done, 1 a file is bad, 2 the command is wrong, 130
-    interrupted.
-    """
-    parser = Parser("experiments.benchmarks", "Measure, and print figures.")
+    """Run the command and return its exit code."""
+    parser = Parser("experiments.benchmarks", "Run benchmarks and print their figures.")
     parser.add_argument("names", nargs="+", metavar="NAME", help=", ".join(BENCHMARKS))
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="write FOLDER/NAME.json")
-    parser.add_argument("--share", type=float, default=1.0, help="of the usual work (default: 1)")
-    parser.add_argument("--repeats", type=int, default=7, help="of every figure (default: 7)")
+    parser.add_argument(
+        "--share", type=float, default=1.0, help="share of the usual work (default: 1)"
+    )
+    parser.add_argument(
+        "--repeats", type=int, default=7, help="repeats of every figure (default: 7)"
+    )
     options = parser.parse_args(arguments)
     return exit_code("benchmarks", lambda: _run(options))
 
@@ -66,12 +70,12 @@ def _run(options: argparse.Namespace) -> None:
         function = benchmark(name)
         method = " ".join((inspect.getdoc(function) or "").split())
         print(f"{name}: {method}", flush=True)
-        kept = []
-        for one in function(scale):
-            print(shown(one), flush=True)
-            kept.append(one)
+        figures = []
+        for figure in function(scale):
+            print(shown(figure), flush=True)
+            figures.append(figure)
         if options.out is not None:
-            write(options.out / f"{name}.json", method, kept)
+            write(options.out / f"{name}.json", method, figures)
 
 
 if __name__ == "__main__":

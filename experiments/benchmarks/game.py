@@ -1,4 +1,4 @@
-"""Statistics of the game (docs/game.md): seats, length, choices, ends, hidden hands, auctions."""
+"""Statistics of the game for docs/game.md: seats, length, choices, ends, hands and auctions."""
 
 from __future__ import annotations
 
@@ -31,25 +31,24 @@ from skyenv.rules.state import (
 
 AGENTS: Final = ("greedy", "trained")
 EVERY: Final = 16
-"""One of so many decisions is looked at for its information set."""
+"""One in EVERY decisions is sampled for its information set."""
 SECRET: Final = 1
 ENDS: Final = {"BUS-5": END_BUSINESSES, "STOP-6": END_STOPS, "END-5": END_TRUNCATED}
 GIFT: Final = np.array([2, 1, 1], np.int8)
-"""Black cards that a seat gets before the first turn: 4s, 5s, 6s."""
+"""Additional black cards of a seat before the first turn: 4s, 5s, 6s."""
 
 
 def game(scale: Scale) -> Iterator[Figure]:
-    """Mirror games, in which one agent has all seats, in 1,000 deals: wins by seat; turns and
-    decisions (mean, and 90 % of the games); legal actions of a decision; ends; the tree (the sum of
-    log₁₀ of the legal actions of a game, its mean); the others' hands (log₁₀ of how many they can
-    hold, as far as the seat to act can tell: median, and 95 % of decisions); VP. Auctions of these
-    games: how many a game has; seats that bid in one; price in points, and cards, that the winner
-    pays; "jump": raises by more than 6 points, for which a card less would have done; "passes":
-    seats that never bid in an auction, and those that had no card to bid with; "VP": of what the
-    winner builds in a district, if it is scored once with the businesses that lie there. "Black
-    card": a seat is given two black 4s, a 5 and a 6 before the first turn, in 250 deals from each
-    seat; what it has more than the mean of the others, a card. Intervals are 95 %, by the bootstrap
-    over deals.
+    """Mirror games, in which one agent plays all seats, in 1,000 deals. Wins by seat; turns and
+    decisions (mean, and the range of 90 % of the games); legal actions per decision; ends; VP.
+    "Tree": mean of a game's sum of log₁₀ of the legal actions. "Hands": log₁₀ of the number of
+    hands of the others that are consistent with the view of the seat to act (median, and 95th
+    percentile). Auctions: number per game; bidders; the winner's price in points and in cards.
+    "Jump": raises by more than 6 points, which a card less would also have made. "Passes": seats
+    that never bid in an auction; "can't bid": those without a legal bid. "VP": VP of the winner's
+    building in a district by one scoring with the present businesses. "Black card": in 250 deals
+    from each seat, the seat has two black 4s, a 5 and a 6 more before the first turn; its gain over
+    the mean of the others, per card. Intervals are 95 %, by the bootstrap over deals.
     """
     deals = scale.of(1000)
     fewer = scale.of(250)
@@ -72,7 +71,7 @@ def share(name: str, part: float) -> Figure:
 
 
 def spread(name: str, values: Array, unit: str = "") -> Figure:
-    """Return a mean, and what nine of ten numbers lie between, as a figure."""
+    """Return a mean and the range of 90 % of the values as a figure."""
     low, high = np.percentile(values, [5, 95])
     return Figure(name, float(values.mean()), float(low), float(high), unit, len(values))
 
@@ -82,8 +81,11 @@ def spread(name: str, values: Array, unit: str = "") -> Figure:
 
 @lru_cache(maxsize=100_000)
 def ways(unseen: tuple[int, ...], places: tuple[int, ...]) -> int:
-    """Count the ways in which cards of three ranks can lie in places of given sizes; the rest lies
-    face down.
+    """Return the number of distributions of unseen cards to hands; the other cards are face down.
+
+    Args:
+        unseen: number of unseen cards of each of the three ranks.
+        places: sizes of the hands.
     """
     if not places:
         return 1
@@ -96,18 +98,18 @@ def ways(unseen: tuple[int, ...], places: tuple[int, ...]) -> int:
     )
 
 
-def hands(seen: np.void) -> float:
-    """Return log₁₀ of the hands that the others can hold, as a seat's view tells it."""
-    others = np.delete(seen["unknown"], int(seen["seat"]), axis=0)
+def hands(record: np.void) -> float:
+    """Return log₁₀ of the number of hands of the others that are consistent with a seat's view."""
+    others = np.delete(record["unknown"], int(record["seat"]), axis=0)
     counts = (
         ways(tuple(unseen), tuple(sorted(filter(None, places))))
-        for unseen, places in zip(seen["unseen"].tolist(), others.T.tolist(), strict=True)
+        for unseen, places in zip(record["unseen"].tolist(), others.T.tolist(), strict=True)
     )
     return float(sum(np.log10(max(1, count)) for count in counts))
 
 
 def mirror(name: str, players: int, side: str, deals: int) -> Iterator[Figure]:
-    """Play mirror games."""
+    """Play mirror games and yield their figures."""
     seating = np.zeros((deals, players), np.int64)
     each = np.arange(deals)
     bidding = Bidding()
@@ -134,23 +136,23 @@ def mirror(name: str, players: int, side: str, deals: int) -> Iterator[Figure]:
 
 
 class Bidding(Onlooker):
-    """Sees the decisions of games, and those in auctions more closely.
+    """An observer that records numbers of all decisions, and the decisions in auctions.
 
     Attributes:
         legal: numbers of legal actions.
-        hands: log₁₀ of the hands that others can hold, at one of EVERY decisions.
-        seen: of auctions, for each step of a batch its columns, see :meth:`columns`.
+        hands: log₁₀ of the number of possible hands of the others, at one in EVERY decisions.
+        batches: the columns of :meth:`columns` for each step of a batch.
     """
 
     def __init__(self) -> None:
         self.legal: list[int] = []
         self.hands: list[float] = []
-        self.seen: list[dict[str, Array]] = []
+        self.batches: list[dict[str, Array]] = []
 
     def decided(self, games: Games, rows: Int64, matches: Int64, actions: Int64) -> None:
         """See :class:`skyenv.arena.matches.Onlooker`."""
-        looked_at = rows[-len(self.legal) % EVERY :: EVERY]
-        self.hands += map(hands, view(games.state, games.seat[looked_at], looked_at))
+        sampled = rows[-len(self.legal) % EVERY :: EVERY]
+        self.hands += map(hands, view(games.state, games.seat[sampled], sampled))
         legal = games.mask[rows].sum(axis=1, dtype=np.int64)
         self.legal += legal.tolist()
         bids = np.isin(games.state["phase"][rows], (PHASE_BID, PHASE_BUILD))
@@ -165,7 +167,7 @@ class Bidding(Onlooker):
         in_district = state["auction_place"] != CENTRAL_PARK
         place = np.where(in_district, state["auction_place"], 0)
         value = state["value"][each, place, state["bid_colour"][each, seat]].astype(np.int64)
-        self.seen.append(
+        self.batches.append(
             {
                 "match": matches[bids],
                 "seat": seat,
@@ -186,54 +188,62 @@ class Bidding(Onlooker):
         """See :class:`skyenv.arena.matches.Onlooker`."""
 
     def columns(self) -> dict[str, Array]:
-        """Return what was seen, game by game: `match`, and its `auction`, counted from 0; `seat`,
-        `action`, number of `legal` actions; whether an auction `begins`, or its winner `wins` (and
-        has paid) or `builds` in a district; the `highest` bid before, the seat's own `total` and
-        `cards`, the `black` ones among them; and `vp` of what it builds.
+        """Return the decisions in auctions as columns, ordered by match.
+
+        - `match`, and `auction`, its number over all matches from 0;
+        - `seat`, `action`, and `legal`, the number of legal actions;
+        - `begins`: the first decision of an auction; `wins`: the winner's, after its payment;
+          `builds`: the winner builds in a district;
+        - `highest`: highest bid before; `total`, `cards`: points and cards of the seat's own bid;
+          `black`: black cards among them;
+        - `vp`: VP of the building by one scoring.
         """
-        columns = {name: np.concatenate([one[name] for one in self.seen]) for name in self.seen[0]}
+        columns = {
+            name: np.concatenate([batch[name] for batch in self.batches])
+            for name in self.batches[0]
+        }
         order = np.argsort(columns["match"], kind="stable")
         columns = {name: column[order] for name, column in columns.items()}
         return columns | {"auction": np.cumsum(columns["begins"]) - 1}
 
 
-def auctions(seen: dict[str, Array], deals: int) -> Iterator[Figure]:
-    """Tell of the auctions of games."""
-    number = seen["begins"].sum()
-    wins = seen["wins"]
-    done = seen["action"] == BID_DONE
-    paid = seen["cards"][wins]
-    black = seen["black"][wins]
-    bidders = seen["auction"] * MAX_PLAYERS + seen["seat"]
+def auctions(columns: dict[str, Array], deals: int) -> Iterator[Figure]:
+    """Yield the figures of auctions by the columns of :meth:`Bidding.columns`."""
+    number = columns["begins"].sum()
+    wins = columns["wins"]
+    done = columns["action"] == BID_DONE
+    paid = columns["cards"][wins]
+    black = columns["black"][wins]
+    bidders = columns["auction"] * MAX_PLAYERS + columns["seat"]
     first = np.unique(bidders, return_index=True)[1]
-    yield spread("auctions", np.bincount(seen["match"][seen["begins"]], minlength=deals))
+    yield spread("auctions", np.bincount(columns["match"][columns["begins"]], minlength=deals))
     yield figure("bidders", "", [len(np.unique(bidders[done])) / number])
     yield share("no player wins", 1 - wins.sum() / number)
-    yield spread("price", seen["total"][wins])
+    yield spread("price", columns["total"][wins])
     yield spread("cards", paid)
     yield share("black", black.sum() / paid.sum())
-    yield share("stops", (seen["action"][wins] == STOP).mean())
-    raises = done & (seen["highest"] > 0)
-    above = (seen["total"] - seen["highest"])[raises]
-    yield spread("opening", seen["total"][done & ~raises])
+    yield share("stops", (columns["action"][wins] == STOP).mean())
+    raises = done & (columns["highest"] > 0)
+    above = (columns["total"] - columns["highest"])[raises]
+    yield spread("opening", columns["total"][done & ~raises])
     yield spread("raise", above)
     yield share("jump", (above > max(CARD_VALUES)).mean())
     yield share("passes", 1 - np.isin(bidders[first], bidders[done]).mean())
-    yield share("can't bid", (seen["legal"][first] == 1).mean())
-    built = seen["builds"]
+    yield share("can't bid", (columns["legal"][first] == 1).mean())
+    built = columns["builds"]
     for low, high in itertools.pairwise((4, 10, 15, 20, 100)):
-        band = built & (seen["total"] >= low) & (seen["total"] < high)
+        band = built & (columns["total"] >= low) & (columns["total"] < high)
         if band.any():
-            yield spread(f"{low} to {high - 1}", seen["vp"][band], "VP")
-    a_card = seen["vp"][built].sum() / seen["cards"][built].sum()
-    yield figure("a card", "VP", [float(a_card)])
+            yield spread(f"{low} to {high - 1}", columns["vp"][band], "VP")
+    vp_per_card = columns["vp"][built].sum() / columns["cards"][built].sum()
+    yield figure("a card", "VP", [float(vp_per_card)])
 
 
 class Gift(Onlooker):
-    """Gives a seat of each game black cards before the first turn.
+    """An observer that gives a seat of each game additional black cards before the first turn.
 
     Args:
-        seats: int64 (k,), the seat of each game.
+        seats: int64 (k,), the seat in each game.
     """
 
     def __init__(self, seats: Int64) -> None:
@@ -253,7 +263,7 @@ class Gift(Onlooker):
 
 
 def black_card(name: str, players: int, side: str, deals: int) -> Iterator[Figure]:
-    """Play mirror games in which a seat has more black cards."""
+    """Play mirror games in which one seat has more black cards; yield the gains per card."""
     each = np.repeat(np.arange(deals), players)
     gifted = np.tile(np.arange(players), deals)
     seating = np.zeros((len(each), players), np.int64)

@@ -1,4 +1,4 @@
-"""The speed of games on a GPU (``tests/cuda`` compares them with the CPU's)."""
+"""Speed of games on a GPU; ``tests/cuda`` compares their results with the CPU's."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import product
 
-from experiments.benchmarks.engine import SEEN, random_play
+from experiments.benchmarks.engine import OUTPUTS, random_play
 from experiments.figures import Figure, Scale, per_second
 from skyenv import Games
 from skyenv.cuda import Games as DeviceGames
@@ -15,24 +15,22 @@ from skyenv.errors import OptionError
 
 
 def gpu(scale: Scale) -> Iterator[Figure]:
-    """Random legal play, 2 players, front side, inside one kernel, and on one core for comparison.
-    Medians of repeats after a warm-up that compiles; the GPU is waited for.
-    ``examples/gpu_games.py`` measures steps whose actions PyTorch chooses.
+    """Random legal play, 2 players, front side, inside one kernel and, for comparison, on one core.
+    Medians of repeats after a warm-up that compiles; timings include synchronization with the GPU.
+    ``examples/gpu_games.py`` measures steps with actions by PyTorch.
 
     Raises:
-        OptionError: there is no GPU.
+        OptionError: no GPU is available.
     """
     if not cuda.is_available():
-        raise OptionError(
-            "there is no GPU here that Numba can use; python -m numba -s says what it finds"
-        )
+        raise OptionError("Numba finds no usable GPU; python -m numba -s prints the reasons")
     steps = scale.of(100)
-    for seen in ("mask", "mask and codes"):
-        core = partial(random_play, Games(4096, seed=1, **SEEN[seen]), steps)
-        yield scale.measure(f"one core, random play, {seen}, 4096 games", "decisions/s", core)
-    for number, seen in product((2**12, 2**15, 2**18, 2**20), ("mask", "mask and codes")):
-        device = DeviceGames(scale.of(number), seed=1, **SEEN[seen])
-        name = f"GPU, random play, {seen}, {number} games"
+    for outputs in ("mask", "mask and codes"):
+        core = partial(random_play, Games(4096, seed=1, **OUTPUTS[outputs]), steps)
+        yield scale.measure(f"one core, random play, {outputs}, 4096 games", "decisions/s", core)
+    for number, outputs in product((2**12, 2**15, 2**18, 2**20), ("mask", "mask and codes")):
+        device = DeviceGames(scale.of(number), seed=1, **OUTPUTS[outputs])
+        name = f"GPU, random play, {outputs}, {number} games"
         yield scale.measure(name, "decisions/s", partial(device_play, device, steps))
 
 

@@ -1,10 +1,10 @@
 """Learning algorithms for bidding tasks, as generators of policies.
 
-Each yields the number of decisions taken (those with a choice, of all seats that learn) and an
-*answer*, a function that tells its policy in an :class:`Exam`; first what it begins with, once
-everything is compiled and loaded. Tabular ones (CFR+, MCCFR) learn each exam's beginning for
-itself, and count the decisions in all of them together; the others learn the whole task with a
-network, all beginnings drawn by the seed. Hyperparameters stand in the calls here.
+Each generator yields the number of decisions so far (with a choice, by all learning seats) and an
+*answer*, a function from an :class:`Exam` to the current policy. The first is the initial policy,
+after compilation. Tabular algorithms (CFR+, MCCFR) learn every exam's beginning separately, and
+count the decisions in all of them. The others learn the whole task with a network, from beginnings
+sampled by the seed. Hyperparameters are in the calls below.
 """
 
 from __future__ import annotations
@@ -32,10 +32,9 @@ from skyenv_agents.learned.networks import masked_softmax
 from skyenv_agents.learned.policy import PolicyAgent
 
 ROWS: Final = 2048
-"""Decisions that a network is asked at once."""
+"""Decisions in one forward pass."""
 GAMES: Final = 64
-"""Games that PPO plays side by side."""
-
+"""Concurrent games of PPO."""
 
 Probabilities = Callable[[Array, Array, Array], Array]
 """A policy: the probabilities of all actions, float64 (k, 103), by observations in units of their
@@ -44,15 +43,16 @@ scale, int16 (k, OBSERVATION_SIZE), legal actions, int8 (k, 103), and seats to a
 
 
 class Exam:
-    """A beginning for which policies are judged, with all decisions that there can be.
+    """A beginning for the evaluation of policies, with all its possible decisions.
 
     Args:
-        name: of the beginning, such as "alea-4/0".
+        name: name of the beginning, such as "alea-4/0".
 
     Attributes:
-        judge: of its tree. tree: its tree.
-        choices: decisions with a choice, of all hands.
-        uniform: the policy that takes all legal actions alike.
+        tree: the beginning's tree.
+        judge: computes NashConv in the tree.
+        choices: number of decisions with a choice, for all hands.
+        uniform: the uniform policy over the legal actions.
     """
 
     def __init__(self, name: str) -> None:
@@ -62,25 +62,25 @@ class Exam:
         self.uniform = Solver(self.tree).solution().policy
         self.choices = int((self.tree.legal & (self.tree.legal - 1) != 0).sum())
         deciding = np.flatnonzero(self.tree.kind < CHANCE)
-        self._asked = questions(beginning, deciding, np.ones_like(self.judge.reach))
-        size = len(self._asked.node)
+        self._questions = questions(beginning, deciding, np.ones_like(self.judge.reach))
+        size = len(self._questions.node)
         self._games = Games(size, task=name, seed=0, autoreset=False, observation="codes")
-        self._games.state[:] = self._asked.states
+        self._games.state[:] = self._questions.states
         self._games.refresh()
 
     def policy(self, probabilities: Probabilities) -> Policy:
-        """The policy of a network, exactly: asked once in every decision with a choice."""
+        """Return the exact policy of a network, queried once in every decision with a choice."""
         policy, tree, games = self.uniform.copy(), self.tree, self._games
-        for first in range(0, len(self._asked.node), ROWS):
+        for first in range(0, len(self._questions.node), ROWS):
             rows = slice(first, first + ROWS)
-            node, hand = self._asked.node[rows], self._asked.hand[rows]
+            node, hand = self._questions.node[rows], self._questions.hand[rows]
             seat = tree.kind[node]
-            found = probabilities(games.observation[rows], games.mask[rows], seat)
+            by_action = probabilities(games.observation[rows], games.mask[rows], seat)
             edges = tree.first[node + 1] - tree.first[node]
             row, edge = np.nonzero(np.arange(MOST_CHOICES) < edges[:, None])
             action = tree.action[tree.first[node[row]] + edge]
             hands = tree.numbers[seat[row]]
-            policy[tree.block[node[row]] + edge * hands + hand[row]] = found[row, action]
+            policy[tree.block[node[row]] + edge * hands + hand[row]] = by_action[row, action]
         return policy
 
 
@@ -89,11 +89,13 @@ Learner = Iterator[tuple[int, Answer]]
 
 
 class Problem(NamedTuple):
-    """What is to be learned.
+    """A task for a learner, and its budget.
 
     Attributes:
-        task: its name. seed: of the learner. decisions: after how many learning ends.
-        exams: the beginnings for which it will be judged.
+        task: name of the task.
+        seed: seed of the learner.
+        decisions: budget of decisions.
+        exams: the beginnings for evaluation.
     """
 
     task: str
@@ -106,7 +108,7 @@ class Problem(NamedTuple):
 
 
 def cfr_plus(problem: Problem) -> Learner:
-    """CFR+ on the whole tree; it visits every decision of every hand twice in an iteration."""
+    """Return CFR+ on the whole tree; an iteration visits every decision of every hand twice."""
     Solver(problem.exams[0].tree).run(1)  # compiles
     solvers = [Solver(exam.tree) for exam in problem.exams]
     size = sum(2 * exam.choices for exam in problem.exams)
@@ -114,7 +116,7 @@ def cfr_plus(problem: Problem) -> Learner:
 
 
 def mccfr(problem: Problem) -> Learner:
-    """MCCFR by external sampling; regrets and averages without weights."""
+    """Return MCCFR with external sampling and unweighted regrets and averages."""
     samplers = [Sampler(exam.tree, problem.seed) for exam in problem.exams]
     for sampler in samplers:
         sampler.run(0)
@@ -124,7 +126,7 @@ def mccfr(problem: Problem) -> Learner:
 def _tabular(
     problem: Problem, solvers: Sequence[Solver], decisions: Callable[[], int], more: int
 ) -> Learner:
-    """As many iterations again as are done and `more`; 1 at first."""
+    """Yield results after runs of as many iterations as so far plus `more`, at least 1."""
     of_exam = dict(zip(problem.exams, solvers, strict=True))
     while True:
         yield decisions(), lambda exam: of_exam[exam].solution().policy
@@ -137,8 +139,9 @@ def _tabular(
 
 
 def ppo(problem: Problem, **options: Any) -> Learner:
-    """The project's own trainer in self-play, with its default options but for smaller batches;
-    judged is the network of averaged weights, which is its agent.
+    """Return the project's trainer in self-play, with smaller batches than by default.
+
+    Its policy is the network with averaged weights, as for its agents.
     """
     config = Config(
         task=problem.task,
@@ -155,20 +158,20 @@ def ppo(problem: Problem, **options: Any) -> Learner:
     )
     training = Training(config)
     training.begin()
-    answer = partial(Exam.policy, probabilities=partial(_of_trainer, training.mean))
+    answer = partial(Exam.policy, probabilities=partial(_trainer_probabilities, training.mean))
     while True:
         yield training.decisions, answer
         training.update()
 
 
 @torch.no_grad()
-def _of_trainer(network: torch.nn.Module, codes: Array, mask: Array, _: Array) -> Array:
-    found = network(arranged(codes, used_inputs(2, False)), torch.from_numpy(mask != 0))
-    return found[0].double().exp().numpy()  # type: ignore[no-any-return]
+def _trainer_probabilities(network: torch.nn.Module, codes: Array, mask: Array, _: Array) -> Array:
+    outputs = network(arranged(codes, used_inputs(2, False)), torch.from_numpy(mask != 0))
+    return outputs[0].double().exp().numpy()  # type: ignore[no-any-return]
 
 
 def maskable_ppo(problem: Problem) -> Learner:
-    """MaskablePPO of sb3-contrib against its own latest policy, seats changing."""
+    """Return sb3-contrib's MaskablePPO against its own latest policy, in changing seats."""
     from sb3_contrib import MaskablePPO
 
     from skyenv.envs.sb3 import SkyenvVecEnv
@@ -196,12 +199,12 @@ def maskable_ppo(problem: Problem) -> Learner:
     )
     while True:
         agent = PolicyAgent(model.policy)
-        yield decisions, partial(Exam.policy, probabilities=partial(_of_agent, agent))
+        yield decisions, partial(Exam.policy, probabilities=partial(_agent_probabilities, agent))
         env.set_opponents(agent)
         model.learn(GAMES * 16, callback=count, reset_num_timesteps=False)
 
 
-def _of_agent(agent: PolicyAgent, codes: Array, mask: Array, _: Array) -> Array:
+def _agent_probabilities(agent: PolicyAgent, codes: Array, mask: Array, _: Array) -> Array:
     return agent.probabilities(codes * SCALE, mask)
 
 
@@ -209,7 +212,7 @@ def _of_agent(agent: PolicyAgent, codes: Array, mask: Array, _: Array) -> Array:
 
 
 def policy_gradient(problem: Problem) -> Learner:
-    """A2C as OpenSpiel's `pytorch.policy_gradient` has it, an agent for each seat."""
+    """Return A2C of OpenSpiel's `pytorch.policy_gradient`, with one agent per seat."""
     from open_spiel.python.pytorch.policy_gradient import PolicyGradient
 
     torch.manual_seed(problem.seed)
@@ -234,8 +237,10 @@ def policy_gradient(problem: Problem) -> Learner:
 
 
 def nfsp(problem: Problem) -> Learner:
-    """NFSP as OpenSpiel's `pytorch.nfsp` has it, with the options of its example for Leduc poker
-    but for smaller memories and more learning; judged is the average policy.
+    """Return NFSP of OpenSpiel's `pytorch.nfsp`, whose policy is the average policy.
+
+    The options are those of its example for Leduc poker, with smaller buffers and more frequent
+    updates.
     """
     from open_spiel.python.pytorch.nfsp import NFSP
 
@@ -261,19 +266,19 @@ def nfsp(problem: Problem) -> Learner:
             epsilon_decay_duration=problem.decisions,
             seed=2 * problem.seed + seat,
         ),
-        lambda agent: agent._avg_network,  # noqa: SLF001  (its only other way takes a row at a time)
+        lambda agent: agent._avg_network,  # noqa: SLF001  (its public method takes one row)
     )
 
 
 def _self_play(
     problem: Problem, make: Callable[[int, int, int], Any], network_of: Callable[[Any], Any]
 ) -> Learner:
-    """OpenSpiel's loop, with an agent of its own for each seat.
+    """Run OpenSpiel's loop with one agent per seat.
 
     Args:
-        problem: to learn.
-        make: an agent by its seat, the size of observations and the number of actions.
-        network_of: an agent's network, whose outputs are the logits of its policy.
+        problem: the task to learn.
+        make: creates an agent by seat, observation size and number of actions.
+        network_of: returns an agent's network, whose outputs are the logits of its policy.
     """
     import pyspiel
     from open_spiel.python.rl_environment import ChanceEventSampler, Environment
@@ -285,7 +290,7 @@ def _self_play(
     (size,), actions = env.observation_spec()["info_state"], env.action_spec()["num_actions"]
     agents = [make(seat, size, actions) for seat in range(2)]
     networks = [network_of(agent) for agent in agents]
-    answer = partial(Exam.policy, probabilities=partial(_of_seats, networks))
+    answer = partial(Exam.policy, probabilities=partial(_seat_probabilities, networks))
     decisions, step = 0, env.reset()
     while True:
         yield decisions, answer
@@ -299,7 +304,7 @@ def _self_play(
 
 
 @torch.no_grad()
-def _of_seats(networks: Sequence[Any], codes: Array, mask: Array, seat: Array) -> Array:
+def _seat_probabilities(networks: Sequence[Any], codes: Array, mask: Array, seat: Array) -> Array:
     observation = torch.from_numpy(codes * SCALE)
     logits = torch.stack([network(observation) for network in networks]).double().numpy()
     return masked_softmax(logits[seat, np.arange(len(seat))], mask)
@@ -309,8 +314,10 @@ class Algorithm(NamedTuple):
     """An algorithm of the comparison.
 
     Attributes:
-        label: its name in tables and pictures. start: begins to learn a problem.
-        share: how many times the budget of decisions it takes. seeds: at most so many runs.
+        label: name in tables and plots.
+        start: creates the learner of a problem.
+        share: multiple of the budget of decisions.
+        seeds: most runs.
     """
 
     label: str
@@ -320,7 +327,7 @@ class Algorithm(NamedTuple):
 
 
 TABULAR: Final = 1000
-"""Tabular algorithms take so many times the decisions, as they cost so much less."""
+"""Multiple of the budget for tabular algorithms, whose decisions cost much less."""
 ALGORITHMS: Final[Mapping[str, Algorithm]] = {
     "cfr+": Algorithm("CFR+", cfr_plus, TABULAR, seeds=1),
     "mccfr": Algorithm("MCCFR, external sampling", mccfr, TABULAR),

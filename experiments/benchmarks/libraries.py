@@ -1,4 +1,4 @@
-"""The speed of the environments for other libraries."""
+"""Speed of the environments for other libraries."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GAMES: Final = 64
 
 
 def batch_play(masks: Any, step: Callable[[Any], Any]) -> Play:
-    """Begin in a batch of games: `masks` are their first ones, `step` returns the next."""
+    """Return random play in a batch of games: `masks` are the first, `step` returns the next."""
     generator = np.random.default_rng(1)
 
     def timed(actions: Any) -> int:
@@ -38,14 +38,14 @@ def batch_play(masks: Any, step: Callable[[Any], Any]) -> Play:
 
 
 def gymnasium_games() -> Play:
-    """Begin in Gymnasium's vector environment."""
+    """Return random play in Gymnasium's vector environment."""
     envs = gymnasium.make_vec(ENV_ID, num_envs=GAMES, autoreset_mode="SameStep", opponents="random")
     masks = envs.reset(seed=1)[1]["action_mask"]
     return batch_play(masks, lambda actions: envs.step(actions)[-1]["action_mask"])
 
 
 def stable_baselines_games() -> Play:
-    """Begin in Stable-Baselines3's vector environment; a learner that masks reads the masks."""
+    """Return random play in Stable-Baselines3's vector environment, with its action masks."""
     env = SkyenvVecEnv(GAMES, opponents="random", seed=1)
     env.reset()
 
@@ -57,9 +57,9 @@ def stable_baselines_games() -> Play:
 
 
 def libraries(scale: Scale) -> Iterator[Figure]:
-    """Programs of examples/libraries in the environments that `make test-libraries` makes print the
-    steps per second of their second run; those without an environment are left out. Environments
-    that are built in get random legal actions, whose choice isn't timed. Medians of repeats.
+    """Steps per second of the second run of each program in examples/libraries, in the virtual
+    environments of `make test-libraries`; programs without one are left out. The built-in
+    environments get random legal actions, sampled outside the timing. Medians of repeats.
     """
     plays = {
         "Gymnasium": gymnasium_games(),
@@ -75,19 +75,19 @@ def libraries(scale: Scale) -> Iterator[Figure]:
 
 
 def examples() -> list[Path]:
-    """Return the programs that have requirements beside them."""
+    """Return the example programs that have a file of requirements."""
     return sorted(file.with_suffix(".py") for file in (ROOT / "examples").rglob("*.txt"))
 
 
 def steps_per_second(example: Path) -> float:
-    """Run an example in its environment, and read what it prints last.
+    """Run an example in its virtual environment and return the number in its last line.
 
     Raises:
-        OptionError: it fails, or prints no steps.
+        OptionError: the example fails, or prints no steps per second.
     """
     python = ENVIRONMENTS / example.stem / "bin" / "python"
     done = subprocess.run([python, example], capture_output=True, text=True, cwd=ROOT, check=False)
-    said = re.search(r"^([\d,]+) steps/s\Z", done.stdout.strip(), re.MULTILINE)
-    if done.returncode or said is None:
+    line = re.search(r"^([\d,]+) steps/s\Z", done.stdout.strip(), re.MULTILINE)
+    if done.returncode or line is None:
         raise OptionError(f"{example} fails in {python}: {done.stderr.strip() or done.stdout}")
-    return float(said[1].replace(",", ""))
+    return float(line[1].replace(",", ""))

@@ -1,4 +1,4 @@
-"""The speed of the game in OpenSpiel."""
+"""Speed of the game in OpenSpiel."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ from skyenv.envs.open_spiel import SHORT_NAME
 from skyenv_agents import SearchAgent
 
 PLACES: Final = {"the opening": 0, "a middle": 100, "a late": 200}
-"""Decisions before a position."""
+"""Numbers of decisions before the measured positions."""
 
 
 def open_spiel(scale: Scale) -> Iterator[Figure]:
-    """Random legal play, 2 players, front side, in a Python loop; choosing isn't timed. OpenSpiel's
-    own search in Python (`ismcts`) has one random rollout a simulation, at the first decision of a
-    random game, after 100 and after 200 decisions; skyenv's search does the same work there. One
-    thread; processor time, but for play; medians of repeats after a warm-up.
+    """Random legal play, 2 players, front side, in a Python loop that samples actions outside the
+    timing. OpenSpiel's search in Python (`ismcts`) with one random rollout per simulation, and
+    skyenv's search with the same options, in a random game at its first decision, after 100 and
+    after 200 decisions. One thread; processor time, for random play clock time; medians of repeats
+    after a warm-up.
     """
-    for name, seen in (("decisions of seats", LIST), ("decisions with observations", ALL)):
-        once = partial(pace, fifth_avenue(seen, 1), scale.share)
+    for name, output in (("decisions of seats", LIST), ("decisions with observations", ALL)):
+        once = partial(pace, fifth_avenue(output, 1), scale.share)
         yield scale.measure(f"random play, {name}", "/s", once)
     game = pyspiel.load_game(SHORT_NAME, {"events": 2048})
     middle, rng = position(game, PLACES["a middle"]), np.random.RandomState(1)
@@ -47,26 +48,26 @@ def open_spiel(scale: Scale) -> Iterator[Figure]:
         state, simulations = position(game, decisions), 2 + scale.of(50)
         evaluator = mcts.RandomRolloutEvaluator(1, rng)
         bot = ismcts.ISMCTSBot(game, evaluator, 2.0, simulations, random_state=rng)
-        mine = SearchAgent(100 * simulations, rollout_policy="random", turns=500, temperature=0.0)
-        asked = decisions_in(state.to_game().games, mine, [0])
-        once = partial(simulated, partial(bot.step, state), simulations)
+        agent = SearchAgent(100 * simulations, rollout_policy="random", turns=500, temperature=0.0)
+        root = decisions_in(state.to_game().games, agent, [0])
+        once = partial(simulations_per_second, partial(bot.step, state), simulations)
         yield scale.measure(f"OpenSpiel's ISMCTS, {place} position", "simulations/s", once)
-        once = partial(simulated, partial(mine.search, asked), 100 * simulations)
+        once = partial(simulations_per_second, partial(agent.search, root), 100 * simulations)
         yield scale.measure(f"skyenv's ismcts, {place} position", "simulations/s", once)
 
 
 def microseconds(call: Callable[[], Any], number: int = 1) -> float:
-    """Return the processor time of a call, the mean of so many."""
+    """Return the processor time of a call in microseconds, the mean of `number` calls."""
     return max(timeit(call, timer=time.process_time, number=number), 1e-9) / number * 1e6
 
 
-def simulated(search: Callable[[], Any], simulations: int) -> float:
+def simulations_per_second(search: Callable[[], Any], simulations: int) -> float:
     """Return the simulations per second of a search."""
     return simulations / microseconds(search) * 1e6
 
 
 def position(game: Any, decisions: int) -> Any:
-    """Return the next state with several legal actions after so many decisions of a random game."""
+    """Return a random game's first state with a choice of actions after `decisions` decisions."""
     state, rng = game.new_initial_state(), np.random.RandomState(3)
     while decisions > 0 or state.is_chance_node() or len(state.legal_actions()) < 2:
         if state.is_chance_node():

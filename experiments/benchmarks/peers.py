@@ -1,4 +1,4 @@
-"""Random play in skyenv and in other libraries (``make peers`` installs them)."""
+"""Speed of random play in skyenv and in other libraries, which ``make peers`` installs."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ MASK: Final = "mask"
 ALL: Final = "mask and observation"
 INSIDE: Final = "mask, inside"
 INSIDE_STEPS: Final = 256
-"""Decisions of each game in a call, where the library chooses by itself."""
+"""Decisions per game in a call of a library that samples actions itself."""
 
 
 @dataclass(frozen=True)
 class Play:
-    """Games of a library under way.
+    """Running games of a library.
 
     Attributes:
-        choose: the driver's part, not timed: actions for the latest masks or lists.
-        step: the library's part, timed: plays actions, returns the number of decisions.
+        choose: samples actions for the current masks or lists; the driver's part, not timed.
+        step: plays actions and returns the number of decisions; the library's part, timed.
     """
 
     choose: Callable[[], Any]
@@ -41,16 +41,16 @@ class Play:
 
 
 Begin = Callable[[str, int], Play]
-"""Begins to play, given what is seen and the number of games."""
+"""Starts games, by the outputs of a step and the number of games."""
 
 
-def games(seen: str, number: int) -> Play:
-    """Begin in skyenv's batch engine."""
-    batch = Games(number, seed=1, threads=1, observation="scaled" if seen == ALL else None)
+def games(output: str, number: int) -> Play:
+    """Start games in skyenv's batch engine."""
+    batch = Games(number, seed=1, threads=1, observation="scaled" if output == ALL else None)
     generator = np.random.default_rng(1)
 
     def step(actions: Any) -> int:
-        if seen != INSIDE:
+        if output != INSIDE:
             batch.step(actions)
             return number
         batch.play_random(INSIDE_STEPS)
@@ -59,8 +59,8 @@ def games(seen: str, number: int) -> Play:
     return Play(lambda: legal_choice(batch.mask, generator), step)
 
 
-def petting_zoo(make: Callable[[], Any], _seen: str, _number: int) -> Play:
-    """Begin in PettingZoo's loop of agents in turns."""
+def petting_zoo(make: Callable[[], Any], _output: str, _number: int) -> Play:
+    """Start a game in PettingZoo's AEC loop."""
     env = make()
     env.reset(seed=1)
     latest: dict[str, Any] = env.last()[0]
@@ -81,25 +81,25 @@ def petting_zoo(make: Callable[[], Any], _seen: str, _number: int) -> Play:
 
 
 def holdem() -> Any:
-    """Return PettingZoo's no-limit Texas hold'em, which brings RLCard's."""
+    """Return PettingZoo's no-limit Texas hold'em, a wrapper of RLCard's."""
     module = import_module("pettingzoo.classic.texas_holdem_no_limit_v6")
     return module.env(num_players=2)
 
 
-def open_spiel(name: str, seen: str, _number: int) -> Play:
-    """Begin in OpenSpiel; steps of chance take time and don't count, the driver draws them."""
+def open_spiel(name: str, output: str, _number: int) -> Play:
+    """Start a game in OpenSpiel; chance steps are sampled by the driver, timed, and not counted."""
     game = import_module("pyspiel").load_game(name)
     state = game.new_initial_state()
     generator = random.Random(1)
     chance, options = False, [0]
 
-    def look() -> None:
+    def refresh() -> None:
         nonlocal state, chance, options
         if state.is_terminal():
             state = game.new_initial_state()
         chance = state.is_chance_node()
         options = state.chance_outcomes() if chance else state.legal_actions()
-        if seen == ALL and not chance:
+        if output == ALL and not chance:
             state.legal_actions_mask()
             state.observation_tensor()
 
@@ -112,21 +112,21 @@ def open_spiel(name: str, seen: str, _number: int) -> Play:
     def step(action: int) -> int:
         decided = not chance
         state.apply_action(action)
-        look()
+        refresh()
         return decided
 
-    look()
+    refresh()
     return Play(choose, step)
 
 
-def fifth_avenue(seen: str, number: int) -> Play:
-    """Begin skyenv's game in OpenSpiel."""
+def fifth_avenue(output: str, number: int) -> Play:
+    """Start skyenv's game in OpenSpiel."""
     import_module("skyenv.envs.open_spiel")  # registers it
-    return open_spiel("fifth_avenue", seen, number)
+    return open_spiel("fifth_avenue", output, number)
 
 
-def rlcard_bridge(_seen: str, _number: int) -> Play:
-    """Begin RLCard's bridge."""
+def rlcard_bridge(_output: str, _number: int) -> Play:
+    """Start a game of RLCard's bridge."""
     env = import_module("rlcard").make("bridge", {"seed": 1})
     state, generator = env.reset()[0], random.Random(1)
 
@@ -140,8 +140,8 @@ def rlcard_bridge(_seen: str, _number: int) -> Play:
     return Play(lambda: generator.choice(list(state["legal_actions"])), step)
 
 
-def sparrow_mahjong(seen: str, number: int) -> Play:
-    """Begin Pgx's sparrow mahjong; actions and masks are NumPy's outside."""
+def sparrow_mahjong(output: str, number: int) -> Play:
+    """Start games of Pgx's sparrow mahjong; the driver's actions and masks are NumPy arrays."""
     import jax
     import pgx
     from pgx.experimental import act_randomly, auto_reset
@@ -150,35 +150,35 @@ def sparrow_mahjong(seen: str, number: int) -> Play:
     turn = auto_reset(env.step, env.init)
 
     def one(state: Any, action: Any, key: Any) -> Any:
-        after = turn(state, action, key)  # XLA leaves out what nobody reads
-        return after if seen == ALL else after.replace(observation=state.observation)
+        after = turn(state, action, key)  # XLA omits unused observations
+        return after if output == ALL else after.replace(observation=state.observation)
 
     def play(state: Any, actions: Any, key: Any) -> tuple[Any, Any]:
         keys = jax.random.split(key, number + 1)
         return jax.vmap(one)(state, actions, keys[1:]), keys[0]
 
-    def random_turn(carried: Any, _: Any) -> tuple[Any, None]:
-        key, mine = jax.random.split(carried[1])
-        return play(carried[0], act_randomly(mine, carried[0].legal_action_mask), key), None
+    def random_turn(carry: Any, _: Any) -> tuple[Any, None]:
+        key, mine = jax.random.split(carry[1])
+        return play(carry[0], act_randomly(mine, carry[0].legal_action_mask), key), None
 
     outside = jax.jit(play)
-    inside = jax.jit(lambda carried: jax.lax.scan(random_turn, carried, None, INSIDE_STEPS)[0])
+    inside = jax.jit(lambda carry: jax.lax.scan(random_turn, carry, None, INSIDE_STEPS)[0])
     state = jax.jit(jax.vmap(env.init))(jax.random.split(jax.random.PRNGKey(1), number))
-    carried = (state, jax.random.PRNGKey(2))
+    carry = (state, jax.random.PRNGKey(2))
     generator = np.random.default_rng(1)
 
     def step(actions: Any) -> int:
-        nonlocal carried
-        played = inside(carried) if seen == INSIDE else outside(carried[0], actions, carried[1])
-        carried = jax.block_until_ready(played)
-        np.asarray(carried[0].observation if seen == ALL else carried[0].legal_action_mask)
-        return number * INSIDE_STEPS if seen == INSIDE else number
+        nonlocal carry
+        played = inside(carry) if output == INSIDE else outside(carry[0], actions, carry[1])
+        carry = jax.block_until_ready(played)
+        np.asarray(carry[0].observation if output == ALL else carry[0].legal_action_mask)
+        return number * INSIDE_STEPS if output == INSIDE else number
 
-    return Play(lambda: legal_choice(np.asarray(carried[0].legal_action_mask), generator), step)
+    return Play(lambda: legal_choice(np.asarray(carry[0].legal_action_mask), generator), step)
 
 
-def catan(_seen: str, _number: int) -> Play:
-    """Begin Catanatron's game of four players."""
+def catan(_output: str, _number: int) -> Play:
+    """Start Catanatron's game of four players."""
     library = import_module("catanatron")
     limit = import_module("catanatron.game").TURNS_LIMIT
 
@@ -209,35 +209,35 @@ PEERS: Final[tuple[tuple[str, str, Begin, tuple[str, ...], tuple[int, ...]], ...
     ("RLCard, bridge", "rlcard", rlcard_bridge, (ALL,), (1,)),
     ("Catanatron, 4 players", "catanatron", catan, (LIST,), (1,)),
 )
-"""Name, the module that it needs, how to begin, what can be seen, numbers of games at once."""
+"""Name, required module, function that starts games, outputs, numbers of concurrent games."""
 
 
 def peers(scale: Scale) -> Iterator[Figure]:
-    """The same loop for all, on one core: it chooses a uniformly random legal action, which isn't
-    timed, and hands it to the library, which is timed until the legal actions (and the observation,
-    where said) lie before the loop again. New games and chance belong to it, compilation doesn't.
-    "Inside" the library chooses by itself. A decision of skyenv is a card of a bid, or less; one of
-    sparrow mahjong a tile, of bridge a call or a card. The libraries take turns; medians of
-    repeats. Libraries that aren't installed are left out.
+    """The same loop for all libraries, on one core. It samples a legal action uniformly, untimed,
+    and passes it to the library, timed until the next legal actions (and, where stated, the
+    observation) are available. New games and chance are included, compilation is not. "Inside": the
+    library samples actions itself. A decision of skyenv is at most one card of a bid; of sparrow
+    mahjong, a tile; of bridge, a call or a card. The libraries are measured in turns; medians of
+    repeats. Libraries that are not installed are left out.
     """
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     plays = {
-        f"{name}, {number:,} at once: {seen}": partial(pace, begin(seen, number), scale.share)
-        for name, needs, begin, views, numbers in PEERS
-        if find_spec(needs) is not None
-        for seen, number in product(views, numbers)
+        f"{name}, {number:,} at once: {output}": partial(pace, begin(output, number), scale.share)
+        for name, module, begin, outputs, numbers in PEERS
+        if find_spec(module) is not None
+        for output, number in product(outputs, numbers)
     }
     plays["the loop alone: list"] = partial(pace, Play(lambda: None, lambda _: 1), scale.share)
     yield from scale.in_turns("decisions/s", plays)
 
 
-def pace(play: Play, span: float) -> float:
-    """Return the decisions per second of the library's part of a loop of so many seconds."""
+def pace(play: Play, duration: float) -> float:
+    """Return the decisions per second of the library's part of a loop of `duration` seconds."""
     play.step(play.choose())
     done, choosing = 0, 0.0
     started = now = time.perf_counter()
-    while now - started < span or not done:
+    while now - started < duration or not done:
         actions = play.choose()
         chosen = time.perf_counter()
         choosing += chosen - now

@@ -1,4 +1,4 @@
-"""The speed of tree searches."""
+"""Speed and memory of tree searches."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ SEARCHES: Final[dict[str, tuple[int, dict[str, Any]]]] = {
     "leaves by what seats have": (10_000, {"leaf_value": "holdings"}),
     "greedy rollout of 3 turns": (500, {"leaf_value": "holdings", "turns": 3}),
 }
-"""Simulations of a decision, and options of :class:`skyenv_agents.SearchAgent`."""
+"""Simulations per decision, and options of :class:`skyenv_agents.SearchAgent`."""
 
 
 def search(scale: Scale) -> Iterator[Figure]:
-    """Simulations per second of one decision, at a choice of an option in three positions of a game
-    between greedy players (2 players, front side): the first, the middle, the last but one. One
+    """Simulations per second of one decision, in three positions of a game between greedy agents (2
+    players, front side): the first, the middle and the last but one choice of an option. One
     thread; medians of repeats after a warm-up. Memory is that of the tree's nodes.
     """
     places = positions()
@@ -39,14 +39,14 @@ def search(scale: Scale) -> Iterator[Figure]:
 
 
 def simulations_per_second(agent: SearchAgent, decisions: Any) -> float:
-    """Return the pace of one search."""
+    """Return the simulations per second of one search."""
     started = time.perf_counter()
     done = agent.search(decisions).simulations[0]
     return float(done) / (time.perf_counter() - started)
 
 
 def positions() -> dict[str, Game]:
-    """Return positions of a game where an option is chosen."""
+    """Return positions of a game between greedy agents where an option is chosen."""
     game, greedy, choices = Game(2, seed=1), GreedyAgent(), []
     while game.seat is not None:
         if game.phase == "option":

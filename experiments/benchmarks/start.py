@@ -1,4 +1,4 @@
-"""The cost of start-up: compilation and memory."""
+"""Start-up cost: compilation and memory."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ PARTS: Final = {
         for name in ("greedy", "rollout-16", "ismcts-16", "trained", "ismcts-trained-16")
     },
 }
-"""Programs, each of which may need what those above have compiled."""
+"""Programs by name; each may use code compiled by those above."""
 MEMORY: Final = "; import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
 
 
 def start(scale: Scale) -> Iterator[Figure]:
-    """A process for each line, import included; all share one folder of compiled code, which is
-    empty before the first. "Cold" lines compile what those above have not compiled; "warm" ones
-    come after all of them, medians of repeats. Memory is the largest of the process.
+    """One process per row, import included. All share one cache of compiled code, which is empty
+    before the first. "Cold" rows compile what the rows above have not compiled; "warm" rows follow
+    all of them, medians of repeats. Memory is the peak of the process.
     """
     names = list(PARTS)[: scale.of(len(PARTS))]
     with tempfile.TemporaryDirectory() as cache:
@@ -51,7 +51,7 @@ def start(scale: Scale) -> Iterator[Figure]:
 
 
 def run(program: str, cache: str) -> tuple[float, float, float]:
-    """Return the processor's seconds, the clock's, and the megabytes of a process."""
+    """Return the processor time and the clock time in seconds, and the peak memory in MB."""
     environment = {**os.environ, "SKYENV_QUIET": "1", "NUMBA_CACHE_DIR": cache}
     printed = ""
 

@@ -7,6 +7,7 @@ from dataclasses import MISSING, dataclass
 from pathlib import Path
 
 from skyenv.engine.game import Game
+from skyenv.errors import RenderError
 from skyenv.files import check_writable, write_atomically
 from skyenv.options import Options, argument, option
 from skyenv.progress import progress
@@ -19,7 +20,7 @@ from skyenv.render.film import film
 from skyenv.render.raster import HIGHEST_FPS, LARGEST, animation, png
 from skyenv.render.svg import svg
 from skyenv.render.text import text
-from skyenv.render.words import seat_name
+from skyenv.render.words import listed, seat_name
 from skyenv.rules.components import MAX_PLAYERS
 from skyenv.tables import counted
 
@@ -67,20 +68,21 @@ def show(options: ShowOptions) -> None:
     with named(options.file):
         lines = nth_game(options.file, options.game)
         game = Game.replay(lines, options.step)
+    names = lines.header.value["agents"]
     if options.svg is not None or options.png is not None:
-        _draw(options, game, lines.header.value["agents"])
+        _draw(options, game, names)
         return
-    picture = text(game.state, options.seat)
+    players = listed([seat_name(seat, names) for seat in range(game.num_players)])
     actions = [event for event in game.events if event["event"] == "action"]
-    last = f": {seat_name(actions[-1]['seat'])}, {actions[-1]['name']}" if actions else ""
-    print(f"{options.file}, game {options.game}, after {counted(len(actions), 'action')}{last}\n")
-    print(picture)
+    last = f": {seat_name(actions[-1]['seat'], names)}, {actions[-1]['name']}" if actions else ""
+    position = f"after {counted(len(actions), 'action')}{last}\n\n{text(game.state, options.seat)}"
+    print(f"{options.file}, game {options.game}: {players}\n{position}")
 
 
 def _draw(options: ShowOptions, game: Game, names: Sequence[str] | None) -> None:
     """Write the pictures of a position."""
     if options.png is not None:
-        check_installed(*PIXELS)
+        check_installed(*PIXELS, error=lambda why: RenderError(f"--png: {why}"))
     check_writable(*(path for path in (options.svg, options.png) if path is not None))
     drawn = svg(
         game.state,

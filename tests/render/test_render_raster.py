@@ -188,11 +188,17 @@ def test_commands_show_positions_and_make_films(
     game = Game.replay(records.nth_game(tmp_path / "games.jsonl", 2), 20)
     which = "games.jsonl --game 2 --seat 1"
     assert main_of(f"show {which} --step 20") == 0
-    output = f"20 actions: seat 2, move beige W52\n\n{text(game.state, 1)}\n"
-    assert capsys.readouterr().out.endswith(output)
+    players = "games.jsonl, game 2: seat 1 (random) and seat 2 (random)"
+    last = "after 20 actions: seat 2 (random), move beige W52"
+    assert capsys.readouterr().out == f"{players}\n{last}\n\n{text(game.state, 1)}\n"
     assert main_of(f"show {which} --step 20 --theme dark --svg a.svg --png a.png --width 800") == 0
     drawn = svg(game.state, 1, theme="dark", events=game.events, agents=["random"] * 2, width=800)
     assert Path("a.svg").read_text(encoding="utf-8") == drawn
     assert Path("a.png").read_bytes() == png(drawn)
     assert main_of(f"film {which} --from 3 --to 7 --every 2 --width 200 -o film.gif") == 0
     assert capsys.readouterr().out == "film.gif: 3 pictures\n"
+    monkeypatch.setitem(sys.modules, "thorvg_python", None)
+    assert main_of(f"show {which} --svg b.svg --png b.png") == 1
+    complaint = "show: error: --png: No module named 'thorvg_python'; install the extra [pictures]"
+    assert capsys.readouterr().err.startswith(complaint)
+    assert not Path("b.svg").exists()

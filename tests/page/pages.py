@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx2
 import numpy as np
@@ -238,8 +238,7 @@ def name_of(client: TestClient) -> str:
 
 def server_of(client: TestClient) -> GameServer:
     """The games of the server that a browser speaks with."""
-    app: Any = client.app
-    server: GameServer = app.state.server
+    server: GameServer = cast(Any, client.app).state.server
     return server
 
 

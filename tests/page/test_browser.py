@@ -583,11 +583,3 @@ def test_an_export_replays_from_disk_without_a_network(page: Browser, tmp_path: 
         "return [...document.querySelectorAll('i'), ...performance.getEntriesByType('resource')]"
     )
     assert page.run(strange) == []
-
-
-@pytest.mark.long
-def test_the_pictures_of_the_page_are_taken(tmp_path: Path) -> None:
-    from experiments.tools import screenshots
-
-    assert screenshots.main(["--out", str(tmp_path)]) == 0
-    assert (tmp_path / "phone-bid.png").exists()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from pages import quick_catalogue
 
+from skyenv.agents import agent_names
+from skyenv.page.catalogue import strengths
 from skyenv.page.errors import PageError
 
 
@@ -24,3 +27,10 @@ def test_agents_that_are_not_on_offer_and_damaged_networks_are_refused(
     with pytest.raises(PageError, match=message) as refused:
         asyncio.run(names.look_up(name))
     assert str(tmp_path) not in str(refused.value)
+
+
+def test_strengths_are_spaced_by_at_least_100_points() -> None:
+    """100 points are odds of 1.8 to 1; agents that aren't on offer are left out."""
+    ratings = [one["rating"] for one in strengths(agent_names())]
+    assert all(strong - weak >= 100 for weak, strong in pairwise(ratings))
+    assert [one["agent"] for one in strengths(["greedy", "random"])] == ["greedy"]

@@ -11,7 +11,7 @@ from pages import played, positions
 
 from skyenv import Game
 from skyenv.engine.knowledge import resample, view
-from skyenv.page.chances import Stacks, what_can_come
+from skyenv.page.chances import Stacks, alea_totals, what_can_come
 from skyenv.page.worth import park_vp, worth
 from skyenv.render.reasons import allowed_colours
 from skyenv.rules.actions import PASS, TAKE
@@ -51,6 +51,21 @@ def test_aleas_totals_are_those_of_the_game() -> None:
             assert dict(told) == pytest.approx(totals_by_the_game(game), abs=1e-4)
             compared += 1
     assert compared > 3
+
+
+@pytest.mark.rule("ALEA-2", "AUC-9")
+@pytest.mark.parametrize(
+    ("pool", "face_down", "face_up", "totals"),
+    [
+        ((0, 0, 0), 0, (0, 0, 0), {0: 1.0}),
+        ((1, 0, 1), 1, (1, 0, 0), {8: 0.5, 10: 0.5}),
+    ],
+    ids=["no card", "shuffled in her bid"],
+)
+def test_alea_bids_with_the_black_cards_that_are_left(
+    pool: tuple[int, ...], face_down: int, face_up: tuple[int, ...], totals: dict[int, float]
+) -> None:
+    assert alea_totals(pool, face_down, face_up) == pytest.approx(totals)
 
 
 @pytest.mark.rule("AUC-9")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from pages import another, begin, payload, played, quick_catalogue, seated
+from pages import act, another, begin, payload, played, quick_catalogue, seated
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
@@ -74,15 +74,18 @@ def test_a_bid_is_one_choice_with_the_product_of_its_probabilities() -> None:
         assert one["sure"] == pytest.approx(chances[one["text"].partition(":")[0]], rel=0.1)
 
 
-def test_a_spectator_asks_in_games_without_people_alone(app: Starlette, ann: TestClient) -> None:
-    """All hands are open there; elsewhere a hint would tell of the hand of the seat to act."""
-    seat = begin(ann, ["agent:random", "agent:crowd"])
-    assert ann.get(f"{seat}/hint?agent=greedy&step=0").json()["step"] == 0
-    own = seated(ann, "random")[0]
-    assert ann.get(f"{own}/hint?agent=greedy").status_code == 200
-    page = payload(ann, own)["people"]["watch"]
-    link, bob = page.replace("/seat/", "/api/seats/"), another(app)
-    assert bob.get(f"{link}/hint?agent=greedy").status_code == 409
+def test_hints_are_for_the_seat_to_act_and_for_spectators_of_agents(
+    app: Starlette, ann: TestClient
+) -> None:
+    """All hands are open in games between agents; elsewhere a hint would reveal a hand."""
+    watched = begin(ann, ["agent:random", "agent:crowd"])
+    assert ann.get(f"{watched}/hint?agent=greedy&step=0").json()["step"] == 0
+    seat, bob = seated(ann, None)[0], another(app)
+    hint, state = ann.get(f"{seat}/hint?agent=greedy").json(), payload(ann, seat)
+    spectator = state["people"]["watch"].replace("/seat/", "/api/seats/")
+    assert bob.get(f"{spectator}/hint?agent=greedy").status_code == 409
+    assert act(ann, seat, state, *hint["actions"]).status_code == 200
+    assert ann.get(f"{seat}/hint?agent=greedy").status_code == 409
 
 
 @pytest.mark.long

@@ -21,7 +21,6 @@ def test_a_task_is_played_to_its_payoff_whatever_restarts(task: str, tmp_path: P
         (offered,) = (one for one in ann.get("/api/options").json()["tasks"] if one["name"] == task)
         before = payload(ann, seat)
         assert before["task"].partition(": ")[2] == offered["text"]
-        assert ann.get("/api/games").json()["games"][0]["scores"] == before["scores"]
     with client_of(make_app(tmp_path / "games")) as again:
         again.cookies = ann.cookies
         assert payload(again, seat)["task"] == before["task"]
@@ -34,24 +33,6 @@ def test_a_task_is_played_to_its_payoff_whatever_restarts(task: str, tmp_path: P
         assert again.get(f"{replay}/1").json()["task"] == before["task"]
         rematch = led_to(again.post(f"{seat}/rematch"))
         assert f"Task {task}/" in payload(again, rematch)["task"]
-
-
-@pytest.mark.parametrize(
-    ("seats", "side", "task", "why"),
-    [
-        (2, "front", "duel-9", "task must be one of duel-3"),
-        (2, "front", ["duel-3"], "task must be one of duel-3"),
-        (2, "back", "duel-3", "task duel-3 is for 2 players, front, not for 2 players, back"),
-        (2, "front", "three-3", "three-3 is for 3 players"),
-    ],
-)
-def test_a_task_at_another_table_is_refused(
-    ann: TestClient, seats: int, side: str, task: object, why: str
-) -> None:
-    ann.get("/")
-    wanted = {"players": seats, "side": side, "seats": ["me"] * seats, "task": task}
-    answer = ann.post("/api/games", json=wanted)
-    assert (answer.status_code, why in answer.json()["error"]) == (400, True)
 
 
 def test_what_judges_by_who_wins_the_whole_game_is_refused(ann: TestClient) -> None:

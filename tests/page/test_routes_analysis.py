@@ -71,18 +71,24 @@ def test_a_position_is_played_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "status"),
+    ("address", "body", "status"),
     [
-        ("9/playouts?agent=crowd", 400),
-        ("9/playouts?agent=crowd&agent=nobody", 404),
-        ("9/playouts?agent=crowd&agent=crowd&number=1001", 400),
-        ("9/playouts?agent=crowd&agent=crowd&seat=2", 400),
-        ("16/playouts?agent=crowd&agent=crowd", 404),
-        ("analysis?agent=crowd", 409),
+        ("9/playouts?agent=crowd", {}, 400),
+        ("9/playouts?agent=crowd&agent=nobody", {}, 404),
+        ("9/playouts?agent=crowd&agent=crowd&number=1001", {}, 400),
+        ("9/playouts?agent=crowd&agent=crowd&seat=2", {}, 400),
+        ("16/playouts?agent=crowd&agent=crowd", {}, 404),
+        ("analysis?agent=crowd", {}, 409),
+        ("9/variations", {"seats": ["me", "me"], "anew": True}, 400),
+        ("9/variations", {"seats": ["me", "agent:no"]}, 404),
+        ("16/variations", {"seats": ["me", "me"]}, 404),
     ],
 )
-def test_what_may_not_be_begun_says_so(ann: TestClient, address: str, status: int) -> None:
-    assert ann.post(f"{opened(ann, played(2, actions=15))}/1/{address}").status_code == status
+def test_invalid_simulations_analyses_and_variations_are_refused(
+    ann: TestClient, address: str, body: Payload, status: int
+) -> None:
+    api = f"{opened(ann, played(2, actions=15))}/1"
+    assert ann.post(f"{api}/{address}", json=body).status_code == status
 
 
 # ---- works in the background ----

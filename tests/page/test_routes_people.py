@@ -13,7 +13,6 @@ from pages import (
     another,
     begin,
     check_is_told_to,
-    drawn,
     led_to,
     payload,
     played,
@@ -44,16 +43,6 @@ def watching(client: TestClient, seat: str) -> str:
 def change(client: TestClient, seat: str, number: int, agent: object) -> int:
     """Change who plays a seat; the status."""
     return client.post(f"{seat}/people/{number}", json={"agent": agent}).status_code
-
-
-def test_names_are_told_and_are_no_markup(ann: TestClient, bob: TestClient) -> None:
-    first, second, _ = seated(ann, None, "random")
-    page = second.replace("api/seats", "seat")
-    assert payload(ann, first)["invitations"] == [{"seat": 1, "page": page}]
-    assert bob.post(f"{second}/claim", json={"name": "greedy"}).status_code == 400
-    assert bob.post(f"{second}/claim", json={"name": "<b>Rob</b>"}).status_code == 200
-    told = payload(ann, first)
-    assert (told["names"], "<b>" in drawn(told)) == (["you", "<b>Rob</b>", "random"], False)
 
 
 def test_spectators_see_what_everybody_knows_and_do_nothing(

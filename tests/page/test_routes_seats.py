@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from pages import (
-    act,
     another,
     client_of,
     payload,
@@ -23,13 +22,6 @@ from starlette.websockets import WebSocketDisconnect
 
 from skyenv.page import game_server
 from skyenv.page.requests import MOST_JSON, unless_gone
-
-
-def test_hints_are_for_the_seat_to_act(ann: TestClient) -> None:
-    seat = seated(ann, None)[0]
-    hint = ann.get(f"{seat}/hint?agent=random").json()
-    assert act(ann, seat, payload(ann, seat), hint["actions"][0]).status_code == 200
-    assert ann.get(f"{seat}/hint?agent=random").status_code == 409
 
 
 def test_a_question_ends_when_its_browser_has_gone() -> None:
@@ -104,6 +96,9 @@ GAMES: list[dict[str, Any]] = [
     ),
     *({"players": each} for each in (5, True, "2")),
     *({"side": each} for each in ("left", ["front"])),
+    *({"task": each} for each in ("duel-9", ["duel-3"], "three-3")),
+    {"task": "duel-3", "side": "back"},
+    {"names": ["greedy", ""]},
     *({"seed": each} for each in (1, "-1", "1e3", "9223372036854775808", "²")),
     *({"idempotency_key": each} for each in ("", "short", "x" * 65, "ä" * 10, 7, ["12345678"])),
 ]
@@ -111,6 +106,7 @@ WRONG: list[tuple[str, str, bytes]] = [
     *(("POST", "SEAT/act", each) for each in BODIES),
     *(("POST", "SEAT/pause", json.dumps(each).encode()) for each in PACES),
     *(("POST", "/api/games", json.dumps(GAME | each).encode()) for each in GAMES),
+    ("POST", "SEAT/claim", b'{"name": "greedy"}'),
     *(("GET", f"SEAT?{each}", b"") for each in ("theme=blue", "lines=x", "narrow=99999999999")),
 ]
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from pages import opened, payload, play_to_end, played, replay_of
@@ -71,19 +70,6 @@ def test_a_replay_is_played_on(ann: TestClient, anew: bool) -> None:
     hands = [Game.from_record(text, step=step).state["hand"] for text in (game.to_record(), record)]
     assert hands[0][1].tolist() == hands[1][1].tolist()
     assert anew != (hands[0].tolist() == hands[1].tolist())
-
-
-@pytest.mark.parametrize(
-    ("step", "body", "status"),
-    [
-        (9, {"seats": ["me", "me"], "anew": True}, 400),
-        (9, {"seats": ["me", "agent:no"]}, 404),
-        (16, {"seats": ["me", "me"]}, 404),
-    ],
-)
-def test_what_cannot_be_played_on(ann: TestClient, step: int, body: Any, status: int) -> None:
-    address = f"{opened(ann, played(2, actions=15))}/1/{step}/variations"
-    assert ann.post(address, json=body).status_code == status
 
 
 def test_what_is_over_cannot_be_played_on_nor_a_board_of_ones_own_be_drawn_anew() -> None:

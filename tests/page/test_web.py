@@ -123,15 +123,6 @@ def test_no_file_but_the_pages_own_is_read(ann: TestClient, path: str) -> None:
     assert (answer.status_code, answer.json()) == (404, {"error": "there is no such page"})
 
 
-def test_browsers_that_ask_for_a_page_are_refused_by_one(ann: TestClient) -> None:
-    """Its addresses are relative, as the page may be served below a path."""
-    asked = {"accept": "text/html,*/*"}
-    answer = ann.get("/a/b/nothing", headers=asked)
-    assert (answer.status_code, "there is no such page" in answer.text) == (404, True)
-    assert 'href="../../static/page.css"' in answer.text
-    assert {*ann.get("/api/nothing", headers=asked).json()} == {"error"}
-
-
 # ---- on a real port ----
 
 

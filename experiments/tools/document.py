@@ -205,15 +205,34 @@ def information_table() -> str:
 
 
 def benchmark_tables() -> str:
-    """Return the published figures of the benchmark: of its games, and of its bidding tasks."""
+    """Return the published figures of the benchmark: of its games and of its bidding tasks, what
+    they cost, and the versions of the panel.
+    """
     content = json.loads((ROOT / "docs/results/benchmark.json").read_text(encoding="utf-8"))
     found = []
-    for rows in (benchmark.panel_rows, benchmark.exact_rows):
+    for rows in (benchmark.panel_rows, benchmark.exact_rows, cost_rows):
         tables = [(one["agent"].partition(",")[0], rows(one)) for one in content]
         lines = [["agent", *tables[0][1][0]]]
         lines += [[f"`{name}`", *row] for name, table in tables for row in table[1:]]
         found.append(markdown(lines, "ll" + "r" * (len(lines[0]) - 2)))
+    panel = {
+        table_label(one["players"], one["side"]): one["panel"]
+        for agent in content
+        for one in agent["tables"]
+    }
+    lines = [[label, *versions.values()] for label, versions in panel.items()]
+    found.append(markdown([["version at", *benchmark.PANEL], *lines]))
     return "\n\n".join(found)
+
+
+def cost_rows(content: dict[str, Any]) -> list[list[str]]:
+    """Return a header and a row: an agent's training, the time of its decisions, its games."""
+    head = ["training", "tables", "ms a decision", "95th percentile", "games", "decisions"]
+    pace, cost = content["milliseconds"], content["cost"]
+    players = dict.fromkeys(str(one["players"]) for one in content["tables"])
+    measured = [f"{pace['mean']:.2f}", f"{pace['most']:.2f}", f"{cost['games']:,}"]
+    row = [content["training"], f"{', '.join(players)} players", *measured]
+    return [head, [*row, f"{cost['decisions']:,}"]]
 
 
 PARTS: Final[dict[str, Callable[[], str]]] = {

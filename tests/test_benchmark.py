@@ -30,7 +30,9 @@ WORDS = "benchmark bidder --players 2 --paired-seeds 1 --positions 1 --samples 1
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_figures_are_those_of_the_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_benchmark_reports_the_figures_of_its_games(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder, file = tmp_path / "out", tmp_path / "bench.json"
     assert main_of(f"{WORDS} --out {folder} --json {file}") == 0
     shown = capsys.readouterr().out
@@ -53,7 +55,7 @@ def test_figures_are_those_of_the_games(tmp_path: Path, capsys: pytest.CaptureFi
     assert "parts.json is damaged: it" in capsys.readouterr().err
 
 
-def test_with_three_players_one_is_alone_against_copies(tmp_path: Path) -> None:
+def test_three_player_tables_seat_one_agent_against_copies(tmp_path: Path) -> None:
     agents = entrants(["random", "crowd", "hoard", "greedy"], 3)
     settings = Settings(agents, 3, max_turns=40, secret=5, newcomer=True)
     with Folder(tmp_path, settings) as folder:
@@ -69,7 +71,7 @@ def test_with_three_players_one_is_alone_against_copies(tmp_path: Path) -> None:
     assert found["games"] == len(results.seats)
 
 
-def test_a_search_that_thinks_too_long_is_told() -> None:
+def test_a_search_above_the_time_limit_is_reported() -> None:
     content: dict[str, Any] = {"benchmark": "", "agent": "", "track": "search", "tables": []}
     content |= {"command": "", "exact": {}, "milliseconds": {"mean": 10.1, "most": 12.0}}
     content["cost"] = dict.fromkeys(("games", "decisions", "cpu_seconds", "seconds"), 0)
@@ -94,14 +96,14 @@ class Telling(GreedyAgent):
         return decisions.mask / decisions.mask.sum(axis=1, keepdims=True), np.zeros(len(decisions))
 
 
-def test_look_ahead_wins_against_the_agent_that_it_knows() -> None:
+def test_look_ahead_beats_its_base_agent() -> None:
     """In games that end after a turn each, where greedy thinks of turns to come."""
     greedy = make_agent("greedy")
     share = evaluate(LookaheadAgent(greedy), [greedy], 2, "front", 5, 3, max_turns=6)[0].share
     assert share.low > 0.5
 
 
-def test_look_ahead_depends_on_the_seats_view_alone() -> None:
+def test_look_ahead_depends_only_on_the_seats_view() -> None:
     """Not on cards that it can't see, nor on the games beside."""
     games = Games(6, 3, seed=4, max_turns=8, autoreset=False)
     agent = LookaheadAgent(make_agent("greedy"))
@@ -116,7 +118,7 @@ def test_look_ahead_depends_on_the_seats_view_alone() -> None:
     assert decide(games, agent, [4]).tolist() == actions[4:5].tolist()
 
 
-def test_an_outcome_that_an_agent_expects_ends_the_play_outs() -> None:
+def test_play_outs_end_with_the_agents_value_estimate() -> None:
     policy, games = Telling(), Games(1, 2, seed=4)
     decide(games, LookaheadAgent(policy))
     longest = 1 + CANDIDATES * WORLDS * 10 * DECISIONS

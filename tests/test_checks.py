@@ -28,13 +28,13 @@ NO_NUMBERS = [True, np.True_, "3", b"3", None, [3], np.array([3, 4]), 3j]
 
 
 @pytest.mark.parametrize("value", [3, np.int8(3), np.uint64(3), np.array(3)])
-def test_whole_numbers_of_all_integer_types(value: Any) -> None:
+def test_check_integer_accepts_all_integer_types(value: Any) -> None:
     checked = check_integer("number", value, 3, 4)
     assert (type(checked), checked) == (int, 3)
 
 
 @pytest.mark.parametrize("value", [0.5, np.float32(0.5), Fraction(1, 2)])
-def test_numbers(value: Any) -> None:
+def test_check_number_returns_floats(value: Any) -> None:
     assert check_number("number", value, 0, 1) == 0.5
     assert type(check_number("number", 1, 0, 1)) is float
 
@@ -70,12 +70,14 @@ def test_numbers(value: Any) -> None:
     ],
     ids=lambda value: None if callable(value) else shown(value, 20),
 )
-def test_wrong_values_are_refused(check: Callable[[Any], object], value: Any, message: str) -> None:
+def test_invalid_values_are_refused(
+    check: Callable[[Any], object], value: Any, message: str
+) -> None:
     with pytest.raises(OptionError, match=f"^{message}"):
         check(value)
 
 
-def test_the_error_is_of_the_callers_kind() -> None:
+def test_errors_have_the_callers_class() -> None:
     for check in (check_integer, check_number):
         with pytest.raises(AgentError, match="must be a"):
             check("number", 9, 0, 1, AgentError)
@@ -86,7 +88,7 @@ def test_the_error_is_of_the_callers_kind() -> None:
     assert refused.value.action == 9
 
 
-def test_whole_numbers_written_in_digits() -> None:
+def test_parse_integer_accepts_only_digits_in_range() -> None:
     assert [parse_integer(digits, 0, 99) for digits in ("0", "7", "007", "99")] == [0, 7, 7, 99]
     assert parse_integer(str(2**63 - 1), 0, 2**63 - 1) == 2**63 - 1
     for digits in ("", "100", "-1", "+1", "1.0", " 1", "1_0", "١", "x", "0" * 20, "9" * 5000):
@@ -109,7 +111,7 @@ def test_whole_numbers_written_in_digits() -> None:
         (check_each("seats", [1, 3], np.array([1, 3]), 2), [1, 3]),
     ],
 )
-def test_rows_and_seats(checked: Any, expected: list[int]) -> None:
+def test_check_rows_and_seats_return_new_arrays(checked: Any, expected: list[int]) -> None:
     """In the order given, or as a mask marks them; always a new array, which only its owner can
     change.
     """
@@ -119,7 +121,7 @@ def test_rows_and_seats(checked: Any, expected: list[int]) -> None:
     assert not np.shares_memory(check_rows(checked, 4), checked)
 
 
-def test_plain_arrays() -> None:
+def test_as_plain_copies_only_other_layouts() -> None:
     """What is contiguous, aligned and writeable stays; all else is copied."""
     plain = np.arange(6)
     assert as_plain(plain) is plain
@@ -149,7 +151,7 @@ for _ in range(100_000):
     ],
     ids=["text", "number", "list of it", "list", "dict"],
 )
-def test_a_value_is_shown_shortly_whatever_it_is(value: object, expected: str) -> None:
+def test_shown_abbreviates_any_value(value: object, expected: str) -> None:
     assert shown(value) == expected
     with pytest.raises(OptionError) as caught:
         Game(seed=value)  # type: ignore[arg-type]

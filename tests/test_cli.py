@@ -57,7 +57,7 @@ def test_version_commands_and_options_are_listed(
 # ---- record and verify ----
 
 
-def test_game_i_has_seed_s_plus_i_and_is_the_game_that_the_library_plays(tmp_path: Path) -> None:
+def test_record_plays_the_librarys_games_with_consecutive_seeds(tmp_path: Path) -> None:
     """The largest seed is followed by 0."""
     names = ["crowd", "random", "hoard"]
     words = f"--players 3 --side back --games 3 --seed {2**63 - 2} --agents {','.join(names)}"
@@ -73,7 +73,7 @@ def test_game_i_has_seed_s_plus_i_and_is_the_game_that_the_library_plays(tmp_pat
     check_record(expected.splitlines())
 
 
-def test_a_board_by_file_an_agent_by_import_string_and_legal_actions(tmp_path: Path) -> None:
+def test_record_takes_board_files_import_strings_and_legal(tmp_path: Path) -> None:
     rings = ["gray", "orange", "green", "brown", "violet"]
     (tmp_path / "board.toml").write_text(f"[rings]\nTSQ = {rings}\n", encoding="utf-8")
     path, agent = tmp_path / "game.jsonl", "skyenv.agents:RandomAgent"
@@ -86,7 +86,7 @@ def test_a_board_by_file_an_agent_by_import_string_and_legal_actions(tmp_path: P
     assert main_of(f"verify {path}") == 0
 
 
-def test_verify_prints_what_it_counted_or_the_first_mistake(
+def test_verify_prints_counts_or_the_first_fault(
     games: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     whole = games.read_text(encoding="utf-8")
@@ -106,7 +106,7 @@ def test_verify_prints_what_it_counted_or_the_first_mistake(
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="needs /dev/fd")
-def test_pipes_names_that_are_no_text_and_terminals_without_frames(
+def test_show_reads_pipes_and_prints_to_ascii_terminals(
     games: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A pipe can be read once: position and agents' names come of the same reading."""
@@ -128,7 +128,7 @@ def test_pipes_names_that_are_no_text_and_terminals_without_frames(
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pipe")
-def test_a_reader_that_goes_away_is_no_crash(games: Path) -> None:
+def test_a_closed_output_pipe_is_no_crash(games: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     process = python("-m", "skyenv", "verify", games, stdout=writing)
@@ -137,7 +137,7 @@ def test_a_reader_that_goes_away_is_no_crash(games: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pipe")
-def test_verify_says_that_it_waits_for_a_pipe(
+def test_verify_reports_that_it_waits_for_a_pipe(
     games: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     os.mkfifo("pipe")
@@ -218,7 +218,7 @@ BAD_FILES = [
         *((*case, BAD_DATA) for case in BAD_FILES),
     ],
 )
-def test_what_is_wrong_is_told_in_one_line(
+def test_errors_are_one_line_and_precede_any_output(
     words: str,
     complaint: str,
     code: int,
@@ -238,7 +238,7 @@ def test_what_is_wrong_is_told_in_one_line(
     assert set(games.parent.iterdir()) == before
 
 
-def test_ctrl_c_is_told_in_one_line_and_leaves_the_file_as_it_was(
+def test_an_interrupted_record_leaves_the_file_unchanged(
     games: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def interrupted(*_: object) -> None:

@@ -67,9 +67,7 @@ def run(words: str) -> int:
 @pytest.mark.programs
 @pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.strip().splitlines()[0][:40])
-def test_code_runs_when_it_is_pasted_at_the_prompt(
-    block: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_code_blocks_run_at_the_prompt(block: str, capsys: pytest.CaptureFixture[str]) -> None:
     prompt = Prompt({"__name__": "readme"})
     wants_more = False
     for line in [*block.splitlines(), ""]:
@@ -78,7 +76,7 @@ def test_code_runs_when_it_is_pasted_at_the_prompt(
     capsys.readouterr()
 
 
-def test_board_file_is_a_board(tmp_path: Path) -> None:
+def test_the_example_of_a_board_file_loads(tmp_path: Path) -> None:
     path = tmp_path / "board.toml"
     (board,) = re.findall(r"```toml\n(\[rings\].*?)```", WHOLE, re.DOTALL)
     path.write_text(board, encoding="utf-8")
@@ -87,9 +85,7 @@ def test_board_file_is_a_board(tmp_path: Path) -> None:
 
 @pytest.mark.programs
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[10:50])
-def test_a_command_has_options_that_there_are(
-    command: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_options_of_commands_exist(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     """With one option more that there isn't, the program refuses that one alone."""
     assert run(f"{command} --no-such-option") == 2
     (refused,) = re.findall(
@@ -101,7 +97,7 @@ def test_a_command_has_options_that_there_are(
 @pytest.mark.programs
 @pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("page", ["README.md", "docs/environments.md", "docs/dataset.md"])
-def test_commands_of_a_page_run_one_after_the_other(
+def test_commands_of_a_page_run_in_order(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -170,7 +166,7 @@ BUDGETS = {
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "docs").glob("*.md")), ids=lambda path: path.name)
-def test_a_page_keeps_to_its_length(path: Path) -> None:
+def test_pages_keep_to_their_budget_of_words(path: Path) -> None:
     """Words of running text, without code blocks, tables and comments."""
     lines = FENCED.sub("", TEXTS[path]).splitlines()
     text = [line for line in lines if not line.lstrip().startswith(("|", "<!--"))]
@@ -181,7 +177,7 @@ def test_the_readme_is_short() -> None:
     assert len(TEXTS[ROOT / "README.md"].splitlines()) <= 130
 
 
-def test_no_block_stands_twice() -> None:
+def test_no_code_block_is_repeated() -> None:
     blocks = FENCED.findall("\n".join(TEXTS[path] for path in PAGES))
     assert [block for block in set(blocks) if blocks.count(block) > 1] == []
 
@@ -243,6 +239,6 @@ def resolves(name: str) -> bool:
 
 
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
-def test_pages_point_to_what_there_is(path: Path) -> None:
+def test_links_and_names_in_pages_exist(path: Path) -> None:
     assert dead_links(path, TEXTS[path]) == []
     assert unknown_names(TEXTS[path]) == []

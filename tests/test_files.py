@@ -23,7 +23,7 @@ from skyenv.files import (
 )
 
 
-def test_a_digest_tells_files_and_folders_apart(tmp_path: Path) -> None:
+def test_digests_cover_contents_and_names(tmp_path: Path) -> None:
     """A file's is its SHA-256; a folder's changes with what is in a file, and with the file's
     name.
     """
@@ -38,7 +38,7 @@ def test_a_digest_tells_files_and_folders_apart(tmp_path: Path) -> None:
     assert len({before, changed, digest_of(tmp_path), digest_of(tmp_path / "weights")}) == 4
 
 
-def test_a_file_appears_whole(tmp_path: Path) -> None:
+def test_files_are_replaced_atomically(tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
     path.write_text("what was there before")
     mode = path.stat().st_mode
@@ -50,7 +50,7 @@ def test_a_file_appears_whole(tmp_path: Path) -> None:
     assert [*tmp_path.iterdir()] == [path]
 
 
-def test_a_file_that_cannot_be_is_told_by_the_name_that_was_given(tmp_path: Path) -> None:
+def test_an_unwritable_path_is_named_as_given(tmp_path: Path) -> None:
     for path, kind in (
         (tmp_path / "nowhere" / "games.jsonl", FileNotFoundError),
         (tmp_path, IsADirectoryError),
@@ -61,7 +61,7 @@ def test_a_file_that_cannot_be_is_told_by_the_name_that_was_given(tmp_path: Path
     assert [*tmp_path.iterdir()] == []
 
 
-def test_a_link_stays_a_link_and_a_device_a_device(tmp_path: Path) -> None:
+def test_links_and_devices_are_written_through(tmp_path: Path) -> None:
     target, link = tmp_path / "target.txt", tmp_path / "link.txt"
     target.touch()
     link.symlink_to(target)
@@ -86,7 +86,7 @@ HERE = "what is written here"
         (KeyboardInterrupt(), None),
     ],
 )
-def test_an_error_leaves_the_file_as_it_was_and_names_it(
+def test_an_error_while_writing_keeps_the_old_file(
     error: BaseException, named: str | None, tmp_path: Path
 ) -> None:
     path = tmp_path / "model.zip"
@@ -118,7 +118,7 @@ with locked(sys.argv[1]):
 """
 
 
-def test_a_folder_has_one_process_and_a_killed_one_leaves_no_lock_and_no_leftovers(
+def test_a_locked_folder_is_released_when_its_process_dies(
     tmp_path: Path,
 ) -> None:
     with running("-c", HOLD, tmp_path, stdin=subprocess.PIPE) as process:
@@ -143,7 +143,7 @@ def test_a_folder_has_one_process_and_a_killed_one_leaves_no_lock_and_no_leftove
     assert (tmp_path / LOCK).read_text() == ""
 
 
-def test_a_folder_that_can_not_be_locked_is_refused(
+def test_file_systems_without_locks_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def flock(*_: object) -> None:

@@ -69,7 +69,7 @@ def test_the_example_in_the_docs() -> None:
     assert doctest.testmod(skyenv.engine.game).failed == 0
 
 
-def test_numbers_and_names_are_the_same_actions() -> None:
+def test_numbers_and_names_of_actions_are_equivalent() -> None:
     by_number, by_name = Game(2, seed=3), Game(2, seed=3)
     phases = set()
     while not by_number.is_over:
@@ -83,7 +83,7 @@ def test_numbers_and_names_are_the_same_actions() -> None:
     assert (by_name.phase, by_name.seat, by_name.legal_actions) == ("over", None, [])
 
 
-def test_a_seat_looks_by_default_from_the_seat_to_act() -> None:
+def test_views_default_to_the_seat_to_act() -> None:
     """Once the game is over, from seat 0."""
     for game in stages(3, "front", "crowd", max_turns=4):
         assert game.view()["seat"] == (game.seat or 0)
@@ -110,7 +110,7 @@ WRONG_ACTIONS: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("action", "message"), WRONG_ACTIONS, ids=range(len(WRONG_ACTIONS)))
-def test_wrong_actions(action: Any, message: str) -> None:
+def test_invalid_actions_are_refused(action: Any, message: str) -> None:
     error = refused(option_c(4), lambda game: game.play(action), IllegalActionError, message)
     assert (error.row, error.action) == (
         None,
@@ -118,7 +118,7 @@ def test_wrong_actions(action: Any, message: str) -> None:
     )
 
 
-def test_no_action_after_the_end() -> None:
+def test_actions_after_the_end_are_refused() -> None:
     *_, game = stages(3, "front", "crowd", max_turns=2)
     for action in (0, "pass", 500):
         play = methodcaller("play", action)
@@ -137,7 +137,7 @@ WRONG_CHANCE: list[tuple[Any, int]] = [
 
 
 @pytest.mark.parametrize(("outcomes", "index"), WRONG_CHANCE, ids=range(len(WRONG_CHANCE)))
-def test_wrong_chance(outcomes: Any, index: int) -> None:
+def test_invalid_chance_outcomes_are_refused(outcomes: Any, index: int) -> None:
     """The error tells which outcome is wrong."""
     message = f"chance outcome {index + 1}|only {index} were needed"
     error = refused(
@@ -146,7 +146,7 @@ def test_wrong_chance(outcomes: Any, index: int) -> None:
     assert error.index == index
 
 
-def test_wrong_chance_deep_inside_an_action() -> None:
+def test_invalid_outcomes_late_in_an_action_change_nothing() -> None:
     """Here the last tile of the end is wrong, after all has been scored."""
     game = bare_game(2)
     supply_row(game, "boutique boutique boutique")
@@ -172,7 +172,7 @@ def test_wrong_chance_deep_inside_an_action() -> None:
         (lambda game: Game(chance=5), ChanceError, "chance must be"),  # type: ignore[arg-type]
     ],
 )
-def test_what_is_refused(
+def test_invalid_arguments_are_refused(
     call: Callable[[Any], object], error: type[Exception], message: str
 ) -> None:
     refused(option_c(4), call, error, message)
@@ -183,7 +183,7 @@ def test_what_is_refused(
 
 @pytest.mark.compiled
 @pytest.mark.parametrize(("players", "side"), TABLES)
-def test_chance_is_decided_from_outside(players: int, side: str) -> None:
+def test_chance_can_be_given_by_numbers_and_words(players: int, side: str) -> None:
     """By numbers and by words: the same nodes with the same probabilities, the same positions and
     events, whatever the seed; each position is taken up from its bytes.
     """
@@ -218,7 +218,7 @@ def test_chance_is_decided_from_outside(players: int, side: str) -> None:
 
 
 @pytest.mark.rule("SET-1")
-def test_probabilities() -> None:
+def test_chance_ahead_gives_exact_probabilities() -> None:
     """Each colour is as likely as any other for the first district; of 36 businesses there are 9 of
     each type; cards are as likely as there are of them.
     """
@@ -231,7 +231,7 @@ def test_probabilities() -> None:
     assert option_c(4, 5, 5).chance_ahead("option C") == pytest.approx({4: 1 / 3, 5: 2 / 3})
 
 
-def test_missing_outcomes_come_from_the_games_own_stream() -> None:
+def test_missing_outcomes_come_from_the_games_stream() -> None:
     """What is fed takes nothing from it; what is not fed comes as it would have come."""
     game = bare_game(3)
     game.state["place"][0] = 3
@@ -259,7 +259,7 @@ def test_missing_outcomes_come_from_the_games_own_stream() -> None:
         ("back", {27: "boutique"}, 27),  # a business where a card is due
     ],
 )
-def test_setups_from_outside(side: str, changes: dict[int, Any], index: int) -> None:
+def test_setups_can_be_given_in_part(side: str, changes: dict[int, Any], index: int) -> None:
     """The beginning alone is enough, the rest comes from the seed; impossible ones are refused."""
     game = Game(2, side, seed=3)
     outcomes = setup_outcomes(game.events[0], side)
@@ -282,7 +282,7 @@ def test_setups_from_outside(side: str, changes: dict[int, Any], index: int) -> 
     ("seed", "max_turns", "reason"),
     [(9, 500, "businesses"), (0, 500, "stops"), (0, 5, "truncated")],
 )
-def test_outcomes(seed: int, max_turns: int, reason: str) -> None:
+def test_outcomes_hold_reason_winners_and_scores(seed: int, max_turns: int, reason: str) -> None:
     """Why the game ended, who has won, and what all have."""
     *_, game = stages(3, "front", "crowd", seed, max_turns=max_turns)
     scores, cards = game.scores, game.state["hand"][:3].sum(axis=(1, 2)).tolist()
@@ -292,14 +292,14 @@ def test_outcomes(seed: int, max_turns: int, reason: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["state", "num_players", "side", "board", "max_turns", "games"])
-def test_attributes_stay(name: str) -> None:
+def test_attributes_cannot_be_rebound(name: str) -> None:
     """Records and events are made of them."""
     game = Game(seed=1)
     with pytest.raises(AttributeError, match=f"{name} can't be rebound"):
         setattr(game, name, getattr(game, name))
 
 
-def test_equality() -> None:
+def test_games_are_equal_if_their_positions_are() -> None:
     """The position counts, with hidden cards and the stream of chance; nothing else."""
     game = Game(2, seed=1)
     ring = {"W34": ["violet", "green", "brown", "orange", "gray"]}
@@ -318,7 +318,7 @@ def test_equality() -> None:
 
 
 @pytest.mark.compiled
-def test_a_position_is_taken_back() -> None:
+def test_rewind_restores_a_position() -> None:
     """With what follows from it; the game goes on from there as it did before."""
     game = Game(2, seed=6)
     for _ in range(30):
@@ -338,7 +338,7 @@ NUMBERS = {
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])
-def test_rows_of_events_are_0_behind_their_numbers(players: int) -> None:
+def test_event_rows_are_padded_with_zeros(players: int) -> None:
     """The vector of an information state promises it."""
     for seed in range(3):
         game = Game(players, seed=seed)
@@ -351,7 +351,7 @@ def test_rows_of_events_are_0_behind_their_numbers(players: int) -> None:
 
 
 @pytest.mark.compiled
-def test_the_batchs_own_steps_have_no_events_and_the_same_rewards() -> None:
+def test_batch_steps_log_no_events_and_pay_the_same() -> None:
     """They would run over the log's end otherwise: it has room for the events of one action."""
     options = GameOptions(3, max_turns=30, reward="points")
     game, alone = Game(seed=6, options=options), Games(1, seed=6, options=options)
@@ -367,7 +367,7 @@ def test_the_batchs_own_steps_have_no_events_and_the_same_rewards() -> None:
     assert game.event_rows() == rows
 
 
-def test_a_seed_is_named_as_long_as_it_decides_the_game() -> None:
+def test_the_seed_is_dropped_once_it_no_longer_decides_the_game() -> None:
     """Not with chance from outside, nor after an edit of the state."""
     game = Game(3, seed=9)
     while game.chance_ahead(game.legal_actions[0]) == {}:

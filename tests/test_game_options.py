@@ -41,7 +41,7 @@ GIVEN: dict[str, Any] = {
 each_interface = pytest.mark.parametrize("interface", INTERFACES)
 
 
-def test_a_value_that_cannot_change() -> None:
+def test_game_options_are_immutable_values() -> None:
     options, default = GameOptions(**GIVEN), GameOptions()
     assert default == GameOptions(2, "front", max_turns=500, reward="outcome")
     assert default.board == make_board("front")
@@ -54,7 +54,7 @@ def test_a_value_that_cannot_change() -> None:
 
 
 @each_interface
-def test_the_same_behind_every_interface(interface: str) -> None:
+def test_every_interface_takes_the_same_options(interface: str) -> None:
     """One by one or whole, and nothing beside them."""
     options = GameOptions(**GIVEN)
     assert INTERFACES[interface](**GIVEN).options == options
@@ -79,18 +79,18 @@ def test_the_same_behind_every_interface(interface: str) -> None:
         ({"options": 3}, "options must be GameOptions"),
     ],
 )
-def test_what_no_game_takes(wrong: dict[str, Any], message: str) -> None:
+def test_invalid_options_are_refused(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         options_of(**wrong)
 
 
 @each_interface
-def test_other_options_are_refused_by_name(interface: str) -> None:
+def test_unknown_options_are_named(interface: str) -> None:
     with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
         INTERFACES[interface](colour="green")
 
 
-def test_keywords_are_the_fields() -> None:
+def test_keyword_types_match_the_fields() -> None:
     """All but those that may stand without a keyword."""
     names = [field.name for field in dataclasses.fields(GameOptions)]
     assert names == ["num_players", "side", *list(GameKeywords.__annotations__)[1:]]
@@ -99,7 +99,7 @@ def test_keywords_are_the_fields() -> None:
 
 
 @each_interface
-def test_a_task_is_played_behind_every_interface(interface: str) -> None:
+def test_every_interface_plays_tasks(interface: str) -> None:
     games = INTERFACES[interface](task="three-3")
     assert (games.num_players, str(games.options.task)[:7]) == (3, "three-3")
     assert (games.state["auctions_left"] == 1).all()

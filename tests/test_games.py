@@ -49,7 +49,7 @@ def play(games: Games, steps: int, agent: str = "crowd") -> None:
 
 @pytest.mark.compiled
 @pytest.mark.parametrize(("players", "side"), TABLES)
-def test_a_row_is_the_single_game_of_its_seed(players: int, side: str) -> None:
+def test_rows_equal_single_games_of_their_seeds(players: int, side: str) -> None:
     """Byte for byte at every step, through automatic resets, whose seed is the last one + the
     number of rows, mod 2⁶³.
     """
@@ -77,7 +77,7 @@ def test_a_row_is_the_single_game_of_its_seed(players: int, side: str) -> None:
 
 
 @pytest.mark.compiled
-def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_do_not_depend_on_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stepped from outside and inside the compiled loop; all are used."""
     monkeypatch.setattr("skyenv.engine.thread_pool.DECISIONS_PER_THREAD", 64)
     batches = [Games(300, 3, seed=8, threads=threads, max_turns=6) for threads in (1, 2, 4)]
@@ -91,7 +91,7 @@ def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         assert snapshot(games) == snapshot(batches[0])
 
 
-def test_threads_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_default_number_of_threads_follows_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """As many as there are processors; a call uses those that its decisions are worth."""
     monkeypatch.setattr("os.sched_getaffinity", lambda process: range(3), raising=False)
     assert Games(2, seed=1, threads=None).threads == 3
@@ -109,7 +109,7 @@ def test_threads_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
         [[], np.array([3, 4], np.uint8), range(3)],
     ],
 )
-def test_stepping_some_rows(orders: list[Any]) -> None:
+def test_rows_can_be_stepped_in_parts(orders: list[Any]) -> None:
     """Rows stepped in parts and in any order are as if stepped together; the arrays of the others
     stay as they are.
     """
@@ -151,7 +151,7 @@ REFUSED: dict[str, tuple[dict[int, int], Any, type[SkyenvError], int | None, str
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_refused_actions(what: str) -> None:
+def test_refused_actions_change_no_row(what: str) -> None:
     """The error names the row and says why; no row has changed, and everything goes on as if
     nothing had been asked for.
     """
@@ -190,7 +190,9 @@ def test_refused_actions(what: str) -> None:
         ("uniforms", (None, 0.5)),
     ],
 )
-def test_wrong_arguments(method: str, arguments: tuple[Any, ...]) -> None:
+def test_invalid_arguments_are_refused_and_change_nothing(
+    method: str, arguments: tuple[Any, ...]
+) -> None:
     """Shapes, kinds of numbers, seeds, and rows that there aren't."""
     games = Games(4, seed=1)
     before = snapshot(games)
@@ -214,7 +216,7 @@ def test_wrong_arguments(method: str, arguments: tuple[Any, ...]) -> None:
         *(("seed", value, "seed") for value in (1.5, object(), np.array(4.0), "ab")),
     ],
 )
-def test_wrong_options(name: str, value: Any, message: str) -> None:
+def test_invalid_options_are_named(name: str, value: Any, message: str) -> None:
     """Each is named, with what it may be."""
     with pytest.raises(OptionError, match=message):
         Games(**{"num_games": 2, name: value})
@@ -223,7 +225,7 @@ def test_wrong_options(name: str, value: Any, message: str) -> None:
 # ---- seeds and resets ----
 
 
-def test_seeds() -> None:
+def test_seeds_are_given_by_a_number_or_per_row() -> None:
     """A number seeds rows one after the other, a sequence each row; without one batches differ."""
     assert Games(3, seed=HIGHEST_SEED - 1).seeds.tolist() == [HIGHEST_SEED - 1, HIGHEST_SEED, 0]
     for seeds in ([3, 0, HIGHEST_SEED], (3, 0, HIGHEST_SEED), np.array([3, 0, HIGHEST_SEED])):
@@ -236,7 +238,7 @@ def test_seeds() -> None:
     assert int(one.seeds[1]) == (int(one.seeds[0]) + 1) % 2**63
 
 
-def test_resets() -> None:
+def test_resets_take_seeds_by_number_or_per_row() -> None:
     """A number counts the rows as they are named; a sequence has one for each; None gives each row
     its next seed.
     """
@@ -259,7 +261,7 @@ def test_resets() -> None:
 
 
 @pytest.mark.compiled
-def test_rows_set_up_without_a_seed_go_on_from_the_one_they_had() -> None:
+def test_rows_without_a_seed_continue_from_their_last_seed() -> None:
     """Each with another game, by reset and by itself, in copies too; mod 2⁶³."""
     games = Games(4, seed=HIGHEST_SEED - 4, max_turns=2)
     seen = view(Games(1, seed=99).state, 0)
@@ -282,7 +284,7 @@ def test_rows_set_up_without_a_seed_go_on_from_the_one_they_had() -> None:
     assert (games.seeds < 100).all()
 
 
-def test_without_automatic_reset_a_row_stays_over() -> None:
+def test_without_autoreset_finished_rows_stay_finished() -> None:
     """No action is legal, no seat is to act, the observation is seat 0's; `finished` holds the same
     position. A reset of that row leaves the others as they are.
     """
@@ -306,7 +308,7 @@ def test_without_automatic_reset_a_row_stays_over() -> None:
 # ---- observations, edits, copies ----
 
 
-def test_observing() -> None:
+def test_observe_takes_any_seat_and_row() -> None:
     """Any seat of any row, also of games that are over; each time a new array."""
     games = Games(3, 3, seed=2, max_turns=3)
     play(games, 40)
@@ -324,7 +326,7 @@ def test_observing() -> None:
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("threads", [1, 2])
-def test_forms_of_observations(threads: int) -> None:
+def test_codes_and_scaled_observations_agree(threads: int) -> None:
     """Codes are the scaled ones without the scale, after resets, steps, random play and in copies;
     without observations all else is the same.
     """
@@ -346,7 +348,7 @@ def test_forms_of_observations(threads: int) -> None:
     assert blind.observation.shape == (130, 0)
 
 
-def test_refreshing_after_an_edit() -> None:
+def test_refresh_updates_derived_fields() -> None:
     """Whatever follows from the position is brought up to date: values, legal actions, seat,
     observation.
     """
@@ -366,7 +368,7 @@ def test_refreshing_after_an_edit() -> None:
 
 
 @pytest.mark.parametrize("copied", [Games.copy, lambda games: pickle.loads(pickle.dumps(games))])
-def test_views_of_a_copy_are_views(copied: Callable[[Games], Games]) -> None:
+def test_the_state_of_a_copy_is_its_own(copied: Callable[[Games], Games]) -> None:
     """Its `state` shows its own games, edits reach them, and its seeds follow."""
     games = Games(2, seed=3)
     twin = copied(games)
@@ -382,7 +384,7 @@ def test_views_of_a_copy_are_views(copied: Callable[[Games], Games]) -> None:
 
 
 @pytest.mark.compiled
-def test_no_attribute_can_be_rebound_and_no_view_misleads_the_engine() -> None:
+def test_arrays_of_games_cannot_be_replaced() -> None:
     """Compiled code would write beyond arrays of another shape, or into read-only ones."""
     games, other = Games(5, 3, seed=1), Games(5, 3, seed=1)
     arrays = ("mask", "seat", "observation", "reward", "done", "truncated")
@@ -416,7 +418,7 @@ def cheap_number(seed: int, decisions: int, salt: int) -> int:
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("salt", [0, 2**32 + 7])
-def test_random_play_can_be_had_again_from_outside(salt: int) -> None:
+def test_random_play_can_be_reproduced_step_by_step(salt: int) -> None:
     """Seed, decision and salt make the choice among the legal actions; another salt makes
     others.
     """
@@ -438,7 +440,7 @@ def test_random_play_can_be_had_again_from_outside(salt: int) -> None:
     assert snapshot(inside) != snapshot(other)
 
 
-def test_random_play_in_parts_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_random_play_in_parts_equals_random_play_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many decisions are played before Ctrl-C is heard; also where rows stop because their
     games are over.
     """
@@ -453,7 +455,7 @@ def test_random_play_in_parts_is_the_same(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
-def test_arrays_of_any_layout_compile_nothing_anew() -> None:
+def test_arrays_of_any_layout_need_no_compilation() -> None:
     """Read-only, strided, not aligned, of other types and byte orders: actions, rows, seats and
     games.
     """
@@ -498,7 +500,7 @@ def test_arrays_of_any_layout_compile_nothing_anew() -> None:
 @pytest.mark.parametrize(
     ("kind", "players"), [("outcome", 2), ("outcome", 4), ("margin", 3), ("points", 4)]
 )
-def test_rewards(kind: str, players: int) -> None:
+def test_rewards_sum_to_points_margin_or_outcome(kind: str, players: int) -> None:
     """Their sum is the final score, the margin / 50, or the outcome, zero-sum; the outcome comes at
     the end alone, and a truncated game has none.
     """
@@ -527,7 +529,7 @@ def test_rewards(kind: str, players: int) -> None:
 
 
 @pytest.mark.rule("END-4")
-def test_results() -> None:
+def test_ties_are_broken_by_cards_then_shared() -> None:
     """Most VP; then most cards, of all colours; then the win is shared.
 
     Empty seats have no share.

@@ -57,7 +57,7 @@ def reference(seed: int, agent_seed: int | None, decisions: int, salt: int) -> f
 
 
 @pytest.mark.parametrize("agent_seed", [None, 0, 5, HIGHEST_SEED])
-def test_numbers_are_those_of_the_reference(agent_seed: int | None) -> None:
+def test_numbers_agree_with_a_reference_implementation(agent_seed: int | None) -> None:
     """Of seeds, salts and secrets of all sizes, in rows of a batch and in single games."""
     seeds = [0, 1, 2**31, 2**32, 2**62 + 12345, HIGHEST_SEED]
     games = Games(6, 3, seed=seeds, agent_seed=agent_seed, observation=None)
@@ -76,7 +76,7 @@ def test_numbers_are_those_of_the_reference(agent_seed: int | None) -> None:
 # ---- the secret ----
 
 
-def test_the_secret_changes_no_game() -> None:
+def test_the_secret_does_not_change_chance() -> None:
     """Chance and random play are the game's own affair; only agents' numbers differ."""
     one, other = Games(5, seed=3), Games(5, seed=3, agent_seed=9)
     assert one.agent_seed is None
@@ -91,7 +91,7 @@ def test_the_secret_changes_no_game() -> None:
 @pytest.mark.parametrize(
     "make", [lambda seed: Games(1, agent_seed=seed), lambda seed: Game(agent_seed=seed)]
 )
-def test_wrong_secrets(agent_seed: Any, make: Any) -> None:
+def test_invalid_secrets_are_refused(agent_seed: Any, make: Any) -> None:
     with pytest.raises(OptionError, match="agent_seed must be a whole number from 0 to"):
         make(agent_seed)
     with pytest.raises(OptionError, match="agent_seed must be a whole number from 0 to"):

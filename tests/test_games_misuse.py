@@ -229,7 +229,7 @@ def run(*programs: str) -> list[str]:
 
 
 @pytest.mark.compiled
-def test_what_would_end_the_process_is_refused_or_played_on() -> None:
+def test_misuse_never_crashes_the_process() -> None:
     calls, garbage, spoiled = run(WRONG_CALLS, GARBAGE, SPOILED_ARRAYS)
     assert int(calls) == 75
     accepted, refused = map(int, garbage.split())
@@ -240,12 +240,12 @@ def test_what_would_end_the_process_is_refused_or_played_on() -> None:
 
 @pytest.mark.compiled
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-def test_threads_take_turns_and_forked_processes_play_on() -> None:
+def test_threads_take_turns_and_forked_processes_continue() -> None:
     assert run(THREADS, FORKED, LOCK_OF_A_FORK) == ["True", "True", "17"]
 
 
 @pytest.mark.compiled
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent")
-def test_ctrl_c_is_heard_in_random_play() -> None:
+def test_random_play_can_be_interrupted() -> None:
     """On one thread and on two."""
     assert run(CTRL_C) == ["True True"] * 2

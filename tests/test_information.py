@@ -97,7 +97,9 @@ def comparable(event: Event) -> Event:
 
 @pytest.mark.rule("INF-1", "INF-2")
 @pytest.mark.parametrize(("players", "side", "agent"), TABLES)
-def test_the_vector_tells_all_that_a_seat_has_seen(players: int, side: str, agent: str) -> None:
+def test_the_information_tensor_encodes_every_visible_event(
+    players: int, side: str, agent: str
+) -> None:
     """From its numbers every event can be told again, and the setup."""
     game = played(players, side, agent)
     for seat in range(players):
@@ -117,7 +119,9 @@ def test_the_vector_tells_all_that_a_seat_has_seen(players: int, side: str, agen
 
 
 @pytest.mark.parametrize(("players", "side", "agent"), TABLES)
-def test_scaled_it_tells_the_same_in_numbers_about_1(players: int, side: str, agent: str) -> None:
+def test_the_scaled_tensor_is_the_codes_times_constants(
+    players: int, side: str, agent: str
+) -> None:
     """Every entry is the code times a constant of the event's kind, 0 where it is 0; none is
     lost.
     """
@@ -160,7 +164,7 @@ def header_told(codes: Any) -> dict[str, Any]:
     }
 
 
-def test_no_two_positions_of_a_game_have_the_same_one() -> None:
+def test_information_states_grow_with_every_event() -> None:
     """Perfect recall: it grows with everything that happens, and what was there before stays its
     beginning.
     """
@@ -172,7 +176,7 @@ def test_no_two_positions_of_a_game_have_the_same_one() -> None:
     assert all(later.startswith(earlier + "\n") for earlier, later in pairwise(states))
 
 
-def test_wrong_seats_and_too_many_events_are_named() -> None:
+def test_invalid_seats_and_too_many_events_are_refused() -> None:
     game = played(2, "front", "crowd", max_turns=5)
     wrong: list[Any] = [-1, 2, True, "0"]
     for seat in wrong:

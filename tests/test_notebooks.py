@@ -63,7 +63,7 @@ def write(path: Path) -> None:
     ],
 )
 @pytest.mark.filterwarnings("default")  # of the libraries that start the kernel
-def test_notebooks_print_what_is_stored(path: Path) -> None:
+def test_notebooks_reproduce_their_stored_output(path: Path) -> None:
     stored = printed(nbformat.read(path, as_version=4))
     assert sum(text.startswith("stdout: ") for text in stored) >= 4
     assert printed(run(path)) == stored

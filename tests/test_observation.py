@@ -85,7 +85,9 @@ def test_every_entry_stays_within_its_bounds(players: int, agent: str, max_turns
     ("max_turns", "turns", "share"),
     [(1, 0, 0), (1, 1, 1), (2**31 - 1, 2**30, 0.5), (500, 250, 0.5), (3, 2, 0.666)],
 )
-def test_huge_scores_and_numbers_of_turns(max_turns: int, turns: int, share: float) -> None:
+def test_entries_of_extreme_positions_stay_in_bounds(
+    max_turns: int, turns: int, share: float
+) -> None:
     """What can't be in a game, but in a hand-made position: the bounds hold, and the neighbours'
     entries stay as they are.
     """
@@ -348,7 +350,7 @@ def _bid_cards(game: Game, seat: int) -> dict[str, float]:
     ("players", "side", "agent"),
     [(2, "front", "crowd"), (2, "back", "random"), (3, "back", "crowd"), (4, "front", "hoard")],
 )
-def test_every_entry_says_what_the_table_says(players: int, side: str, agent: str) -> None:
+def test_every_entry_agrees_with_its_documentation(players: int, side: str, agent: str) -> None:
     """Compared, entry by entry, with a second reading of the position."""
     where = {name: i for i, name in enumerate(names())}
     for game in stages(players, side, agent):

@@ -67,7 +67,7 @@ def test_the_example_in_the_docs() -> None:
     assert doctest.testmod(options, extraglobs={"dataclass": dataclass}).failed == 0
 
 
-def test_the_command_line() -> None:
+def test_options_are_parsed_from_the_command_line() -> None:
     config = asked(
         "me you,they 'we all' --players 2,3 4 --side back --rate .25 --rows 9 -o 'x y.png' "
         "--limit 3 --publish here --against a b --prior greedy --resume"
@@ -77,14 +77,14 @@ def test_the_command_line() -> None:
     assert type(asked("me --rate 1").rate) is float
 
 
-def test_the_command_that_asks_for_the_same() -> None:
+def test_command_line_reproduces_options() -> None:
     for config in (Show("me"), replace(EVERYTHING, rest=()), EVERYTHING):
         values = json.loads(json.dumps(asdict(config), default=str))  # as a file holds them
         words = command_line(Show, "skyenv show", values)
         assert asked(words.removeprefix("python -m skyenv show ")) == config
 
 
-def test_the_file_stands_between_defaults_and_command_line(tmp_path: Path) -> None:
+def test_config_files_override_defaults_and_yield_to_the_command_line(tmp_path: Path) -> None:
     file = tmp_path / "show.toml"
     file.write_text(
         'agent = "me"\nrows = 5\nplayers = [2, "4"]\nrate = 1\nout = "a"\nagainst = "x,y"\n'
@@ -104,7 +104,7 @@ def test_the_file_stands_between_defaults_and_command_line(tmp_path: Path) -> No
     )
 
 
-def test_what_was_before_stands_below_what_is_given(tmp_path: Path) -> None:
+def test_earlier_values_yield_to_given_ones(tmp_path: Path) -> None:
     (tmp_path / "show.toml").write_text("rows = 5\n")
     values: list[Mapping[str, Any]] = []
 
@@ -149,7 +149,7 @@ BAD_VALUES: list[tuple[str, Any, str]] = [
 
 
 @pytest.mark.parametrize(("name", "value", "message"), BAD_VALUES)
-def test_values_that_can_not_be_used(name: str, value: Any, message: str) -> None:
+def test_invalid_values_are_refused(name: str, value: Any, message: str) -> None:
     """The command line, which has texts, refuses the same."""
     makers: list[Callable[[], Show]] = [
         lambda: Show(**{"agent": "me", name: value}),
@@ -177,7 +177,7 @@ BAD_FILES: list[tuple[str | bytes | None, int, str]] = [
 
 
 @pytest.mark.parametrize(("text", "code", "message"), BAD_FILES, ids=range(len(BAD_FILES)))
-def test_files_that_can_not_be_used(
+def test_invalid_config_files_are_refused(
     text: str | bytes | None,
     code: int,
     message: str,
@@ -202,7 +202,7 @@ def test_files_that_can_not_be_used(
         ("", "AGENT is required: who plays"),
     ],
 )
-def test_command_lines_that_can_not_be_used(
+def test_invalid_command_lines_are_refused(
     words: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as caught:

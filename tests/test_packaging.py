@@ -155,7 +155,7 @@ def test_the_wheel_holds_skyenv_and_its_agents(wheel: Path) -> None:
     assert len(wheel.read_bytes()) - sum(networks) < 1 << 20
 
 
-def test_metadata(wheel: Path) -> None:
+def test_the_wheels_metadata_is_complete(wheel: Path) -> None:
     """Name, version, licence, the text of the README, what is required, and what extras bring:
     OpenSpiel's has two names.
     """
@@ -186,7 +186,7 @@ def test_metadata(wheel: Path) -> None:
     assert "starlette" in brought("page")
 
 
-def test_no_host_or_path_of_this_machine_is_in_it(wheel: Path) -> None:
+def test_the_wheel_contains_no_local_paths(wheel: Path) -> None:
     places = {str(ROOT), str(Path.home()), sys.prefix} - {"/", "/root"}
     for name, content in contents(wheel).items():
         assert not [place for place in places if place.encode() in content], name
@@ -246,7 +246,7 @@ class MyAgent(Agent):
 """
 
 
-def test_games_and_evaluations_without_the_compiler(bare: Path, tmp_path: Path) -> None:
+def test_the_wheel_plays_and_evaluates_without_the_compiler(bare: Path, tmp_path: Path) -> None:
     """So that this takes seconds; with the compiler it is a long test."""
     (tmp_path / "my_module.py").write_text(MY_AGENT)
     check_bare(bare, tmp_path, NUMBA_DISABLE_JIT="1")
@@ -270,7 +270,7 @@ for opponents in ("greedy", "trained"):
 """
 
 
-def test_environments_have_the_agents_as_opponents(bare: Path, tmp_path: Path) -> None:
+def test_the_wheels_environments_find_the_agents(bare: Path, tmp_path: Path) -> None:
     """With what the extra [gymnasium] installs."""
     link(GYMNASIUM, tmp_path)
     command = [bare, "-c", OPPONENTS]
@@ -279,7 +279,7 @@ def test_environments_have_the_agents_as_opponents(bare: Path, tmp_path: Path) -
 
 
 @pytest.mark.long
-def test_playing_and_measuring_compiled(bare: Path, tmp_path: Path) -> None:
+def test_the_wheel_plays_and_evaluates_compiled(bare: Path, tmp_path: Path) -> None:
     """As a user does: the first use compiles; then whole games are played, recorded, verified and
     drawn, and agents are measured by the commands of the docs, with the ladder that ships.
     """

@@ -48,7 +48,7 @@ def test_a_benchmark_writes_its_figures(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_strength_of_some_agents(tmp_path: Path) -> None:
+def test_the_strength_program_writes_its_figures(tmp_path: Path) -> None:
     words = ["crowd", "random", "--against", "hoard", "--paired-seeds", "2", "--workers", "1"]
     assert strength.main([*words, "--out", str(tmp_path)]) == 0
     figures = json.loads((tmp_path / "strength.json").read_text(encoding="utf-8"))["figures"]
@@ -63,7 +63,7 @@ def test_strength_of_some_agents(tmp_path: Path) -> None:
 # ---- tools ----
 
 
-def test_weights_are_tuned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tuning_is_decided_by_its_seed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A seed decides them; a file that is there isn't replaced."""
     found = []
     for name in ("a.json", "b.json"):
@@ -79,7 +79,7 @@ def test_weights_are_tuned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
 
 
 @pytest.mark.long
-def test_the_site_is_built(tmp_path: Path) -> None:
+def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
     """Without a warning, with a page for every package, notebook and linked file."""
     words = ("-m", "mkdocs", "build", "--strict", "--quiet", "-d", tmp_path)
     printed(*words, environment={"NO_MKDOCS_2_WARNING": "1"})
@@ -127,7 +127,7 @@ FILES = [path for path in (ROOT / "examples").glob("*.py") if not path.with_suff
         for path in sorted(FILES)
     ],
 )
-def test_an_example_runs(
+def test_examples_run(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments, says = EXAMPLES[name]
@@ -144,7 +144,7 @@ def test_an_example_runs(
     assert says in capsys.readouterr().out
 
 
-def test_beginnings_of_tasks_are_collected(tmp_path: Path) -> None:
+def test_beginnings_of_every_task_are_collected(tmp_path: Path) -> None:
     """As many of every task as were asked for, with cards to bid with and hands that are hidden."""
     out = tmp_path / "beginnings.npz"
     words = ["--agent", "greedy", "--games", "60", "--number", "2", "--out", str(out)]

@@ -20,7 +20,7 @@ class Terminal(io.StringIO):
     ("stream", "wanted", "visible"),
     [(Terminal, True, True), (Terminal, False, False), (io.StringIO, True, False)],
 )
-def test_terminals_see_how_much_is_done_and_are_left_clean(
+def test_progress_bars_appear_on_terminals_and_are_cleared(
     stream: type[io.StringIO], wanted: bool, visible: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     screen = stream()

@@ -132,7 +132,7 @@ def check_knowledge(game: Game) -> None:
 @pytest.mark.rule("SCO-1", "SCO-2", "END-2", "END-3", "INF-1", "INF-2", "INF-3")
 @quick
 @given(GAMES, AGENTS)
-def test_every_position_adds_up(game: Game, agent: Any) -> None:
+def test_cards_skyscrapers_and_tiles_are_conserved(game: Game, agent: Any) -> None:
     """Cards, skyscrapers and tiles are conserved: those on a stopped district leave the game, no
     others do, and one skyscraper of each player marks the score.
 
@@ -167,7 +167,7 @@ def test_every_position_adds_up(game: Game, agent: Any) -> None:
 
 @settings(max_examples=8, deadline=None, derandomize=True)
 @given(GAMES, AGENTS)
-def test_what_is_kept_up_to_date_is_right(game: Game, agent: Any) -> None:
+def test_derived_fields_equal_those_of_a_refresh(game: Game, agent: Any) -> None:
     """Whatever follows from the rest of a position is, after every action, what a fresh look at the
     position gives.
     """
@@ -181,7 +181,7 @@ def test_what_is_kept_up_to_date_is_right(game: Game, agent: Any) -> None:
 
 @settings(max_examples=8, deadline=None, derandomize=True)
 @given(GAMES, AGENTS, st.integers(0, 12))
-def test_the_mask_tells_what_can_be_played(game: Game, agent: Any, first: int) -> None:
+def test_exactly_the_masked_actions_can_be_played(game: Game, agent: Any, first: int) -> None:
     """Before the end something is legal; what is legal can be played; all else is refused, and
     nothing changes.
     """
@@ -206,7 +206,7 @@ def test_the_mask_tells_what_can_be_played(game: Game, agent: Any, first: int) -
 
 @settings(max_examples=8, deadline=None, derandomize=True)
 @given(GAMES, AGENTS)
-def test_a_copy_goes_on_in_the_same_way(game: Game, agent: Any) -> None:
+def test_copies_continue_identically(game: Game, agent: Any) -> None:
     """The same actions lead to the same events and equal positions, chance included."""
     twin = game.copy()
     assert twin == game

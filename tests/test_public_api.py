@@ -17,7 +17,7 @@ from skyenv import errors
 OFFERED = {name: getattr(skyenv, name) for name in skyenv.__all__}
 
 
-def test_what_is_offered_is_what_is_there() -> None:
+def test_public_names_are_exactly_those_of_all() -> None:
     public = {name: thing for name, thing in vars(skyenv).items() if not name.startswith("_")}
     others = {"annotations", "register", "PackageNotFoundError", "version"}
     modules = {name for name, thing in public.items() if inspect.ismodule(thing)}
@@ -27,7 +27,7 @@ def test_what_is_offered_is_what_is_there() -> None:
     assert skyenv.__version__[0].isdigit()
 
 
-def test_errors() -> None:
+def test_every_error_is_a_skyenv_error_and_value_error() -> None:
     """One small class for each kind of mistake: all are SkyenvError and ValueError, all are
     offered.
     """
@@ -58,6 +58,6 @@ print(sorted(name for name in sys.modules if name.split(".")[0] in heavy))
 """
 
 
-def test_importing_it_imports_no_heavy_library() -> None:
+def test_importing_skyenv_imports_no_heavy_library() -> None:
     result = python("-W", "error", "-c", IMPORTS)
     assert (result.stdout, result.stderr) == ("[]\n", "")

@@ -87,7 +87,7 @@ def test_a_wrong_line_is_refused() -> None:
     ],
     ids=str,
 )
-def test_headers(change: dict[str, Any]) -> None:
+def test_invalid_headers_are_refused(change: dict[str, Any]) -> None:
     assert refuted_line([json.dumps({**HEADER, **change}), *RECORDS[0][1:]]) == 1
 
 
@@ -111,17 +111,17 @@ def test_headers(change: dict[str, Any]) -> None:
     ],
     ids=range(9),
 )
-def test_setups(change: dict[str, Any]) -> None:
+def test_invalid_setups_are_refused(change: dict[str, Any]) -> None:
     """SET-1 to SET-5, COM-1, COM-3."""
     assert refuted_line([RECORDS[0][0], json.dumps({**SETUP, **change}), *RECORDS[0][2:]]) == 2
 
 
 @pytest.mark.parametrize("line", ["\n", "[]\n", '{"a": 1, "a": 2}', "x"])
-def test_lines_that_are_no_objects(line: str) -> None:
+def test_lines_without_json_objects_are_refused(line: str) -> None:
     assert refuted_line([*RECORDS[1], line]) == len(RECORDS[1]) + 1
 
 
-def test_the_command(tmp_path: Path) -> None:
+def test_the_referee_is_a_program(tmp_path: Path) -> None:
     """A line per game, or the refutation."""
     bad = tmp_path / "bad.jsonl"
     bad.write_text("\n".join(RECORDS[0][:-1]), encoding="utf-8")

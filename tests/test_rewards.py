@@ -70,7 +70,7 @@ def paid(kind: str, reward: Any, max_turns: int) -> list[Any]:
 @pytest.mark.compiled
 @pytest.mark.parametrize("name", NAMED)
 @pytest.mark.parametrize("kind", ["pettingzoo", "sb3", "SameStep", "NextStep"])
-def test_a_function_pays_what_the_name_pays(kind: str, name: str) -> None:
+def test_custom_reward_functions_equal_the_named_rewards(kind: str, name: str) -> None:
     """In short games, so that many end; but games that are truncated have no outcome."""
     max_turns = 500 if name == "outcome" else 6
     rewards = paid(kind, NAMED[name], max_turns)
@@ -78,7 +78,7 @@ def test_a_function_pays_what_the_name_pays(kind: str, name: str) -> None:
     assert any(row[-1] for row in rewards)
 
 
-def test_a_step_tells_what_was_paid_for_auctions() -> None:
+def test_steps_hold_the_prices_of_auctions() -> None:
     """AUC-8: winners and prices are those of the record."""
     steps: list[Step] = []
 
@@ -109,7 +109,7 @@ def test_a_step_tells_what_was_paid_for_auctions() -> None:
 
 
 @pytest.mark.parametrize("autoreset", [True, False])
-def test_random_play_and_ends_pay_for_the_last_step(autoreset: bool) -> None:
+def test_random_play_returns_the_last_steps_reward(autoreset: bool) -> None:
     games = [
         Games(6, 3, seed=3, max_turns=3, reward=reward, autoreset=autoreset)
         for reward in ("points", NAMED["points"])
@@ -129,7 +129,7 @@ def test_random_play_and_ends_pay_for_the_last_step(autoreset: bool) -> None:
         (lambda step: [["much"] * 3] * 2, "must return numbers"),
     ],
 )
-def test_a_wrong_reward_is_an_error(reward: RewardFunction, message: str) -> None:
+def test_an_invalid_reward_is_an_error(reward: RewardFunction, message: str) -> None:
     games = Games(2, 3, seed=1, reward=reward)
     with pytest.raises(OptionError, match=message):
         games.step(games.mask.argmax(axis=1))

@@ -90,7 +90,7 @@ def test_every_rule_is_shown_by_a_quick_test() -> None:
     assert [rule for rule in rule_ids() if rule not in shown] == []
 
 
-def test_tests_name_rules_that_there_are() -> None:
+def test_rules_named_by_tests_exist() -> None:
     """A misspelt id would show nothing."""
     known = set(rule_ids())
     assert [one for one in named_ids() if one.rule not in known] == []
@@ -119,7 +119,7 @@ def test_rules_mentioned_exist() -> None:
 
 
 @pytest.mark.parametrize("name", ["RULES.md", "INTERFACE.md"])
-def test_the_texts_are_the_shared_ones(name: str) -> None:
+def test_packaged_texts_are_current(name: str) -> None:
     """The copies in the package are what the project has agreed on, to the byte."""
     if not SHARED.is_dir():
         pytest.skip("no ../shared beside this project")

@@ -35,7 +35,7 @@ def purpose_of(seed: int) -> str:
     return next(name for name, numbers in RANGES.items() if seed in numbers)
 
 
-def test_the_ranges_share_nothing_and_leave_nothing_out() -> None:
+def test_ranges_partition_all_seeds() -> None:
     first = 0
     for numbers in RANGES.values():
         assert (numbers.start, numbers.step) == (first, 1)
@@ -43,7 +43,7 @@ def test_the_ranges_share_nothing_and_leave_nothing_out() -> None:
     assert first == HIGHEST_SEED + 1
 
 
-def test_secret_seeds() -> None:
+def test_secret_seeds_are_spread_over_the_evaluation_range() -> None:
     """The same for the same secret and number; spread over all seeds of evaluations, and without a
     relation to other secrets.
     """
@@ -66,12 +66,12 @@ def test_secret_seeds() -> None:
 
 
 @pytest.mark.parametrize(("secret", "number"), [(-1, 1), (2**63, 1), (1.0, 1), (1, -1), (1, 1.5)])
-def test_wrong_secret_seeds(secret: Any, number: Any) -> None:
+def test_invalid_secrets_and_numbers_are_refused(secret: Any, number: Any) -> None:
     with pytest.raises(OptionError, match="must be a whole number from 0 to"):
         secret_seeds(secret, [number])
 
 
-def test_environments_go_on_with_seeds_of_the_training_range() -> None:
+def test_environments_continue_with_training_seeds() -> None:
     """Also after the seed of a deal that is held out."""
     env = SkyenvVecEnv(num_envs=2, seed=LADDERS.start, max_turns=1)
     env.reset()
@@ -119,7 +119,7 @@ def a_tuning() -> None:
         (a_tuning, "tuning"),
     ],
 )
-def test_programs_deal_games_of_their_own_range(
+def test_programs_use_seeds_of_their_own_range(
     program: Callable[[], object], purpose: str, dealt: list[int]
 ) -> None:
     """As matches deal their games."""

@@ -7,7 +7,7 @@ from skyenv.tables import columns, counted, latex, markdown
 ROWS = [["agent", "wins", "VP"], ["greedy", "7", "12.5"], ["me", "100", ""]]
 
 
-def test_one_thing_is_no_more() -> None:
+def test_counted_uses_the_singular_for_one() -> None:
     assert [counted(number, "game") for number in (0, 1, 1008)] == [
         "0 games",
         "1 game",
@@ -26,7 +26,7 @@ def test_columns_are_as_wide_as_their_widest_cell() -> None:
     assert columns(ROWS[:1]) == "agent  wins  VP\n─────  ────  ──"
 
 
-def test_markdown() -> None:
+def test_tables_are_written_as_markdown() -> None:
     assert markdown(ROWS, "lrr").splitlines() == [
         "| agent | wins | VP |",
         "|---|---:|---:|",
@@ -36,7 +36,7 @@ def test_markdown() -> None:
     assert markdown([["", "a"], ["x", "y"]]) == "| | a |\n|---|---|\n| x | y |"
 
 
-def test_latex() -> None:
+def test_tables_are_written_as_latex() -> None:
     assert latex([["agent", "wins, %"], ["my_agent", "7"]]).splitlines() == [
         r"\begin{tabular}{lr}",
         r"\hline",

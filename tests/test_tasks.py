@@ -51,7 +51,7 @@ def uniform_policy(made: Beginning) -> npt.NDArray[np.float64]:
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_hidden_cards_are_dealt_anew_from_those_that_nobody_can_locate(name: str) -> None:
+def test_hidden_cards_are_dealt_from_the_unlocated_ones(name: str) -> None:
     """INF-2: with the number of cards that the task names, every seat in every beginning."""
     task, stored = TASKS[name], beginnings(name)
     games = Games(400, task=name, seed=5, observation=None)
@@ -114,7 +114,7 @@ def test_the_last_turns_of_a_game_pay_its_outcome() -> None:
     assert {END_REASONS[end] for end in games.state["end"]} <= {"businesses", "stops", "truncated"}
 
 
-def test_whole_games_have_names_too() -> None:
+def test_whole_games_have_task_names() -> None:
     assert GameOptions(task="full-2-back") == GameOptions(2, "back")
     assert GameOptions(task="full-4") == GameOptions(4)
     with pytest.raises(OptionError, match="full-3 decides num_players and side"):
@@ -131,7 +131,7 @@ def standing(state: Any, players: int) -> npt.NDArray[np.float64]:
     return margin
 
 
-def test_wrong_tasks_are_named() -> None:
+def test_invalid_tasks_are_refused() -> None:
     with pytest.raises(OptionError, match=r"task must be one of duel-3, .* not 'chess'"):
         Games(1, task="chess")
     with pytest.raises(OptionError, match="beginnings alea-4/0 to alea-4/31, not 'alea-4/32'"):
@@ -147,7 +147,7 @@ def test_wrong_tasks_are_named() -> None:
 
 
 @pytest.mark.parametrize("name", ["duel-3/0", "alea-3/1", "park-4/1", "set-2/0", "three-3/1"])
-def test_the_tree_expects_of_random_play_what_random_play_brings(name: str) -> None:
+def test_values_in_the_tree_equal_the_mean_of_random_play(name: str) -> None:
     """ALEA-2: with her cards, which hang together with all hands."""
     made = beginning(name)
     expected = Judge(made.tree).values(uniform_policy(made))
@@ -213,14 +213,14 @@ def brute_force(made: Beginning, responder: int) -> float:
         ("three-3/0", 2),
     ],
 )
-def test_the_best_response_is_that_of_brute_force(name: str, seat: int) -> None:
+def test_best_responses_equal_brute_force(name: str, seat: int) -> None:
     made = beginning(name)
     responses = Judge(made.tree).best_responses(uniform_policy(made))
     assert responses[seat] == pytest.approx(brute_force(made, seat), abs=1e-5)
 
 
 @pytest.mark.parametrize("name", ["duel-3/1", "alea-3/0", "three-3/0"])
-def test_what_is_lost_decision_by_decision_is_what_a_best_response_gains(name: str) -> None:
+def test_losses_per_decision_sum_to_the_best_responses_gain(name: str) -> None:
     made = beginning(name)
     judge, policy = Judge(made.tree), uniform_policy(made)
     gains = np.subtract(judge.best_responses(policy), judge.values(policy))
@@ -234,7 +234,7 @@ def test_what_is_lost_decision_by_decision_is_what_a_best_response_gains(name: s
 
 
 @pytest.mark.parametrize("name", ["duel-3/0", "alea-3/0", "park-4/1"])
-def test_an_equilibrium_is_what_no_best_response_gains_from(name: str) -> None:
+def test_best_responses_to_an_equilibrium_gain_nothing(name: str) -> None:
     *_, solution = solve(Solver(beginning(name).tree), 0.0002)
     assert 0 <= solution.nash_conv <= 0.0002 * solution.payoff_range
     value, least = solution.responses[0], -solution.responses[1]
@@ -243,7 +243,7 @@ def test_an_equilibrium_is_what_no_best_response_gains_from(name: str) -> None:
     assert -responses[1] <= value
 
 
-def test_a_solution_that_was_kept_is_improved_as_if_it_had_never_stopped(tmp_path: Path) -> None:
+def test_a_resumed_solver_equals_an_uninterrupted_one(tmp_path: Path) -> None:
     made, file = beginning("duel-3/0"), tmp_path / "duel-3-0.npz"
     tree = made.tree
     whole, first, second = Solver(tree), Solver(tree), Solver(tree)
@@ -270,7 +270,7 @@ def test_a_solution_that_was_kept_is_improved_as_if_it_had_never_stopped(tmp_pat
 
 
 @pytest.mark.parametrize("name", ["random", "greedy"])
-def test_agents_are_exploited_by_what_they_do(name: str) -> None:
+def test_exploitability_follows_from_an_agents_decisions(name: str) -> None:
     """Random play is exploited as the uniform policy is; nobody is less exploited than 0."""
     made = beginning("duel-3/0")
     *_, policy = policy_of(make_agent(name), made, samples=60)
@@ -283,7 +283,7 @@ def test_agents_are_exploited_by_what_they_do(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["duel-4/0", "alea-3/0", "set-2/0"])
-def test_agents_cannot_tell_which_hand_the_other_was_given(name: str) -> None:
+def test_policies_do_not_depend_on_the_opponents_hand(name: str) -> None:
     """INF-2: any that fits does for asking them."""
     made = beginning(name)
     tree = made.tree
@@ -303,7 +303,7 @@ def test_agents_cannot_tell_which_hand_the_other_was_given(name: str) -> None:
     assert told[0][3] != told[1][3]
 
 
-def test_the_command_prints_a_line_for_every_beginning_and_keeps_the_figures(
+def test_exploitability_prints_and_stores_every_beginning(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "figures.json"
@@ -328,7 +328,7 @@ def test_the_command_prints_a_line_for_every_beginning_and_keeps_the_figures(
     assert "holds figures of" in capsys.readouterr().err
 
 
-def test_beginnings_are_solved_by_a_command_that_goes_on_from_what_it_kept(
+def test_solve_resumes_from_stored_solutions(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["solve", "--task", "duel-3", "--positions", "2", "--out", str(tmp_path), "--share"]

@@ -112,7 +112,7 @@ def the_other_way(*arguments: object) -> list[str]:
     ("players", "side", "agent"),
     [(2, "front", "crowd"), (3, "back", "hoard")],
 )
-def test_compiled_code_and_plain_python_play_the_same(players: int, side: str, agent: str) -> None:
+def test_compiled_and_plain_python_games_are_equal(players: int, side: str, agent: str) -> None:
     arguments = (players, side, agent, 12, 100)
     assert the_other_way(*arguments) == digests(*arguments)
 
@@ -120,7 +120,9 @@ def test_compiled_code_and_plain_python_play_the_same(players: int, side: str, a
 @pytest.mark.long
 @pytest.mark.parametrize(("players", "side"), TABLES)
 @pytest.mark.parametrize("agent", ["random", "crowd", "hoard"])
-def test_long_games_are_the_same_too(players: int, side: str, agent: str) -> None:
+def test_long_compiled_and_plain_python_games_are_equal(
+    players: int, side: str, agent: str
+) -> None:
     """To their end, or through many hundred decisions."""
     arguments = (players, side, agent, 150, 1500)
     assert the_other_way(*arguments) == digests(*arguments)

@@ -40,7 +40,7 @@ def bidding(players: int = 3, seed: int = 4) -> Game:
 @pytest.mark.parametrize(
     ("players", "side", "agent"), [(2, "front", "hoard"), (4, "back", "crowd")]
 )
-def test_every_position_of_a_game_passes(players: int, side: str, agent: str) -> None:
+def test_every_position_of_a_game_is_valid(players: int, side: str, agent: str) -> None:
     """From the setup to the end; and what seats see of it."""
     games = Games(6, players, side, seed=3, max_turns=50, autoreset=False, observation=None)
     player = make_agent(agent)
@@ -54,7 +54,7 @@ def test_every_position_of_a_game_passes(players: int, side: str, agent: str) ->
         check_positions(as_games(views["game"]), view_only=True)
 
 
-def test_edited_positions_pass() -> None:
+def test_plausible_edits_are_valid() -> None:
     """They need not be such that a game can lead to them: tiles out of nowhere, a score, a seat on
     turn.
     """
@@ -139,7 +139,7 @@ MISFITTING: list[tuple[str, Edit]] = [
 
 @pytest.mark.rule("AUC-11")
 @pytest.mark.parametrize(("what", "edit"), MISFITTING)
-def test_what_does_not_fit_together_is_refused(what: str, edit: Edit) -> None:
+def test_inconsistent_fields_are_refused(what: str, edit: Edit) -> None:
     """With the reason; the same position without the edit passes."""
     game = bidding()
     game.games.refresh()
@@ -150,7 +150,7 @@ def test_what_does_not_fit_together_is_refused(what: str, edit: Edit) -> None:
     assert same_record(game.state, before)
 
 
-def test_a_stream_of_chance_is_not_asked_of_views() -> None:
+def test_views_need_no_stream_of_chance() -> None:
     views = view(Games(1, 3, seed=1).state, 0)
     check_positions(as_games(views["game"]), view_only=True)
     with pytest.raises(OptionError, match=r"game 0: random is all 0"):
@@ -180,7 +180,7 @@ def test_a_stream_of_chance_is_not_asked_of_views() -> None:
         lambda state: Games(8, seed=1).observe(0, None, state),
     ],
 )
-def test_what_is_no_games_at_all_is_refused(state: Any, call: Any) -> None:
+def test_values_of_other_types_are_refused(state: Any, call: Any) -> None:
     with pytest.raises(OptionError, match="games must be records of GAME_DTYPE"):
         call(state)
 

@@ -45,7 +45,7 @@ def first_legal(decisions: Decisions) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", ["random", "crowd", "hoard"])
-def test_what_simple_agents_think_is_what_they_do(name: str) -> None:
+def test_simple_agents_act_by_their_probabilities(name: str) -> None:
     """No legal action is impossible to them."""
     game, agent = Game(2, seed=1), make_agent(name)
     evaluation = evaluation_of(game, agent)
@@ -59,7 +59,7 @@ def test_what_simple_agents_think_is_what_they_do(name: str) -> None:
     assert drawn == pytest.approx(evaluation.probabilities, abs=1 / 2000)
 
 
-def test_sampling() -> None:
+def test_sampling_follows_the_weights() -> None:
     """In proportion to the weights; never what has none, at the edges neither."""
     weights = np.array([[0.0, 1, 0, 3, 0]])
     uniform = np.array([0.0, 0.2499, 0.25, 1 - 2**-32])
@@ -74,7 +74,9 @@ def test_sampling() -> None:
 @pytest.mark.parametrize("view", [False, True])
 @pytest.mark.parametrize("observation", [False, True])
 @pytest.mark.parametrize("kept", ["scaled", "codes", None])
-def test_what_decisions_hold(kept: Any, observation: bool, view: bool) -> None:
+def test_decisions_hold_copies_of_the_requested_arrays(
+    kept: Any, observation: bool, view: bool
+) -> None:
     """Mask, seat and random number always; observation and view of the seat to act if asked for,
     whatever the batch keeps, as copies: an agent that writes into them does no harm.
     """
@@ -128,7 +130,7 @@ def test_what_decisions_hold(kept: Any, observation: bool, view: bool) -> None:
         ([-90, -90], "chose action -90"),  # legal if counted from the end
     ],
 )
-def test_wrong_answers(answer: Any, message: str) -> None:
+def test_invalid_actions_of_agents_are_refused(answer: Any, message: str) -> None:
     """The error names the agent and what was wrong, also where it plays a single game."""
     agent = CallableAgent(lambda decisions: answer)
     agent.name = "culprit"
@@ -143,7 +145,7 @@ def test_wrong_answers(answer: Any, message: str) -> None:
 # ---- chance ----
 
 
-def test_a_seed_decides_the_game_however_it_is_batched() -> None:
+def test_agents_decide_alike_alone_and_in_batches() -> None:
     """Alone, in a batch, with rows in another order: the same actions."""
     agent = make_agent("crowd")
     games = Games(3, 4, "back", seed=4, max_turns=2, autoreset=False)
@@ -158,7 +160,7 @@ def test_a_seed_decides_the_game_however_it_is_batched() -> None:
             singles[row].play(int(action))
 
 
-def test_crowd_and_hoard_never_change() -> None:
+def test_weights_of_crowd_and_hoard_are_fixed() -> None:
     """Tests and ladders hang on them."""
     weights = CrowdAgent.weights.tobytes() + HoardAgent.weights.tobytes()
     assert hashlib.sha256(weights).hexdigest()[:16] == "dd53ec0e4d045405"

@@ -62,7 +62,7 @@ instance = RandomAgent()
 number = 7
 
 
-def test_names() -> None:
+def test_registered_names_make_agents() -> None:
     assert set(agent_names()) >= OURS
     assert checkpoint_suffixes() == [".npz", ".zip"]
     assert "rllib:FOLDER" in agents_help()
@@ -82,11 +82,13 @@ def test_names() -> None:
         (instance, RandomAgent, "random"),
         (first_legal, CallableAgent, "first_legal"),
         ("skyenv_agents:GreedyAgent", GreedyAgent, "greedy"),
-        ("test_names:instance", RandomAgent, "random"),
-        ("test_names:first_legal", CallableAgent, "first_legal"),
+        ("test_registered_names_make_agents:instance", RandomAgent, "random"),
+        ("test_registered_names_make_agents:first_legal", CallableAgent, "first_legal"),
     ],
 )
-def test_other_specifications(spec: Any, kind: type[Agent], name: str) -> None:
+def test_import_strings_objects_and_paths_make_agents(
+    spec: Any, kind: type[Agent], name: str
+) -> None:
     agent = make_agent(spec)
     assert type(agent).__name__ == kind.__name__
     assert agent.name == name
@@ -112,23 +114,26 @@ def test_other_specifications(spec: Any, kind: type[Agent], name: str) -> None:
         ("nowhere.at.all:Agent", "can't import Agent from nowhere.at.all"),
         ("\0:x", "can't import"),
         ("x" * 10**6, "unknown agent"),
-        ("test_names:number", "an agent is an Agent"),
+        ("test_registered_names_make_agents:number", "an agent is an Agent"),
         (7, "an agent is an Agent"),
         (None, "an agent is an Agent"),
         (Agent, "class Agent can't be constructed without arguments"),
         (NeedsArguments, "class NeedsArguments can't be constructed without arguments"),
-        ("test_names:Leaving", "class Leaving can't be constructed .*: SystemExit: 0"),
+        (
+            "test_registered_names_make_agents:Leaving",
+            "class Leaving can't be constructed .*: SystemExit: 0",
+        ),
         (Failing, "class Failing can't be constructed .*: RuntimeError: no licence here"),
     ],
 )
-def test_wrong_specifications(spec: Any, message: str) -> None:
+def test_invalid_specifications_are_refused_in_one_line(spec: Any, message: str) -> None:
     with pytest.raises(AgentError, match=message) as caught:
         make_agent(spec)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 400
 
 
-def test_checkpoints_by_what_they_end_in(tmp_path: Path) -> None:
+def test_checkpoints_are_recognized_by_their_suffix(tmp_path: Path) -> None:
     path = tmp_path / "first" / "model.npz"
     path.parent.mkdir()
     weights = {name: np.zeros(shape, np.float32) for name, shape in Sizes(4, 1, 2).shapes().items()}
@@ -153,7 +158,7 @@ def test_checkpoints_by_what_they_end_in(tmp_path: Path) -> None:
     check_specification(f"rllib:{tmp_path}")
 
 
-def test_a_name_is_parsed_before_anything_is_made(
+def test_checking_a_specification_makes_no_agent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether a name means a checkpoint, or something, costs no agent and no import; and a folder
@@ -243,7 +248,7 @@ print(json.dumps([agent_names(), after, said]))
 """
 
 
-def test_a_package_of_somebody_else_brings_agents_by_name(tmp_path: Path) -> None:
+def test_installed_packages_register_agents_by_name(tmp_path: Path) -> None:
     """Installed, it needs nothing else; which of its agents fail is told when they are made.
     Networks play without PyTorch.
     """

@@ -65,7 +65,7 @@ def forgotten(folder: Path) -> str:
     )
 
 
-def test_the_place_is_the_agents_own(folder: Path) -> None:
+def test_an_error_names_the_line_of_the_agents_own_code(folder: Path) -> None:
     """Not that in a library that it calls."""
     agent = ReportingAgent(make_agent("bad_agents:Careless"))
     with pytest.raises(AgentError) as caught:
@@ -76,7 +76,7 @@ def test_the_place_is_the_agents_own(folder: Path) -> None:
     assert isinstance(caught.value.__cause__, ArithmeticError | ValueError)
 
 
-def test_what_is_right_and_what_is_told_already_stays() -> None:
+def test_reporting_changes_neither_decisions_nor_skyenvs_errors() -> None:
     game, agent = Game(2, seed=1), make_agent("greedy")
     reporting = ReportingAgent(agent)
     assert decide_game(game, reporting) == decide_game(game, agent)
@@ -97,7 +97,7 @@ def test_what_is_right_and_what_is_told_already_stays() -> None:
         ("Scribbling", r"agent scribbling has written into decisions\.mask; .*\n"),
     ],
 )
-def test_an_agent_that_oversteps_is_named(
+def test_an_error_names_the_agent_whose_action_is_invalid(
     name: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["record", "--agents", f"bad_agents:{name}", "-o", str(tmp_path / "games.jsonl")]
@@ -113,7 +113,7 @@ def test_an_agent_that_oversteps_is_named(
         "tournament random bad_agents:Forgetful --paired-seeds 1 --workers 1 --out {folder}/out",
     ],
 )
-def test_commands_tell_it_in_one_line(
+def test_commands_report_an_agents_error_in_one_line(
     command: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(command.format(folder=folder).split()) == 2

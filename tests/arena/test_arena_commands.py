@@ -20,7 +20,9 @@ AGAIN = "\n\nThe same games again: python -m skyenv "
 # ---- evaluate ----
 
 
-def test_evaluate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_evaluate_prints_and_writes_the_librarys_results(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """It prints what the library finds, and tells the command that repeats it; each has a secret of
     its own.
     """
@@ -60,7 +62,7 @@ def test_evaluate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize(("games", "more"), [(0, ""), (20, ""), (20, "--workers 1")])
-def test_ctrl_c_ends_an_evaluation_and_keeps_what_is_finished(
+def test_an_interrupted_evaluation_reports_the_finished_games(
     games: int,
     more: str,
     tmp_path: Path,
@@ -87,7 +89,7 @@ def test_ctrl_c_ends_an_evaluation_and_keeps_what_is_finished(
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_a_tournament_and_a_newcomer(
+def test_a_tournament_resumes_and_rates_a_new_entrant(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The same command goes on, the command that is told repeats the games, and a newcomer is rated
@@ -141,7 +143,7 @@ def test_a_tournament_and_a_newcomer(
 
 @pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize(("games", "before"), [(1, True), (60, False)])
-def test_ctrl_c_ends_a_tournament_and_keeps_what_is_finished(
+def test_an_interrupted_tournament_reports_the_finished_games(
     games: int,
     before: bool,
     tmp_path: Path,

@@ -13,9 +13,7 @@ from skyenv.arena.evaluate import evaluate
 
 
 @pytest.mark.usefixtures("odd_agents")
-def test_a_tournament_has_the_games_that_it_has_on_this_machine(
-    nodes: Nodes, tmp_path: Path
-) -> None:
+def test_a_tournament_plays_the_same_games_on_ray_and_locally(nodes: Nodes, tmp_path: Path) -> None:
     """Also where a worker dies; begun here and gone on with there, and the other way round."""
     wanted = settings("odd_agents:Mortal", "crowd", "random", secret=3)
     there = played(tmp_path / "there", wanted, 3, workers=0, ray=nodes.address)
@@ -27,7 +25,7 @@ def test_a_tournament_has_the_games_that_it_has_on_this_machine(
         assert played(folder, wanted, 3, ray=then) == there
 
 
-def test_an_evaluation_is_that_of_this_machine(nodes: Nodes) -> None:
+def test_an_evaluation_is_the_same_on_ray_and_locally(nodes: Nodes) -> None:
     """Some tasks, on two machines."""
     here, there = (
         evaluate("crowd", ["random", "hoard"], 3, paired_seeds=12, ray=ray)

@@ -14,7 +14,7 @@ def weights(paired_seeds: int, resamples: int = 1000, seed: int = 1, players: in
     return Weights.draw(np.random.default_rng(seed), paired_seeds, players, resamples)
 
 
-def test_two_paired_seeds_by_hand() -> None:
+def test_an_interval_of_two_paired_seeds_is_computed_by_hand() -> None:
     """The weights of two paired seeds, 0 and 1, are uniform in their ratio, so the mean is anywhere
     from 0 to 1.
     """
@@ -27,14 +27,16 @@ def test_two_paired_seeds_by_hand() -> None:
     assert weights(1).mean([0.0], np.zeros(1, int)) == Estimate(0.0, 0.0, 0.0)
 
 
-def test_the_games_of_a_paired_seed_count_together() -> None:
+def test_games_of_a_paired_seed_are_resampled_together() -> None:
     once = weights(2).mean([0.0, 1.0], np.arange(2))
     twice = weights(2).mean([0.0, 0.0, 1.0, 1.0], np.repeat([0, 1], 2))
     assert (twice.mean, twice.low, twice.high) == pytest.approx((once.mean, once.low, once.high))
 
 
 @pytest.mark.parametrize(("paired_seeds", "players"), [(1, 2), (10, 2), (10, 4)])
-def test_who_won_all_games_may_lose_one(paired_seeds: int, players: int) -> None:
+def test_an_agent_that_won_all_games_has_an_interval_below_one(
+    paired_seeds: int, players: int
+) -> None:
     """Imaginary paired seeds, won and lost, at par, are Jeffreys' interval with two players; they
     don't move the mean.
     """
@@ -47,7 +49,7 @@ def test_who_won_all_games_may_lose_one(paired_seeds: int, players: int) -> None
     assert estimate.low == pytest.approx(np.percentile(drawn, 2.5), abs=0.01)
 
 
-def test_memory_is_bounded_however_many_paired_seeds_there_are() -> None:
+def test_memory_is_independent_of_the_number_of_paired_seeds() -> None:
     """Of many, some share a weight; the interval is that of the normal distribution."""
     number = 100_000
     values = np.random.default_rng(3).random(number)
@@ -61,7 +63,7 @@ def test_memory_is_bounded_however_many_paired_seeds_there_are() -> None:
     assert estimate.high - estimate.low == pytest.approx(expected.high - expected.low, rel=0.1)
 
 
-def test_as_text() -> None:
+def test_estimates_are_formatted_with_their_interval() -> None:
     estimate = Estimate(0.5, 0.25, 0.754)
     assert percent(estimate) == percent(vars(estimate)) == "50.0 % [25.0, 75.4]"
     assert (interval(estimate, 1), interval(None)) == ("0.5 [0.2, 0.8]", "–")

@@ -12,7 +12,7 @@ from skyenv.arena.evaluate import evaluate, summary, table
 from skyenv.arena.matches import Played, rotations
 
 
-def test_summary_by_hand() -> None:
+def test_a_summary_agrees_with_one_computed_by_hand() -> None:
     played = Played.none(np.array([4, 4, 5, 5, 6, 6]), rotations(2, 3))
     played.ends[:] = [1, 2, 1, 3, 1, 0]  # the third paired seed lacks a game
     played.shares[:] = np.array([[1, 0], [0, 1], [0.5, 0.5], [1, 0], [1, 0], [0, 0]])
@@ -32,7 +32,7 @@ def test_summary_by_hand() -> None:
     )
 
 
-def test_the_games_with_all_opponents_are_pooled() -> None:
+def test_games_against_all_opponents_are_pooled() -> None:
     """By paired seeds, of which there are no more than with each."""
     hoard, crowd, both = evaluate("random", ["hoard", "crowd"], 2, max_turns=9, pooled=True)
     assert (both.opponent, both.paired_seeds, both.games) == ("all of them", 500, 2000)
@@ -48,7 +48,7 @@ def test_an_agent_against_itself_is_at_par(name: str, num_players: int) -> None:
     assert num_players > 2 or result.margin == Estimate(0.0, 0.0, 0.0)
 
 
-def test_the_same_seed_and_secret_give_the_same_results_here_and_in_workers() -> None:
+def test_seed_and_secret_decide_results_with_and_without_workers() -> None:
     """Also for threads: only the main thread receives SIGINT."""
     games = ("random", ["hoard", "crowd"], 3, "back", 8, 5)
     here = evaluate(*games, secret=7, max_turns=9)

@@ -28,7 +28,7 @@ def whole(tmp_path: Path) -> Path:
     return tmp_path / "whole"
 
 
-def test_a_file_cut_anywhere_gives_the_same_ladder(whole: Path, tmp_path: Path) -> None:
+def test_a_truncated_file_is_resumed_to_the_same_ladder(whole: Path, tmp_path: Path) -> None:
     content = (whole / "games.jsonl").read_bytes()
     cut = tmp_path / "cut"
     cut.mkdir()
@@ -47,7 +47,7 @@ def test_a_file_cut_anywhere_gives_the_same_ladder(whole: Path, tmp_path: Path) 
             assert all(np.array_equal(one[name], other[name]) for name in one)
 
 
-def test_nothing_counts_twice(whole: Path) -> None:
+def test_duplicate_lines_count_once(whole: Path) -> None:
     once = lines(whole)
     with open(whole / "games.jsonl", "a") as file:
         file.write("".join(f"{line}\n" for line in once))
@@ -68,7 +68,7 @@ def flips(content: bytes) -> Iterator[tuple[int, bytes]]:
         yield index, content[:index] + bytes([byte]) + content[index + 1 :]
 
 
-def test_no_flipped_bit_is_taken_for_a_game_or_a_setting(whole: Path) -> None:
+def test_flipped_bits_are_detected(whole: Path) -> None:
     """Each is found out, but one that makes the last line an unfinished one: its games are played
     again.
     """
@@ -118,7 +118,7 @@ def test_no_flipped_bit_is_taken_for_a_game_or_a_setting(whole: Path) -> None:
     ],
     ids=range(15),
 )
-def test_damaged_games(change: Callable[[str], str], whole: Path) -> None:
+def test_damaged_games_are_dropped_or_refused(change: Callable[[str], str], whole: Path) -> None:
     text = (whole / "games.jsonl").read_text()
     (whole / "games.jsonl").write_text(change(text))
     with pytest.raises(CheckpointError, match=r"games.jsonl.*; the file is damaged") as caught:
@@ -138,7 +138,7 @@ def test_damaged_games(change: Callable[[str], str], whole: Path) -> None:
         (line_of({"format": FORMAT}).decode(), "was made by another version"),
     ],
 )
-def test_a_config_that_can_not_be_used(
+def test_invalid_configs_are_refused(
     content: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "config.json").write_text(content)
@@ -148,7 +148,7 @@ def test_a_config_that_can_not_be_used(
     assert message in printed.err
 
 
-def test_a_folder_of_other_settings(tmp_path: Path) -> None:
+def test_a_folder_with_other_settings_is_refused(tmp_path: Path) -> None:
     wanted = replace(WANTED, secret=5)
     first, second = wanted.agents
     with Folder(tmp_path, wanted), pytest.raises(FolderInUseError, match=str(tmp_path)):
@@ -166,7 +166,7 @@ def test_a_folder_of_other_settings(tmp_path: Path) -> None:
         Folder(tmp_path, wanted)
 
 
-def test_the_secret_is_the_folders_unless_one_is_asked_for(tmp_path: Path) -> None:
+def test_the_secret_comes_from_the_folder_unless_given(tmp_path: Path) -> None:
     assert secret_of(None, tmp_path) != secret_of(None, tmp_path)
     with Folder(tmp_path / "a", replace(WANTED, secret=7)):
         assert secret_of(None, tmp_path / "a") == 7

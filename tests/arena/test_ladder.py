@@ -30,7 +30,7 @@ def shipped() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("probability", "is_told_apart"), [(0.975, True), (0.974, False)])
-def test_neighbours_are_told_apart_by_their_probability(
+def test_a_ladder_prints_the_probability_that_neighbours_are_in_order(
     probability: float, is_told_apart: bool, shipped: dict[str, Any]
 ) -> None:
     shipped["better"][0][1] = probability
@@ -40,7 +40,7 @@ def test_neighbours_are_told_apart_by_their_probability(
     assert told + end in ladder.table(shipped)
 
 
-def test_where_the_ratings_mislead_it_is_said(shipped: dict[str, Any]) -> None:
+def test_pairs_that_contradict_the_ratings_are_reported(shipped: dict[str, Any]) -> None:
     """A pair whose interval misses what is predicted stands out, and one that doesn't rate."""
     shipped["pairs"][0][1] = {"mean": 0.71, "low": 0.6, "high": 0.8}
     names = [agent["name"] for agent in shipped["agents"][:2]]
@@ -54,7 +54,7 @@ def test_where_the_ratings_mislead_it_is_said(shipped: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(("players", "side"), document.LADDERS)
-def test_the_worst_opponent_of_a_ladder(players: int, side: str) -> None:
+def test_a_ladder_names_each_agents_worst_opponent(players: int, side: str) -> None:
     """Whoever wins surely more than par against an agent is no better than the worst opponent."""
     shipped = ladder.read(ladder.path_of(players, side))
     for agent in shipped["agents"]:
@@ -101,7 +101,9 @@ def test_the_worst_opponent_of_a_ladder(players: int, side: str) -> None:
         {"samples": 5},
     ],
 )
-def test_a_damaged_ladder(change: dict[str, Any], tmp_path: Path, shipped: dict[str, Any]) -> None:
+def test_damaged_ladders_are_refused(
+    change: dict[str, Any], tmp_path: Path, shipped: dict[str, Any]
+) -> None:
     path = tmp_path / "ladder.json"
     path.write_text(ladder.as_json({**shipped, **change}))
     with pytest.raises(CheckpointError, match=r"ladder.json is (not )?a ladder.*$") as caught:
@@ -110,7 +112,7 @@ def test_a_damaged_ladder(change: dict[str, Any], tmp_path: Path, shipped: dict[
 
 
 @pytest.mark.parametrize(("players", "side"), document.LADDERS)
-def test_what_ships_is_what_the_docs_say(players: int, side: str) -> None:
+def test_shipped_ladders_agree_with_the_docs(players: int, side: str) -> None:
     """Tables in the README and the docs, JSON and the agents themselves belong together."""
     page = (ROOT / "docs" / "results" / "ladders.md").read_text(encoding="utf-8")
     assert document.ladder_summary() in (ROOT / "README.md").read_text(encoding="utf-8")

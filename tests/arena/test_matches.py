@@ -39,7 +39,7 @@ def test_results_do_not_depend_on_rows() -> None:
     assert np.allclose(short.shares.sum(axis=1), 1)
 
 
-def test_a_secret_makes_other_games_that_nobody_can_guess() -> None:
+def test_games_under_a_secret_cannot_be_guessed() -> None:
     """Neither by dealing the games of small seeds nor by trying out the random numbers of the right
     seed.
     """
@@ -66,7 +66,7 @@ def test_a_secret_makes_other_games_that_nobody_can_guess() -> None:
         assert (handed[0][1] in numbers) == (secret is None)
 
 
-def test_an_agent_decides_at_once_in_all_its_seats() -> None:
+def test_an_agent_decides_for_all_its_seats_in_one_batch() -> None:
     """With the numbers that its seats have."""
     sizes: list[int] = []
 
@@ -111,12 +111,12 @@ TWO = (RandomAgent(), RandomAgent())
         (lambda: settings("random", "crowd", seed=-1), "seed must be"),
     ],
 )
-def test_what_is_wrong_is_refused(call: Callable[[], object], message: str) -> None:
+def test_invalid_matches_are_refused(call: Callable[[], object], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         call()
 
 
-def test_an_onlooker_sees_every_decision_and_changes_none() -> None:
+def test_an_observer_sees_every_decision_and_changes_none() -> None:
     agents: list[Agent] = [GreedyAgent(), RandomAgent()]
     seen = np.zeros((4, 2), np.int64)  # decisions, and the points scored, of each game
 

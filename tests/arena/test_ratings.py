@@ -69,7 +69,7 @@ def games(
 # ---- the model ----
 
 
-def test_duels_do_not_rate_where_there_are_mixed_tables() -> None:
+def test_with_mixed_tables_duels_are_not_rated() -> None:
     """Whatever happens there, ratings stay; with lone agents that always win the effective par is
     all.
     """
@@ -91,7 +91,7 @@ def test_duels_do_not_rate_where_there_are_mixed_tables() -> None:
     )
 
 
-def test_the_scale_hangs_on_the_mean_of_the_anchors() -> None:
+def test_the_scale_is_fixed_by_the_mean_of_the_anchors() -> None:
     names = ["greedy", *ANCHORS[:2]]
     ratings = rate(played(np.array([0.7, 0.0, 1.0]), 2, 300, seed=8), names)
     assert ratings.anchors == [1, 2]
@@ -105,7 +105,7 @@ def test_the_scale_hangs_on_the_mean_of_the_anchors() -> None:
 
 
 @pytest.mark.parametrize(("players", "agents", "duels"), [(2, 3, 2), (4, 5, 3)])
-def test_the_library_agrees(players: int, agents: int, duels: int) -> None:
+def test_ratings_agree_with_an_independent_library(players: int, agents: int, duels: int) -> None:
     """The library choix fits the same model without seats, which games played in all rotations and
     won alike don't tell apart; it takes no fractions, so all counts twice, and a tie is a win each.
     """
@@ -135,7 +135,7 @@ def test_the_library_agrees(players: int, agents: int, duels: int) -> None:
     assert ours - ours.mean() == pytest.approx(POINTS * (expected - expected.mean()), abs=0.01)
 
 
-def test_without_seats_ratings_shrink() -> None:
+def test_ignoring_seats_shrinks_ratings() -> None:
     """The same games, but who sat where is forgotten."""
     names = ["best", "appraiser", "builder"]
     results = played(np.array([1.5, 0.0, 0.0]), 2, 600, seed=3, seat=np.array([0.6, -0.6]))
@@ -151,7 +151,7 @@ def test_without_seats_ratings_shrink() -> None:
     assert point.low < true < point.high
 
 
-def test_pairs_set_aside_do_not_rate() -> None:
+def test_excluded_pairs_do_not_affect_ratings() -> None:
     """They are reported, whatever is played there; and they rate where there is nothing else."""
     results = played(np.array([0.5, 0.0, 0.2]), 2, 100, seed=4)
     aside = (results.seats != 2).all(axis=1)
@@ -175,7 +175,7 @@ def test_pairs_set_aside_do_not_rate() -> None:
 
 
 @pytest.mark.parametrize("players", [2, pytest.param(3, marks=pytest.mark.long)])
-def test_intervals_cover(players: int) -> None:
+def test_intervals_cover_the_true_ratings(players: int) -> None:
     truth, names = np.array([0.0, 0.8, 0.3])[:players], ["appraiser", "b", "c"][:players]
     seat = np.array([0.5, -0.5, 0.0])[:players]
     worth, covered = np.exp(seat) / np.exp(seat).sum(), np.zeros(2)
@@ -190,7 +190,7 @@ def test_intervals_cover(players: int) -> None:
     assert ((covered >= 88) & (covered <= 99)).all()
 
 
-def test_winning_a_few_paired_seeds_proves_little() -> None:
+def test_few_paired_seeds_give_wide_intervals() -> None:
     """One who won all of n paired seeds is the better one with probability 1 − ½ⁿ⁺¹."""
     for paired_seeds in (1, 2, 4):
         paired_seed, seats = schedule(2, 2, paired_seeds)
@@ -202,7 +202,7 @@ def test_winning_a_few_paired_seeds_proves_little() -> None:
         assert ratings.wins[0].low == pytest.approx(np.quantile(jeffreys, 0.025), abs=0.04)
 
 
-def test_means_by_hand() -> None:
+def test_mean_scores_agree_with_ones_computed_by_hand() -> None:
     results = GameResults(
         paired_seeds=np.array([0, 0, 0, 0]),
         seats=np.array([[0, 1, 1], [1, 0, 0], [0, 1, 2], [2, 1, 0]]),
@@ -227,7 +227,7 @@ def test_means_by_hand() -> None:
 
 
 @pytest.mark.parametrize("players", [2, 3])
-def test_a_newcomer_gets_the_rating_that_it_would_have_in_the_ladder(players: int) -> None:
+def test_a_new_entrant_gets_the_rating_of_a_full_fit(players: int) -> None:
     truth = np.array([0.6, 0.0, -0.8, 1.1])
     rungs = rate(played(truth[1:], players, 300, seed=1), ["appraiser", "c", "d"])
     points = np.array([[point.mean for point in rungs.points], *rungs.samples[:200]])

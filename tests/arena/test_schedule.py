@@ -30,7 +30,7 @@ def seats_of(wanted: Settings, paired_seed: int) -> list[tuple[int, ...]]:
 
 
 @given(st.integers(0, 5), st.integers(2, 4), st.integers(0, 10**6), st.booleans())
-def test_a_paired_seed_is_balanced(
+def test_a_paired_seed_seats_every_agent_everywhere(
     more: int, players: int, paired_seed: int, newcomer: bool
 ) -> None:
     """Every agent as often as every other, and as often in every seat; each duel both ways round,
@@ -61,7 +61,7 @@ def test_a_paired_seed_is_balanced(
 
 
 @pytest.mark.parametrize(("agents", "players"), [(5, 3), (6, 3), (8, 4), (9, 4), (4, 4), (6, 4)])
-def test_each_meets_each_as_often(agents: int, players: int) -> None:
+def test_all_pairs_meet_equally_often(agents: int, players: int) -> None:
     """After all classes of tables, every combination has met once, in all its rotations; and every
     duel was played.
     """
@@ -75,7 +75,7 @@ def test_each_meets_each_as_often(agents: int, players: int) -> None:
     assert pairs_of(agents, agents // 2) == pairs_of(agents, 0)
 
 
-def test_a_table_sits_in_another_order_each_time() -> None:
+def test_the_seating_order_varies_between_paired_seeds() -> None:
     wanted = named(4, 4)
     starts = [
         row
@@ -86,7 +86,7 @@ def test_a_table_sits_in_another_order_each_time() -> None:
     assert set(starts) == {(0, *rest) for rest in itertools.permutations((1, 2, 3))}
 
 
-def test_a_search_and_whom_it_searches_with_are_set_aside() -> None:
+def test_a_search_and_its_base_agent_are_excluded_as_a_pair() -> None:
     """What a search says of itself decides, whatever its budget and the newcomer's name."""
     agents = entrants(["greedy", "trained", "ismcts-100", "rollout", "ismcts-trained"], 2)
     names = [agent.name for agent in agents]

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("odd_agents")
 
 @pytest.mark.parametrize("secret", [None, 2**61 + 1])
 @pytest.mark.parametrize("group", [(0, 2), (0, 1, 2)])
-def test_games_are_those_of_a_single_match(secret: int | None, group: Group) -> None:
+def test_a_tournament_plays_the_games_of_single_matches(secret: int | None, group: Group) -> None:
     """So every game of a ladder, duels too, can be played again by its seed and seats."""
     wanted = settings("random", "crowd", "hoard", players=3, side="back", seed=5, secret=secret)
     agents = [make_agent(agent.spec) for agent in wanted.agents]
@@ -40,7 +40,7 @@ def test_games_are_those_of_a_single_match(secret: int | None, group: Group) -> 
         assert (alone.turn, int(alone.state.decisions)) == (game["turns"], game["decisions"])
 
 
-def test_workers_do_not_matter(
+def test_results_do_not_depend_on_the_number_of_workers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     wanted = settings("hoard", "crowd", "random", secret=3)
@@ -60,7 +60,9 @@ def test_workers_do_not_matter(
         ("Wrong", r"agent wrong chose action"),
     ],
 )
-def test_an_agent_that_fails(spec: str, message: str, tmp_path: Path) -> None:
+def test_a_failing_agent_ends_a_tournament_with_its_name(
+    spec: str, message: str, tmp_path: Path
+) -> None:
     name = spec.lower()
     told = rf"^{message}.*, while {name} and random played seeds 7 to 7$"
     with pytest.raises(AgentError) as caught:
@@ -68,7 +70,7 @@ def test_an_agent_that_fails(spec: str, message: str, tmp_path: Path) -> None:
     assert re.match(told, str(caught.value))
 
 
-def test_a_checkpoint_that_is_another_where_it_plays(tmp_path: Path) -> None:
+def test_a_checkpoint_that_differs_on_a_worker_is_refused(tmp_path: Path) -> None:
     network, other = (
         ROOT / "agents" / "skyenv_agents" / "trained" / f"{players}-players.npz"
         for players in (2, 3)
@@ -84,14 +86,14 @@ def test_a_checkpoint_that_is_another_where_it_plays(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("seconds", "paired_seeds"), [(1, 7), (19, 3)])
-def test_time_ends_it_after_whole_rounds(seconds: int, paired_seeds: int) -> None:
+def test_a_time_limit_ends_a_tournament_after_whole_rounds(seconds: int, paired_seeds: int) -> None:
     """Three rounds fit in, which grow while they are quick."""
     clock = iter([*(seconds * tick for tick in (0, 0, 1, 1, 1, 2, 2, 2, 3)), 60])
     tasks = rounds(lambda _: [(0, 1)], 1000, lambda: 1, minutes=1, clock=lambda: next(clock))
     assert [one for task in tasks for one in task.paired_seeds] == [*range(paired_seeds)]
 
 
-def test_a_round_is_shared_out_where_there_are_more_workers_than_groups() -> None:
+def test_a_round_is_split_when_workers_outnumber_groups() -> None:
     missing: dict[Group, list[int]] = {(0, 1): [4, 5, 6, 7], (0, 2): [6, 7]}
     whole = [GroupSeeds((0, 1), (4, 5, 6, 7)), GroupSeeds((0, 2), (6, 7))]
     assert [*shared_out(missing, 1)] == whole

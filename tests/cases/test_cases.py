@@ -43,7 +43,9 @@ RECORDS = {
 
 
 @pytest.mark.parametrize("case", RECORDS)
-def test_records(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_records_from_bug_reports(
+    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     content, told = RECORDS[case]
     path = tmp_path / "games.jsonl"
     path.write_bytes(content.encode())
@@ -62,7 +64,7 @@ def test_records(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     ],
     ids=["a rating was edited", "an earlier version wrote it", "a key was mistyped"],
 )
-def test_ladders(old: str, new: str, told: str, tmp_path: Path) -> None:
+def test_ladders_from_bug_reports(old: str, new: str, told: str, tmp_path: Path) -> None:
     path, content = tmp_path / "ladder.json", ladder.path_of(2, "front").read_text()
     assert old in content
     path.write_text(content.replace(old, new, 1))
@@ -72,7 +74,7 @@ def test_ladders(old: str, new: str, told: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="needs POSIX")
-def test_a_job_under_nohup_outlives_its_terminal() -> None:
+def test_an_ignored_sighup_stays_ignored() -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         with Interrupt() as interrupt:
@@ -87,7 +89,7 @@ def test_a_job_under_nohup_outlives_its_terminal() -> None:
 
 
 @pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
-def test_a_program_has_chosen_how_processes_start(method: str) -> None:
+def test_evaluate_works_with_every_start_method_of_processes(method: str) -> None:
     program = (
         f"import multiprocessing; multiprocessing.set_start_method({method!r})\n"
         "from skyenv.arena.evaluate import evaluate\n"

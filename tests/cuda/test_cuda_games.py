@@ -190,7 +190,9 @@ def all_of(make: Callable[..., Any], tables: Iterable[tuple[int, int, str]]) -> 
         ("gpu", TABLES),
     ],
 )
-def test_the_same_games_as_on_the_cpu(place: str, tables: list[tuple[int, int, str]]) -> None:
+def test_games_on_the_gpu_are_those_of_the_cpu(
+    place: str, tables: list[tuple[int, int, str]]
+) -> None:
     """In one process, which compiles the rules but once."""
     words = [str(word) for table in tables for word in table]
     seen = json.loads(printed(__file__, *words, environment=variables(place)))
@@ -205,13 +207,13 @@ def test_the_same_games_as_on_the_cpu(place: str, tables: list[tuple[int, int, s
         *((part, "gpu") for part in PARTS),
     ],
 )
-def test_what_only_games_on_the_gpu_do(part: str, place: str) -> None:
+def test_calls_that_exist_only_on_the_gpu(part: str, place: str) -> None:
     flags = json.loads(printed(__file__, part, environment=variables(place)))
     assert len(flags) > 3
     assert all(flags), flags
 
 
-def test_launches_of_few_blocks_warn_of_nothing() -> None:
+def test_launches_of_few_blocks_raise_no_warning() -> None:
     """As Numba would at every launch, which no GPU is needed to prepare."""
     pytest.importorskip(
         "numba_cuda", reason="numba-cuda isn't installed: pip install 'numba-cuda[cu13]'"

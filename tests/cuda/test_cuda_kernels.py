@@ -35,7 +35,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
 
 
 @pytest.mark.parametrize("name", ARGUMENTS)
-def test_compiles_without_memory_of_its_own(name: str) -> None:
+def test_kernels_compile_without_allocations(name: str) -> None:
     """A kernel calls nothing that allocates, and nothing that isn't there."""
     pytest.importorskip(
         "numba_cuda", reason="numba-cuda isn't installed: pip install 'numba-cuda[cu13]'"
@@ -56,7 +56,7 @@ def test_compiles_without_memory_of_its_own(name: str) -> None:
     assert re.findall(r"^\.extern \.func", ptx, re.MULTILINE) == []
 
 
-def test_all_kernels_are_compiled() -> None:
+def test_every_kernel_is_tested() -> None:
     made = {
         name
         for name, thing in vars(kernels).items()

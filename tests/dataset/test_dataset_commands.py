@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("in_this_process")
 SHORT = "random crowd --games 5 --max-turns 5 --shard-games 3"
 
 
-def test_it_writes_both_and_says_how_to_load_them(
+def test_both_formats_are_written_with_instructions_for_loading(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "some games"
@@ -39,7 +39,7 @@ def test_it_writes_both_and_says_how_to_load_them(
     assert contents(path) == before
 
 
-def test_records_are_taken_and_those_without_an_end_are_told(
+def test_records_are_converted_and_unfinished_games_are_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     record, out = tmp_path / "games.jsonl", tmp_path / "out"
@@ -63,5 +63,5 @@ def test_a_missing_package_names_the_extra(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_name_for_minari_comes_of_the_folder() -> None:
+def test_the_minari_id_derives_from_the_folder() -> None:
     assert minari_id(Path("runs/strong games.1")) == "skyenv/strong-games-1-v0"

@@ -24,7 +24,7 @@ def plan(**options: Any) -> Plan:
     return Plan(**{"source": source, "shard_games": 2, "dataset_id": "some/b-v1", **options})
 
 
-def test_shards_cover_the_games_once_and_their_size_does_not_change_games(tmp_path: Path) -> None:
+def test_shards_partition_the_games_whatever_their_size(tmp_path: Path) -> None:
     many = plan(source=matches(games=100_002), shard_games=1)
     names = [many.files(tmp_path, many.shards()[number])["minari"].stem for number in (0, 100_001)]
     assert names == ["000000", "100001"]
@@ -37,7 +37,7 @@ def test_shards_cover_the_games_once_and_their_size_does_not_change_games(tmp_pa
     assert sorted({row["game"] for row in tables[0]}) == list(range(7))
 
 
-def test_what_is_missing_is_made_again_bit_for_bit_and_what_is_wrong_is_one_error(
+def test_missing_shards_are_rebuilt_bit_for_bit_and_damaged_ones_refused(
     tmp_path: Path,
 ) -> None:
     whole = contents(write(plan(), tmp_path))
@@ -82,7 +82,7 @@ def test_what_is_missing_is_made_again_bit_for_bit_and_what_is_wrong_is_one_erro
         ({"source": matches(players=3, games=7, seed=4)}, "seed was 3, is 4"),
     ],
 )
-def test_another_dataset_needs_another_folder(
+def test_a_folder_of_another_dataset_is_refused(
     change: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
     (tmp_path / "config.json").write_text(json.dumps(plan().about()))
@@ -92,7 +92,7 @@ def test_another_dataset_needs_another_folder(
         write(plan(**change), tmp_path)
 
 
-def test_games_of_agents_tell_what_environment_they_are_of(tmp_path: Path) -> None:
+def test_datasets_of_matches_hold_their_environments_specification(tmp_path: Path) -> None:
     made = plan(source=matches("random", "hoard", players=3, games=2), formats=("minari",))
     path = made.files(write(made, tmp_path), range(1))["minari"]
     metadata: dict[str, Any] = json.loads(path.with_name("metadata.json").read_bytes())

@@ -31,7 +31,7 @@ def loaded(
 
 
 @pytest.mark.parametrize("observation", ["scaled", "codes"])
-def test_a_seat_of_a_game_is_an_episode(
+def test_each_seat_of_a_game_is_an_episode(
     observation: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The environment comes back with the spaces of the data."""
@@ -68,7 +68,7 @@ def test_a_seat_of_a_game_is_an_episode(
         assert about["total_steps"] == rows.sum() == len(episode)
 
 
-def test_what_minari_does_with_datasets_works_and_flipped_bits_are_found(
+def test_minari_splits_and_combines_datasets_and_detects_flipped_bits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dataset, plan = loaded(tmp_path, monkeypatch)
@@ -89,7 +89,7 @@ def test_what_minari_does_with_datasets_works_and_flipped_bits_are_found(
 
 
 @pytest.mark.parametrize(("reward", "score"), [("outcome", 0.5), ("points", None)])
-def test_scores_are_normalized_where_the_worst_and_the_best_are_known(
+def test_scores_are_normalized_if_reference_scores_are_known(
     reward: str, score: float | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dataset, _ = loaded(tmp_path, monkeypatch, reward=reward)

@@ -26,7 +26,7 @@ def matrix(table: pa.Table, name: str) -> Any:
     return table[name].combine_chunks().flatten().to_numpy().reshape(len(table), -1)
 
 
-def test_a_row_is_a_decision() -> None:
+def test_each_decision_is_a_row() -> None:
     kept = matches(players=4, side="back", games=3).trajectories("margin")
     table = table_of(kept, first=40)
     assert len(table) == len(kept)
@@ -55,7 +55,7 @@ def test_a_row_is_a_decision() -> None:
     ]
 
 
-def test_types_are_those_that_the_docs_tell() -> None:
+def test_column_types_are_those_of_the_docs() -> None:
     kept = matches(games=1).trajectories("outcome")
     scaled = table_of(kept, scaled=True)
     assert np.array_equal(matrix(scaled, "observation"), kept.codes * SCALE)
@@ -87,7 +87,7 @@ def test_types_are_those_that_the_docs_tell() -> None:
     }
 
 
-def test_what_is_not_known_is_null_and_flipped_bits_are_found() -> None:
+def test_unknown_values_are_null_and_flipped_bits_are_detected() -> None:
     kept = replace(matches(games=1).trajectories("outcome"), agents=[None], seeds=np.array([-1]))
     table = table_of(kept)
     assert table["agent"].null_count == table["seed"].null_count == len(kept)

@@ -18,7 +18,7 @@ from skyenv.errors import DatasetError, RecordError
 # ---- agents ----
 
 
-def test_seats_are_drawn_evenly_and_more_games_begin_with_the_same() -> None:
+def test_seatings_are_uniform_and_extend_those_of_fewer_games() -> None:
     source = matches(players=4, games=2500)
     seats = source.seating()
     assert seats.shape == (2500, 4)
@@ -51,7 +51,7 @@ def record_of(
 @pytest.mark.parametrize(
     ("players", "side", "reward"), [(2, "front", "outcome"), (3, "back", "margin")]
 )
-def test_a_record_gives_what_its_games_gave(
+def test_records_give_the_trajectories_of_their_games(
     players: int, side: str, reward: str, tmp_path: Path
 ) -> None:
     kept = matches("random", "crowd", players=players, side=side, games=4).trajectories(reward)
@@ -70,7 +70,7 @@ def test_a_record_gives_what_its_games_gave(
     assert source.about() == Records.of(files).about() != Records.of(files[::-1]).about()
 
 
-def test_games_without_an_end_are_left_out_and_seeds_and_names_may_be_missing(
+def test_unfinished_games_are_skipped_and_missing_seeds_and_names_allowed(
     tmp_path: Path,
 ) -> None:
     kept, path = matches(games=3).trajectories("outcome"), tmp_path / "games.jsonl"
@@ -90,7 +90,7 @@ def test_games_without_an_end_are_left_out_and_seeds_and_names_may_be_missing(
     assert np.array_equal(again.codes, kept.codes[kept.game != 1])
 
 
-def test_a_mistake_is_told_with_file_and_line(tmp_path: Path) -> None:
+def test_an_invalid_record_is_reported_with_file_and_line(tmp_path: Path) -> None:
     """Also a name that HDF5 can't hold."""
     kept = matches(games=2).trajectories("outcome")
     texts = [record_of(kept, number, 6, named=False) for number in range(2)]
@@ -121,7 +121,7 @@ TASK = Game(task="duel-3", seed=1).to_record().encode()
         ({"config.json": b"", "games.jsonl": b""}, DatasetError, "a tournament's folder"),
     ],
 )
-def test_what_holds_no_record_is_one_error(
+def test_folders_without_records_are_refused(
     files: dict[str, bytes], error: type[Exception], message: str, tmp_path: Path
 ) -> None:
     for name, content in files.items():

@@ -20,7 +20,7 @@ from skyenv.seeds import DATASETS
 
 
 @pytest.mark.parametrize(("players", "side", "max_turns"), [(2, "front", 500), (3, "back", 9)])
-def test_they_are_the_games_that_seeds_and_actions_give(
+def test_trajectories_replay_to_the_games_of_their_seeds(
     players: int, side: str, max_turns: int
 ) -> None:
     source = matches("random", "crowd", players=players, side=side, games=3, max_turns=max_turns)
@@ -63,7 +63,7 @@ def one_game() -> Trajectories:
 
 
 @given(ORDERS)
-def test_rewards_and_ends_of_seats_are_those_of_a_slow_count(orders: list[list[int]]) -> None:
+def test_rewards_and_ends_per_seat_agree_with_a_plain_loop(orders: list[list[int]]) -> None:
     number = len(orders)
     seat = np.array([seat for order in orders for seat in order])
     rng = np.random.default_rng(len(seat))
@@ -91,7 +91,7 @@ def test_rewards_and_ends_of_seats_are_those_of_a_slow_count(orders: list[list[i
     assert kept.is_last().tolist() == is_last
 
 
-def test_the_margin_is_to_the_best_other_seat() -> None:
+def test_the_margin_is_relative_to_the_best_other_seat() -> None:
     kept = replace(
         one_game(),
         players=np.array([2, 4]),

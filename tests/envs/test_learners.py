@@ -86,7 +86,7 @@ def to_the_end(env: Any, rng: np.random.Generator) -> tuple[list[float], dict[st
 
 @pytest.mark.parametrize("mask", ["observation", "info", "rllib"])
 @pytest.mark.filterwarnings("ignore:.*:UserWarning")
-def test_gymnasiums_own_check(mask: str) -> None:
+def test_gymnasiums_environment_checker_passes(mask: str) -> None:
     env = gymnasium.make(ENV_ID, num_players=3, side="back", mask=mask, max_turns=6)
     check_env(env.unwrapped, skip_render_check=mask != "info")
 
@@ -118,7 +118,7 @@ SETTINGS: list[dict[str, Any]] = [
 @pytest.mark.compiled
 @each_mode
 @pytest.mark.parametrize("settings", SETTINGS)
-def test_the_same_as_gymnasiums_own_vector_of_single_environments(
+def test_the_vector_environment_equals_a_vector_of_single_ones(
     mode: AutoresetMode, settings: dict[str, Any]
 ) -> None:
     """Illegal actions, masks after the end, and a row's last observation included."""
@@ -186,7 +186,7 @@ def test_sb3_plays_the_games_of_the_vector_environment_and_reports_episodes() ->
 
 
 @pytest.mark.compiled
-def test_codes_are_the_scaled_observations_without_the_scale() -> None:
+def test_codes_times_scale_are_the_scaled_observations() -> None:
     """Also at the end of games, which seat 0 is shown, and with the same games."""
     kinds = [
         native(AutoresetMode.SAME_STEP, max_turns=4, observation=k) for k in ("scaled", "codes")
@@ -242,7 +242,7 @@ def test_an_algorithm_without_masks_learns_in_it() -> None:
 
 @pytest.mark.compiled
 @pytest.mark.parametrize(("reward", "seat"), [("outcome", 0), ("margin", 2), ("points", 2)])
-def test_the_rewards_between_two_decisions_are_summed_up(reward: str, seat: int) -> None:
+def test_rewards_between_two_decisions_are_summed(reward: str, seat: int) -> None:
     env = FifthAvenueEnv(num_players=3, seat=seat, reward=reward)
     _, info = env.reset(seed=1)
     assert set(info) == {"action_mask", "seat", "scores"}  # a seed decides every hidden card
@@ -280,7 +280,7 @@ def test_an_interrupted_step_keeps_the_rewards_so_far() -> None:
 
 
 @pytest.mark.compiled
-def test_infos_tell_how_games_ended() -> None:
+def test_final_infos_hold_the_result_of_the_game() -> None:
     games = Games(200, 3, seed=1, autoreset=False, observation=None, max_turns=40)
     games.play_random(2000)
     seats = np.arange(200) % 3
@@ -330,14 +330,14 @@ MIXED = {(one, None, other) for one in PAIR for other in PAIR}
         ({"opponents": "random"}, {("random", None, "random")}),
     ],
 )
-def test_opponents(options: dict[str, Any], met: set[Any]) -> None:
+def test_opponents_are_seated_as_the_options_say(options: dict[str, Any], met: set[Any]) -> None:
     games = LearnerGames(40, 3, seat=1, **{"opponents": PAIR, **options})
     assert {tuple(table) for table in tables(games)} == met
 
 
 @pytest.mark.compiled
 @each_interface
-def test_setting_opponents(interface: str) -> None:
+def test_set_opponents_applies_from_the_next_episode(interface: str) -> None:
     """From the next episode on."""
     env = INTERFACES[interface](40, num_players=3, seat=0)
     env.reset()
@@ -367,7 +367,7 @@ def test_opponents_are_asked_in_batches_for_their_own_seats() -> None:
 
 
 @each_interface
-def test_the_learners_seat(interface: str) -> None:
+def test_the_learners_seat_is_fixed_or_sampled_or_rotates(interface: str) -> None:
     """Drawn anew each episode from the row's own stream, or one further."""
 
     def seats(seat: Any, episodes: int) -> list[Any]:
@@ -388,7 +388,7 @@ def test_the_learners_seat(interface: str) -> None:
 # ---- seeds ----
 
 
-def test_seeds() -> None:
+def test_a_rows_later_seeds_derive_from_its_first() -> None:
     """A row's later seeds follow from its own first one, in every interface, and aren't related."""
     single, sb3, env = FifthAvenueEnv(), SkyenvVecEnv(NUM_ENVS, seed=5), native()
     told: list[list[int]] = []
@@ -432,7 +432,9 @@ def test_neighbouring_seeds_give_unrelated_numbers() -> None:
     ],
     ids=range(12),
 )
-def test_the_seeds_of_some_rows(seed: Any, rows: Any, expected: list[int | None] | None) -> None:
+def test_seeds_of_single_rows_can_be_given(
+    seed: Any, rows: Any, expected: list[int | None] | None
+) -> None:
     if expected is None:
         with pytest.raises(OptionError, match="seed"):
             row_seeds(seed, np.array(rows), 4)
@@ -467,7 +469,7 @@ def test_a_reset_mask_resets_its_rows_alone(mode: AutoresetMode) -> None:
 
 @pytest.mark.compiled
 @pytest.mark.parametrize(("players", "player"), [(2, "crowd"), (3, "random"), (4, "hoard")])
-def test_no_game_reaches_the_bound_of_steps(players: int, player: str) -> None:
+def test_no_game_reaches_the_step_limit(players: int, player: str) -> None:
     """Nor does any part of a game reach that of its turns; in hoarders' games of 500 turns, too."""
     games, agent = Games(4, players, seed=1, autoreset=False, observation=None), make_agent(player)
     bounds = np.array([most_decisions(players, turns) for turns in range(DEFAULT_MAX_TURNS + 2)])
@@ -481,7 +483,7 @@ def test_no_game_reaches_the_bound_of_steps(players: int, player: str) -> None:
 
 @pytest.mark.parametrize("mask", ["info", "observation"])
 @pytest.mark.parametrize("observation", ["scaled", "codes"])
-def test_spaces_are_told_in_one_line(mask: str, observation: str) -> None:
+def test_the_repr_of_spaces_is_one_line(mask: str, observation: str) -> None:
     options: dict[str, Any] = {"mask": mask, "observation": observation}
     for env in (FifthAvenueEnv(**options), native(**options)):
         text = repr(env.observation_space)
@@ -492,7 +494,7 @@ def test_spaces_are_told_in_one_line(mask: str, observation: str) -> None:
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
-def test_infos_tell_the_vp_of_every_seat_as_they_stand(mode: AutoresetMode) -> None:
+def test_infos_hold_the_current_vp_of_every_seat(mode: AutoresetMode) -> None:
     """At every step, in the position that is shown; in final_info those of the end."""
     env, rng = native(mode, num_players=3, max_turns=6), np.random.default_rng(1)
     single = FifthAvenueEnv(num_players=3, max_turns=6)
@@ -511,7 +513,7 @@ def test_infos_tell_the_vp_of_every_seat_as_they_stand(mode: AutoresetMode) -> N
     assert info["scores"].max() > 0
 
 
-def test_infos_with_the_same_entries_at_every_step() -> None:
+def test_full_infos_have_the_same_keys_at_every_step() -> None:
     """As Minari's collector wants them; VP as they stand."""
     env = gymnasium.make(ENV_ID, full_infos=True, reward="points", seat=0, max_turns=20)
     infos, vp, over, rng = [env.reset(seed=1)[1]], 0.0, False, np.random.default_rng(1)
@@ -531,7 +533,7 @@ def test_infos_with_the_same_entries_at_every_step() -> None:
 
 
 @pytest.mark.parametrize("make", [FifthAvenueEnv, native])
-def test_reset_names_options_that_it_does_not_have(make: Any) -> None:
+def test_unknown_reset_options_are_named(make: Any) -> None:
     env = make()
     before = env.core.games.state.tobytes()
     with pytest.raises(OptionError, match="'opponent'"):
@@ -540,7 +542,7 @@ def test_reset_names_options_that_it_does_not_have(make: Any) -> None:
 
 
 @each_interface
-def test_mistakes_are_named_and_change_nothing(interface: str) -> None:
+def test_invalid_calls_are_refused_and_change_nothing(interface: str) -> None:
     env = INTERFACES[interface](3, illegal="raise", reward="margin", max_turns=3, seat=0)
     core, one = getattr(env, "core", env), interface == "single"
     if interface != "vector":  # which resets its rows in their next step
@@ -667,7 +669,7 @@ def test_wrong_options_are_named(make: str, options: dict[str, Any], name: str) 
         INTERFACES[make](4, **{"num_players": 3, **options})
 
 
-def test_sb3_asks_for_rows_of_the_batch() -> None:
+def test_sb3_vecenv_methods_accept_row_indices() -> None:
     env = SkyenvVecEnv(3, 3, opponents="crowd", seed=7)
     env.reset()
     masks = env.action_masks()

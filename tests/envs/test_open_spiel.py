@@ -65,7 +65,7 @@ def state_after(game: Any, seed: int, decisions: int) -> Any:
 
 
 @pytest.mark.parametrize(("players", "side"), [(2, "back"), (4, "front")])
-def test_what_openspiel_is_told(players: int, side: str) -> None:
+def test_openspiels_game_and_simulation_checks_pass(players: int, side: str) -> None:
     """Once in its text, so that pickles and other processes find the game; and OpenSpiel's own
     simulation: clones, serialisation, masks, names, lengths, sums and bounds of returns.
     """
@@ -99,7 +99,7 @@ def test_wrong_parameters_are_named(params: dict[str, Any]) -> None:
         FifthAvenueGame(params)
 
 
-def test_a_game_that_says_it_has_no_information_state() -> None:
+def test_the_information_state_can_be_disabled() -> None:
     """What prefers it takes the observation; it can still be asked for."""
     game = loaded(3, information_state=False)
     assert not pickle.loads(pickle.dumps(game)).get_type().provides_information_state_tensor
@@ -116,7 +116,7 @@ def test_a_game_that_says_it_has_no_information_state() -> None:
 
 @pytest.mark.rule("END-4")
 @pytest.mark.parametrize(("players", "side"), TABLES)
-def test_same_play_same_record(players: int, side: str) -> None:
+def test_openspiel_and_game_give_the_same_record(players: int, side: str) -> None:
     """Actions and chance from outside, in a Game and in OpenSpiel: the same nodes, probabilities,
     information states, record and outcome.
     """
@@ -165,7 +165,7 @@ def test_same_play_same_record(players: int, side: str) -> None:
 
 
 @inf
-def test_nothing_is_seen_before_all_of_it_is_decided() -> None:
+def test_chance_is_hidden_until_the_whole_action_is_resolved() -> None:
     """At a chance node every seat sees the action, but not what chance has decided of it so far."""
     seen_before: dict[int, str] = {}
     nodes = 0
@@ -186,7 +186,7 @@ def test_nothing_is_seen_before_all_of_it_is_decided() -> None:
     assert nodes > 150
 
 
-def test_observers() -> None:
+def test_openspiels_observers_match_the_information_state() -> None:
     game = loaded(2, events=100)
     state = state_after(game, 1, 5)
     recall = game.make_py_observer(pyspiel.IIGObservationType(perfect_recall=True))
@@ -203,7 +203,7 @@ def test_observers() -> None:
 
 
 @pytest.mark.long
-def test_the_information_states_tensor_has_room_for_the_longest_games() -> None:
+def test_the_information_state_tensor_holds_the_longest_games() -> None:
     game, bots = loaded(4, events=0), [AgentBot("hoard", 1)] * 4
     state = game.new_initial_state()
     evaluate_bots.evaluate_bots(state, bots, np.random.RandomState(1))
@@ -240,7 +240,7 @@ def test_determinizations_have_a_possible_history(players: int, seed: int) -> No
 
 
 @inf
-def test_determinizations_are_as_likely_as_positions() -> None:
+def test_determinizations_follow_the_distribution_of_positions() -> None:
     """Before the black stack is shuffled, remembering tells nothing more than a view: hands as in
     skyenv.engine.knowledge.
     """
@@ -273,7 +273,7 @@ def counted(rows: np.ndarray) -> dict[Any, int]:
 
 
 @pytest.mark.parametrize("players", [2, 4])
-def test_random_bots(players: int) -> None:
+def test_openspiels_random_bots_play_to_the_end(players: int) -> None:
     """OpenSpiel's in C++ and in Python, beside an agent of ours, whose seed decides its choices."""
     game, histories = loaded(players, max_turns=5), []
     for seed in (1, 1, 2):
@@ -287,7 +287,7 @@ def test_random_bots(players: int) -> None:
     assert histories[0] == histories[1] != histories[2]
 
 
-def test_bots_refuse_what_no_agent_can_decide() -> None:
+def test_invalid_bots_and_positions_are_refused() -> None:
     with pytest.raises(AgentError, match="no seat is to act"):
         AgentBot("random", 1).step(loaded(3).new_initial_state())
     with pytest.raises(AgentError, match="nobody"):
@@ -308,7 +308,7 @@ def search_bot(game: Any, simulations: int, **options: Any) -> Any:
 
 
 @pytest.mark.parametrize(("players", "observations"), [(2, False), (3, True)])
-def test_information_set_search(players: int, observations: bool) -> None:
+def test_openspiels_is_mcts_plays_legally(players: int, observations: bool) -> None:
     """From several positions; it checks by itself that every determinization looks like the real
     position.
     """
@@ -347,7 +347,7 @@ def observed(state: Any, seat: int, recall: bool) -> None:
         (10**9, lambda s: s.position.after(0), IllegalActionError, "the game is over"),
     ],
 )
-def test_what_cannot_be_is_refused(
+def test_invalid_histories_are_refused(
     decisions: int | None, call: Callable[[Any], Any], error: type[Exception], message: str
 ) -> None:
     game = loaded(2, max_turns=1)
@@ -363,7 +363,7 @@ def test_what_cannot_be_is_refused(
 GAME = "fifth_avenue(events=40,max_turns=1,players=2)"
 
 
-def test_playthrough() -> None:
+def test_the_stored_playthrough_is_current() -> None:
     """In OpenSpiel's format, to see what it sees of the game, and whether that changes;
     `write_playthrough` writes it anew.
     """

@@ -35,7 +35,7 @@ def finished(game: Any, seed: int) -> Any:
 @pytest.mark.parametrize(
     ("task", "position"), [("alea-4", -1), ("duel-3", 7), ("three-3", 2), ("last-turns", 5)]
 )
-def test_openspiel_plays_tasks(task: str, position: int) -> None:
+def test_openspiel_plays_bidding_tasks(task: str, position: int) -> None:
     """OpenSpiel's own simulation; and the same game as everywhere, with its payoff."""
     game = loaded(task, position)
     assert game.num_players() == TASKS[task].num_players

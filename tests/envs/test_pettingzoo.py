@@ -63,18 +63,18 @@ def started(make: Any = fifth_avenue_v0.raw_env, decisions: int = 30, **options:
     "ignore:Observation is not a NumPy array:UserWarning",
     "ignore:Action mask numpy array is all zeros:UserWarning",
 )
-def test_pettingzoos_tests(make: Any, options: dict[str, Any]) -> None:
+def test_pettingzoos_api_tests_pass(make: Any, options: dict[str, Any]) -> None:
     conformance.api_test(make(**options, max_turns=8), num_cycles=100)
     conformance.seed_test(lambda: make(**options), num_cycles=20)
 
 
-def test_pettingzoos_tests_in_parallel_and_of_pictures() -> None:
+def test_pettingzoos_parallel_and_render_tests_pass() -> None:
     conformance.parallel_api_test(fifth_avenue_v0.parallel_env(3, max_turns=8), num_cycles=60)
     conformance.render_test(lambda **more: fifth_avenue_v0.env(**more))
 
 
 @pytest.mark.skipif(not hasattr(pettingzoo, "register"), reason="PettingZoo has ids since 1.27")
-def test_pettingzoo_makes_it_by_its_id() -> None:
+def test_pettingzoo_makes_the_environment_by_id() -> None:
     env = pettingzoo.make("aec", "skyenv/fifth_avenue_v0", num_players=4)
     assert env.possible_agents == ["seat_0", "seat_1", "seat_2", "seat_3"]
     assert str(env) == "fifth_avenue_v0"
@@ -115,7 +115,7 @@ def test_every_agent_can_be_observed_at_any_time(mask: str, noop: bool) -> None:
         env.step(action)
 
 
-def test_observed_arrays_are_ones_own() -> None:
+def test_observed_arrays_are_copies() -> None:
     env = started()
     seen = env.observe(env.agent_selection)
     kept = {name: array.copy() for name, array in seen.items()}
@@ -194,7 +194,7 @@ LEGAL: Any = object()
 
 @pytest.mark.parametrize("mask", ["info", "observation"])
 @pytest.mark.parametrize("action", [LEGAL, np.int8(0), 0, 102, 103, -1, None, 1.0, "pass", [0]])
-def test_env_answers_as_pettingzoos_wrappers_do(action: Any, mask: str) -> None:
+def test_env_behaves_like_pettingzoos_wrappers(action: Any, mask: str) -> None:
     """Before reset, in a game, after its end and after an illegal action, until nobody is left."""
 
     def step(env: Any, action: Any = action) -> None:
@@ -221,7 +221,7 @@ def test_env_answers_as_pettingzoos_wrappers_do(action: Any, mask: str) -> None:
 
 
 @each_maker
-def test_a_truncation_is_a_truncation(make: Any) -> None:
+def test_truncated_games_set_truncations(make: Any) -> None:
     env, rng = started(make, 0, max_turns=3), np.random.default_rng(2)
     while not any(env.truncations.values()):
         env.step(choose(env, rng))
@@ -267,7 +267,7 @@ def seeds(first: int | None) -> list[int]:
     return told
 
 
-def test_without_a_seed_the_private_stream_goes_on() -> None:
+def test_reset_without_seed_continues_the_seed_stream() -> None:
     """A global generator doesn't matter."""
     assert seeds(8) == seeds(8)
     assert seeds(8)[0] == 8
@@ -289,7 +289,7 @@ def snapshot(env: Any) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("action", [0, 103, -1, 2**70, None, 1.0, True, "option A", [[1], [2, 3]]])
-def test_raw_env_refuses_what_is_no_legal_action_and_changes_nothing(action: Any) -> None:
+def test_raw_env_refuses_illegal_actions_and_changes_nothing(action: Any) -> None:
     env = started(reward="margin", decisions=2)  # a starting skyscraper is due, no option
     before = snapshot(env)
     with pytest.raises(IllegalActionError):

@@ -17,7 +17,7 @@ for name in ("FifthAvenue-v0", "FifthAvenueUnmasked-v0"):
 """
 
 
-def test_a_process_that_was_given_an_id_imports_its_module() -> None:
+def test_an_environment_id_with_a_module_is_made_in_a_new_process() -> None:
     """Without a warning."""
     assert printed("-W", "error", "-c", PROGRAM).split() == [
         "FifthAvenueEnv",
@@ -35,7 +35,7 @@ def test_a_process_that_was_given_an_id_imports_its_module() -> None:
         ("stable_baselines3.common.monitor", "skyenv.envs.sb3", "train"),
     ],
 )
-def test_where_a_library_is_missing_its_extra_is_named(
+def test_a_missing_library_names_its_extra(
     package: str, module: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loaded = set(sys.modules)

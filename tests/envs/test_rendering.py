@@ -98,7 +98,7 @@ def test_pictures_hide_what_a_seat_cannot_know(
     assert window.is_closed
 
 
-def test_pictures_of_sb3() -> None:
+def test_sb3_renders_every_row() -> None:
     """Pixels of all rows in one; texts of each."""
     env = started("sb3", render_mode="rgb_array")
     assert env.render().shape[0] == 2 * env.get_images()[0].shape[0]
@@ -108,7 +108,7 @@ def test_pictures_of_sb3() -> None:
     assert all(pictures(started(kind)) == [None] for kind in KINDS if kind != "sb3")
 
 
-def test_another_seats_choice_is_not_marked() -> None:
+def test_legal_actions_of_other_seats_are_not_marked() -> None:
     """Legal actions tell of a hand: a picture marks those of the seat that looks."""
     for learner, marks in ((SEAT, True), (0, False)):
         env = FifthAvenueVectorEnv(1, 3, render_mode="rgb_array", seat=SEAT)
@@ -119,7 +119,7 @@ def test_another_seats_choice_is_not_marked() -> None:
         assert np.array_equal(before, pictures(env)[0]) is not marks
 
 
-def test_the_window_shows_every_position_and_is_a_copys_own() -> None:
+def test_each_copy_has_its_own_window() -> None:
     env: Any = fifth_avenue_v0.raw_env(render_mode="human")
     env.reset(seed=1)
     twin = copy.deepcopy(env)
@@ -136,7 +136,9 @@ def test_the_window_shows_every_position_and_is_a_copys_own() -> None:
     twin.close()
 
 
-def test_without_the_extra_pictures_are_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_pictures_extra_is_reported_on_construction(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     find = importlib.util.find_spec
     monkeypatch.setattr(
         "skyenv.render.extras.find_spec",

@@ -19,7 +19,7 @@ from skyenv_agents.learned.networks import NetworkAgent
 
 @pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("observation", ["scaled", "codes"])
-def test_decisions_that_left_a_choice_are_read(
+def test_only_decisions_with_a_choice_are_read(
     example: Any, observation: str, tmp_path: Path
 ) -> None:
     source = Matches.new(("random", "hoard"), 2, "front", 6, 1, 9)
@@ -45,7 +45,7 @@ def test_decisions_that_left_a_choice_are_read(
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_it_learns_and_what_plays_is_what_has_learnt(example: Any, tmp_path: Path) -> None:
+def test_cloning_learns_and_the_saved_agent_plays_it(example: Any, tmp_path: Path) -> None:
     """An agent that takes the first legal action is learnt within a few steps, and played without
     PyTorch.
     """

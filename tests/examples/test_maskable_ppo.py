@@ -18,7 +18,7 @@ TINY = shlex.split(
 )
 
 
-def test_a_short_training_goes_on_and_leaves_an_agent(
+def test_a_short_training_resumes_and_saves_an_agent(
     example: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = tmp_path / "run"
@@ -49,7 +49,7 @@ def test_a_short_training_goes_on_and_leaves_an_agent(
     games.step(decide(games, agent))
 
 
-def test_without_tensorboard_a_training_says_so(
+def test_missing_tensorboard_is_reported(
     example: Any,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -34,14 +34,14 @@ def test_mccfr_comes_close_to_an_equilibrium() -> None:
     assert 0 < found[0] < 0.1 * found[1]
 
 
-def test_probabilities_are_judged_as_the_agent_that_acts_by_them() -> None:
+def test_a_policy_is_judged_like_the_agent_that_samples_it() -> None:
     exam = Exam("duel-3/2")
     exact = exam.policy(lambda _codes, mask, _seat: np.eye(103)[mask.argmax(axis=1)])
     *_, acted = policy_of(First(), Beginning("duel-3/2"), samples=1)
     assert exam.judge.nash_conv(exact) == pytest.approx(exam.judge.nash_conv(acted), abs=1e-12)
 
 
-def test_runs_that_are_there_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_existing_runs_are_reused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = ["--out", str(tmp_path), "--tasks", "duel-3", "--seeds", "2", "--algorithms", "mccfr"]
     assert algorithms.main([*given, "--decisions", "64"]) == 0
     first, second = (tmp_path / f"mccfr-duel-3-{seed}.json" for seed in range(2))
@@ -60,7 +60,7 @@ def test_runs_that_are_there_are_kept(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "no run with a budget of 128 decisions" in capsys.readouterr().err
 
 
-def test_a_quarter_of_the_runs_is_left_out_at_each_end() -> None:
+def test_the_interquartile_mean_drops_a_quarter_at_each_end() -> None:
     scores = np.array([[1.0], [2.0], [3.0], [4.0], [100.0]])
     assert algorithms.interquartile_mean(scores) == [3.0]
     low, high = algorithms.interval(scores)

@@ -15,7 +15,7 @@ from skyenv.tasks.tree import Beginning
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("players", [2, 3])
-def test_auctions_are_those_of_the_events(players: int) -> None:
+def test_auctions_are_counted_from_events(players: int) -> None:
     agent, bidding = make_agent("greedy"), Bidding()
     play_games([agent], np.zeros((3, players), int), np.arange(3), onlooker=bidding)
     seen = bidding.columns()
@@ -34,7 +34,7 @@ def test_auctions_are_those_of_the_events(players: int) -> None:
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("name", ["duel-3/0", "alea-3/1"])
-def test_what_single_actions_lose_adds_up(name: str) -> None:
+def test_losses_of_single_actions_sum_to_the_total(name: str) -> None:
     beginning = Beginning(name)
     *_, policy = policy_of(make_agent("greedy"), beginning, 2)
     columns = play(beginning, policy)

@@ -103,7 +103,7 @@ def theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("theirs")
 @pytest.mark.parametrize("outlet", OUTLETS)
 @pytest.mark.parametrize("spec", SPECS)
-def test_what_a_file_names_runs_only_if_the_command_names_it(
+def test_code_named_in_a_file_runs_only_if_the_command_names_it(
     outlet: str, spec: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write, run, words, naming = OUTLETS[outlet]
@@ -129,7 +129,7 @@ def test_what_a_file_names_runs_only_if_the_command_names_it(
         ("tournament random crowd --out theirs", 1),
     ],
 )
-def test_names_in_records_and_folders_are_text(words: str, code: int) -> None:
+def test_agents_named_in_records_are_not_imported(words: str, code: int) -> None:
     game = Game(2, seed=1, max_turns=1)
     while game.seat is not None:
         game.play(game.legal_actions[0])

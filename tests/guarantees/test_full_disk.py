@@ -28,7 +28,7 @@ COMMANDS = [
 
 @pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize(("words", "size", "file"), COMMANDS)
-def test_the_file_is_named(
+def test_a_full_disk_names_the_file(
     words: str,
     size: int,
     file: str,

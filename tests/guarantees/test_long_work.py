@@ -167,7 +167,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Any]:
         for kind in work.signals
     ],
 )
-def test_stopped_and_resumed_it_comes_to_the_same(
+def test_resumed_work_gives_the_same_result(
     name: str, kind: signal.Signals, tmp_path: Path, whole: Callable[[str], Any]
 ) -> None:
     """Signals reach all its processes, as from a terminal; all but SIGKILL are told in one line."""
@@ -190,7 +190,7 @@ def test_stopped_and_resumed_it_comes_to_the_same(
 
 
 @pytest.mark.parametrize("name", list(WORKS))
-def test_a_folder_has_one_process(
+def test_a_folder_in_use_is_refused(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     work = WORKS[name]

@@ -185,7 +185,7 @@ DECIDING: dict[str, Callable[[Game, int], Any]] = {
 
 
 @each_table
-def test_the_twins_differ_in_all_that_a_seat_cannot_know(players: int, side: str) -> None:
+def test_twins_differ_in_all_hidden_information(players: int, side: str) -> None:
     """So the tests below can fail."""
     kinds = set()
     for game, other, seat in twins(players, side):
@@ -210,7 +210,9 @@ def test_the_twins_differ_in_all_that_a_seat_cannot_know(players: int, side: str
 @pytest.mark.rule("INF-1", "INF-2", "INF-3")
 @pytest.mark.parametrize("outlet", OUTLETS)
 @each_table
-def test_a_seat_is_told_the_same(outlet: str, players: int, side: str) -> None:
+def test_outputs_for_a_seat_do_not_depend_on_hidden_cards(
+    outlet: str, players: int, side: str
+) -> None:
     for game, other, seat in twins(players, side):
         assert equal(OUTLETS[outlet](game, seat), OUTLETS[outlet](other, seat))
 
@@ -218,7 +220,9 @@ def test_a_seat_is_told_the_same(outlet: str, players: int, side: str) -> None:
 @pytest.mark.rule("INF-2")
 @pytest.mark.parametrize("outlet", DECIDING)
 @each_table
-def test_the_seat_to_act_is_told_the_same(outlet: str, players: int, side: str) -> None:
+def test_outputs_for_the_seat_to_act_do_not_depend_on_hidden_cards(
+    outlet: str, players: int, side: str
+) -> None:
     number = 0
     for game, other, seat in twins(players, side):
         if game.seat == seat:
@@ -259,7 +263,7 @@ def hidden_redrawn(table: Interface, seat: int, rng: np.random.Generator) -> Int
     "name", [name for name in INTERFACES if INTERFACES[name].says is not Interface.says]
 )
 @each_table
-def test_an_environment_tells_the_same(name: str, players: int, side: str) -> None:
+def test_environments_do_not_depend_on_hidden_cards(name: str, players: int, side: str) -> None:
     """Observations, masks, infos and pictures, before and after a move that leads to no chance."""
     rng = np.random.default_rng(players)
     options = {"max_turns": 60, "render_mode": "ansi"}
@@ -339,7 +343,7 @@ REDRAWN = {
 @pytest.mark.rule("INF-2")
 @pytest.mark.parametrize("way", REDRAWN)
 @each_table
-def test_redrawing_keeps_what_is_seen_and_varies_the_rest(
+def test_determinizations_keep_visible_and_vary_hidden_cards(
     way: str, players: int, side: str
 ) -> None:
     """OpenSpiel's issue 1273: a determinization that leaves hidden cards as they were gives them

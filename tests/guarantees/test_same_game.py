@@ -46,7 +46,9 @@ def begun(name: str, players: int, side: str, seat: int = 1) -> Interface:
 @pytest.mark.compiled
 @each_interface
 @pytest.mark.parametrize(("players", "side"), TABLES)
-def test_same_decisions_same_game(name: str, players: int, side: str) -> None:
+def test_equal_decisions_give_the_same_game_in_every_interface(
+    name: str, players: int, side: str
+) -> None:
     walk, end = expected(players, side)
     assert len(walk) > 60
     for seat in range(players):
@@ -66,7 +68,7 @@ def through_pickle(table: Any) -> Any:
 @each_interface
 @pytest.mark.parametrize("way", [copy.deepcopy, through_pickle], ids=["deepcopy", "pickle"])
 @pytest.mark.parametrize(("players", "side"), SOME)
-def test_a_copy_goes_on_as_the_original_and_apart(
+def test_a_copy_continues_like_the_original_and_independently(
     name: str, way: Callable[[Any], Any], players: int, side: str
 ) -> None:
     """From the start, from the middle, and at the end; what the copy plays changes nothing."""
@@ -87,7 +89,7 @@ def test_a_copy_goes_on_as_the_original_and_apart(
 @pytest.mark.compiled
 @pytest.mark.parametrize("way", RESUMED)
 @pytest.mark.parametrize(("players", "side"), SOME)
-def test_a_game_resumed_elsewhere_goes_on(
+def test_a_game_resumed_elsewhere_continues(
     way: str, players: int, side: str, tmp_path: Path
 ) -> None:
     name, resume = RESUMED[way]

@@ -73,7 +73,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 @pytest.mark.usefixtures("texts", "in_this_process")
 @pytest.mark.parametrize("file", [file for file in TEXTS if "json" in file])
 @pytest.mark.parametrize("name", DAMAGES)
-def test_what_is_no_text_is_called_by_its_name(
+def test_an_undecodable_file_is_named(
     name: str, file: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     damaged = DAMAGES[name](Path(file).read_bytes())

@@ -69,7 +69,7 @@ def flag_of(name: str) -> str:
 
 
 @pytest.mark.parametrize(("main", "words", "option"), [*mistakes()])
-def test_a_wrong_value_is_one_line(
+def test_an_invalid_value_is_one_line_naming_the_option(
     main: Callable[[Sequence[str]], int],
     words: list[str],
     option: str,
@@ -96,7 +96,7 @@ def outputs() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("main", "words"), [*outputs()])
-def test_no_file_is_replaced_that_was_not_to_be(
+def test_existing_files_are_replaced_only_with_replace(
     main: Callable[[Sequence[str]], int],
     words: list[str],
     tmp_path: Path,

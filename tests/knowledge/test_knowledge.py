@@ -16,7 +16,7 @@ HIDDEN_FIELDS = ("seed", "random", "hand", "face_down", "held")
 
 @pytest.mark.parametrize(("players", "side"), TABLES)
 @pytest.mark.rule("INF-1", "INF-2", "INF-3")
-def test_the_public_view_is_what_all_seats_know(players: int, side: str) -> None:
+def test_the_public_view_is_common_knowledge(players: int, side: str) -> None:
     """It differs from every seat's own view only in what that seat alone knows, and adds up."""
     for game in stages(players, side, "crowd", seed=3):
         public = game.public_view()
@@ -38,7 +38,7 @@ def test_the_public_view_is_what_all_seats_know(players: int, side: str) -> None
 
 
 @pytest.mark.parametrize(("players", "side"), TABLES)
-def test_views_of_a_batch_are_those_of_single_games(players: int, side: str) -> None:
+def test_batched_views_equal_single_views(players: int, side: str) -> None:
     """One seat for all, or one for each; views are copies, and the games stay as they are."""
     games = Games(5, players, side, seed=2)
     games.play_random(25)
@@ -60,7 +60,7 @@ def test_views_of_a_batch_are_those_of_single_games(players: int, side: str) -> 
 
 @pytest.mark.rule("INF-2")
 @pytest.mark.parametrize(("players", "side"), TABLES)
-def test_what_is_hidden_is_blank(players: int, side: str) -> None:
+def test_hidden_fields_of_views_are_blank(players: int, side: str) -> None:
     """Other hands hold only what all know of them; no stack, no seed, no stream of chance.
 
     The rest is the position itself.

@@ -103,7 +103,7 @@ def hands_of(number: int, stack: list[int]) -> dict[Any, float]:
     ("players", "side", "agent"),
     [(2, "front", "crowd"), (2, "back", "hoard"), (3, "back", "crowd"), (4, "front", "hoard")],
 )
-def test_keeps_all_that_the_seat_sees(players: int, side: str, agent: str) -> None:
+def test_determinizations_have_the_same_view(players: int, side: str, agent: str) -> None:
     """Its view, its choices and its observation, to the byte; and all that everybody sees of the
     real position.
     """
@@ -126,7 +126,7 @@ def test_keeps_all_that_the_seat_sees(players: int, side: str, agent: str) -> No
 
 @inf
 @pytest.mark.parametrize(("players", "side"), [(2, "front"), (3, "back"), (4, "front")])
-def test_depends_on_the_view_alone(players: int, side: str) -> None:
+def test_determinizations_depend_on_the_view_alone(players: int, side: str) -> None:
     """Exchange all that a seat can't know, and from the same seeds come the same positions: nothing
     else has gone in.
     """
@@ -141,7 +141,7 @@ def test_depends_on_the_view_alone(players: int, side: str) -> None:
         )
 
 
-def test_one_view_or_one_for_each_seed() -> None:
+def test_batched_resampling_equals_single_calls() -> None:
     """However positions are batched: one view for many seeds, views and seeds side by side, or each
     alone.
     """
@@ -181,7 +181,7 @@ def middle_of_a_bid() -> Game:
 
 @inf
 @pytest.mark.rule("AUC-3")
-def test_a_bid_that_was_begun_can_be_ended() -> None:
+def test_a_bid_under_way_can_be_completed_in_every_determinization() -> None:
     """INTERFACE.md, "no dead ends": two black 4s would not do, so the others' hands follow the
     chances without them.
     """
@@ -204,7 +204,7 @@ def test_a_bid_that_was_begun_can_be_ended() -> None:
     assert (resample(game.view(0), np.arange(500)).hand[:, 1, 5, 0] < 2).all()
 
 
-def test_a_bid_that_no_game_has_led_to() -> None:
+def test_an_impossible_bid_is_refused() -> None:
     """A view made by hand, in which nobody could end the bid: an error, not an endless search."""
     known = middle_of_a_bid().view(2)
     known["game"]["highest"] = 30
@@ -217,7 +217,7 @@ def test_a_bid_that_no_game_has_led_to() -> None:
 
 @inf
 @pytest.mark.parametrize(("players", "side"), [(2, "front"), (4, "back")])
-def test_plays_on_to_the_end(players: int, side: str) -> None:
+def test_determinizations_can_be_played_to_the_end(players: int, side: str) -> None:
     """With legal actions only, and with every card in one place."""
     games = stages(players, side)
     assert (games.state["phase"] == PHASE_BID).any()
@@ -242,13 +242,13 @@ def test_plays_on_to_the_end(players: int, side: str) -> None:
         *[(seeds, "seeds must be whole numbers") for seeds in ([0.5], [[1]], ["a"], None)],
     ],
 )
-def test_wrong_seeds(seeds: object, message: str) -> None:
+def test_invalid_seeds_are_refused(seeds: object, message: str) -> None:
     views = view(Games(2, seed=1).state, 0)
     with pytest.raises(OptionError, match=message):
         resample(views, seeds)  # type: ignore[arg-type]
 
 
-def test_wrong_views() -> None:
+def test_invalid_views_are_refused() -> None:
     games = Games(2, seed=1)
     views = view(games.state, 0)
     with pytest.raises(OptionError, match="views must be records of VIEW_DTYPE"):

@@ -136,7 +136,7 @@ def after_an_auction() -> Game:
 
 @inf
 @pytest.mark.rule("AUC-7", "AUC-8")
-def test_after_cards_were_paid_and_taken_back() -> None:
+def test_paid_cards_are_ordered_and_returned_ones_known() -> None:
     """What was paid is under its stack, in order; what was taken back is in that hand; the rest is
     anywhere.
     """
@@ -213,7 +213,7 @@ def begun_bid() -> Game:
 
 @inf
 @pytest.mark.rule("AUC-3", "AUC-4")
-def test_a_known_card_laid_down_promises_unknown_ones() -> None:
+def test_an_open_bid_constrains_the_bidders_hidden_cards() -> None:
     """4 of 22 are there and a known 4 is to come: the orange card and two black ones must be worth
     15, in whatever way.
     """
@@ -238,7 +238,7 @@ def test_a_known_card_laid_down_promises_unknown_ones() -> None:
 
 @inf
 @pytest.mark.rule("AUC-3", "AUC-4")
-def test_the_laying_order_narrows_what_is_promised() -> None:
+def test_the_order_of_laying_constrains_hidden_cards() -> None:
     """4 and a black 5 are down, 12 are missing, and a black 4 can't follow any more: three cards 4,
     5, 6 would not do.
     """
@@ -275,7 +275,7 @@ def after_a_shuffle() -> Game:
 
 @inf
 @pytest.mark.rule("AUC-9")
-def test_a_shuffle_tells_each_of_two_players_what_the_other_holds() -> None:
+def test_a_shuffle_reveals_the_opponents_black_cards() -> None:
     """What lay face up is in the stack, so all else but my own is in the other's hand.
 
     What is drawn later isn't known.
@@ -296,7 +296,7 @@ def test_a_shuffle_tells_each_of_two_players_what_the_other_holds() -> None:
 
 @inf
 @pytest.mark.rule("AUC-7", "AUC-9")
-def test_what_a_shuffle_told_is_used_up_when_it_is_played() -> None:
+def test_deduced_cards_are_used_up_when_played() -> None:
     """Seat 1, known by now to hold 4 and 5, has drawn two more.
 
     It bids a 5, then a 6 that only one of those can be.
@@ -318,7 +318,7 @@ def test_what_a_shuffle_told_is_used_up_when_it_is_played() -> None:
     assert exact(hidden, deals([1, 1, 2], [1]))  # seat 1's own 6 is on the table, a 4 in its hand
 
 
-def test_what_was_deduced_must_be_there() -> None:
+def test_impossible_deductions_are_refused() -> None:
     """A view made by hand in which seat 0 knows of black cards that seat 1 can't hold: an error,
     not a wrong position.
     """
@@ -334,7 +334,7 @@ def test_what_was_deduced_must_be_there() -> None:
 
 @inf
 @pytest.mark.rule("AUC-9")
-def test_the_next_shuffle_tells_anew() -> None:
+def test_the_next_shuffle_reveals_the_cards_drawn_since() -> None:
     """What was drawn in between is known as well, once no card is left face down."""
     game = after_a_shuffle()
     turn_of(game, 1)

@@ -37,7 +37,7 @@ from skyenv.page.export import exported
 from skyenv.page.replays import Replay
 
 
-def test_what_nobody_can_use_is_found(page: Browser, site: Site) -> None:
+def test_the_accessibility_check_finds_violations(page: Browser, site: Site) -> None:
     """The check itself, in a page with the strict policy."""
     page.open(f"{site.address}/rules")
     page.run("""
@@ -178,7 +178,7 @@ FLOWS: Final[dict[str, tuple[str, list[Step]]]] = {
 
 
 @pytest.mark.parametrize("name", FLOWS)
-def test_flow(page: Browser, site: Site, name: str) -> None:
+def test_flows_in_a_browser(page: Browser, site: Site, name: str) -> None:
     """In the end everybody can use what there is."""
     position, steps = FLOWS[name]
     sit_at(page, site, position)
@@ -255,7 +255,7 @@ def bid(page: Browser) -> None:
     page.click("#bid-done")
 
 
-def test_a_whole_game_by_clicks(page: Browser, site: Site) -> None:
+def test_a_whole_game_is_played_by_clicks(page: Browser, site: Site) -> None:
     """Everybody can use each kind of choice, nothing jumps, and the record is whole."""
     begin(page, site, "me", "agent:greedy", seed="11")
     page.run("localStorage.setItem('news', '{\"off\": true}')")  # its lines come and go
@@ -303,7 +303,7 @@ def tabbed(page: Browser) -> list[tuple[str, int]]:
     raise AssertionError("Tab finds no end")
 
 
-def test_every_choice_and_no_other_is_reached_by_keyboard(page: Browser, site: Site) -> None:
+def test_the_keyboard_reaches_exactly_the_legal_choices(page: Browser, site: Site) -> None:
     """And the keyboard stays on the board, or among the choices, over the moves of others."""
     sit_at(page, site, "place")
     shown = your_turn(page)
@@ -351,7 +351,7 @@ def test_aleas_cards_turn_up_one_by_one(page: Browser, site: Site, motion: str) 
     page.wait_until(lambda: page.find("#alea") is None, "their end")
 
 
-def test_an_agent_that_thinks_is_stopped(page: Browser, site: Site) -> None:
+def test_a_hint_under_way_can_be_stopped(page: Browser, site: Site) -> None:
     sit_at(page, site, "place")
     site.listener.held.add(f"/api/seats/{page.driver.current_url.rpartition('/')[2]}/hint")
     follow(
@@ -365,7 +365,7 @@ def test_an_agent_that_thinks_is_stopped(page: Browser, site: Site) -> None:
     site.listener.held.clear()
 
 
-def test_a_server_that_is_started_again_is_found(page: Browser, tmp_path: Path) -> None:
+def test_the_page_reconnects_to_a_restarted_server(page: Browser, tmp_path: Path) -> None:
     site = Site(tmp_path)
     sit_at(page, site, "bid")
     before = page.text("#board svg"), page.text("#log")
@@ -381,7 +381,7 @@ def test_a_server_that_is_started_again_is_found(page: Browser, tmp_path: Path) 
 # ---- several people ----
 
 
-def test_people_meet_at_a_table_and_see_no_hidden_card(
+def test_players_and_spectators_receive_no_hidden_cards(
     page: Browser, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ann, Bob with a link to a seat, and Eve with a spectator's: all that goes to them is read.
@@ -450,7 +450,7 @@ def _check_what_was_told(site: Site, seats: dict[str, int | None], seed: bytes) 
 # ---- the lobby, and addresses ----
 
 
-def test_games_are_begun_and_deleted_in_the_lobby(page: Browser, site: Site) -> None:
+def test_games_are_started_and_deleted_in_the_lobby(page: Browser, site: Site) -> None:
     page.open(f"{site.address}/")
     page.wait("#strengths input:checked")
     check_accessible(page)
@@ -484,7 +484,7 @@ def test_games_are_begun_and_deleted_in_the_lobby(page: Browser, site: Site) -> 
     )
 
 
-def test_addresses_that_lead_nowhere_say_why(page: Browser, site: Site) -> None:
+def test_invalid_addresses_show_their_reason(page: Browser, site: Site) -> None:
     """And are not asked for again."""
     begin(page, site, "me", "human")
     mine = str(page.driver.current_url)
@@ -518,7 +518,9 @@ SEARCH: Final = {"name": "ismcts", "ready": False, "state": "preparing", "error"
 @pytest.mark.parametrize(
     "changed", [{"rules": False}, {"agents": [SEARCH]}, {"error": "no compiler"}]
 )
-def test_pages_that_wait_are_accessible(page: Browser, site: Site, changed: dict[str, Any]) -> None:
+def test_pages_are_accessible_during_preparation(
+    page: Browser, site: Site, changed: dict[str, Any]
+) -> None:
     features = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
     page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", features)
     site.listener.answers["/api/preparing"] = {**RULES, "agents": [], **changed}
@@ -546,9 +548,7 @@ def steps_through(game: Game) -> list[Step]:
     ]
 
 
-def test_a_replay_is_looked_through_and_its_address_leads_back(
-    page: Browser, site: Site, tmp_path: Path
-) -> None:
+def test_a_replays_address_restores_its_step(page: Browser, site: Site, tmp_path: Path) -> None:
     game = played(3, seed=12)
     record = game.to_record(["ann", "bob", "<i>eve</i>"])
     (tmp_path / "game.jsonl").write_text(record + record, encoding="utf-8")

@@ -18,7 +18,7 @@ from skyenv.page.errors import PageError
     ("name", "message"),
     [("os:system", "there is no agent"), ("damaged", "its file is damaged or of another")],
 )
-def test_agents_that_are_not_on_offer_and_damaged_networks_are_refused(
+def test_unknown_agents_and_damaged_networks_are_refused(
     name: str, message: str, tmp_path: Path
 ) -> None:
     names = quick_catalogue()

@@ -19,7 +19,7 @@ from skyenv.rules.components import BLACK, CARD_VALUES, COLOURS
 from skyenv.rules.state import GAME_DTYPE
 
 
-def test_the_next_coloured_cards_are_those_that_the_game_asks_chance_for() -> None:
+def test_chances_of_coloured_cards_are_those_of_the_game() -> None:
     asked = 0
     for game in islice(positions(2, 2, "take"), 0, None, 3):
         for action in game.legal_actions:
@@ -42,7 +42,7 @@ def totals_by_the_game(game: Game, chance: tuple[int, ...] = ()) -> dict[int, fl
 
 
 @pytest.mark.rule("ALEA-2")
-def test_aleas_totals_are_those_of_the_game() -> None:
+def test_chances_of_aleas_totals_are_those_of_the_game() -> None:
     compared = 0
     for game in positions(2, 2, "bid"):
         is_last = game.seat != game.state["turn_seat"] and not game.state["out"][:2].any()
@@ -69,7 +69,7 @@ def test_alea_bids_with_the_black_cards_that_are_left(
 
 
 @pytest.mark.rule("AUC-9")
-def test_black_cards_that_were_deduced_cannot_come() -> None:
+def test_deduced_black_cards_are_excluded() -> None:
     """Who knows all of the other's black cards knows those of the stack."""
     position = played(2, seed=7, actions=90).games.state[0]
     position["deduced"][1] = (position["hand"] - position["known"])[1, BLACK]
@@ -79,7 +79,7 @@ def test_black_cards_that_were_deduced_cannot_come() -> None:
 
 @pytest.mark.rule("INF-2")
 @pytest.mark.parametrize("players", [2, 3])
-def test_what_a_seat_can_expect_is_the_mean_of_all_that_it_cannot_tell_apart(players: int) -> None:
+def test_chances_for_a_seat_are_means_over_determinizations(players: int) -> None:
     """Exact chances beside 2,000 determinizations, all of which are told alike."""
     position = played(players, seed=7, actions=90).games.state[0]
     told = Stacks.of(position, 0)
@@ -117,7 +117,5 @@ def test_a_bid_is_worth_what_its_buildings_score() -> None:
 @pytest.mark.parametrize(
     ("tiles", "vp"), [([0, 0, 0, 0], 1), ([1, 1, 1, 0], 5), ([3, 1, 0, 0], 2.75)]
 )
-def test_the_park_area_is_worth_the_mean_of_all_tiles_that_can_be_turned_up(
-    tiles: list[int], vp: float
-) -> None:
+def test_the_park_area_is_worth_the_mean_over_its_tiles(tiles: list[int], vp: float) -> None:
     assert park_vp({"park_tiles": np.array(tiles)}) == vp

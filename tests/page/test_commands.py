@@ -48,7 +48,7 @@ def interrupt(server: subprocess.Popen[str]) -> None:
     assert (complaint, server.returncode) == ("", 0)
 
 
-def test_a_killed_server_goes_on_and_serves_games_and_trainings(tmp_path: Path) -> None:
+def test_a_killed_server_resumes_its_games(tmp_path: Path) -> None:
     games, database = tmp_path / "games", tmp_path / "d" / "games.sqlite3"
     games.mkdir()
     (games / "a.jsonl").write_text(played(seed=1, actions=5).to_record(["ann", "bob"]))
@@ -93,7 +93,7 @@ class Blocking(RandomAgent):
 """
 
 
-def test_a_killed_worker_is_replaced_and_ctrl_c_ends_one_that_thinks(tmp_path: Path) -> None:
+def test_killed_workers_are_replaced_and_sigint_ends_busy_ones(tmp_path: Path) -> None:
     """Nothing but the address is printed, and no process is left."""
     (tmp_path / "blocking.py").write_text(BLOCKING, encoding="ascii")
     file, name = tmp_path / "begun", "blocking:Blocking"
@@ -125,7 +125,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("arguments", "message"), REFUSED)
-def test_what_play_cannot_do_is_told_in_one_line(
+def test_invalid_options_of_play_are_one_line(
     arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["play", "--no-browser", "--database", str(tmp_path / "d"), *arguments]) == 2
@@ -133,7 +133,7 @@ def test_what_play_cannot_do_is_told_in_one_line(
     assert (message in printed, printed.count("\n")) == (True, 1)
 
 
-def test_a_taken_port_is_told_unless_none_was_wanted() -> None:
+def test_a_port_in_use_is_an_error_if_requested() -> None:
     with commands.listen("127.0.0.1", None) as first, commands.listen("127.0.0.1", None) as second:
         taken = first.getsockname()[1]
         assert taken != second.getsockname()[1]
@@ -152,7 +152,7 @@ EXPORTS = [
 
 
 @pytest.mark.parametrize(("record", "words", "message"), EXPORTS)
-def test_export_writes_a_page_or_says_why_not(
+def test_export_writes_a_page_or_one_error(
     record: str,
     words: str,
     message: str,

@@ -88,7 +88,7 @@ def check_inside(sizes: dict[str, Any], *parts: str) -> None:
 
 
 @pytest.mark.parametrize("position", [*BEATS, "lesson", "replay"])
-def test_the_whole_table_stands_on_a_desktop(page: Browser, site: Site, position: str) -> None:
+def test_the_whole_table_fits_a_desktop(page: Browser, site: Site, position: str) -> None:
     """Board, hand, stacks and what to do now are in the window together, and can be read."""
     sit(page, site, position)
     for size in DESKTOPS:
@@ -100,7 +100,7 @@ def test_the_whole_table_stands_on_a_desktop(page: Browser, site: Site, position
 
 @pytest.mark.parametrize("size", [ZOOMED, *PHONES])
 @pytest.mark.parametrize("position", ["choice", "auction", "lesson", "replay"])
-def test_small_screens_keep_the_board(
+def test_the_board_keeps_half_of_small_screens(
     page: Browser, site: Site, size: tuple[int, int], position: str
 ) -> None:
     """The board has more than half of the height; beside it are hand and stacks, or a bid's cards."""

@@ -53,9 +53,7 @@ class Gate(RandomAgent):
         return super().act(decisions)
 
 
-def test_an_action_is_answered_with_the_state_and_other_pages_are_told(
-    app: Starlette, ann: TestClient
-) -> None:
+def test_actions_return_the_state_and_notify_other_pages(app: Starlette, ann: TestClient) -> None:
     bob = another(app)
     first, second = seated(ann, bob)
     state = payload(ann, first)
@@ -70,7 +68,7 @@ def test_an_action_is_answered_with_the_state_and_other_pages_are_told(
     assert payload(ann, first)["log"]["lines"][lines:] == answer["log"]["lines"] != []
 
 
-def test_listing_games_plays_nothing(ann: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_listing_games_replays_none(ann: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """Turn, scores and state are stored with each action, and are those that the game has."""
     game = played(3, seed=4, actions=120)
     players: list[Any] = ["random"] * 3
@@ -82,7 +80,7 @@ def test_listing_games_plays_nothing(ann: TestClient, monkeypatch: pytest.Monkey
     assert (listed["turn"], listed["scores"]) == (game.turn, game.scores)
 
 
-def test_what_is_done_on_a_full_disk_is_refused_whole(
+def test_requests_on_a_full_disk_are_refused_and_change_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: Callable[[int], None]
 ) -> None:
     """An agent's move waits until there is space."""
@@ -116,7 +114,7 @@ def test_what_is_done_on_a_full_disk_is_refused_whole(
 @pytest.mark.parametrize(
     "damage", ["actions = 'no JSON'", "changes = '[7]'", "actions = '[-7]'", "actions = '[102]'"]
 )
-def test_a_damaged_game_spoils_no_other_and_can_be_deleted(ann: TestClient, damage: str) -> None:
+def test_a_damaged_game_affects_no_other_and_can_be_deleted(ann: TestClient, damage: str) -> None:
     broken, healthy = seated(ann, None)[0], seated(ann, None)[0]
     storage = server_of(ann).storage
     key = storage.link(broken[-32:]).game
@@ -127,7 +125,7 @@ def test_a_damaged_game_spoils_no_other_and_can_be_deleted(ann: TestClient, dama
     assert len(ann.get("/api/games").json()["games"]) == 1
 
 
-def test_an_agent_that_is_slow_keeps_only_its_own_game_waiting(ann: TestClient) -> None:
+def test_a_slow_agent_delays_only_its_own_game(ann: TestClient) -> None:
     gate, slow, other = Gate(ann), seated(ann, "random")[0], seated(ann, "crowd")[0]
     for seat in (slow, other):
         act(ann, seat, payload(ann, seat))
@@ -138,7 +136,7 @@ def test_an_agent_that_is_slow_keeps_only_its_own_game_waiting(ann: TestClient) 
     assert wait_for_turn(ann, slow)["step"] == 3
 
 
-def test_agents_wait_and_make_one_move_at_a_time(ann: TestClient) -> None:
+def test_paused_agents_move_one_step_at_a_time(ann: TestClient) -> None:
     seat = seated(ann, "random", "random")[0]
     ann.post(f"{seat}/pause", json={"paused": True})
     act(ann, seat, payload(ann, seat))
@@ -149,7 +147,7 @@ def test_agents_wait_and_make_one_move_at_a_time(ann: TestClient) -> None:
     assert wait_for_turn(ann, seat)["step"] > 3
 
 
-def test_a_request_that_is_sent_twice_makes_one_game(app: Starlette, ann: TestClient) -> None:
+def test_repeated_requests_with_one_key_create_one_game(app: Starlette, ann: TestClient) -> None:
     """Its key counts as long as its game is there, and for its browser alone."""
     eve, key = another(app), "1234-abcd"
     ann.get("/")
@@ -160,7 +158,7 @@ def test_a_request_that_is_sent_twice_makes_one_game(app: Starlette, ann: TestCl
     assert len({first, *others, begin(ann, SEATS), begin(ann, SEATS)}) == 5
 
 
-def test_a_seat_that_is_taken_while_its_game_is_read_is_known_to_be_taken() -> None:
+def test_a_seat_claimed_while_its_game_loads_is_kept() -> None:
     """The game is played to be read, by a thread that has to wait here."""
     storage, game = Storage(MEMORY), game_server.new_game("ann", 1, ("human", "human"))
     links = [Link("a", game.id, 0, "ann"), Link("b", game.id, 1, None)]
@@ -183,7 +181,7 @@ def test_a_seat_that_is_taken_while_its_game_is_read_is_known_to_be_taken() -> N
     assert asyncio.run(work()) == ["ann", "bob"]
 
 
-def test_the_least_recently_used_makes_room_unless_it_is_needed() -> None:
+def test_the_cache_evicts_the_least_recently_used_unneeded_entry() -> None:
     needed = {"a"}
     kept: Kept[str, int] = Kept(2, lambda key, value: key in needed)
     kept["a"], kept["b"], kept["c"] = 1, 2, 3

@@ -23,7 +23,7 @@ def told(game: Game) -> dict[str, Any]:
     return guidance.decision(position, look(position), names, game.legal_actions)
 
 
-def test_the_options_are_the_legal_ones_and_the_others_say_why() -> None:
+def test_option_cards_hold_legal_actions_or_a_reason() -> None:
     for game in positions(3, 3, "option"):
         cards = told(game)["options"]
         actions = [choice["action"] for card in cards for choice in card["choices"]]
@@ -33,7 +33,7 @@ def test_the_options_are_the_legal_ones_and_the_others_say_why() -> None:
 
 
 @pytest.mark.rule("AUC-3", "AUC-4", "AUC-5")
-def test_what_is_told_of_a_bid_is_what_the_rules_allow() -> None:
+def test_the_bid_tray_offers_exactly_the_legal_bids() -> None:
     """Sets of cards are legal bids exactly if the page would offer them by the numbers that it is
     told.
     """
@@ -56,7 +56,7 @@ def test_what_is_told_of_a_bid_is_what_the_rules_allow() -> None:
 
 
 @pytest.mark.rule("END-1")
-def test_what_ends_the_game_is_told() -> None:
+def test_actions_that_end_the_game_are_announced() -> None:
     ends = [game for seed in range(3) for game in positions(2, seed) if told(game)["ends"]]
     for game in ends:
         game.play(game.legal_actions[-1])  # to stop, or the last place for the business

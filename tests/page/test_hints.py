@@ -33,7 +33,7 @@ def at(phase: str, least: int = 3) -> Game:
 
 @pytest.mark.parametrize("phase", ["start", "option", "take", "move", "bid"])
 @pytest.mark.parametrize("name", ["random", "crowd", "greedy"])
-def test_choices_are_whole_and_differ(phase: str, name: str) -> None:
+def test_choices_are_complete_and_distinct(phase: str, name: str) -> None:
     """Every choice can be played and ends its decision; no two come to the same; and what the agent
     would do is among them.
     """
@@ -63,7 +63,7 @@ def every_bid(game: Game, path: Path = (), chance: float = 1.0) -> Iterator[tupl
 
 
 @pytest.mark.rule("AUC-3", "AUC-4")
-def test_a_bid_is_one_choice_with_the_product_of_its_probabilities() -> None:
+def test_a_bids_probability_is_the_product_of_its_actions() -> None:
     game = at("bid", least=4)
     position, chances = game.games.state[0], Counter[str]()
     for path, chance in every_bid(game):
@@ -90,7 +90,7 @@ def test_hints_are_for_the_seat_to_act_and_for_spectators_of_agents(
 
 @pytest.mark.long
 @pytest.mark.parametrize("players", [2, 3])
-def test_chances_to_win_are_near_to_what_play_outs_show(players: int) -> None:
+def test_win_chances_agree_with_play_outs(players: int) -> None:
     """On average 15 points or less off, of which the 60 play-outs are 4 themselves; and those that
     are told high come true more often than those told low.
     """

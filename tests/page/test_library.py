@@ -63,7 +63,7 @@ def indexed(root: Path) -> Library:
     return library
 
 
-def test_filters_and_order(folder: Path) -> None:
+def test_the_library_filters_and_sorts_games(folder: Path) -> None:
     library = indexed(folder)
     every = library.search([])["games"]
     assert len(every) == 10
@@ -80,7 +80,7 @@ def test_filters_and_order(folder: Path) -> None:
         library.search([("sort", "swing")])
 
 
-def test_a_file_is_read_again_when_it_has_changed(tmp_path: Path) -> None:
+def test_changed_files_are_read_again(tmp_path: Path) -> None:
     """What is about to be written is no damage."""
     roots, path = roots_of([tmp_path]), tmp_path / "a.jsonl"
     path.write_text(record_of(1))
@@ -94,7 +94,7 @@ def test_a_file_is_read_again_when_it_has_changed(tmp_path: Path) -> None:
     assert (len(changed.games), changed.complaints) == (3, [])
 
 
-def test_a_file_that_changes_under_the_index_is_not_served(tmp_path: Path) -> None:
+def test_files_changed_since_indexing_are_not_served(tmp_path: Path) -> None:
     path, secret = tmp_path / "games" / "a.jsonl", tmp_path / "secret"
     path.parent.mkdir()
     for file in (path, secret):
@@ -111,7 +111,7 @@ def test_a_file_that_changes_under_the_index_is_not_served(tmp_path: Path) -> No
         library.game(key, 2)
 
 
-def test_damage_costs_its_game_and_is_told_without_the_path(tmp_path: Path) -> None:
+def test_damaged_games_are_skipped_and_reported_without_paths(tmp_path: Path) -> None:
     games, good = tmp_path / "games", record_of(1, actions=5)
     games.mkdir()
     (games / "cut.jsonl").write_text(good[: good.index("\n") + 1])
@@ -125,7 +125,7 @@ def test_damage_costs_its_game_and_is_told_without_the_path(tmp_path: Path) -> N
     assert str(tmp_path) not in json.dumps(state)
 
 
-def test_every_browser_can_open_a_game_by_its_address_and_nothing_else(folder: Path) -> None:
+def test_any_browser_can_open_a_library_game_by_its_address(folder: Path) -> None:
     """Also when nothing has been read yet."""
     app, wrong = serve(folder), {f"{'0' * 16}/1": 404, f"{TWO}/99": 404, f"{TWO}/{'1' * 30}": 400}
     with client_of(app):
@@ -172,7 +172,7 @@ LADDER: list[Step] = [
     ],
     ids=["games", "ladder", "match"],
 )
-def test_looking_through_games_and_ladders(
+def test_games_and_ladders_are_browsed(
     page: Browser, folder: Path, where: str, steps: list[Step]
 ) -> None:
     running = RunningServer(serve(folder, "127.0.0.1"))

@@ -23,7 +23,7 @@ AGENTS = ["greedy", "ismcts-trained"]
         ("x" * LONGEST_NAME, "x" * LONGEST_NAME),
     ],
 )
-def test_names_have_one_form(value: str, name: str) -> None:
+def test_names_are_normalized(value: str, name: str) -> None:
     assert checked_name(value, AGENTS) == name
 
 
@@ -48,7 +48,7 @@ def test_names_have_one_form(value: str, name: str) -> None:
         "human",
     ],
 )
-def test_nobody_is_called_what_means_somebody_else(value: object) -> None:
+def test_reserved_and_misleading_names_are_refused(value: object) -> None:
     """Nor by letters that only look otherwise to a program."""
     with pytest.raises(PageError):
         checked_name(value, AGENTS)

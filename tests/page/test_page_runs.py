@@ -45,7 +45,7 @@ def offer(client: TestClient, key: str = FIRST) -> Any:
     return client.post(f"/api/runs/networks/{key}", json={})
 
 
-def test_a_network_of_a_run_is_played_against_also_when_the_run_is_gone(folder: Path) -> None:
+def test_networks_of_runs_stay_playable_after_the_run_is_deleted(folder: Path) -> None:
     with client_of(made(folder)) as client:
         client.get("/runs")
         runs = client.get("/api/runs")
@@ -73,7 +73,7 @@ class Hostile:
 
 @pytest.mark.parametrize("name", ["model.zip", "model.npz"])
 @pytest.mark.parametrize("is_pickle", [True, False])
-def test_nothing_of_a_run_is_unpickled(name: str, is_pickle: bool, folder: Path) -> None:
+def test_files_of_runs_are_never_unpickled(name: str, is_pickle: bool, folder: Path) -> None:
     """Neither a run's file nor its copy, which the page finds when it is started again."""
     run, mark, copies = folder / "first", folder / "unpickled", folder.parent / "networks"
     (run / "model.npz").unlink()
@@ -96,7 +96,7 @@ def test_nothing_of_a_run_is_unpickled(name: str, is_pickle: bool, folder: Path)
     assert mark.exists()
 
 
-def test_no_other_network_can_be_named_and_strangers_make_no_copies(folder: Path) -> None:
+def test_unknown_networks_and_clients_are_refused(folder: Path) -> None:
     with client_of(made(folder)) as client:
         assert offer(client).status_code == 403
         client.get("/runs")
@@ -105,7 +105,7 @@ def test_no_other_network_can_be_named_and_strangers_make_no_copies(folder: Path
     assert not (folder.parent / "networks").exists()
 
 
-def test_playing_against_a_milestone(page: Browser, folder: Path) -> None:
+def test_a_milestone_can_be_played_against(page: Browser, folder: Path) -> None:
     server = RunningServer(made(folder, "127.0.0.1"))
     try:
         page.open(f"{server.address}/runs")

@@ -33,7 +33,7 @@ def storage() -> Storage:
     return storage
 
 
-def test_a_killed_process_loses_nothing_and_two_cannot_have_the_file(tmp_path: Path) -> None:
+def test_a_killed_process_loses_no_data_and_the_file_is_exclusive(tmp_path: Path) -> None:
     path = tmp_path / "folder" / "games.sqlite3"
     opening = f"from skyenv.page.storage import Storage; s = Storage({str(path)!r}); "
     with closing(Storage(path)) as storage:
@@ -48,7 +48,7 @@ def test_a_killed_process_loses_nothing_and_two_cannot_have_the_file(tmp_path: P
         assert storage.links("g") == LINKS
 
 
-def test_files_of_others_and_of_other_versions_stay_as_they_are(tmp_path: Path) -> None:
+def test_foreign_databases_are_refused_unchanged(tmp_path: Path) -> None:
     other, text = tmp_path / "other", tmp_path / "text"
     with closing(Storage(other)) as storage, storage.transaction() as connection:
         connection.execute("PRAGMA user_version = 12")
@@ -60,7 +60,7 @@ def test_files_of_others_and_of_other_versions_stay_as_they_are(tmp_path: Path) 
         assert path.read_bytes() == before
 
 
-def test_a_file_from_before_there_were_tasks_is_brought_up_to_date(tmp_path: Path) -> None:
+def test_databases_of_version_2_are_migrated(tmp_path: Path) -> None:
     path = tmp_path / "games.sqlite3"
     with closing(Storage(path)) as storage:
         storage.add_game(GAME, LINKS)
@@ -73,7 +73,7 @@ def test_a_file_from_before_there_were_tasks_is_brought_up_to_date(tmp_path: Pat
             assert storage.game("g") == replace(GAME, task=task)
 
 
-def test_games_change_whole_and_are_forgotten_whole(storage: Storage) -> None:
+def test_games_are_changed_and_deleted_atomically(storage: Storage) -> None:
     storage.change_game("g", Link("t1", "g", 1, None), **LATER)
     assert storage.game("g") == replace(GAME, **LATER)
     assert [link.token for link in storage.links("g")] == ["w", "t0", "t1"]
@@ -89,7 +89,7 @@ def test_games_change_whole_and_are_forgotten_whole(storage: Storage) -> None:
         storage.spectate("w", "eve")
 
 
-def test_a_browser_and_the_server_have_so_many_games_and_unplayed_ones_make_room(
+def test_games_are_limited_per_browser_and_unplayed_ones_evicted(
     storage: Storage,
 ) -> None:
     storage.add_game(replace(GAME, id="k", owner="bob", actions=(1,)), [])
@@ -101,7 +101,7 @@ def test_a_browser_and_the_server_have_so_many_games_and_unplayed_ones_make_room
         assert caught.value.status == status
 
 
-def test_the_newest_replays_of_a_browser_and_of_all_are_kept_once(storage: Storage) -> None:
+def test_the_newest_replays_are_stored_once(storage: Storage) -> None:
     for number in range(3):
         storage.add_replay(f"ann{number}", "ann", b"%d" % number, 2, 5)
     assert storage.add_replay("again", "ann", b"1", 2, 5) == "ann1"

@@ -14,7 +14,7 @@ from skyenv.engine.tasks import TASKS
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_a_task_is_played_to_its_payoff_whatever_restarts(task: str, tmp_path: Path) -> None:
+def test_tasks_are_played_to_their_payoff_across_restarts(task: str, tmp_path: Path) -> None:
     seats = ["me", *["agent:greedy"] * (TASKS[task].num_players - 1)]
     with client_of(make_app(tmp_path / "games")) as ann:
         seat = begin(ann, seats, task=task, seed="7")
@@ -35,7 +35,7 @@ def test_a_task_is_played_to_its_payoff_whatever_restarts(task: str, tmp_path: P
         assert f"Task {task}/" in payload(again, rematch)["task"]
 
 
-def test_what_judges_by_who_wins_the_whole_game_is_refused(ann: TestClient) -> None:
+def test_hints_and_analyses_are_refused_in_tasks(ann: TestClient) -> None:
     watched = begin(ann, ["agent:greedy", "agent:greedy"], task="duel-3/1")
     replay = led_to(ann.post(f"{watched}/replay"))
     for asked in (f"{watched}/hint", f"{replay}/1/0/hint", f"{replay}/1/analysis"):

@@ -25,7 +25,7 @@ def hold(file: Path, report: Report) -> None:
     time.sleep(10**6)
 
 
-def test_cancelling_a_job_ends_its_worker(tmp_path: Path) -> None:
+def test_cancelling_a_job_kills_its_worker(tmp_path: Path) -> None:
     file = tmp_path / "begun"
 
     async def work() -> None:
@@ -41,7 +41,7 @@ def test_cancelling_a_job_ends_its_worker(tmp_path: Path) -> None:
     asyncio.run(work())
 
 
-def test_a_turn_is_what_the_agent_would_decide_until_its_choice_is_whole() -> None:
+def test_an_agents_turn_is_one_complete_choice() -> None:
     """All cards of a bid come at once."""
     entry = CatalogueEntry("greedy", "greedy")
     for game in positions(2, 1):

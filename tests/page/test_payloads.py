@@ -41,7 +41,7 @@ def test_the_final_scoring_leads_to_the_scores(seed: int) -> None:
     assert (before + gains).tolist() == game.scores == steps[-1]["scores"]
 
 
-def test_the_scripts_types_have_the_fields_that_the_server_tells(ann: TestClient) -> None:
+def test_the_scripts_types_match_the_payload(ann: TestClient) -> None:
     """The types with which the page's scripts are checked."""
     state = payload(ann, begin(ann, ["me", "agent:greedy"]))
     told = {"State": state, "Decision": state["decision"], "Log": state["log"]}

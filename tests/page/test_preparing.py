@@ -82,9 +82,7 @@ def ask(client: TestClient, agent: str) -> Any:
     return client.post("/api/games", json=wanted)
 
 
-def test_everything_is_told_and_answered_while_the_rules_are_compiled(
-    ann: TestClient, compiler: Compiler
-) -> None:
+def test_requests_are_answered_while_the_rules_compile(ann: TestClient, compiler: Compiler) -> None:
     wait_until(lambda: told(ann)["done"] == 1)
     seat = led_to(ask(ann, "crowd"))
     for path in (seat, "/api/replays/x/1"):
@@ -99,9 +97,7 @@ def test_everything_is_told_and_answered_while_the_rules_are_compiled(
     assert payload(ann, seat)["step"] == 0
 
 
-def test_the_fitting_agent_is_first_and_holds_up_none_that_is_waited_for(
-    ann: TestClient, compiler: Compiler
-) -> None:
+def test_requested_agents_compile_beside_the_first_one(ann: TestClient, compiler: Compiler) -> None:
     compiler.may["rules"].set()
     wait_until(lambda: compiler.begun == ["rules", "greedy"])
     seat = begin(ann, ["me", "agent:crowd"])
@@ -114,7 +110,7 @@ def test_the_fitting_agent_is_first_and_holds_up_none_that_is_waited_for(
     assert (agents["crowd"]["ready"], agents["greedy"]["state"]) == (True, "preparing")
 
 
-def test_an_agent_that_fails_is_told(ann: TestClient, compiler: Compiler) -> None:
+def test_an_agent_that_fails_to_compile_is_reported(ann: TestClient, compiler: Compiler) -> None:
     seat, why = led_to(ask(ann, "broken")), "broken can't play: LookupError: not in this world"
     for event in compiler.may.values():
         event.set()
@@ -126,7 +122,7 @@ def test_an_agent_that_fails_is_told(ann: TestClient, compiler: Compiler) -> Non
     assert (refused.status_code, refused.json()["error"]) == (409, why)
 
 
-def test_rules_that_cannot_be_had_are_told(ann: TestClient, compiler: Compiler) -> None:
+def test_failing_compilation_of_the_rules_is_reported(ann: TestClient, compiler: Compiler) -> None:
     compiler.failing["rules"] = OSError("no space")
     compiler.may["rules"].set()
     wait_until(lambda: told(ann)["error"])

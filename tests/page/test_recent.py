@@ -17,7 +17,7 @@ def action(seat: int, number: int) -> Event:
     return {"event": "action", "seat": seat, "action": number, "name": ""}
 
 
-def test_what_a_turn_changed_on_the_board_is_marked_once() -> None:
+def test_changed_parts_lists_each_part_once() -> None:
     """A business, cards from two stacks, a commissioner, and a bid of green cards that builds."""
     turn: list[Event] = [
         action(1, 3),
@@ -35,7 +35,7 @@ def test_what_a_turn_changed_on_the_board_is_marked_once() -> None:
     assert changed_parts(turn) == parts
 
 
-def test_the_turns_since_ones_own_last_one() -> None:
+def test_since_last_turn_lists_the_others_turns() -> None:
     events = played(3, 4).events
     for number in [place for place, one in enumerate(events) if one["event"] == "action"][30:90]:
         since = since_last_turn(events[:number], NAMES, 0)
@@ -45,7 +45,7 @@ def test_the_turns_since_ones_own_last_one() -> None:
 
 
 @pytest.mark.rule("ALEA-2")
-def test_aleas_cards_since_a_step() -> None:
+def test_alea_since_lists_bids_after_a_step() -> None:
     events = played(2, seed=3, actions=120).events
     bids = [(place, one["cards"]) for place, one in enumerate(events) if one["event"] == "alea"]
     cards = [shown for _, shown in bids if shown]

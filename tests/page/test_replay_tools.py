@@ -54,7 +54,7 @@ def address(tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("phone", few([False, True], False))
-def test_a_game_is_asked_about_analysed_and_simulated(address: str, phone: bool) -> None:
+def test_replays_offer_hints_analyses_and_simulations(address: str, phone: bool) -> None:
     """All tabs are accessible, and large enough to touch."""
     with browser(dark=phone, phone=phone) as page:
         page.open(address)

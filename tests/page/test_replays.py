@@ -22,7 +22,7 @@ from skyenv.render.colours import VARIABLES
 
 
 @pytest.mark.parametrize(("players", "side"), [(2, "back"), (4, "front")])
-def test_every_step_is_the_games(players: int, side: str) -> None:
+def test_every_step_of_a_replay_equals_the_game(players: int, side: str) -> None:
     """Positions, the log, and what the jumps lead to."""
     game, names = played(players, seed=players, side=side), list("abcd")[:players]
     replay, again = replay_of(game, names), Game(players, side, players)
@@ -52,7 +52,7 @@ def nodes(drawn: str, kind: str) -> list[ElementTree.Element]:
 
 
 @pytest.mark.parametrize("end", [[4, 30, 0, 0], [999] * 4])
-def test_lines_differ_and_their_names_stand_apart(end: list[int]) -> None:
+def test_lines_of_a_chart_differ_and_labels_do_not_overlap(end: list[int]) -> None:
     drawn = chart([[0] * 4, end], ["ann", "<&>", "", "d"], NOW)
     assert len({line.get("stroke-dasharray") for line in nodes(drawn, "line")}) == 4
     places = [float(str(label.get("y"))) for label in nodes(drawn, "label")]
@@ -60,7 +60,7 @@ def test_lines_differ_and_their_names_stand_apart(end: list[int]) -> None:
     assert max(places) < HEIGHT
 
 
-def test_a_chart_of_shares_begins_where_they_are_known_and_marks_what_stands_out() -> None:
+def test_a_win_chart_begins_at_known_values_and_marks_mistakes() -> None:
     rows: Rows = [[None, None], [0.5, None], [0.25, 0.75]]
     drawn = chart(rows, ["ann", ""], WIN, marks=[(2, 1)])
     left, right = (int(x) for x in re.findall(r'data-(?:left|right)="(\d+)"', drawn))
@@ -73,7 +73,7 @@ def test_a_chart_of_shares_begins_where_they_are_known_and_marks_what_stands_out
 # ---- the exported page ----
 
 
-def test_an_export_carries_every_view_of_every_step_and_nothing_from_outside() -> None:
+def test_exports_hold_every_view_and_no_external_resource() -> None:
     replay = replay_of(played(2, seed=5, actions=25), ["ann", "</script>"])
     page = export.exported(replay, "<game>", ("light", "dark"))
     (packed,) = re.findall(r'<script type="text/plain" id="data">(.*?)</script>', page, re.DOTALL)

@@ -28,7 +28,7 @@ from skyenv.page.workers import Report, Workers
 JUDGE = judged_catalogue()["trained"]
 
 
-def test_an_analysis_judges_every_whole_choice_of_a_game() -> None:
+def test_an_analysis_judges_every_choice_of_a_game() -> None:
     """It speaks of the same choices as the replay and as hints: bids, two cards, moves."""
     replay = replay_of(played(2, seed=3, turns=8))
     told: list[Payload] = []
@@ -48,7 +48,7 @@ def test_an_analysis_judges_every_whole_choice_of_a_game() -> None:
         assert one["games"] or one["error"] < one["cost"]
 
 
-def test_chances_of_all_seats_sum_to_one_and_are_those_of_hints() -> None:
+def test_win_chances_sum_to_one_and_equal_those_of_hints() -> None:
     """At every step of the chart, once each seat's chance is known."""
     replay = replay_of(played(3, seed=4, turns=4))
     decisions = decisions_of(replay)
@@ -60,7 +60,7 @@ def test_chances_of_all_seats_sum_to_one_and_are_those_of_hints() -> None:
         assert rows[one.step] == told["win"]
 
 
-def test_a_position_is_played_out() -> None:
+def test_simulations_report_win_shares_and_margins() -> None:
     game, told = played(2, seed=3, actions=200), list[Payload]()
     playouts.play_out([quick_catalogue()["crowd"]] * 2, game.games.state[0], 30, 0, told.append)
     assert [one["done"] for one in told] == [25, 30]
@@ -97,7 +97,7 @@ def test_invalid_simulations_analyses_and_variations_are_refused(
 @pytest.mark.parametrize(
     "work", ["0/playouts?agent=random&agent=random&number=1000", "analysis?agent=random", "made"]
 )
-def test_a_work_is_its_browsers_alone_and_can_be_stopped(tmp_path: Path, work: str) -> None:
+def test_jobs_are_private_to_a_browser_and_can_be_stopped(tmp_path: Path, work: str) -> None:
     """Browsers share the games of the library, and none of the work on them."""
     with in_library(tmp_path, played(2, seed=3)) as (ann, bob, game):
         address = f"{game}/{work}"
@@ -131,5 +131,5 @@ async def use_works() -> None:
     await works.close()
 
 
-def test_works_of_a_browser_are_a_few_and_tell_why_they_have_failed() -> None:
+def test_jobs_per_browser_are_limited_and_report_failures() -> None:
     asyncio.run(use_works())

@@ -45,9 +45,7 @@ def change(client: TestClient, seat: str, number: int, agent: object) -> int:
     return client.post(f"{seat}/people/{number}", json={"agent": agent}).status_code
 
 
-def test_spectators_see_what_everybody_knows_and_do_nothing(
-    ann: TestClient, bob: TestClient
-) -> None:
+def test_spectators_see_the_public_view_and_cannot_act(ann: TestClient, bob: TestClient) -> None:
     first, _ = seated(ann, None, game=played(2, seed=4242424242424242, actions=60))
     told = payload(bob, looking := watching(ann, first))
     about: Json = {"seat": None, "yours": False, "legal": [], "watching": True, "owner": False}
@@ -59,7 +57,7 @@ def test_spectators_see_what_everybody_knows_and_do_nothing(
     assert (bob.get(f"{looking}/record").status_code, bob.delete(looking).status_code) == (403, 403)
 
 
-def test_an_agent_plays_for_a_person_who_is_away_and_gives_the_seat_back(
+def test_an_agent_replaces_an_absent_player_and_returns_the_seat(
     ann: TestClient, bob: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second, _ = seated(ann, bob, "crowd")
@@ -82,9 +80,7 @@ def test_an_agent_plays_for_a_person_who_is_away_and_gives_the_seat_back(
     assert (after["names"], len(after["invitations"])) == (["you", "Bob", "Player 3"], 1)
 
 
-def test_a_rematch_has_the_same_people_and_another_first_seat(
-    ann: TestClient, bob: TestClient
-) -> None:
+def test_a_rematch_rotates_the_seats_of_the_same_players(ann: TestClient, bob: TestClient) -> None:
     assert ann.post(f"{seated(ann, 'random')[0]}/rematch").status_code == 409, "it goes on"
     first, _, third = seated(ann, "random", bob, game=played(3, seed=4, turns=8))
     ann.post(f"{first}/claim", json={"name": "Ann"})
@@ -120,7 +116,7 @@ COVERED = [
 
 
 @pytest.mark.usefixtures("short_games")
-def test_two_at_one_screen_see_their_own_hands_alone(ann: TestClient) -> None:
+def test_players_at_one_screen_see_only_their_own_hands(ann: TestClient) -> None:
     """Until the curtain is lifted nothing of a seat is told, whatever is asked; then nothing of the
     other one.
     """

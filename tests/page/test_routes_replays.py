@@ -48,7 +48,7 @@ def test_a_record_is_replayed_step_by_step(ann: TestClient) -> None:
 
 
 @pytest.mark.parametrize("number", ["9" * 5000, "9" * 10, "-1", "x", "1.0", "²", "%20"])
-def test_a_wrong_number_in_an_address_gets_a_message(ann: TestClient, number: str) -> None:
+def test_invalid_numbers_in_addresses_are_refused(ann: TestClient, number: str) -> None:
     api = opened(ann, played(2, actions=5))
     for path in (number, f"{number}/1", f"1/{number}/hint?agent=random", f"1/3?seat={number}"):
         answer = ann.get(f"{api}/{path}")
@@ -56,9 +56,7 @@ def test_a_wrong_number_in_an_address_gets_a_message(ann: TestClient, number: st
         assert "must be a whole number" in answer.json()["error"]
 
 
-def test_kept_replays_are_their_browsers_alone_and_listed_until_deleted(
-    app: Starlette, ann: TestClient
-) -> None:
+def test_replays_are_private_to_a_browser_until_deleted(app: Starlette, ann: TestClient) -> None:
     game, names = played(2, actions=5), ["x", "greedy"]
     second, first = opened(ann, played(2, actions=7), names), opened(ann, game, names)
     assert opened(ann, game, names) == first, "it is kept once"
@@ -82,7 +80,7 @@ def test_kept_replays_are_their_browsers_alone_and_listed_until_deleted(
         (replays, "MOST_GAMES", 2),
     ],
 )
-def test_records_are_bounded(
+def test_uploads_are_limited_in_size_games_and_actions(
     ann: TestClient, monkeypatch: pytest.MonkeyPatch, module: Any, limit: str, most: int
 ) -> None:
     record = played(2, actions=5).to_record() * 3
@@ -93,7 +91,7 @@ def test_records_are_bounded(
 
 
 @pytest.mark.parametrize("number", range(DAMAGED))
-def test_a_damaged_record_gets_a_message(ann: TestClient, number: int) -> None:
+def test_damaged_records_are_refused_with_their_line(ann: TestClient, number: int) -> None:
     answer = upload(ann, damaged()[number])
     assert 400 <= answer.status_code < 500
     assert re.match(r"line \d+: ", answer.json()["error"])
@@ -103,14 +101,14 @@ def test_a_damaged_record_gets_a_message(ann: TestClient, number: int) -> None:
 # ---- files ----
 
 
-def test_a_step_as_a_picture(ann: TestClient) -> None:
+def test_steps_are_drawn_as_svg_and_png(ann: TestClient) -> None:
     api = f"{opened(ann, played(2, seed=3, actions=9))}/1/5"
     drawing = svg(played(2, seed=3, actions=5).state, 1, theme="dark", agents=["", ""])
     assert ann.get(f"{api}/picture.svg?theme=dark&seat=1").text == drawing
     assert Image.open(io.BytesIO(ann.get(f"{api}/picture.png").content)).format == "PNG"
 
 
-def test_a_page_is_made_once_and_stays_its_browsers(
+def test_exported_pages_are_cached_and_private_to_a_browser(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with in_library(tmp_path, played(2, seed=3, actions=9)) as (ann, bob, api):

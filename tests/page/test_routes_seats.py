@@ -24,7 +24,7 @@ from skyenv.page import game_server
 from skyenv.page.requests import MOST_JSON, unless_gone
 
 
-def test_a_question_ends_when_its_browser_has_gone() -> None:
+def test_a_hint_is_cancelled_when_its_client_disconnects() -> None:
     async def question(answer: asyncio.Future[None]) -> None:
         await answer
 
@@ -49,9 +49,7 @@ PATHS = [
 ]
 
 
-def test_a_seat_belongs_to_its_browser_until_it_is_given_up(
-    app: Starlette, ann: TestClient
-) -> None:
+def test_a_seat_belongs_to_its_browser_until_released(app: Starlette, ann: TestClient) -> None:
     seat, _ = seated(ann, "random")
     eve, state = another(app), payload(ann, seat)
     action = {"action": state["legal"][0]["action"], "step": 0}
@@ -111,7 +109,9 @@ WRONG: list[tuple[str, str, bytes]] = [
 ]
 
 
-def test_wrong_requests_get_a_message(ann: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_requests_are_refused_with_a_message(
+    ann: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nothing is imported and no file is looked for: agents are found by name in the list that the
     server was given.
     """

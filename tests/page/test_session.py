@@ -32,7 +32,7 @@ def play(table: Session, *actions: int) -> None:
     table.become(table.played(actions))
 
 
-def test_a_bid_is_played_whole() -> None:
+def test_a_bid_is_one_choice() -> None:
     table = session("human", "human", seed=3)
     while table.game.phase != "bid" or len(table.game.legal_actions) < 2:
         play(table, decide_game(table.game, CrowdAgent()))
@@ -60,14 +60,14 @@ LEGAL = session("human", "random", "human").game.legal_actions[0]
         *((0, several, 0, "a choice must be one action") for several in ([13, 14], [])),
     ],
 )
-def test_nobody_acts_for_another_seat_or_twice_or_late_or_two_things_at_once(
+def test_actions_of_other_seats_or_positions_are_refused(
     seat: int | None, actions: list[int], step: int, why: str
 ) -> None:
     with pytest.raises((PageError, IllegalActionError), match=why):
         session("human", "random", "human").chosen(seat, actions, step)
 
 
-def test_what_can_be_taken_back_has_drawn_on_no_chance_and_revealed_nothing() -> None:
+def test_only_actions_without_chance_or_revelations_can_be_undone() -> None:
     """In a whole game of people: going back and playing the same again leads to the same game."""
     table, undone = session("human", "human", "human", seed=1), 0
     for action in actions_of(played(3, 1)):
@@ -88,7 +88,7 @@ def test_what_can_be_taken_back_has_drawn_on_no_chance_and_revealed_nothing() ->
     assert undone > 20
 
 
-def test_taking_back_ends_where_another_player_has_acted_or_sat_down() -> None:
+def test_undo_stops_at_actions_of_other_players() -> None:
     table = session("random", "human", seed=3)
     play(table, table.game.legal_actions[0])
     assert not table.can_undo(0), "an agent has done it"
@@ -100,7 +100,7 @@ def test_taking_back_ends_where_another_player_has_acted_or_sat_down() -> None:
         assert Session(changed).can_undo(1) == can_undo
 
 
-def test_a_record_tells_who_has_played_and_what_was_taken_back() -> None:
+def test_a_record_names_changing_players_and_undone_decisions() -> None:
     game = played(2, seed=3, turns=8)
     stored = replace(session("random", "human", seed=3).stored, max_turns=8, taken_back=1)
     change = Change(2, 0, "human")
@@ -108,7 +108,7 @@ def test_a_record_tells_who_has_played_and_what_was_taken_back() -> None:
     assert '"random, human from action 2", "human (1 decision taken back)"' in table.record()
 
 
-def test_a_page_that_falls_behind_is_told_one_position_after_the_other() -> None:
+def test_late_pages_receive_every_missed_position() -> None:
     table = session("human", "crowd", seed=3)
     shown = {}
     while table.step < POSITIONS + 10:

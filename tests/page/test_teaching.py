@@ -15,7 +15,7 @@ from skyenv.rules.actions import BID, BID_DONE
 from test_rule_ids import rule_ids
 
 
-def test_each_step_of_the_line_tells_one_side_to_move_and_its_rule() -> None:
+def test_each_step_of_the_lesson_names_its_task_and_rule() -> None:
     actions, rules, game = tuple(line()), {*rule_ids()}, Game(2, SIDE, SEED)
     while not (lesson := Lesson(actions[: (done := int(game.state["decisions"]))])).is_over:
         told, chosen = lesson.payload(), lesson.answer or lesson.wanted[:1]
@@ -53,9 +53,7 @@ def play(client: TestClient, seat: str, beats: int = len(BEATS)) -> dict[str, An
     return state
 
 
-def test_a_lesson_goes_forward_as_told_and_back_and_other_choices_do_nothing(
-    app: Starlette, ann: TestClient
-) -> None:
+def test_a_lesson_accepts_only_its_moves_and_can_go_back(app: Starlette, ann: TestClient) -> None:
     seat = lesson_of(ann)
     before = play(ann, seat, 13)
     other = next(one["action"] for one in before["legal"] if one["action"] not in line())
@@ -73,7 +71,7 @@ def test_a_lesson_goes_forward_as_told_and_back_and_other_choices_do_nothing(
     assert lesson_of(ann) == seat != lesson_of(client_of(app))
 
 
-def test_who_takes_no_cookie_makes_no_games(app: Starlette, ann: TestClient) -> None:
+def test_clients_without_cookies_create_no_lessons(app: Starlette, ann: TestClient) -> None:
     program = client_of(app)
     answer = program.get("/tutorial", follow_redirects=False)
     program.cookies.clear()
@@ -81,7 +79,7 @@ def test_who_takes_no_cookie_makes_no_games(app: Starlette, ann: TestClient) -> 
     assert not app.state.server.storage.rows("SELECT token FROM link")
 
 
-def test_playing_on_freely(ann: TestClient) -> None:
+def test_a_lesson_can_be_continued_as_a_free_game(ann: TestClient) -> None:
     seat = lesson_of(ann)
     state = play(ann, seat, 5)
     free = led_to(ann.post(f"{seat}/lesson/leave", json={"agent": "random"}))

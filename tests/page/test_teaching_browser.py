@@ -14,7 +14,7 @@ PHONE = {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True}
 GLOWS = "#board .taught[role=button]:not([data-commissioner]), #choices .taught"
 
 
-def test_the_rules_as_a_page(page: Browser, site: Site) -> None:
+def test_the_rules_page_shows_the_linked_rule_and_pictures(page: Browser, site: Site) -> None:
     page.open(f"{site.address}/rules#AUC-4")
     follow(page, [("", ".here", "coloured")])
     in_view = "const box = document.querySelector('.here').getBoundingClientRect(); return box.top >= 0 && box.bottom <= innerHeight"
@@ -51,7 +51,7 @@ def click_what_glows(page: Browser) -> None:
 
 
 @pytest.mark.parametrize("phone", few([False, True], False))
-def test_the_lesson_by_clicks(page: Browser, site: Site, phone: bool) -> None:
+def test_the_lesson_is_completed_by_clicks(page: Browser, site: Site, phone: bool) -> None:
     """Whoever clicks what glows is led through all of it, back a step, and on to a game."""
     still = [
         {"name": "prefers-reduced-motion", "value": "reduce"}

@@ -31,7 +31,7 @@ def whole(beginning: str, seed: int, more: int) -> Game:
 
 
 @pytest.mark.parametrize("players", [2, 4])
-def test_a_variation_has_the_records_past_and_chance_of_its_own(players: int) -> None:
+def test_a_variation_keeps_the_past_and_has_new_chance(players: int) -> None:
     game = played(players, seed=7)
     beginning = variation_of(replay_of(game), 60)["beginning"]
     begun, at = whole(beginning, 1, 0), Game.from_record(game.to_record(), step=60)
@@ -42,7 +42,7 @@ def test_a_variation_has_the_records_past_and_chance_of_its_own(players: int) ->
     assert whole(beginning, 3, 10_000).events == on.events
 
 
-def test_a_session_that_is_read_again_is_the_same_and_takes_back_what_it_could() -> None:
+def test_a_reloaded_variation_is_the_same_and_can_undo() -> None:
     replay = replay_of(played(2, seed=3))
     steps = range(60, replay.steps)
     step = next(step for step in steps if OPTION_A in replay.at(step).legal_actions)
@@ -56,7 +56,7 @@ def test_a_session_that_is_read_again_is_the_same_and_takes_back_what_it_could()
 
 @pytest.mark.parametrize("anew", [True, False])
 @pytest.mark.usefixtures("short_games")
-def test_a_replay_is_played_on(ann: TestClient, anew: bool) -> None:
+def test_a_replay_can_be_continued(ann: TestClient, anew: bool) -> None:
     game = played(2, seed=3, turns=8)
     api = f"{opened(ann, game)}/1"
     step = next(step for step in range(60, 200) if replay_of(game).at(step).seat == 1)
@@ -72,7 +72,7 @@ def test_a_replay_is_played_on(ann: TestClient, anew: bool) -> None:
     assert anew != (hands[0].tolist() == hands[1].tolist())
 
 
-def test_what_is_over_cannot_be_played_on_nor_a_board_of_ones_own_be_drawn_anew() -> None:
+def test_finished_games_and_custom_boards_are_refused() -> None:
     replay = replay_of(played(2))
     with pytest.raises(PageError, match="over"):
         variation_of(replay, replay.steps)

@@ -35,7 +35,7 @@ NOT_CALLED = (
 
 
 @pytest.mark.parametrize("host", [*LOOPBACK, *OTHERS])
-def test_a_server_on_loopback_has_its_hosts_checked(host: str) -> None:
+def test_servers_on_loopback_check_the_host_header(host: str) -> None:
     """Nobody knows by which names other machines reach this one."""
     address, names = address_to_listen_on(host), names_of(host)
     assert is_loopback(address) == (names is not None) == (host in LOOPBACK)
@@ -43,14 +43,14 @@ def test_a_server_on_loopback_has_its_hosts_checked(host: str) -> None:
 
 
 @pytest.mark.parametrize("header", [*CALLED, *NOT_CALLED])
-def test_a_host_is_known_by_its_names(header: str | None) -> None:
+def test_only_known_host_names_are_accepted(header: str | None) -> None:
     assert is_called(header, ["localhost"]) == (header in CALLED)
 
 
 # ---- who asks, and from where ----
 
 
-def test_a_made_up_name_of_a_browser_is_replaced(app: Starlette, ann: TestClient) -> None:
+def test_forged_cookies_are_replaced(app: Starlette, ann: TestClient) -> None:
     seat, cookie = begin(ann, ["me", "agent:random"]), ann.cookies[COOKIE]
     name, _, signature = cookie.partition(".")
     others = Browsers(b"another server's key").signed(name)
@@ -74,7 +74,7 @@ ASKED = [  # a Host, an Origin, and what becomes of it on a server that is calle
 ]
 
 
-def test_other_names_and_other_sites_pages_can_do_nothing() -> None:
+def test_foreign_hosts_and_origins_are_refused() -> None:
     """By HTTPS the public name is known as well; cookies are for it alone."""
     app = application(Storage(MEMORY), quick_catalogue(), ["localhost"], PUBLIC)
     with TestClient(app, base_url=f"https://{PUBLIC}") as ann:
@@ -95,7 +95,7 @@ def test_other_names_and_other_sites_pages_can_do_nothing() -> None:
 # ---- answers ----
 
 
-def test_every_answer_has_the_security_headers_whatever_goes_wrong(
+def test_every_response_has_the_security_headers(
     app: Starlette, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with TestClient(app, base_url="http://localhost", raise_server_exceptions=False) as ann:
@@ -118,7 +118,7 @@ def test_every_answer_has_the_security_headers_whatever_goes_wrong(
 @pytest.mark.parametrize(
     "path", ["/static/../web.py", "/static/%2e%2e/web.py", "/static//etc/passwd"]
 )
-def test_no_file_but_the_pages_own_is_read(ann: TestClient, path: str) -> None:
+def test_only_static_files_are_served(ann: TestClient, path: str) -> None:
     answer = ann.get(path)
     assert (answer.status_code, answer.json()) == (404, {"error": "there is no such page"})
 
@@ -154,7 +154,7 @@ HOST = "host: localhost"
 UPLOAD = "POST /api/replays HTTP/1.1", HOST, "content-length: 9999"
 
 
-def test_silent_connections_shut_nobody_out(say: Say, bob: httpx2.Client) -> None:
+def test_silent_connections_do_not_block_other_clients(say: Say, bob: httpx2.Client) -> None:
     for _ in range(300):
         for start in (("",), ("GET / HT",), ("GET / HTTP/1.1", HOST, "x: y", "")):
             say(*start)
@@ -162,7 +162,7 @@ def test_silent_connections_shut_nobody_out(say: Say, bob: httpx2.Client) -> Non
         begin(late, ["me", "agent:random"])
 
 
-def test_a_body_that_comes_too_slowly_is_told_so(
+def test_a_slow_body_gets_408(
     say: Say, bob: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(requests, "PATIENCE", 0.05)
@@ -171,7 +171,7 @@ def test_a_body_that_comes_too_slowly_is_told_so(
     assert one.recv(65536).startswith(b"HTTP/1.1 408")
 
 
-def test_records_that_do_not_come_hold_up_no_others(
+def test_stalled_uploads_do_not_block_other_clients(
     say: Say, bob: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(replays, "UPLOADS", 1)

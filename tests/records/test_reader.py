@@ -20,7 +20,7 @@ from skyenv.errors import OptionError, RecordError
 from skyenv.records.reader import MAX_LINE, named
 
 
-def test_the_header_is_written_as_the_interface_shows_it() -> None:
+def test_the_header_has_the_documented_form() -> None:
     """Names as they are; the last two end a line for str.splitlines() alone."""
     names = ["zufällig", "随机", "\u2028\x85"]
     text = Game(3, seed=7).to_record(names)
@@ -42,7 +42,7 @@ def test_agents_must_be_one_text_per_seat(agents: list[Any]) -> None:
         Game(2, seed=1).to_record(agents)
 
 
-def test_games_are_read_one_by_one_and_the_rest_of_them_is_skipped() -> None:
+def test_games_are_streamed_and_unread_lines_skipped() -> None:
     text = "".join(played(players, max_turns=4).to_record() for players in (2, 3, 4))
     stream = io.StringIO(text[:-1])  # the last newline may be missing
     numbers = [text[: match.start()].count("\n") + 1 for match in re.finditer(r'\{"format"', text)]
@@ -55,7 +55,7 @@ def test_games_are_read_one_by_one_and_the_rest_of_them_is_skipped() -> None:
     assert places == [(i + 1, number, number + 1) for i, number in enumerate(numbers)]
 
 
-def test_paths_texts_and_both_kinds_of_stream_read_the_same(tmp_path: Path) -> None:
+def test_paths_and_text_and_binary_streams_read_alike(tmp_path: Path) -> None:
     game = played(2, max_turns=6)
     path = tmp_path / "game.jsonl"
     text = game.to_record()
@@ -65,7 +65,7 @@ def test_paths_texts_and_both_kinds_of_stream_read_the_same(tmp_path: Path) -> N
             assert Game.replay(records.nth_game(source)).to_record() == text
 
 
-def test_no_file_no_game(tmp_path: Path) -> None:
+def test_missing_files_and_games_are_errors(tmp_path: Path) -> None:
     for source in (tmp_path, tmp_path / "nothing.jsonl"):
         with pytest.raises(OSError, match=r"nothing|directory|denied"):
             records.verify(source)
@@ -75,7 +75,7 @@ def test_no_file_no_game(tmp_path: Path) -> None:
             Game.from_record(text, number)
 
 
-def test_a_part_of_a_record_tells_the_lines_and_the_name_of_the_whole() -> None:
+def test_errors_in_a_part_name_the_line_of_the_whole_file() -> None:
     head = "\n".join([*played(max_turns=3).to_record().splitlines()[:2], "{"])
     (lines,) = records.iter_games(io.StringIO(head.rpartition("\n")[0]), first_line=101)
     assert (lines.header.number, lines.setup.number) == (101, 102)
@@ -110,7 +110,7 @@ class Endless(io.RawIOBase):
 
 
 @pytest.mark.compiled
-def test_verifying_a_long_game_takes_no_more_memory_than_a_short_one() -> None:
+def test_memory_does_not_grow_with_the_length_of_a_game() -> None:
     peaks = []
     for max_turns in (50, 300):
         stream = io.StringIO(played(3, agent="hoard", max_turns=max_turns).to_record())
@@ -151,7 +151,7 @@ def test_endless_lines_after_one_action_are_refused() -> None:
     assert source.handed_out < 10 * MAX_LINE
 
 
-def test_whatever_can_be_parsed_can_be_complained_about() -> None:
+def test_deeply_nested_json_gives_one_error() -> None:
     """Just below Python's limit for nesting, reading works and writing the message might not; the
     board's own messages show a ring.
     """

@@ -34,7 +34,7 @@ each_table = pytest.mark.parametrize(("players", "side"), TABLES)
 @pytest.mark.compiled
 @pytest.mark.parametrize("actions", [0, 90, None])
 @each_table
-def test_a_game_comes_back_from_its_record(players: int, side: str, actions: int | None) -> None:
+def test_a_game_is_restored_from_its_record(players: int, side: str, actions: int | None) -> None:
     """Byte for byte, with its seed or as another program's without one, on a board of its own; and
     it goes on as it would have gone on. The referee finds nothing wrong.
     """
@@ -57,7 +57,7 @@ def test_a_game_comes_back_from_its_record(players: int, side: str, actions: int
 
 
 @pytest.mark.compiled
-def test_replaying_needs_no_seed() -> None:
+def test_records_without_or_with_another_seed_can_be_replayed() -> None:
     """And only the one that decides the game is told again: a record may tell any seed, that of
     another program's generator.
     """
@@ -70,7 +70,7 @@ def test_replaying_needs_no_seed() -> None:
 
 
 @pytest.mark.compiled
-def test_a_seed_that_is_right_up_to_some_action_is_not_told_behind_it() -> None:
+def test_a_seed_refuted_by_later_chance_is_dropped() -> None:
     game = played(3, seed=3, agent="crowd", actions=40)
     while len(outcomes := game.chance_ahead(game.legal_actions[0])) < 2:
         game.play(game.legal_actions[0])
@@ -85,7 +85,7 @@ def test_a_seed_that_is_right_up_to_some_action_is_not_told_behind_it() -> None:
     assert told == [3, 3, None]
 
 
-def test_the_order_of_names_and_the_spaces_do_not_matter() -> None:
+def test_key_order_and_white_space_do_not_matter() -> None:
     text = played(4, "back", max_turns=30).to_record()
     lines = [dict(reversed(line.items())) for line in lines_of(text)]
     lines[1]["hands"] = [dict(reversed(hand.items())) for hand in lines[1]["hands"]]
@@ -94,7 +94,7 @@ def test_the_order_of_names_and_the_spaces_do_not_matter() -> None:
 
 
 @pytest.mark.compiled
-def test_every_step_is_the_position_that_it_was() -> None:
+def test_replay_restores_the_position_of_every_step() -> None:
     """Also where the record is damaged behind it."""
     full = played(3, "back", agent="crowd", max_turns=40).to_record()
     game, step = Game(3, "back", 1, max_turns=40), 0
@@ -116,7 +116,7 @@ def test_every_step_is_the_position_that_it_was() -> None:
     assert error_of(cut).line == 41
 
 
-def test_verify_counts_games_and_actions_and_tells_of_them() -> None:
+def test_verify_counts_games_and_actions_and_reports_progress() -> None:
     text = "".join(played(2, seed=seed, max_turns=5).to_record() for seed in range(3))
     summaries: list[records.VerifySummary] = []
     summary = records.verify(io.StringIO(text), summaries.append)
@@ -127,7 +127,7 @@ def test_verify_counts_games_and_actions_and_tells_of_them() -> None:
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
-def test_golden_records_are_right_and_are_made_again_by_their_seeds_and_actions(
+def test_golden_records_are_reproduced_from_seeds_and_actions(
     path: Path,
 ) -> None:
     """Byte for byte: in every version a seed decides the same chance."""
@@ -368,7 +368,7 @@ def test_damaged_files_give_one_error_with_the_line(name: str) -> None:
         (lambda cards: [4, 5, 6, 7], '"cards" must be'),
     ],
 )
-def test_alea_turns_up_what_the_rules_let_her(
+def test_impossible_cards_of_alea_are_refused(
     cards: Callable[[list[int]], list[int]], message: str
 ) -> None:
     lines = lines_of((FOLDER / "two_players_alea.jsonl").read_text(encoding="utf-8"))
@@ -377,7 +377,7 @@ def test_alea_turns_up_what_the_rules_let_her(
     check_error(lines, index + 1, message)
 
 
-def test_the_first_of_two_mistakes_is_told() -> None:
+def test_the_first_of_two_faults_is_reported() -> None:
     lines = json.loads(json.dumps(base_record()))
     first = at(lines, "vp")
     one_vp_more(lines[first])
@@ -429,7 +429,7 @@ def wrong_line(check: Callable[[Any], object], source: Any) -> int | None:
 
 @pytest.mark.compiled
 @each_table
-def test_the_referee_finds_the_same_line_wrong(players: int, side: str) -> None:
+def test_verify_and_the_referee_reject_the_same_line(players: int, side: str) -> None:
     text = played(players, side, 4, agent="crowd", max_turns=40, legal=players == 3).to_record()
     rng = random.Random(players)
     for _ in range(40):
@@ -441,7 +441,7 @@ def test_the_referee_finds_the_same_line_wrong(players: int, side: str) -> None:
 
 
 @pytest.mark.compiled
-def test_flipped_bits_give_a_sound_record_or_one_error() -> None:
+def test_flipped_bits_give_a_valid_record_or_one_error() -> None:
     good = played(2, seed=9, agent="crowd", max_turns=10).to_record().encode()
     rng = random.Random(1)
     for _ in range(100):

@@ -34,7 +34,7 @@ def played(task: str, seed: int = 1, reward: str = "outcome") -> tuple[Game, Any
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_a_task_comes_back_from_its_record(task: str) -> None:
+def test_a_task_is_restored_from_its_record(task: str) -> None:
     """Byte for byte, with its seed or by its cards alone; it pays the same with any reward."""
     for seed in range(3):
         game, paid = played(task, seed)
@@ -53,7 +53,7 @@ def test_a_task_comes_back_from_its_record(task: str) -> None:
         assert steps[-1] == game.position()
 
 
-def test_the_header_tells_the_beginning_and_the_first_event_what_was_dealt() -> None:
+def test_the_header_names_the_beginning_and_the_first_event_the_deal() -> None:
     game = Game(task="alea-4", seed=1)
     header, deal = lines_of(game.to_record())
     assert (header["format"], header["task"]) == ("skyenv-task-record", "alea-4/14")
@@ -67,7 +67,7 @@ def test_the_header_tells_the_beginning_and_the_first_event_what_was_dealt() -> 
 @pytest.mark.parametrize(
     "read", [information_state, lambda *args: information_tensor(*args).tolist()]
 )
-def test_seats_are_told_their_own_cards_of_the_deal_alone(read: Any) -> None:
+def test_seats_see_only_their_own_dealt_cards(read: Any) -> None:
     """INF-2."""
     header, deal = lines_of(Game(task="duel-4/3", seed=1).to_record())
     header["seed"], told = None, []

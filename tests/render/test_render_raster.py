@@ -33,7 +33,7 @@ def square(colour: str, width: int = 40, height: int = 30) -> str:
     return HEAD.format(width, height) + ground
 
 
-def test_png_and_pixels_are_the_same_and_hold_no_text_that_is_not_drawn() -> None:
+def test_png_and_rgb_agree_and_text_is_drawn_as_outlines() -> None:
     picture = svg(Game(4, "back", 3).state)
     drawn = pytest.importorskip("PIL.Image").open(io.BytesIO(png(picture, 400))).convert("RGB")
     assert (np.array(drawn) == rgb(picture, 400)).all()
@@ -52,7 +52,7 @@ def drawn_text(text: str, **attributes: Any) -> str:
     ("where", "begins", "middle", "ends"),
     [("bold", 149, None, 300), ("middle", 0, 150, 300), ("end", 0, None, 151)],
 )
-def test_text_shows_where_it_should(
+def test_text_is_drawn_at_its_place(
     text: str, where: str, begins: int, middle: int | None, ends: int
 ) -> None:
     """In the font that comes along; a letter that it lacks is a box."""
@@ -73,7 +73,7 @@ def test_text_shows_where_it_should(
         (square("#fff", width=0), None, "this SVG can't be drawn"),
     ],
 )
-def test_what_cannot_be_drawn(text: str, width: Any, message: str) -> None:
+def test_invalid_svgs_and_sizes_are_refused(text: str, width: Any, message: str) -> None:
     with pytest.raises(OptionError, match=message):
         png(text, width)
 
@@ -100,7 +100,7 @@ def test_a_missing_extra_is_named(module: str, monkeypatch: pytest.MonkeyPatch) 
 # ---- films ----
 
 
-def test_a_film_has_its_pictures_in_order_and_holds_the_last(tmp_path: Path) -> None:
+def test_a_film_shows_its_pictures_in_order(tmp_path: Path) -> None:
     """A film that is there stays until the new one is done."""
     image, path = pytest.importorskip("PIL.Image"), tmp_path / "film.gif"
     path.write_bytes(b"an older film")
@@ -124,7 +124,7 @@ def test_a_film_has_its_pictures_in_order_and_holds_the_last(tmp_path: Path) -> 
         ([], "film.gif", 2, "a film needs at least one picture"),
     ],
 )
-def test_wrong_films_are_refused_and_leave_nothing(
+def test_invalid_films_are_refused_and_write_nothing(
     pictures: list[str], name: str, fps: float, message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(OptionError, match=message):
@@ -140,7 +140,7 @@ def test_wrong_films_are_refused_and_leave_nothing(
         *(({"first": 10**6}, None), ({"first": 4, "last": 3}, None), ({"every": 0}, None)),
     ],
 )
-def test_a_recorded_game_as_pictures(part: dict[str, int], drawn: Any) -> None:
+def test_a_film_draws_the_positions_of_a_record(part: dict[str, int], drawn: Any) -> None:
     """One after every action, the same as the position drawn alone; or a part of it."""
     pictures = film(records.nth_game(FEW), 1, theme="dark", **part)
     if drawn is None:
@@ -157,7 +157,7 @@ def test_a_recorded_game_as_pictures(part: dict[str, int], drawn: Any) -> None:
 # ---- windows ----
 
 
-def test_a_window_shows_pictures_until_its_user_closes_it() -> None:
+def test_a_window_shows_pictures_until_closed() -> None:
     pygame, shown, other = pytest.importorskip("pygame"), Window("a test"), Window("another")
     for window in (other, shown):
         window.show(rgb(square("#fff")))
@@ -170,7 +170,7 @@ def test_a_window_shows_pictures_until_its_user_closes_it() -> None:
     other.close()
 
 
-def test_without_a_display_there_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_display_is_one_error(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pygame").display.quit()
     monkeypatch.setenv("SDL_VIDEODRIVER", "nothing_like_this")
     with pytest.raises(RenderError, match="can't open a window"):
@@ -180,7 +180,7 @@ def test_without_a_display_there_is_one_clear_error(monkeypatch: pytest.MonkeyPa
 # ---- the commands show and film ----
 
 
-def test_commands_show_positions_and_make_films(
+def test_show_and_film_draw_recorded_positions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -145,7 +145,7 @@ def test_pictures_are_complete_marked_and_legible(players: int, side: str, width
 # ---- what is drawn ----
 
 
-def test_plots_visitors_and_stops_are_told_where_they_are() -> None:
+def test_titles_name_plots_commissioners_markers_and_stops() -> None:
     state = built_up(TSQ).state
     state["place"], state["visited"], state["stopped"][4] = (TSQ, 7), ((0, -1, -1), (1, 3, 5)), 1
     root = parsed(svg(state, agents=["greedy", None]))
@@ -180,7 +180,7 @@ def test_rings_are_drawn_in_their_order(tmp_path: Path) -> None:
 # ---- parts ----
 
 
-def test_a_step_changes_few_parts_which_digests_tell_apart() -> None:
+def test_a_step_changes_few_parts_of_the_drawing() -> None:
     known: dict[str, list[str]] = {}
     sizes = []
     for game in stages(4, "front", "crowd", 3, every=1, max_turns=6):
@@ -193,7 +193,7 @@ def test_a_step_changes_few_parts_which_digests_tell_apart() -> None:
 
 
 @pytest.mark.parametrize(("players", "side"), TABLES)
-def test_cached_parts_are_what_would_be_drawn_anew(players: int, side: str) -> None:
+def test_cached_parts_equal_fresh_drawings(players: int, side: str) -> None:
     """By several threads, and by views, themes and sizes in turns, so that a part that leaves
     something out of its key would be told.
     """
@@ -213,7 +213,7 @@ def test_cached_parts_are_what_would_be_drawn_anew(players: int, side: str) -> N
         assert draw(number) == cached[number]
 
 
-def test_what_may_be_chosen_changes_nothing_of_a_live_drawing() -> None:
+def test_legal_actions_do_not_change_a_live_drawing() -> None:
     """The page shows and hides what glows."""
     game = Game(3, seed=1)
     live = drawing(game.state, is_live=True).text()
@@ -259,7 +259,7 @@ def test_names_and_titles_are_escaped(name: str, width: int) -> None:
         ({"position": Game(2, seed=1).view(0), "seat": 1}, "this is the view of seat 0; it can't"),
     ],
 )
-def test_wrong_arguments_are_named(options: dict[str, Any], message: str) -> None:
+def test_invalid_arguments_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=re.escape(message)):
         svg(**({"position": Game(2, seed=1).state} | options))
 
@@ -281,7 +281,7 @@ def test_the_page_has_the_colours_of_the_table(theme: Any) -> None:
 
 
 @each_theme
-def test_themes_can_be_read(theme: Any) -> None:
+def test_themes_have_sufficient_contrast(theme: Any) -> None:
     """By WCAG 2 contrasts are 4.5 for text, 3 for large text on the seats' colours and suits."""
 
     def light(colour: str) -> float:

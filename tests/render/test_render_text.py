@@ -85,7 +85,7 @@ MOST: dict[str, Any] = {
 
 @pytest.mark.parametrize("phase", [PHASE_BID, PHASE_OVER])
 @pytest.mark.parametrize(("players", "side"), TABLES)
-def test_no_position_is_wider_than_a_terminal(players: int, side: str, phase: int) -> None:
+def test_every_position_fits_80_columns(players: int, side: str, phase: int) -> None:
     """Nor one with the most that the rules allow of everything, be it all together."""
     state, seats = Game(players, side, 1).state, ("highest_bidder", "turn_seat", "seat")
     for name, value in (MOST | dict.fromkeys(seats, players - 1) | {"phase": phase}).items():
@@ -94,7 +94,7 @@ def test_no_position_is_wider_than_a_terminal(players: int, side: str, phase: in
     assert max(map(len, text(state).splitlines())) <= WIDTH == 80
 
 
-def test_an_auction_is_drawn_whole() -> None:
+def test_an_auction_is_drawn_completely() -> None:
     """With all that can stand on plots, a stop, markers, many cards, and cards not known."""
     game = built_up(TSQ)
     while game.phase == "start":
@@ -107,9 +107,7 @@ def test_an_auction_is_drawn_whole() -> None:
 
 
 @pytest.mark.parametrize(("task", "has_alea"), [("duel-4", False), ("alea-4", True)])
-def test_a_task_says_what_it_pays_and_leaves_alea_out_where_she_does_not_play(
-    task: str, has_alea: bool
-) -> None:
+def test_tasks_name_their_payoff_and_draw_alea_only_if_she_plays(task: str, has_alea: bool) -> None:
     game = Game(task=task, seed=1)
     while not game.is_over:
         told, drawn = text(game.state), svg(game.state)
@@ -122,7 +120,7 @@ def test_a_task_says_what_it_pays_and_leaves_alea_out_where_she_does_not_play(
 
 
 @pytest.mark.rule("END-2", "SCO-2")
-def test_standing_adds_districts_and_not_the_park_area() -> None:
+def test_standings_add_districts_but_not_the_park_area() -> None:
     game = bare_game(players=3)
     district(game, "TSQ", green=(0, 2), violet="boutique gallery")
     district(game, "W34", brown=(2, 1))

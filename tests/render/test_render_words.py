@@ -109,7 +109,7 @@ stop: declares a building stop
 """
 
 
-def test_every_event_and_action_is_told_with_its_rules() -> None:
+def test_every_event_and_action_has_a_text_and_rules() -> None:
     """All events that INTERFACE.md lists."""
     lines = EVENTS.strip().splitlines()
     events = [json.loads(line) for line in lines[::2]]
@@ -123,7 +123,7 @@ def test_every_event_and_action_is_told_with_its_rules() -> None:
     assert all(told and IDS.issuperset(told) for told in rules)
 
 
-def test_the_log_puts_together_what_belongs_together() -> None:
+def test_the_log_merges_actions_of_one_choice() -> None:
     """A black card's value is told to its owner alone (INF-2)."""
 
     def act(seat: int, *names: str) -> list[dict[str, Any]]:
@@ -308,7 +308,7 @@ def table(fields: str) -> Game:
 
 
 @pytest.mark.parametrize("told", re.split(r"\n(?=\S)", TOLD.strip()))
-def test_what_is_told_of_actions(told: str) -> None:
+def test_texts_and_reasons_of_actions(told: str) -> None:
     """The mask must agree that there is a reason."""
     fields, *lines = told.split("\n    ")
     game = table(fields)
@@ -324,6 +324,6 @@ def test_what_is_told_of_actions(told: str) -> None:
 
 @pytest.mark.parametrize("action", [-1, NUM_ACTIONS, True, "pass"])
 @pytest.mark.parametrize("function", [action_text, why_illegal])
-def test_there_is_no_such_action(function: Any, action: Any) -> None:
+def test_invalid_actions_are_refused(function: Any, action: Any) -> None:
     with pytest.raises(IllegalActionError, match="action must be a whole number from 0 to 102"):
         function(Game(2, seed=1).state, action)

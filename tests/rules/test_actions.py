@@ -36,7 +36,7 @@ def test_the_103_actions() -> None:
 
 
 @pytest.mark.parametrize("players", [2, 4])
-def test_the_mask_is_1_for_legal_actions_and_they_are_counted(players: int) -> None:
+def test_the_mask_marks_and_counts_legal_actions(players: int) -> None:
     """Nothing but 0 and 1 in every phase, and as many as the compiled code says, which random play
     inside loops relies on; none once the game is over.
     """
@@ -140,7 +140,7 @@ def test_every_bid_has_exactly_one_path(seed: int) -> None:
 
 
 @pytest.mark.rule("AUC-12")
-def test_bids_for_the_park_have_one_path_too() -> None:
+def test_bids_for_the_park_have_exactly_one_path() -> None:
     """Any colour first, then that of the first bidder."""
     game = bare_game(hands=["green 4 5 gray 6 black 4 4"] * 2)
     held = cards(game, 0)

@@ -62,7 +62,7 @@ def test_alea_bids_in_every_auction_of_two() -> None:
 
 @pytest.mark.rule("ALEA-2")
 @pytest.mark.parametrize("turned", TURNED, ids=str)
-def test_black_cards_until_a_value_comes_twice(turned: tuple[int, ...]) -> None:
+def test_alea_turns_up_cards_until_a_value_repeats(turned: tuple[int, ...]) -> None:
     """All cards turned are the bid, which comes after both players, whoever began, and once."""
     game = bare_game(2, hands=RICH)
     start_auction(game, ["W34"], starter=1)

@@ -36,7 +36,7 @@ ONE_OF_EACH = "green 5 violet 5 brown 5 orange 5 gray 5"
 
 
 @pytest.mark.rule("AUC-1")
-def test_the_districts_in_the_order_visited_then_the_park() -> None:
+def test_districts_are_auctioned_in_the_order_visited_then_the_park() -> None:
     """Not in that of the board; the other commissioner and its markers stay."""
     game = bare_game()
     commissioner(game, "beige", "E52", ["E34", "TSQ"])
@@ -65,7 +65,7 @@ def test_an_auction_begins_without_bids(field: str) -> None:
 
 
 @pytest.mark.rule("AUC-2")
-def test_clockwise_until_all_but_one_have_passed() -> None:
+def test_bidding_goes_clockwise_until_all_but_one_have_passed() -> None:
     """Beginning with the mover; who passed is out for the rest of this auction, and back in the
     next one.
     """
@@ -88,7 +88,7 @@ def test_clockwise_until_all_but_one_have_passed() -> None:
         (["0 pass", "1 pass", "2 pass"], None, 0),  # nothing is built
     ],
 )
-def test_who_wins(moves: list[str], seat: int | None, total: int) -> None:
+def test_the_highest_bidder_wins(moves: list[str], seat: int | None, total: int) -> None:
     game = bare_game(hands=["violet 5", "", "violet 6"])
     start_auction(game, ["W34"])
     events = bids(game, *moves)
@@ -97,7 +97,7 @@ def test_who_wins(moves: list[str], seat: int | None, total: int) -> None:
 
 
 @pytest.mark.rule("AUC-3")
-def test_nineteen_for_brown() -> None:
+def test_the_rule_books_example_of_a_bid_of_19() -> None:
     """The player bids 19 for the brown building plot.
 
     The next player must bid at least 20 or pass.
@@ -159,7 +159,7 @@ COLOURS_OF_SEATS: dict[str, tuple[Plots, Sequence[str]]] = {
 @pytest.mark.rule("AUC-5", "AUC-6", "ALEA-9", "AUC-11")
 @pytest.mark.parametrize("side", ["front", "back"])
 @pytest.mark.parametrize("what", COLOURS_OF_SEATS)
-def test_colours_to_bid_with(what: str, side: str) -> None:
+def test_plots_decide_the_colours_of_bids(what: str, side: str) -> None:
     """The sixth plot, with a business, gives none; a skyscraper elsewhere binds nobody."""
     plots, colours = COLOURS_OF_SEATS[what]
     game = bare_game(len(colours), side, hands=[ONE_OF_EACH + " black 6"] * len(colours))
@@ -176,7 +176,7 @@ def test_colours_to_bid_with(what: str, side: str) -> None:
 
 
 @pytest.mark.rule("AUC-8")
-def test_the_winner_pays_before_he_builds() -> None:
+def test_the_winner_pays_before_building() -> None:
     """The coloured cards under their stack, the black ones face up under the black stack."""
     game = bare_game(hands=["", "brown 5 6 black 4 6 6"])
     face_down = game.state["face_down"].copy()
@@ -212,7 +212,7 @@ def test_returned_cards_come_up_after_all_others_lowest_first() -> None:
 
 
 @pytest.mark.rule("AUC-8")
-def test_a_card_too_many_finds_no_room_under_its_stack() -> None:
+def test_surplus_cards_of_edited_positions_are_dropped() -> None:
     """Only an edited position can have more than twelve cards of a colour; nothing beside the stack
     changes.
     """
@@ -293,7 +293,9 @@ def test_bids_and_aleas_cards_are_not_shuffled_in() -> None:
         ("green 4", 0, 0),
     ],
 )
-def test_the_highest_card_and_the_supply_limit(cards_bid: str, ready: int, limit: int) -> None:
+def test_the_highest_card_and_the_supply_limit_building(
+    cards_bid: str, ready: int, limit: int
+) -> None:
     """Whatever the colour of the card; the general supply doesn't help. Building nothing is
     allowed.
     """

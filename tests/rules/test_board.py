@@ -25,7 +25,7 @@ def board_file(path: Path, text: str | bytes) -> Path:
 
 
 @pytest.mark.rule("COM-7", "COM-9")
-def test_the_printed_order() -> None:
+def test_the_default_board_has_the_printed_order() -> None:
     """A board without any rings is the printed one."""
     assert default_ring("front") == ("green", "violet", "brown", "orange", "gray")
     assert default_ring("back") == ("green", "violet", "brown", "orange", "gray", "sixth")
@@ -53,7 +53,7 @@ def test_the_printed_order() -> None:
         ),
     ],
 )
-def test_good_files(
+def test_board_files_change_only_the_named_districts(
     tmp_path: Path, text: str, side: str, changed: dict[str, tuple[str, ...]]
 ) -> None:
     """Only the districts that differ stand in them; the others have the printed order."""
@@ -70,7 +70,7 @@ def test_good_files(
 
 
 @pytest.mark.parametrize("side", ["front", "back"])
-def test_all_districts_at_once(tmp_path: Path, side: str) -> None:
+def test_a_board_file_may_change_every_district(tmp_path: Path, side: str) -> None:
     """Each with a ring of its own; the record of every game holds it."""
     rng = np.random.default_rng(2)
     rings = {name: rng.permutation(default_ring(side)).tolist() for name in DISTRICTS}
@@ -120,7 +120,7 @@ MISTAKES: dict[str, tuple[str | bytes, str]] = {
 
 
 @pytest.mark.parametrize("what", MISTAKES)
-def test_mistakes(tmp_path: Path, what: str) -> None:
+def test_errors_name_the_file_the_district_and_the_fault(tmp_path: Path, what: str) -> None:
     """One sentence with the file, the district and the mistake; the same through Game and Games."""
     content, message = MISTAKES[what]
     file = board_file(tmp_path, content)
@@ -145,14 +145,14 @@ def test_a_back_sides_ring_needs_the_sixth_plot(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "path", ["nowhere.toml", "", ".", "a/b/c.toml", "no\0where.toml", "x" * 5000], ids=range(6)
 )
-def test_files_that_cannot_be_read(tmp_path: Path, path: str) -> None:
+def test_unreadable_board_files_are_refused(tmp_path: Path, path: str) -> None:
     wanted = tmp_path / path if path else path
     with pytest.raises(BoardError, match="board file"):
         load_board(wanted, "front")
 
 
 @pytest.mark.parametrize("side", ["left", "", "Front", None, 0])
-def test_sides_that_there_are_not(tmp_path: Path, side: Any) -> None:
+def test_unknown_sides_are_refused(tmp_path: Path, side: Any) -> None:
     for use in (
         lambda: make_board(side),
         lambda: load_board(board_file(tmp_path, ""), side),
@@ -163,14 +163,14 @@ def test_sides_that_there_are_not(tmp_path: Path, side: Any) -> None:
 
 
 @pytest.mark.parametrize("board", [7, ["W34"], {"rings": {}}, b"board.toml", True])
-def test_boards_of_no_kind(board: Any) -> None:
+def test_values_of_other_types_are_refused_as_boards(board: Any) -> None:
     with pytest.raises(
         OptionError, match="board must be a Board, the path of a board file, or None"
     ):
         Game(board=board)
 
 
-def test_a_board_belongs_to_its_side() -> None:
+def test_a_board_of_the_other_side_is_refused() -> None:
     with pytest.raises(OptionError, match="the board given is the front side, but side is 'back'"):
         Game(side="back", board=make_board("front"))
 
@@ -186,13 +186,13 @@ def test_a_board_belongs_to_its_side() -> None:
         ((*COLOURS, "sixth"),) * 7,
     ],
 )
-def test_a_board_made_by_hand_is_checked_too(rings: Any) -> None:
+def test_boards_made_by_hand_are_validated(rings: Any) -> None:
     """However a board comes about, no game is played on one that can't be."""
     with pytest.raises(OptionError):
         Game(board=Board("front", rings))
 
 
-def test_boards_are_values() -> None:
+def test_equal_boards_are_equal_and_hashable() -> None:
     """Equal if they say the same, and usable as keys."""
     board = make_board("front", {"W34": list(REVERSED)})
     assert board == make_board("front", {"W34": REVERSED}) != make_board("front")

@@ -31,7 +31,7 @@ def place_business(game: Game, seat: int) -> list[Event]:
 
 
 @pytest.mark.rule("BUS-1", "BUS-3", "SET-3")
-def test_any_type_of_the_left_most_set() -> None:
+def test_businesses_come_from_the_leftmost_set() -> None:
     """A set of three gives two placements, a set of two one; its last tile goes to the park, and
     the next set becomes current. No type is offered twice.
     """
@@ -66,7 +66,9 @@ def test_any_type_of_the_left_most_set() -> None:
         ("sixth", "gallery boutique", False),
     ],
 )
-def test_where_a_business_goes(plot: str, content: Any, allowed: bool) -> None:
+def test_a_business_goes_on_empty_plots_or_beside_one_other(
+    plot: str, content: Any, allowed: bool
+) -> None:
     """On an empty plot or next to one other business, equal or not; never on two businesses or on
     skyscrapers, nor in a stopped district.
     """
@@ -89,7 +91,9 @@ def spread(game: Game, seat: int, number: int, first: int = 0) -> None:
 
 @pytest.mark.rule("BUS-4", "BUS-3")
 @pytest.mark.parametrize(("number", "points", "needed"), [(3, 4, 3), (6, 6, 4), (9, 8, 5)])
-def test_special_points(number: int, points: int, needed: int) -> None:
+def test_special_points_follow_the_3rd_6th_and_9th_business(
+    number: int, points: int, needed: int
+) -> None:
     """After the 3rd, 6th and 9th business, for everyone in enough districts; the tile for the park
     comes first. The line comes, too, when nobody earns any.
     """
@@ -112,7 +116,7 @@ def test_special_points(number: int, points: int, needed: int) -> None:
 
 @pytest.mark.rule("BUS-4")
 @pytest.mark.parametrize("number", [1, 2, 4, 5, 7, 8, 10, 11])
-def test_no_special_points_in_between(number: int) -> None:
+def test_no_special_points_follow_other_businesses(number: int) -> None:
     game = bare_game()
     after_businesses(game, number - 1)
     spread(game, 0, 7)

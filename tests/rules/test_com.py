@@ -15,7 +15,7 @@ OTHER = ["orange", "green", "gray", "violet", "brown"]
 
 @pytest.mark.rule("COM-1", "COM-2", "SET-4", "SET-5")
 @pytest.mark.parametrize("players", [2, 3, 4])
-def test_cards_and_skyscrapers(players: int) -> None:
+def test_the_pack_and_the_supplies_are_complete(players: int) -> None:
     """Of each colour five 4s, four 5s and three 6s; of black twenty, sixteen and fourteen. Each
     player gets one card of each colour and four black ones.
 
@@ -38,7 +38,7 @@ def test_cards_and_skyscrapers(players: int) -> None:
 
 
 @pytest.mark.rule("COM-3")
-def test_nine_tiles_of_each_business() -> None:
+def test_there_are_nine_tiles_of_each_business() -> None:
     """A setup can show a business nine times, not ten times."""
     first = [word for plot in [*RING, "green", "violet"] for word in (plot, "gallery")]
     nine_of_each = ["gallery"] * 2 + ["boutique"] * 9 + ["jeweller"] * 9
@@ -66,7 +66,7 @@ def test_nine_tiles_of_each_business() -> None:
         ("CENTRAL_PARK", ["CITY_HALL"]),
     ],
 )
-def test_streets(start: str, next_places: list[str]) -> None:
+def test_streets_lead_from_city_hall_to_central_park(start: str, next_places: list[str]) -> None:
     """They lead from City Hall through three columns of districts to Central Park, one way only."""
     game = bare_game()
     commissioner(game, "white", start)
@@ -85,7 +85,9 @@ def test_streets(start: str, next_places: list[str]) -> None:
         ("back", [*OTHER[:2], "sixth", *OTHER[2:]], True),
     ],
 )
-def test_rings(side: str, ring: list[str], given: bool, name: str) -> None:
+def test_rings_decide_which_plots_are_neighbours(
+    side: str, ring: list[str], given: bool, name: str
+) -> None:
     """Each plot touches the one before and the one after it in its own district, where a
     skyscraper scores for a business there. A board can give another order for any district.
     """

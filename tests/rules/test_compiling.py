@@ -126,7 +126,7 @@ skyenv: compiling 4 of 4: the turns
 
 @needs_compiler
 @pytest.mark.rule("COM-10")
-def test_whatever_changes_or_is_damaged_is_compiled_anew(package: Path) -> None:
+def test_changed_sources_and_damaged_caches_are_recompiled(package: Path) -> None:
     """Also if only a file has changed that the entry point's own imports."""
     first = run(package, "-m", "player.parts.limits")
     assert (first.stdout, first.stderr) == ("43 0\n", FIRST)
@@ -186,7 +186,7 @@ print(heard, adding(1)(40), adding(2)(40), *[twin(40) for twin in twins])
 
 
 @needs_compiler
-def test_of_several_processes_one_compiles_and_the_others_load(tmp_path: Path) -> None:
+def test_concurrent_processes_compile_once(tmp_path: Path) -> None:
     """Both begin as soon as both are ready; a listener hears of what is compiled alone.
 
     Functions that are made anew with other variables around them are never taken for one another,
@@ -236,7 +236,7 @@ runpy.run_module("player.parts.limits", run_name="__main__", alter_sys=True)
 
 
 @needs_compiler
-def test_a_full_disk_stops_nothing(package: Path) -> None:
+def test_a_full_disk_disables_only_the_cache(package: Path) -> None:
     """No file may have more than 2,000 bytes."""
     pytest.importorskip("resource", reason="no limits of files on this system")
     result = run(package, "-c", LIMITED)
@@ -261,7 +261,7 @@ runpy.run_module("player.parts.limits", run_name="__main__", alter_sys=True)
 
 @needs_compiler
 @pytest.mark.parametrize("is_full", [False, pytest.param(True, marks=pytest.mark.long)])
-def test_another_user_needs_no_cache_but_reads_one(is_full: bool) -> None:
+def test_users_without_write_access_read_the_cache(is_full: bool) -> None:
     """The tree belongs to root, and user `nobody` can't write anywhere in it; nor has it a home."""
     if not hasattr(os, "getuid") or os.getuid() != 0:
         pytest.skip("only root can become another user")
@@ -290,7 +290,7 @@ def test_another_user_needs_no_cache_but_reads_one(is_full: bool) -> None:
 
 
 @needs_compiler
-def test_whole_numbers_of_all_sizes_are_one_kind_of_argument() -> None:
+def test_integers_of_all_sizes_share_one_compilation() -> None:
     """A rule is compiled once, whatever fields its arguments come from; records of other kinds need
     other code.
     """

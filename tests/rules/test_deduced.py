@@ -25,7 +25,7 @@ def shuffled(players: int) -> Game:
 
 @pytest.mark.rule("INF-1", "AUC-9")
 @pytest.mark.parametrize("players", [2, 3, 4])
-def test_of_two_players_each_knows_the_others_hand_after_a_shuffle(players: int) -> None:
+def test_two_players_deduce_each_others_black_cards_after_a_shuffle(players: int) -> None:
     """But not the card drawn since, and no card twice that all know already."""
     expected = [[1, 1, 0], [16, 14, 12]] if players == 2 else [[0, 0, 0]] * 2
     assert shuffled(players).state["deduced"].tolist() == expected
@@ -42,7 +42,7 @@ def test_cards_laid_down_are_no_longer_deduced(cards: str, left: list[int]) -> N
 
 
 @pytest.mark.rule("AUC-9")
-def test_the_next_shuffle_tells_anew() -> None:
+def test_the_next_shuffle_replaces_deductions() -> None:
     """Without one nothing is deduced."""
     game = shuffled(2)
     start_auction(game, ["TSQ"])
@@ -60,7 +60,7 @@ def test_the_next_shuffle_tells_anew() -> None:
 
 
 @pytest.mark.rule("INF-2")
-def test_no_more_is_deduced_than_is_there() -> None:
+def test_deductions_follow_edits_of_hands() -> None:
     """What an edit took out of a hand isn't deduced any more; the rest still is."""
     game = shuffled(2)
     game.state["hand"][0, BLACK, 0] = 0
@@ -71,7 +71,7 @@ def test_no_more_is_deduced_than_is_there() -> None:
 
 
 @pytest.mark.rule("INF-2")
-def test_what_is_hidden_is_counted_anew() -> None:
+def test_refresh_recounts_hidden_cards() -> None:
     """`unknown`: cards in a hand that are not known; `unlocated`: those and the cards face down."""
     game = shuffled(3)
     state = game.state

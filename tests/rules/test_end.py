@@ -50,7 +50,7 @@ def park_tiles(game: Game, names: str) -> None:
 
 
 @pytest.mark.rule("END-1")
-def test_the_two_ends() -> None:
+def test_the_12th_business_or_the_second_stop_ends_the_game() -> None:
     """The 12th business, or the second building stop; not the 11th (or the first one: STOP-6)."""
     game = bare_game()
     after_businesses(game, 11)
@@ -98,7 +98,7 @@ def test_every_district_is_scored_once() -> None:
         ("gallery gallery boutique perfumery", ["perfumery", "boutique", "gallery"], 5),
     ],
 )
-def test_scoring_the_park(lying: str, turned: list[str], each: int) -> None:
+def test_the_park_is_scored_by_up_to_three_tiles(lying: str, turned: list[str], each: int) -> None:
     """Up to three tiles are turned up; each skyscraper earns 1, 2, 3, 5 VP for 0, 1, 2, 3 types.
 
     Few tiles all count.
@@ -143,7 +143,9 @@ def test_the_tiles_of_the_park_are_shuffled() -> None:
         ([7, 7, 7], [1, 1, 1], [0, 1, 2]),
     ],
 )
-def test_who_wins(points: list[int], held: list[int], winners: list[int]) -> None:
+def test_ties_are_broken_by_cards_in_hand(
+    points: list[int], held: list[int], winners: list[int]
+) -> None:
     """Most VP; then most cards in hand; then a shared win."""
     game = bare_game()
     after_businesses(game, 11)
@@ -161,7 +163,7 @@ def test_who_wins(points: list[int], held: list[int], winners: list[int]) -> Non
 
 @pytest.mark.rule("END-5")
 @pytest.mark.parametrize("max_turns", [1, 2, 4])
-def test_truncation(max_turns: int) -> None:
+def test_truncated_games_keep_their_scores(max_turns: int) -> None:
     """After so many turns of all seats together; the scores stand, nothing is added."""
     game = bare_game(3, max_turns=max_turns)
     district(game, "W34", green=(1, 1))

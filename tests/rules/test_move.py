@@ -28,7 +28,7 @@ def walk(game: Game, *places: str) -> list[list[str]]:
 
 
 @pytest.mark.rule("MOVE-1")
-def test_either_commissioner_one_step() -> None:
+def test_either_commissioner_moves_one_step() -> None:
     """Any next place of either commissioner, as the mover likes."""
     game = bare_game()
     commissioner(game, "white", "TSQ")
@@ -100,7 +100,7 @@ def test_from_central_park_to_city_hall() -> None:
 
 
 @pytest.mark.rule("MOVE-5", "MOVE-2")
-def test_a_commissioner_in_a_stopped_district() -> None:
+def test_a_commissioner_in_a_stopped_district_moves_on_without_a_marker() -> None:
     """It stays there until it is moved along that district's streets, and leaves no marker."""
     game = bare_game()
     commissioner(game, "white", "TSQ", ["E34"])

@@ -30,7 +30,7 @@ def score(game: Game, seat: int, name: str, *draws: int) -> list[Event]:
 
 @pytest.mark.rule("SCO-1")
 @pytest.mark.parametrize("name", DISTRICTS)
-def test_the_district_of_a_commissioner(name: str) -> None:
+def test_option_d_scores_the_district_of_a_commissioner(name: str) -> None:
     """Only that district is scored, once, and nothing leaves the board."""
     game = bare_game()
     for other in DISTRICTS:
@@ -61,7 +61,9 @@ def test_the_district_of_a_commissioner(name: str) -> None:
         ("gallery boutique", "jeweller perfumery", 8),
     ],
 )
-def test_value_of_a_skyscraper(before: str, after: str, points: int) -> None:
+def test_a_skyscrapers_value_counts_neighbouring_types_of_businesses(
+    before: str, after: str, points: int
+) -> None:
     """1, 2, 3, 5, 8 VP for 0 to 4 different types on the two plots next to its own; equal ones
     count once.
     """
@@ -113,7 +115,9 @@ def test_every_owner_scores(side: str, plots: dict[str, Any], points: list[int])
         ({}, 3, [3, 3, 3, 0, 1, 2]),
     ],
 )
-def test_who_draws(plots: dict[str, Any], seat: int, seats_drawing: list[int]) -> None:
+def test_the_scorer_and_absent_players_draw_black_cards(
+    plots: dict[str, Any], seat: int, seats_drawing: list[int]
+) -> None:
     """Two black cards for the scoring player, then one for each player without a skyscraper there,
     clockwise from him; a skyscraper elsewhere doesn't help.
     """

@@ -21,7 +21,7 @@ FIRST_BUSINESSES = [word for pair in zip(PLOTS, TYPES, strict=True) for word in 
 
 @pytest.mark.rule("SET-1", "SET-2", "SET-3", "COM-8")
 @pytest.mark.parametrize(("side", "uses"), [("front", [0, 1, 1, 1, 2, 2]), ("back", [0] * 5 + [7])])
-def test_the_businesses(side: str, uses: list[int]) -> None:
+def test_the_setup_places_one_business_per_district(side: str, uses: list[int]) -> None:
     """One in each district: on the front side each colour once or twice, on the back side all on
     the sixth plots. Twenty in the row; nothing tells of the other nine.
     """
@@ -66,7 +66,7 @@ def test_setups_are_random() -> None:
 
 
 @pytest.mark.rule("SET-4", "SET-5")
-def test_a_deal_given_from_outside() -> None:
+def test_a_deal_can_be_given() -> None:
     """The chance of a setup can be told in its order: businesses, row, hands, tops."""
     row = ["perfumery", "gallery"] * 9 + ["boutique", "jeweller"]
     with pytest.raises(ValueError, match="perfumery"):  # 2 on plots and 8 exceed the nine
@@ -90,7 +90,7 @@ def test_a_deal_given_from_outside() -> None:
     ("players", "order"),
     [(2, [0, 1, 1, 0]), (3, [0, 2, 1, 1, 2, 0]), (4, [0, 3, 2, 1, 1, 2, 3, 0])],
 )
-def test_order_of_the_starting_skyscrapers(players: int, order: list[int]) -> None:
+def test_starting_skyscrapers_go_round_and_back(players: int, order: list[int]) -> None:
     """Counter-clockwise from seat 0, then back clockwise from seat 1; then seat 0 takes the first
     turn. Both commissioners are in City Hall, without markers in districts.
     """
@@ -107,7 +107,7 @@ def test_order_of_the_starting_skyscrapers(players: int, order: list[int]) -> No
 
 @pytest.mark.rule("SET-8", "COM-8")
 @pytest.mark.parametrize("side", ["front", "back"])
-def test_where_starting_skyscrapers_go(side: str) -> None:
+def test_starting_skyscrapers_go_on_empty_plots_of_two_districts(side: str) -> None:
     """On empty plots, the second one in another district than the player's own first; never on a
     sixth plot.
     """

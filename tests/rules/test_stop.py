@@ -66,7 +66,7 @@ def win(game: Game, seat: int, colour: str, *places: str) -> list[Event]:
         (3, "orange", {"orange": ""}, ["build 0", "build 1", "build 2", "build 3"]),
     ],
 )
-def test_who_may_and_who_must_stop(
+def test_full_districts_permit_or_force_a_stop(
     seat: int, colour: str, changes: dict[str, Any], choices: list[str]
 ) -> None:
     """If every plot was occupied before."""

@@ -50,7 +50,9 @@ from skyenv.rules.components import COLOURS, DISTRICTS
     ],
     ids="ABCD",
 )
-def test_options(actions: list[str], phases: list[str], held: dict[str, list[int]]) -> None:
+def test_each_option_has_its_actions_in_order(
+    actions: list[str], phases: list[str], held: dict[str, list[int]]
+) -> None:
     """Their actions in order; then the next seat has its turn.
 
     Both moves of C may use the same commissioner.
@@ -73,7 +75,7 @@ def test_options(actions: list[str], phases: list[str], held: dict[str, list[int
 
 
 @pytest.mark.rule("TURN-2")
-def test_option_a_four_times() -> None:
+def test_option_a_can_be_chosen_four_times() -> None:
     """The 12 skyscrapers of the general supply last for four times; then A can't be chosen."""
     game = bare_game()
     for _ in range(4):
@@ -86,7 +88,7 @@ def test_option_a_four_times() -> None:
 
 
 @pytest.mark.rule("TURN-3", "BUS-2")
-def test_options_that_can_be_chosen() -> None:
+def test_option_c_is_always_legal() -> None:
     """B with a plot for a business; C always, even with no black card left, and the move is made
     all the same.
     """
@@ -133,7 +135,7 @@ def test_option_d_needs_a_commissioner() -> None:
         ("", []),  # there is no decision
     ],
 )
-def test_two_different_colours(stacks: str, pairs: list[str]) -> None:
+def test_two_cards_have_different_colours(stacks: str, pairs: list[str]) -> None:
     """Each pair of them has one path: in ascending order, and the first leaves a second one."""
     game = bare_game()
     for colour in set(COLOURS) - set(stacks.split()):
@@ -150,7 +152,7 @@ def test_two_different_colours(stacks: str, pairs: list[str]) -> None:
 
 
 @pytest.mark.rule("TURN-5", "INF-3")
-def test_a_taken_card_is_seen_by_all() -> None:
+def test_taken_cards_are_public() -> None:
     """It is the card that was visible; the next one becomes visible. The last one leaves an empty
     stack.
     """
@@ -165,7 +167,7 @@ def test_a_taken_card_is_seen_by_all() -> None:
 
 
 @pytest.mark.rule("TURN-6")
-def test_no_hand_limit() -> None:
+def test_there_is_no_hand_limit() -> None:
     """With most of the pack in hand a player still takes black and coloured cards."""
     game = bare_game()
     colour = [4] * 3 + [5] * 3 + [6] * 3

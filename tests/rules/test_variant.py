@@ -74,7 +74,7 @@ def values(rng: random.Random, extreme: int | None) -> dict[str, Any]:
     "extreme",
     [pytest.param(0, marks=pytest.mark.long), pytest.param(1, marks=pytest.mark.long), None],
 )
-def test_any_values_in_their_ranges_make_a_sound_game(extreme: int | None) -> None:
+def test_variants_within_their_ranges_are_playable(extreme: int | None) -> None:
     """Positions, observations and records are in the bounds that hold for the printed rules."""
     constants = values(random.Random(1), extreme)
     table = ", ".join(f"{name} = {value}" for name, value in constants.items())
@@ -121,13 +121,13 @@ for text in json.loads(sys.argv[1]):
 """
 
 
-def test_a_wrong_variant_is_one_error() -> None:
+def test_an_invalid_variant_is_one_error() -> None:
     errors = under("", "import skyenv\n" + READ, json.dumps([*WRONG])).splitlines()
     for error, message in zip(errors, WRONG.values(), strict=True):
         assert re.match(f"OptionError SKYENV_VARIANT: .*({message})", error), error
 
 
-def test_a_command_under_a_wrong_variant_ends_with_one_line() -> None:
+def test_a_command_reports_an_invalid_variant_in_one_line() -> None:
     told = python("-m", "skyenv", "verify", "x.jsonl", environment={"SKYENV_VARIANT": "name = 1\n"})
     assert (told.returncode, told.stdout) == (1, "")
     assert re.fullmatch("skyenv: error: SKYENV_VARIANT: name must be .*\n", told.stderr)
@@ -168,9 +168,7 @@ PRINTED = (
 @pytest.mark.parametrize(
     ("maker", "reader"), [("", RICH), pytest.param(RICH, "", marks=pytest.mark.long)]
 )
-def test_what_one_variant_made_another_one_refuses_in_a_line(
-    maker: str, reader: str, tmp_path: Path
-) -> None:
+def test_files_of_another_variant_are_refused(maker: str, reader: str, tmp_path: Path) -> None:
     refused = [*MADE_THEN_REFUSED.values(), *(PRINTED if reader else ())]
     made = under(maker, RUN, json.dumps([*MADE_THEN_REFUSED]), cwd=tmp_path).splitlines()
     assert [json.loads(line)[0] for line in made] == [0] * len(MADE_THEN_REFUSED)
@@ -181,7 +179,7 @@ def test_what_one_variant_made_another_one_refuses_in_a_line(
         assert "variant rich-" in error, command
 
 
-def test_an_evaluation_names_the_rules_it_was_played_by(tmp_path: Path) -> None:
+def test_an_evaluation_names_its_variant(tmp_path: Path) -> None:
     evaluation = f"skyenv.cli evaluate random --against crowd --json figures.json {FEW}"
     under(RICH, RUN, json.dumps([evaluation]), cwd=tmp_path)
     (result,) = json.loads((tmp_path / "figures.json").read_text(encoding="utf-8"))
@@ -214,7 +212,7 @@ if __name__ == "__main__":
 
 @pytest.mark.compiled
 @pytest.mark.long
-def test_workers_and_compiled_code_are_of_the_same_variant(tmp_path: Path) -> None:
+def test_workers_and_compiled_code_use_the_same_variant(tmp_path: Path) -> None:
     """Whatever becomes of the file; and compiled code of other rules stays as it is."""
     path = tmp_path / "rich.toml"
     path.write_text(RICH, encoding="utf-8")

@@ -47,12 +47,12 @@ def decided(name: str, players: int, side: str) -> str:
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("name", NAMES)
-def test_decides_as_ever(name: str) -> None:
+def test_frozen_agents_keep_their_decisions(name: str) -> None:
     stored = json.loads(FILE.read_text(encoding="utf-8"))[name]
     assert {str(table): decided(name, *table) for table in TABLES} == stored
 
 
-def test_a_frozen_network_outlives_its_file(tmp_path: Path) -> None:
+def test_a_frozen_network_survives_the_replacement_of_its_file(tmp_path: Path) -> None:
     """What `trained` plays is replaced; the frozen name plays the file that it meant."""
     digest, path = frozen.NETWORKS_2026A["2-players"], tmp_path / "2-players.npz"
     content = frozen.frozen_path(digest).read_bytes()

@@ -113,13 +113,13 @@ def check(choices: dict[str, Any], players: int, side: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", AGENTS)
-def test_decides_as_it_did(name: str) -> None:
+def test_decisions_equal_the_stored_ones(name: str) -> None:
     for table in TABLES:
         check(decided(AGENTS[name], asked(*table)), *table, name)
 
 
 @pytest.mark.parametrize("name", AGENTS)
-def test_decides_alone_as_in_a_batch(name: str) -> None:
+def test_agents_decide_alike_alone_and_in_batches(name: str) -> None:
     """As in any order and as a copy: bit for bit."""
     decisions, agent = asked(3, "back"), AGENTS[name]
     twin = pickle.loads(pickle.dumps(agent))
@@ -130,7 +130,7 @@ def test_decides_alone_as_in_a_batch(name: str) -> None:
             assert alone[what] == whole[what][-1 - row : len(decisions) - row]
 
 
-def test_plain_python_decides_the_same(tmp_path: Path) -> None:
+def test_plain_python_gives_the_same_decisions(tmp_path: Path) -> None:
     file, names = tmp_path / "decisions.json", ("greedy", "appraiser")
     environment = {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": f"{ROOT / 'agents'}:{ROOT / 'tests'}"}
     printed("-W", "error", __file__, file, *names, environment=environment)

@@ -27,7 +27,7 @@ QUICK: dict[str, tuple[Agent, int]] = {
 
 @pytest.mark.parametrize("name", QUICK)
 @pytest.mark.parametrize(("num_players", "side"), [(2, "back"), (3, "front")])
-def test_plays_legally_to_the_end_and_beats_random(num_players: int, side: str, name: str) -> None:
+def test_agents_play_legally_and_beat_random(num_players: int, side: str, name: str) -> None:
     """Also with itself alone, where nobody else ends a game; an illegal action would raise."""
     agent, number = QUICK[name]
     alone = np.zeros((number, num_players), np.int64)
@@ -49,7 +49,9 @@ def test_plays_legally_to_the_end_and_beats_random(num_players: int, side: str, 
         pytest.param("ismcts-trained", "ismcts-100", 40, 0.5, marks=pytest.mark.long),
     ],
 )
-def test_is_as_strong_as_it_should_be(name: str, opponent: str, number: int, share: float) -> None:
+def test_agents_reach_their_minimum_strength(
+    name: str, opponent: str, number: int, share: float
+) -> None:
     """The paired seeds are few, but the same each time."""
     seating, seeds = rotations(2, number), np.repeat(np.arange(3000, 3000 + number), 2)
     played = play_games([make_agent(name), make_agent(opponent)], seating, seeds)
@@ -57,7 +59,7 @@ def test_is_as_strong_as_it_should_be(name: str, opponent: str, number: int, sha
 
 
 @pytest.mark.parametrize("name", [*QUICK, "trained"])
-def test_decisions_that_no_engine_made_are_refused(name: str) -> None:
+def test_untrusted_decisions_are_validated(name: str) -> None:
     """Compiled code that took them would read memory that isn't theirs; what replaces a part of
     trusted decisions isn't trusted.
     """

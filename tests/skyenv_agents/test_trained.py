@@ -33,7 +33,7 @@ def about(players: int, side: str) -> Any:
 
 
 @pytest.mark.parametrize(("players", "side"), TABLES)
-def test_the_file_is_the_one_that_was_measured(players: int, side: str) -> None:
+def test_shipped_networks_match_their_descriptions(players: int, side: str) -> None:
     path = TRAINED / f"{table_name(players, side)}.npz"
     described = about(players, side)
     stages, results = described["stages"], described["results"]
@@ -59,7 +59,7 @@ def test_the_file_is_the_one_that_was_measured(players: int, side: str) -> None:
         pytest.param(4, "front", marks=pytest.mark.long),
     ],
 )
-def test_plays_at_its_stated_strength(players: int, side: str) -> None:
+def test_trained_plays_at_its_stated_strength(players: int, side: str) -> None:
     """The interval of a small sample, 60 games, meets the stated one."""
     (stated,) = (
         one["share"] for one in about(players, side)["results"] if one["opponent"] == "greedy"
@@ -69,7 +69,7 @@ def test_plays_at_its_stated_strength(players: int, side: str) -> None:
     assert share.high >= stated["low"]
 
 
-def test_versions_are_of_the_network_that_plays_at_a_table() -> None:
+def test_versions_are_those_of_the_tables_network() -> None:
     """Whatever is made of it has them too, and its own versions by number of players."""
     trained = TrainedAgent()
     versions = {table: trained.version_at(*table) for table in TABLES}
@@ -84,7 +84,7 @@ def test_versions_are_of_the_network_that_plays_at_a_table() -> None:
     assert ReportingAgent(Changed()).version_at(3, "back") == "new"
 
 
-def test_plays_each_side_with_its_own_network() -> None:
+def test_each_side_has_its_own_network() -> None:
     """Also where decisions on both sides are asked for at once."""
     player = TrainedAgent()
     front, back = (decisions_in(Games(5, 3, side, seed=4), player) for side in SIDES)

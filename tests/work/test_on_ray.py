@@ -31,7 +31,7 @@ def waiting(folder: str, number: int) -> tuple[int, str]:
     return 2 * number, node
 
 
-def test_a_node_that_is_lost_with_its_tasks_costs_time_alone(nodes: Nodes, tmp_path: Path) -> None:
+def test_tasks_of_a_lost_node_are_repeated(nodes: Nodes, tmp_path: Path) -> None:
     second, go = nodes.add(), tmp_path / "go"
 
     def lose() -> bool:
@@ -48,7 +48,7 @@ def test_a_node_that_is_lost_with_its_tasks_costs_time_alone(nodes: Nodes, tmp_p
     assert second not in {where for _, where in found.values()}
 
 
-def test_nobody_is_told_that_ray_is_used(nodes: Nodes) -> None:
+def test_rays_usage_statistics_are_disabled(nodes: Nodes) -> None:
     servers = [
         child for child in children(os.getpid()) if re.search(rb"gcs_server|raylet", command(child))
     ]
@@ -72,7 +72,7 @@ with open_pool(1, "local") as pool:
 
 
 @pytest.mark.long
-def test_a_local_ray_listens_to_this_machine_alone_and_ends_with_its_command() -> None:
+def test_a_local_ray_listens_on_loopback_and_ends_with_its_command() -> None:
     """Access to its ports means to run code. Its workers are as nice as the command."""
     pytest.importorskip("ray", reason="needs the extra [ray]")
     path = os.pathsep.join(filter(None, sys.path))
@@ -97,13 +97,13 @@ def test_a_local_ray_listens_to_this_machine_alone_and_ends_with_its_command() -
 # ---- machines that aren't alike ----
 
 
-def test_a_machine_with_other_sources_is_named() -> None:
+def test_a_node_with_other_sources_is_named() -> None:
     is_done, error = do("", [], {"skyenv": "another digest"}, b"")
     assert not is_done
     assert str(error).startswith(f"ray: {socket.gethostname()} has other sources of skyenv")
 
 
-def test_sources_change_with_any_line_and_any_network_of_a_package(
+def test_the_digest_of_a_package_covers_sources_and_networks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(tmp_path)
@@ -126,7 +126,7 @@ def test_sources_change_with_any_line_and_any_network_of_a_package(
 # ---- where there is no Ray ----
 
 
-def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_ray_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(OptionError, match=r"\[ray\]"):
         connect("local")
@@ -136,7 +136,7 @@ def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
     "address",
     ["somewhere", "ray://here", "ray://here:10001", "here:port", "127.0.0.1:99999", "127.0.0.1:1"],
 )
-def test_an_address_where_nothing_listens_is_an_option_error(
+def test_an_unreachable_address_is_an_option_error(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("ray", reason="needs the extra [ray]")

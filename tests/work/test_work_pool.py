@@ -60,7 +60,7 @@ def pool(request: pytest.FixtureRequest) -> Any:
 # ---- both kinds ----
 
 
-def test_every_task_is_done_once_and_asked_for_when_a_worker_is_idle(pool: Pool) -> None:
+def test_tasks_run_once_and_are_generated_lazily(pool: Pool) -> None:
     asked: list[int] = []
 
     def tasks() -> Iterator[int]:
@@ -75,15 +75,13 @@ def test_every_task_is_done_once_and_asked_for_when_a_worker_is_idle(pool: Pool)
     assert sorted(found) == [(number, 2 * number) for number in range(6)]
 
 
-def test_a_worker_has_one_thread_a_library(pool: Pool) -> None:
+def test_workers_use_one_thread_per_library(pool: Pool) -> None:
     before = environment(0)
     assert pool.submit(environment, 1).result() == ONE_THREAD
     assert environment(0) == before
 
 
-def test_a_task_whose_worker_dies_is_tried_again_and_blamed_after_three_deaths(
-    pool: Pool, tmp_path: Path
-) -> None:
+def test_a_task_is_retried_twice_if_its_worker_dies(pool: Pool, tmp_path: Path) -> None:
     (tmp_path / "once").touch()
     work = partial(dying, str(tmp_path), signal.SIGKILL)
     assert dict(pool.results(work, range(5))) == {number: 2 * number for number in range(5)}
@@ -94,7 +92,7 @@ def test_a_task_whose_worker_dies_is_tried_again_and_blamed_after_three_deaths(
     assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_what_a_task_raises_comes_back(pool: Pool) -> None:
+def test_exceptions_of_tasks_are_returned(pool: Pool) -> None:
     with pytest.raises(IllegalActionError, match="three") as caught:
         list(pool.results(failing, [1, 3, 5]))
     assert caught.value.action == 7
@@ -104,9 +102,7 @@ def test_what_a_task_raises_comes_back(pool: Pool) -> None:
             pool.submit(work, 1).result()
 
 
-def test_killed_tasks_end_at_once_and_those_that_wait_never_begin(
-    pool: Pool, tmp_path: Path
-) -> None:
+def test_killed_tasks_end_at_once_and_queued_ones_never_start(pool: Pool, tmp_path: Path) -> None:
     tasks = [pool.submit(holding, tmp_path, name) for name in "abc"]
     wait_until(lambda: len(list(tmp_path.iterdir())) == 2)
     for task in reversed(tasks):
@@ -122,7 +118,7 @@ def test_killed_tasks_end_at_once_and_those_that_wait_never_begin(
 # ---- processes of this machine ----
 
 
-def test_what_can_not_be_sent_ends_no_worker(processes: Processes) -> None:
+def test_unpicklable_tasks_leave_workers_alive(processes: Processes) -> None:
     for work, error, message in (
         (leaving, AgentError, "SystemExit"),
         (unreadable, TypeError, "pickle"),
@@ -140,7 +136,7 @@ def test_progress_is_reported(processes: Processes) -> None:
     assert heard == ["half"] * 4
 
 
-def test_low_numbers_go_first_and_leave_a_worker_to_the_others(
+def test_lower_priority_numbers_run_first_but_not_on_all_workers(
     processes: Processes, tmp_path: Path
 ) -> None:
     low, high = (
@@ -159,7 +155,7 @@ def test_low_numbers_go_first_and_leave_a_worker_to_the_others(
 
 
 @pytest.mark.parametrize("workers", [-1, 1.5])
-def test_a_wrong_number_of_workers_is_an_option_error(workers: Any) -> None:
+def test_an_invalid_number_of_workers_is_an_option_error(workers: Any) -> None:
     with pytest.raises(OptionError, match="workers"):
         open_pool(workers)
 
@@ -191,7 +187,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="Ctrl-C can't be held back here")
-def test_a_ctrl_c_while_a_worker_starts_ends_nothing_and_is_heard(tmp_path: Path) -> None:
+def test_sigint_during_a_workers_start_reaches_only_the_parent(tmp_path: Path) -> None:
     script = tmp_path / "interrupted.py"
     script.write_text(INTERRUPTED)
     assert printed(script, environment={"PYTHONPATH": PATH}, start_new_session=True) == (
@@ -210,7 +206,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.skipif(not Path("/proc").exists(), reason="needs /proc")
-def test_workers_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
+def test_workers_exit_when_their_parent_is_killed(tmp_path: Path) -> None:
     script = tmp_path / "parent.py"
     script.write_text(PARENT)
     with running(script, tmp_path, environment={"PYTHONPATH": PATH}, stderr=None) as parent:

@@ -14,13 +14,13 @@ PROGRAMS = {
 """By name: the module that it needs, and arguments that make it short."""
 
 
-def test_all_programs_are_run() -> None:
+def test_every_program_is_tested() -> None:
     files = (ROOT / "examples" / "libraries").glob("*.py")
     assert {path.stem for path in files} == PROGRAMS.keys()
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_a_program_prints_its_pace(name: str) -> None:
+def test_each_program_prints_its_speed(name: str) -> None:
     needs, arguments = PROGRAMS[name]
     pytest.importorskip(needs)
     program = ROOT / "examples" / "libraries" / f"{name}.py"

@@ -28,7 +28,7 @@ def strong(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.split()[1])
-def test_a_block_runs(
+def test_each_code_block_runs(
     block: str,
     request: pytest.FixtureRequest,
     monkeypatch: pytest.MonkeyPatch,
@@ -69,7 +69,7 @@ READERS: dict[str, Callable[[Any, str], Any]] = {
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_tables_are_read(name: str, request: pytest.FixtureRequest) -> None:
+def test_libraries_read_the_parquet_tables(name: str, request: pytest.FixtureRequest) -> None:
     library, parquet = pytest.importorskip(name), pytest.importorskip("pyarrow.parquet")
     path = request.getfixturevalue("strong") / "runs" / "strong" / "parquet"
     rows = parquet.read_table(next(path.glob("*.parquet"))).to_pylist()
@@ -77,7 +77,7 @@ def test_tables_are_read(name: str, request: pytest.FixtureRequest) -> None:
     assert READERS[name](library, str(path)) == expected > 0
 
 
-def test_versions_are_those_that_were_tried() -> None:
+def test_versions_are_those_of_the_requirements() -> None:
     rows = re.sub("[-_]", "", PAGE.lower())
     for file in HERE.glob("*.txt"):
         tried = file.read_text(encoding="utf-8").partition("\n\n")[0]

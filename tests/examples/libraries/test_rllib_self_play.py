@@ -63,7 +63,7 @@ def test_whole_episodes_are_sampled(example: Any) -> None:
 
 
 @pytest.mark.parametrize("environment", ["vector", "pettingzoo"])
-def test_the_program_leaves_an_agent(
+def test_the_program_saves_an_agent(
     example: Any, environment: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """It plays where agents are named; a broken one is one clear error."""

@@ -12,7 +12,7 @@ from skyenv import Games
 jax = pytest.importorskip("jax")
 
 
-def test_a_compiled_rollout_is_the_games_own_play(example: Any) -> None:
+def test_a_compiled_rollout_equals_play_in_games(example: Any) -> None:
     """All steps, kept until the end, are those of the same games stepped by hand with the actions
     that were drawn.
     """

@@ -18,7 +18,7 @@ from tianshou.data import Collector, VectorReplayBuffer
 GAMES, STEPS = 4, 150
 
 
-def test_a_collector_plays_the_games_own_play(example: Any) -> None:
+def test_a_collector_equals_play_in_games(example: Any) -> None:
     """What Tianshou's random policy collected are the games that are stepped by hand with what it
     drew; nothing was illegal.
     """

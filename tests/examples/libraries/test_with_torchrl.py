@@ -23,13 +23,13 @@ def random_env(example: Any, *arguments: Any, **options: Any) -> Any:
 
 
 @pytest.mark.parametrize("players", [2, 4])
-def test_torchrl_checks_the_specs(example: Any, players: int) -> None:
+def test_torchrls_check_of_specs_passes(example: Any, players: int) -> None:
     env = random_env(example, 3, players, seed=1)
     check_env_specs(env, break_when_any_done="both")
     check_env_specs(env, seed=7)
 
 
-def test_a_random_rollout_is_the_games_own_play(example: Any) -> None:
+def test_a_random_rollout_equals_play_in_games(example: Any) -> None:
     """All steps, kept until the end, are those of games with automatic resets stepped by hand with
     what was drawn.
     """

@@ -13,7 +13,7 @@ from skyenv_agents.search.leaf_network import SHAPES
 
 
 @pytest.mark.long  # compiles for 15 s
-def test_the_network_fits_what_came_of_the_positions(
+def test_the_leaf_network_fits_the_outcomes_of_positions(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Its loss on positions that were kept back is below that of knowing nothing."""

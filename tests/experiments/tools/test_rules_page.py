@@ -15,7 +15,7 @@ PAGE = rules_page.page()
 STATIC = ROOT / rules_page.STATIC
 
 
-def test_every_rule_is_explained_once_and_told_word_for_word() -> None:
+def test_every_rule_is_quoted_exactly_and_explained_once() -> None:
     assert list(rules_page.exact_rules()) == rule_ids()
     anchors = re.findall(r' id="([A-Z]+-\d+)"', PAGE)
     assert sorted(anchors) == sorted(rule_ids())
@@ -26,7 +26,7 @@ def test_every_rule_is_explained_once_and_told_word_for_word() -> None:
         assert bool(decided[1]) == ("(d" in text)
 
 
-def test_links_and_pictures_lead_somewhere() -> None:
+def test_links_and_pictures_exist() -> None:
     ids = re.findall(r' id="([^"]+)"', PAGE)
     assert len(set(ids)) == len(ids)
     assert set(re.findall(r'href="#([^"]+)"', PAGE)) <= set(ids)
@@ -46,7 +46,7 @@ def test_pictures_are_small(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["terms.js", "table.html"])
-def test_what_scripts_name_are_rules(name: str) -> None:
+def test_rule_ids_in_scripts_exist(name: str) -> None:
     script = (STATIC / name).read_text(encoding="utf-8")
     terms = re.findall(r'"([A-Z]+-\d+)"', script)
     assert len(terms) > 8

@@ -14,7 +14,7 @@ from skyenv_agents.heuristic.inputs import DISTRICT_INPUTS, NUM_POSITION_INPUTS,
 
 
 @pytest.mark.parametrize(("players", "side"), [(2, "front"), (3, "back"), (4, "front")])
-def test_what_is_told_is_so(players: int, side: str) -> None:
+def test_position_inputs_agree_with_the_position(players: int, side: str) -> None:
     """SCO-2, COM-1, TURN-2, AUC-3: scores beside the best other one, districts' VP, the own hand,
     supply and bid.
     """

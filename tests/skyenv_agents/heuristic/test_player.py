@@ -81,14 +81,14 @@ def last_stop(mine: int, others: int) -> Game:
         (lambda: last_stop(10, 35), "stop", False),
     ],
 )
-def test_does_what_is_plainly_right(
+def test_heuristic_agents_choose_plainly_best_actions(
     position: Callable[[], Game], pattern: str, right: bool, agent: HeuristicAgent
 ) -> None:
     assert bool(re.fullmatch(pattern, choose(position(), agent))) == right
 
 
 @pytest.mark.parametrize("agent", [GREEDY, APPRAISER], ids=lambda agent: agent.name)
-def test_weights_have_the_agents_own_names(agent: HeuristicAgent) -> None:
+def test_weights_must_have_the_agents_names(agent: HeuristicAgent) -> None:
     measured, kind = agent.measured, type(agent)
     changed = kind({**measured, 2: {**measured[2], "point": 1.5}})
     assert changed.weights(2)["point"] == 1.5

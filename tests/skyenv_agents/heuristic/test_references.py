@@ -22,7 +22,7 @@ FIXED = {
 """Digests of the weights: where they change, the ladders' scale does."""
 
 
-def test_the_scale_hangs_on_agents_that_never_change() -> None:
+def test_weights_of_the_anchors_are_fixed() -> None:
     assert FIXED.keys() == set(ANCHORS)
     for name, digest in FIXED.items():
         agent = make_agent(name)
@@ -32,7 +32,7 @@ def test_the_scale_hangs_on_agents_that_never_change() -> None:
         assert agent.version == "1"
 
 
-def test_perturbed_players_have_other_weights_by_their_numbers() -> None:
+def test_perturbed_agents_derive_weights_from_their_numbers() -> None:
     """The same for all numbers of players, never of another sign."""
     logarithms = []
     for number in range(40):

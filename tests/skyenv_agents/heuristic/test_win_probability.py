@@ -9,7 +9,7 @@ from skyenv_agents.heuristic.win_probability import win_probabilities
 
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
-def test_win_probabilities_by_what_seats_have(num_players: int) -> None:
+def test_win_probabilities_sum_to_1_and_rise_with_vp(num_players: int) -> None:
     games = Games(40, num_players, seed=3)
     games.play_random(120)
     probabilities = win_probabilities(games.state, 20.0, 6.0)

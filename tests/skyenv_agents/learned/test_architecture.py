@@ -53,7 +53,7 @@ def slowly(
 
 
 @pytest.mark.parametrize("sizes", [Sizes(1, 0, 1), Sizes(7, 1, 3), Sizes(16, 3, 5)])
-def test_it_is_what_it_is_said_to_be(sizes: Sizes) -> None:
+def test_the_forward_pass_agrees_with_a_plain_computation(sizes: Sizes) -> None:
     rng = np.random.default_rng(1)
     weights = {name: rng.normal(size=shape) for name, shape in sizes.shapes().items()}
     inputs, prior = rng.normal(size=(4, len(INPUTS))), rng.normal(size=(4, NUM_ACTIONS + 1))

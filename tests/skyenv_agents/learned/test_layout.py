@@ -50,7 +50,7 @@ def test_every_code_is_an_input_and_every_action_an_output() -> None:
 
 
 @pytest.mark.parametrize("group", GROUPS, ids=lambda group: group.name)
-def test_entities_of_a_group_are_told_alike(group: layout.Group) -> None:
+def test_entities_of_a_group_have_equal_features(group: layout.Group) -> None:
     """A feature has one meaning for all entities, and an output too."""
     things = ENTITIES[group.name]
     for numbers, of_all in ((group.codes, NAMES), (group.actions, ACTION_NAMES)):
@@ -64,7 +64,7 @@ def test_entities_of_a_group_are_told_alike(group: layout.Group) -> None:
 
 @pytest.mark.parametrize("with_prior", [False, True], ids=["plain", "prior"])
 @pytest.mark.parametrize("seats", [2, 3, 4])
-def test_inputs_that_are_left_out_are_always_0(seats: int, with_prior: bool) -> None:
+def test_omitted_inputs_are_always_0(seats: int, with_prior: bool) -> None:
     """And those that are used are found where their columns say."""
     used = used_inputs(seats, with_prior)
     kept = np.zeros(len(INPUTS), np.bool_)

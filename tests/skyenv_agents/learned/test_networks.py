@@ -59,7 +59,9 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("with_prior", [False, True])
-def test_plays_by_the_probabilities_of_legal_actions(with_prior: bool, games: Games) -> None:
+def test_network_agents_sample_or_take_the_argmax_of_legal_actions(
+    with_prior: bool, games: Games
+) -> None:
     """It samples by them, or takes the most probable action."""
     made = network(with_prior, reward="outcome")
     drawing, sure = NetworkAgent(made), NetworkAgent(made, deterministic=True)
@@ -85,7 +87,7 @@ def test_plays_by_the_probabilities_of_legal_actions(with_prior: bool, games: Ga
 # ---- names and files ----
 
 
-def test_comes_back_from_its_file(tmp_path: Path) -> None:
+def test_networks_are_restored_from_files(tmp_path: Path) -> None:
     before = network(True, players="2,3", seed=9, decisions=10**7, reward="outcome")
     path = tmp_path / "model.npz"
     path.write_bytes(before.to_bytes())
@@ -103,7 +105,7 @@ def test_comes_back_from_its_file(tmp_path: Path) -> None:
         Network(large, ABOUT).rounded()
 
 
-def test_names_versions_and_flags(file: Path) -> None:
+def test_network_agents_have_names_versions_and_flags(file: Path) -> None:
     """Networks that say the same of themselves have other versions."""
     one = network()
     for deterministic in (False, True):
@@ -156,7 +158,7 @@ def about(**changes: Any) -> np.ndarray:
     ],
     ids=["empty", "text", "zip's first bytes", "empty zip", "array", "pickle"],
 )
-def test_foreign_files(content: bytes, file: Path) -> None:
+def test_foreign_and_damaged_files_are_refused(content: bytes, file: Path) -> None:
     file.write_bytes(content)
     assert "damaged or not a network file" in refused(file)
 
@@ -187,7 +189,9 @@ def test_foreign_files(content: bytes, file: Path) -> None:
         ({"extra.weight": np.zeros((2, 2), np.float32)}, "['extra.weight']"),
     ],
 )
-def test_files_with_something_else(changes: dict[str, Any], message: str, file: Path) -> None:
+def test_files_with_other_arrays_are_refused(
+    changes: dict[str, Any], message: str, file: Path
+) -> None:
     """Instead of a network's own arrays; None leaves one out."""
     with np.load(file) as own:
         content = {**own, **changes}
@@ -196,7 +200,7 @@ def test_files_with_something_else(changes: dict[str, Any], message: str, file: 
     assert message in refused(file)
 
 
-def test_a_file_that_unpacks_to_more_than_a_network_is_refused_unread(file: Path) -> None:
+def test_zip_bombs_are_refused_unread(file: Path) -> None:
     """A gigabyte of zeros fits in a megabyte."""
     with (
         zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
@@ -211,7 +215,7 @@ def test_a_file_that_unpacks_to_more_than_a_network_is_refused_unread(file: Path
     assert peak < 10_000_000
 
 
-def test_a_cut_file_is_refused(file: Path) -> None:
+def test_truncated_files_are_refused(file: Path) -> None:
     whole = file.read_bytes()
     for length in range(0, len(whole), len(whole) // 20):
         file.write_bytes(whole[:length])

@@ -85,7 +85,7 @@ def games() -> Games:
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_plays_by_the_probabilities_of_the_model(
+def test_sb3_agents_have_the_models_probabilities(
     games: Games, architecture: dict[str, Any], tmp_path: Path
 ) -> None:
     """From its file, and of a copy, which doesn't learn on."""
@@ -109,7 +109,7 @@ def test_plays_by_the_probabilities_of_the_model(
 
 
 @pytest.mark.parametrize("takes_mask", [True, False])
-def test_probabilities_are_those_of_the_module(games: Games, takes_mask: bool) -> None:
+def test_rllib_agents_have_the_modules_probabilities(games: Games, takes_mask: bool) -> None:
     """Masked, and of a copy, which doesn't learn on."""
     module = Module(takes_mask=takes_mask)
     player = RllibAgent(module)
@@ -125,7 +125,7 @@ def test_probabilities_are_those_of_the_module(games: Games, takes_mask: bool) -
 # ---- wrong files ----
 
 
-def test_damaged_files(checkpoint: Path) -> None:
+def test_damaged_checkpoints_are_refused(checkpoint: Path) -> None:
     whole = checkpoint.read_bytes()
     half = len(whole) // 2
     for content in (b"", b"no model\n" * 100, whole[:half] + bytes(99) + whole[half + 99 :]):
@@ -142,14 +142,14 @@ def test_damaged_files(checkpoint: Path) -> None:
     ("env", "message"),
     [(AnyGame(length=10), "length 10"), (AnyGame(actions=5), "5 actions")],
 )
-def test_policies_of_another_game(env: AnyGame, message: str) -> None:
+def test_policies_of_other_games_are_refused(env: AnyGame, message: str) -> None:
     with pytest.raises(CheckpointError, match=message):
         PolicyAgent(model(env).policy)
     with pytest.raises(CheckpointError, match="length 9"):
         RllibAgent(Module(9))
 
 
-def test_folders_without_the_one_policy(tmp_path: Path) -> None:
+def test_rllib_folders_need_exactly_one_policy(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="is not an RLlib checkpoint"):
         make_agent(f"rllib:{tmp_path}")
     for name in ("", "first", "second"):

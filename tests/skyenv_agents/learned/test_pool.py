@@ -43,12 +43,14 @@ def filled(sampling: str, fixed: int = 2, past: int = 3, **options: Any) -> Oppo
         (filled("uniform", fixed_share=1.0), [0.5, 0.5, 0, 0, 0]),
     ],
 )
-def test_how_often_each_is_drawn(pool: OpponentPool, weights: list[float]) -> None:
+def test_weights_before_the_first_game_follow_the_shares(
+    pool: OpponentPool, weights: list[float]
+) -> None:
     """Before the first game: by the shares; whoever is alone gets all."""
     assert pool.weights() == pytest.approx(weights)
 
 
-def test_hard_goes_by_the_square_of_what_is_lost() -> None:
+def test_hard_weighs_opponents_by_the_square_of_the_loss() -> None:
     """In the latest games: of a few their mean, of many the old ones are forgotten."""
     pool = filled("hard", fixed_share=0.5)
     for name, share in (("a0", 1.0), ("a1", 0.0), ("s0", 0.3), ("s0", 0.1), ("s1", 0.6)):
@@ -71,7 +73,7 @@ def test_hard_goes_by_the_square_of_what_is_lost() -> None:
     ("capacity", "left"),
     [(0, []), (1, ["s7"]), (3, ["s5", "s6", "s7"]), (4, ["s3", "s5", "s6", "s7"])],
 )
-def test_who_gives_way_and_is_forgotten(capacity: int, left: list[str]) -> None:
+def test_full_pools_evict_old_opponents(capacity: int, left: list[str]) -> None:
     """The oldest, and the second oldest every other time."""
     pool = filled("hard", fixed=1, past=0, capacity=capacity)
     for i in range(8):
@@ -93,6 +95,6 @@ def test_who_gives_way_and_is_forgotten(capacity: int, left: list[str]) -> None:
         (lambda: filled("hard").note("a0", 1.5), "share"),
     ],
 )
-def test_wrong_options(action: Callable[[], object], message: str) -> None:
+def test_invalid_options_are_refused(action: Callable[[], object], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         action()

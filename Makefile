@@ -152,7 +152,7 @@ format: $(READY)  ## put the code into the house style
 	if $(MAKE) --no-print-directory $(NODE_READY) > $(VENV)/npm.log 2>&1; then \
 		$(PRETTIER) --write --log-level warn && node $(SCRIPTS)/preloads.js; fi
 
-docs: $(READY)  ## write the generated tables and drawings of the docs anew
+docs: $(READY)  ## update the generated tables and drawings of the docs
 	$(BIN)/python -m experiments.tools.document
 
 # The theme's makers announce its successor at every build; warnings of the build itself are errors.

@@ -36,7 +36,7 @@ class Options:
     """Options of the command line, such as ``--epochs 8``."""
 
     imitate: str = ""  # comma-separated agents to learn from; empty: all
-    # heuristic prior, whose scores the network sees and corrects; empty: none
+    # heuristic prior, whose scores are inputs that the network corrects; empty: none
     prior: str = "greedy"
     prior_weight: float = 6.0  # initial weight of its scores; learned
     epochs: int = 4
@@ -56,7 +56,7 @@ class Decisions:
     """The decisions of a dataset's Parquet files in memory, 1.8 KB each.
 
     Args:
-        folder: the dataset's, of one number of players, on one side.
+        folder: folder of a dataset with one number of players and one side of the board.
         imitate: the agents to imitate; empty: all.
         prior: the heuristic prior; "": none.
     """
@@ -74,10 +74,8 @@ class Decisions:
         if whole["observation"].dtype == np.float32:
             whole["observation"] = codes_of(whole["observation"])
         if len(np.unique(whole["players"])) > 1 or len(np.unique(whole["side"])) > 1:
-            raise SystemExit(f"{folder} has games of several kinds")
-        wanted = (
-            whole["mask"].sum(axis=1) > 1
-        )  # where there is one legal action there is nothing to learn
+            raise SystemExit(f"{folder} mixes numbers of players or sides of the board")
+        wanted = whole["mask"].sum(axis=1) > 1  # a single legal action is no choice
         if imitate:
             wanted &= np.isin(whole["agent"], imitate)
         codes = np.zeros((wanted.sum(), NUM_INPUTS), np.int16)
@@ -110,7 +108,7 @@ def prior_codes(
     """Return a heuristic's codes of the wanted decisions, int16 (k, NUM_INPUTS − OBSERVATION_SIZE).
 
     A dataset does not contain them, but seed and actions reproduce a game. All games are therefore
-    replayed side by side.
+    replayed in one batch.
     """
     heuristic = heuristic_of(prior)
     assert heuristic is not None
@@ -134,10 +132,10 @@ def prior_codes(
                 "the games cannot be replayed, as their seeds do not determine their chance; try "
                 "--prior ''"
             )
-        asked = wanted[rows]
-        if asked.any():
-            held = Prior.of(heuristic, decisions_in(games, heuristic, playing[asked]))
-            codes[rows[asked]] = held.codes(with_outcome=True)
+        needed = wanted[rows]
+        if needed.any():
+            scored = Prior.of(heuristic, decisions_in(games, heuristic, playing[needed]))
+            codes[rows[needed]] = scored.codes(with_outcome=True)
         games.step(whole["action"][rows], playing)
     return codes[wanted]
 
@@ -164,22 +162,21 @@ def train(decisions: Decisions, options: Options) -> PolicyNetwork:
     sizes = Sizes(options.trunk, options.blocks, options.entity_dim)
     network = PolicyNetwork(sizes, options.prior_weight)
     optimizer = torch.optim.AdamW(network.parameters(), options.learning_rate, weight_decay=1e-2)
-    is_held_out = torch.from_numpy(
-        decisions.game % options.held_out == 0
-    )  # by games, as decisions of one game are alike
-    measured, learned = torch.nonzero(is_held_out)[:, 0], torch.nonzero(~is_held_out)[:, 0]
-    steps = 1 + options.epochs * math.ceil(len(learned) / options.batch)
+    # whole games, as decisions of one game are correlated
+    is_held_out = torch.from_numpy(decisions.game % options.held_out == 0)
+    validation, training = torch.nonzero(is_held_out)[:, 0], torch.nonzero(~is_held_out)[:, 0]
+    steps = 1 + options.epochs * math.ceil(len(training) / options.batch)
     # PyTorch divides by pct_start · steps - 1, which is 0 for no whole number of steps.
     schedule = torch.optim.lr_scheduler.OneCycleLR(
         optimizer, options.learning_rate, total_steps=steps, pct_start=0.11
     )
     weights = sum(weight.numel() for weight in network.parameters())
     print(
-        f"{len(learned):,} decisions to learn from, {len(measured):,} held out, {weights:,} weights"
+        f"{len(training):,} training decisions, {len(validation):,} held out, {weights:,} weights"
     )
     started = time.monotonic()
     for epoch in range(options.epochs):
-        for rows in torch.split(learned[torch.randperm(len(learned))], options.batch):
+        for rows in torch.split(training[torch.randperm(len(training))], options.batch):
             policy_loss, value_loss, _ = losses(network, decisions.batch(rows))
             optimizer.zero_grad(set_to_none=True)
             (policy_loss + options.value_weight * value_loss).backward()  # type: ignore[no-untyped-call]
@@ -187,11 +184,13 @@ def train(decisions: Decisions, options: Options) -> PolicyNetwork:
             optimizer.step()
             schedule.step()
         with torch.no_grad():
-            parts = [losses(network, decisions.batch(rows)) for rows in torch.split(measured, 4096)]
-        found = torch.tensor(parts).mean(0).tolist()
+            parts = [
+                losses(network, decisions.batch(rows)) for rows in torch.split(validation, 4096)
+            ]
+        means = torch.tensor(parts).mean(0).tolist()
         print(
-            f"epoch {epoch + 1}: cross-entropy {found[0]:.3f}, squared error {found[1]:.3f}, "
-            f"accuracy {100 * found[2]:.1f} %,"
+            f"epoch {epoch + 1}: cross-entropy {means[0]:.3f}, squared error {means[1]:.3f}, "
+            f"accuracy {100 * means[2]:.1f} %,"
             f" {time.monotonic() - started:,.0f} s",
             flush=True,
         )
@@ -199,7 +198,7 @@ def train(decisions: Decisions, options: Options) -> PolicyNetwork:
 
 
 def main() -> None:
-    """Clone, keep the network, and measure it on paired seeds."""
+    """Train a clone, save its network and evaluate it on paired seeds."""
     parser = argparse.ArgumentParser(description="Behaviour cloning of a dataset's agents.")
     parser.add_argument("dataset", type=Path, help="folder of the dataset")
     for name, default in vars(Options()).items():
@@ -224,9 +223,7 @@ def main() -> None:
         "--deterministic"
     )
     if options.paired_seeds:
-        clone = NetworkAgent(
-            path, deterministic=True
-        )  # the argmax imitates the majority of the agents
+        clone = NetworkAgent(path, deterministic=True)  # the argmax is the most common action
         print(table(evaluate(clone, ["greedy"], paired_seeds=options.paired_seeds, seed=10**9)))
 
 

@@ -28,7 +28,7 @@ def shared(array: Any) -> torch.Tensor:
 def play(num_games: int, steps: int, seed: int) -> tuple[int, float]:
     """Play at random; return the number of finished games and the decisions per second."""
     games = Games(num_games, num_players=2, seed=seed, observation="codes", wait=False)
-    mask, done = shared(games.mask), shared(games.done)  # they change with every step
+    mask, done = shared(games.mask), shared(games.done)  # each step updates them
     generator = torch.Generator(mask.device).manual_seed(seed)
     ended = torch.zeros((), dtype=torch.int64, device=mask.device)
     began = time.perf_counter()
@@ -41,7 +41,7 @@ def play(num_games: int, steps: int, seed: int) -> tuple[int, float]:
 
 
 def main() -> None:
-    """The command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description="Play random games on a GPU.")
     parser.add_argument(
         "--games", type=int, default=65536, help="concurrent games (default: 65536)"

@@ -30,20 +30,20 @@ torch.set_num_threads(1)  # more threads slow down such a small network
 
 @dataclass(frozen=True)
 class Config(Options):
-    """Options of the training."""
+    """Options of the command line."""
 
     run: Path = option(Path("runs/maskable"), "folder of the run", metavar="FOLDER")
     players: int = common("players")
     side: str = common("side")
-    decisions: int = option(1_000_000, "learner's decisions in total", low=1)
+    decisions: int = option(1_000_000, "total decisions of the learner", low=1)
     seed: int = common("seed", high=2**32 - 1)
     max_turns: int = common("max_turns")
     resume: Path | None = option(
-        None, "model to continue; it can run code, so it must be trusted", metavar="FILE"
+        None, "model to continue; use only trusted files, as they can run code", metavar="FILE"
     )
     reward: str = option("margin", "reward", choices=("outcome", "margin", "points"))
     environments: int = option(256, "concurrent games", low=1)
-    steps: int = option(64, "learner's decisions per game and update", low=1)
+    steps: int = option(64, "decisions of the learner per game and update", low=1)
     batch: int = option(2048, "minibatch size in decisions", low=1)
     epochs: int = option(4, "epochs per update", low=1)
     learning_rate: float = option(5e-4, "learning rate of Adam", above=True)
@@ -53,22 +53,23 @@ class Config(Options):
         (256, 128), "widths of the hidden layers of policy and value", low=1
     )
     fixed_opponents: tuple[str, ...] = option(
-        ("random", "greedy"), "opponents that stay", metavar="AGENT"
+        ("random", "greedy"), "permanent opponents", metavar="AGENT"
     )
     fixed_share: float = option(
-        0.7, "share of the games against them; the others are against past policies", high=1
+        0.7,
+        "share of games against permanent opponents; the others use past policies",
+        high=1,
     )
-    past_policies: int = option(6, "past policies in the pool")
-    snapshot: int = option(
-        10, "updates between two past policies, and between two checkpoints", low=1
-    )
+    past_policies: int = option(6, "most past policies in the pool")
+    snapshot: int = option(10, "updates between past policies, and between checkpoints", low=1)
     against: tuple[str, ...] = common("against")
     paired_seeds: int = common("paired_seeds", default=100, low=0)
 
 
 class SelfPlay(WinShares):
-    """Sets the opponents of every rollout, logs win shares, and keeps the policy now and then as a
-    checkpoint and as an opponent.
+    """A callback that sets opponents, logs win shares and saves checkpoints.
+
+    Each checkpoint also becomes an opponent.
     """
 
     def __init__(self, config: Config) -> None:
@@ -81,7 +82,7 @@ class SelfPlay(WinShares):
         )
 
     def _on_training_start(self) -> None:
-        """Without any opponent the beginner is the first."""
+        """Add the initial policy to an empty pool."""
         if not self.pool.agents:
             self._add_past()
 
@@ -89,12 +90,11 @@ class SelfPlay(WinShares):
         self.training_env.set_opponents(self.pool.agents, self.pool.weights().tolist())  # type: ignore[attr-defined]
 
     def _on_step(self) -> bool:
-        """Note who won the games that have just ended: the pool draws hard opponents more often."""
+        """Report finished games to the pool, which samples hard opponents more often."""
         for row in np.flatnonzero(self.locals["dones"]).tolist():
             info = self.locals["infos"][row]
-            opponent = next(
-                name for name in info["opponents"] if name is not None
-            )  # None is the learner
+            # None is the learner
+            opponent = next(name for name in info["opponents"] if name is not None)
             self.pool.note(opponent, info["win_share"])
         return super()._on_step()
 
@@ -115,7 +115,7 @@ class SelfPlay(WinShares):
 
 
 def make_model(config: Config) -> MaskablePPO:
-    """The model to train: a new one, or `resume`. Nothing in the run's folder is read otherwise."""
+    """Return the model to train, new or loaded from `resume`; no other file is loaded."""
     env = SkyenvVecEnv(
         config.environments,
         config.players,
@@ -128,11 +128,11 @@ def make_model(config: Config) -> MaskablePPO:
         return MaskablePPO.load(config.resume, env=env, device="cpu")
     if (config.run / "model.zip").exists():
         raise OptionError(
-            f"{config.run} holds a run; go on with it by --resume {config.run / 'model.zip'}, or "
-            "choose another folder with --run"
+            f"{config.run} already contains a run; continue it with --resume "
+            f"{config.run / 'model.zip'}, or choose another folder with --run"
         )
     if not (board := find_spec("tensorboard")):
-        print("no files for TensorBoard, which isn't installed", file=sys.stderr)
+        print("TensorBoard is not installed, so no event files are written", file=sys.stderr)
     return MaskablePPO(
         "MlpPolicy",
         env,
@@ -151,8 +151,9 @@ def make_model(config: Config) -> MaskablePPO:
 
 
 def train(config: Config) -> int:
-    """Train, save, and measure the agent in paired seeds that it has not trained on; returns the
-    exit code.
+    """Train, save and evaluate an agent on paired seeds that training does not use.
+
+    Returns the exit code.
     """
     model = make_model(config)
     if (left := config.decisions - model.num_timesteps) > 0:
@@ -178,7 +179,7 @@ def train(config: Config) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit code."""
+    """Run the command and return its exit code."""
     description = "Train sb3-contrib's MaskablePPO by self-play."
     return exit_code(
         "maskable_ppo",

@@ -17,24 +17,24 @@ SCORES = np.array([name.startswith("option D") for name in ACTION_NAMES])
 
 
 class Builder(Agent):
-    """Builds as much as it can, scores when it can, passes in half of the auctions, and else draws
-    a legal action.
+    """An agent that builds as much as possible, prefers to score, and passes with probability 1/2.
+
+    It samples other legal actions uniformly.
     """
 
     name = "builder"
     version = "1"
-    description = "builds as much as it can"
+    description = "builds as much as possible"
 
     def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
-        """One legal action for each of k decisions, each in a game of its own.
+        """Return a legal action for each of k decisions, each in its own game, int64 (k,).
 
-        `decisions.mask` is an array (k, 103); `decisions.uniform` holds a random number for each
-        decision. An agent that takes its chance from there alone plays the same games for the same
-        seed.
+        `decisions.mask` is an int8 array (k, 103); `decisions.uniform` has one random number per
+        decision. An agent without other randomness is reproducible by the seed.
         """
         legal = decisions.mask != 0
         preference = np.ones(len(ACTION_NAMES))
-        preference[BUILDS] = 10.0 ** np.arange(BUILDS.sum())  # build 3 rather than 2, …
+        preference[BUILDS] = 10.0 ** np.arange(BUILDS.sum())  # prefers larger numbers
         preference[SCORES] = 5.0
         preference[PASS] = 0.0
         weights = legal * preference

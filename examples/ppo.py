@@ -20,20 +20,20 @@ from skyenv import NUM_ACTIONS, OBSERVATION_SIZE, Agent, Decisions
 from skyenv.agents import sample
 from skyenv.arena.evaluate import evaluate, table
 
-torch.set_num_threads(1)  # for so small a network more of them wait for each other
+torch.set_num_threads(1)  # more threads slow down such a small network
 
 
 @dataclass
 class Options:
-    """What can be chosen on the command line, as ``--num-envs 64``."""
+    """Options of the command line, such as ``--num-envs 64``."""
 
-    steps: int = 1_000_000  # the learner's decisions in all
+    steps: int = 1_000_000  # total decisions of the learner
     num_envs: int = 64
-    rollout: int = 64  # steps of every environment between two updates
+    rollout: int = 64  # steps per environment and update
     epochs: int = 3
     minibatches: int = 4
     learning_rate: float = 5e-4
-    discount: float = 1.0  # an episode ends, so it needs none
+    discount: float = 1.0  # none, as episodes are finite
     trace: float = 0.95  # λ of the advantages (GAE)
     clip: float = 0.2
     entropy: float = 0.01
@@ -49,7 +49,7 @@ class Options:
 
 
 class Network(nn.Module):
-    """A trunk that policy and value share."""
+    """A policy and value network with a shared trunk."""
 
     def __init__(self, hidden: int) -> None:
         super().__init__()
@@ -62,16 +62,14 @@ class Network(nn.Module):
     def forward(
         self, observation: Tensor, mask: Tensor
     ) -> tuple[torch.distributions.Categorical, Tensor]:
-        """The policy over the legal actions, and the return expected, (k,)."""
+        """Return the policy over the legal actions, and the expected return, (k,)."""
         features = self.trunk(observation)
         logits = self.policy(features).masked_fill(mask == 0, -1e9)  # −∞ gives NaN in the entropy
         return torch.distributions.Categorical(logits=logits), self.value(features)[:, 0]
 
 
 class NetworkAgent(Agent):
-    """Plays the network, so that it can be measured: draws from its policy with each decision's own
-    random number.
-    """
+    """An agent that samples from the network's policy with each decision's random number."""
 
     name = "ppo"
     uses_observation = True
@@ -92,15 +90,16 @@ class NetworkAgent(Agent):
 def advantages(
     rewards: Tensor, values: Tensor, ends: Tensor, last_value: Tensor, options: Options
 ) -> Tensor:
-    """Generalized advantage estimates (steps, envs); `ends` tells where an episode ended with that
-    step.
+    """Return generalized advantage estimates, (steps, envs).
+
+    `ends` is 1 where a step ended an episode, else 0.
     """
     sums, running = torch.zeros_like(rewards), torch.zeros_like(last_value)
     for t in reversed(range(len(rewards))):
         following = last_value if t == len(rewards) - 1 else values[t + 1]
-        goes_on = 1.0 - ends[t]
-        td_error = rewards[t] + options.discount * following * goes_on - values[t]
-        running = td_error + options.discount * options.trace * goes_on * running
+        continues = 1.0 - ends[t]
+        td_error = rewards[t] + options.discount * following * continues - values[t]
+        running = td_error + options.discount * options.trace * continues * running
         sums[t] = running
     return sums
 
@@ -108,7 +107,7 @@ def advantages(
 def update(
     network: Network, optimizer: torch.optim.Optimizer, batch: dict[str, Tensor], options: Options
 ) -> None:
-    """Some epochs of clipped policy gradients on one rollout."""
+    """Run some epochs of PPO's clipped policy gradient on one rollout."""
     number = len(batch["action"])
     for _ in range(options.epochs):
         for rows in torch.randperm(number).chunk(options.minibatches):
@@ -131,9 +130,9 @@ def update(
 
 
 def train(options: Options) -> Network:
-    """Train a network by playing against the opponent; returns it."""
+    """Train a network against the opponent and return it."""
     torch.manual_seed(options.seed)
-    # SAME_STEP: a finished row begins anew at once, so that no row ever has an empty mask
+    # SAME_STEP resets finished rows in the same step, so masks are never empty
     envs = gymnasium.make_vec(
         "skyenv/FifthAvenue-v0",
         num_envs=options.num_envs,
@@ -199,7 +198,7 @@ def train(options: Options) -> Network:
 
 
 def main() -> None:
-    """Train, then measure the agent on paired seeds that it has not trained on."""
+    """Train, then evaluate the agent on paired seeds that training does not use."""
     parser = argparse.ArgumentParser(description="Masked PPO on skyenv's vector environment.")
     for name, default in vars(Options()).items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=type(default), default=default)

@@ -1,12 +1,11 @@
-"""RLlib: PPO (new API stack, RLlib's masks) by self-play, on PettingZoo's or the vector
-environment; its checkpoint plays.
+"""PPO by self-play in RLlib (new API stack, action masking), vectorized or with PettingZoo.
 
-``python examples/rllib_self_play.py`` trains one policy. On the vector environment (the default) it
-plays one seat of each game and its past selves the others: all games of an env runner are one
-batch. On PettingZoo's (``--environment pettingzoo``) it plays all seats and learns from all
-decisions, one game at a time. The checkpoint, RUN/model, plays wherever an agent is asked for:
-``python -m skyenv evaluate rllib:runs/rllib/model``. The last line tells the steps a second of
-RLlib's env runner. Needs ``pip install -r examples/rllib_self_play.txt``.
+``python examples/rllib_self_play.py`` trains one policy. In the vector environment (the default)
+the policy plays one seat of each game and past policies play the others; all games of an env runner
+are one batch. With ``--environment pettingzoo`` it plays all seats and learns from all decisions,
+one game at a time. The checkpoint RUN/model is an agent:
+``python -m skyenv evaluate rllib:runs/rllib/model``. The last line of output is the steps per
+second of RLlib's env runner. Needs ``pip install -r examples/rllib_self_play.txt``.
 """
 
 from __future__ import annotations
@@ -27,24 +26,22 @@ from skyenv import fifth_avenue_v0
 from skyenv.work.on_ray import LOCAL, connect
 from skyenv_agents.learned.policy import RllibAgent
 
-# ---- bridge ----
+# ---- environments ----
 
 
 def log_win_share(*, episode: Any, metrics_logger: Any, **_: Any) -> None:
-    """Log the learner's share of the win when an episode ends; the results have its mean since the
-    previous ones.
-    """
+    """Log the learner's win share at the end of an episode; results have its mean per iteration."""
     metrics_logger.log_value(
         "win_share", episode.get_infos(-1)["win_share"], reduce="mean", window=1000
     )
 
 
 def vector_config(num_games: int, **options: Any) -> Any:
-    """A PPOConfig whose env runners play `num_games` games each; options are those of Gymnasium's
-    vector environment.
+    """Return a PPOConfig whose env runners play `num_games` games each.
 
-    RLlib expects the autoreset mode NEXT_STEP, our default, and leaves the step out in which a row
-    is reset. With `noop` the mask that it looks at there isn't empty.
+    Options are those of Gymnasium's vector environment. RLlib expects the autoreset mode NEXT_STEP,
+    the default, and omits the step that resets a row. With `noop` the mask of this step is not
+    empty.
     """
     return (
         PPOConfig()
@@ -58,8 +55,9 @@ def vector_config(num_games: int, **options: Any) -> Any:
 
 
 def pettingzoo_config(num_games: int, **options: Any) -> Any:
-    """A PPOConfig whose env runners play `num_games` games each, all seats by one policy; options
-    as for PettingZoo's env().
+    """Return a PPOConfig whose env runners play `num_games` games each, all seats by one policy.
+
+    Options are those of PettingZoo's env().
     """
     register_env(
         "fifth_avenue",
@@ -67,9 +65,8 @@ def pettingzoo_config(num_games: int, **options: Any) -> Any:
     )
     return (
         PPOConfig()
-        .environment(
-            "fifth_avenue", env_config=options, disable_env_checking=True
-        )  # it tries actions without the mask
+        # RLlib's check of environments ignores the mask
+        .environment("fifth_avenue", env_config=options, disable_env_checking=True)
         .env_runners(num_envs_per_env_runner=num_games)
         .multi_agent(
             policies={"all_seats"}, policy_mapping_fn=lambda agent, episode, **_: "all_seats"
@@ -79,50 +76,47 @@ def pettingzoo_config(num_games: int, **options: Any) -> Any:
 
 
 def set_opponents(algorithm: Any, agents: list[Any]) -> None:
-    """Let agents play the other seats of the vector environment, one drawn for each episode, in all
-    env runners.
-    """
+    """Set the vector environment's opponent pool in all env runners; each episode samples one."""
     algorithm.env_runner_group.foreach_env_runner(
         lambda runner: runner.env.unwrapped.set_opponents(agents, pool=True)
     )
 
 
-# ---- use ----
+# ---- training ----
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Train, keep the policy, sample and print steps a second."""
+    """Train, save the policy, and print the steps per second of sampling."""
     parser = argparse.ArgumentParser(description="PPO by self-play in RLlib.")
     parser.add_argument("--environment", choices=("vector", "pettingzoo"), default="vector")
     parser.add_argument("--players", type=int, default=2)
     parser.add_argument("--games", type=int, default=64)
-    parser.add_argument("--steps", type=int, default=128, help="of every game, in an iteration")
+    parser.add_argument("--steps", type=int, default=128, help="steps per game and iteration")
     parser.add_argument("--iterations", type=int, default=3)
     parser.add_argument(
-        "--past", type=int, default=4, help="so many past selves play, one of every iteration"
+        "--past", type=int, default=4, help="past policies in the pool, one per iteration"
     )
     parser.add_argument(
         "--run", type=Path, default=Path("runs/rllib"), help="folder for the checkpoint"
     )
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(arguments)
-    connect(LOCAL, 1)  # and no cluster that happens to run
+    connect(LOCAL, 1)  # a local Ray, even if a cluster is running
     make_config = vector_config if options.environment == "vector" else pettingzoo_config
-    config = make_config(options.games, num_players=options.players).env_runners(
-        num_env_runners=0
-    )  # they'd be processes
+    # no env runners as separate processes
+    config = make_config(options.games, num_players=options.players).env_runners(num_env_runners=0)
     steps = options.games * options.steps
     config = config.training(
         train_batch_size_per_learner=steps, minibatch_size=min(steps, 512), num_epochs=4, gamma=1.0
     )
     algorithm = config.debugging(seed=options.seed).build_algo()
-    selves: deque[RllibAgent] = deque(maxlen=options.past)
+    past: deque[RllibAgent] = deque(maxlen=options.past)
     for iteration in range(options.iterations):
         if options.environment == "vector":
-            selves.append(RllibAgent(algorithm.get_module(), name=f"self-{iteration}"))
-            set_opponents(algorithm, list(selves))
+            past.append(RllibAgent(algorithm.get_module(), name=f"self-{iteration}"))
+            set_opponents(algorithm, list(past))
         results = algorithm.train()["env_runners"]
-        share = f", share of the win {results['win_share']:.3f}" if "win_share" in results else ""
+        share = f", win share {results['win_share']:.3f}" if "win_share" in results else ""
         print(f"{results.get('num_episodes', 0)} episodes ended{share}")
     model = algorithm.save_to_path(options.run.resolve() / "model")
     started = time.perf_counter()

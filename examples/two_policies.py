@@ -13,27 +13,27 @@ from torch.distributions import Categorical
 
 from skyenv import NUM_ACTIONS, OBSERVATION_SIZE, fifth_avenue_v0
 
-torch.set_num_threads(1)  # for so small a network more of them wait for each other
+torch.set_num_threads(1)  # more threads slow down such a small network
 DISCOUNT = 0.98
 
 
 def policy(network: nn.Module, observation: Tensor, mask: Tensor) -> Any:
-    """The policy over the legal actions, a Categorical (whose methods have no types)."""
+    """Return the policy over the legal actions, a Categorical, whose methods are untyped."""
     return Categorical(logits=network(observation).masked_fill(mask == 0, -1e9))
 
 
 @torch.no_grad()
 def play(env: Any, networks: dict[str, nn.Module], seed: int) -> tuple[Any, Any]:
-    """Play a game; every agent's steps, and the reward after each of them."""
+    """Play a game; return each agent's steps and the reward after each step."""
     steps: dict[str, list[tuple[Tensor, ...]]] = {agent: [] for agent in networks}
     rewards: dict[str, list[float]] = {agent: [] for agent in networks}
     env.reset(seed=seed)
     for agent in env.agent_iter():
-        seen, reward, termination, truncation, _ = env.last()
-        rewards[agent] += [reward] if steps[agent] else []  # what came of its latest action
+        view, reward, termination, truncation, _ = env.last()
+        rewards[agent] += [reward] if steps[agent] else []  # reward of its previous action
         action = None
         if not (termination or truncation):
-            observation, mask = map(torch.from_numpy, (seen["observation"], seen["action_mask"]))
+            observation, mask = map(torch.from_numpy, (view["observation"], view["action_mask"]))
             action = policy(networks[agent], observation, mask).sample()
             steps[agent].append((observation, mask, action))
         env.step(None if action is None else int(action))
@@ -43,21 +43,21 @@ def play(env: Any, networks: dict[str, nn.Module], seed: int) -> tuple[Any, Any]
 def learn(
     network: nn.Module, optimizer: torch.optim.Optimizer, steps: Any, rewards: list[float]
 ) -> None:
-    """Take a gradient step on a game of one agent."""
+    """Take a gradient step on one agent's decisions of a game."""
     observation, mask, action = map(torch.stack, zip(*steps, strict=True))
     returns = torch.tensor(rewards)
     for i in reversed(range(len(returns) - 1)):
         returns[i] += DISCOUNT * returns[i + 1]
     advantage = (returns - returns.mean()) / (returns.std() + 1e-8)
-    chosen = policy(network, observation, mask)
-    loss = -(advantage * chosen.log_prob(action)).mean() - 0.01 * chosen.entropy().mean()
+    actions = policy(network, observation, mask)
+    loss = -(advantage * actions.log_prob(action)).mean() - 0.01 * actions.entropy().mean()
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
 
 
 def main(games: int) -> None:
-    """Train; print what the seats score."""
+    """Train for some games; print the seats' mean VP."""
     torch.manual_seed(1)
     env = fifth_avenue_v0.env(num_players=2, reward="points")
     networks: dict[str, nn.Module] = {

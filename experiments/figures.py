@@ -200,7 +200,7 @@ def read(name: str, folder: Path = RESULTS) -> dict[str, Any]:
         content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         content["figures"] = [Figure(**one) for one in content["figures"]]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise CheckpointError(f"no figures in {path}: {error}") from error
+        raise CheckpointError(f"{path} has no figures: {error}") from error
     return content
 
 

@@ -103,11 +103,11 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture
 def page(chromium: Any) -> Iterator[Any]:
-    """A browser that knows of nothing; scripts of the pages that it shows may not fail."""
+    """A browser in its initial state; scripts of the pages that it shows may not fail."""
     yield chromium
-    complaints = chromium.complaints()
-    chromium.forget()
-    assert complaints == []
+    errors = chromium.console_errors()
+    chromium.reset()
+    assert errors == []
 
 
 @pytest.fixture

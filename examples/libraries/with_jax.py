@@ -1,9 +1,9 @@
 """JAX: a jitted rollout of a masked policy, with environment steps by `io_callback`.
 
-``python examples/libraries/with_jax.py`` plays a rollout twice, the first time to compile, and
-prints steps a second. Needs `pip install -r examples/libraries/with_jax.txt`. The games stay
-outside of JAX: no `vmap` over a step and no gradient through it. They advance with every call, and
-JAX gets copies.
+``python examples/libraries/with_jax.py`` runs a rollout twice, the first time to compile, and
+prints steps per second. Needs `pip install -r examples/libraries/with_jax.txt`. The games stay
+outside of JAX: no `vmap` over a step and no gradient through it. Every call advances them and
+returns copies.
 """
 
 from __future__ import annotations
@@ -20,15 +20,19 @@ from jax.experimental import io_callback
 
 from skyenv import Games
 
-# ---- bridge ----
+# ---- environment ----
 
 
 class Step(NamedTuple):
     """The result of a step in n games of p players.
 
-    observation: float32 (n, OBSERVATION_SIZE); mask: bool (n, 103), legal actions; seat: int32
-    (n,), who acts next; reward: float32 (n, p), every seat's; done: bool (n,), whether the step
-    finished a game, after which the next one begins; truncated: bool (n,), whether by truncation.
+    Attributes:
+        observation: float32 (n, OBSERVATION_SIZE), of the seat to act.
+        mask: bool (n, 103), legal actions.
+        seat: int32 (n,), the seat to act.
+        reward: float32 (n, p), rewards of all seats.
+        done: bool (n,), whether the step ended a game; the row already has the next one.
+        truncated: bool (n,), whether that game was truncated.
     """
 
     observation: Any
@@ -39,7 +43,7 @@ class Step(NamedTuple):
     truncated: Any
 
 
-def look(games: Games) -> Step:
+def snapshot(games: Games) -> Step:
     """Return the games' state in new arrays, as JAX may alias an array that the next step
     overwrites.
     """
@@ -59,20 +63,22 @@ def stepper(games: Games) -> Callable[[Any], Step]:
 
     Calls are ordered.
     """
-    shapes = jax.tree.map(lambda array: jax.ShapeDtypeStruct(array.shape, array.dtype), look(games))
+    shapes = jax.tree.map(
+        lambda array: jax.ShapeDtypeStruct(array.shape, array.dtype), snapshot(games)
+    )
 
     def play(actions: Any) -> Step:
         games.step(np.asarray(actions))
-        return look(games)
+        return snapshot(games)
 
     return lambda actions: io_callback(play, shapes, actions, ordered=True)
 
 
-# ---- use ----
+# ---- rollout ----
 
 
 def policy(weights: Any, now: Step, key: Any) -> Any:
-    """Sample a linear policy's legal actions, int32 (n,)."""
+    """Sample legal actions from a linear policy, int32 (n,)."""
     return jax.random.categorical(key, jnp.where(now.mask, now.observation @ weights, -jnp.inf))
 
 
@@ -99,11 +105,11 @@ def main(arguments: list[str] | None = None) -> None:
     """Play and print steps per second."""
     parser = argparse.ArgumentParser(description="A rollout in JAX.")
     parser.add_argument("--games", type=int, default=1024)
-    parser.add_argument("--steps", type=int, default=200, help="of every game")
+    parser.add_argument("--steps", type=int, default=200, help="steps per game")
     options = parser.parse_args(arguments)
     games = Games(options.games, seed=1)
     rollout = make_rollout(games, options.steps)
-    now = jax.tree.map(jnp.asarray, look(games))
+    now = jax.tree.map(jnp.asarray, snapshot(games))
     weights = jnp.zeros((now.observation.shape[1], now.mask.shape[1]))
     for seed in range(2):
         started = time.perf_counter()

@@ -1,8 +1,7 @@
-"""Tianshou: a batched `BaseVectorEnv` with one learner among agents; masked collectors and DQN by
-Tianshou's trainer.
+"""DQN in Tianshou: a batched `BaseVectorEnv` with one learner among agents, and masked collectors.
 
-``python examples/libraries/with_tianshou.py`` trains against `random`, prints the mean outcome of
-the learner's games, and at last the steps a second of a collector with the masked policy. Needs
+``python examples/libraries/with_tianshou.py`` trains against `random`. It prints the mean outcome
+of the learner's games, then the steps per second of a collector with the masked policy. Needs
 `pip install -r examples/libraries/with_tianshou.txt`.
 """
 
@@ -24,62 +23,61 @@ from tianshou.utils.net.common import Net
 from skyenv.envs.learner import LearnerGames
 from skyenv.envs.spaces import action_space
 
-# ---- bridge ----
+# ---- environment ----
 
 
 class FifthAvenueEnvs(BaseVectorEnv):  # type: ignore[misc]
-    """`num_games` games as Tianshou's vector environment, in one batch, without a worker for each.
+    """A Tianshou vector environment of `num_games` games in one batch, without workers.
 
-    Observations are batches of `obs` float32 (k, OBSERVATION_SIZE) and `mask` bool (k, 103), where
-    Tianshou's policies look for it; rewards float64 (k,), terminations and truncations bool (k,),
-    infos dicts with `env_id`. A step of a row is a decision of its learner, with what the others do
-    until its next one.
+    Observations are a Batch of `obs`, float32 (k, OBSERVATION_SIZE), and `mask`, bool (k, 103), as
+    Tianshou's policies expect. Rewards are float64 (k,), terminations and truncations bool (k,),
+    infos dicts with `env_id`. A step of a row is a decision of its learner and the other seats'
+    decisions up to its next one.
 
     Args:
-        num_games: rows.
-        options: those of :class:`skyenv.envs.learner.LearnerGames`: `num_players`, `opponents`,
-            `seat`, `reward` …
+        num_games: number of games (rows).
+        options: options of :class:`skyenv.envs.learner.LearnerGames`, such as `num_players`,
+            `opponents`, `seat` and `reward`.
     """
 
     def __init__(self, num_games: int, **options: Any) -> None:
-        # BaseVectorEnv's own __init__ makes a worker for each game; these are what Tianshou reads
-        # of what it sets.
+        # BaseVectorEnv.__init__ creates one worker per game; Tianshou uses only these attributes.
         self.core = LearnerGames(num_games, **options)
         self.env_num, self.is_async, self.is_closed = num_games, False, False
         self.next_seed: int | list[int] | None = None
 
-    def _look(self, rows: Any) -> tuple[Any, Any]:
+    def _observe(self, rows: Any) -> tuple[Any, Any]:
         observations = Batch(obs=self.core.observation(rows), mask=self.core.mask(rows) != 0)
         return observations, np.array([{"env_id": row} for row in rows.tolist()])
 
     def reset(self, env_id: Any = None, **options: Any) -> tuple[Any, Any]:
-        """Begin new games in all rows or in some; a seed counts as for `LearnerGames.reset`.
+        """Start new games in all rows or in some; return observations and infos.
 
-        Returns observations, infos.
+        The seed is that of `LearnerGames.reset`.
         """
         rows = np.asarray(self._wrap_id(env_id))
         seed, self.next_seed = options.get("seed", self.next_seed), None
         self.core.reset(seed, rows)
-        return self._look(rows)
+        return self._observe(rows)
 
     def step(self, action: Any, id: Any = None) -> tuple[Any, Any, Any, Any, Any]:  # noqa: A002 (Tianshou's own name)
-        """Play an action in all rows or in some.
+        """Play actions in all rows or in some.
 
-        Returns observations, rewards, terminations, truncations, infos.
+        Returns observations, rewards, terminations, truncations and infos.
         """
         rows, core = np.asarray(self._wrap_id(id)), self.core
         core.step(action, rows)
         done, truncated = core.done[rows], core.truncated[rows]
-        observations, infos = self._look(rows)
+        observations, infos = self._observe(rows)
         return observations, core.reward[rows], done & ~truncated, truncated, infos
 
     def seed(self, seed: int | list[int] | None = None) -> list[Any]:
-        """Seed the next reset: row i gets seed + i, or its entry of a list."""
+        """Set the seeds of the next reset: seed + i for row i, or its entry of a list."""
         self.next_seed = seed
         return [None] * self.env_num
 
     def get_env_attr(self, key: str, id: Any = None) -> list[Any]:  # noqa: A002 (Tianshou's own name)
-        """The spaces, which Tianshou asks for, of all rows or of some."""
+        """Return the spaces of all rows or of some; other attributes are None."""
         spaces = {"action_space": action_space(), "observation_space": self.core.space}
         return [spaces.get(key) for _ in self._wrap_id(id)]
 
@@ -87,11 +85,11 @@ class FifthAvenueEnvs(BaseVectorEnv):  # type: ignore[misc]
         """Do nothing: there are no workers."""
 
 
-# ---- use ----
+# ---- training ----
 
 
 def make_dqn(envs: FifthAvenueEnvs) -> Any:
-    """DQN with a small network; it explores among the legal actions alone."""
+    """Return DQN with a small network; it explores only among legal actions."""
     actions = action_space()
     network = Net(state_shape=envs.core.space.shape, action_shape=int(actions.n), hidden_sizes=[64])
     policy = DiscreteQLearningPolicy(model=network, action_space=actions, eps_training=0.2)
@@ -105,10 +103,10 @@ def make_dqn(envs: FifthAvenueEnvs) -> Any:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Train, collect and print steps a second."""
+    """Train, then collect and print steps per second."""
     parser = argparse.ArgumentParser(description="DQN in Tianshou.")
     parser.add_argument("--games", type=int, default=64)
-    parser.add_argument("--steps", type=int, default=128, help="of every game, in an epoch")
+    parser.add_argument("--steps", type=int, default=128, help="steps per game and epoch")
     parser.add_argument("--epochs", type=int, default=2)
     options = parser.parse_args(arguments)
     np.random.seed(1)

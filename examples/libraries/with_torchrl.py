@@ -1,8 +1,7 @@
-"""TorchRL: a batched `EnvBase` with one policy for all seats; masked rollouts, partial resets, a
-step of REINFORCE.
+"""REINFORCE in TorchRL: a batched `EnvBase`, masked rollouts, and one policy for all seats.
 
-``python examples/libraries/with_torchrl.py`` learns from two rollouts and prints the steps a second
-of the second one. Needs `pip install -r examples/libraries/with_torchrl.txt`.
+``python examples/libraries/with_torchrl.py`` learns from two rollouts and prints the steps per
+second of the second one. Needs `pip install -r examples/libraries/with_torchrl.txt`.
 """
 
 from __future__ import annotations
@@ -21,28 +20,28 @@ from torchrl.objectives.value.functional import reward2go
 
 from skyenv import Games
 
-# ---- bridge ----
+# ---- environment ----
 
 
 class FifthAvenueEnv(EnvBase):  # type: ignore[misc]
-    """`num_games` games of p players as TorchRL's environment of that batch size; every step is the
-    acting seats' decisions.
+    """A TorchRL environment of n games with p players; a step plays one decision in each game.
 
-    Entries: `observation` float32 (n, OBSERVATION_SIZE) and `action_mask` bool (n, 103), both the
-    acting seat's; `seat` int64 (n, 1), who that is, −1 after the end; `action` int64 (n,); `reward`
-    float32 (n, p), every seat's; `done`, `terminated` and `truncated` bool (n, 1). After the end
-    the mask allows action 0, which is never played: losses that look at the next step's mask would
-    make NaN of one without any. A row that is reset begins the game with its latest seed + n.
+    Entries: `observation`, float32 (n, OBSERVATION_SIZE), and `action_mask`, bool (n, 103), of the
+    seat to act; `seat`, int64 (n, 1), that seat, −1 after the end; `action`, int64 (n,); `reward`,
+    float32 (n, p), of all seats; `done`, `terminated` and `truncated`, bool (n, 1).
+
+    After the end the mask allows action 0, which is never played, as an empty mask in the next step
+    gives some losses NaN. A reset row starts the game with its previous seed + n.
 
     Args:
-        num_games: rows, n.
+        num_games: number of games (rows), n.
         num_players: 2 to 4.
-        seed: that of row 0's first game, row i has seed + i; None: from the operating system.
-            `set_seed` counts from the next reset of all rows on.
-        options: other options of :class:`skyenv.Games`, but `autoreset`.
+        seed: seed of row 0's first game; row i has seed + i. None: from the operating system.
+            `set_seed` takes effect at the next reset of all rows.
+        options: further options of :class:`skyenv.Games`, except `autoreset`.
 
     Raises:
-        IllegalActionError: an action of a step is not legal; nothing has changed.
+        IllegalActionError: an action of a step is illegal; the games are unchanged.
     """
 
     def __init__(
@@ -66,30 +65,28 @@ class FifthAvenueEnv(EnvBase):  # type: ignore[misc]
         }
         self.done_spec = Composite(flags, shape=self.batch_size)
 
-    def _look(self) -> TensorDict:
-        seat = torch.tensor(self.games.seat)  # copies, as the next step writes into the same arrays
+    def _observe(self) -> TensorDict:
+        seat = torch.tensor(self.games.seat)  # a copy, as the next step overwrites the array
         mask = torch.from_numpy(self.games.mask) != 0
         mask[:, 0] |= seat < 0
-        looked = {
+        entries = {
             "observation": torch.tensor(self.games.observation),
             "action_mask": mask,
             "seat": seat[:, None],
         }
-        return TensorDict(looked, self.batch_size)
+        return TensorDict(entries, self.batch_size)
 
     def _reset(self, tensordict: Any = None, **_: Any) -> TensorDict:
-        wanted = None if tensordict is None else tensordict.get("_reset", None)
-        if wanted is None:
+        is_reset = None if tensordict is None else tensordict.get("_reset", None)
+        if is_reset is None:
             self.games.reset(self.next_seed)
             self.next_seed = None
         else:
-            self.games.reset(rows=wanted.flatten().nonzero().flatten().numpy())
-        return self._look()
+            self.games.reset(rows=is_reset.flatten().nonzero().flatten().numpy())
+        return self._observe()
 
     def _step(self, tensordict: Any) -> TensorDict:
-        playing = tensordict.get(
-            "_step", None
-        )  # there while some rows have ended and wait for the others
+        playing = tensordict.get("_step", None)  # set while finished rows wait for the others
         rows = None if playing is None else playing.flatten().nonzero().flatten().numpy()
         actions = tensordict["action"].numpy()
         self.games.step(actions if rows is None else actions[rows], rows)
@@ -102,17 +99,17 @@ class FifthAvenueEnv(EnvBase):  # type: ignore[misc]
             "done": done,
             "terminated": done & ~truncated,
         }
-        return self._look().update(ends | {"truncated": truncated})
+        return self._observe().update(ends | {"truncated": truncated})
 
     def _set_seed(self, seed: int | None) -> None:
         self.next_seed = seed
 
 
-# ---- use ----
+# ---- training ----
 
 
 def make_policy(env: FifthAvenueEnv) -> Any:
-    """A linear policy that draws among the legal actions."""
+    """Return a linear policy that samples legal actions."""
     scores = torch.nn.Linear(env.games.observation.shape[1], env.games.mask.shape[1])
     module = TensorDictModule(scores, in_keys=["observation"], out_keys=["logits"])
     keys = {"logits": "logits", "mask": "action_mask"}
@@ -120,7 +117,7 @@ def make_policy(env: FifthAvenueEnv) -> Any:
 
 
 def learn(policy: Any, optimizer: torch.optim.Optimizer, played: Any) -> float:
-    """REINFORCE: what every decision's own seat got from then on; the loss."""
+    """Take a REINFORCE step on the return of each decision's seat; return the loss."""
     rewards = played["next", "reward"]
     returns = (
         reward2go(rewards, played["next", "done"].expand_as(rewards), 1.0)
@@ -135,10 +132,10 @@ def learn(policy: Any, optimizer: torch.optim.Optimizer, played: Any) -> float:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Play, learn and print steps a second."""
+    """Run rollouts, learn and print steps per second."""
     parser = argparse.ArgumentParser(description="Rollouts in TorchRL.")
     parser.add_argument("--games", type=int, default=256)
-    parser.add_argument("--steps", type=int, default=200, help="of every game")
+    parser.add_argument("--steps", type=int, default=200, help="steps per game")
     options = parser.parse_args(arguments)
     torch.manual_seed(1)
     env = FifthAvenueEnv(options.games, seed=1, reward="margin")

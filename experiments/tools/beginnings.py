@@ -1,8 +1,8 @@
-"""The collection of bidding tasks' beginnings: ``python -m experiments.tools.beginnings``.
+"""Collection of beginnings for bidding tasks: ``python -m experiments.tools.beginnings``.
 
-Beginnings are positions of agents' games in which an auction opens. Hands are cut to the task's
+Beginnings are positions of agents' games in which an auction opens. Hands are reduced to the task's
 number of cards: some public coloured ones, and black ones, which every reset deals again. Surplus
-cards return to their stacks. Each game gives a task at most one beginning.
+cards return to their stacks. Each game contributes at most one beginning to a task.
 
 Exit codes: 0 success, 2 invalid command, 130 interrupted.
 """
@@ -31,79 +31,80 @@ from skyenv.rules.components import BLACK, CENTRAL_PARK, MARKERS, NUM_COLOURS, N
 from skyenv.rules.state import ALEA_OUT, NONE, PHASE_BID, PHASE_OPTION
 
 LEAST_FACE_DOWN: Final = 5
-"""Black cards face down that a beginning has: more than Alea turns up, so nothing is shuffled."""
-LEAST_SUPPLY: Final = 3  # skyscrapers that every seat has ready
+"""Least face-down black cards of a beginning, more than Alea turns up, so none are shuffled."""
+LEAST_SUPPLY: Final = 3  # least skyscrapers in every seat's supply
 
 
 @dataclass(frozen=True)
-class Collecting(Options):
-    """What to play, and how much of it to keep.
+class CollectOptions(Options):
+    """Options of the command line.
 
     Attributes:
         out: the file to write.
-        agent: who plays all seats.
-        games: games to play at each table.
-        number: beginnings of each task.
-        seed: decides the games, and which beginnings are kept.
+        agent: the agent on all seats.
+        games: games per table.
+        number: most beginnings per task.
+        seed: seed of the games and of the sampled beginnings.
     """
 
     out: Path = option(Path(tasks.__file__).with_name(tasks.FILE), "file to write", writes=True)
-    agent: str = option("trained", "who plays all seats")
-    games: int = option(1000, "games to play at each table", low=1)
-    number: int = option(32, "beginnings of each task", low=1)
+    agent: str = option("trained", "agent on all seats")
+    games: int = option(1000, "games per table", low=1)
+    number: int = option(32, "most beginnings per task", low=1)
     seed: int = common("seed")
 
 
 class Positions:
-    """An onlooker that keeps positions.
+    """An observer that collects positions of a match.
 
     Args:
-        wanted: which, bool (n,) of GAME_DTYPE (n,).
+        wanted: function from games, GAME_DTYPE (n,), to a mask of those to collect, bool (n,).
 
     Attributes:
-        kept: GAME_DTYPE (k,) each, and the games' numbers (k,).
+        batches: pairs of positions, GAME_DTYPE (k,), and the numbers of their games, int64 (k,).
     """
 
     def __init__(self, wanted: Callable[[Any], Any]) -> None:
         self.wanted = wanted
-        self.kept: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]] = []
+        self.batches: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]] = []
 
     def decided(self, games: Games, rows: Any, match: Any, actions: Any) -> None:
-        """Keep the positions that are wanted."""
+        """Collect positions; see :class:`skyenv.arena.matches.Onlooker`."""
         state = games.state[rows]
         wanted = self.wanted(state)
-        self.kept.append((state[wanted], match[wanted]))
+        self.batches.append((state[wanted], match[wanted]))
 
     def played(self, games: Games, rows: Any, match: Any) -> None:
-        """Nothing is kept of what came of it."""
+        """Collect nothing after an action."""
 
 
 def positions(
-    options: Collecting, players: int, wanted: Callable[[Any], Any]
+    options: CollectOptions, players: int, wanted: Callable[[Any], Any]
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """The positions of an agent's games that are wanted, and the games' numbers."""
+    """Return the wanted positions of an agent's games, and the numbers of their games."""
     onlooker, seeds = Positions(wanted), options.seed + np.arange(options.games)
     seating = np.zeros((options.games, players), np.int64)
     play_games([make_agent(options.agent)], seating, seeds, onlooker=onlooker)
-    states, matches = (np.concatenate(parts) for parts in zip(*onlooker.kept, strict=True))
+    states, matches = (np.concatenate(parts) for parts in zip(*onlooker.batches, strict=True))
     return states, matches
 
 
 def auction_opens(state: Any) -> Any:
-    """Where an auction begins in which nobody has bid or passed yet."""
+    """Return where an auction opens, before any bid or pass, bool (n,)."""
     opens = (state["phase"] == PHASE_BID) & (state["highest_bidder"] == NONE)
     opens &= (state["laid"] == NONE) & (state["out"] == 0).all(axis=1)
     return opens & (state["seat"] == state["turn_seat"]) & (state["stops"] == 0)
 
 
 def turn_begins(state: Any) -> Any:
-    """Where a seat chooses the option of its turn."""
+    """Return where a seat chooses the option of its turn, bool (n,)."""
     return state["phase"] == PHASE_OPTION
 
 
-def last_turns(options: Collecting, task: Task) -> npt.NDArray[np.void]:
-    """The beginnings of games' last turns, where nothing can be deduced of hidden cards but that
-    they aren't elsewhere.
+def last_turns(options: CollectOptions, task: Task) -> npt.NDArray[np.void]:
+    """Return beginnings at games' last turns, GAME_DTYPE (b,).
+
+    In them, hidden cards can only be deduced by elimination.
     """
     states, matches = positions(options, task.num_players, turn_begins)
     last = np.zeros(options.games, np.int64)
@@ -120,12 +121,15 @@ def last_turns(options: Collecting, task: Task) -> npt.NDArray[np.void]:
 
 
 def allowed_colours(states: Any, seat: int, places: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """The colours in which a seat may bid where these places are auctioned (AUC-5), bool (n, 5)."""
+    """Return the colours that a seat may bid in auctions of given places (AUC-5), bool (n, 5)."""
     games = Games(len(states), int(states["num_players"][0]), seed=0, observation=None)
     games.state[:] = states
     games.state["auction_place"] = places
     games.state["seat"] = seat
-    for field in ("hand", "known"):  # a card of each kind, so that the mask tells
+    for field in (
+        "hand",
+        "known",
+    ):  # a card of each kind, so that the mask shows the colours
         games.state[field][:, seat, :NUM_COLOURS] = 1
     games.refresh()
     bids = games.mask[:, BID : BID + NUM_COLOURS * NUM_RANKS]
@@ -133,8 +137,8 @@ def allowed_colours(states: Any, seat: int, places: npt.NDArray[Any]) -> npt.NDA
 
 
 def place_of(states: Any, number: int) -> npt.NDArray[Any]:
-    """The place of the auction that comes `number` after the present one, int64 (n,); NONE: there
-    is none in this set (AUC-1).
+    """Return the place of the auction `number` after the current one, int64 (n,); NONE if there is
+    none in this set (AUC-1).
     """
     rows, commissioner = np.arange(len(states)), states["auction_commissioner"]
     left = states["markers"][rows, commissioner]
@@ -144,13 +148,13 @@ def place_of(states: Any, number: int) -> npt.NDArray[Any]:
 
 
 def cut(game: Any, allowed: npt.NDArray[np.bool_], task: Task, random: np.random.Generator) -> bool:
-    """Cut the hands of a public position to a task's number of cards.
+    """Reduce the hands of a public position to a task's number of cards.
 
     Args:
-        game: a record, written in place.
-        allowed: bool (auctions, N, 5): the colours that seats may bid in.
-        task: what is to begin.
-        random: decides which cards stay.
+        game: a record, changed in place.
+        allowed: the colours that each seat may bid in each auction, bool (auctions, players, 5).
+        task: the task that begins with this position.
+        random: generator that samples the remaining cards.
 
     Returns:
         Whether every seat then has coloured and black cards for every auction.
@@ -163,11 +167,11 @@ def cut(game: Any, allowed: npt.NDArray[np.bool_], task: Task, random: np.random
         game["unknown"][seat, to_bid] = game["known"][seat, to_bid] = 0
         if not len(coloured):
             return False
-        kept = random.permutation(coloured)[: random.integers(1, task.cards)]
-        for colour, rank in kept:
+        sampled = random.permutation(coloured)[: random.integers(1, task.cards)]
+        for colour, rank in sampled:
             game["known"][seat, colour, rank] += 1
             game["unlocated"][colour, rank] -= 1
-        game["unknown"][seat, BLACK] = task.cards - len(kept)
+        game["unknown"][seat, BLACK] = task.cards - len(sampled)
         if not (game["known"][seat, :NUM_COLOURS].any(axis=1) & allowed[:, seat]).any(axis=1).all():
             return False
     game["hand"] = game["known"]
@@ -176,7 +180,7 @@ def cut(game: Any, allowed: npt.NDArray[np.bool_], task: Task, random: np.random
 
 
 def public(states: npt.NDArray[np.void], task: Task) -> npt.NDArray[np.void]:
-    """Positions as a task begins with them, but for their hands."""
+    """Return positions with a task's settings and without hidden facts; hands are unchanged."""
     made = states.copy()
     made["deduced"] = made["random"] = made["decisions"] = 0
     made["seed"] = NONE
@@ -186,8 +190,8 @@ def public(states: npt.NDArray[np.void], task: Task) -> npt.NDArray[np.void]:
     return made
 
 
-def of_task(states: Any, task: Task, options: Collecting) -> npt.NDArray[np.void]:
-    """A task's beginnings, GAME_DTYPE (b,), from positions of different games in random order."""
+def of_task(states: Any, task: Task, options: CollectOptions) -> npt.NDArray[np.void]:
+    """Return a task's beginnings, GAME_DTYPE (b,), from shuffled positions of different games."""
     places = np.stack([place_of(states, auction) for auction in range(task.auctions)])
     fit: Any = (places != NONE).all(axis=0) & ((places[0] == CENTRAL_PARK) == task.park)
     fit &= states["supply"][:, : task.num_players].min(axis=1) >= LEAST_SUPPLY
@@ -199,22 +203,22 @@ def of_task(states: Any, task: Task, options: Collecting) -> npt.NDArray[np.void
         [[allowed_colours(states, seat, place) for seat in seats] for place in places]
     )
     made, random = public(states, task), np.random.default_rng(options.seed)
-    kept: list[int] = []
+    rows: list[int] = []
     for row in range(len(made)):
-        if len(kept) < options.number and cut(made[row], allowed[:, :, row], task, random):
-            kept.append(row)
-    return made[kept]
+        if len(rows) < options.number and cut(made[row], allowed[:, :, row], task, random):
+            rows.append(row)
+    return made[rows]
 
 
-def collect(options: Collecting) -> dict[str, npt.NDArray[np.void]]:
-    """Play the games, and return the beginnings of all tasks."""
+def collect(options: CollectOptions) -> dict[str, npt.NDArray[np.void]]:
+    """Play the games and return the beginnings of all tasks by name."""
     found: dict[str, npt.NDArray[np.void]] = {}
     of_auctions = {name: task for name, task in TASKS.items() if task.auctions}
     for players in sorted({task.num_players for task in of_auctions.values()}):
         states, matches = positions(options, players, auction_opens)
         order = np.random.default_rng(options.seed).permutation(len(states))
-        one_of_each_game = np.unique(matches[order], return_index=True)[1]
-        states = states[order][np.sort(one_of_each_game)]
+        one_per_game = np.unique(matches[order], return_index=True)[1]
+        states = states[order][np.sort(one_per_game)]
         for name, task in of_auctions.items():
             if task.num_players == players:
                 found[name] = of_task(states, task, options)
@@ -226,15 +230,15 @@ def collect(options: Collecting) -> dict[str, npt.NDArray[np.void]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the program and return its exit code."""
+    """Run the command and return its exit code."""
     description = "Collect the beginnings of bidding tasks from games between agents."
     return exit_code(
         "beginnings",
-        lambda: _run(parse(Collecting, "experiments.tools.beginnings", description, arguments)),
+        lambda: _run(parse(CollectOptions, "experiments.tools.beginnings", description, arguments)),
     )
 
 
-def _run(options: Collecting) -> None:
+def _run(options: CollectOptions) -> None:
     content = io.BytesIO()
     np.savez_compressed(content, **collect(options))  # type: ignore[arg-type]
     write_atomically(options.out, content.getvalue())

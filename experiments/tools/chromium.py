@@ -36,9 +36,9 @@ FLAGS: Final = (
     "--disable-component-update",
     "--disable-sync",
 )
-INSTALL: Final = "Chromium is needed, and its driver: apt-get install chromium chromium-driver"
+INSTALL: Final = "Chromium or its driver is missing: apt-get install chromium chromium-driver"
 PATIENCE: Final = 300.0
-"""Seconds that anything on a page may take on a busy machine."""
+"""Timeout in seconds for anything on a page; a busy machine is slow."""
 
 AIM: Final = """
     const element = arguments[0];
@@ -50,10 +50,10 @@ AIM: Final = """
 
 
 def find_chromium() -> tuple[str, str]:
-    """Paths of the browser and of its driver.
+    """Return the paths of the browser and of its driver.
 
     Raises:
-        OptionError: one of them isn't there; the error says what to install.
+        OptionError: one of them is missing; the message says what to install.
     """
     browser, driver = (
         shutil.which("chromium") or shutil.which("chromium-browser"),
@@ -65,15 +65,15 @@ def find_chromium() -> tuple[str, str]:
 
 
 class Browser:
-    """A browser of its own, with an empty profile.
+    """A headless browser with its own profile.
 
     Args:
-        profile: folder of the profile.
-        phone: whether it is as large as a phone.
-        dark: whether the system has a dark theme.
+        profile: an empty folder for the profile.
+        phone: whether to emulate a phone's screen.
+        dark: whether to emulate a dark system theme.
 
     Raises:
-        OptionError: there is no Chromium.
+        OptionError: Chromium or its driver is missing.
     """
 
     def __init__(self, profile: str, *, phone: bool = False, dark: bool = False) -> None:
@@ -93,11 +93,11 @@ class Browser:
             self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", features)
 
     def open(self, address: str) -> None:
-        """Go to an address."""
+        """Open an address."""
         self.driver.get(address)
 
     def find(self, selector: str) -> WebElement | None:
-        """The first element that can be seen, or None."""
+        """Return the first visible element, or None."""
         with contextlib.suppress(StaleElementReferenceException):
             for element in self.driver.find_elements(By.CSS_SELECTOR, selector):
                 if element.is_displayed():
@@ -105,30 +105,31 @@ class Browser:
         return None
 
     def wait(self, selector: str) -> WebElement:
-        """The first element, once it is there and can be seen."""
+        """Wait for a visible element and return it."""
         element: WebElement | None = None
 
-        def is_there() -> bool:
+        def is_visible() -> bool:
             nonlocal element
             element = self.find(selector)
             return element is not None
 
-        self.wait_until(is_there, selector)
+        self.wait_until(is_visible, selector)
         assert element is not None
         return element
 
     def wait_until(self, condition: Callable[[], Any], what: str = "") -> None:
-        """Wait for something to become true."""
+        """Wait for a condition; `what` describes it in the error."""
         until = time.monotonic() + PATIENCE
         while not condition():
             assert time.monotonic() < until, (
-                f"{what} did not come; the page says: {self.text('body')[:2000]}"
+                f"timeout waiting for {what}; text of the page: {self.text('body')[:2000]}"
             )
             time.sleep(0.03)
 
     def click(self, selector: str) -> None:
-        """Click an element as a mouse does, once it is there and can be clicked; again if it moved
-        away under the mouse.
+        """Click an element as a mouse does, once it is visible and enabled.
+
+        Repeats the click if the element moved in the meantime.
         """
 
         def is_clicked() -> bool:
@@ -138,7 +139,7 @@ class Browser:
                 if not element.is_enabled():
                     return False
                 element.click()
-            except StaleElementReferenceException:  # drawn anew meanwhile
+            except StaleElementReferenceException:  # redrawn in the meantime
                 return False
             return self._was_clicked(element)
 
@@ -146,25 +147,24 @@ class Browser:
 
     def _was_clicked(self, element: WebElement) -> bool:
         with contextlib.suppress(NoAlertPresentException):
-            return bool(
-                self.driver.switch_to.alert
-            )  # a script would close the question that the click has asked
+            # the click opened a dialog, which a script would close
+            return bool(self.driver.switch_to.alert)
         with contextlib.suppress(StaleElementReferenceException):
             return bool(self.run("return arguments[0].wasClicked ?? true", element))
-        return True  # the click has led on
+        return True  # the click opened another page
 
     def text(self, selector: str) -> str:
-        """The text of an element, whether it can be seen or not."""
+        """Return the text of an element, visible or not."""
         return str(
             self.run("return document.querySelector(arguments[0])?.textContent ?? ''", selector)
         )
 
     def run(self, script: str, *arguments: Any) -> Any:
-        """What a script in the page returns."""
+        """Run a script in the page and return its result."""
         return self.driver.execute_script(script, *arguments)
 
-    def complaints(self) -> list[str]:
-        """Errors on the browser's console, refused requests apart."""
+    def console_errors(self) -> list[str]:
+        """Return and clear the errors on the browser's console, without those of requests."""
         entries = self.driver.get_log("browser")  # type: ignore[no-untyped-call]
         return [
             entry["message"]
@@ -172,31 +172,27 @@ class Browser:
             if entry["level"] == "SEVERE" and entry["source"] != "network"
         ]
 
-    def forget(self) -> None:
-        """Leave the page and lose cookies, what pages have stored, and emulated screens, as a new
-        browser would have none.
-        """
+    def reset(self) -> None:
+        """Restore the state of a new browser: no page, cookies, stored data or emulated screen."""
         with contextlib.suppress(NoAlertPresentException):
             self.driver.switch_to.alert.dismiss()
-        with contextlib.suppress(
-            JavascriptException
-        ):  # pages without an origin can't store anything
+        with contextlib.suppress(JavascriptException):  # pages without an origin have no storage
             self.run("localStorage.clear(); sessionStorage.clear()")
         self.driver.execute_cdp_cmd("Network.clearBrowserCookies", {})
         self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
         self.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": False})
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
         self.open("about:blank")
-        self.complaints()
+        self.console_errors()
 
-    def picture(self, path: Path) -> None:
-        """Write what is seen."""
+    def screenshot(self, path: Path) -> None:
+        """Write a screenshot of the visible page."""
         path.write_bytes(self.driver.get_screenshot_as_png())
 
 
 @contextlib.contextmanager
 def browser(**options: bool) -> Iterator[Browser]:
-    """A browser that is closed at the end."""
+    """Yield a browser with an empty profile; close it at the end."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         opened = Browser(profile, **options)
         try:
@@ -205,18 +201,18 @@ def browser(**options: bool) -> Iterator[Browser]:
             opened.driver.quit()
 
 
-def sit_down(
+def open_game(
     page: Browser, address: str, storage: Storage, players: int, seed: int, actions: Sequence[int]
 ) -> None:
-    """Show a game against greedy players in which this browser has seat 0.
+    """Create a game against greedy agents and open it at seat 0.
 
     Args:
         page: the browser.
-        address: the server's, without a slash at its end.
-        storage: the server's.
-        players: at the table.
-        seed: the game's.
-        actions: played before.
+        address: the server's address, without a trailing slash.
+        storage: the server's database.
+        players: number of players.
+        seed: seed of the game.
+        actions: actions played so far.
     """
     page.open(f"{address}/")
     page.wait("#strengths input")

@@ -1,8 +1,8 @@
 """MkDocs hooks (mkdocs.yml) for the site's pages outside docs/.
 
-Pages are written to be read in the repository. On the site their links lead to pages of the site:
-linked files outside docs/ come in, Markdown as it is and code as a page that shows it; notebooks
-become pages; every package gets a page of the API reference.
+The links of pages are relative to the repository, and these hooks adapt them to the site. Linked
+files outside docs/ become pages of the site: Markdown unchanged, code as a code block, notebooks as
+Markdown. Every package gets a page of the API reference.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mkdocs.structure.pages import Page
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 SOURCES: Final = {"skyenv": ROOT / "skyenv", "skyenv_agents": ROOT / "agents" / "skyenv_agents"}
-"""The packages of the reference."""
+"""Folders of the packages in the API reference."""
 PROGRAMS: Final = {"cli", "__main__"}
 PICTURES: Final = (".png", ".svg")
 LINK: Final = re.compile(r"(\]\()(?!https?:|mailto:|#)([^)#\s]+)")
@@ -29,11 +29,11 @@ DOCSTRING: Final = {
     r"(?<=\S)::$": ":",
     r"((?:^ *>>> .*\n)(?:^ *\S.*(?:\n|\Z))*)": r"```pycon\n\1\n```\n",
 }
-"""Roles, colons before examples, and examples at the prompt, as Markdown."""
+"""Replacements in docstrings: roles, colons before examples, and doctests, as Markdown."""
 
 
 def address(path: str) -> str:
-    """Return the place on the site of a file of the repository."""
+    """Return the path on the site of a file of the repository."""
     if path == "README.md":
         return "index.md"
     inside = path.removeprefix("docs/")
@@ -43,7 +43,7 @@ def address(path: str) -> str:
 
 
 def text_of(path: str) -> str:
-    """Return a file of the repository as a page."""
+    """Return the Markdown text of a page for a file of the repository."""
     text = (ROOT / path).read_text(encoding="utf-8")
     if path.endswith(".md"):
         return text
@@ -59,7 +59,7 @@ def text_of(path: str) -> str:
 
 
 def linked(path: str, text: str) -> dict[str, str]:
-    """Return the links of a page to files of the repository, with their paths from the root."""
+    """Return a page's links to files of the repository, with the files' paths from the root."""
     folder = posixpath.dirname(path)
     links = {
         link: posixpath.normpath(posixpath.join(folder, link)) for _, link in LINK.findall(text)
@@ -68,22 +68,22 @@ def linked(path: str, text: str) -> dict[str, str]:
 
 
 def pages() -> dict[str, str]:
-    """Return the text of every page that comes from a file, by the file's path from the root."""
+    """Return the texts of all pages made from files, by the files' paths from the root."""
     docs = [*ROOT.glob("docs/**/*.md"), *ROOT.glob("docs/**/*.ipynb")]
-    left = [path.relative_to(ROOT).as_posix() for path in docs]
-    left += ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"]
+    pending = [path.relative_to(ROOT).as_posix() for path in docs]
+    pending += ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"]
     found: dict[str, str] = {}
-    while left:
-        path = left.pop()
+    while pending:
+        path = pending.pop()
         if path in found or path.endswith(PICTURES):
             continue
         found[path] = text_of(path)
-        left += linked(path, found[path]).values() if path.endswith((".md", ".ipynb")) else ()
+        pending += linked(path, found[path]).values() if path.endswith((".md", ".ipynb")) else ()
     return found
 
 
 def reference() -> dict[str, str]:
-    """Return the pages of the API reference, one for each package, by their addresses."""
+    """Return the pages of the API reference, one per package, by their paths on the site."""
     made = {}
     for top, folder in SOURCES.items():
         for package in sorted(path.parent for path in folder.rglob("__init__.py")):
@@ -96,13 +96,13 @@ def reference() -> dict[str, str]:
 
 
 class Docstrings(Extension):  # type: ignore[misc]
-    """Makes docstrings Markdown, when the reference is read."""
+    """A Griffe extension that converts docstrings to Markdown."""
 
     def on_object(self, *, obj: Object, **kwargs: Any) -> None:
-        """Change the text of an object's docstring."""
+        """Convert an object's docstring."""
         if obj.docstring is not None:
-            for pattern, instead in DOCSTRING.items():
-                text = re.sub(pattern, instead, obj.docstring.value, flags=re.MULTILINE)
+            for pattern, replacement in DOCSTRING.items():
+                text = re.sub(pattern, replacement, obj.docstring.value, flags=re.MULTILINE)
                 obj.docstring.value = text
 
 
@@ -114,26 +114,26 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
-    """Add the pages from outside docs/, the notebooks and the reference."""
+    """Add pages from outside docs/, notebooks and the reference to the site."""
     for path, text in pages().items():
         if not (path.startswith("docs/") and path.endswith(".md")):
             is_text = path.endswith((".md", ".ipynb"))
             listed = InclusionLevel.INCLUDED if is_text else InclusionLevel.NOT_IN_NAV
             made = File.generated(config, address(path), content=text, inclusion=listed)
             files.append(made)
-    for where, text in reference().items():
-        files.append(File.generated(config, where, content=text))
+    for path, text in reference().items():
+        files.append(File.generated(config, path, content=text))
     return files
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Lead links to files of the repository to their pages."""
-    here = page.file.src_uri
-    if here.startswith("api/"):
+    """Replace links to files of the repository by links to their pages."""
+    source = page.file.src_uri
+    if source.startswith("api/"):
         return markdown
-    path = next(path for path in pages() if address(path) == here)
+    path = next(path for path in pages() if address(path) == source)
     links = {
-        link: posixpath.relpath(address(target), posixpath.dirname(here))
+        link: posixpath.relpath(address(target), posixpath.dirname(source))
         for link, target in linked(path, markdown).items()
     }
     return LINK.sub(lambda match: match[1] + links.get(match[2], match[2]), markdown)

@@ -1,9 +1,11 @@
-"""The generator of the docs' tables: ``python -m experiments.tools.document`` (``make docs``).
+"""Generator of the docs' tables: ``python -m experiments.tools.document`` (``make docs``).
 
-A generated part stands between the comments ``<!-- NAME -->`` and ``<!-- end -->``. NAME is one of
-PARTS, or ``figures FILE`` for a list of the figures of docs/results/FILE.json, ``grid FILE`` or
-``grid FILE: COLUMN, COLUMN`` for a grid. Drawings and the page of the rules are files. A test
-compares docs and code.
+A generated part is the text between the comments ``<!-- NAME -->`` and ``<!-- end -->``. NAME is
+one of PARTS, or ``figures FILE`` for a list of the figures in docs/results/FILE.json, or ``grid
+FILE`` or ``grid FILE: COLUMN, COLUMN`` for a grid of them. Drawings and the rules page are whole
+generated files. A test compares all of them with the code.
+
+Exit codes: 0 success, 1 invalid file, 2 invalid command.
 """
 
 from __future__ import annotations
@@ -36,8 +38,8 @@ from skyenv_agents.learned.networks import TRAINED
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 LADDERS: Final = tuple((players, side) for players in (2, 3, 4) for side in SIDES)
-SUMMARISED: Final = ("ismcts-trained", "trained", "greedy")  # in the README's short table
-OPPONENTS: Final = ("greedy", "appraiser")  # of the networks that ship, in their table
+SUMMARISED: Final = ("ismcts-trained", "trained", "greedy")  # agents of the README's table
+OPPONENTS: Final = ("greedy", "appraiser")  # columns of the shipped networks' table
 HEADING: Final = "heading"
 
 
@@ -47,12 +49,12 @@ def span(first: int, last: int) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names in a row; of more than nine the first and the last."""
+    """Return names separated by commas; of more than nine, only the first and the last."""
     return ", ".join(names if len(names) <= 9 else (names[0], "…", names[-1]))
 
 
 def actions_table() -> str:
-    """Return the actions' numbers and names, a row for each run of alike ones."""
+    """Return the actions' numbers and names, one row per run of similar names."""
     rows, first = [["numbers", "names"]], 0
     for _, run in groupby(ACTION_NAMES, key=lambda name: (name.split()[0], len(name.split()))):
         names = [f"`{name}`" for name in run]
@@ -62,7 +64,7 @@ def actions_table() -> str:
 
 
 def agents_table() -> str:
-    """Return the players that have a name."""
+    """Return the named agents with their versions and descriptions."""
     named = [(name, make_agent(name)) for name in agent_names()]
     rows = [[f"`{name}`", agent.version, agent.description] for name, agent in named]
     return markdown([["name", "version", ""], *rows])
@@ -72,17 +74,16 @@ def fields_table(dtype: Any, source: Path, name: str) -> str:
     """Return the fields of a record: names, types with shapes, and the comments beside them.
 
     Args:
-        dtype: of the record.
-        source: the file that lists the fields in tuples, a field or a part of it a line; comments
-            that begin with ``--`` are headings.
-        name: of the dtype, or of the tuple of its fields.
+        dtype: the record's dtype.
+        source: the file that lists the fields as tuples; comments with ``--`` are headings.
+        name: name of the dtype, or of the tuple of its fields, in that file.
     """
     text = source.read_text(encoding="utf-8")
     start, end = r"(?:np\.dtype\(\s*\[|\()$", r"^(?:    \]|\)$)"
-    listed = re.search(rf"^{name}\b.*?= {start}(.*?){end}", text, re.MULTILINE | re.DOTALL)
-    assert listed is not None, f"{source} has no list of fields called {name}"
+    block = re.search(rf"^{name}\b.*?= {start}(.*?){end}", text, re.MULTILINE | re.DOTALL)
+    assert block is not None, f"{source} has no list of fields called {name}"
     rows: list[list[str]] = []
-    for line in listed[1].splitlines():
+    for line in block[1].splitlines():
         code, _, comment = line.partition("#")
         if field := re.match(r"\s*\(?\"(\w+)\"", code):
             kind = dtype[field[1]]
@@ -101,14 +102,12 @@ def fields_table(dtype: Any, source: Path, name: str) -> str:
 
 
 def shipped_ladder(players: int, side: str) -> ladder.Ladder:
-    """Return the ladder that ships."""
+    """Return a shipped ladder."""
     return ladder.read(ladder.path_of(players, side))
 
 
 def ladder_summary() -> str:
-    """Return the ratings of three agents on the front side, and half the length of their
-    intervals.
-    """
+    """Return the ratings of SUMMARISED on the front side, with half the width of the intervals."""
     tables = [table for table in LADDERS if table[1] == "front"]
     ratings = [
         {
@@ -127,21 +126,21 @@ def ladder_summary() -> str:
 
 
 def ladder_table(players: int, side: str) -> str:
-    """Return the ladder that ships, and which of its agents have changed since it was played."""
+    """Return a shipped ladder, and its agents that have changed since."""
     published = shipped_ladder(players, side)
     agents = published["agents"]
-    here = entrants([agent["spec"] for agent in agents], players, side)
+    current = entrants([agent["spec"] for agent in agents], players, side)
     changed = [
         f"{now.name} (version {then['version']}; {now.version} now)"
-        for now, then in zip(here, agents, strict=True)
+        for now, then in zip(current, agents, strict=True)
         if now.version != then["version"]
     ]
-    note = f"\n\nChanged since, and not rated anew: {', '.join(changed)}." if changed else ""
+    note = f"\n\nChanged since, and not rated again: {', '.join(changed)}." if changed else ""
     return f"```\n{ladder.table(published)}\n```{note}"
 
 
 def ladder_strength(players: int, side: str) -> str:
-    """Return the ratings of the ladder that ships, and each agent's worst opponent."""
+    """Return the ratings of a shipped ladder, and each agent's worst opponent."""
     rows = [["agent", "rating", "wins", "worst opponent", "exploitability ≥"]]
     for agent in shipped_ladder(players, side)["agents"]:
         measured = [interval(agent["rating"]), percent(agent["wins"])]
@@ -151,7 +150,7 @@ def ladder_strength(players: int, side: str) -> str:
 
 
 def published_networks() -> list[tuple[str, str, dict[str, Any]]]:
-    """Return the label, the file's stem and the training of every network that ships."""
+    """Return the label, the file's stem and the training of every shipped network."""
     return [
         (table_label(*table), name, json.loads((TRAINED / f"{name}.json").read_text("utf-8")))
         for table in LADDERS
@@ -160,7 +159,7 @@ def published_networks() -> list[tuple[str, str, dict[str, Any]]]:
 
 
 def trained_agents() -> str:
-    """Return what the networks that ship cost, and their strength."""
+    """Return the training cost and the strength of the shipped networks."""
     rows = [["table", "decisions", "minutes", *(f"against {name}" for name in OPPONENTS), "par"]]
     for label, _, training in published_networks():
         results = {result["opponent"]: result for result in training["results"]}
@@ -172,7 +171,7 @@ def trained_agents() -> str:
 
 
 def trained_commands() -> str:
-    """Return the commands that trained the networks that ship, and the curves of their runs."""
+    """Return the training commands and the learning curves of the shipped networks."""
     parts = []
     for label, name, training in published_networks():
         commands = "\n".join(stage["command"] for stage in training["stages"])
@@ -182,8 +181,8 @@ def trained_commands() -> str:
 
 
 def observation_table() -> str:
-    """The blocks of the observation, a line for each."""
-    rows = [["entries", "block", "told apart by", "largest", "meaning"]]
+    """Return the blocks of the observation, one row per block."""
+    rows = [["entries", "block", "labels", "largest", "meaning"]]
     for block, where in zip(observation.BLOCKS, observation.offsets().values(), strict=True):
         numbers = span(where.start, where.stop - 1)
         largest = f"{float(observation.HIGH[where].max()):.4g}"
@@ -193,21 +192,19 @@ def observation_table() -> str:
 
 
 def sizes() -> str:
-    """Return the numbers of entries and of actions."""
+    """Return the numbers of observation entries and of actions."""
     entries = f"Observations have **{observation.OBSERVATION_SIZE}** entries"
     return f"{entries}, and there are **{len(ACTION_NAMES)}** actions."
 
 
 def information_table() -> str:
-    """The events of an information state's vector, a line for each."""
+    """Return the events of an information state's vector, one row per event."""
     rows = [[str(number), kind, events.FIELDS[kind]] for number, kind in enumerate(events.KINDS, 1)]
     return markdown([["first number", "event", "numbers after it"], *rows])
 
 
 def benchmark_tables() -> str:
-    """Return the published figures of the benchmark: of its games and of its bidding tasks, what
-    they cost, and the versions of the panel.
-    """
+    """Return the published results of the benchmark: games, bidding tasks, costs and versions."""
     content = json.loads((ROOT / "docs/results/benchmark.json").read_text(encoding="utf-8"))
     found = []
     for rows in (benchmark.panel_rows, benchmark.exact_rows, cost_rows):
@@ -255,10 +252,10 @@ PAGES: Final = (Path("README.md"), *sorted(p.relative_to(ROOT) for p in ROOT.glo
 
 
 def part(name: str) -> str:
-    """Return a generated part as the code has it now.
+    """Return the current text of a generated part.
 
     Raises:
-        KeyError: there is no such part.
+        KeyError: unknown name.
     """
     if found := re.fullmatch(r"ladder (\d) players (\w+)", name):
         return ladder_table(int(found[1]), found[2])
@@ -270,7 +267,7 @@ def part(name: str) -> str:
 
 
 def filled(page: str) -> str:
-    """Return a page's text with its generated parts as the code has them now."""
+    """Return a page's text with current generated parts."""
     return re.sub(
         r"(<!-- ([^\n]+?) -->\n).*?(<!-- end -->)",
         lambda found: f"{found[1]}{part(found[2])}\n{found[3]}",
@@ -286,8 +283,8 @@ def files() -> dict[Path, str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write every file; return the exit code: 0 done, 1 a file is bad, 2 the command is wrong."""
-    Parser("experiments.tools.document", "Write the generated parts of the docs anew.").parse_args(
+    """Run the command and return its exit code."""
+    Parser("experiments.tools.document", "Update the generated parts of the docs.").parse_args(
         arguments
     )
 

@@ -1,4 +1,4 @@
-"""The drawings of docs/game.md and of the lobby: rendered positions of greedy agents' games."""
+"""Drawings for docs/game.md and the lobby: rendered positions of greedy agents' games."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ MOMENTS: Final = {
     "auction": ("bid", 12),
     "end": ("over", 0),
 }
-"""By the drawing's name the phase in which seat 0 is to act, or the game is over, and how many
-turns are over at least.
+"""By the drawing's name: the phase in which seat 0 acts, or "over", and the least number of
+finished turns.
 """
 
 LOBBY: Final = Path("skyenv") / "page" / "static"
 BOARD: Final = "18 78 870 605"
-"""The part of a drawing that shows the board alone, as a viewBox."""
+"""ViewBox of the board in a drawing of the whole table."""
 
 
 def drawings() -> dict[Path, str]:
-    """Every drawing, an SVG, by its path in the repository: those of the docs, as seat 0 sees the
-    table and what it may choose; and the board alone, for the lobby.
+    """Return all drawings, as SVG, by their paths in the repository.
+
+    Those of the docs show seat 0's view with its legal actions, those of the lobby only the board.
     """
     drawn: dict[Path, str] = {}
     for name, (phase, turns) in MOMENTS.items():
@@ -45,8 +46,9 @@ def drawings() -> dict[Path, str]:
 def greedy_game(
     players: int, seed: int, phase: str, turns: int, seat: int = 0
 ) -> tuple[Game, list[int]]:
-    """Let greedy players play until a seat is to act in a phase after so many turns, or to the end;
-    return the game and its actions.
+    """Return a game between greedy agents and its actions.
+
+    It stops where the seat acts in the phase after at least `turns` turns, or at the end.
     """
     game, agent = Game(players, seed=seed), GreedyAgent()
     actions: list[int] = []
@@ -57,12 +59,12 @@ def greedy_game(
 
 
 def cropped(drawing: str, box: str, size: str = "") -> str:
-    """Crop a drawing, and leave out what pages in which nothing can be chosen don't read.
+    """Return a part of a drawing, without the titles and attributes for choosing actions.
 
     Args:
         drawing: an SVG of the whole table.
-        box: the part that is shown, as a viewBox.
-        size: attributes that say how large it is; "": as large as its place.
+        box: viewBox of the visible part.
+        size: width and height attributes; "": the size of its container.
     """
     shown = f' viewBox="{box}"{size}'
     part = re.sub(r' viewBox="[^"]*" width="[^"]*" height="[^"]*"', shown, drawing, count=1)

@@ -159,7 +159,7 @@ def make_samples(players: int, number: int, seed: int) -> Samples:
             seating = rng.integers(len(agents), size=(GAMES, players))
             onlooker, seeds = Positions(wanted), first + np.arange(GAMES)
             play_games(agents, seating, seeds, side, onlooker=onlooker)
-            states = np.concatenate([states for states, _ in onlooker.kept])
+            states = np.concatenate([states for states, _ in onlooker.batches])
             kept = rng.permutation(states)[: number - done]
             rows = slice(done, done + len(kept))
             samples.holdings[rows] = win_probabilities(kept)[:, :players]

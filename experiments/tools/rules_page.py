@@ -1,7 +1,7 @@
-"""The generator of the rules page from ``skyenv/page/teaching/rules.md``, RULES.md and drawings.
+"""Generator of the rules page from ``skyenv/page/teaching/rules.md``, RULES.md and drawings.
 
-All of it is written by ``make docs`` and ships as files, so that the page answers before anything
-is compiled.
+``make docs`` writes the page and its drawings as files, so that the server can send them before
+anything is compiled.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ID: Final = r"[A-Z]+-\d+"
 
 
 def written() -> dict[Path, str]:
-    """All files of the page, by their paths in the repository."""
+    """Return all files of the page, by their paths in the repository."""
     return {PAGE: page()} | pictures()
 
 
@@ -42,14 +42,14 @@ def written() -> dict[Path, str]:
 
 @dataclass(frozen=True)
 class Picture:
-    """A part of a drawing of the lesson's game.
+    """A cropped drawing of a position in the lesson's game.
 
     Attributes:
-        action: the decision before which it is drawn, by its name; "" is the end of the lesson.
-        box: the part that is shown: x, y, width, height.
-        count: which of the decisions of that name, from 1.
-        width: of the whole drawing.
-        is_marked: whether legal actions glow.
+        action: name of the action that follows the position; "": the end of the lesson.
+        box: the visible part: x, y, width, height.
+        count: number of the action among those of this name, from 1.
+        width: width of the whole drawing.
+        is_marked: whether legal actions are highlighted.
     """
 
     action: str
@@ -71,11 +71,11 @@ SHOWN: Final = {
     "example": Picture("option D TSQ", _TIMES_SQUARE),
     "park": Picture("", (752, 330, 136, 353)),
 }
-"""The pictures, by their names in rules.md."""
+"""The drawings by their names in rules.md."""
 
 
 def pictures() -> dict[Path, str]:
-    """Every picture in every theme, by its path."""
+    """Return every drawing in every theme, by its path."""
     return {
         PICTURES / f"{name}-{theme}.svg": _drawn(picture, theme)
         for name, picture in SHOWN.items()
@@ -93,7 +93,7 @@ def _drawn(picture: Picture, theme: str) -> str:
 
 
 def _game_before(picture: Picture) -> Game:
-    """The lesson's game, right before a decision."""
+    """Return the lesson's game before the picture's action."""
     game, left = Game(len(tutorial.AGENTS), tutorial.SIDE, tutorial.SEED), picture.count
     for action in tutorial.line():
         left -= ACTION_NAMES[action] == picture.action
@@ -107,7 +107,7 @@ def _game_before(picture: Picture) -> Game:
 
 
 def exact_rules() -> dict[str, str]:
-    """The rules of RULES.md by their ids, in its order."""
+    """Return the rules of RULES.md by their ids, in order."""
     text = (files("skyenv.rules") / "RULES.md").read_text(encoding="utf-8")
     blocks = re.findall(
         rf"^- \*\*({_ID})\*\* (.*?)(?=\n- \*\*|\n\n|\n## |\Z)", text, re.MULTILINE | re.DOTALL
@@ -120,9 +120,9 @@ class Chapter:
     """A chapter of rules.md.
 
     Attributes:
-        name: of its anchor.
-        title: its heading.
-        blocks: its paragraphs, lists, tables and pictures.
+        name: name of the anchor.
+        title: heading.
+        blocks: paragraphs, lists, tables and pictures.
     """
 
     name: str
@@ -131,18 +131,18 @@ class Chapter:
 
     @property
     def rules(self) -> list[str]:
-        """The ids of the rules that it explains, in their order."""
+        """Return the ids of the cited rules, in order."""
         return [
             name for cited in _CITED.findall("\n".join(self.blocks)) for name in cited.split(", ")
         ]
 
 
 _CITED: Final = re.compile(rf" *\[({_ID}(?:, {_ID})*)\](?=$|</)", re.MULTILINE)
-"""At the end of a paragraph, in Markdown or HTML."""
+"""Rule ids at the end of a paragraph, in Markdown or HTML."""
 
 
 def chapters() -> list[Chapter]:
-    """The chapters of rules.md."""
+    """Return the chapters of rules.md."""
     text = (files("skyenv.page.teaching") / "rules.md").read_text(encoding="utf-8")
     made = []
     for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
@@ -159,7 +159,7 @@ def chapters() -> list[Chapter]:
 
 
 def page() -> str:
-    """The page as HTML."""
+    """Return the page as HTML."""
     template = (files("skyenv.page.teaching") / "rules.html").read_text(encoding="utf-8")
     made = chapters()
     links = "\n".join(
@@ -182,12 +182,12 @@ def _section(chapter: Chapter) -> str:
 
 
 def _exact(text: str) -> str:
-    """A rule's own words; tables in them stand in the chapter."""
+    """Return the exact text of a rule, without its tables, which are in the chapter."""
     return _inline(text.partition(" | ")[0])
 
 
 def _inline(text: str) -> str:
-    """A line of Markdown without a paragraph about it."""
+    """Return a line of Markdown as HTML without a paragraph."""
     return str(markdown(text)).removeprefix("<p>").removesuffix("</p>")
 
 
@@ -196,7 +196,7 @@ def _block(block: str) -> str:
         return _figure(picture[2], picture[1])
     if block == "{example}":
         return f"<p>{escape(example())}</p>"
-    html = _CITED.sub(_signs, markdown(block, extensions=["tables"]))
+    html = _CITED.sub(_rule_links, markdown(block, extensions=["tables"]))
     if not block.startswith("|"):
         return html
     rows = re.sub("<th>", '<th scope="col">', html)
@@ -204,8 +204,8 @@ def _block(block: str) -> str:
     return f'<div class="scroll">{rows}</div>'
 
 
-def _signs(cited: re.Match[str]) -> str:
-    """The small signs of the rules that a paragraph cites."""
+def _rule_links(cited: re.Match[str]) -> str:
+    """Return links to the rules that a paragraph cites."""
     decided = {name: " (d)" if "(d" in exact_rules()[name] else "" for name in cited[1].split(", ")}
     return "".join(
         f' <a class="id" id="{name}" href="#{name}">{name}{sign}</a>'
@@ -223,12 +223,12 @@ def _figure(name: str, words: str) -> str:
     return f'<figure class="of-{name}">{images}</figure>'
 
 
-def _types(number_of: int) -> str:
+def _type_count(number_of: int) -> str:
     return "there is one type" if number_of == 1 else f"there are {number_of} types"
 
 
 def example() -> str:
-    """SCO-2 in the picture's position, in words."""
+    """Return a description of SCO-2 in the drawing's position."""
     state = _game_before(SHOWN["example"]).state
     ring = [int(plot) for plot in state["ring"][TSQ][:NUM_COLOURS]]
     sentences = ["The example is the lesson's Times Square."]
@@ -245,6 +245,6 @@ def example() -> str:
         sentences.append(
             f"The skyscraper of {seat_name(owner)} stands on {PLOTS[plot]}; on the plots beside "
             f"it, {PLOTS[sides[0]]} and"
-            f" {PLOTS[sides[1]]}, {_types(len(kinds))} of business ({shops}): {vp} VP."
+            f" {PLOTS[sides[1]]}, {_type_count(len(kinds))} of business ({shops}): {vp} VP."
         )
     return " ".join(sentences)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from experiments.tools.chromium import Browser, browser, sit_down
+from experiments.tools.chromium import Browser, browser, open_game
 from experiments.tools.drawings import greedy_game
 from skyenv.options import exit_code
 from skyenv.page.catalogue import catalogue
@@ -29,14 +29,14 @@ TABLES: Final = {
     "phone-option": ({"phone": True}, 2, "option", 8),
     "phone-bid": ({"phone": True}, 2, "bid", 10),
 }
-"""By the picture's name: options of the browser, players, and the phase in which seat 0 is to act
-after so many turns.
+"""By the screenshot's name: the browser's options, the number of players, the phase in which seat 0
+acts, and the least number of finished turns.
 """
 
 
 @contextmanager
 def serving(folder: Path) -> Iterator[tuple[str, Storage]]:
-    """Serve the page on a free port; give its address and its database."""
+    """Serve the page on a free port; yield its address and its database."""
     listening = listen("127.0.0.1", 0)
     storage = Storage(folder / "games.sqlite3")
     app = application(storage, catalogue(), ["127.0.0.1"])
@@ -54,12 +54,12 @@ def serving(folder: Path) -> Iterator[tuple[str, Storage]]:
 
 
 def take(folder: Path, address: str, storage: Storage) -> None:
-    """Take all pictures."""
+    """Take all screenshots."""
     for name, (options, players, phase, turns) in TABLES.items():
         with browser(**options) as page:
             _, actions = greedy_game(players, SEED, phase, turns)
-            sit_down(page, address, storage, players, SEED, actions)
-            page.picture(folder / f"{name}.png")
+            open_game(page, address, storage, players, SEED, actions)
+            page.screenshot(folder / f"{name}.png")
             if name == "final":
                 _take_others(page, folder, address)
 
@@ -67,16 +67,16 @@ def take(folder: Path, address: str, storage: Storage) -> None:
 def _take_others(page: Browser, folder: Path, address: str) -> None:
     page.click("#replay")
     page.wait("#step")
-    page.picture(folder / "replay.png")
+    page.screenshot(folder / "replay.png")
     page.open(f"{address}/")
     page.wait("#strengths input")
-    page.picture(folder / "lobby.png")
+    page.screenshot(folder / "lobby.png")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the program; return the exit code."""
+    """Run the command and return its exit code."""
     parser = argparse.ArgumentParser(
-        prog="python -m experiments.tools.screenshots", description="Take pictures of the page."
+        prog="python -m experiments.tools.screenshots", description="Take screenshots of the page."
     )
     parser.add_argument("--out", type=Path, default=Path("runs/screenshots"), metavar="FOLDER")
     folder: Path = parser.parse_args(arguments).out

@@ -1,16 +1,16 @@
-"""The tuning of heuristic weights by CMA-ES.
+"""Tuning of heuristic weights by CMA-ES.
 
 ``python -m experiments.tools.tune appraiser --players 2 --against greedy --minutes 8``.
 
 An evolution strategy (CMA-ES, of the package `cma`) searches the weights' logarithms, as weights
 are positive and of different sizes. In every generation all candidates play the same paired seeds,
-once from each seat, against every opponent in turn. A candidate's worth is its share of the wins
-and a little of its lead in VP, which tells more per game. The result is the mean of the final
-distribution, which is less lucky than the best candidate.
+once from each seat, against every opponent in turn. A candidate's fitness is its win share plus a
+small multiple of its lead in VP, which has less variance. The result is the mean of the final
+distribution, as the best candidate's fitness is biased by luck.
 
-The JSON file has the task, the weights found so far and the mean worth of each generation; it is
-written after every generation. Exit codes: 0 success, 1 invalid file, 2 invalid command,
-130 interrupted.
+The JSON file contains the options, the current weights and ``worths``, the mean fitness of each
+generation. It is written after every generation. Exit codes: 0 success, 1 invalid file, 2 invalid
+command, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -40,42 +40,42 @@ from skyenv_agents.heuristic.player import HeuristicAgent
 from skyenv_agents.heuristic.weights import Weights
 
 LEAD: Final = 400.0
-"""So many VP ahead count as much as a whole win."""
+"""Lead in VP that counts as much as a win."""
 LEAST: Final = 1e-3
-"""Smaller weights start from here, as 0 has no logarithm."""
+"""Initial value of smaller weights, as 0 has no logarithm."""
 
 
 @dataclass(frozen=True)
 class Tuning(Options):
-    """An agent with weights, its opponents and tables, the search's settings, and its end."""
+    """Options of the command line."""
 
     agent: str = argument("the agent to tune", metavar="AGENT", default="appraiser")
     against: tuple[str, ...] = common("against", default=("greedy",))
     players: int = common("players")
     side: str = common("side")
-    paired_seeds: int = common("paired_seeds", default=32, text="for a generation and opponent")
-    population: int = option(0, "candidates in a generation; 0: cma's default", high=10**6)
-    sigma: float = option(0.15, "first standard deviation of the logarithms", above=True)
-    seed: int = common("seed", text="first paired seed, and the seed of the candidates")
-    generations: int = option(10**6, "at most so many")
-    minutes: float = common("minutes", text="begin no generation after these; 0: no limit")
+    paired_seeds: int = common("paired_seeds", default=32, text="per generation and opponent")
+    population: int = option(0, "candidates per generation; 0: cma's default", high=10**6)
+    sigma: float = option(0.15, "initial standard deviation of the logarithms", above=True)
+    seed: int = common("seed", text="first paired seed, and seed of the candidates")
+    generations: int = option(10**6, "most generations")
+    minutes: float = common("minutes", text="begin no generation after this time; 0: no limit")
     workers: int = common("workers", default=1, low=1)
-    out: Path = option(Path("tuning.json"), "file of the weights", metavar="FILE", writes=True)
+    out: Path = option(Path("tuning.json"), "file for the weights", metavar="FILE", writes=True)
 
 
-Judge = Callable[[Weights], float]
-"""Tells the worth of a candidate."""
+Fitness = Callable[[Weights], float]
+"""The fitness of a candidate's weights."""
 
 
 def tune(
-    tuning: Tuning, judged: Callable[[Judge, list[Weights]], Iterable[float]] = map
+    tuning: Tuning, map_fitness: Callable[[Fitness, list[Weights]], Iterable[float]] = map
 ) -> Iterator[tuple[float, Weights]]:
-    """Play generations without end; yield after each the mean worth of its candidates, and the
-    weights in the middle of the distribution.
+    """Yield each generation's mean fitness and the mean of the distribution, without end.
 
     Args:
-        tuning: the task.
-        judged: judges the candidates of a generation; `map`: one after the other in this process.
+        tuning: the options.
+        map_fitness: applies the fitness function to the candidates of a generation; `map` does so
+            sequentially in this process.
 
     Raises:
         AgentError: the agent has no weights, or cma is not installed.
@@ -99,14 +99,14 @@ def tune(
     while True:
         points = strategy.ask()
         candidates = [weights_at(point, start) for point in points]
-        worths = list(judged(partial(worth, tuning, first), candidates))
-        strategy.tell(points, [-one for one in worths])
+        values = list(map_fitness(partial(fitness, tuning, first), candidates))
+        strategy.tell(points, [-value for value in values])
         first += tuning.paired_seeds
-        yield float(np.mean(worths)), weights_at(strategy.mean, start)
+        yield float(np.mean(values)), weights_at(strategy.mean, start)
 
 
 def weights_at(point: npt.ArrayLike, names: Iterable[str]) -> Weights:
-    """Return weights by their logarithms."""
+    """Return the weights, by name, with the given logarithms."""
     return dict(zip(names, np.exp(np.asarray(point)).tolist(), strict=True))
 
 
@@ -114,7 +114,7 @@ def kind_of(name: str) -> type[HeuristicAgent]:
     """Return the class of an agent with weights.
 
     Raises:
-        AgentError: there is no such agent, or it has no weights.
+        AgentError: unknown agent, or one without weights.
     """
     agent = make_agent(name)
     if not isinstance(agent, HeuristicAgent):
@@ -122,22 +122,22 @@ def kind_of(name: str) -> type[HeuristicAgent]:
     return type(agent)
 
 
-def worth(tuning: Tuning, first: int, weights: Weights) -> float:
-    """Return the worth of a candidate's weights in paired seeds from `first` on."""
+def fitness(tuning: Tuning, first: int, weights: Weights) -> float:
+    """Return the fitness of a candidate's weights in paired seeds from `first` on."""
     seeds = np.repeat(np.arange(first, first + tuning.paired_seeds), tuning.players)
     seating = rotations(tuning.players, tuning.paired_seeds)
     mine = seating == 0
-    kind, found = kind_of(tuning.agent), []
+    kind, values = kind_of(tuning.agent), []
     for opponent in tuning.against:
         agents = [kind(dict.fromkeys(kind.measured, weights)), make_agent(opponent)]
         played = play_games(agents, seating, seeds, tuning.side)
         lead = played.scores[mine] - np.where(mine, -1, played.scores).max(axis=1)
-        found.append(float((played.shares[mine] + lead / LEAD).mean()))
-    return float(np.mean(found))
+        values.append(float((played.shares[mine] + lead / LEAD).mean()))
+    return float(np.mean(values))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return the exit code (see the module's text)."""
+    """Run the command and return its exit code."""
     description = "Tune the weights of an agent."
     return exit_code(
         "tune", lambda: _run(parse(Tuning, "experiments.tools.tune", description, arguments))
@@ -146,24 +146,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: Tuning) -> None:
     end = time.monotonic() + 60 * (options.minutes or math.inf)
-    worths: list[float] = []
+    means: list[float] = []
     with open_pool(options.workers) as pool:
 
-        def judged(judge: Judge, candidates: list[Weights]) -> list[float]:
-            tasks = [pool.submit(judge, candidate) for candidate in candidates]
+        def map_fitness(function: Fitness, candidates: list[Weights]) -> list[float]:
+            tasks = [pool.submit(function, candidate) for candidate in candidates]
             return [task.result() for task in tasks]
 
-        generations = tune(options, judged)
-        while len(worths) < options.generations and time.monotonic() < end:
+        generations = tune(options, map_fitness)
+        while len(means) < options.generations and time.monotonic() < end:
             mean, weights = next(generations)
-            worths.append(mean)
+            means.append(mean)
             content = {
                 "tuning": vars(options) | {"out": str(options.out)},
                 "weights": {name: float(f"{value:.3g}") for name, value in weights.items()},
-                "worths": worths,
+                "worths": means,
             }
             write_atomically(options.out, json.dumps(content, indent=1) + "\n")
-            print(f"generation {len(worths)}, worth {mean:.3f}", flush=True)
+            print(f"generation {len(means)}, mean fitness {mean:.3f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ def test_a_short_training_resumes_and_saves_an_agent(
     before = (run / "model.zip").read_bytes()
 
     assert example.main([*command, "--decisions", "1024"]) == 2
-    assert "holds a run; go on with it by --resume" in capsys.readouterr().err
+    assert "already contains a run; continue it with --resume" in capsys.readouterr().err
     (run / "past-000000000256.zip").write_bytes(b"somebody else's: nothing named it")
     resume = ["--resume", str(run / "model.zip")]
     assert example.main([*command, "--decisions", "1024", *resume]) == 0
@@ -58,5 +58,5 @@ def test_missing_tensorboard_is_reported(
     monkeypatch.setitem(sys.modules, "tensorboard", None)
     command = [*TINY, "--run", str(tmp_path), "--decisions", "128", "--paired-seeds", "0"]
     assert example.main(command) == 0
-    assert "no files for TensorBoard, which isn't installed\n" in capsys.readouterr().err
+    assert "TensorBoard is not installed, so no event files are written" in capsys.readouterr().err
     assert not list(tmp_path.glob("*/events*"))

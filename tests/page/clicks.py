@@ -17,7 +17,7 @@ from selenium.webdriver.common.keys import Keys
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from experiments.tools.chromium import Browser, sit_down
+from experiments.tools.chromium import Browser, open_game
 from skyenv import Game
 from skyenv.agents import CrowdAgent, decide_game
 from skyenv.page.browsers import COOKIE
@@ -117,7 +117,7 @@ def moves_before(position: str) -> list[int]:
 
 def sit_at(page: Browser, site: Site, position: str, pause: float = 0) -> None:
     """Sit down at a stored position, on seat 0 beside a greedy player."""
-    sit_down(page, site.address, site.storage, 2, 2, moves_before(position))
+    open_game(page, site.address, site.storage, 2, 2, moves_before(position))
     set_value(page, f"#pause {pause}")
 
 

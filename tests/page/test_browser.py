@@ -419,7 +419,7 @@ def test_players_and_spectators_receive_no_hidden_cards(
             player = page if offered(page)["yours"] else bob
             play(player, offered(player))
         assert eve.run("return document.querySelectorAll('#board [role=button]').length") == 0
-        assert bob.complaints() == eve.complaints() == []
+        assert bob.console_errors() == eve.console_errors() == []
     seat, menu = "#people-list li:nth-child(3)", "#people-list li:nth-child(3) select"
     follow(
         page,
@@ -488,7 +488,7 @@ def test_invalid_addresses_show_their_reason(page: Browser, site: Site) -> None:
     """And are not asked for again."""
     begin(page, site, "me", "human")
     mine = str(page.driver.current_url)
-    page.forget()
+    page.reset()
     places = {
         mine: ("#take-text", "is taken by another browser"),
         f"{site.address}/nothing": ("h1", HERE),

@@ -10,7 +10,7 @@ from accessibility import check_accessible
 from clicks import Site, sit_at
 from pages import played
 
-from experiments.tools.chromium import Browser, sit_down
+from experiments.tools.chromium import Browser, open_game
 from skyenv.page.library import Library
 from skyenv.page.roots import roots_of
 from skyenv.page.teaching import tutorial
@@ -70,7 +70,7 @@ def sit(page: Browser, site: Site, position: str) -> None:
         page.click("#last")
     else:
         actions = tutorial.line()[: tutorial.BEGINS[BEATS[position]]]
-        sit_down(page, site.address, site.storage, 2, tutorial.SEED, actions)
+        open_game(page, site.address, site.storage, 2, tutorial.SEED, actions)
     page.wait("#board svg")
     page.wait_until(lambda: page.find(".preparing") is None, "the end of the bar")
 

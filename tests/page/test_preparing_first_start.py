@@ -43,7 +43,7 @@ def test_two_servers_start_on_one_empty_cache(tmp_path: Path) -> None:
 
         wait_until(lambda: page.find("#board svg") is not None, ann)  # the table comes by itself
         assert page.find("#preparing.bad") is None
-        assert [line for line in page.complaints() if "503" not in line] == []
+        assert [line for line in page.console_errors() if "503" not in line] == []
         for server in (ann, bob):
             server.terminate()
             assert "compiling" not in server.communicate()[1]

@@ -61,4 +61,4 @@ def test_replays_offer_hints_analyses_and_simulations(address: str, phone: bool)
         follow(page, STEPS)
         assert not phone or page.run(SMALL) == []
         follow(page, [("click #play-myself", "#dock", HERE)])
-        assert page.complaints() == []
+        assert page.console_errors() == []

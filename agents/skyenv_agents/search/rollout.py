@@ -33,8 +33,7 @@ from skyenv_agents.search.tree import NO_TREE, simulate
 DEFAULT_SIMULATIONS: Final = 64
 FEWEST: Final = 2  # least determinizations between two checks of the clock
 PARTS: Final = 32  # later batches are 1/PARTS of those so far, as each batch copies all values
-SLICE: Final = 16
-"""Simulations of a compiled call, at least one per candidate; Ctrl-C is handled between calls."""
+SLICE: Final = 16  # simulations of a compiled call; Ctrl-C is handled between calls
 SEED_BITS: Final = 30  # low bits of a determinization's seed that number those of a decision
 
 

@@ -80,5 +80,5 @@ def test_the_program_saves_an_agent(
     assert together.tolist() == [decide(games, player, [row])[0] for row in range(games.num_games)]
     (weights,) = (run / "model" / MODULES[0]).glob("*/module_state.pkl")
     weights.write_bytes(b"no weights")
-    with pytest.raises(CheckpointError, match=r"RLlib's checkpoint .*model is damaged"):
+    with pytest.raises(CheckpointError, match=r"RLlib checkpoint .*model is damaged"):
         make_agent(f"rllib:{run / 'model'}")

@@ -18,7 +18,7 @@ def test_a_compiled_rollout_equals_play_in_games(example: Any) -> None:
     """
     games, twin = Games(6, 3, seed=5), Games(6, 3, seed=5)
     weights = jax.numpy.zeros((twin.observation.shape[1], twin.mask.shape[1]))
-    start = jax.tree.map(jax.numpy.asarray, example.look(games))
+    start = jax.tree.map(jax.numpy.asarray, example.snapshot(games))
     rollout = example.make_rollout(games, 300)
     for seed in range(2):  # the games go on in a second call
         start, (steps, actions) = rollout(weights, start, jax.random.key(seed))

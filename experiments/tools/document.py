@@ -213,23 +213,28 @@ def benchmark_tables() -> str:
         lines += [[f"`{name}`", *row] for name, table in tables for row in table[1:]]
         found.append(markdown(lines, "ll" + "r" * (len(lines[0]) - 2)))
     panel = {
-        table_label(one["players"], one["side"]): one["panel"]
+        table_label(one["players"], one["side"]): one["panel"].values()
         for agent in content
         for one in agent["tables"]
     }
-    lines = [[label, *versions.values()] for label, versions in panel.items()]
+    lines = [[label, *versions] for label, versions in panel.items()]
     found.append(markdown([["version at", *benchmark.PANEL], *lines]))
     return "\n\n".join(found)
 
 
 def cost_rows(content: dict[str, Any]) -> list[list[str]]:
     """Return a header and a row: an agent's training, the time of its decisions, its games."""
-    head = ["training", "tables", "ms a decision", "95th percentile", "games", "decisions"]
     pace, cost = content["milliseconds"], content["cost"]
     players = dict.fromkeys(str(one["players"]) for one in content["tables"])
-    measured = [f"{pace['mean']:.2f}", f"{pace['most']:.2f}", f"{cost['games']:,}"]
-    row = [content["training"], f"{', '.join(players)} players", *measured]
-    return [head, [*row, f"{cost['decisions']:,}"]]
+    return [
+        ["training", "tables", "ms a decision", "95th percentile", "games", "decisions"],
+        [
+            content["training"],
+            f"{', '.join(players)} players",
+            *(f"{pace[which]:.2f}" for which in ("mean", "most")),
+            *(f"{cost[what]:,}" for what in ("games", "decisions")),
+        ],
+    ]
 
 
 PARTS: Final[dict[str, Callable[[], str]]] = {

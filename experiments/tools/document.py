@@ -126,17 +126,16 @@ def ladder_summary() -> str:
 
 
 def ladder_table(players: int, side: str) -> str:
-    """Return a shipped ladder, and its agents that have changed since."""
+    """Return a shipped ladder and the versions of its agents, then and now."""
     published = shipped_ladder(players, side)
     agents = published["agents"]
     current = entrants([agent["spec"] for agent in agents], players, side)
-    changed = [
-        f"{now.name} (version {then['version']}; {now.version} now)"
+    versions = [
+        f"`{now.name}` {then['version']}"
+        + (f" ({now.version} now, not rated)" if now.version != then["version"] else "")
         for now, then in zip(current, agents, strict=True)
-        if now.version != then["version"]
     ]
-    note = f"\n\nChanged since, and not rated again: {', '.join(changed)}." if changed else ""
-    return f"```\n{ladder.table(published)}\n```{note}"
+    return f"```\n{ladder.table(published)}\n```\n\nVersions: {', '.join(versions)}."
 
 
 def ladder_strength(players: int, side: str) -> str:

@@ -1,9 +1,9 @@
 """Behaviour cloning in one file: train a network on a dataset's decisions and evaluate it.
 
-Needs `pip install --constraint constraints.txt '.[train,dataset]'` and a dataset of Parquet files,
-such as `python -m skyenv dataset greedy appraiser trained --games 3500 --formats parquet -o
-runs/strong` writes in some minutes. Then `python -m examples.behaviour_cloning runs/strong
---imitate trained` writes `runs/clone/model.npz`, which plays as an agent by its path:
+Needs `pip install --constraint constraints.txt '.[train,dataset]'` and a dataset of Parquet files.
+`python -m skyenv dataset greedy appraiser trained --games 3500 --formats parquet -o runs/strong`
+writes one in some minutes. `python -m examples.behaviour_cloning runs/strong --imitate trained`
+writes `runs/clone/model.npz`, an agent:
 `python -m skyenv evaluate runs/clone --against greedy --deterministic`.
 """
 
@@ -67,30 +67,30 @@ class Decisions:
         if not files:
             raise SystemExit(f"{folder} has no Parquet files")
         read = parquet.read_table(files, columns=[*names, "observation", "mask"])
-        whole = {name: read[name].to_numpy() for name in names}
+        columns = {name: read[name].to_numpy() for name in names}
         for name in ("observation", "mask"):
             flat = read[name].combine_chunks().flatten().to_numpy()
-            whole[name] = flat.reshape(len(read), -1)
-        if whole["observation"].dtype == np.float32:
-            whole["observation"] = codes_of(whole["observation"])
-        if len(np.unique(whole["players"])) > 1 or len(np.unique(whole["side"])) > 1:
+            columns[name] = flat.reshape(len(read), -1)
+        if columns["observation"].dtype == np.float32:
+            columns["observation"] = codes_of(columns["observation"])
+        if len(np.unique(columns["players"])) > 1 or len(np.unique(columns["side"])) > 1:
             raise SystemExit(f"{folder} mixes numbers of players or sides of the board")
-        wanted = whole["mask"].sum(axis=1) > 1  # a single legal action is no choice
+        selected = columns["mask"].sum(axis=1) > 1  # a single legal action is no choice
         if imitate:
-            wanted &= np.isin(whole["agent"], imitate)
-        codes = np.zeros((wanted.sum(), NUM_INPUTS), np.int16)
-        codes[:, :OBSERVATION_SIZE] = whole.pop("observation")[wanted]
+            selected &= np.isin(columns["agent"], imitate)
+        codes = np.zeros((selected.sum(), NUM_INPUTS), np.int16)
+        codes[:, :OBSERVATION_SIZE] = columns.pop("observation")[selected]
         if prior:
-            codes[:, OBSERVATION_SIZE:] = prior_codes(whole, wanted, prior)
-        whole = {name: column[wanted] for name, column in whole.items()}
-        players = int(whole["players"][0])
-        outcome = outcome_of(whole["win_share"], players)
-        self.game = whole["game"]
+            codes[:, OBSERVATION_SIZE:] = prior_codes(columns, selected, prior)
+        columns = {name: column[selected] for name, column in columns.items()}
+        players = int(columns["players"][0])
+        outcome = outcome_of(columns["win_share"], players)
+        self.game = columns["game"]
         self.used = used_inputs(players, bool(prior)).codes
-        self.codes, self.mask = torch.from_numpy(codes), torch.from_numpy(whole["mask"])
-        self.action = torch.from_numpy(whole["action"].astype(np.int64))
+        self.codes, self.mask = torch.from_numpy(codes), torch.from_numpy(columns["mask"])
+        self.action = torch.from_numpy(columns["action"].astype(np.int64))
         self.values = torch.from_numpy(
-            np.stack([outcome, whole["margin"] / 50], axis=1).astype(np.float32)
+            np.stack([outcome, columns["margin"] / 50], axis=1).astype(np.float32)
         )
 
     def __len__(self) -> int:
@@ -103,41 +103,41 @@ class Decisions:
 
 
 def prior_codes(
-    whole: dict[str, npt.NDArray[np.generic]], wanted: npt.NDArray[np.bool_], prior: str
+    columns: dict[str, npt.NDArray[np.generic]], selected: npt.NDArray[np.bool_], prior: str
 ) -> npt.NDArray[np.int16]:
-    """Return a heuristic's codes of the wanted decisions, int16 (k, NUM_INPUTS − OBSERVATION_SIZE).
+    """Return a heuristic's codes of selected decisions, int16 (k, NUM_INPUTS − OBSERVATION_SIZE).
 
     A dataset does not contain them, but seed and actions reproduce a game. All games are therefore
     replayed in one batch.
     """
     heuristic = heuristic_of(prior)
     assert heuristic is not None
-    firsts = np.flatnonzero(np.diff(whole["game"], prepend=-1))
-    lengths = np.diff(np.append(firsts, len(wanted)))
-    players, side = int(whole["players"][0]), str(whole["side"][0])
+    firsts = np.flatnonzero(np.diff(columns["game"], prepend=-1))
+    lengths = np.diff(np.append(firsts, len(selected)))
+    players, side = int(columns["players"][0]), str(columns["side"][0])
     games = Games(
         len(firsts),
         players,
         side,
-        whole["seed"][firsts].astype(np.int64),
+        columns["seed"][firsts].astype(np.int64),
         observation=None,
         autoreset=False,
     )
-    codes = np.zeros((len(wanted), NUM_INPUTS - OBSERVATION_SIZE), np.int16)
+    codes = np.zeros((len(selected), NUM_INPUTS - OBSERVATION_SIZE), np.int16)
     for step in range(lengths.max()):
         playing = np.flatnonzero(lengths > step)
         rows = firsts[playing] + step
-        if not np.array_equal(games.mask[playing], whole["mask"][rows]):
+        if not np.array_equal(games.mask[playing], columns["mask"][rows]):
             raise SystemExit(
                 "the games cannot be replayed, as their seeds do not determine their chance; try "
                 "--prior ''"
             )
-        needed = wanted[rows]
+        needed = selected[rows]
         if needed.any():
             scored = Prior.of(heuristic, decisions_in(games, heuristic, playing[needed]))
             codes[rows[needed]] = scored.codes(with_outcome=True)
-        games.step(whole["action"][rows], playing)
-    return codes[wanted]
+        games.step(columns["action"][rows], playing)
+    return codes[selected]
 
 
 def losses(
@@ -166,7 +166,7 @@ def train(decisions: Decisions, options: Options) -> PolicyNetwork:
     is_held_out = torch.from_numpy(decisions.game % options.held_out == 0)
     validation, training = torch.nonzero(is_held_out)[:, 0], torch.nonzero(~is_held_out)[:, 0]
     steps = 1 + options.epochs * math.ceil(len(training) / options.batch)
-    # PyTorch divides by pct_start · steps - 1, which is 0 for no whole number of steps.
+    # PyTorch divides by pct_start · steps − 1, which is never 0 for this pct_start.
     schedule = torch.optim.lr_scheduler.OneCycleLR(
         optimizer, options.learning_rate, total_steps=steps, pct_start=0.11
     )

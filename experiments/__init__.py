@@ -1,4 +1,4 @@
-"""The programs that people run: training, tournaments, measurements.
+"""Programs for training, benchmarks and maintenance.
 
 Run them from a clone, as ``python -m experiments.NAME``.
 """

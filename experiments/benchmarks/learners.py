@@ -1,10 +1,12 @@
 """Learning algorithms for bidding tasks, as generators of policies.
 
-Each generator yields the number of decisions so far (with a choice, by all learning seats) and an
-*answer*, a function from an :class:`Exam` to the current policy. The first is the initial policy,
-after compilation. Tabular algorithms (CFR+, MCCFR) learn every exam's beginning separately, and
-count the decisions in all of them. The others learn the whole task with a network, from beginnings
-sampled by the seed. Hyperparameters are in the calls below.
+Each generator yields the number of decisions so far and an *answer*, a function from an
+:class:`Exam` to the current policy. Only decisions with a choice count, by all learning seats. The
+first answer is the initial policy, after compilation.
+
+Tabular algorithms (CFR+, MCCFR) learn every exam's beginning separately, and count the decisions in
+all of them. The others learn the whole task with a network, from beginnings sampled by the seed.
+Hyperparameters are in the calls below.
 """
 
 from __future__ import annotations
@@ -37,8 +39,10 @@ GAMES: Final = 64
 """Concurrent games of PPO."""
 
 Probabilities = Callable[[Array, Array, Array], Array]
-"""A policy: the probabilities of all actions, float64 (k, 103), by observations in units of their
-scale, int16 (k, OBSERVATION_SIZE), legal actions, int8 (k, 103), and seats to act, int8 (k,).
+"""A policy: returns the probabilities of all actions, float64 (k, 103).
+
+Its arguments are the observations' codes, int16 (k, OBSERVATION_SIZE), the masks of legal actions,
+int8 (k, 103), and the seats to act, int8 (k,).
 """
 
 

@@ -24,10 +24,9 @@ PLACES: Final = {"the opening": 0, "a middle": 100, "a late": 200}
 
 def open_spiel(scale: Scale) -> Iterator[Figure]:
     """Random legal play, 2 players, front side, in a Python loop that samples actions outside the
-    timing. OpenSpiel's search in Python (`ismcts`) with one random rollout per simulation, and
-    skyenv's search with the same options, in a random game at its first decision, after 100 and
-    after 200 decisions. One thread; processor time, for random play clock time; medians of repeats
-    after a warm-up.
+    timing. OpenSpiel's search in Python (`ismcts`) and skyenv's, both with one random rollout per
+    simulation. They search in a random game at the first decision, after 100 and after 200. One
+    thread; processor time, for random play clock time; medians of repeats after a warm-up.
     """
     for name, output in (("decisions of seats", LIST), ("decisions with observations", ALL)):
         once = partial(pace, fifth_avenue(output, 1), scale.share)

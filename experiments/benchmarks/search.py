@@ -16,8 +16,8 @@ from skyenv_agents import GreedyAgent, SearchAgent
 from skyenv_agents.search.tree import NODE_DTYPE
 
 SEARCHES: Final[dict[str, tuple[int, dict[str, Any]]]] = {
-    "leaves by their small network": (5_000, {}),
-    "leaves by what seats have": (10_000, {"leaf_value": "holdings"}),
+    "leaf network": (5_000, {}),
+    "holdings": (10_000, {"leaf_value": "holdings"}),
     "greedy rollout of 3 turns": (500, {"leaf_value": "holdings", "turns": 3}),
 }
 """Simulations per decision, and options of :class:`skyenv_agents.SearchAgent`."""

@@ -113,11 +113,11 @@ def last_turns(options: CollectOptions, task: Task) -> npt.NDArray[np.void]:
     fit: Any = (states["deduced"] == 0).all(axis=(1, 2))
     fit &= states["face_down"][:, BLACK].sum(axis=1) >= LEAST_FACE_DOWN
     chosen = np.random.default_rng(options.seed).permutation(np.flatnonzero(fit))
-    made = public(states[chosen[: options.number]], task)
-    made["hand"], made["face_down"] = made["known"], made["unlocated"]
-    made["max_turns"] = made["turns"] + 3 * task.turns
-    made["auctions_left"] = NONE
-    return made
+    beginnings = with_settings(states[chosen[: options.number]], task)
+    beginnings["hand"], beginnings["face_down"] = beginnings["known"], beginnings["unlocated"]
+    beginnings["max_turns"] = beginnings["turns"] + 3 * task.turns
+    beginnings["auctions_left"] = NONE
+    return beginnings
 
 
 def allowed_colours(states: Any, seat: int, places: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
@@ -147,7 +147,9 @@ def place_of(states: Any, number: int) -> npt.NDArray[Any]:
     return np.where(number == left, CENTRAL_PARK, place).astype(np.int64)
 
 
-def cut(game: Any, allowed: npt.NDArray[np.bool_], task: Task, random: np.random.Generator) -> bool:
+def reduce_hands(
+    game: Any, allowed: npt.NDArray[np.bool_], task: Task, random: np.random.Generator
+) -> bool:
     """Reduce the hands of a public position to a task's number of cards.
 
     Args:
@@ -179,15 +181,15 @@ def cut(game: Any, allowed: npt.NDArray[np.bool_], task: Task, random: np.random
     return True
 
 
-def public(states: npt.NDArray[np.void], task: Task) -> npt.NDArray[np.void]:
+def with_settings(states: npt.NDArray[np.void], task: Task) -> npt.NDArray[np.void]:
     """Return positions with a task's settings and without hidden facts; hands are unchanged."""
-    made = states.copy()
-    made["deduced"] = made["random"] = made["decisions"] = 0
-    made["seed"] = NONE
-    made["auctions_left"] = task.auctions
+    beginnings = states.copy()
+    beginnings["deduced"] = beginnings["random"] = beginnings["decisions"] = 0
+    beginnings["seed"] = NONE
+    beginnings["auctions_left"] = task.auctions
     if task.num_players == 2 and not task.alea:
-        made["alea_supply"], made["alea"] = NONE, ALEA_OUT
-    return made
+        beginnings["alea_supply"], beginnings["alea"] = NONE, ALEA_OUT
+    return beginnings
 
 
 def of_task(states: Any, task: Task, options: CollectOptions) -> npt.NDArray[np.void]:
@@ -202,12 +204,14 @@ def of_task(states: Any, task: Task, options: CollectOptions) -> npt.NDArray[np.
     allowed = np.array(
         [[allowed_colours(states, seat, place) for seat in seats] for place in places]
     )
-    made, random = public(states, task), np.random.default_rng(options.seed)
+    beginnings, random = with_settings(states, task), np.random.default_rng(options.seed)
     rows: list[int] = []
-    for row in range(len(made)):
-        if len(rows) < options.number and cut(made[row], allowed[:, :, row], task, random):
+    for row in range(len(beginnings)):
+        if len(rows) < options.number and reduce_hands(
+            beginnings[row], allowed[:, :, row], task, random
+        ):
             rows.append(row)
-    return made[rows]
+    return beginnings[rows]
 
 
 def collect(options: CollectOptions) -> dict[str, npt.NDArray[np.void]]:

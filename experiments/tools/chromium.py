@@ -40,7 +40,7 @@ INSTALL: Final = "Chromium or its driver is missing: apt-get install chromium ch
 PATIENCE: Final = 300.0
 """Timeout in seconds for anything on a page; a busy machine is slow."""
 
-AIM: Final = """
+NOTE_CLICK: Final = """
     const element = arguments[0];
     element.scrollIntoView({block: "center", behavior: "instant"});
     element.wasClicked = false;
@@ -135,7 +135,7 @@ class Browser:
         def is_clicked() -> bool:
             element = self.wait(selector)
             try:
-                self.driver.execute_script(AIM, element)
+                self.driver.execute_script(NOTE_CLICK, element)
                 if not element.is_enabled():
                     return False
                 element.click()

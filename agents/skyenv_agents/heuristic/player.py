@@ -116,5 +116,5 @@ class AppraiserAgent(HeuristicAgent):
 
     name = "appraiser"
     version = "1"
-    description = "scores actions by expected VP, and auctions by what every seat could bid"
+    description = "scores actions by expected VP, and auctions by every seat's likely bid"
     measured = APPRAISER_WEIGHTS

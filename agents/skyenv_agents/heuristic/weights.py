@@ -78,7 +78,7 @@ GREEDY: Final[Table] = {
     "crowd": (3.25, 2.92, 3.26),  # cost of each other seat in the district of a starting skyscraper
 }
 """Greedy's weights, tuned by an evolution strategy (CMA-ES) in games between variants."""
-FURTHER: Final[Table] = {
+ADDITIONAL: Final[Table] = {
     # -- auctions
     # value of a point to any bidder, relative to the value of a coloured point in my hand
     "limit": (1.0, 1.0, 1.0),
@@ -105,7 +105,7 @@ FURTHER: Final[Table] = {
     "same": (0.5, 0.5, 0.5),  # cost of a second starting plot of the same colour
 }
 """The appraiser's additional weights."""
-CHANGED: Final[Table] = {
+OVERRIDES: Final[Table] = {
     "deny": (0.6, 0.5, 0.5),
     "stand_other": (1.0, 0.5, 0.6),
     "option_a": (3.0, 6.0, 7.0),
@@ -123,9 +123,9 @@ def by_players(table: Table) -> dict[int, Weights]:
 
 
 GREEDY_WEIGHTS: Final = by_players(GREEDY)
-APPRAISER_WEIGHTS: Final = by_players({**GREEDY, **CHANGED, **FURTHER})
+APPRAISER_WEIGHTS: Final = by_players({**GREEDY, **OVERRIDES, **ADDITIONAL})
 WEIGHTS_DTYPE: Final = np.dtype(
-    [("appraises", np.bool_), *((name, np.float64) for name in (*GREEDY, *FURTHER))], align=True
+    [("appraises", np.bool_), *((name, np.float64) for name in (*GREEDY, *ADDITIONAL))], align=True
 )
 """Weights for compiled functions, with a flag for the appraiser's rules."""
 NEUTRAL: Final = {"limit": 1.0, "park": 1.0, "bonus": 1.0}
@@ -135,7 +135,7 @@ NEUTRAL: Final = {"limit": 1.0, "park": 1.0, "bonus": 1.0}
 def weights_record(weights: Weights) -> npt.NDArray[np.void]:
     """Return the record of some weights, WEIGHTS_DTYPE (1,)."""
     record = new_records(1, WEIGHTS_DTYPE)
-    record["appraises"] = FURTHER.keys() <= weights.keys()
+    record["appraises"] = ADDITIONAL.keys() <= weights.keys()
     for name, value in {**NEUTRAL, **weights}.items():
         record[name] = value
     return record

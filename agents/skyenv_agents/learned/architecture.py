@@ -182,7 +182,7 @@ def linear(
 ) -> npt.NDArray[Any]:
     """Return rows · weight + bias, (…, m), independent of batch size and machine.
 
-    Rounding in BLAS depends on the number of rows and the processor, and on a busy machine its
+    Rounding in BLAS depends on the number of rows and the processor. On a busy machine its
     threads wait for each other far longer than the product takes. Here every output is one sum in a
     fixed order, on one thread. Zeros, which are most inputs and half of the activations, are
     skipped.

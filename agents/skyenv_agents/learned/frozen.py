@@ -66,7 +66,7 @@ def keep_frozen(path: Path) -> None:
         path: the network file; ignored if it is missing or belongs to no frozen agent.
 
     Raises:
-        OSError: the copy can't be written.
+        OSError: the copy cannot be written.
     """
     if path.is_file() and (digest := _digest(path)) in FROZEN:
         for suffix in (NETWORK_SUFFIX, ".json"):

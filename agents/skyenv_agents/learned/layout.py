@@ -189,7 +189,7 @@ def _others(number: int, taken: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[
 
 COMMON_ACTIONS: Final = _others(NUM_ACTIONS, [group.actions for group in GROUPS])
 """Actions outside all groups."""
-# Cards and bids are repeated here, as the use of a hand depends on it as a whole.
+# Cards and bids appear here too, as the value of a hand depends on all its cards.
 COMMON_CODES: Final = _others(
     NUM_INPUTS, [GROUPS[0].codes, GROUPS[1].actions + OBSERVATION_SIZE, SEATS_DERIVED[1:]]
 )
@@ -212,7 +212,7 @@ CODE_SCALE: Final = np.concatenate(
 """The scale of each code, float32 (NUM_INPUTS,)."""
 
 
-# ---- what can be left out ----
+# ---- used inputs ----
 
 
 @dataclass(frozen=True)

@@ -73,8 +73,8 @@ class MaskedAgent(PolicyPlayer):
         is_path = isinstance(source, (str, Path))
         self.deterministic = deterministic
         self.name = name or (name_of(Path(source)) if is_path else "policy")
-        policy = self._load(Path(source)) if is_path else self._copied(source)
-        self._use(policy, f"the policy of {source}" if is_path else "the policy given")
+        policy = self._load(Path(source)) if is_path else self._copy_of(source)
+        self._set_policy(policy, f"the policy of {source}" if is_path else "the policy given")
         policy.requires_grad_(False)
 
     def evaluate(self, decisions: Decisions) -> Evaluations:
@@ -102,12 +102,12 @@ class MaskedAgent(PolicyPlayer):
     def _load(self, path: Path) -> Any:
         """Return the policy in a checkpoint, on the CPU."""
 
-    def _copied(self, policy: Any) -> Any:
+    def _copy_of(self, policy: Any) -> Any:
         """Return an independent copy of a policy."""
         return copy.deepcopy(policy)
 
     @abstractmethod
-    def _use(self, policy: Any, what: str) -> None:
+    def _set_policy(self, policy: Any, what: str) -> None:
         """Check the policy's spaces and store it in double precision."""
 
     @abstractmethod
@@ -143,7 +143,7 @@ class PolicyAgent(MaskedAgent):
 
     description = "a trained policy"
 
-    def _use(self, policy: Any, what: str) -> None:
+    def _set_policy(self, policy: Any, what: str) -> None:
         observations = getattr(policy, "observation_space", None)
         check_spaces(observations, getattr(policy, "action_space", None), what)
         self.policy = policy.to("cpu").double()
@@ -153,7 +153,7 @@ class PolicyAgent(MaskedAgent):
         features = self.policy.pi_features_extractor(observation)
         return self.policy.action_net(self.policy.mlp_extractor.forward_actor(features))
 
-    def _copied(self, policy: Any) -> Any:
+    def _copy_of(self, policy: Any) -> Any:
         # A policy that has just acted holds tensors of an autograd graph, which can't be copied.
         # The optimizer is large.
         omitted = (getattr(policy, name, None) for name in ("action_dist", "optimizer"))
@@ -186,7 +186,7 @@ class RllibAgent(MaskedAgent):
 
     description = "a policy trained by RLlib"
 
-    def _use(self, policy: Any, what: str) -> None:
+    def _set_policy(self, policy: Any, what: str) -> None:
         space = policy.observation_space
         inner = getattr(space, "spaces", {})
         self._takes_mask = OBSERVATIONS in inner

@@ -71,13 +71,13 @@ class _Simulations:
         self.values = np.concatenate([self.values, values])
         self.number += values.size
 
-    def keep(self, number: int) -> None:
-        """Keep `number` actions: the first, and the others with the highest mean values."""
+    def prune(self, number: int) -> None:
+        """Prune to `number` actions: the first, and the others with the highest mean values."""
         means = self.values.mean(axis=0)
         best = [0, *(1 + np.argsort(-means[1:], kind="stable")[: number - 1])]
         self.actions, self.values = self.actions[best], self.values[:, best]
 
-    def better(self, caution: float) -> int:
+    def choose(self, caution: float) -> int:
         """Return the second of the last two actions if its mean value exceeds the first one's by
         `caution` standard errors, else the first.
         """
@@ -99,8 +99,8 @@ def _sizes(candidates: int) -> Iterator[int]:
 class RolloutAgent(BudgetedAgent):
     """The agent ``rollout``: the action with the highest win probability in rollouts.
 
-    Candidates are the greedy agent's best actions; greedy's choice stands unless another candidate
-    is clearly better.
+    Candidates are the greedy agent's best actions; greedy's choice is taken unless another
+    candidate is clearly better.
 
     Args:
         simulations: most rollouts per decision, 1 to 10⁶; every candidate has at least one.
@@ -184,7 +184,7 @@ class RolloutAgent(BudgetedAgent):
         began = time.perf_counter()
         for number, size in enumerate(sizes, 1):
             if number > 1:
-                simulations.keep(size)
+                simulations.prune(size)
             if self.milliseconds is None:
                 simulations.add(max(1, self.simulations // (len(sizes) * size)))
                 continue
@@ -192,7 +192,7 @@ class RolloutAgent(BudgetedAgent):
             simulations.add(FEWEST)
             while time.perf_counter() < until:
                 simulations.add(max(FEWEST, len(simulations.values) // PARTS))
-        return simulations.better(self.caution), simulations.number
+        return simulations.choose(self.caution), simulations.number
 
     def _candidates(
         self,

@@ -71,7 +71,7 @@ def test_tuning_is_decided_by_its_seed(tmp_path: Path, capsys: pytest.CaptureFix
         assert tune.main([*words.split(), str(tmp_path / name)]) == 0
         found.append(json.loads((tmp_path / name).read_text(encoding="utf-8")))
     assert found[0]["weights"] == found[1]["weights"]
-    assert found[0]["weights"].keys() == GreedyAgent.measured[2].keys()
+    assert found[0]["weights"].keys() == GreedyAgent.default_weights[2].keys()
     assert len(found[0]["worths"]) == 2
     assert tune.main(["greedy", "--out", str(tmp_path / "a.json")]) == 1
     assert "--replace" in capsys.readouterr().err

@@ -83,7 +83,7 @@ def tune(
     check_installed("cma", extra="tune", error=AgentError)
     import cma
 
-    start = kind_of(tuning.agent).measured[tuning.players]
+    start = kind_of(tuning.agent).default_weights[tuning.players]
     rng = np.random.default_rng(tuning.seed)  # cma's default is NumPy's global generator
     options: dict[str, Any] = {
         "seed": math.nan,
@@ -129,7 +129,7 @@ def fitness(tuning: Tuning, first: int, weights: Weights) -> float:
     mine = seating == 0
     kind, values = kind_of(tuning.agent), []
     for opponent in tuning.against:
-        agents = [kind(dict.fromkeys(kind.measured, weights)), make_agent(opponent)]
+        agents = [kind(dict.fromkeys(kind.default_weights, weights)), make_agent(opponent)]
         played = play_games(agents, seating, seeds, tuning.side)
         lead = played.scores[mine] - np.where(mine, -1, played.scores).max(axis=1)
         values.append(float((played.shares[mine] + lead / LEAD).mean()))

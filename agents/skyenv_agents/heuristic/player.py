@@ -43,25 +43,27 @@ class HeuristicAgent(Agent):
     """An agent that takes the action with the highest heuristic score.
 
     Args:
-        weights: by number of players; None: the tuned ones.
+        weights: weights by number of players; None: the default ones.
 
     Attributes:
-        measured: the tuned weights by number of players.
+        default_weights: the weights by number of players, if none are given.
 
     Raises:
-        AgentError: the names of `weights` differ from the tuned ones'.
+        AgentError: missing or unknown names of weights.
     """
 
     uses_view = True
-    measured: ClassVar[Mapping[int, Weights]]
+    default_weights: ClassVar[Mapping[int, Weights]]
 
     def __init__(self, weights: Mapping[int, Weights] | None = None) -> None:
-        given = self.measured if weights is None else weights
-        for players, measured in self.measured.items():
-            if given[players].keys() != measured.keys():
-                wrong = sorted(given[players].keys() ^ measured.keys())
+        given = self.default_weights if weights is None else weights
+        for players, default in self.default_weights.items():
+            if given[players].keys() != default.keys():
+                wrong = sorted(given[players].keys() ^ default.keys())
                 raise AgentError(f"missing or unknown weights of {self.name}: {shown(wrong)}")
-        self._records = {players: weights_record(given[players]) for players in self.measured}
+        self._records = {
+            players: weights_record(given[players]) for players in self.default_weights
+        }
 
     def weights(self, num_players: int) -> npt.NDArray[np.void]:
         """Return the weights for a number of players as a record, WEIGHTS_DTYPE (1,)."""
@@ -108,7 +110,7 @@ class GreedyAgent(HeuristicAgent):
     name = "greedy"
     version = "1"
     description = "scores every legal action by its expected VP, one action ahead"
-    measured = GREEDY_WEIGHTS
+    default_weights = GREEDY_WEIGHTS
 
 
 class AppraiserAgent(HeuristicAgent):
@@ -117,4 +119,4 @@ class AppraiserAgent(HeuristicAgent):
     name = "appraiser"
     version = "1"
     description = "scores actions by expected VP, and auctions by every seat's likely bid"
-    measured = APPRAISER_WEIGHTS
+    default_weights = APPRAISER_WEIGHTS

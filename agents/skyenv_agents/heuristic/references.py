@@ -23,11 +23,11 @@ more than a factor of 1.8.
 """
 
 
-def _times(measured: Mapping[int, Weights], factors: Weights) -> dict[int, Weights]:
+def _times(default: Mapping[int, Weights], factors: Weights) -> dict[int, Weights]:
     """Return weights by number of players, multiplied by the given factors."""
     return {
         players: {**weights, **{name: weights[name] * factor for name, factor in factors.items()}}
-        for players, weights in measured.items()
+        for players, weights in default.items()
     }
 
 
@@ -36,8 +36,8 @@ class BidderAgent(AppraiserAgent):
 
     name = "bidder"
     description = "reference for ratings: the appraiser with more weight on auctions"
-    measured = _times(
-        AppraiserAgent.measured,
+    default_weights = _times(
+        AppraiserAgent.default_weights,
         {
             "target": 1.4,
             "floors": 1.5,
@@ -55,8 +55,8 @@ class BuilderAgent(AppraiserAgent):
 
     name = "builder"
     description = "reference for ratings: the appraiser with more weight on plots and skyscrapers"
-    measured = _times(
-        AppraiserAgent.measured,
+    default_weights = _times(
+        AppraiserAgent.default_weights,
         {
             "growth": 1.6,
             "entry": 1.6,
@@ -83,9 +83,9 @@ def perturbed(number: int) -> HeuristicAgent:
     """
     number = check_integer("the number of a perturbed agent", number, 0, 10**9, AgentError)
     kind = AppraiserAgent if number % 2 else GreedyAgent
-    names = list(kind.measured[2])
+    names = list(kind.default_weights[2])
     factors = np.exp(SPREAD * np.random.default_rng(number).standard_normal(len(names)))
-    agent = kind(_times(kind.measured, dict(zip(names, factors.tolist(), strict=True))))
+    agent = kind(_times(kind.default_weights, dict(zip(names, factors.tolist(), strict=True))))
     agent.name = f"perturbed-{number}"
     agent.description = f"{kind.name} with weights changed at random"
     return agent

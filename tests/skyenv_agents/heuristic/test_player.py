@@ -89,9 +89,9 @@ def test_heuristic_agents_choose_plainly_best_actions(
 
 @pytest.mark.parametrize("agent", [GREEDY, APPRAISER], ids=lambda agent: agent.name)
 def test_weights_must_have_the_agents_names(agent: HeuristicAgent) -> None:
-    measured, kind = agent.measured, type(agent)
-    changed = kind({**measured, 2: {**measured[2], "point": 1.5}})
+    default, kind = agent.default_weights, type(agent)
+    changed = kind({**default, 2: {**default[2], "point": 1.5}})
     assert changed.weights(2)["point"] == 1.5
-    for wrong in ({"point": 1.0}, {**measured[2], "other": 1.0}):
+    for wrong in ({"point": 1.0}, {**default[2], "other": 1.0}):
         with pytest.raises(AgentError, match=f"weights of {agent.name}"):
-            kind({**measured, 3: wrong})
+            kind({**default, 3: wrong})

@@ -27,7 +27,9 @@ def test_weights_of_the_anchors_are_fixed() -> None:
     for name, digest in FIXED.items():
         agent = make_agent(name)
         assert isinstance(agent, HeuristicAgent)
-        weights = {str(players): dict(weights) for players, weights in agent.measured.items()}
+        weights = {
+            str(players): dict(weights) for players, weights in agent.default_weights.items()
+        }
         assert hashlib.sha256(json.dumps(weights).encode()).hexdigest()[:16] == digest
         assert agent.version == "1"
 
@@ -42,7 +44,7 @@ def test_perturbed_agents_derive_weights_from_their_numbers() -> None:
         two, four = (
             [
                 agent.weights(players)[name][0] / value
-                for name, value in kind.measured[players].items()
+                for name, value in kind.default_weights[players].items()
             ]
             for players in (2, 4)
         )

@@ -126,10 +126,8 @@ def allowed_colours(states: Any, seat: int, places: npt.NDArray[Any]) -> npt.NDA
     games.state[:] = states
     games.state["auction_place"] = places
     games.state["seat"] = seat
-    for field in (
-        "hand",
-        "known",
-    ):  # a card of each kind, so that the mask shows the colours
+    # one card of each kind, so that the mask shows the colours
+    for field in ("hand", "known"):
         games.state[field][:, seat, :NUM_COLOURS] = 1
     games.refresh()
     bids = games.mask[:, BID : BID + NUM_COLOURS * NUM_RANKS]

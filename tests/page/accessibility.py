@@ -1,11 +1,10 @@
-"""Whether a page can be used by everybody: axe-core, run in the page that a browser shows.
+"""Checks of accessibility by axe-core, run in the page that a browser shows.
 
-axe-core lies beside this module (``axe/``, version 4.14.1 of the npm package, its licence with it).
-The driver runs it: the page's own content security policy stays as it is.
+axe-core lies beside this module (``axe/``, version 4.14.1 of the npm package, with its license).
+The driver runs it, so the page's own content security policy stays in force.
 
-One rule isn't asked of drawings: that a label contains the text that is seen
-(label-content-name-mismatch). The digits on a drawn card are no label: "green 4 on top" is what it
-is called.
+Drawings are exempt from one rule, label-content-name-mismatch (a label contains the visible text):
+the digits on a drawn card are no label.
 """
 
 from __future__ import annotations
@@ -33,15 +32,13 @@ def _axe() -> str:
 
 
 def violations(page: Browser, selector: str | None = None) -> list[str]:
-    """What axe-core finds wrong in the page as it is shown now, a text each; `selector`: in a part
-    of it alone.
-    """
+    """Return axe-core's violations in the current page or in a part of it, a text each."""
     page.run(_axe())
     page.driver.set_script_timeout(300)
     return list(page.driver.execute_async_script(_RUN, selector))
 
 
 def check_accessible(page: Browser, selector: str | None = None) -> None:
-    """Fail with all that axe-core finds wrong in the page as it is shown now."""
+    """Fail with all of axe-core's violations in the current page."""
     found = violations(page, selector)
     assert not found, "\n\n".join(found)

@@ -1,6 +1,4 @@
-"""What the page's tests in a real browser share: a site that writes down what is asked of it,
-stored positions, and steps of a flow: what a person does, and what is to be read then.
-"""
+"""Helpers of the page's browser tests: a recording site, stored positions, and steps of flows."""
 
 from __future__ import annotations
 
@@ -36,7 +34,7 @@ first such element that can be seen has in its name or text then.
 
 
 class Listener:
-    """Writes down all that is asked for and all that goes to the browsers, by their names.
+    """An ASGI wrapper that records requests and responses, by client.
 
     Attributes:
         asked: paths.
@@ -74,7 +72,7 @@ class Listener:
 
 
 class Site(RunningServer):
-    """The page with quick agents, on a real port.
+    """The page with fast agents, on a real port.
 
     Args:
         folder: where its games are kept.
@@ -107,7 +105,7 @@ POSITIONS: Final[dict[str, Callable[[Game], bool]]] = {
 
 @cache
 def moves_before(position: str) -> list[int]:
-    """What crowd agents play until seat 0 is to decide that, or to the end."""
+    """Return the actions of crowd agents up to seat 0's decision at a position, or to the end."""
     game, agent, actions = Game(2, seed=2), CrowdAgent(), list[int]()
     while not game.is_over and (game.seat != 0 or not POSITIONS[position](game)):
         actions.append(decide_game(game, agent))
@@ -116,13 +114,13 @@ def moves_before(position: str) -> list[int]:
 
 
 def sit_at(page: Browser, site: Site, position: str, pause: float = 0) -> None:
-    """Sit down at a stored position, on seat 0 beside a greedy player."""
+    """Open a stored position as seat 0 against a greedy agent."""
     open_game(page, site.address, site.storage, 2, 2, moves_before(position))
     set_value(page, f"#pause {pause}")
 
 
 def begin(page: Browser, site: Site, *seats: str, **options: Any) -> None:
-    """Begin a game and play without pauses."""
+    """Start a game without pauses."""
     page.open(f"{site.address}/rules")
     page.run(
         "const body = JSON.stringify(arguments[0]), headers = {'Content-Type': 'application/json'};"
@@ -138,9 +136,7 @@ def begin(page: Browser, site: Site, *seats: str, **options: Any) -> None:
 
 
 def click(page: Browser, selector: str) -> None:
-    """Click an element; a part of the drawing at a point at which it is on top, as its middle may
-    be covered or empty.
-    """
+    """Click an element; for a part of the drawing, a point where it is on top."""
     if not selector.startswith("#board"):
         page.click(selector)
         return
@@ -172,12 +168,12 @@ def click(page: Browser, selector: str) -> None:
 
 
 def press(page: Browser, key: str) -> None:
-    """Press a key, a letter or one of selenium's names, wherever the keyboard is."""
+    """Press a key: a letter or one of selenium's names."""
     page.driver.switch_to.active_element.send_keys(getattr(Keys, key, key))
 
 
 def set_value(page: Browser, field_and_value: str) -> None:
-    """Give a field a value."""
+    """Set a field's value."""
     page.run(
         """
         const field = document.querySelector(arguments[0]);
@@ -189,7 +185,7 @@ def set_value(page: Browser, field_and_value: str) -> None:
 
 
 def point_at(page: Browser, selector: str) -> None:
-    """Bring the pointer over a part of the drawing."""
+    """Move the pointer over a part of the drawing."""
     page.run(
         "document.querySelector(arguments[0]).dispatchEvent("
         "new PointerEvent('pointermove', {bubbles: true, clientX: 300, clientY: 300}))",
@@ -213,7 +209,7 @@ VERBS: Final[dict[str, Callable[[Browser, str], object]]] = {
 
 
 def read(page: Browser, selector: str) -> str:
-    """Name, a space and the text of the first such element that can be seen; "" if there is none."""
+    """Return the accessible name and text of the first visible match; "" without one."""
     return str(
         page.run(
             """
@@ -226,7 +222,7 @@ def read(page: Browser, selector: str) -> str:
 
 
 def follow(page: Browser, steps: Sequence[Step]) -> None:
-    """Do what the steps say, and wait for what is to be read behind each."""
+    """Perform the steps of a flow; after each, wait for its expected text."""
     for does, selector, pattern in steps:
         verb, _, what = does.partition(" ")
         if verb:

@@ -1,4 +1,4 @@
-"""Records that are broken, or made to break something."""
+"""Damaged and malicious records."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ DAMAGED = 10
 
 
 def damaged() -> list[bytes]:
-    """So many of them, each damaged in another way."""
+    """Return DAMAGED records, each damaged in another way."""
     lines = played(2, seed=9, side="back").to_record(["a", "b"]).encode().splitlines(keepends=True)
     header, *rest = lines
     whole = b"".join(lines)

@@ -1,4 +1,4 @@
-"""Small folders made by the programs that make them, for the tests of what looks through them."""
+"""Small folders of games and training runs for the page's tests."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ NETWORK = Path(skyenv_agents.__file__).parent / "trained" / "2-players.npz"
 
 
 def record_of(seed: int, agents: list[str] | None = None, **options: Any) -> str:
-    """The record of a game between crowd agents."""
+    """Return the record of a game between crowd agents."""
     game = played(seed=seed, **options)
     return game.to_record(agents or ["crowd"] * game.num_players)
 
 
 def make_run(folder: Path) -> None:
-    """A run's folder as the trainer leaves it, as far as the page looks at it."""
+    """Create the files of a training run that the page reads."""
     (folder / "milestones").mkdir(parents=True)
     for name in ("model", "milestones/000000", "milestones/000240", "milestones/000250"):
         shutil.copy(NETWORK, folder / f"{name}.npz")

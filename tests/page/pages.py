@@ -1,6 +1,4 @@
-"""What the page's tests share: an application with quick agents, browsers, and games played through
-the interface.
-"""
+"""Helpers of the page's tests: an application with fast agents, clients, and played games."""
 
 from __future__ import annotations
 
@@ -40,7 +38,7 @@ Client = httpx2.Client
 
 
 def few(values: Iterable[Any], *kept: Any) -> list[Any]:
-    """Values for a test, of which all but a few make it a long one."""
+    """Return parameters, of which all but `kept` are marked as long."""
     return [
         pytest.param(value, marks=() if value in kept else pytest.mark.long, id=str(value))
         for value in values
@@ -48,13 +46,13 @@ def few(values: Iterable[Any], *kept: Any) -> list[Any]:
 
 
 def quick_catalogue(*more: Agent) -> Catalogue:
-    """Agents that decide at once, and more."""
+    """Return fast agents, and those given."""
     agents = GreedyAgent(), RandomAgent(), CrowdAgent(), *more
     return Catalogue(CatalogueEntry(agent.name, agent) for agent in agents)
 
 
 class Judge(RandomAgent):
-    """Estimates the chance to win by the VP that a seat is ahead."""
+    """An agent that estimates win chances from the lead in VP."""
 
     name = "trained"
     uses_view = True
@@ -68,33 +66,32 @@ class Judge(RandomAgent):
 
 
 def judged_catalogue() -> Catalogue:
-    """The same, and one that estimates chances to win."""
+    """Return fast agents and an estimator of win chances."""
     return quick_catalogue(Judge())
 
 
 def make_app(path: str | Path = MEMORY) -> Starlette:
-    """The application, on a database."""
+    """Return the application with a database."""
     return application(Storage(path), quick_catalogue(), ["localhost"])
 
 
 def client_of(app: Starlette, address: str = "127.0.0.1") -> TestClient:
-    """A new browser of a running application, at an address; entered as a context it runs the
+    """Return a new client of a running application, at an address; as a context it runs the
     application.
     """
     return TestClient(app, base_url="http://localhost", client=(address, 50_000))
 
 
 def led_to(answer: Any) -> str:
-    """The address in the interface of the seat or replay that an answer leads to."""
+    """Return the API address of the seat or replay that a response leads to."""
     assert answer.status_code == 201, answer.text
     return re.sub(r"^/(\w+)/", r"/api/\1s/", answer.json()["page"])
 
 
 def begin(client: Client, seats: Sequence[str], **options: Any) -> str:
-    """Open the page and begin a game.
+    """Open the page and start a game.
 
-    Returns:
-        The address of the browser's seat in the interface.
+    Returns: the API address of the client's seat.
     """
     client.get("/")
     wanted = {"players": len(seats), "side": "front", "seats": list(seats), **options}
@@ -104,14 +101,14 @@ def begin(client: Client, seats: Sequence[str], **options: Any) -> str:
 
 
 def payload(client: Client, seat: str) -> Json:
-    """What a seat is told."""
+    """Return a seat's payload."""
     answer = client.get(seat)
     assert answer.status_code == 200, answer.text
     return dict(answer.json())
 
 
 def wait_for_turn(client: Client, seat: str) -> Json:
-    """Wait until the seat is to act or the game is over, as the lobby says, which draws nothing."""
+    """Wait until the seat is to act or the game is over, by the lobby's list, which draws nothing."""
     there = [(seat.replace("/api/seats/", "/seat/"), state) for state in ("your turn", "over")]
     wait_until(
         lambda: any(
@@ -123,27 +120,27 @@ def wait_for_turn(client: Client, seat: str) -> Json:
 
 
 def act(client: Client, seat: str, state: Json, *actions: int) -> Any:
-    """Play a choice that was seen in `state`; no actions: one that brings the game to its end."""
+    """Play a choice from `state`; without actions, one that shortens the game."""
     choice = {"actions": actions or choice_of(state), "step": state["step"]}
     return client.post(f"{seat}/act", json=choice)
 
 
 def play_to_end(client: TestClient, seat: str) -> Json:
-    """Play on to the end; what is told then."""
+    """Play to the end; return the last payload."""
     while not (state := wait_for_turn(client, seat))["over"]:
         assert act(client, seat, state).status_code == 200
     return state
 
 
 def choice_of(state: Json) -> list[int]:
-    """A whole choice that brings a game to its end: bids of one card, where passing isn't legal."""
+    """Return a complete choice that shortens the game: bids of one card if passing is illegal."""
     actions = [choice["action"] for choice in state["legal"]]
     action = PASS if PASS in actions else quick(actions)
     return [action, BID_DONE] if BID <= action < BID_DONE else [action]
 
 
 def quick(actions: Sequence[int]) -> int:
-    """A choice that brings a game to its end: businesses, and high bids."""
+    """Return the action that shortens the game most: businesses and high bids."""
     return min(
         actions,
         key=lambda action: (0 if 1 <= action <= 4 else 2 if action in (0, 5, 78) else 1, action),
@@ -157,9 +154,7 @@ def played(
     side: str = "front",
     turns: int = 500,
 ) -> Game:
-    """A game that crowd agents have played, to its end or for some actions; truncated after so many
-    turns.
-    """
+    """Return a game of crowd agents, complete or after some actions, truncated after `turns` turns."""
     game, agent = Game(players, side, seed, max_turns=turns), CrowdAgent()
     while not game.is_over and (actions is None or int(game.state["decisions"]) < actions):
         game.play(decide_game(game, agent))
@@ -167,12 +162,12 @@ def played(
 
 
 def actions_of(game: Game) -> tuple[int, ...]:
-    """What has been played."""
+    """Return the actions played."""
     return tuple(event["action"] for event in game.events if event["event"] == "action")
 
 
 def positions(players: int, seed: int, phase: str | None = None) -> Iterator[Game]:
-    """The positions of a whole game in which a seat is to act, or those of one phase."""
+    """Yield the positions of a whole game with a seat to act, or those of one phase."""
     game, agent = Game(players, seed=seed), CrowdAgent()
     while not game.is_over:
         if phase in (None, game.phase):
@@ -181,21 +176,19 @@ def positions(players: int, seed: int, phase: str | None = None) -> Iterator[Gam
 
 
 def opened(client: TestClient, game: Game, names: list[str] | None = None) -> str:
-    """Send the record of a game; the address of what is kept in the interface."""
+    """Upload a game's record; return the API address of the replay."""
     client.get("/")
     return led_to(client.post("/api/replays", content=game.to_record(names)))
 
 
 def replay_of(game: Game, names: list[str] | None = None) -> Replay:
-    """A game's replay."""
+    """Return a game's replay."""
     return Replay.of(game.to_record(names).encode(), 1)
 
 
 @contextmanager
 def in_library(folder: Path, game: Game) -> Iterator[tuple[TestClient, TestClient, str]]:
-    """Two browsers of an application with a game of a library, and the game's address in the
-    interface.
-    """
+    """Yield two clients of an application with a library game, and the game's API address."""
     (folder / "game.jsonl").write_text(game.to_record(), encoding="utf-8")
     library = Library(roots_of([folder]))
     app = application(Storage(MEMORY), judged_catalogue(), ["localhost"], library=library)
@@ -232,18 +225,18 @@ def seated(*players: TestClient | str | None, game: Game | None = None) -> list[
 
 
 def name_of(client: TestClient) -> str:
-    """A browser's own name, which the server has given it."""
+    """Return a client's name, assigned by the server."""
     return client.cookies[COOKIE].partition(".")[0]
 
 
 def server_of(client: TestClient) -> GameServer:
-    """The games of the server that a browser speaks with."""
+    """Return a client's game server."""
     server: GameServer = cast(Any, client.app).state.server
     return server
 
 
 def address_of(server: subprocess.Popen[str]) -> str:
-    """Where a server that was started as a program says that it is."""
+    """Return the address that a server program prints."""
     assert server.stdout is not None
     found = re.search(r"http://127\.0\.0\.1:\d+", server.stdout.readline())
     assert found
@@ -274,31 +267,33 @@ class RunningServer:
         assert self._server.started
 
     def stop(self) -> None:
-        """End it."""
+        """Stop the server."""
         self._server.should_exit = True
         self._thread.join()
 
 
 def another(app: Starlette, address: str = "127.0.0.1") -> TestClient:
-    """A further browser, which has opened the page."""
+    """Return another client, which has opened the page."""
     client = client_of(app, address)
     client.get("/")
     return client
 
 
 def watch(client: TestClient, seat: str, headers: dict[str, str] | None = None) -> Any:
-    """Be told of changes."""
+    """Open the WebSocket of a seat's changes."""
     return client.websocket_connect(f"ws://localhost{seat}/changes", headers=headers or {})
 
 
 def drawn(payload: dict[str, Any]) -> str:
-    """All the SVG of the drawing's parts."""
+    """Return the SVG of all parts of a payload's drawing."""
     return "".join(text for _, text in payload["drawing"].values())
 
 
 def check_is_told_to(seat: int, state: Json) -> None:
-    """No hand is open but that of the seat, -1: of nobody; no seed, nobody else's drawn card is
-    told. What a seat can know of the other cards is checked in tests/guarantees.
+    """Fail unless only the hand of `seat` is open (-1: none), without the seed and others' drawn
+    cards.
+
+    Knowledge of other cards is checked in tests/guarantees.
     """
     text = json.dumps(state)
     assert "4242424242424242" not in text

@@ -1,4 +1,4 @@
-"""The page behind a reverse proxy that serves it below a path and lets no WebSockets through."""
+"""The page behind a reverse proxy with a path prefix and without WebSockets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PLACES = "/nothing/here", "/rules", "/ladder", "/library", "/runs"
 
 
 class Proxy:
-    """Passes on what is asked for below PREFIX, as such that starts there."""
+    """A reverse proxy that forwards requests below PREFIX without the prefix."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

@@ -1,4 +1,4 @@
-"""The page in a real browser: flows that begin at stored positions, and a whole game by clicks.
+"""Flows of the page in a real browser, from stored positions and through a whole game.
 
 Sizes are measured in test_fits.py; the lesson is played in test_teaching_browser.py.
 """
@@ -38,7 +38,7 @@ from skyenv.page.replays import Replay
 
 
 def test_the_accessibility_check_finds_violations(page: Browser, site: Site) -> None:
-    """The check itself, in a page with the strict policy."""
+    """With the page's strict content security policy in force."""
     page.open(f"{site.address}/rules")
     page.run("""
         const [icon, pale] = ["img", "p"].map((name) => document.createElement(name));
@@ -179,7 +179,7 @@ FLOWS: Final[dict[str, tuple[str, list[Step]]]] = {
 
 @pytest.mark.parametrize("name", FLOWS)
 def test_flows_in_a_browser(page: Browser, site: Site, name: str) -> None:
-    """In the end everybody can use what there is."""
+    """Each flow ends in an accessible page."""
     position, steps = FLOWS[name]
     sit_at(page, site, position)
     follow(page, steps)
@@ -198,7 +198,7 @@ WHERE: Final = """
 
 
 def offered(page: Browser) -> dict[str, Any]:
-    """What can be chosen now, and whether the game is over.
+    """Return the current choices, and whether the game is over.
 
     `table`: actions that a click on the drawing is; `buttons`: actions of buttons; `stacks`:
     colours of which two can be taken; `cards`: "colour:value" of those that can be laid down.
@@ -217,16 +217,13 @@ def offered(page: Browser) -> dict[str, Any]:
 
 
 def your_turn(page: Browser) -> dict[str, Any]:
-    """What can be chosen, once it is this seat's turn or the game is over."""
+    """Return the choices once it is this seat's turn or the game is over."""
     page.wait_until(lambda: offered(page)["over"] or offered(page)["yours"], "a turn")
     return offered(page)
 
 
 def play(page: Browser, shown: dict[str, Any]) -> None:
-    """Choose something, on the drawing if it stands there; questions get a yes.
-
-    Wait for what follows.
-    """
+    """Make a choice, on the drawing if it is there; confirm questions; wait for the result."""
     action = quick([*shown["table"], *shown["buttons"]]) if shown["buttons"] else None
     if action in shown["table"]:
         click(page, f'#board [role=button][data-action="{action}"]')
@@ -246,7 +243,7 @@ def play(page: Browser, shown: dict[str, Any]) -> None:
 
 
 def bid(page: Browser) -> None:
-    """Lay down cards until they are a bid; pass if they can't be one."""
+    """Lay down cards until they form a bid; pass if they can't."""
     while page.find("#bid-done:enabled") is None:
         if page.find("[data-more]:enabled") is None:
             page.click(f'#choices [data-choice="{PASS}"]')
@@ -256,7 +253,7 @@ def bid(page: Browser) -> None:
 
 
 def test_a_whole_game_is_played_by_clicks(page: Browser, site: Site) -> None:
-    """Everybody can use each kind of choice, nothing jumps, and the record is whole."""
+    """Each kind of choice is accessible, the layout stays in place, and the record is complete."""
     begin(page, site, "me", "agent:greedy", seed="11")
     page.run("localStorage.setItem('news', '{\"off\": true}')")  # its lines come and go
     looked: set[str] = set()
@@ -284,9 +281,7 @@ def test_a_whole_game_is_played_by_clicks(page: Browser, site: Site) -> None:
 
 
 def tabbed(page: Browser) -> list[tuple[str, int]]:
-    """All that is reached with Tab, from the page's first link to its end: whether it lies on the
-    board or among the choices, and its action (-1: none).
-    """
+    """Return everything that Tab reaches: its place, board or choices, and its action (-1: none)."""
     page.run("window.reached = new Set(); document.querySelector('.home').focus()")
     elements: list[tuple[str, int]] = []
     while len(elements) < 300:
@@ -304,7 +299,7 @@ def tabbed(page: Browser) -> list[tuple[str, int]]:
 
 
 def test_the_keyboard_reaches_exactly_the_legal_choices(page: Browser, site: Site) -> None:
-    """And the keyboard stays on the board, or among the choices, over the moves of others."""
+    """Focus stays on the board, or among the choices, while others move."""
     sit_at(page, site, "place")
     shown = your_turn(page)
     page.run("document.getElementById('all').open = true")
@@ -335,7 +330,7 @@ WATCH_ALEA: Final = """
 
 @pytest.mark.parametrize("motion", few(["no-preference", "reduce"], "no-preference"))
 def test_aleas_cards_turn_up_one_by_one(page: Browser, site: Site, motion: str) -> None:
-    """Before the table shows what came of them; at once where less motion is wanted (ALEA-2)."""
+    """Before the table shows the result; at once with reduced motion (ALEA-2)."""
     features = {"features": [{"name": "prefers-reduced-motion", "value": motion}]}
     page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", features)
     sit_at(page, site, "alea", pause=0.5)
@@ -384,9 +379,9 @@ def test_the_page_reconnects_to_a_restarted_server(page: Browser, tmp_path: Path
 def test_players_and_spectators_receive_no_hidden_cards(
     page: Browser, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ann, Bob with a link to a seat, and Eve with a spectator's: all that goes to them is read.
+    """Everything sent to Ann, to Bob (a link to a seat) and to Eve (a spectator) is checked.
 
-    An agent plays for Bob once he has left, and gives his seat back.
+    An agent replaces Bob once he has left, and returns the seat.
     """
     monkeypatch.setattr(people, "AWAY", 0.0)
     seed = "4242424242424242"
@@ -434,7 +429,7 @@ def test_players_and_spectators_receive_no_hidden_cards(
 
 
 def _check_what_was_told(site: Site, seats: dict[str, int | None], seed: bytes) -> None:
-    """Fail if a browser was told what its seat can't know; `seats` by their names."""
+    """Fail if a client received what its seat can't know; `seats` by client."""
     parts: dict[str, Any] = {name: {} for name in seats}  # of the drawing that each browser has
     for name, path, content in site.listener.heard:
         if re.fullmatch(r"/api/seats/[\w-]+(/act|/undo)?", path) and content.startswith(b'{"seat"'):
@@ -485,7 +480,7 @@ def test_games_are_started_and_deleted_in_the_lobby(page: Browser, site: Site) -
 
 
 def test_invalid_addresses_show_their_reason(page: Browser, site: Site) -> None:
-    """And are not asked for again."""
+    """The page doesn't poll them."""
     begin(page, site, "me", "human")
     mine = str(page.driver.current_url)
     page.reset()
@@ -534,7 +529,7 @@ def test_pages_are_accessible_during_preparation(
 
 
 def steps_through(game: Game) -> list[Step]:
-    """What a replay must be able to do."""
+    """Return the steps through a replay."""
     steps = int(game.state["decisions"])
     return [
         ("", "#count", f"^ 0 / {steps}"),

@@ -1,4 +1,4 @@
-"""Agents on offer: those that are there, networks that are looked up, and the lobby's strengths."""
+"""The catalogue of agents: unknown ones, networks found by name, and the lobby's strengths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can come, against the game's own chance; what an auction is worth."""
+"""Draw odds compared with the game's own chance, and the value of an auction."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_chances_of_coloured_cards_are_those_of_the_game() -> None:
 
 
 def totals_by_the_game(game: Game, chance: tuple[int, ...] = ()) -> dict[int, float]:
-    """Alea's totals: every way through the chance of a pass after which she bids at once."""
+    """Return the distribution of Alea's total after a pass, by all chance outcomes."""
     if len(set(chance)) < len(chance):
         return {sum(chance): 1.0}
     totals: defaultdict[int, float] = defaultdict(float)
@@ -70,7 +70,7 @@ def test_alea_bids_with_the_black_cards_that_are_left(
 
 @pytest.mark.rule("AUC-9")
 def test_deduced_black_cards_are_excluded() -> None:
-    """Who knows all of the other's black cards knows those of the stack."""
+    """A seat that knows all of the opponent's black cards knows those of the stack."""
     position = played(2, seed=7, actions=90).games.state[0]
     position["deduced"][1] = (position["hand"] - position["known"])[1, BLACK]
     told, real = (what_can_come(position, seat) for seat in (0, None))
@@ -80,7 +80,7 @@ def test_deduced_black_cards_are_excluded() -> None:
 @pytest.mark.rule("INF-2")
 @pytest.mark.parametrize("players", [2, 3])
 def test_chances_for_a_seat_are_means_over_determinizations(players: int) -> None:
-    """Exact chances beside 2,000 determinizations, all of which are told alike."""
+    """Exact chances against 2,000 determinizations; all of them give equal results."""
     position = played(players, seed=7, actions=90).games.state[0]
     told = Stacks.of(position, 0)
     one = view(np.array([position], GAME_DTYPE), [0])

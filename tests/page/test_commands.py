@@ -27,7 +27,7 @@ PLAY = "-W", "error", "-m", "skyenv", "play", "--no-browser", "--port", 0, "--da
 def serving(
     *words: object, **environment: str
 ) -> Iterator[tuple[subprocess.Popen[str], httpx2.Client]]:
-    """The command with a database and more words, and a browser that has opened the page."""
+    """Run the command with a database and more words; yield it and a client."""
     with (
         running(*PLAY, *words, environment=environment) as server,
         httpx2.Client(base_url=address_of(server), timeout=600) as ann,
@@ -37,12 +37,12 @@ def serving(
 
 
 def told(ann: httpx2.Client, path: str) -> dict[str, Any]:
-    """What the interface answers."""
+    """Return a response of the API."""
     return dict(ann.get(f"/api/{path}").raise_for_status().json())
 
 
 def interrupt(server: subprocess.Popen[str]) -> None:
-    """Ctrl-C ends it without a complaint."""
+    """Send SIGINT; the server ends without an error."""
     server.send_signal(signal.SIGINT)
     _, complaint = server.communicate()
     assert (complaint, server.returncode) == ("", 0)
@@ -94,7 +94,7 @@ class Blocking(RandomAgent):
 
 
 def test_killed_workers_are_replaced_and_sigint_ends_busy_ones(tmp_path: Path) -> None:
-    """Nothing but the address is printed, and no process is left."""
+    """Only the address is printed, and no process is left."""
     (tmp_path / "blocking.py").write_text(BLOCKING, encoding="ascii")
     file, name = tmp_path / "begun", "blocking:Blocking"
 
@@ -160,7 +160,7 @@ def test_export_writes_a_page_or_one_error(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Also where a file's name is no text."""
+    """Also if the file's name isn't valid text."""
     monkeypatch.chdir(tmp_path)
     path = Path("games.jsonl")
     path.write_text(record, encoding="latin-1")

@@ -1,4 +1,4 @@
-"""Whether the whole table stands on the screen: places and sizes in pixels, at every usual size."""
+"""The layout of the table at common screen sizes, in pixels."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _MEASURE: Final = """
 
 
 def measured(page: Browser, size: tuple[int, int]) -> dict[str, Any]:
-    """Boxes (left, top, right, bottom) and sizes of text in pixels, on a screen of another size."""
+    """Return boxes (left, top, right, bottom) and text sizes in pixels, at a screen size."""
     metrics = {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": False}
     page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     page.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": size in PHONES})
@@ -76,8 +76,8 @@ def sit(page: Browser, site: Site, position: str) -> None:
 
 
 def check_inside(sizes: dict[str, Any], *parts: str) -> None:
-    """Fail unless the parts are in the window as a whole, no row of cards is cut, and all text can
-    be read.
+    """Fail unless the parts are entirely in the window, rows of cards are complete, and text is
+    legible.
     """
     width, height = sizes["window"]
     for part in parts:
@@ -89,7 +89,7 @@ def check_inside(sizes: dict[str, Any], *parts: str) -> None:
 
 @pytest.mark.parametrize("position", [*BEATS, "lesson", "replay"])
 def test_the_whole_table_fits_a_desktop(page: Browser, site: Site, position: str) -> None:
-    """Board, hand, stacks and what to do now are in the window together, and can be read."""
+    """Board, hand, stacks and the current task are visible together and legible."""
     sit(page, site, position)
     for size in DESKTOPS:
         sizes = measured(page, size)
@@ -103,7 +103,7 @@ def test_the_whole_table_fits_a_desktop(page: Browser, site: Site, position: str
 def test_the_board_keeps_half_of_small_screens(
     page: Browser, site: Site, size: tuple[int, int], position: str
 ) -> None:
-    """The board has more than half of the height; beside it are hand and stacks, or a bid's cards."""
+    """Beside it are the hand and the stacks, or the cards of a bid."""
     measured(page, size)
     sit(page, site, position)
     sizes = measured(page, size)

@@ -1,6 +1,4 @@
-"""The server bears a full disk, damaged games, slow agents, restarts, and requests that are sent
-twice; it tells the state with the answer, and lists games without playing them.
-"""
+"""The game server: full disks, damaged games, slow agents, repeated requests and cached games."""
 
 from __future__ import annotations
 
@@ -41,7 +39,7 @@ SEATS = ["me", "human"]
 
 
 class Gate(RandomAgent):
-    """Decides only when the gate is open, and in the place of the random agent."""
+    """A random agent that waits for a gate, in the place of the random agent."""
 
     def __init__(self, client: TestClient) -> None:
         super().__init__()
@@ -69,7 +67,7 @@ def test_actions_return_the_state_and_notify_other_pages(app: Starlette, ann: Te
 
 
 def test_listing_games_replays_none(ann: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Turn, scores and state are stored with each action, and are those that the game has."""
+    """Turn, scores and state are stored with each action."""
     game = played(3, seed=4, actions=120)
     players: list[Any] = ["random"] * 3
     players[(int(str(game.seat)) + 1) % 3] = ann  # an agent is to move
@@ -83,7 +81,7 @@ def test_listing_games_replays_none(ann: TestClient, monkeypatch: pytest.MonkeyP
 def test_requests_on_a_full_disk_are_refused_and_change_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: Callable[[int], None]
 ) -> None:
-    """An agent's move waits until there is space."""
+    """An agent's move is retried until there is space."""
     monkeypatch.setattr(game_server, "FIRST_RETRY", 0.01)
     path = tmp_path / "games.sqlite3"
     with client_of(make_app(path)) as ann:
@@ -148,7 +146,7 @@ def test_paused_agents_move_one_step_at_a_time(ann: TestClient) -> None:
 
 
 def test_repeated_requests_with_one_key_create_one_game(app: Starlette, ann: TestClient) -> None:
-    """Its key counts as long as its game is there, and for its browser alone."""
+    """A key is valid while its game exists, for its client only."""
     eve, key = another(app), "1234-abcd"
     ann.get("/")
     with ThreadPoolExecutor(4) as pool:
@@ -159,7 +157,7 @@ def test_repeated_requests_with_one_key_create_one_game(app: Starlette, ann: Tes
 
 
 def test_a_seat_claimed_while_its_game_loads_is_kept() -> None:
-    """The game is played to be read, by a thread that has to wait here."""
+    """Replaying the game is delayed by a busy thread."""
     storage, game = Storage(MEMORY), game_server.new_game("ann", 1, ("human", "human"))
     links = [Link("a", game.id, 0, "ann"), Link("b", game.id, 1, None)]
     storage.add_game(game, links)

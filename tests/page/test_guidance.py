@@ -1,6 +1,4 @@
-"""What a seat is told about the decision that is open: the sentence, the four options, what a bid
-needs.
-"""
+"""Guidance for the open decision: its sentence, the four options, and the bid tray."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ from skyenv.rules.actions import BID, BID_DONE, OPTION_A
 
 
 def told(game: Game) -> dict[str, Any]:
-    """What the seat to act is told."""
+    """Return the guidance for the seat to act."""
     position, names = game.view(), ["you", "crowd", "greedy"][: game.num_players]
     return guidance.decision(position, look(position), names, game.legal_actions)
 
@@ -34,9 +32,7 @@ def test_option_cards_hold_legal_actions_or_a_reason() -> None:
 
 @pytest.mark.rule("AUC-3", "AUC-4", "AUC-5")
 def test_the_bid_tray_offers_exactly_the_legal_bids() -> None:
-    """Sets of cards are legal bids exactly if the page would offer them by the numbers that it is
-    told.
-    """
+    """A set of cards is a legal bid exactly if the tray's numbers permit it."""
     checked: set[bool] = set()
     for game in itertools.islice(positions(3, 5), 0, None, 3):
         bid = told(game)["bid"] or {"cards": []}

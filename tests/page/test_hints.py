@@ -1,4 +1,4 @@
-"""Hints speak of whole choices, and of the chance to win by one estimator."""
+"""Hints: complete choices, their probabilities, and win chances."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from skyenv_agents import GreedyAgent, TrainedAgent
 
 
 def at(phase: str, least: int = 3) -> Game:
-    """A game at the beginning of a whole choice of that phase, with so many first actions."""
+    """Return a game at the start of a choice in a phase, with at least `least` first actions."""
     game, agent = Game(2, seed=3), GreedyAgent()
     while game.phase != phase or len(game.legal_actions) < least:
         game.play(decide_game(game, agent))
@@ -34,9 +34,7 @@ def at(phase: str, least: int = 3) -> Game:
 @pytest.mark.parametrize("phase", ["start", "option", "take", "move", "bid"])
 @pytest.mark.parametrize("name", ["random", "crowd", "greedy"])
 def test_choices_are_complete_and_distinct(phase: str, name: str) -> None:
-    """Every choice can be played and ends its decision; no two come to the same; and what the agent
-    would do is among them.
-    """
+    """Every choice can be played and completes its decision; the agent's own choice is among them."""
     game = at(phase)
     told = advise(quick_catalogue()[name], None, game, lambda so_far: None)
     position = game.games.state[0]
@@ -52,7 +50,7 @@ def test_choices_are_complete_and_distinct(phase: str, name: str) -> None:
 
 
 def every_bid(game: Game, path: Path = (), chance: float = 1.0) -> Iterator[tuple[Path, float]]:
-    """Every bid and the pass, with its probability if all actions are equally probable."""
+    """Yield every bid and the pass with its probability under uniformly random actions."""
     for action in game.legal_actions:
         after, share = game.copy(), chance / len(game.legal_actions)
         after.play(action)
@@ -91,8 +89,8 @@ def test_hints_are_for_the_seat_to_act_and_for_spectators_of_agents(
 @pytest.mark.long
 @pytest.mark.parametrize("players", [2, 3])
 def test_win_chances_agree_with_play_outs(players: int) -> None:
-    """On average 15 points or less off, of which the 60 play-outs are 4 themselves; and those that
-    are told high come true more often than those told low.
+    """The mean error is below 15 points, of which the noise of 60 play-outs is about 4; estimates
+    correlate with results.
     """
     trained = CatalogueEntry("trained", TrainedAgent())
     told, came = [], []

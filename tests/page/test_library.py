@@ -1,6 +1,4 @@
-"""Games to look through and the ladders: what the index tells of files, by the interface, and in a
-browser.
-"""
+"""The library of games and the ladders: the index, the API, and the pages in a browser."""
 
 from __future__ import annotations
 
@@ -29,7 +27,7 @@ NAMES = ["<img src=x>", "b\n\x1b[31m"]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Records of several kinds, and files that are none."""
+    """A folder with records of several kinds, and other files."""
     folder = tmp_path_factory.mktemp("library") / "played"
     two = "".join(record_of(seed, NAMES if seed % 2 else ["ann", "bob"]) for seed in range(6))
     others = ["bob", "ann", "cy"]
@@ -47,13 +45,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def serve(folder: Path, host: str = "localhost") -> Any:
-    """The application with these games; nothing has been read yet."""
+    """Return the application with a library that isn't indexed yet."""
     library = Library(roots_of([folder]))
     return application(Storage(MEMORY), quick_catalogue(), [host], library=library)
 
 
 def indexed(root: Path) -> Library:
-    """A library that has been read."""
+    """Return an indexed library."""
     library = Library(roots_of([root]))
 
     async def look() -> None:
@@ -81,7 +79,7 @@ def test_the_library_filters_and_sorts_games(folder: Path) -> None:
 
 
 def test_changed_files_are_read_again(tmp_path: Path) -> None:
-    """What is about to be written is no damage."""
+    """An incomplete last game is no damage."""
     roots, path = roots_of([tmp_path]), tmp_path / "a.jsonl"
     path.write_text(record_of(1))
     (one,) = read_changed(roots, {}, print).values()
@@ -126,7 +124,7 @@ def test_damaged_games_are_skipped_and_reported_without_paths(tmp_path: Path) ->
 
 
 def test_any_browser_can_open_a_library_game_by_its_address(folder: Path) -> None:
-    """Also when nothing has been read yet."""
+    """Also before the library is indexed."""
     app, wrong = serve(folder), {f"{'0' * 16}/1": 404, f"{TWO}/99": 404, f"{TWO}/{'1' * 30}": 400}
     with client_of(app):
         ann, bob = another(app), another(app)

@@ -1,4 +1,4 @@
-"""What people may be called at a table."""
+"""Names of players."""
 
 from __future__ import annotations
 
@@ -49,6 +49,6 @@ def test_names_are_normalized(value: str, name: str) -> None:
     ],
 )
 def test_reserved_and_misleading_names_are_refused(value: object) -> None:
-    """Nor by letters that only look otherwise to a program."""
+    """Nor with look-alike letters."""
     with pytest.raises(PageError):
         checked_name(value, AGENTS)

@@ -1,4 +1,4 @@
-"""Trainings: lists, networks as opponents, and files that are damaged or hostile."""
+"""Training runs on the page: lists, networks as opponents, damaged and malicious files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FIRST = key_of("runs/first/milestones/000240.npz")
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A run, and links, which aren't followed."""
+    """A run, and symbolic links, which aren't followed."""
     make_run(tmp_path / "runs" / "first")
     (tmp_path / "runs" / "linked.npz").symlink_to(NETWORK)
     (tmp_path / "runs" / "link").symlink_to(tmp_path / "runs" / "first")
@@ -35,7 +35,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def made(folder: Path, host: str = "localhost") -> Starlette:
-    """The application, as the command makes it."""
+    """Return the application as the command builds it."""
     runs = Runs(roots_of([folder]), folder.parent / "networks")
     storage = Storage(folder.parent / "games.sqlite3")
     return application(storage, quick_catalogue(), [host], runs=runs)
@@ -62,7 +62,7 @@ def test_networks_of_runs_stay_playable_after_the_run_is_deleted(folder: Path) -
 
 
 class Hostile:
-    """Writes a file when it is unpickled."""
+    """An object that writes a file when unpickled."""
 
     def __init__(self, mark: Path) -> None:
         self.mark = mark
@@ -74,7 +74,7 @@ class Hostile:
 @pytest.mark.parametrize("name", ["model.zip", "model.npz"])
 @pytest.mark.parametrize("is_pickle", [True, False])
 def test_files_of_runs_are_never_unpickled(name: str, is_pickle: bool, folder: Path) -> None:
-    """Neither a run's file nor its copy, which the page finds when it is started again."""
+    """Neither a run's file nor its copy, which a restarted server finds."""
     run, mark, copies = folder / "first", folder / "unpickled", folder.parent / "networks"
     (run / "model.npz").unlink()
     with open(run / name, "wb") as stream:

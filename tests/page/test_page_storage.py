@@ -1,4 +1,4 @@
-"""The database: what outlives the server, the limits, and files that it refuses."""
+"""The database: durability, limits, and refused files."""
 
 from __future__ import annotations
 

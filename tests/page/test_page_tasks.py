@@ -1,4 +1,4 @@
-"""Bidding tasks on the page: begun, played to their end, paid, stored, repeated and looked at."""
+"""Bidding tasks on the page: played, paid, stored, repeated and replayed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workers of the page: a job that is cancelled, and agents' turns."""
+"""The page's workers: cancelled jobs and agents' turns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from skyenv.work import Processes
 
 
 def hold(file: Path, report: Report) -> None:
-    """Say by a file that it has begun, and never end."""
+    """Create a file and never return."""
     file.write_text(str(os.getpid()))
     time.sleep(10**6)
 
@@ -42,7 +42,7 @@ def test_cancelling_a_job_kills_its_worker(tmp_path: Path) -> None:
 
 
 def test_an_agents_turn_is_one_complete_choice() -> None:
-    """All cards of a bid come at once."""
+    """All cards of a bid belong to one turn."""
     entry = CatalogueEntry("greedy", "greedy")
     for game in positions(2, 1):
         for action in move(entry, game.copy(), print):

@@ -1,6 +1,6 @@
-"""What a seat is told: its choices, why others aren't legal, the final scoring.
+"""The payload of a seat: choices, reasons, final scoring.
 
-That nothing is told that a seat can't know is checked in tests/guarantees.
+Hidden information is checked in tests/guarantees.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TYPES = Path(__file__).parent / "js" / "types.d.ts"
 
 @pytest.mark.parametrize("actions", [0, 5, 30, 61, 90])
 def test_every_action_is_legal_or_has_a_reason(actions: int) -> None:
-    """And the seat that waits has one reason for all."""
+    """A waiting seat has one reason for all actions."""
     game = played(2, seed=3, actions=actions)
     seat = int(str(game.seat))
     told, other = (Look(game, each, ["a", "b"]).payload() for each in (seat, 1 - seat))
@@ -42,7 +42,7 @@ def test_the_final_scoring_leads_to_the_scores(seed: int) -> None:
 
 
 def test_the_scripts_types_match_the_payload(ann: TestClient) -> None:
-    """The types with which the page's scripts are checked."""
+    """The types that check the page's scripts."""
     state = payload(ann, begin(ann, ["me", "agent:greedy"]))
     told = {"State": state, "Decision": state["decision"], "Log": state["log"]}
     for name, value in (told | {"Choice": state["legal"][0]}).items():

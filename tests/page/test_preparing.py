@@ -1,4 +1,4 @@
-"""Getting ready: what is compiled, what is told meanwhile, what waits, agents that can't be had."""
+"""Preparation: compilation in the background, its progress, and failures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NAMES = ("random", "crowd", "greedy", "broken")
 
 
 class Compiler(Threads):
-    """Workers that don't compile, but take as long as a test wants.
+    """Workers that simulate compilation.
 
     Attributes:
         may: set, by name: the rules or an agent may be done.
@@ -61,7 +61,7 @@ def compiler() -> Compiler:
 
 @pytest.fixture
 def ann(compiler: Compiler, tmp_path: Path) -> Iterator[TestClient]:
-    """A browser of a server that has just been started."""
+    """A client of a freshly started server."""
     names = Catalogue(CatalogueEntry(name, name) for name in NAMES)
     workers = Workers(compiler)
     app = application(Storage(tmp_path / "games"), names, ["localhost"], workers=workers)
@@ -71,13 +71,13 @@ def ann(compiler: Compiler, tmp_path: Path) -> Iterator[TestClient]:
 
 
 def told(client: TestClient) -> dict[str, Any]:
-    """How far it is; agents by their names."""
+    """Return the progress, with agents by name."""
     content: dict[str, Any] = client.get("/api/preparing").json()
     return content | {"agents": {one["name"]: one for one in content["agents"]}}
 
 
 def ask(client: TestClient, agent: str) -> Any:
-    """The answer to a wish for a game with an agent."""
+    """Request a game with an agent; return the response."""
     wanted = {"players": 2, "side": "front", "seats": ["me", f"agent:{agent}"]}
     return client.post("/api/games", json=wanted)
 

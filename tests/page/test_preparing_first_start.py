@@ -1,5 +1,5 @@
-"""The first start after an installation, as it is: real processes, an empty compile cache, a
-browser. It takes minutes.
+"""The first start after an installation: real processes, an empty compile cache, a browser
+(minutes).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.long, pytest.mark.skipif(not COMPILED, reason="NUMBA_D
 
 
 def test_two_servers_start_on_one_empty_cache(tmp_path: Path) -> None:
-    """Their workers compile; a server itself would say so."""
+    """The workers compile; a server itself would print progress."""
     environment = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "SKYENV_QUIET": None}
     command = ["-m", "skyenv", "play", "--no-browser", "--port", 0, "--workers", 2, "--database"]
     with ExitStack() as stack:

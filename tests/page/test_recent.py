@@ -1,4 +1,4 @@
-"""What happened since a seat's last turn, turn by turn."""
+"""The turns since a seat's last one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tools beside a replay's board, in a real browser: asking, analysing, simulating."""
+"""The tools beside a replay's board in a real browser: hints, analysis, simulation."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ STEPS: list[Step] = [
 
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[str]:
-    """Where a game lies, on a page with an agent that estimates chances to win."""
+    """The address of a library game on a page with an estimator of win chances."""
     record = played(2, seed=3, turns=12).to_record(["greedy", "greedy"])
     (tmp_path / "game.jsonl").write_text(record, encoding="utf-8")
     library = Library(roots_of([tmp_path]))
@@ -55,7 +55,7 @@ def address(tmp_path: Path) -> Iterator[str]:
 
 @pytest.mark.parametrize("phone", few([False, True], False))
 def test_replays_offer_hints_analyses_and_simulations(address: str, phone: bool) -> None:
-    """All tabs are accessible, and large enough to touch."""
+    """All tabs are accessible, with targets large enough for touch."""
     with browser(dark=phone, phone=phone) as page:
         page.open(address)
         follow(page, STEPS)

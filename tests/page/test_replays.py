@@ -1,4 +1,4 @@
-"""Recorded games, step by step, and their charts; the exported page."""
+"""Replays step by step, their charts, and the exported page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from skyenv.render.colours import VARIABLES
 
 @pytest.mark.parametrize(("players", "side"), [(2, "back"), (4, "front")])
 def test_every_step_of_a_replay_equals_the_game(players: int, side: str) -> None:
-    """Positions, the log, and what the jumps lead to."""
+    """Positions, the log, and the steps that jumps lead to."""
     game, names = played(players, seed=players, side=side), list("abcd")[:players]
     replay, again = replay_of(game, names), Game(players, side, players)
     for step, events in enumerate(replay.events[1:], 1):
@@ -46,7 +46,7 @@ def test_games_beyond_the_limit_of_actions_are_refused(monkeypatch: pytest.Monke
 
 
 def nodes(drawn: str, kind: str) -> list[ElementTree.Element]:
-    """The parts of a chart of a class, in their order."""
+    """Return the elements of a class in a chart, in order."""
     every = ElementTree.fromstring(drawn).iter()
     return [node for node in every if kind in node.get("class", "").split()]
 

@@ -1,4 +1,4 @@
-"""Analyses and playing out: by the page's interface, and the works in the background behind them."""
+"""Analyses and simulations by the API, and background jobs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ JUDGE = judged_catalogue()["trained"]
 
 
 def test_an_analysis_judges_every_choice_of_a_game() -> None:
-    """It speaks of the same choices as the replay and as hints: bids, two cards, moves."""
+    """Its choices are those of replays and hints: bids, two cards, moves."""
     replay = replay_of(played(2, seed=3, turns=8))
     told: list[Payload] = []
     greedy = quick_catalogue()["greedy"]
@@ -98,7 +98,7 @@ def test_invalid_simulations_analyses_and_variations_are_refused(
     "work", ["0/playouts?agent=random&agent=random&number=1000", "analysis?agent=random", "made"]
 )
 def test_jobs_are_private_to_a_browser_and_can_be_stopped(tmp_path: Path, work: str) -> None:
-    """Browsers share the games of the library, and none of the work on them."""
+    """Clients share the library's games but not the jobs on them."""
     with in_library(tmp_path, played(2, seed=3)) as (ann, bob, game):
         address = f"{game}/{work}"
         assert [bob.get(game).status_code, ann.get(address).status_code] == [200, 404]
@@ -111,13 +111,13 @@ def test_jobs_are_private_to_a_browser_and_can_be_stopped(tmp_path: Path, work: 
 
 
 def fail(report: Report) -> None:
-    """A job that fails when it has found something."""
+    """A job that fails after reporting progress."""
     report({"found": 1})
     raise PageError("it has failed")
 
 
 async def use_works() -> None:
-    """Begin works until they are too many; stop one, and let one fail."""
+    """Start jobs up to the limit; stop one and let one fail."""
     works = Background(Workers(Threads()))
     for number in [*range(MOST_RUNNING)] * 2:  # asked for again it is the same
         works.start(("eve", number), fail)

@@ -1,5 +1,6 @@
-"""The people at a table by the page's interface: names, spectators, who plays which seat, rematch,
-takeback, curtain. What people see of it is in test_browser.py.
+"""Players of a table by the API: spectators, replaced seats, rematch, takeback, curtain.
+
+The visible side is in test_browser.py.
 """
 
 from __future__ import annotations
@@ -29,19 +30,19 @@ from skyenv.page import people
 
 @pytest.fixture
 def bob(app: Starlette, ann: TestClient) -> TestClient:
-    """Another browser, whose requests run in the same event loop, as agents go on there."""
+    """Another client with the same event loop, in which agents act."""
     client = another(app)
     client.portal = ann.portal
     return client
 
 
 def watching(client: TestClient, seat: str) -> str:
-    """The address in the interface of a game's link for spectators."""
+    """Return the API address of a game's spectator link."""
     return str(payload(client, seat)["people"]["watch"]).replace("/seat/", "/api/seats/")
 
 
 def change(client: TestClient, seat: str, number: int, agent: object) -> int:
-    """Change who plays a seat; the status."""
+    """Change the player of a seat; return the status."""
     return client.post(f"{seat}/people/{number}", json={"agent": agent}).status_code
 
 
@@ -91,8 +92,8 @@ def test_a_rematch_rotates_the_seats_of_the_same_players(ann: TestClient, bob: T
 
 
 def test_a_takeback_is_a_copy_with_the_same_chance(ann: TestClient) -> None:
-    """The same choice leads to the same cards and answers there, and nobody can sit down in either
-    game: who plays one to its end knows hidden cards of the other.
+    """The same choice gives the same cards and replies. No player can join either game: playing one
+    to its end reveals hidden cards of the other.
     """
     seat, _ = seated(ann, "random")
     assert ann.post(f"{seat}/takeback", json={}).status_code == 409, "nothing has been decided yet"
@@ -117,9 +118,7 @@ COVERED = [
 
 @pytest.mark.usefixtures("short_games")
 def test_players_at_one_screen_see_only_their_own_hands(ann: TestClient) -> None:
-    """Until the curtain is lifted nothing of a seat is told, whatever is asked; then nothing of the
-    other one.
-    """
+    """Until the curtain is lifted no payload of a seat is sent; then only its own."""
     begin(ann, ["me", "me"], names=["Ann", "Bob"], seed="4242424242424242")
     games = sorted(ann.get("/api/games").json()["games"], key=lambda game: int(game["seat"]))
     seats = [game["page"].replace("/seat/", "/api/seats/") for game in games]

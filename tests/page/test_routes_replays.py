@@ -1,4 +1,4 @@
-"""Recorded games by the page's interface: every step of them, and files made of them."""
+"""Replays by the API: every step, and exported files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Seats by the page's interface: hints, who may do what, what is refused."""
+"""Seats by the API: ownership, disconnects, and refused requests."""
 
 from __future__ import annotations
 
@@ -112,9 +112,7 @@ WRONG: list[tuple[str, str, bytes]] = [
 def test_invalid_requests_are_refused_with_a_message(
     ann: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing is imported and no file is looked for: agents are found by name in the list that the
-    server was given.
-    """
+    """Nothing is imported and no file is read: agents are looked up in the server's catalogue."""
     seat = seated(ann, None)[0]
     state, sent = payload(ann, seat), {"content-type": "application/json"}
     for method, path, content in WRONG:

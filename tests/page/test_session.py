@@ -1,4 +1,4 @@
-"""A table with people and agents: whose turn it is, what a choice is, and taking back."""
+"""Sessions: whose turn it is, complete choices, and undo."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ HIDDEN = ("top", "face_down", "unlocated", "returned", "hand", "known", "alea_ca
 
 
 def session(*agents: str, seed: int = 5) -> Session:
-    """A game that begins."""
+    """Return the session of a new game."""
     return Session(StoredGame("g", "ann", 0.0, len(agents), "front", 500, seed, agents, 0.0))
 
 
 def again(table: Session) -> Session:
-    """A session made of what is stored of another one."""
+    """Return a session restored from another one's stored fields."""
     return Session(replace(table.stored, **table.position.columns()))
 
 
@@ -68,7 +68,7 @@ def test_actions_of_other_seats_or_positions_are_refused(
 
 
 def test_only_actions_without_chance_or_revelations_can_be_undone() -> None:
-    """In a whole game of people: going back and playing the same again leads to the same game."""
+    """Throughout a game: undoing an action and repeating it gives the same game."""
     table, undone = session("human", "human", "human", seed=1), 0
     for action in actions_of(played(3, 1)):
         seat, before = table.game.seat, table.game.copy()

@@ -1,4 +1,4 @@
-"""The lesson, a fixed game of which every step says what to do, and the rules' page."""
+"""The lesson, a fixed game with a task at each step."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def test_each_step_of_the_lesson_names_its_task_and_rule() -> None:
 
 
 def lesson_of(client: TestClient) -> str:
-    """Begin the lesson, or go on with it: the address of the seat in the interface."""
+    """Start or resume the lesson; return the seat's API address."""
     seat = client.get("/tutorial").url.path.replace("/seat/", "/api/seats/")
     client.post(f"{seat}/pause", json={"seconds": 0})
     return seat
 
 
 def play(client: TestClient, seat: str, beats: int = len(BEATS)) -> dict[str, Any]:
-    """Do what is wanted, for so many beats; what the seat is told then."""
+    """Play the lesson's moves for some beats; return the last payload."""
     state = wait_for_turn(client, seat)
     until = state["lesson"]["number"] + beats
     while not state["lesson"]["over"] and state["lesson"]["number"] < until:

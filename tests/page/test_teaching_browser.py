@@ -1,4 +1,4 @@
-"""The lesson by clicks, and the rules as a page, in a real browser."""
+"""The lesson and the rules page in a real browser."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def test_the_rules_page_shows_the_linked_rule_and_pictures(page: Browser, site: 
 
 
 def glowing(page: Browser) -> tuple[str, list[str]]:
-    """Where the lesson stands, and all that glows."""
+    """Return the lesson's heading and all marked elements."""
     return page.text("#lesson h2"), list(
         page.run("return [...document.querySelectorAll('.taught')].map((one) => one.outerHTML)")
     )
 
 
 def click_what_glows(page: Browser) -> None:
-    """Click the first part that glows, on the drawing or a button, and wait for what follows."""
+    """Click the first marked part and wait for the next step."""
     before = glowing(page)
     part = page.run(
         "return document.querySelector(arguments[0])?.closest('#board, #choices').id", GLOWS
@@ -52,7 +52,7 @@ def click_what_glows(page: Browser) -> None:
 
 @pytest.mark.parametrize("phone", few([False, True], False))
 def test_the_lesson_is_completed_by_clicks(page: Browser, site: Site, phone: bool) -> None:
-    """Whoever clicks what glows is led through all of it, back a step, and on to a game."""
+    """Clicking the marked parts completes the lesson; it can go back a step and on to a game."""
     still = [
         {"name": "prefers-reduced-motion", "value": "reduce"}
     ]  # nothing scrolls under the mouse

@@ -1,5 +1,6 @@
-"""Recorded games that are played on, with other chance to come: truthful records, alike however often
-they are read. That hidden cards are drawn anew is tested with all that is told to seats.
+"""Variations: recorded games continued with new chance.
+
+That hidden cards are resampled is tested in tests/guarantees.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from skyenv.rules.board import make_board
 
 
 def whole(beginning: str, seed: int, more: int) -> Game:
-    """What begins with a record, played on whatever comes, so many times."""
+    """Return a variation continued for `more` actions."""
     game = to_play_on(beginning, seed, 5)
     end = int(game.state["decisions"]) + more
     while not game.is_over and (step := int(game.state["decisions"])) < end:

@@ -1,6 +1,4 @@
-"""What every request goes through: addresses and names, other sites, headers, files; and clients
-that say nothing, or say it slowly, or nonsense.
-"""
+"""Hosts, origins, cookies, headers and static files; silent and slow clients."""
 
 from __future__ import annotations
 
@@ -36,7 +34,7 @@ NOT_CALLED = (
 
 @pytest.mark.parametrize("host", [*LOOPBACK, *OTHERS])
 def test_servers_on_loopback_check_the_host_header(host: str) -> None:
-    """Nobody knows by which names other machines reach this one."""
+    """With other addresses the names by which clients reach the server are unknown."""
     address, names = address_to_listen_on(host), names_of(host)
     assert is_loopback(address) == (names is not None) == (host in LOOPBACK)
     assert names is None or is_called("localhost:1", names)
@@ -75,7 +73,7 @@ ASKED = [  # a Host, an Origin, and what becomes of it on a server that is calle
 
 
 def test_foreign_hosts_and_origins_are_refused() -> None:
-    """By HTTPS the public name is known as well; cookies are for it alone."""
+    """Over HTTPS the public name is accepted too; cookies are secure."""
     app = application(Storage(MEMORY), quick_catalogue(), ["localhost"], PUBLIC)
     with TestClient(app, base_url=f"https://{PUBLIC}") as ann:
         assert "Secure" in ann.get("/").headers["set-cookie"]
@@ -128,7 +126,7 @@ def test_only_static_files_are_served(ann: TestClient, path: str) -> None:
 
 @pytest.fixture
 def bob() -> Iterator[httpx2.Client]:
-    """A browser that has opened the page."""
+    """A client that has opened the page."""
     server = RunningServer(make_app())
     with httpx2.Client(base_url=server.address, timeout=600) as client:
         client.get("/").raise_for_status()
@@ -138,7 +136,7 @@ def bob() -> Iterator[httpx2.Client]:
 
 @pytest.fixture
 def say(bob: httpx2.Client) -> Iterator[Callable[..., socket.socket]]:
-    """Open a connection, send a line with some headers, and leave it open."""
+    """Return a function that opens a connection, sends a request's start, and leaves it open."""
     with contextlib.ExitStack() as stack:
 
         def say(line: str, *headers: str) -> socket.socket:

@@ -1,6 +1,4 @@
-"""Pixels, films, windows and commands: of the right size, with text in them, and refused with one
-clear error.
-"""
+"""Raster images, films, windows and the commands that draw records."""
 
 from __future__ import annotations
 
@@ -28,7 +26,7 @@ HEAD = '<svg xmlns="http://www.w3.org/2000/svg" width="{}" height="{}">'
 
 
 def square(colour: str, width: int = 40, height: int = 30) -> str:
-    """A picture of one colour."""
+    """Return a picture of one colour."""
     ground = f'<rect width="{width}" height="{height}" fill="{colour}"/></svg>'
     return HEAD.format(width, height) + ground
 
@@ -42,7 +40,7 @@ def test_png_and_rgb_agree_and_text_is_drawn_as_outlines() -> None:
 
 
 def drawn_text(text: str, **attributes: Any) -> str:
-    """A picture of a text at (150, 30)."""
+    """Return a picture of a text at (150, 30)."""
     ground = '<rect width="300" height="40" fill="#fff"/>'
     return f"{HEAD.format(300, 40)}{ground}{words(150, 30, text, 24, **attributes)}</svg>"
 
@@ -55,7 +53,7 @@ def drawn_text(text: str, **attributes: Any) -> str:
 def test_text_is_drawn_at_its_place(
     text: str, where: str, begins: int, middle: int | None, ends: int
 ) -> None:
-    """In the font that comes along; a letter that it lacks is a box."""
+    """In the extra's font; missing letters are drawn as boxes."""
     dark = np.any(rgb(drawn_text(text, **{where: True})) < 128, axis=2)
     left, right = np.flatnonzero(dark.any(axis=0))[[0, -1]]
     assert dark[12:31].sum() > max(50, 0.8 * dark.sum())
@@ -79,9 +77,7 @@ def test_invalid_svgs_and_sizes_are_refused(text: str, width: Any, message: str)
 
 
 def test_threads_draw_the_same_pictures() -> None:
-    """Glyphs are unpacked when they are first drawn, so letters that are new must not meet in two
-    threads.
-    """
+    """Glyphs are unpacked lazily, so threads must not unpack one twice."""
     glyphs.face.cache_clear()
     pictures = [drawn_text(f"{chr(start)}{chr(start + 1)}") for start in range(65, 97)]
     with ThreadPoolExecutor(8) as pool:
@@ -101,7 +97,7 @@ def test_a_missing_extra_is_named(module: str, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_film_shows_its_pictures_in_order(tmp_path: Path) -> None:
-    """A film that is there stays until the new one is done."""
+    """An existing film stays until the new one is complete."""
     image, path = pytest.importorskip("PIL.Image"), tmp_path / "film.gif"
     path.write_bytes(b"an older film")
     with pytest.raises(OptionError, match="must have one size"):
@@ -141,7 +137,7 @@ def test_invalid_films_are_refused_and_write_nothing(
     ],
 )
 def test_a_film_draws_the_positions_of_a_record(part: dict[str, int], drawn: Any) -> None:
-    """One after every action, the same as the position drawn alone; or a part of it."""
+    """One picture after every action, equal to the position drawn alone; or a part of them."""
     pictures = film(records.nth_game(FEW), 1, theme="dark", **part)
     if drawn is None:
         with pytest.raises(OptionError):

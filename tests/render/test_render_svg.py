@@ -1,6 +1,4 @@
-"""The picture: valid, pure, complete, legible, drawn of parts, and everything that can be chosen
-marked.
-"""
+"""The SVG drawing: well-formed, complete, legible, cached in parts, with marked actions."""
 
 from __future__ import annotations
 
@@ -41,7 +39,7 @@ each_theme = pytest.mark.parametrize("theme", THEMES.values(), ids=list(THEMES))
 
 
 def parsed(picture: str) -> Element:
-    """The picture as a tree; it must be well-formed."""
+    """Parse the picture, which must be well-formed, into a tree."""
     root = ElementTree.fromstring(picture)
     kinds = {element.tag.removeprefix(NAMESPACE) for element in root.iter()}
     assert kinds <= {"svg", "g", "title", "text", "rect", "circle", "ellipse", "path"}
@@ -49,12 +47,12 @@ def parsed(picture: str) -> Element:
 
 
 def said(root: Element, tag: str) -> list[str]:
-    """The contents of its elements with that tag."""
+    """Return the texts of the elements with a tag."""
     return [element.text or "" for element in root.iter(tag)]
 
 
 def things(root: Element, kind: str) -> dict[str, Element]:
-    """The elements with ``data-kind``, by its value."""
+    """Return the elements with ``data-kind``, by its value."""
     elements = [element for element in root.iter() if f"data-{kind}" in element.attrib]
     by_value = {element.attrib[f"data-{kind}"]: element for element in elements}
     assert len(by_value) == len(elements), f"two elements with one data-{kind}"
@@ -63,14 +61,14 @@ def things(root: Element, kind: str) -> dict[str, Element]:
 
 @functools.cache
 def positions(players: int, side: str) -> list[Game]:
-    """Positions of one game, its first and last among them."""
+    """Return positions of one game, including the first and last."""
     return [game.copy() for game in stages(players, side, "crowd", 3, every=17, max_turns=40)]
 
 
 def boxes(
     element: Element, x: float = 0.0, y: float = 0.0, scale: float = 1.0
 ) -> Iterator[tuple[str, float, float, float, float]]:
-    """Every text and its room in the picture's own units: left, right, top, bottom."""
+    """Yield every text with its box in user units: left, right, top, bottom."""
     moved = element.attrib.get("transform", "")
     if match := re.match(r"translate\((\S+) (\S+)\)(?: scale\((\S+)\))?$", moved):
         x, y = x + scale * float(match[1]), y + scale * float(match[2])
@@ -86,7 +84,7 @@ def boxes(
 
 
 def check_marks(game: Game, root: Element) -> None:
-    """Whatever an action can mean names its actions; exactly the legal ones are marked."""
+    """Fail unless elements name their actions and exactly the legal ones are marked."""
     found = set()
     for element in root.iter():
         actions = {int(action) for action in element.attrib.get("data-action", "").split()}
@@ -99,11 +97,12 @@ def check_marks(game: Game, root: Element) -> None:
 
 
 def check_legible(root: Element, width: int) -> float:
-    """Text is 12 pixels high where a wide picture has 930 pixels, or an upright one 600; it stays
-    inside, and nothing is written across other text. Widths are estimated, so 3 units are allowed.
+    """Fail unless text is at least 12 pixels high at common sizes, inside the picture, and not
+    overlapping.
 
-    Returns:
-        The picture's height.
+    Widths are estimated; 3 units of overlap are allowed.
+
+    Returns: the picture's height.
     """
     _, _, breadth, height = map(float, root.attrib["viewBox"].split())
     placed = set(boxes(root))  # a count stands on its own halo
@@ -167,7 +166,7 @@ def test_titles_name_plots_commissioners_markers_and_stops() -> None:
 
 @pytest.mark.rule("COM-7", "COM-9")
 def test_rings_are_drawn_in_their_order(tmp_path: Path) -> None:
-    """By the angle of every plot's shape about the middle of its district."""
+    """Measured by the angle of each plot about the middle of its district."""
     board, ring = tmp_path / "board.toml", ["gray", "orange", "sixth", "green", "brown", "violet"]
     board.write_text(f"[rings]\nTSQ = {ring}\n", encoding="utf-8")
     parts, angles = drawing(Game(2, "back", 1, board=board).state).parts, []
@@ -194,8 +193,8 @@ def test_a_step_changes_few_parts_of_the_drawing() -> None:
 
 @pytest.mark.parametrize(("players", "side"), TABLES)
 def test_cached_parts_equal_fresh_drawings(players: int, side: str) -> None:
-    """By several threads, and by views, themes and sizes in turns, so that a part that leaves
-    something out of its key would be told.
+    """By several threads, with views, themes and sizes in turns, so that an incomplete cache key
+    shows.
     """
     games = positions(players, side)[::2]
 
@@ -214,7 +213,7 @@ def test_cached_parts_equal_fresh_drawings(players: int, side: str) -> None:
 
 
 def test_legal_actions_do_not_change_a_live_drawing() -> None:
-    """The page shows and hides what glows."""
+    """The page itself shows and hides the marks."""
     game = Game(3, seed=1)
     live = drawing(game.state, is_live=True).text()
     assert live == drawing(game.state, legal=game.mask, is_live=True).text()
@@ -269,7 +268,7 @@ def test_invalid_arguments_are_refused(options: dict[str, Any], message: str) ->
 
 @each_theme
 def test_the_page_has_the_colours_of_the_table(theme: Any) -> None:
-    """Those of its seats, and those that pictures name by variables."""
+    """The seats' colours, and those that pictures reference by variables."""
     sheet = files("skyenv.page").joinpath("static/page.css").read_text(encoding="utf-8")
     (block,) = re.findall(rf"color-scheme: {theme.name};(.*?)\}}", sheet, re.DOTALL)
     assert tuple(re.findall(r"--seat-\d: (#\w+);", block)) == theme.seat_lines
@@ -282,7 +281,7 @@ def test_the_page_has_the_colours_of_the_table(theme: Any) -> None:
 
 @each_theme
 def test_themes_have_sufficient_contrast(theme: Any) -> None:
-    """By WCAG 2 contrasts are 4.5 for text, 3 for large text on the seats' colours and suits."""
+    """WCAG 2: contrast 4.5 for text, 3 for large text on the seats' colours and suits."""
 
     def light(colour: str) -> float:
         parts = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])

@@ -1,5 +1,6 @@
-"""The text picture: complete, and narrow enough; and what seats would have if all districts were
-scored now. What may not be told is tested with all other outlets.
+"""The text picture and the standings.
+
+Hidden information is tested in tests/guarantees.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ MOST: dict[str, Any] = {
 @pytest.mark.parametrize("phase", [PHASE_BID, PHASE_OVER])
 @pytest.mark.parametrize(("players", "side"), TABLES)
 def test_every_position_fits_80_columns(players: int, side: str, phase: int) -> None:
-    """Nor one with the most that the rules allow of everything, be it all together."""
+    """Including one with the maximum of every quantity."""
     state, seats = Game(players, side, 1).state, ("highest_bidder", "turn_seat", "seat")
     for name, value in (MOST | dict.fromkeys(seats, players - 1) | {"phase": phase}).items():
         state[name] = value
@@ -95,7 +96,7 @@ def test_every_position_fits_80_columns(players: int, side: str, phase: int) -> 
 
 
 def test_an_auction_is_drawn_completely() -> None:
-    """With all that can stand on plots, a stop, markers, many cards, and cards not known."""
+    """With occupied plots, a stop, markers, many cards and unknown cards."""
     game = built_up(TSQ)
     while game.phase == "start":
         game.play(game.legal_actions[0])

@@ -1,4 +1,4 @@
-"""The game in words: every event, every decision, every action, and why one isn't legal."""
+"""Texts of events, decisions and actions, and the reasons why actions are illegal."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_every_event_and_action_has_a_text_and_rules() -> None:
 
 
 def test_the_log_merges_actions_of_one_choice() -> None:
-    """A black card's value is told to its owner alone (INF-2)."""
+    """A black card's value is shown to its owner only (INF-2)."""
 
     def act(seat: int, *names: str) -> list[dict[str, Any]]:
         return [action_event(seat, ACTION_NUMBERS[name]) for name in names]
@@ -169,8 +169,8 @@ def test_the_log_merges_actions_of_one_choice() -> None:
 
 @pytest.mark.parametrize(("players", "side"), TABLES)
 def test_a_reason_is_given_exactly_for_illegal_actions(players: int, side: str) -> None:
-    """With rules that there are; legal actions mean different things, and every decision is told
-    in the third person and as a sentence.
+    """Reasons name existing rules, texts of legal actions differ, and every decision has a
+    sentence.
     """
     decisions = ""
     for game in stages(players, side, "crowd", 3, every=2, max_turns=40):
@@ -283,14 +283,14 @@ SHORT = {
 
 
 def number(word: str) -> int:
-    """The number of a phase or of a district, or as it stands there."""
+    """Return the number of a phase or district, or of digits."""
     words = PHASES if word in PHASES else DISTRICTS
     return words.index(word) if word in words else int(word)
 
 
 def table(fields: str) -> Game:
-    """A 3-player game, seat 0 on turn, with an empty board, no businesses and no cards but those of
-    the fields: ``name.index=values``.
+    """Return a 3-player game with seat 0 to act on an empty board, without businesses and cards
+    except those of the fields: ``name.index=values``.
     """
     game = Game(3, seed=1)
     while game.phase == "start":
@@ -309,7 +309,7 @@ def table(fields: str) -> Game:
 
 @pytest.mark.parametrize("told", re.split(r"\n(?=\S)", TOLD.strip()))
 def test_texts_and_reasons_of_actions(told: str) -> None:
-    """The mask must agree that there is a reason."""
+    """The action mask agrees with every reason."""
     fields, *lines = told.split("\n    ")
     game = table(fields)
     for line in lines:

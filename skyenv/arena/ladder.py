@@ -268,12 +268,12 @@ def _duels_parts(ladder: Ladder) -> list[str]:
 def _pair(played: dict[str, float] | None, predicted: float, *, is_apart: bool) -> str:
     if played is None:
         return "–"
-    told = f"{100 * played['mean']:.0f}|{100 * predicted:.0f}"
+    cell = f"{100 * played['mean']:.0f}|{100 * predicted:.0f}"
     if is_apart:
-        return f"({told})"
+        return f"({cell})"
     if played["low"] <= predicted <= played["high"]:
-        return told
-    return f"{told}*"
+        return cell
+    return f"{cell}*"
 
 
 def newcomer_table(newcomer: dict[str, Any]) -> str:

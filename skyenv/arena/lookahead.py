@@ -101,22 +101,22 @@ class LookaheadAgent(Agent):
 
     def _played_on(self, games: Games, seats: Int64) -> Floats:
         """Return the value of games to one seat of each, float64 (n,), after some decisions."""
-        told = np.full(len(seats), np.nan)
+        values = np.full(len(seats), np.nan)
         left = np.full(len(seats), DECISIONS)
-        while (rows := np.flatnonzero((games.seat >= 0) & np.isnan(told))).size:
+        while (rows := np.flatnonzero((games.seat >= 0) & np.isnan(values))).size:
             mine = rows[games.seat[rows] == seats[rows]]
             left[mine] -= 1
             asked = mine[left[mine] == 0]
             if asked.size:
                 held = self.policy.evaluate(decisions_in(games, self.policy, asked))
                 if held is not None and held[1] is not None:
-                    told[asked] = held[1]
-            rows = rows[np.isnan(told[rows])]
+                    values[asked] = held[1]
+            rows = rows[np.isnan(values[rows])]
             games.step(decide(games, self.policy, rows), rows)
-        over = np.flatnonzero(np.isnan(told))
+        over = np.flatnonzero(np.isnan(values))
         shares = results(games.state[over])[0][np.arange(len(over)), seats[over]]
-        told[over] = outcome_of(shares, games.num_players)
-        return told
+        values[over] = outcome_of(shares, games.num_players)
+        return values
 
 
 def _seeds(decisions: Decisions) -> Sequence[int]:

@@ -399,12 +399,12 @@ def in_one_vector(parts: Sequence[npt.NDArray[np.float32]], events: int) -> npt.
     Raises:
         OptionError: there are more than `events` events.
     """
-    told = np.concatenate(parts)
-    happened = (told.size - HEADER_SIZE) // EVENT_SIZE
+    filled = np.concatenate(parts)
+    happened = (filled.size - HEADER_SIZE) // EVENT_SIZE
     if happened > events:
         raise OptionError(f"{happened} events have happened, but there is room for {events}")
     vector = np.zeros(information_size(events), np.float32)
-    vector[: told.size] = told
+    vector[: filled.size] = filled
     return vector
 
 

@@ -265,8 +265,8 @@ class Game(Copyable):
             except ChanceError:
                 self._put(before)
                 raise
-            told = events_of(self.event_rows(), self._arrays.state, self.board)
-        new = [action_event(seat, number), *told]
+            later = events_of(self.event_rows(), self._arrays.state, self.board)
+        new = [action_event(seat, number), *later]
         if self.is_over and self.options.task is not None:
             new[-1]["payoff"] = payoffs(self.options.task, self._arrays.state)
         if numbers:

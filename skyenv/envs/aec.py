@@ -266,7 +266,11 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
             self._was_dead_step(None)
             return
         number = check_integer(
-            "action", action, 0, NUM_ACTIONS - 1, lambda told: IllegalActionError(told, action)
+            "action",
+            action,
+            0,
+            NUM_ACTIONS - 1,
+            lambda message: IllegalActionError(message, action),
         )
         games.step([number])
         self._cumulative_rewards[agent] = 0.0

@@ -431,12 +431,12 @@ class LearnerEnv:
         if self._full_infos:  # Minari can't store lists
             episode["opponents"] = tuple(episode["opponents"])
         observation = self._masks.observation(vector, mask)
-        told = (
+        about = (
             {"seat": seat}
             if core.illegal != "random"
             else {"seat": seat, "action": core.action[row]}
         )
-        return observation, {**self._masks.info(mask), **told, **episode}
+        return observation, {**self._masks.info(mask), **about, **episode}
 
     def _picture(self, row: int) -> RGB | str | None:
         return self._renderer.render(self.core.games, row, int(self.core.learner[row]))

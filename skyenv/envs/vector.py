@@ -129,7 +129,7 @@ class FifthAvenueVectorEnv(
                 f"options['reset_mask'] must be a bool array ({self.num_envs},) that marks a row"
             )
         self.core.reset(seed, np.flatnonzero(marked))
-        return self._told()
+        return self._outputs()
 
     def step(
         self, actions: npt.ArrayLike
@@ -167,7 +167,7 @@ class FifthAvenueVectorEnv(
             ends = self._add_info(ends, end, row)
         if same_step:
             core.reset(rows=over)
-        observations, infos = self._told()
+        observations, infos = self._outputs()
         return observations, rewards, terminations, truncations, {**ends, **infos}
 
     def render(self) -> tuple[Any, ...] | None:
@@ -184,7 +184,7 @@ class FifthAvenueVectorEnv(
         pictures = tuple(self._picture(row) for row in range(self.num_envs))
         return None if pictures[0] is None else pictures
 
-    def _told(self) -> tuple[Observations, dict[str, Any]]:
+    def _outputs(self) -> tuple[Observations, dict[str, Any]]:
         """Return the observations and infos of all rows."""
         core, mask = self.core, self.action_masks()
         scores = core.scores(core.all_rows)

@@ -137,8 +137,10 @@ class Step:
         game = game_of(self.record)
         if self.action == SETUP:
             return [setup_event(game.view(np.recarray)[0])]
-        told = events_of(self.rows, game, self.board)
-        return [action_event(self.seat, self.action), *told]
+        return [
+            action_event(self.seat, self.action),
+            *events_of(self.rows, game, self.board),
+        ]
 
     def lines(self, seat: int) -> str:
         """Return its lines in a seat's information state."""
@@ -234,8 +236,8 @@ class State:
         else:
             if action not in dict(self.outcomes):
                 possible = [f"{number} ({self.name_of(number)})" for number, _ in self.outcomes]
-                told = f"chance can't decide {shown(action)} here, only {', '.join(possible)}"
-                raise ChanceError(told, len(self.chance))
+                message = f"chance can't decide {shown(action)} here, only {', '.join(possible)}"
+                raise ChanceError(message, len(self.chance))
             if played == BEGINNING:
                 options = table.options
                 task = f"{options.task}/{action}"

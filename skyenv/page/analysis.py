@@ -20,7 +20,7 @@ from skyenv.page.choices import Path, completed, imagined, same, text
 from skyenv.page.payloads import Payload
 from skyenv.page.playouts import SURE, shares_of
 from skyenv.page.replays import Replay
-from skyenv.page.win_chance import POWER, WORLDS, Ask, in_worlds, sharpened
+from skyenv.page.win_chance import POWER, WORLDS, Query, in_worlds, sharpened
 from skyenv.page.workers import Report
 
 MOST_MISTAKES: Final = 12
@@ -148,17 +148,17 @@ def _opinions(
     seats = [int(decision.position["seat"]) for decision in decisions]
     states = [imagined(one.position, seat) for one, seat in zip(decisions, seats, strict=True)]
     own = completed(entry.agent, np.concatenate(states), [()] * len(states))
-    asks: list[Ask] = []
+    queries: list[Query] = []
     for decision, seat, best in zip(decisions, seats, own, strict=True):
-        asks += [(decision.position, seat, path) for path in _paths(decision, best)]
-    worlds = iter(in_worlds(estimator.agent, asks))
+        queries += [(decision.position, seat, path) for path in _paths(decision, best)]
+    worlds = iter(in_worlds(estimator.agent, queries))
     opinions = []
     for decision, seat, best in zip(decisions, seats, own, strict=True):
-        told = np.stack([next(worlds) for _ in _paths(decision, best)])
-        chances = sharpened(told.mean(axis=1))
+        estimates = np.stack([next(worlds) for _ in _paths(decision, best)])
+        chances = sharpened(estimates.mean(axis=1))
         opinion = Opinion(decision, best, chances[0].round(4).tolist())
-        if len(told) > 1:
-            shares = told[1:, :, seat] / told[1:].sum(axis=2)
+        if len(estimates) > 1:
+            shares = estimates[1:, :, seat] / estimates[1:].sum(axis=2)
             error = SURE * POWER * (shares[0] - shares[1]).std() / np.sqrt(WORLDS)
             cost = float(chances[1, seat] - chances[2, seat])
             opinion = opinion._replace(cost=cost, error=float(error))

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from skyenv.errors import SkyenvError
+from skyenv.page.cache import LRUCache
 from skyenv.page.errors import PageError
-from skyenv.page.kept import Kept
 from skyenv.page.payloads import Payload
 from skyenv.page.workers import Job, Priority, Workers
 
@@ -61,7 +61,9 @@ class Background:
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
-        self._works: Kept[Name, Work] = Kept(MOST_KEPT, lambda _, work: work.state == "running")
+        self._works: LRUCache[Name, Work] = LRUCache(
+            MOST_KEPT, lambda _, work: work.state == "running"
+        )
 
     def start(self, name: Name, job: Job[Any]) -> Work:
         """Start a job, unless it is done or running; return it.

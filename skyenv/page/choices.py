@@ -134,8 +134,10 @@ def probable(
                 found.setdefault(same(state[0], one[1]), []).append(one)
         level = [one for one, is_open in zip(further, midst, strict=True) if is_open]
         if level:
-            told = agent.evaluate(as_decisions(batch_of(after[midst]), agent))
-            probabilities = np.asarray(told[0], np.float64) if told else np.zeros((0, NUM_ACTIONS))
+            evaluation = agent.evaluate(as_decisions(batch_of(after[midst]), agent))
+            probabilities = (
+                np.asarray(evaluation[0], np.float64) if evaluation else np.zeros((0, NUM_ACTIONS))
+            )
     choices = (Choice(max(ways)[1], sum(chance for chance, _ in ways)) for ways in found.values())
     return sorted(choices, key=lambda one: -(one.sure or 0.0))
 

@@ -13,12 +13,12 @@ class PageError(SkyenvError, ValueError):
     Attributes:
         status: the HTTP status: 400 (invalid), 403 (not allowed), 404 (not found), 409 (too late),
             413 (too large), 429 (too many), 503 (temporarily unavailable).
-        told: further fields for the page's scripts.
+        fields: further fields for the page's scripts.
     """
 
-    def __init__(self, message: str, status: int = 400, **told: Any) -> None:
+    def __init__(self, message: str, status: int = 400, **fields: Any) -> None:
         super().__init__(message)
-        self.status, self.told = status, told
+        self.status, self.fields = status, fields
 
 
 class StorageError(PageError):

@@ -16,11 +16,11 @@ from skyenv.engine.game import Game
 from skyenv.engine.options import DEFAULT_MAX_TURNS
 from skyenv.page.background import Background
 from skyenv.page.browsers import new_token
+from skyenv.page.cache import LRUCache
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.errors import PageError, StorageError
 from skyenv.page.game_requests import AGENT, ME, GameRequest
 from skyenv.page.hints import advise, move
-from skyenv.page.kept import Kept
 from skyenv.page.payloads import Payload
 from skyenv.page.preparing import Preparation
 from skyenv.page.replays import KeptReplays
@@ -74,7 +74,7 @@ class GameServer:
         self.background = Background(self.workers)
         self._runners: dict[str, asyncio.Task[None]] = {}
         self._watchers: dict[str, set[Watcher]] = {}
-        self._sessions: Kept[str, Session] = Kept(
+        self._sessions: LRUCache[str, Session] = LRUCache(
             SESSIONS, lambda key, _: key in self._watchers or key in self._runners
         )
         self._reading = asyncio.Lock()
@@ -186,7 +186,7 @@ class GameServer:
             await self.claim(link.token, browser)
         session = await self.session(link)
         if _lesson_of(session).is_over:
-            await self.repeat(session, anew=True)
+            await self.repeat(session, restart=True)
         return link
 
     async def _deal(self, browser: str, agents: tuple[str, str], **options: Any) -> Link:
@@ -195,16 +195,16 @@ class GameServer:
         (link,) = await self.store(game, [Link(new_token(), game.id, 0, browser)])
         return link
 
-    async def repeat(self, session: Session, anew: bool = False) -> None:
+    async def repeat(self, session: Session, restart: bool = False) -> None:
         """Go back in a lesson to the start of its step, or of the step before if nothing has been
-        done since; with `anew` to the beginning.
+        done since; with `restart` to the beginning.
 
         Raises:
             PageError: this is no lesson.
         """
         async with session.changing:
             lesson = _lesson_of(session)
-            await self._become(session, session.back_to(0 if anew else lesson.begin_of_last()))
+            await self._become(session, session.back_to(0 if restart else lesson.begin_of_last()))
 
     async def leave_lesson(self, session: Session, link: Link, agent: str) -> Link:
         """Continue from a lesson's position in a new game against an agent.

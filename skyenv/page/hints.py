@@ -87,8 +87,8 @@ def advise(
     paths: list[Path] = [(), *(one.actions for one in best)]
     chances: list[Any] = [None] * len(paths)
     if estimator is not None:
-        told = win_chances(estimator.agent, [(position, seat, path) for path in paths])
-        chances = told.round(4).tolist()
+        estimates = win_chances(estimator.agent, [(position, seat, path) for path in paths])
+        chances = estimates.round(4).tolist()
     return {
         "agent": entry.name,
         "seat": seat,

@@ -55,8 +55,8 @@ the time of the file's last change, in seconds.
 
 
 def _has_words(game: Game, text: str) -> bool:
-    told = " ".join([game["label"], game["task"], *game["names"]]).lower()
-    return all(word in told for word in text.lower().split())
+    words = " ".join([game["label"], game["task"], *game["names"]]).lower()
+    return all(word in words for word in text.lower().split())
 
 
 _FILTERS: Final[dict[str, Callable[[Game, str], bool]]] = {
@@ -78,18 +78,20 @@ class Library:
     def __init__(self, roots: Sequence[Root]) -> None:
         self._roots = roots
         self._files: dict[str, IndexedFile] = {}
-        self._look: asyncio.Task[None] | None = None
-        self._next_look = 0.0
+        self._refreshing: asyncio.Task[None] | None = None
+        self._next_refresh = 0.0
         self._trouble = ""
         self._left = 0
 
-    def look(self, workers: Workers) -> asyncio.Task[None]:
+    def refresh(self, workers: Workers) -> asyncio.Task[None]:
         """Have a worker read changed files, unless one is running or has just run."""
-        if self._look is None or (self._look.done() and time.monotonic() >= self._next_look):
-            self._look = asyncio.create_task(self._bring_up_to_date(workers))
-        return self._look
+        if self._refreshing is None or (
+            self._refreshing.done() and time.monotonic() >= self._next_refresh
+        ):
+            self._refreshing = asyncio.create_task(self._read_changed(workers))
+        return self._refreshing
 
-    async def _bring_up_to_date(self, workers: Workers) -> None:
+    async def _read_changed(self, workers: Workers) -> None:
         known = {key: one.file for key, one in self._files.items()}
         job = partial(read_changed, self._roots, known)
         try:
@@ -99,7 +101,7 @@ class Library:
         else:
             self._files = {key: new or self._files[key] for key, new in found.items()}
             self._trouble = ""
-        self._next_look = time.monotonic() + APART
+        self._next_refresh = time.monotonic() + APART
 
     def _note(self, left: int) -> None:
         self._left = left
@@ -144,7 +146,7 @@ class Library:
         return {
             "folders": [root.label for root in self._roots],
             "games": len(games),
-            "done": self._look is not None and self._look.done(),
+            "done": self._refreshing is not None and self._refreshing.done(),
             "left": self._left,
             "trouble": self._trouble,
             "damaged": len(damaged),
@@ -294,13 +296,13 @@ def _game(content: bytes, line: int) -> Game:
         deque(next(iter_games(io.BytesIO(content), line)).events, maxlen=0)
         raise
     end: Event = last[0] if last and last[0]["event"] == "end" else Event()
-    told, scores = lines.header.value, end.get("scores", [])
-    names = told["agents"] or [""] * told["players"]
+    opening, scores = lines.header.value, end.get("scores", [])
+    names = opening["agents"] or [""] * opening["players"]
     first, second = sorted(scores or [0, 0], reverse=True)[:2]
     return {
-        "task": told.get("task", ""),
-        "players": told["players"],
-        "side": told["side"],
+        "task": opening.get("task", ""),
+        "players": opening["players"],
+        "side": opening["side"],
         "names": [one_line(name, LONGEST_NAME) for name in names],
         "winners": [] if end.get("reason") == "task" else end.get("winners", []),
         "scores": scores,

@@ -18,7 +18,7 @@ from skyenv.render.parts import Drawing
 from skyenv.render.reasons import reason
 from skyenv.render.standing import if_scored_now
 from skyenv.render.svg import drawing
-from skyenv.render.table import look
+from skyenv.render.table import visible_table
 from skyenv.render.words import Sentence
 from skyenv.rules.actions import BID_DONE, NUM_ACTIONS, OPTION_A, OPTION_C, PASS
 
@@ -54,7 +54,7 @@ PAYS_OUTCOME: Final = "The task pays 1 for a win, -1 for a loss, 0 if truncated"
 
 
 @dataclass(frozen=True)
-class Look:
+class SeatView:
     """A game from the view of one seat.
 
     Args:
@@ -95,7 +95,7 @@ class Look:
                 (:meth:`skyenv.render.parts.Drawing.changes`).
         """
         position = self.position
-        table = look(position)
+        table = visible_table(position)
         lines = self.log()
         reasons = self.reasons(position)
         legal = self.game.legal_actions if self.is_to_act else []
@@ -158,7 +158,7 @@ class Look:
             why = reason(position, OPTION_A)
             return {} if why is None else {why: list(range(NUM_ACTIONS))}
         by_reason: dict[Sentence, list[int]] = {}
-        table = look(position)
+        table = visible_table(position)
         for action in range(NUM_ACTIONS):
             if why := reason(table, action):
                 by_reason.setdefault(why, []).append(action)

@@ -17,7 +17,7 @@ from skyenv.errors import SkyenvError, cause
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.errors import PageError
 from skyenv.page.hints import advise, move
-from skyenv.page.payloads import Look
+from skyenv.page.payloads import SeatView
 from skyenv.page.win_chance import ESTIMATOR
 from skyenv.page.workers import Report, Workers
 from skyenv.rules.compiling import progress_to
@@ -51,11 +51,11 @@ def play_a_little() -> None:
     """Call all entry points of the rules, which loads them from disk or compiles them."""
     game = Game(2, seed=1, max_turns=1)
     while not game.is_over:
-        Look(game, 0, ["", ""]).payload()
+        SeatView(game, 0, ["", ""]).payload()
         game.observation()
         game.games.uniforms()
         game.play(game.legal_actions[-1])
-    Look(game, 0, ["", ""]).payload()
+    SeatView(game, 0, ["", ""]).payload()
     game.rewind(game.position())  # as in replays
 
 

@@ -65,7 +65,7 @@ def since_last_turn(
     before, all_turns = turns(events)
     narrator = Narrator(names, me)
     narrator.lines(before)
-    told = [
+    entries = [
         {
             "seat": seat,
             "lines": [line.text for line in narrator.lines(turn)],
@@ -73,10 +73,10 @@ def since_last_turn(
         }
         for seat, turn in all_turns
     ]
-    if told and told[-1]["seat"] == me:
-        told.pop()  # the turn is unfinished, or no turn came after it
-    last = max((number for number, turn in enumerate(told) if turn["seat"] == me), default=-1)
-    return told[last + 1 :][-len(names) :]
+    if entries and entries[-1]["seat"] == me:
+        entries.pop()  # the turn is unfinished, or no turn came after it
+    last = max((number for number, turn in enumerate(entries) if turn["seat"] == me), default=-1)
+    return entries[last + 1 :][-len(names) :]
 
 
 def alea_since(events: Sequence[Event], step: int) -> list[list[int]]:

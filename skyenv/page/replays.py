@@ -16,11 +16,11 @@ import numpy.typing as npt
 from skyenv.engine.events import Event
 from skyenv.engine.game import Game
 from skyenv.page.browsers import new_token
+from skyenv.page.cache import LRUCache
 from skyenv.page.chart import NARROW as NARROW_CHART
 from skyenv.page.chart import NOW, VP, Kind, Rows, chart
 from skyenv.page.choices import Path, in_midst
 from skyenv.page.errors import PageError
-from skyenv.page.kept import Kept
 from skyenv.page.payloads import NARROW, WIDE, Payload, task_label
 from skyenv.page.storage import Storage
 from skyenv.records import GameLines, iter_games, nth_game
@@ -29,7 +29,7 @@ from skyenv.render.colours import Theme
 from skyenv.render.parts import Drawing
 from skyenv.render.standing import if_scored_now
 from skyenv.render.svg import drawing
-from skyenv.render.table import look
+from skyenv.render.table import visible_table
 from skyenv.rules.state import GAME_DTYPE
 
 MOST_ACTIONS: Final = 20_000
@@ -232,7 +232,7 @@ class Replay:
             "steps": self.steps,
             "choices": [step for step, _ in self.choices()],
             "lines": self.lines(),
-            "situations": [words.situation(look(each), self.names) for each in positions],
+            "situations": [words.situation(visible_table(each), self.names) for each in positions],
             "auctions": self.steps_with("auction"),
             "scorings": self.steps_with("vp"),
             "charts": {
@@ -256,7 +256,7 @@ class KeptReplays:
     def __init__(self, storage: Storage, require_rules: Callable[[], None]) -> None:
         self.storage = storage
         self._require_rules = require_rules
-        self._replays: Kept[tuple[str, int, str], Replay] = Kept(REPLAYS)
+        self._replays: LRUCache[tuple[str, int, str], Replay] = LRUCache(REPLAYS)
         self._receiving: dict[asyncio.Timeout, str] = {}  # the time-out of each upload: its browser
 
     async def add(self, content: bytes, browser: str) -> tuple[str, list[Payload]]:
@@ -270,9 +270,9 @@ class KeptReplays:
         """
         self._require_rules()
         games = await asyncio.to_thread(summaries, content)
-        told = MOST_REPLAYS, MOST_REPLAYS_IN_ALL, games[0]["names"] if games else [], len(games)
+        details = MOST_REPLAYS, MOST_REPLAYS_IN_ALL, games[0]["names"] if games else [], len(games)
         return await self.storage.ask(
-            self.storage.add_replay, new_token(), browser, content, *told
+            self.storage.add_replay, new_token(), browser, content, *details
         ), games
 
     async def delete(self, key: str, browser: str) -> None:

@@ -55,15 +55,15 @@ def html(request: HTTPConnection, name: str, status: int = 200, **texts: str) ->
     return HTMLResponse(text, status, {"cache-control": "no-cache"})
 
 
-def refusal(request: HTTPConnection, message: str, status: int, **told: object) -> Response:
+def refusal(request: HTTPConnection, message: str, status: int, **fields: object) -> Response:
     """Return the answer to a refused request: a message and further fields as JSON, or an HTML
     page if the client asks for one.
     """
     is_page = not request.url.path.startswith(("/api/", "/static/"))
     if not (is_page and "text/html" in request.headers.get("accept", "")):
-        return JSONResponse({"error": message, **told}, status)
-    title = "Getting ready" if "preparing" in told else "This page can't be shown"
-    waits = "rules" if "preparing" in told else ""
+        return JSONResponse({"error": message, **fields}, status)
+    title = "Getting ready" if "preparing" in fields else "This page can't be shown"
+    waits = "rules" if "preparing" in fields else ""
     return html(request, "refused.html", status, title=title, message=message, waits=waits)
 
 

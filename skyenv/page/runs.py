@@ -52,7 +52,7 @@ class Runs:
         runs: dict[str, list[File]] = {}
         for file in files_in(self._roots, NETWORK):
             runs.setdefault(_run(file), []).append(file)
-        told: list[dict[str, Any]] = [
+        payload: list[dict[str, Any]] = [
             {
                 "name": one_line(run, LONGEST_LABEL),
                 "changed": max(file.mtime for file in networks) / 1e9,
@@ -61,7 +61,7 @@ class Runs:
             }
             for run, networks in runs.items()
         ]
-        return sorted(told, key=lambda run: -run["changed"])[:MOST_RUNS]
+        return sorted(payload, key=lambda run: -run["changed"])[:MOST_RUNS]
 
     def picture(self, key: str) -> Path:
         """Return the file of a run's curves.

@@ -402,8 +402,8 @@ class Storage:
         opening, `created`, in seconds since 1970; `names`, the players of its first game; the
         number of `games`.
         """
-        told = "SELECT id, created, names, games FROM replay WHERE browser = ?"
-        rows = self.rows(f"{told} ORDER BY created DESC", browser)
+        query = "SELECT id, created, names, games FROM replay WHERE browser = ?"
+        rows = self.rows(f"{query} ORDER BY created DESC", browser)
         return [{**row, "names": json.loads(row["names"])} for row in rows]
 
     def delete_replay(self, key: str, browser: str) -> None:

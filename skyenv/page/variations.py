@@ -18,7 +18,7 @@ from skyenv.page.errors import PageError
 from skyenv.page.playouts import fresh_stream
 from skyenv.page.replays import Replay
 from skyenv.records.format import as_text, header_of
-from skyenv.records.replay import outcomes_told
+from skyenv.records.replay import outcomes_in
 from skyenv.rules.state import NONE
 
 
@@ -30,7 +30,7 @@ def variation_of(
     Args:
         replay: the game.
         step: number of actions.
-        seat: resample the cards hidden from this seat (:func:`drawn_anew`); None: they stay.
+        seat: resample the cards hidden from this seat (:func:`resampled_record`); None: they stay.
         uniform: a number in [0, 1) that decides the sample.
 
     Returns:
@@ -43,7 +43,7 @@ def variation_of(
     if replay.states[replay.checked(step)]["seat"] == NONE:
         raise PageError("the game is over; there is nothing to play", 409)
     if seat is not None:
-        beginning = drawn_anew(replay, step, seat, uniform)
+        beginning = resampled_record(replay, step, seat, uniform)
     else:
         events = chain.from_iterable(replay.events[: step + 1])
         beginning = as_text(replay.game.header(), list(events))
@@ -76,7 +76,7 @@ def to_play_on(beginning: str, seed: int, agent_seed: int) -> Game:
 # ---- resampled hidden cards ----
 
 
-def drawn_anew(replay: Replay, step: int, seat: int, uniform: float) -> str:
+def resampled_record(replay: Replay, step: int, seat: int, uniform: float) -> str:
     """Return the record of a game's first actions with resampled hidden cards, without seed and
     names.
 
@@ -102,7 +102,7 @@ def drawn_anew(replay: Replay, step: int, seat: int, uniform: float) -> str:
     steps = [(SETUP, outcome_numbers(setup_outcomes(replay.events[0][0], game.side)))]
     for number, action in enumerate(replay.actions()[:step]):
         position, events = replay.states[number], replay.events[number + 1]
-        told = (outcomes_told(position, action, event) for event in events)
-        steps.append((action, outcome_numbers(chain.from_iterable(told))))
+        outcomes = (outcomes_in(position, action, event) for event in events)
+        steps.append((action, outcome_numbers(chain.from_iterable(outcomes))))
     other = resampled(replayed(table, steps), seat, lambda: uniform)
     return as_text(header_of(game.options, None), other.events)

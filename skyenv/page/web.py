@@ -169,8 +169,8 @@ def _is_same_origin(connection: HTTPConnection, public: str | None) -> bool:
 
 
 async def _mistake(request: Request, error: Exception) -> Response:
-    status, told = (error.status, error.told) if isinstance(error, PageError) else (400, {})
-    return refusal(request, f"{error!s:.500}", status, **told)  # some messages list all actions
+    status, fields = (error.status, error.fields) if isinstance(error, PageError) else (400, {})
+    return refusal(request, f"{error!s:.500}", status, **fields)  # some messages list all actions
 
 
 async def _broken(request: Request, error: Exception) -> Response:

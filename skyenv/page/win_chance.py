@@ -32,12 +32,12 @@ POWER: Final = 1.5
 """Validated against play-outs by the same agent on fresh positions (docs/page.md)."""
 
 Shares = npt.NDArray[np.float64]
-Ask = tuple[np.void, int | None, tuple[int, ...]]
+Query = tuple[np.void, int | None, tuple[int, ...]]
 """A position (GAME_DTYPE), the seat whose knowledge counts (None: all cards are open), and the
 actions to play first."""
 
 
-def win_chances(agent: Agent, asks: Sequence[Ask]) -> Shares:
+def win_chances(agent: Agent, queries: Sequence[Query]) -> Shares:
     """Estimate the chance to win of every seat, from what one seat knows.
 
     The determinizations depend only on the seat's view: equal views give equal estimates, and
@@ -45,7 +45,7 @@ def win_chances(agent: Agent, asks: Sequence[Ask]) -> Shares:
 
     Args:
         agent: the one named ESTIMATOR, or another that evaluates outcomes.
-        asks: the positions, of one number of players and one side of the board.
+        queries: the positions, of one number of players and one side of the board.
 
     Returns:
         float64 (k, players), 0 to 1; each row sums to 1.
@@ -53,7 +53,7 @@ def win_chances(agent: Agent, asks: Sequence[Ask]) -> Shares:
     Raises:
         AgentError: the agent doesn't evaluate outcomes.
     """
-    return sharpened(in_worlds(agent, asks).mean(axis=1))
+    return sharpened(in_worlds(agent, queries).mean(axis=1))
 
 
 def sharpened(shares: Shares) -> Shares:
@@ -62,7 +62,7 @@ def sharpened(shares: Shares) -> Shares:
     return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
-def in_worlds(agent: Agent, asks: Sequence[Ask]) -> Shares:
+def in_worlds(agent: Agent, queries: Sequence[Query]) -> Shares:
     """Return the agent's evaluation for every seat and world, float64 (k, WORLDS, players).
 
     Arguments are those of :func:`win_chances`.
@@ -70,14 +70,14 @@ def in_worlds(agent: Agent, asks: Sequence[Ask]) -> Shares:
     Raises:
         AgentError: the agent doesn't evaluate outcomes.
     """
-    games = batch_of(np.concatenate([_worlds(*ask) for ask in asks]))
-    told = np.zeros((games.num_games, games.num_players))
-    number = np.zeros(told.shape, np.int64)
+    games = batch_of(np.concatenate([_worlds(*query) for query in queries]))
+    estimates = np.zeros((games.num_games, games.num_players))
+    number = np.zeros(estimates.shape, np.int64)
     while (rows := np.flatnonzero((games.seat >= 0) & (number.min(axis=1) < DECISIONS))).size:
-        games.step(_decide(games, agent, rows, told, number), rows)
+        games.step(_decide(games, agent, rows, estimates, number), rows)
     over = (games.seat < 0)[:, None]
-    told = np.where(over, results(games.state)[0][:, : games.num_players], told)
-    return told.reshape(len(asks), WORLDS, games.num_players)
+    estimates = np.where(over, results(games.state)[0][:, : games.num_players], estimates)
+    return estimates.reshape(len(queries), WORLDS, games.num_players)
 
 
 def _worlds(position: np.void, seat: int | None, actions: tuple[int, ...]) -> npt.NDArray[np.void]:
@@ -96,11 +96,11 @@ def _decide(
     games: Games,
     agent: Agent,
     rows: npt.NDArray[np.int64],
-    told: Shares,
+    estimates: Shares,
     number: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.int64]:
     """Return the next actions in some worlds; store the agent's evaluations for the deciding seats
-    in `told`, and count their decisions in `number`.
+    in `estimates`, and count their decisions in `number`.
     """
     mask = games.mask[rows]
     actions: npt.NDArray[np.int64] = mask.argmax(axis=1).astype(np.int64)
@@ -113,6 +113,6 @@ def _decide(
     actions[choices] = np.where(mask[choices] != 0, held[0], -1.0).argmax(axis=1)
     where = rows[choices], games.seat[rows[choices]]
     outcomes = share_of(np.asarray(held[1], np.float64), games.num_players)
-    told[where] = np.clip(outcomes, 0.0, 1.0)
+    estimates[where] = np.clip(outcomes, 0.0, 1.0)
     number[where] += 1
     return actions

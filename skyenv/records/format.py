@@ -244,12 +244,12 @@ def check_header(line: int, value: Event) -> Schema:
     kinds = schema(players if isinstance(players, int) else 0, is_task)
     _check(line, "the header", value, kinds["header"])
     try:
-        told = header_of(options_in(value), value["seed"], value["agents"])
+        expected = header_of(options_in(value), value["seed"], value["agents"])
     except OptionError as error:
         fail(line, f'"{"task" if is_task else "rings"}": {error}', error)
-    for name in told:
-        if value[name] != told[name]:
-            wanted = f"{quoted(told[name])} in task {told['task']}"
+    for name in expected:
+        if value[name] != expected[name]:
+            wanted = f"{quoted(expected[name])} in task {expected['task']}"
             fail(line, f'"{name}" must be {wanted}, not {quoted(value[name])}')
     if is_task and "/" not in value["task"]:
         fail(line, f'"task" must name a beginning, such as {value["task"]}/0')

@@ -135,20 +135,20 @@ def _play_with_chance(
     whose outcome is impossible.
     """
     state = game.state
-    told = [
+    given = [
         (index, outcome)
         for index, line in enumerate(lines)
-        for outcome in outcomes_told(state, action, line)
+        for outcome in outcomes_in(state, action, line)
     ]
-    outcomes, refused = [outcome for _, outcome in told], None
+    outcomes, refused = [outcome for _, outcome in given], None
     while True:
         try:
             return game.play(action, outcomes), refused
         except ChanceError as error:
-            refused, outcomes = told[error.index][0], outcomes[: error.index]  # fewer each time
+            refused, outcomes = given[error.index][0], outcomes[: error.index]  # fewer each time
 
 
-def outcomes_told(state: Any, action: int, event: Event) -> list[ChanceOutcome]:
+def outcomes_in(state: Any, action: int, event: Event) -> list[ChanceOutcome]:
     """Return the chance outcomes in an event after an action, in the order of the rules.
 
     Args:
@@ -172,7 +172,7 @@ _CHANCE_FIELD: Final = {"black": "card", "top": "card", "alea": "cards", "park":
 
 
 def _differ(line: int, event: Event | None, recorded: Event | None) -> NoReturn:
-    """Raise for a line that isn't the event of the rules, whose chance isn't told."""
+    """Raise for a line that differs from the rules' event; its chance outcomes are hidden."""
     if event is not None and (chance := _CHANCE_FIELD.get(event["event"])):
         event = {**event, chance: "?"}
     rules, record = (quoted(one) if one else "nothing more" for one in (event, recorded))

@@ -75,8 +75,10 @@ def show(options: ShowOptions) -> None:
     players = listed([seat_name(seat, names) for seat in range(game.num_players)])
     actions = [event for event in game.events if event["event"] == "action"]
     last = f": {seat_name(actions[-1]['seat'], names)}, {actions[-1]['name']}" if actions else ""
-    position = f"after {counted(len(actions), 'action')}{last}\n\n{text(game.state, options.seat)}"
-    print(f"{options.file}, game {options.game}: {players}\n{position}")
+    print(
+        f"{options.file}, game {options.game}: {players}\n"
+        f"after {counted(len(actions), 'action')}{last}\n\n{text(game.state, options.seat)}"
+    )
 
 
 def _draw(options: ShowOptions, game: Game, names: Sequence[str] | None) -> None:

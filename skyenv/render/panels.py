@@ -98,14 +98,14 @@ def headline(scene: Scene, width: float, name: str | None) -> Panel:
     is_over = scene.game.seat == NONE
     crown = at(0, 7, shapes.picture(theme, "crown"))
     head = crown if is_over else shapes.emblem(theme, scene.game.seat, 11)
-    told = [at(14, 23, head)]
+    drawn = [at(14, 23, head)]
     for i, line in enumerate(now):
-        told.append(words(36, 31 + 26 * i, line, _NOW, bold=True, fill=theme.ink))
+        drawn.append(words(36, 31 + 26 * i, line, _NOW, bold=True, fill=theme.ink))
     for i, line in enumerate(lines):
-        told.append(words(36, 27 + below + 19 * i, line, shapes.SMALL, fill=theme.faint))
+        drawn.append(words(36, 27 + below + 19 * i, line, shapes.SMALL, fill=theme.faint))
     name_slot = scene.drawing.add(Part("name", sign))
-    told_slot = scene.drawing.add(Part("headline", "".join(told)))
-    return name_slot + at(left, down, told_slot), down + 19 + below + 19 * len(lines)
+    headline_slot = scene.drawing.add(Part("headline", "".join(drawn)))
+    return name_slot + at(left, down, headline_slot), down + 19 + below + 19 * len(lines)
 
 
 def _lines(text: str, size: float, width: float, most: int) -> tuple[str, ...]:
@@ -290,8 +290,8 @@ def auction(scene: Scene, width: float) -> Panel:
         words(40, 25, f"AUCTION: {place}", 16, bold=True, fill=theme.ink),
         words(14, height - 12, standing, small, bold=True, fill=theme.ink),
     ]
-    for i, told in enumerate(after):
-        parts.append(words(40, 43 + _LINE * i, told, small, fill=theme.faint))
+    for i, text in enumerate(after):
+        parts.append(words(40, 43 + _LINE * i, text, small, fill=theme.faint))
     for i, bidder in enumerate(bidders):
         line = scene.drawing.add(Part(f"bidder {i + 1}", _bidder(scene, bidder, width - 16)))
         parts.append(at(8, top + _BIDDER * i, line))
@@ -490,12 +490,11 @@ def events_log(scene: Scene, events: Sequence[Event], width: float, height: floa
     entry that is too long is truncated.
     """
     seat, theme, room = scene.table.seat, scene.theme, int((height - 34) / _LINE)
-    narrator = Narrator(scene.agents, seat, is_open=seat is None)
-    told = [line.text for line in narrator.lines(events)]
-    entries = [wrapped(text, shapes.SMALL, width - 34) for text in told[-max(room, 1) :]]
+    lines = Narrator(scene.agents, seat, is_open=seat is None).lines(events)[-max(room, 1) :]
+    entries = [wrapped(line.text, shapes.SMALL, width - 34) for line in lines]
     while len(entries) > 1 and sum(map(len, entries)) > room:
         entries.pop(0)
-    drawn, y = _box(theme, width, height) + _heading(theme, "WHAT HAPPENED"), 40.0
+    drawn, y = _box(theme, width, height) + _heading(theme, "LOG"), 40.0
     for number, entry in enumerate(entries, 1):
         is_newest = number == len(entries)
         fill = theme.ink if is_newest else theme.faint

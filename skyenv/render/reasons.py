@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from skyenv.render.table import Table, look
+from skyenv.render.table import Table, visible_table
 from skyenv.render.words import (
     PLACE_NAMES,
     Sentence,
@@ -87,13 +87,13 @@ def reason(position: np.void | Table, action: int) -> Sentence | None:
 
     Args:
         position: a record of GAME_DTYPE or VIEW_DTYPE, or the result of
-            :func:`skyenv.render.table.look`, to be reused for many actions.
+            :func:`skyenv.render.table.visible_table`, to be reused for many actions.
         action: 0 to 102.
 
     Raises:
         IllegalActionError: there is no such action.
     """
-    table = position if isinstance(position, Table) else look(position)
+    table = position if isinstance(position, Table) else visible_table(position)
     game, action, phase = table.game, checked_action(action), int(table.game["phase"])
     if phase == PHASE_OVER:
         return _because("the game is over", "END-1", "END-4")

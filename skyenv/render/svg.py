@@ -17,7 +17,7 @@ from skyenv.render.marks import FONTS, at, element, number, rectangle
 from skyenv.render.marks import title as title_of
 from skyenv.render.panels import GAP, Panel
 from skyenv.render.parts import ROOT, Drawing, Part, Scene
-from skyenv.render.table import look, plain
+from skyenv.render.table import plain, visible_table
 from skyenv.render.words import situation
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.state import ALEA, NONE, PHASE_OVER
@@ -107,7 +107,7 @@ def drawing(
         OptionError: an argument has an invalid value.
     """
     width = check_integer("width", width, 1, 20000)
-    table = look(position, seat)
+    table = visible_table(position, seat)
     if agents is not None and len(agents) != table.players:
         raise OptionError(f"agents must name each of the {table.players} seats, not {len(agents)}")
     scene = Scene(

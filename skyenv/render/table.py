@@ -52,7 +52,7 @@ class Table:
         return int(self.game["hand"][seat].sum()) + int(self.unknown[seat].sum())
 
 
-def look(position: np.void, seat: int | None = None) -> Table:
+def visible_table(position: np.void, seat: int | None = None) -> Table:
     """Return the table as a viewer sees it (INF-1 to INF-3).
 
     Args:

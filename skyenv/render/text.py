@@ -8,7 +8,7 @@ import numpy as np
 
 from skyenv.engine.knowledge import PUBLIC
 from skyenv.render.reasons import current_set
-from skyenv.render.table import Table, look
+from skyenv.render.table import Table, visible_table
 from skyenv.render.words import (
     after_auction,
     bid_piles,
@@ -69,7 +69,7 @@ def text(position: np.void, seat: int | None = None) -> str:
     Raises:
         OptionError: there is no such seat, or `position` is no such record.
     """
-    table = look(position, seat)
+    table = visible_table(position, seat)
     blocks = [_situation(table), _city(table), _supply_row(table), _stacks(table)]
     if table.game["auction_place"] != NONE:
         blocks.append(_auction(table))
@@ -241,8 +241,8 @@ def _bid(game: Any, bidder: int) -> str:
     piles = [pile for pile in bid_piles(game, bidder) if any(pile[1])]
     cards = " · ".join(f"{CARD_COLOURS[colour]} {_counted(counts, 0)}" for colour, counts in piles)
     total = sum(int(np.dot(counts, CARD_VALUES)) for _, counts in piles)
-    told = [f"{cards} = {total}" if cards else "", bid_state(game, bidder)]
-    return f"{mark} {seat_name(bidder):<10}{', '.join(filter(None, told))}"
+    parts = [f"{cards} = {total}" if cards else "", bid_state(game, bidder)]
+    return f"{mark} {seat_name(bidder):<10}{', '.join(filter(None, parts))}"
 
 
 def _players(table: Table) -> Lines:

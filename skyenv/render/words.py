@@ -16,7 +16,7 @@ from skyenv.checks import check_integer
 from skyenv.engine.events import Event
 from skyenv.engine.kernels import CARD_VP
 from skyenv.errors import IllegalActionError, OptionError, shown
-from skyenv.render.table import Table, look
+from skyenv.render.table import Table, visible_table
 from skyenv.rules.actions import (
     BID,
     BID_DONE,
@@ -262,7 +262,7 @@ def action_text(position: np.void, action: int) -> str:
     Raises:
         IllegalActionError: there is no such action.
     """
-    game, action = look(position).game, checked_action(action)
+    game, action = visible_table(position).game, checked_action(action)
     does, place, seat = _DOES[action], int(game["auction_place"]), int(game["seat"])
     where = "the next place" if place == NONE else auctioned(place)
     if action < OPTION_D:
@@ -354,7 +354,7 @@ _EVENTS: Final[dict[Any, tuple[str, str]]] = {
 }
 
 
-def _told(event: Event) -> tuple[str, str]:
+def _template(event: Event) -> tuple[str, str]:
     """Return the template of an event's text, and its rules."""
     kind = event["event"]
     value = event.get(_TELLING.get(kind, ""))
@@ -421,14 +421,14 @@ def event_text(
         raise OptionError(f"there is no event {shown(kind)}; the events are {kinds}")
     if kind == "black" and not is_open and seat != event["seat"]:
         event = {**event, "card": "card"}
-    return _told(event)[0].format(**_in_words(event, lambda seat: seat_name(seat, agents)))
+    return _template(event)[0].format(**_in_words(event, lambda seat: seat_name(seat, agents)))
 
 
 def event_rules(event: Event) -> tuple[str, ...]:
     """Return the ids of the rules behind an event, the most relevant first."""
     if event["event"] == "action":
         return _action_rules(int(event["action"]))
-    return tuple(_told(event)[1].split())
+    return tuple(_template(event)[1].split())
 
 
 class Narrator:

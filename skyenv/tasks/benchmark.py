@@ -109,10 +109,10 @@ class Parts:
         self._path = folder / "parts.json"
         self._found = read_sealed(self._path)
 
-    def of(self, what: str, compute: Callable[[], Any], *, anew: bool = False) -> Any:
-        """Return figures from the cache, computed and stored if missing or if `anew`."""
+    def of(self, what: str, compute: Callable[[], Any], *, recompute: bool = False) -> Any:
+        """Return figures from the cache, computed and stored if missing or if `recompute`."""
         key = f"{what} of {self.who}"
-        if anew or key not in self._found:
+        if recompute or key not in self._found:
             self._found[key] = compute()
             write_atomically(self._path, json.dumps(sealed(self._found)))
         return self._found[key]
@@ -137,7 +137,7 @@ def run_benchmark(options: BenchmarkOptions) -> None:
         finally:
             *processors, clock = np.subtract(os.times(), began)
             spent = np.add(cost, [sum(processors), clock]).round(1).tolist()
-            parts.of("cost", lambda: spent, anew=True)
+            parts.of("cost", lambda: spent, recompute=True)
     content["cost"] |= {"cpu_seconds": spent[0], "seconds": spent[1]}
     if options.json is not None:
         write_atomically(options.json, json.dumps(content, indent=1, ensure_ascii=False) + "\n")

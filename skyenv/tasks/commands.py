@@ -78,23 +78,25 @@ def _asked(agent: Agent, beginning: Beginning, samples: int) -> Policy:
 def measure_exploitability(options: ExploitabilityOptions) -> None:
     """Run ``exploitability``."""
     agent = make_agent(options.agent)
-    told = {
+    settings = {
         "agent": options.agent,
         "version": agent.version_at(TASKS[options.task].num_players, "front"),
         "task": options.task,
         "samples": options.samples,
     }
-    rows = _rows_so_far(options, told)
+    rows = _rows_so_far(options, settings)
     for index in range(len(rows), min(options.positions, len(beginnings(options.task)))):
         rows.append(measure(agent, f"{options.task}/{index}", options.samples))
         if options.json is not None:
-            content = {**told, "positions": rows}
+            content = {**settings, "positions": rows}
             write_atomically(options.json, json.dumps(content, indent=1) + "\n")
     print(table(rows))
     print(loss_lines(rows))
 
 
-def _rows_so_far(options: ExploitabilityOptions, told: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _rows_so_far(
+    options: ExploitabilityOptions, settings: Mapping[str, Any]
+) -> list[dict[str, Any]]:
     """Return the rows written by an interrupted run of the same command.
 
     Raises:
@@ -107,8 +109,8 @@ def _rows_so_far(options: ExploitabilityOptions, told: Mapping[str, Any]) -> lis
         return []
     earlier = read_json(options.json)
     rows: list[dict[str, Any]] = earlier.pop("positions", [])
-    if earlier != told:
-        raise CheckpointError(f"{options.json} holds figures of {earlier}, not of {dict(told)}")
+    if earlier != settings:
+        raise CheckpointError(f"{options.json} holds figures of {earlier}, not of {dict(settings)}")
     return rows[: options.positions]
 
 

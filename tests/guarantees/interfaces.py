@@ -13,7 +13,7 @@ import numpy.typing as npt
 from skyenv import NUM_ACTIONS, Decisions, Game, Games
 from skyenv.agents import Agent, decide
 from skyenv.engine.events import setup_outcomes
-from skyenv.records.replay import outcomes_told
+from skyenv.records.replay import outcomes_in
 
 SEED: Final = 1234
 # Rows of a batch; the game stands in row 1.
@@ -364,7 +364,7 @@ class OpenSpiel(Interface):
         self.state.apply_action(action)
         before = self.game.state.copy()
         events = self.game.play(action)[1:]
-        told = (outcomes_told(before, action, event) for event in events)
+        told = (outcomes_in(before, action, event) for event in events)
         self.decide_chance(outcome for outcomes in told for outcome in outcomes)
 
     def ended(self) -> bytes:

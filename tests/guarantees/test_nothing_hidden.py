@@ -28,7 +28,7 @@ from skyenv.render import words
 from skyenv.render.reasons import why_illegal
 from skyenv.render.standing import if_scored_now
 from skyenv.render.svg import svg
-from skyenv.render.table import look
+from skyenv.render.table import visible_table
 from skyenv.render.text import text
 
 pytestmark = pytest.mark.compiled
@@ -101,14 +101,14 @@ def openspiel(game: Game, seat: int) -> list[Any]:
 
 def page(game: Game, seat: int) -> str:
     """What a player's browser receives."""
-    from skyenv.page.payloads import Look
+    from skyenv.page.payloads import SeatView
     from skyenv.render.text import text
 
     seen = [
-        Look(game, seat, NAMES[: game.num_players], narrow=narrow).payload()
+        SeatView(game, seat, NAMES[: game.num_players], narrow=narrow).payload()
         for narrow in (False, True)
     ]
-    return json.dumps(seen) + text(Look(game, seat, NAMES[: game.num_players]).position)
+    return json.dumps(seen) + text(SeatView(game, seat, NAMES[: game.num_players]).position)
 
 
 def spectators(game: Game, seat: int) -> str:
@@ -156,7 +156,7 @@ OUTLETS: dict[str, Callable[[Game, int], Any]] = {
     "log": lambda game, seat: words.Narrator(NAMES, seat).lines(game.events),
     "event texts": lambda game, seat: [words.event_text(one, seat=seat) for one in game.events],
     "standing": lambda game, seat: if_scored_now(game.state, game.num_players).tolist(),
-    "situation": lambda game, seat: words.situation(look(game.state, seat)),
+    "situation": lambda game, seat: words.situation(visible_table(game.state, seat)),
     "text picture": lambda game, seat: text(game.state, seat),
     "SVG": lambda game, seat: svg(game.state, seat, events=game.events[-40:]),
     "SVG of a view": lambda game, seat: svg(game.view(seat), events=game.events[-40:], width=640),
@@ -324,12 +324,12 @@ def determinizations(game: Game, seat: int) -> Iterator[tuple[Any, Any]]:
 def records_for_the_page(game: Game, seat: int) -> Iterator[tuple[Any, Any]]:
     """Records from which a visitor of a finished game may play on."""
     from skyenv.page.replays import Replay
-    from skyenv.page.variations import drawn_anew
+    from skyenv.page.variations import resampled_record
 
     yield information_state(game, seat), game.state
     replay = Replay.of(game.to_record().encode(), 1)
     for number in range(8):
-        one = Game.from_record(drawn_anew(replay, replay.steps, seat, number / 8))
+        one = Game.from_record(resampled_record(replay, replay.steps, seat, number / 8))
         yield information_state(one, seat), one.state
 
 

@@ -20,7 +20,7 @@ from skyenv import Game, RecordError, make_agent
 from skyenv.agents import decide_game
 from skyenv.engine.events import Event, setup_outcomes
 from skyenv.records.reader import nth_game
-from skyenv.records.replay import outcomes_told
+from skyenv.records.replay import outcomes_in
 
 TABLES: Final = [(2, "front"), (3, "back")]
 # Actions played; the last game is over.
@@ -125,10 +125,6 @@ def decided(game: Game) -> Iterator[tuple[int | None, list[Any]]]:
             action = events[0]["action"]
             yield (
                 action,
-                [
-                    outcome
-                    for event in events[1:]
-                    for outcome in outcomes_told(before, action, event)
-                ],
+                [outcome for event in events[1:] for outcome in outcomes_in(before, action, event)],
             )
         before = position.state.copy()

@@ -32,7 +32,7 @@ from processes import wait_until
 from skyenv.agents import Decisions, RandomAgent
 from skyenv.engine.game import Game
 from skyenv.page import game_server
-from skyenv.page.kept import Kept
+from skyenv.page.cache import LRUCache
 from skyenv.page.storage import MEMORY, Link, Storage
 
 SEATS = ["me", "human"]
@@ -181,7 +181,7 @@ def test_a_seat_claimed_while_its_game_loads_is_kept() -> None:
 
 def test_the_cache_evicts_the_least_recently_used_unneeded_entry() -> None:
     needed = {"a"}
-    kept: Kept[str, int] = Kept(2, lambda key, value: key in needed)
+    kept: LRUCache[str, int] = LRUCache(2, lambda key, value: key in needed)
     kept["a"], kept["b"], kept["c"] = 1, 2, 3
     assert list(kept) == ["a", "c"]
     needed.clear()

@@ -11,14 +11,14 @@ from pages import positions
 from skyenv import Game
 from skyenv.page import guidance
 from skyenv.render.reasons import why_illegal
-from skyenv.render.table import look
+from skyenv.render.table import visible_table
 from skyenv.rules.actions import BID, BID_DONE, OPTION_A
 
 
 def told(game: Game) -> dict[str, Any]:
     """Return the guidance for the seat to act."""
     position, names = game.view(), ["you", "crowd", "greedy"][: game.num_players]
-    return guidance.decision(position, look(position), names, game.legal_actions)
+    return guidance.decision(position, visible_table(position), names, game.legal_actions)
 
 
 def test_option_cards_hold_legal_actions_or_a_reason() -> None:

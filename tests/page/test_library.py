@@ -54,10 +54,10 @@ def indexed(root: Path) -> Library:
     """Return an indexed library."""
     library = Library(roots_of([root]))
 
-    async def look() -> None:
-        await library.look(Workers(Threads()))
+    async def refresh() -> None:
+        await library.refresh(Workers(Threads()))
 
-    asyncio.run(look())
+    asyncio.run(refresh())
     return library
 
 

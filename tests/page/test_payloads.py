@@ -13,7 +13,7 @@ import pytest
 from pages import begin, drawn, payload, played
 from starlette.testclient import TestClient
 
-from skyenv.page.payloads import Look, final_scoring
+from skyenv.page.payloads import SeatView, final_scoring
 from skyenv.rules.actions import NUM_ACTIONS
 
 TYPES = Path(__file__).parent / "js" / "types.d.ts"
@@ -24,7 +24,7 @@ def test_every_action_is_legal_or_has_a_reason(actions: int) -> None:
     """A waiting seat has one reason for all actions."""
     game = played(2, seed=3, actions=actions)
     seat = int(str(game.seat))
-    told, other = (Look(game, each, ["a", "b"]).payload() for each in (seat, 1 - seat))
+    told, other = (SeatView(game, each, ["a", "b"]).payload() for each in (seat, 1 - seat))
     assert [choice["action"] for choice in told["legal"]] == game.legal_actions
     why = [action for group in told["why"].values() for action in group]
     assert sorted(game.legal_actions + why) == list(range(NUM_ACTIONS))

@@ -36,7 +36,7 @@ STEPS: list[Step] = [
     ("click #play-out", "#out-results", "95 % interval"),
     ("click #chances summary", "#chances table", HERE),
     ("check", "#play-myself", HERE),
-    ("set #on-hidden anew", "#play-myself", HERE),
+    ("set #on-hidden resample", "#play-myself", HERE),
 ]
 
 

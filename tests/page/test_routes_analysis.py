@@ -79,7 +79,7 @@ def test_simulations_report_win_shares_and_margins() -> None:
         ("9/playouts?agent=crowd&agent=crowd&seat=2", {}, 400),
         ("16/playouts?agent=crowd&agent=crowd", {}, 404),
         ("analysis?agent=crowd", {}, 409),
-        ("9/variations", {"seats": ["me", "me"], "anew": True}, 400),
+        ("9/variations", {"seats": ["me", "me"], "resample": True}, 400),
         ("9/variations", {"seats": ["me", "agent:no"]}, 404),
         ("16/variations", {"seats": ["me", "me"]}, 404),
     ],

@@ -63,7 +63,7 @@ def test_a_lesson_accepts_only_its_moves_and_can_go_back(app: Starlette, ann: Te
     assert ann.post(back, json={}).status_code == 200
     assert payload(ann, seat)["lesson"]["number"] == 12
     assert play(ann, seat, 1) == before | {"undone": 1}
-    assert ann.post(back, json={"anew": True}).status_code == 200
+    assert ann.post(back, json={"restart": True}).status_code == 200
     assert payload(ann, seat)["step"] == 0
     state = play(ann, seat)
     assert (state["lesson"]["over"], state["step"], state["scores"]) == (True, len(line()), [11, 3])
@@ -86,5 +86,5 @@ def test_a_lesson_can_be_continued_as_a_free_game(ann: TestClient) -> None:
     now = payload(ann, free)
     assert (now["step"], now["names"], now["lesson"]) == (state["step"], ["you", "random"], None)
     assert act(ann, free, now, now["legal"][-1]["action"]).status_code == 200
-    assert ann.post(f"{free}/lesson/back", json={"anew": True}).status_code == 400, "no lesson"
+    assert ann.post(f"{free}/lesson/back", json={"restart": True}).status_code == 400, "no lesson"
     assert payload(ann, seat)["step"] == state["step"]

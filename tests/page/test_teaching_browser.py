@@ -74,7 +74,7 @@ def test_the_lesson_is_completed_by_clicks(page: Browser, site: Site, phone: boo
     follow(
         page,
         [
-            ("check", "#lesson-anew", HERE),
+            ("check", "#lesson-restart", HERE),
             ("click #lesson-back", "#lesson", f"step {len(BEATS)} of"),
         ],
     )

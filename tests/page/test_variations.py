@@ -55,13 +55,15 @@ def test_a_reloaded_variation_is_the_same_and_can_undo() -> None:
     assert again.can_undo(int(replay.states[step]["seat"]))
 
 
-@pytest.mark.parametrize("anew", [True, False])
+@pytest.mark.parametrize("resample", [True, False])
 @pytest.mark.usefixtures("short_games")
-def test_a_replay_can_be_continued(ann: TestClient, anew: bool) -> None:
+def test_a_replay_can_be_continued(ann: TestClient, resample: bool) -> None:
     game = played(2, seed=3, turns=8)
     api = f"{opened(ann, game)}/1"
     step = next(step for step in range(60, 200) if replay_of(game).at(step).seat == 1)
-    made = ann.post(f"{api}/{step}/variations", json={"seats": ["agent:crowd", "me"], "anew": anew})
+    made = ann.post(
+        f"{api}/{step}/variations", json={"seats": ["agent:crowd", "me"], "resample": resample}
+    )
     seat = made.json()["page"].replace("/seat/", "/api/seats/")
     assert (payload(ann, seat)["step"], payload(ann, seat)["yours"]) == (step, True)
     ann.post(f"{seat}/pause", json={"seconds": 0})
@@ -70,7 +72,7 @@ def test_a_replay_can_be_continued(ann: TestClient, anew: bool) -> None:
     assert verify(io.StringIO(record)).games == 1
     hands = [Game.from_record(text, step=step).state["hand"] for text in (game.to_record(), record)]
     assert hands[0][1].tolist() == hands[1][1].tolist()
-    assert anew != (hands[0].tolist() == hands[1].tolist())
+    assert resample != (hands[0].tolist() == hands[1].tolist())
 
 
 def test_finished_games_and_custom_boards_are_refused() -> None:

@@ -13,7 +13,7 @@ from scenario import stages
 from skyenv import ACTION_NAMES, Game, IllegalActionError
 from skyenv.engine.events import action_event
 from skyenv.render.reasons import reason, why_illegal
-from skyenv.render.table import look
+from skyenv.render.table import visible_table
 from skyenv.render.words import (
     Narrator,
     action_text,
@@ -175,10 +175,12 @@ def test_a_reason_is_given_exactly_for_illegal_actions(players: int, side: str) 
     decisions = ""
     for game in stages(players, side, "crowd", 3, every=2, max_turns=40):
         view, legal = game.view() if game.seat is not None else game.state, game.legal_actions
-        decisions += f"{situation(look(game.state))}: {sentence(look(view), [], legal)}\n"
+        decisions += (
+            f"{situation(visible_table(game.state))}: {sentence(visible_table(view), [], legal)}\n"
+        )
         assert len({action_text(view, action) for action in legal}) == len(legal)
         for action in range(NUM_ACTIONS):
-            why = reason(look(view), action)
+            why = reason(visible_table(view), action)
             assert (why is None) == bool(game.mask[action]), (ACTION_NAMES[action], why)
             assert why is None or (why.rules and IDS.issuperset(why.rules))
             assert "-1" not in action_text(view, action) + why_illegal(view, action)

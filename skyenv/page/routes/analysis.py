@@ -74,7 +74,7 @@ async def _play_on(request: Request) -> Response:
     """Continue a game from a step: ``{"seats": …}`` as for a new game, optionally
     ``idempotency_key`` and ``seed``.
 
-    With ``"anew": true`` the cards hidden from the browser's seat are resampled; it must have
+    With ``"resample": true`` the cards hidden from the browser's seat are resampled; it must have
     exactly one seat then.
     """
     replay = await found(request)
@@ -83,7 +83,7 @@ async def _play_on(request: Request) -> Response:
     wanted = await json_object(request) | {"players": replay.players, "side": replay.game.side}
     game = await GameRequest.checked(wanted, server.catalogue)
     seat = None
-    if check_flag("anew", wanted.get("anew", False)):
+    if check_flag("resample", wanted.get("resample", False)):
         if game.seats.count(ME) != 1:
             raise PageError("to resample hidden cards, play exactly one seat")
         seat = game.seats.index(ME)

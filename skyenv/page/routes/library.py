@@ -28,7 +28,7 @@ def _library(request: Request) -> Library:
         raise PageError(
             "this page was started without folders of games; start it with --games FOLDER", 404
         )
-    library.look(server_of(request).workers)
+    library.refresh(server_of(request).workers)
     return library
 
 
@@ -52,7 +52,7 @@ async def library_game(request: Request, key: str, which: int) -> bytes:
     library = _library(request)
     with suppress(PageError):
         return await from_disk(request, library.game, key, which)
-    await asyncio.shield(library.look(server_of(request).workers))
+    await asyncio.shield(library.refresh(server_of(request).workers))
     return await from_disk(request, library.game, key, which)
 
 

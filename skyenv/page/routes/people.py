@@ -42,10 +42,10 @@ async def _take_back(request: Request) -> Response:
 
 
 async def _back(request: Request) -> Response:
-    """Go back a step in a lesson, or with ``{"anew": true}`` to its beginning."""
+    """Go back a step in a lesson, or with ``{"restart": true}`` to its beginning."""
     value = await json_object(request)
     server, _, session = await seat_of(request)
-    await server.repeat(session, value.get("anew") is True)
+    await server.repeat(session, value.get("restart") is True)
     return JSONResponse({})
 
 

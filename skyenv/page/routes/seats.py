@@ -19,7 +19,7 @@ from skyenv.page import people
 from skyenv.page.errors import PageError
 from skyenv.page.game_requests import checked_name
 from skyenv.page.game_server import GameServer, Watcher
-from skyenv.page.payloads import Look, Payload
+from skyenv.page.payloads import Payload, SeatView
 from skyenv.page.recent import alea_since
 from skyenv.page.requests import (
     Handler,
@@ -46,7 +46,7 @@ def tab_of(connection: HTTPConnection) -> str:
     return connection.query_params.get("tab", "")
 
 
-async def told(request: Request) -> Response:
+async def answer(request: Request) -> Response:
     """Return the answer to a seat's action: with ``?page=1`` the full state."""
     return await _table(request) if number(request, "page") else JSONResponse({})
 
@@ -59,7 +59,7 @@ async def _table(request: Request) -> Response:
         if error.status != 403 or not number(request, "page"):
             raise
         # A page that shows the new state needs no error for it.
-        return JSONResponse({"refused": str(error), "free": False, **error.told})
+        return JSONResponse({"refused": str(error), "free": False, **error.fields})
     about_people = await people.payload(server, session, link)
     if curtain := people.curtain(session, link):
         return JSONResponse({"curtain": curtain})
@@ -71,7 +71,7 @@ async def _table(request: Request) -> Response:
     game = game.copy()
     can_act = session.is_human(link.seat) and not behind
     narrow = bool(number(request, "narrow"))
-    look = Look(game, viewer, session.names(link.seat), theme(request), narrow, can_act=can_act)
+    view = SeatView(game, viewer, session.names(link.seat), theme(request), narrow, can_act=can_act)
     known = number(request, "lines") or 0
     if (number(request, "undone") or 0) != session.undone:
         known = 0  # they contain what was taken back
@@ -97,7 +97,7 @@ async def _table(request: Request) -> Response:
         ],
     }
     parts = digests(request.query_params.get("drawn", ""))  # already on the page
-    return await asyncio.to_thread(lambda: JSONResponse(look.payload(known, parts) | about))
+    return await asyncio.to_thread(lambda: JSONResponse(view.payload(known, parts) | about))
 
 
 def _doing(change: Callable[[GameServer, Session, Link, str], Awaitable[None]]) -> Handler:
@@ -106,7 +106,7 @@ def _doing(change: Callable[[GameServer, Session, Link, str], Awaitable[None]]) 
     async def do(request: Request) -> Response:
         server, link, session = await seat_of(request)
         await change(server, session, link, tab_of(request))
-        return await told(request)
+        return await answer(request)
 
     return do
 
@@ -135,7 +135,7 @@ async def _act(request: Request) -> Response:
     actions = [integer(action, "action") for action in several]
     step = integer(value.get("step"), "step")
     await server.act(session, link, tab_of(request), actions, step)
-    return await told(request)
+    return await answer(request)
 
 
 async def _pause(request: Request) -> Response:
@@ -186,8 +186,8 @@ async def _words(request: Request) -> Response:
     _, link, session = await seat_of(request)
     session.check_uncovered(link)
     viewer = session.viewer(link)
-    look = Look(session.game.copy(), viewer, session.names(link.seat))
-    return JSONResponse({"text": await asyncio.to_thread(text, look.position)})
+    view = SeatView(session.game.copy(), viewer, session.names(link.seat))
+    return JSONResponse({"text": await asyncio.to_thread(text, view.position)})
 
 
 async def _record(request: Request) -> Response:

@@ -312,7 +312,7 @@ function continuing(viewer, { api, find }) {
   start.onclick = () => {
     const isMine = (seat) => mine.value === "all" || Number(mine.value) === seat;
     const seats = chosenAgents(find).map((name, seat) => (isMine(seat) ? "me" : `agent:${name}`));
-    const wanted = { seats, anew: hidden.value === "anew" };
+    const wanted = { seats, resample: hidden.value === "resample" };
     leaveBy(start, () => send(`${api}/${viewer.step}/variations`, wanted), fail);
   };
 }

@@ -18,7 +18,7 @@ function setUp() {
   document.body.classList.add("learning");
   $("lesson-more").onclick = () => open(!whole.classList.contains("open"));
   $("lesson-back").onclick = () => repeat({});
-  $("lesson-anew").onclick = () => repeat({ anew: true });
+  $("lesson-restart").onclick = () => repeat({ restart: true });
   $("lesson-leave").onclick = leave;
   $("lesson-game").href = at("/");
   const put = () => (isSmall.matches ? $("table") : $("dock")).before(whole);
@@ -81,7 +81,7 @@ function show({ lesson, yours }) {
   $("lesson-todo").textContent = waits ? "The teacher moves …" : worded(todo);
   $("lesson-todo").hidden = over;
   $("lesson-back").disabled = number === 0;
-  $("lesson-anew").hidden = $("lesson-game").hidden = !over;
+  $("lesson-restart").hidden = $("lesson-game").hidden = !over;
   $("lesson-leave").textContent = over ? "continue from here" : "leave the lesson";
   $("lesson-leave").classList.toggle("primary", over);
   open(over);

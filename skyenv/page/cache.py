@@ -10,7 +10,7 @@ Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
 
-class Kept(OrderedDict[Key, Value]):
+class LRUCache(OrderedDict[Key, Value]):
     """A bounded mapping that evicts the least recently read or written keys.
 
     Args:

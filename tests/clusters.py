@@ -39,20 +39,18 @@ class Nodes:
         self.address: str = cluster.address
 
     def add(self) -> str:
-        """Another node with a CPU; its id."""
+        """Add a node with a CPU; return its id."""
         self._more.append(tried(lambda: self._cluster.add_node(**NODE)))
         return str(self._more[-1].node_id)
 
     def lose(self) -> None:
-        """The newest node is gone from one moment to the next."""
+        """Kill the newest node."""
         self._cluster.remove_node(self._more.pop(), allow_graceful=False)
 
 
 @contextlib.contextmanager
 def cluster_of(nodes: int) -> Iterator[Nodes]:
-    """A cluster of so many nodes with a CPU each while the block runs; a test is skipped where Ray
-    isn't installed.
-    """
+    """Yield a cluster of nodes with a CPU each; skip the test if Ray isn't installed."""
     pytest.importorskip("ray", reason="needs the extra [ray]")
     from ray.cluster_utils import Cluster
 
@@ -75,7 +73,7 @@ def cluster_of(nodes: int) -> Iterator[Nodes]:
 
 
 def tried(begin: Any) -> Any:
-    """What begins, if need be after some tries."""
+    """Return the result of a start, retried if needed."""
     for left in reversed(range(TRIES)):
         try:
             return begin()

@@ -1,6 +1,4 @@
-"""What all tests share: no windows, no announcements, one thread per library, and randomness with
-fixed seeds.
-"""
+"""Fixtures of all tests: headless, quiet, one thread per library, fixed seeds."""
 
 from __future__ import annotations
 
@@ -47,7 +45,7 @@ settings.load_profile("skyenv")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long tests may take longer than the limit of the others."""
+    """Give long tests a longer time limit."""
     for item in items:
         if item.get_closest_marker("long"):
             item.add_marker(pytest.mark.timeout(3600))
@@ -55,7 +53,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def page_in_threads() -> Iterator[None]:
-    """Agents of the page think in threads, as those of tests can't be pickled."""
+    """Run agents of the page in threads, as test agents can't be pickled."""
     with pytest.MonkeyPatch.context() as context:
         context.setattr("skyenv.page.workers.Processes", lambda _: Threads())
         yield
@@ -63,7 +61,7 @@ def page_in_threads() -> Iterator[None]:
 
 @pytest.fixture
 def limit() -> Iterator[Callable[[int], None]]:
-    """Lets no file of this process grow beyond so many bytes."""
+    """A function that limits the size of this process's files, in bytes."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     yield lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     resource.setrlimit(resource.RLIMIT_FSIZE, before)
@@ -71,7 +69,7 @@ def limit() -> Iterator[Callable[[int], None]]:
 
 @pytest.fixture
 def app() -> Any:
-    """The page's application, which forgets everything in the end."""
+    """The page's application with a database in memory."""
     from pages import make_app  # here, as other tests need no web server
 
     return make_app()
@@ -79,13 +77,13 @@ def app() -> Any:
 
 @pytest.fixture
 def short_games(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The page's games end after a few turns: a request for every decision takes long."""
+    """Truncate the page's games after a few turns."""
     monkeypatch.setattr("skyenv.page.game_server.DEFAULT_MAX_TURNS", 8)
 
 
 @pytest.fixture
 def ann(app: Any) -> Iterator[Any]:
-    """The page's first browser; while it is there the application runs."""
+    """The page's first client; the application runs while it is open."""
     from pages import client_of
 
     with client_of(app) as client:
@@ -94,7 +92,7 @@ def ann(app: Any) -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
-    """A browser for all tests that need just any: it takes seconds to start."""
+    """A shared browser, as starting one takes seconds."""
     from experiments.tools.chromium import browser
 
     with browser() as opened:
@@ -103,7 +101,7 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture
 def page(chromium: Any) -> Iterator[Any]:
-    """A browser in its initial state; scripts of the pages that it shows may not fail."""
+    """The browser without cookies or storage; failing scripts fail the test."""
     yield chromium
     errors = chromium.console_errors()
     chromium.reset()
@@ -122,18 +120,14 @@ def site(tmp_path: Path) -> Iterator[Any]:
 
 @pytest.fixture
 def ticking(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clock goes on by a millisecond whenever it is looked at: what budgets in time give
-    doesn't depend on the machine.
-    """
+    """A clock that advances a millisecond per reading; time budgets become deterministic."""
     ticks = itertools.count()
     monkeypatch.setattr("time.perf_counter", lambda: next(ticks) / 1000)
 
 
 @pytest.fixture
 def odd_agents(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The module odd_agents, whose agents misbehave, can be imported, here and in processes that
-    start here.
-    """
+    """Make the module odd_agents of misbehaving agents importable, here and in new processes."""
     from tournaments import ODD_AGENTS
 
     folder = tmp_path_factory.mktemp("modules")
@@ -144,7 +138,7 @@ def odd_agents(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
 
 @pytest.fixture(scope="session")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a training that is over."""
+    """The folder of a finished training run."""
     from trainings import begun, tiny
 
     folder = tmp_path_factory.mktemp("finished")
@@ -154,7 +148,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def example(request: pytest.FixtureRequest) -> ModuleType:
-    """The program in examples that a module of tests is named after."""
+    """The example program that the test module is named after."""
     name = request.path.stem.removeprefix("test_")
     (path,) = (request.config.rootpath / "examples").rglob(f"{name}.py")
     spec = importlib.util.spec_from_file_location(name, path)
@@ -168,7 +162,7 @@ def example(request: pytest.FixtureRequest) -> ModuleType:
 
 @pytest.fixture(scope="module")
 def nodes() -> Iterator[Any]:
-    """A Ray of two nodes with a CPU each; this process is connected with it."""
+    """A Ray cluster of two nodes with a CPU each, connected with this process."""
     from clusters import cluster_of
 
     with cluster_of(2) as cluster:
@@ -177,7 +171,7 @@ def nodes() -> Iterator[Any]:
 
 @pytest.fixture
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tournaments, evaluations and datasets have a thread of this process for a worker."""
+    """Give tournaments, evaluations and datasets a thread of this process as worker."""
     from skyenv.arena import evaluate, tournament
     from skyenv.arena.schedule import agent_of
     from skyenv.dataset import folder

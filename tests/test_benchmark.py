@@ -1,6 +1,4 @@
-"""The benchmark that papers name: its figures are those of its games, and one step of look-ahead
-exploits.
-"""
+"""The benchmark protocol: its figures, and exploitation by look-ahead."""
 
 from __future__ import annotations
 
@@ -97,14 +95,14 @@ class Telling(GreedyAgent):
 
 
 def test_look_ahead_beats_its_base_agent() -> None:
-    """In games that end after a turn each, where greedy thinks of turns to come."""
+    """In games of a turn each, where greedy plans for later turns."""
     greedy = make_agent("greedy")
     share = evaluate(LookaheadAgent(greedy), [greedy], 2, "front", 5, 3, max_turns=6)[0].share
     assert share.low > 0.5
 
 
 def test_look_ahead_depends_only_on_the_seats_view() -> None:
-    """Not on cards that it can't see, nor on the games beside."""
+    """Not on hidden cards, nor on other games of the batch."""
     games = Games(6, 3, seed=4, max_turns=8, autoreset=False)
     agent = LookaheadAgent(make_agent("greedy"))
     for _ in range(25):

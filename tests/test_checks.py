@@ -1,4 +1,4 @@
-"""Values from outside: what is taken, what is refused, and how errors show it."""
+"""Validation of arguments, and the errors' wording."""
 
 from __future__ import annotations
 
@@ -112,9 +112,7 @@ def test_parse_integer_accepts_only_digits_in_range() -> None:
     ],
 )
 def test_check_rows_and_seats_return_new_arrays(checked: Any, expected: list[int]) -> None:
-    """In the order given, or as a mask marks them; always a new array, which only its owner can
-    change.
-    """
+    """In the given order, or by a mask; always a new array."""
     assert checked.tolist() == expected
     assert checked.dtype == np.int64
     assert checked.flags.carray
@@ -122,7 +120,7 @@ def test_check_rows_and_seats_return_new_arrays(checked: Any, expected: list[int
 
 
 def test_as_plain_copies_only_other_layouts() -> None:
-    """What is contiguous, aligned and writeable stays; all else is copied."""
+    """Contiguous, aligned, writeable arrays are returned as they are; others are copied."""
     plain = np.arange(6)
     assert as_plain(plain) is plain
     frozen = plain.copy()

@@ -1,4 +1,4 @@
-"""The command line: what it prints, what it writes, and one line for every mistake."""
+"""The command line: output, files, and one-line errors."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_verify_prints_counts_or_the_first_fault(
 def test_show_reads_pipes_and_prints_to_ascii_terminals(
     games: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A pipe can be read once: position and agents' names come of the same reading."""
+    """A pipe can be read only once, so position and names come from one reading."""
     reading, writing = os.pipe()
     assert main_of(f"record --seed 5 --max-turns 2 -o /dev/fd/{writing}") == 0
     os.close(writing)
@@ -225,7 +225,7 @@ def test_errors_are_one_line_and_precede_any_output(
     games: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Before anything is written."""
+    """Nothing is written."""
     games.with_name("empty").touch()
     games.with_name("board.toml").write_text('[rings]\nTSQ = ["green"]\n', encoding="utf-8")
     before = set(games.parent.iterdir())

@@ -1,6 +1,4 @@
-"""The README and the docs tell the truth: their code and commands run, their generated parts are
-current, and what they point to exists.
-"""
+"""The README and the docs: runnable code, current generated parts, valid links, lengths."""
 
 from __future__ import annotations
 
@@ -86,7 +84,7 @@ def test_the_example_of_a_board_file_loads(tmp_path: Path) -> None:
 @pytest.mark.programs
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[10:50])
 def test_options_of_commands_exist(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """With one option more that there isn't, the program refuses that one alone."""
+    """With one unknown option added, only that one is refused."""
     assert run(f"{command} --no-such-option") == 2
     (refused,) = re.findall(
         r"unrecognized arguments: (.*?)(?: \(see --help\))?\n", capsys.readouterr().err
@@ -118,7 +116,7 @@ def test_commands_of_a_page_run_in_order(
 def test_the_template_agent_gets_a_rating(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As the docs say, but against a ladder made here, which has no agents that think long."""
+    """As in the docs, but against a ladder of fast agents."""
     (template,) = (block for block in BLOCKS if "class MyAgent" in block)
     (add,) = (command for command in COMMANDS if "--add my_module:MyAgent" in command)
     monkeypatch.chdir(tmp_path)

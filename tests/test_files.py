@@ -1,4 +1,4 @@
-"""Files that are whole or not there, and folders that one process has at a time."""
+"""Atomic files, digests, and locked folders."""
 
 from __future__ import annotations
 
@@ -24,9 +24,7 @@ from skyenv.files import (
 
 
 def test_digests_cover_contents_and_names(tmp_path: Path) -> None:
-    """A file's is its SHA-256; a folder's changes with what is in a file, and with the file's
-    name.
-    """
+    """A file's is its SHA-256; a folder's covers contents and names."""
     (tmp_path / "inner").mkdir()
     file = tmp_path / "inner" / "weights"
     file.write_bytes(b"abc")

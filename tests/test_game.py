@@ -1,4 +1,4 @@
-"""A single game: playing, its chance asked and forced, outcomes, copies and errors."""
+"""A single game: actions, chance, outcomes, copies and errors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ TABLES = [(2, "front"), (3, "back"), (4, "front")]
 
 
 def shown(game: Game) -> list[Any]:
-    """All that a game shows of itself."""
+    """Return everything observable of a game."""
     values = [game.state.tobytes(), game.mask.tobytes(), str(game), game.header()]
     return [*values, game.legal_names, game.outcome, game.scores, copy.deepcopy(game.events)]
 
@@ -84,7 +84,7 @@ def test_numbers_and_names_of_actions_are_equivalent() -> None:
 
 
 def test_views_default_to_the_seat_to_act() -> None:
-    """Once the game is over, from seat 0."""
+    """After the end, to seat 0."""
     for game in stages(3, "front", "crowd", max_turns=4):
         assert game.view()["seat"] == (game.seat or 0)
         assert game.observation().tobytes() == game.observation(game.seat or 0).tobytes()
@@ -138,7 +138,7 @@ WRONG_CHANCE: list[tuple[Any, int]] = [
 
 @pytest.mark.parametrize(("outcomes", "index"), WRONG_CHANCE, ids=range(len(WRONG_CHANCE)))
 def test_invalid_chance_outcomes_are_refused(outcomes: Any, index: int) -> None:
-    """The error tells which outcome is wrong."""
+    """The error names the index of the outcome."""
     message = f"chance outcome {index + 1}|only {index} were needed"
     error = refused(
         option_c(4, 5), lambda game: game.play("option C", outcomes), ChanceError, message
@@ -147,7 +147,7 @@ def test_invalid_chance_outcomes_are_refused(outcomes: Any, index: int) -> None:
 
 
 def test_invalid_outcomes_late_in_an_action_change_nothing() -> None:
-    """Here the last tile of the end is wrong, after all has been scored."""
+    """Here the last tile of the final scoring is invalid."""
     game = bare_game(2)
     supply_row(game, "boutique boutique boutique")
     after_businesses(game, 11)
@@ -184,9 +184,7 @@ def test_invalid_arguments_are_refused(
 @pytest.mark.compiled
 @pytest.mark.parametrize(("players", "side"), TABLES)
 def test_chance_can_be_given_by_numbers_and_words(players: int, side: str) -> None:
-    """By numbers and by words: the same nodes with the same probabilities, the same positions and
-    events, whatever the seed; each position is taken up from its bytes.
-    """
+    """Equal nodes, probabilities, positions and events, whatever the seed."""
     rng, agent = np.random.default_rng(players), make_agent("crowd")
     words, other, numbers = (Game(players, side, seed, max_turns=4) for seed in (5, 8, 5))
     action = SETUP
@@ -219,9 +217,7 @@ def test_chance_can_be_given_by_numbers_and_words(players: int, side: str) -> No
 
 @pytest.mark.rule("SET-1")
 def test_chance_ahead_gives_exact_probabilities() -> None:
-    """Each colour is as likely as any other for the first district; of 36 businesses there are 9 of
-    each type; cards are as likely as there are of them.
-    """
+    """Uniform colours for the first district; businesses and cards by their remaining numbers."""
     first = Game(2, "front").chance_ahead(SETUP)
     assert first == pytest.approx(dict.fromkeys(COLOURS, 1 / 5))
     first = Game(2, "front").chance_ahead(SETUP, ["green"])
@@ -232,7 +228,7 @@ def test_chance_ahead_gives_exact_probabilities() -> None:
 
 
 def test_missing_outcomes_come_from_the_games_stream() -> None:
-    """What is fed takes nothing from it; what is not fed comes as it would have come."""
+    """Given outcomes don't advance the stream; the missing ones are unchanged."""
     game = bare_game(3)
     game.state["place"][0] = 3
     game.refresh()
@@ -260,7 +256,7 @@ def test_missing_outcomes_come_from_the_games_stream() -> None:
     ],
 )
 def test_setups_can_be_given_in_part(side: str, changes: dict[int, Any], index: int) -> None:
-    """The beginning alone is enough, the rest comes from the seed; impossible ones are refused."""
+    """The rest comes from the seed; impossible setups are refused."""
     game = Game(2, side, seed=3)
     outcomes = setup_outcomes(game.events[0], side)
     assert Game(2, side, seed=4, chance=outcomes).events == game.events
@@ -283,7 +279,7 @@ def test_setups_can_be_given_in_part(side: str, changes: dict[int, Any], index: 
     [(9, 500, "businesses"), (0, 500, "stops"), (0, 5, "truncated")],
 )
 def test_outcomes_hold_reason_winners_and_scores(seed: int, max_turns: int, reason: str) -> None:
-    """Why the game ended, who has won, and what all have."""
+    """Reason, winners, scores and cards."""
     *_, game = stages(3, "front", "crowd", seed, max_turns=max_turns)
     scores, cards = game.scores, game.state["hand"][:3].sum(axis=(1, 2)).tolist()
     best = max(zip(scores, cards, strict=True))
@@ -293,14 +289,14 @@ def test_outcomes_hold_reason_winners_and_scores(seed: int, max_turns: int, reas
 
 @pytest.mark.parametrize("name", ["state", "num_players", "side", "board", "max_turns", "games"])
 def test_attributes_cannot_be_rebound(name: str) -> None:
-    """Records and events are made of them."""
+    """Records and events depend on them."""
     game = Game(seed=1)
     with pytest.raises(AttributeError, match=f"{name} can't be rebound"):
         setattr(game, name, getattr(game, name))
 
 
 def test_games_are_equal_if_their_positions_are() -> None:
-    """The position counts, with hidden cards and the stream of chance; nothing else."""
+    """Including hidden cards and the stream of chance, and nothing else."""
     game = Game(2, seed=1)
     ring = {"W34": ["violet", "green", "brown", "orange", "gray"]}
     assert game == Game(2, seed=1)
@@ -319,7 +315,7 @@ def test_games_are_equal_if_their_positions_are() -> None:
 
 @pytest.mark.compiled
 def test_rewind_restores_a_position() -> None:
-    """With what follows from it; the game goes on from there as it did before."""
+    """With all derived data; the game continues as before."""
     game = Game(2, seed=6)
     for _ in range(30):
         game.play(game.legal_actions[0])
@@ -339,7 +335,7 @@ NUMBERS = {
 
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_event_rows_are_padded_with_zeros(players: int) -> None:
-    """The vector of an information state promises it."""
+    """The information tensor depends on it."""
     for seed in range(3):
         game = Game(players, seed=seed)
         while not game.is_over:
@@ -352,7 +348,7 @@ def test_event_rows_are_padded_with_zeros(players: int) -> None:
 
 @pytest.mark.compiled
 def test_batch_steps_log_no_events_and_pay_the_same() -> None:
-    """They would run over the log's end otherwise: it has room for the events of one action."""
+    """The log has room for the events of one action only."""
     options = GameOptions(3, max_turns=30, reward="points")
     game, alone = Game(seed=6, options=options), Games(1, seed=6, options=options)
     for _ in range(40):
@@ -368,7 +364,7 @@ def test_batch_steps_log_no_events_and_pay_the_same() -> None:
 
 
 def test_the_seed_is_dropped_once_it_no_longer_decides_the_game() -> None:
-    """Not with chance from outside, nor after an edit of the state."""
+    """After given chance, or after an edit of the state."""
     game = Game(3, seed=9)
     while game.chance_ahead(game.legal_actions[0]) == {}:
         game.play(game.legal_actions[0])

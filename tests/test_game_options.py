@@ -1,4 +1,4 @@
-"""What kind of game is played: one frozen value behind all interfaces."""
+"""GameOptions: one immutable value in all interfaces."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_game_options_are_immutable_values() -> None:
 
 @each_interface
 def test_every_interface_takes_the_same_options(interface: str) -> None:
-    """One by one or whole, and nothing beside them."""
+    """As keywords or as one value, not both."""
     options = GameOptions(**GIVEN)
     assert INTERFACES[interface](**GIVEN).options == options
     assert INTERFACES[interface]().options == GameOptions()
@@ -91,7 +91,7 @@ def test_unknown_options_are_named(interface: str) -> None:
 
 
 def test_keyword_types_match_the_fields() -> None:
-    """All but those that may stand without a keyword."""
+    """Except positional ones."""
     names = [field.name for field in dataclasses.fields(GameOptions)]
     assert names == ["num_players", "side", *list(GameKeywords.__annotations__)[1:]]
     for more in (AecKeywords, LearnerKeywords):

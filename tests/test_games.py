@@ -1,4 +1,4 @@
-"""The batch engine: what its rows are, what it refuses, what it rewards, and what its copies do."""
+"""The batch engine: rows, validation, seeds, rewards, threads and copies."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ OUTPUTS = ("state", "finished", "mask", "seat", "observation", "reward", "done",
 
 
 def snapshot(games: Games, rows: Any = slice(None)) -> dict[str, bytes]:
-    """All that some rows of a batch show."""
+    """Return everything observable of some rows."""
     return {name: getattr(games, name)[rows].tobytes() for name in (*OUTPUTS, "seeds")}
 
 
 def play(games: Games, steps: int, agent: str = "crowd") -> None:
-    """An agent plays in all rows."""
+    """Play an agent in all rows."""
     for _ in range(steps):
         games.step(decide(games, make_agent(agent)))
 
@@ -50,9 +50,7 @@ def play(games: Games, steps: int, agent: str = "crowd") -> None:
 @pytest.mark.compiled
 @pytest.mark.parametrize(("players", "side"), TABLES)
 def test_rows_equal_single_games_of_their_seeds(players: int, side: str) -> None:
-    """Byte for byte at every step, through automatic resets, whose seed is the last one + the
-    number of rows, mod 2⁶³.
-    """
+    """Byte for byte at every step, through automatic resets (seed + number of rows, mod 2⁶³)."""
     games = Games(3, players, side, seed=[5, 2**62 + 3, HIGHEST_SEED - 1], max_turns=6)
     singles = [Game(players, side, int(seed), max_turns=6) for seed in games.seeds]
     resets = 0
@@ -78,7 +76,7 @@ def test_rows_equal_single_games_of_their_seeds(players: int, side: str) -> None
 
 @pytest.mark.compiled
 def test_results_do_not_depend_on_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stepped from outside and inside the compiled loop; all are used."""
+    """By steps and in random play; all threads are used."""
     monkeypatch.setattr("skyenv.engine.thread_pool.DECISIONS_PER_THREAD", 64)
     batches = [Games(300, 3, seed=8, threads=threads, max_turns=6) for threads in (1, 2, 4)]
     for _ in range(60):
@@ -92,7 +90,7 @@ def test_results_do_not_depend_on_threads(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_the_default_number_of_threads_follows_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As many as there are processors; a call uses those that its decisions are worth."""
+    """At most the number of processors, fewer for little work."""
     monkeypatch.setattr("os.sched_getaffinity", lambda process: range(3), raising=False)
     assert Games(2, seed=1, threads=None).threads == 3
     assert [worthwhile_threads(number, True) for number in (1, 1023, 1024, 1536)] == [1, 1, 2, 3]
@@ -110,9 +108,7 @@ def test_the_default_number_of_threads_follows_the_work(monkeypatch: pytest.Monk
     ],
 )
 def test_rows_can_be_stepped_in_parts(orders: list[Any]) -> None:
-    """Rows stepped in parts and in any order are as if stepped together; the arrays of the others
-    stay as they are.
-    """
+    """In any order, equal to stepping all at once; other rows' arrays are unchanged."""
     together, apart = (Games(5, 3, seed=6, max_turns=4) for _ in range(2))
     for _ in range(60):
         actions = decide(together, make_agent("random"))
@@ -152,9 +148,7 @@ REFUSED: dict[str, tuple[dict[int, int], Any, type[SkyenvError], int | None, str
 
 @pytest.mark.parametrize("what", REFUSED)
 def test_refused_actions_change_no_row(what: str) -> None:
-    """The error names the row and says why; no row has changed, and everything goes on as if
-    nothing had been asked for.
-    """
+    """The error names the row and the reason."""
     changes, rows, kind, row, message = REFUSED[what]
     games = over_in_row_2()
     untouched, legal = games.copy(), games.mask.argmax(axis=1)
@@ -193,7 +187,7 @@ def test_refused_actions_change_no_row(what: str) -> None:
 def test_invalid_arguments_are_refused_and_change_nothing(
     method: str, arguments: tuple[Any, ...]
 ) -> None:
-    """Shapes, kinds of numbers, seeds, and rows that there aren't."""
+    """Shapes, types, seeds and missing rows."""
     games = Games(4, seed=1)
     before = snapshot(games)
     with pytest.raises(OptionError) as caught:
@@ -217,7 +211,7 @@ def test_invalid_arguments_are_refused_and_change_nothing(
     ],
 )
 def test_invalid_options_are_named(name: str, value: Any, message: str) -> None:
-    """Each is named, with what it may be."""
+    """Each with its valid values."""
     with pytest.raises(OptionError, match=message):
         Games(**{"num_games": 2, name: value})
 
@@ -226,7 +220,7 @@ def test_invalid_options_are_named(name: str, value: Any, message: str) -> None:
 
 
 def test_seeds_are_given_by_a_number_or_per_row() -> None:
-    """A number seeds rows one after the other, a sequence each row; without one batches differ."""
+    """A number seeds consecutive rows; without a seed batches differ."""
     assert Games(3, seed=HIGHEST_SEED - 1).seeds.tolist() == [HIGHEST_SEED - 1, HIGHEST_SEED, 0]
     for seeds in ([3, 0, HIGHEST_SEED], (3, 0, HIGHEST_SEED), np.array([3, 0, HIGHEST_SEED])):
         games = Games(3, seed=seeds)
@@ -239,9 +233,7 @@ def test_seeds_are_given_by_a_number_or_per_row() -> None:
 
 
 def test_resets_take_seeds_by_number_or_per_row() -> None:
-    """A number counts the rows as they are named; a sequence has one for each; None gives each row
-    its next seed.
-    """
+    """A number counts rows in the given order; None gives each row its next seed."""
     games = Games(4, seed=10, reward="points")
     while not games.reward.any():
         play(games, 1)
@@ -262,7 +254,7 @@ def test_resets_take_seeds_by_number_or_per_row() -> None:
 
 @pytest.mark.compiled
 def test_rows_without_a_seed_continue_from_their_last_seed() -> None:
-    """Each with another game, by reset and by itself, in copies too; mod 2⁶³."""
+    """By reset and automatically, in copies too; mod 2⁶³."""
     games = Games(4, seed=HIGHEST_SEED - 4, max_turns=2)
     seen = view(Games(1, seed=99).state, 0)
 
@@ -285,8 +277,8 @@ def test_rows_without_a_seed_continue_from_their_last_seed() -> None:
 
 
 def test_without_autoreset_finished_rows_stay_finished() -> None:
-    """No action is legal, no seat is to act, the observation is seat 0's; `finished` holds the same
-    position. A reset of that row leaves the others as they are.
+    """Without legal actions or a seat to act; `finished` holds the same position. Resetting the row
+    leaves others unchanged.
     """
     games = over_in_row_2()
     assert games.done.tolist() == games.truncated.tolist() == [False, False, True, False]
@@ -309,7 +301,7 @@ def test_without_autoreset_finished_rows_stay_finished() -> None:
 
 
 def test_observe_takes_any_seat_and_row() -> None:
-    """Any seat of any row, also of games that are over; each time a new array."""
+    """Also of finished games; each time a new array."""
     games = Games(3, 3, seed=2, max_turns=3)
     play(games, 40)
     assert games.observe(games.seat).tobytes() == games.observation.tobytes()
@@ -327,9 +319,7 @@ def test_observe_takes_any_seat_and_row() -> None:
 @pytest.mark.compiled
 @pytest.mark.parametrize("threads", [1, 2])
 def test_codes_and_scaled_observations_agree(threads: int) -> None:
-    """Codes are the scaled ones without the scale, after resets, steps, random play and in copies;
-    without observations all else is the same.
-    """
+    """After resets, steps, random play and in copies; without observations all else is equal."""
     scaled, codes, blind = (
         Games(130, 3, seed=4, threads=threads, observation=form)
         for form in ("scaled", "codes", None)
@@ -349,9 +339,7 @@ def test_codes_and_scaled_observations_agree(threads: int) -> None:
 
 
 def test_refresh_updates_derived_fields() -> None:
-    """Whatever follows from the position is brought up to date: values, legal actions, seat,
-    observation.
-    """
+    """Values, legal actions, seat, observation."""
     games = Games(2, seed=1)
     play(games, 10)
     twin, state = games.copy(), games.state
@@ -369,7 +357,7 @@ def test_refresh_updates_derived_fields() -> None:
 
 @pytest.mark.parametrize("copied", [Games.copy, lambda games: pickle.loads(pickle.dumps(games))])
 def test_the_state_of_a_copy_is_its_own(copied: Callable[[Games], Games]) -> None:
-    """Its `state` shows its own games, edits reach them, and its seeds follow."""
+    """Edits reach its own games, and its seeds follow."""
     games = Games(2, seed=3)
     twin = copied(games)
     twin.state["score"][1, 0] = 44
@@ -385,7 +373,7 @@ def test_the_state_of_a_copy_is_its_own(copied: Callable[[Games], Games]) -> Non
 
 @pytest.mark.compiled
 def test_arrays_of_games_cannot_be_replaced() -> None:
-    """Compiled code would write beyond arrays of another shape, or into read-only ones."""
+    """Compiled code would write beyond arrays of other shapes, or into read-only ones."""
     games, other = Games(5, 3, seed=1), Games(5, 3, seed=1)
     arrays = ("mask", "seat", "observation", "reward", "done", "truncated")
     for name in (*arrays, "state", "finished", "num_games", "threads", "options"):
@@ -404,7 +392,7 @@ def test_arrays_of_games_cannot_be_replaced() -> None:
 
 
 def cheap_number(seed: int, decisions: int, salt: int) -> int:
-    """What random play makes a choice of, 32 bits, in plain Python."""
+    """Return random play's choice from 32 bits, in plain Python."""
 
     def mix(x: int) -> int:
         x = (x ^ x >> 16) * 0x7FEB352D % 2**32
@@ -419,9 +407,7 @@ def cheap_number(seed: int, decisions: int, salt: int) -> int:
 @pytest.mark.compiled
 @pytest.mark.parametrize("salt", [0, 2**32 + 7])
 def test_random_play_can_be_reproduced_step_by_step(salt: int) -> None:
-    """Seed, decision and salt make the choice among the legal actions; another salt makes
-    others.
-    """
+    """Seed, decision and salt decide the action; other salts give others."""
     inside, outside, other = (
         Games(20, 4, "back", [6, 2**40, *range(18)], max_turns=4) for _ in range(3)
     )
@@ -441,9 +427,7 @@ def test_random_play_can_be_reproduced_step_by_step(salt: int) -> None:
 
 
 def test_random_play_in_parts_equals_random_play_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many decisions are played before Ctrl-C is heard; also where rows stop because their
-    games are over.
-    """
+    """In any number of slices between checks for Ctrl-C, also where rows end."""
     whole, parts = (
         Games(7, 3, seed=6, max_turns=4, autoreset=False, reward="points") for _ in range(2)
     )
@@ -456,9 +440,7 @@ def test_random_play_in_parts_equals_random_play_at_once(monkeypatch: pytest.Mon
 
 @pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
 def test_arrays_of_any_layout_need_no_compilation() -> None:
-    """Read-only, strided, not aligned, of other types and byte orders: actions, rows, seats and
-    games.
-    """
+    """Read-only, strided, unaligned, other types and byte orders."""
     games, same = Games(6, 3, seed=1), Games(6, 3, seed=1)
     odd = np.zeros(6 * 8 + 1, np.uint8)[1:].view(np.int64)
     odd[:] = np.arange(6)
@@ -501,9 +483,7 @@ def test_arrays_of_any_layout_need_no_compilation() -> None:
     ("kind", "players"), [("outcome", 2), ("outcome", 4), ("margin", 3), ("points", 4)]
 )
 def test_rewards_sum_to_points_margin_or_outcome(kind: str, players: int) -> None:
-    """Their sum is the final score, the margin / 50, or the outcome, zero-sum; the outcome comes at
-    the end alone, and a truncated game has none.
-    """
+    """The outcome is zero-sum and paid at the end; truncated games have none."""
     games = Games(30, players, seed=11, reward=kind, autoreset=False, max_turns=30)
     total = np.zeros((30, players))
     while (going := np.flatnonzero(games.seat >= 0)).size:
@@ -530,10 +510,7 @@ def test_rewards_sum_to_points_margin_or_outcome(kind: str, players: int) -> Non
 
 @pytest.mark.rule("END-4")
 def test_ties_are_broken_by_cards_then_shared() -> None:
-    """Most VP; then most cards, of all colours; then the win is shared.
-
-    Empty seats have no share.
-    """
+    """Most VP, then most cards, then a shared win. Empty seats have no share."""
     games = Games(4, 3, seed=1)
     games.state["hand"] = 0
     games.state["score"][:, :3] = [[5, 9, 9], [5, 9, 9], [5, 9, 9], [0, 0, 0]]

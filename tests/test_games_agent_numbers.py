@@ -58,7 +58,7 @@ def reference(seed: int, agent_seed: int | None, decisions: int, salt: int) -> f
 
 @pytest.mark.parametrize("agent_seed", [None, 0, 5, HIGHEST_SEED])
 def test_numbers_agree_with_a_reference_implementation(agent_seed: int | None) -> None:
-    """Of seeds, salts and secrets of all sizes, in rows of a batch and in single games."""
+    """For seeds, salts and secrets of all sizes, in batches and single games."""
     seeds = [0, 1, 2**31, 2**32, 2**62 + 12345, HIGHEST_SEED]
     games = Games(6, 3, seed=seeds, agent_seed=agent_seed, observation=None)
     for decisions in range(3):
@@ -77,7 +77,7 @@ def test_numbers_agree_with_a_reference_implementation(agent_seed: int | None) -
 
 
 def test_the_secret_does_not_change_chance() -> None:
-    """Chance and random play are the game's own affair; only agents' numbers differ."""
+    """Only agents' random numbers differ."""
     one, other = Games(5, seed=3), Games(5, seed=3, agent_seed=9)
     assert one.agent_seed is None
     assert other.agent_seed == other.copy().agent_seed == 9

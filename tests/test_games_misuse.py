@@ -1,6 +1,6 @@
-"""What would end or hang the process: garbage, threads, forks and Ctrl-C.
+"""Misuse that could crash or hang the process: garbage, threads, forks and Ctrl-C.
 
-Everything here happens in processes of its own.
+Each case runs in its own process.
 """
 
 from __future__ import annotations

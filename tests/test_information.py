@@ -1,4 +1,4 @@
-"""INF: the information state tells all that a seat has seen, in order, and nothing else."""
+"""INF: the information state: every event that a seat has seen, in order, and nothing else."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def comparable(event: Event) -> Event:
 def test_the_information_tensor_encodes_every_visible_event(
     players: int, side: str, agent: str
 ) -> None:
-    """From its numbers every event can be told again, and the setup."""
+    """Events and setup can be decoded from it."""
     game = played(players, side, agent)
     for seat in range(players):
         vector = information_tensor(game, seat)
@@ -122,9 +122,7 @@ def test_the_information_tensor_encodes_every_visible_event(
 def test_the_scaled_tensor_is_the_codes_times_constants(
     players: int, side: str, agent: str
 ) -> None:
-    """Every entry is the code times a constant of the event's kind, 0 where it is 0; none is
-    lost.
-    """
+    """Constants depend on the event's kind; zeros stay zeros."""
     game = played(players, side, agent)
     codes, scaled = information_tensor(game, 1), information_tensor(game, 1, scaled=True)
     assert scaled.dtype == np.float32
@@ -165,9 +163,7 @@ def header_told(codes: Any) -> dict[str, Any]:
 
 
 def test_information_states_grow_with_every_event() -> None:
-    """Perfect recall: it grows with everything that happens, and what was there before stays its
-    beginning.
-    """
+    """Perfect recall: each state is a prefix of later ones."""
     game, player = Game(3, seed=4, max_turns=20), make_agent("crowd")
     states = [information_state(game, 1)]
     while not game.is_over:

@@ -1,4 +1,4 @@
-"""The notebooks in docs/ run, as a reader would run them, and print what is stored in them."""
+"""The notebooks in docs/, run as by a reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The observation: that it says what its table says, from every seat, within its bounds."""
+"""The observation: layout, bounds, and agreement with its documentation."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from skyenv.rules.state import ALEA, NONE, PHASE_OVER, PHASES
 
 
 def test_the_schema_covers_the_vector_exactly() -> None:
-    """Block after block, without gaps; as many names, bounds and factors as entries."""
+    """Without gaps; as many names, bounds and factors as entries."""
     start = 0
     for block in BLOCKS:
         where = offsets()[block.name]
@@ -65,9 +65,7 @@ def test_the_schema_covers_the_vector_exactly() -> None:
     [(4, "random", 1), (3, "hoard", 7), (2, "crowd", 500), (4, "hoard", 500)],
 )
 def test_every_entry_stays_within_its_bounds(players: int, agent: str, max_turns: int) -> None:
-    """In all positions of long and short games, and in the position in which a game ended; entries
-    are scaled for a network, hardly ever above 5.
-    """
+    """In short and long games, including final positions; scaled entries rarely exceed 5."""
     games = Games(12, players, SIDES[players % 2], seed=3, max_turns=max_turns)
     for _ in range(200 if max_turns < 500 else 400):
         games.step(decide(games, make_agent(agent)))
@@ -88,9 +86,7 @@ def test_every_entry_stays_within_its_bounds(players: int, agent: str, max_turns
 def test_entries_of_extreme_positions_stay_in_bounds(
     max_turns: int, turns: int, share: float
 ) -> None:
-    """What can't be in a game, but in a hand-made position: the bounds hold, and the neighbours'
-    entries stay as they are.
-    """
+    """For positions made by hand; other entries are unchanged."""
     game = Game(3, seed=1, max_turns=max_turns)
     before = game.observation(0)
     game.state["turns"] = turns
@@ -351,7 +347,7 @@ def _bid_cards(game: Game, seat: int) -> dict[str, float]:
     [(2, "front", "crowd"), (2, "back", "random"), (3, "back", "crowd"), (4, "front", "hoard")],
 )
 def test_every_entry_agrees_with_its_documentation(players: int, side: str, agent: str) -> None:
-    """Compared, entry by entry, with a second reading of the position."""
+    """Compared with an independent reading of the position."""
     where = {name: i for i, name in enumerate(names())}
     for game in stages(players, side, agent):
         for seat in range(players):

@@ -1,4 +1,4 @@
-"""Options: what the command line, a TOML file and Python may say, in one way for all programs."""
+"""Options of programs from the command line, TOML files and Python."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ BAD_VALUES: list[tuple[str, Any, str]] = [
 
 @pytest.mark.parametrize(("name", "value", "message"), BAD_VALUES)
 def test_invalid_values_are_refused(name: str, value: Any, message: str) -> None:
-    """The command line, which has texts, refuses the same."""
+    """Also as texts on the command line."""
     makers: list[Callable[[], Show]] = [
         lambda: Show(**{"agent": "me", name: value}),
         lambda: replace(Show("me"), **{name: value}),

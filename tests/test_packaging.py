@@ -1,6 +1,4 @@
-"""The wheel: what is in it, and that it plays where nothing but the core's few dependencies is
-installed.
-"""
+"""The wheel: contents, metadata, and use with only the core's dependencies."""
 
 from __future__ import annotations
 
@@ -247,7 +245,7 @@ class MyAgent(Agent):
 
 
 def test_the_wheel_plays_and_evaluates_without_the_compiler(bare: Path, tmp_path: Path) -> None:
-    """So that this takes seconds; with the compiler it is a long test."""
+    """Without the compiler this takes seconds; the compiled test is long."""
     (tmp_path / "my_module.py").write_text(MY_AGENT)
     check_bare(bare, tmp_path, NUMBA_DISABLE_JIT="1")
     evaluate = "evaluate greedy --against my_module:MyAgent --paired-seeds 1 --max-turns 1"
@@ -271,7 +269,7 @@ for opponents in ("greedy", "trained"):
 
 
 def test_the_wheels_environments_find_the_agents(bare: Path, tmp_path: Path) -> None:
-    """With what the extra [gymnasium] installs."""
+    """With the extra [gymnasium]."""
     link(GYMNASIUM, tmp_path)
     command = [bare, "-c", OPPONENTS]
     output = run(command, tmp_path, NUMBA_DISABLE_JIT="1", PYTHONPATH=str(tmp_path))

@@ -1,4 +1,4 @@
-"""Programs that measure, tune or show something run with the smallest sizes."""
+"""Benchmarks, tools and examples with minimal sizes."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_the_strength_program_writes_its_figures(tmp_path: Path) -> None:
 
 
 def test_tuning_is_decided_by_its_seed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A seed decides them; a file that is there isn't replaced."""
+    """Existing files aren't replaced."""
     found = []
     for name in ("a.json", "b.json"):
         words = "greedy --against random --paired-seeds 1 --population 3 --generations 2 --out"
@@ -145,7 +145,7 @@ def test_examples_run(
 
 
 def test_beginnings_of_every_task_are_collected(tmp_path: Path) -> None:
-    """As many of every task as were asked for, with cards to bid with and hands that are hidden."""
+    """As many of each task as requested, with biddable cards and hidden hands."""
     out = tmp_path / "beginnings.npz"
     words = ["--agent", "greedy", "--games", "60", "--number", "2", "--out", str(out)]
     assert beginnings.main(words) == 0

@@ -1,4 +1,4 @@
-"""Progress bars: on terminals alone."""
+"""Progress bars on terminals."""
 
 from __future__ import annotations
 

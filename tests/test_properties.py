@@ -1,4 +1,4 @@
-"""What holds in every position of every game, whatever chance and the players do."""
+"""Invariants of every position, whatever chance and the players do."""
 
 from __future__ import annotations
 
@@ -168,9 +168,7 @@ def test_cards_skyscrapers_and_tiles_are_conserved(game: Game, agent: Any) -> No
 @settings(max_examples=8, deadline=None, derandomize=True)
 @given(GAMES, AGENTS)
 def test_derived_fields_equal_those_of_a_refresh(game: Game, agent: Any) -> None:
-    """Whatever follows from the rest of a position is, after every action, what a fresh look at the
-    position gives.
-    """
+    """After every action, equal to a full recomputation."""
     for _ in play(game, agent):
         fresh = game.copy()
         fresh.refresh()
@@ -182,9 +180,7 @@ def test_derived_fields_equal_those_of_a_refresh(game: Game, agent: Any) -> None
 @settings(max_examples=8, deadline=None, derandomize=True)
 @given(GAMES, AGENTS, st.integers(0, 12))
 def test_exactly_the_masked_actions_can_be_played(game: Game, agent: Any, first: int) -> None:
-    """Before the end something is legal; what is legal can be played; all else is refused, and
-    nothing changes.
-    """
+    """Some action is legal before the end; illegal ones are refused and change nothing."""
     for number, _ in enumerate(play(game, agent)):
         legal = game.legal_actions
         assert bool(legal) != game.is_over
@@ -207,7 +203,7 @@ def test_exactly_the_masked_actions_can_be_played(game: Game, agent: Any, first:
 @settings(max_examples=8, deadline=None, derandomize=True)
 @given(GAMES, AGENTS)
 def test_copies_continue_identically(game: Game, agent: Any) -> None:
-    """The same actions lead to the same events and equal positions, chance included."""
+    """Equal actions give equal events and positions, chance included."""
     twin = game.copy()
     assert twin == game
     for _, events in play(game, agent):

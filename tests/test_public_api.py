@@ -1,7 +1,6 @@
-"""What ``skyenv`` offers: all of it there, importable from where it says, and with errors of its
-own.
+"""The public names of ``skyenv`` and its errors.
 
-That public things have docstrings and types, Ruff's rules D and strict mypy say.
+Ruff's rules D and strict mypy check docstrings and types.
 """
 
 from __future__ import annotations
@@ -28,9 +27,7 @@ def test_public_names_are_exactly_those_of_all() -> None:
 
 
 def test_every_error_is_a_skyenv_error_and_value_error() -> None:
-    """One small class for each kind of mistake: all are SkyenvError and ValueError, all are
-    offered.
-    """
+    """All are public."""
     things = [thing for thing in vars(errors).values() if inspect.isclass(thing)]
     kinds = {one for one in things if issubclass(one, Exception)} - {skyenv.SkyenvError}
     assert kinds <= set(OFFERED.values())
@@ -41,7 +38,7 @@ def test_every_error_is_a_skyenv_error_and_value_error() -> None:
 
 
 def test_fifth_avenue_v0_comes_with_the_package() -> None:
-    """In both ways of writing, if PettingZoo is there."""
+    """By both spellings, if PettingZoo is installed."""
     pytest.importorskip("pettingzoo")
     from skyenv import fifth_avenue_v0
 

@@ -1,4 +1,4 @@
-"""The referee refuses what is wrong; ``test_referee_fuzz.py`` shows that it accepts whole games."""
+"""The referee's refusals; ``test_referee_fuzz.py`` shows that it accepts whole games."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Whole games of the engine, checked line by line by the referee, which was written from the rules'
-text alone.
-"""
+"""Whole games of the engine, checked line by line by the referee, an independent implementation."""
 
 from __future__ import annotations
 
@@ -154,7 +152,7 @@ def test_a_few_games(players: int, side: str, agent: str) -> None:
 
 
 def test_the_few_games_take_the_special_branches() -> None:
-    """Otherwise the referee would have little to check."""
+    """Otherwise the check would be weak."""
     rules = sum((quick_games(*table) for table in TABLES), Counter[str]())
     assert [branch for branch in COMMON.split() if not rules[branch]] == []
 
@@ -186,7 +184,7 @@ def test_many_games(players: int, side: str, agent: str) -> None:
 
 @pytest.mark.long
 def test_the_many_games_take_the_rarest_branches() -> None:
-    """All that can happen has happened and was checked."""
+    """Every branch of the rules was taken and checked."""
     rules = sum((many_games(*table) for table in TABLES), Counter[str]())
     assert [branch for branch in (*COMMON.split(), *RARE.split()) if not rules[branch]] == []
 

@@ -1,4 +1,4 @@
-"""Rewards of one's own are paid wherever those with names are, for the game that was played."""
+"""Custom reward functions in every interface."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def paid(kind: str, reward: Any, max_turns: int) -> list[Any]:
 @pytest.mark.parametrize("name", NAMED)
 @pytest.mark.parametrize("kind", ["pettingzoo", "sb3", "SameStep", "NextStep"])
 def test_custom_reward_functions_equal_the_named_rewards(kind: str, name: str) -> None:
-    """In short games, so that many end; but games that are truncated have no outcome."""
+    """In short games, so that many end; truncated games have no outcome."""
     max_turns = 500 if name == "outcome" else 6
     rewards = paid(kind, NAMED[name], max_turns)
     assert rewards == paid(kind, name, max_turns)

@@ -1,4 +1,4 @@
-"""Every rule of RULES.md is shown by a test, and tests name only rules that there are."""
+"""Rule ids: every rule of RULES.md has a test, and ids in code and docs exist."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_every_rule_is_shown_by_a_quick_test() -> None:
 
 
 def test_rules_named_by_tests_exist() -> None:
-    """A misspelt id would show nothing."""
+    """A misspelled id would match nothing."""
     known = set(rule_ids())
     assert [one for one in named_ids() if one.rule not in known] == []
 
@@ -120,7 +120,7 @@ def test_rules_mentioned_exist() -> None:
 
 @pytest.mark.parametrize("name", ["RULES.md", "INTERFACE.md"])
 def test_packaged_texts_are_current(name: str) -> None:
-    """The copies in the package are what the project has agreed on, to the byte."""
+    """The packaged copies equal the project's shared documents."""
     if not SHARED.is_dir():
         pytest.skip("no ../shared beside this project")
     assert (RULES / name).read_bytes() == (SHARED / name).read_bytes()

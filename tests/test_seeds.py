@@ -1,4 +1,4 @@
-"""Which seeds are for what: ranges that share nothing, and programs that keep to them."""
+"""Ranges of seeds by purpose, and programs that keep to them."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_invalid_secrets_and_numbers_are_refused(secret: Any, number: Any) -> No
 
 
 def test_environments_continue_with_training_seeds() -> None:
-    """Also after the seed of a deal that is held out."""
+    """Also after a held-out deal's seed."""
     env = SkyenvVecEnv(num_envs=2, seed=LADDERS.start, max_turns=1)
     env.reset()
     assert env.core.games.seeds.tolist() == [LADDERS.start + row for row in range(2)]

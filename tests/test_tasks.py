@@ -1,6 +1,4 @@
-"""Bidding tasks: what they deal, when they end and what they pay; their trees, equilibria, and best
-responses to agents.
-"""
+"""Bidding tasks: deals, payoffs, trees, equilibria, and best responses to agents."""
 
 from __future__ import annotations
 
@@ -73,7 +71,7 @@ def test_hidden_cards_are_dealt_from_the_unlocated_ones(name: str) -> None:
 
 @pytest.mark.parametrize("name", OF_AUCTIONS)
 def test_a_task_lasts_its_auctions_and_pays_for_vp_and_cards(name: str) -> None:
-    """Zero-sum with two seats, and what a plain account of the step gives."""
+    """Zero-sum with two seats, and equal to a plain computation."""
     task = TASKS[name]
     games = Games(200, task=name, seed=2, autoreset=False, observation=None)
     paid, won = np.zeros((200, task.num_players)), np.zeros(200, np.int64)
@@ -100,7 +98,7 @@ def test_a_task_lasts_its_auctions_and_pays_for_vp_and_cards(name: str) -> None:
 
 
 def test_the_last_turns_of_a_game_pay_its_outcome() -> None:
-    """END-4, END-5: nothing where the cap comes first, which is seldom between strong agents."""
+    """END-4, END-5: truncated games pay nothing; strong agents rarely reach the cap."""
     games = Games(200, task="last-turns", seed=2, autoreset=False)
     agent = make_agent("greedy")
     paid = np.zeros((200, 2))
@@ -148,7 +146,7 @@ def test_invalid_tasks_are_refused() -> None:
 
 @pytest.mark.parametrize("name", ["duel-3/0", "alea-3/1", "park-4/1", "set-2/0", "three-3/1"])
 def test_values_in_the_tree_equal_the_mean_of_random_play(name: str) -> None:
-    """ALEA-2: with her cards, which hang together with all hands."""
+    """ALEA-2: including her cards, which depend on all hands."""
     made = beginning(name)
     expected = Judge(made.tree).values(uniform_policy(made))
     brought = paid_at_random(name, 20_000, seed=9)
@@ -271,7 +269,7 @@ def test_a_resumed_solver_equals_an_uninterrupted_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["random", "greedy"])
 def test_exploitability_follows_from_an_agents_decisions(name: str) -> None:
-    """Random play is exploited as the uniform policy is; nobody is less exploited than 0."""
+    """Random play is as exploitable as the uniform policy; no agent is below 0."""
     made = beginning("duel-3/0")
     *_, policy = policy_of(make_agent(name), made, samples=60)
     judge = Judge(made.tree)
@@ -284,7 +282,7 @@ def test_exploitability_follows_from_an_agents_decisions(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["duel-4/0", "alea-3/0", "set-2/0"])
 def test_policies_do_not_depend_on_the_opponents_hand(name: str) -> None:
-    """INF-2: any that fits does for asking them."""
+    """INF-2: any consistent hand gives the same policy."""
     made = beginning(name)
     tree = made.tree
     nodes = np.flatnonzero(tree.kind < CHANCE)[:300]

@@ -1,4 +1,4 @@
-"""The rules in plain Python: the same games as the compiled ones, byte for byte.
+"""The rules in plain Python: games equal to compiled ones, byte for byte.
 
 This file is also a program, ``python tests/test_uncompiled.py PLAYERS SIDE AGENT TURNS DECISIONS``,
 which prints digests.
@@ -123,7 +123,7 @@ def test_compiled_and_plain_python_games_are_equal(players: int, side: str, agen
 def test_long_compiled_and_plain_python_games_are_equal(
     players: int, side: str, agent: str
 ) -> None:
-    """To their end, or through many hundred decisions."""
+    """To their end, or for many hundred decisions."""
     arguments = (players, side, agent, 150, 1500)
     assert the_other_way(*arguments) == digests(*arguments)
 

@@ -1,4 +1,4 @@
-"""Positions given from outside: what is refused, and what isn't."""
+"""Validation of positions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def bidding(players: int = 3, seed: int = 4) -> Game:
     ("players", "side", "agent"), [(2, "front", "hoard"), (4, "back", "crowd")]
 )
 def test_every_position_of_a_game_is_valid(players: int, side: str, agent: str) -> None:
-    """From the setup to the end; and what seats see of it."""
+    """From the setup to the end, and seats' views of it."""
     games = Games(6, players, side, seed=3, max_turns=50, autoreset=False, observation=None)
     player = make_agent(agent)
     while (games.seat >= 0).any():
@@ -55,9 +55,7 @@ def test_every_position_of_a_game_is_valid(players: int, side: str, agent: str) 
 
 
 def test_plausible_edits_are_valid() -> None:
-    """They need not be such that a game can lead to them: tiles out of nowhere, a score, a seat on
-    turn.
-    """
+    """Even if no game can lead to them."""
     games = Games(2, 3, seed=1)
     games.state["score"][:, 1] = 70
     games.state["tiles"][1, 2, 3, 0] = 2
@@ -75,9 +73,7 @@ def test_plausible_edits_are_valid() -> None:
 def test_numbers_out_of_range_are_refused(
     field: str, kind: type[np.integer[Any]], shape: tuple[int, ...], low: int, high: int
 ) -> None:
-    """In the last place of the field, just above and just below its range; the error names it, and
-    nothing has changed.
-    """
+    """In the field's last entry, just above and below its range; the error names it."""
     games = Games(3, 4, "back", seed=1)
     place = tuple(size - 1 for size in shape)
     bounds = np.iinfo(kind)
@@ -140,7 +136,7 @@ MISFITTING: list[tuple[str, Edit]] = [
 @pytest.mark.rule("AUC-11")
 @pytest.mark.parametrize(("what", "edit"), MISFITTING)
 def test_inconsistent_fields_are_refused(what: str, edit: Edit) -> None:
-    """With the reason; the same position without the edit passes."""
+    """With the reason; without the edit the position is valid."""
     game = bidding()
     game.games.refresh()
     edit(game.state)

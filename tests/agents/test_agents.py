@@ -1,4 +1,4 @@
-"""The interface of agents: how they are made, what they are shown, what is taken for an answer."""
+"""The interface of agents: construction, decisions, and validated actions."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def first_legal(decisions: Decisions) -> np.ndarray:
 
 @pytest.mark.parametrize("name", ["random", "crowd", "hoard"])
 def test_simple_agents_act_by_their_probabilities(name: str) -> None:
-    """No legal action is impossible to them."""
+    """Every legal action has a positive probability."""
     game, agent = Game(2, seed=1), make_agent(name)
     evaluation = evaluation_of(game, agent)
     assert evaluation is not None
@@ -60,7 +60,7 @@ def test_simple_agents_act_by_their_probabilities(name: str) -> None:
 
 
 def test_sampling_follows_the_weights() -> None:
-    """In proportion to the weights; never what has none, at the edges neither."""
+    """In proportion to the weights, at the edges too; never an action of weight 0."""
     weights = np.array([[0.0, 1, 0, 3, 0]])
     uniform = np.array([0.0, 0.2499, 0.25, 1 - 2**-32])
     chosen = sample(np.repeat(weights, 4, axis=0), uniform)
@@ -77,9 +77,7 @@ def test_sampling_follows_the_weights() -> None:
 def test_decisions_hold_copies_of_the_requested_arrays(
     kept: Any, observation: bool, view: bool
 ) -> None:
-    """Mask, seat and random number always; observation and view of the seat to act if asked for,
-    whatever the batch keeps, as copies: an agent that writes into them does no harm.
-    """
+    """Mask, seat and random number always; observation and view on request, as copies."""
     twin, games = (Games(4, 3, seed=2, observation=one) for one in ("scaled", kept))
     for one in (twin, games):
         one.play_random(17)
@@ -131,7 +129,7 @@ def test_decisions_hold_copies_of_the_requested_arrays(
     ],
 )
 def test_invalid_actions_of_agents_are_refused(answer: Any, message: str) -> None:
-    """The error names the agent and what was wrong, also where it plays a single game."""
+    """The error names the agent and the fault, also in single games."""
     agent = CallableAgent(lambda decisions: answer)
     agent.name = "culprit"
     with pytest.raises(AgentError, match=f"agent culprit .*{message}"):
@@ -146,7 +144,7 @@ def test_invalid_actions_of_agents_are_refused(answer: Any, message: str) -> Non
 
 
 def test_agents_decide_alike_alone_and_in_batches() -> None:
-    """Alone, in a batch, with rows in another order: the same actions."""
+    """A seed decides the actions, alone, in a batch, or in another order of rows."""
     agent = make_agent("crowd")
     games = Games(3, 4, "back", seed=4, max_turns=2, autoreset=False)
     singles = [Game(4, "back", 4 + row, max_turns=2) for row in range(3)]
@@ -161,6 +159,6 @@ def test_agents_decide_alike_alone_and_in_batches() -> None:
 
 
 def test_weights_of_crowd_and_hoard_are_fixed() -> None:
-    """Tests and ladders hang on them."""
+    """Tests and ladders depend on them."""
     weights = CrowdAgent.weights.tobytes() + HoardAgent.weights.tobytes()
     assert hashlib.sha256(weights).hexdigest()[:16] == "dd53ec0e4d045405"

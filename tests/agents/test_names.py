@@ -1,6 +1,4 @@
-"""Agents by specification: names of installed packages, ours and anybody's, and paths of
-checkpoints.
-"""
+"""Specifications of agents: registered names, import strings and checkpoints."""
 
 from __future__ import annotations
 
@@ -161,9 +159,7 @@ def test_checkpoints_are_recognized_by_their_suffix(tmp_path: Path) -> None:
 def test_checking_a_specification_makes_no_agent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whether a name means a checkpoint, or something, costs no agent and no import; and a folder
-    hides none: it has a slash.
-    """
+    """Recognizing a name makes no agent and imports nothing; a folder needs a slash."""
 
     def refuse(*arguments: object) -> None:
         raise AssertionError("an agent was made")
@@ -249,9 +245,7 @@ print(json.dumps([agent_names(), after, said]))
 
 
 def test_installed_packages_register_agents_by_name(tmp_path: Path) -> None:
-    """Installed, it needs nothing else; which of its agents fail is told when they are made.
-    Networks play without PyTorch.
-    """
+    """An agent that fails is reported when it is made. Networks play without PyTorch."""
     folder = tmp_path / "timid_agents-1.dist-info"
     folder.mkdir()
     (folder / "METADATA").write_text("Name: timid-agents\nVersion: 1\n", encoding="utf-8")

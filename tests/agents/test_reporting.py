@@ -1,4 +1,4 @@
-"""Agents' own errors as commands tell them: one line with the agent, the error and the place."""
+"""Errors of agents in commands: one line with the agent, the error and the place."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Scribbling(RandomAgent):
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where bad_agents can be imported from."""
+    """The folder of the module bad_agents."""
     (tmp_path / "bad_agents.py").write_text(BAD_AGENTS)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "bad_agents", raising=False)
@@ -66,7 +66,7 @@ def forgotten(folder: Path) -> str:
 
 
 def test_an_error_names_the_line_of_the_agents_own_code(folder: Path) -> None:
-    """Not that in a library that it calls."""
+    """Not the line of a library that it calls."""
     agent = ReportingAgent(make_agent("bad_agents:Careless"))
     with pytest.raises(AgentError) as caught:
         decide(Games(2, seed=1), agent)

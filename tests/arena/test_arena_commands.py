@@ -1,4 +1,4 @@
-"""``python -m skyenv evaluate`` and ``tournament``: output, files, Ctrl-C, newcomers."""
+"""``python -m skyenv evaluate`` and ``tournament``: output, files, Ctrl-C, new entrants."""
 
 from __future__ import annotations
 
@@ -23,9 +23,7 @@ AGAIN = "\n\nThe same games again: python -m skyenv "
 def test_evaluate_prints_and_writes_the_librarys_results(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It prints what the library finds, and tells the command that repeats it; each has a secret of
-    its own.
-    """
+    """The printed command repeats the games; each evaluation has its own secret."""
     files = [tmp_path / f"results.{suffix}" for suffix in ("json", "csv", "latex")]
     words = "greedy --against random hoard --players 3 2 --side back --paired-seeds 3 --max-turns 9"
     outputs = " ".join(f"--{file.suffix[1:]} {file}" for file in files)
@@ -92,7 +90,7 @@ def test_an_interrupted_evaluation_reports_the_finished_games(
 def test_a_tournament_resumes_and_rates_a_new_entrant(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The same command goes on, the command that is told repeats the games, and a newcomer is rated
+    """The same command resumes, the printed one repeats the games, and a new entrant is rated
     against the ladder.
     """
     monkeypatch.chdir(tmp_path)

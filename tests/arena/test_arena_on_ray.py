@@ -1,4 +1,4 @@
-"""Tournaments and evaluations on a Ray of two nodes: the games of one machine."""
+"""Tournaments and evaluations on two Ray nodes give the games of one machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from skyenv.arena.evaluate import evaluate
 
 @pytest.mark.usefixtures("odd_agents")
 def test_a_tournament_plays_the_same_games_on_ray_and_locally(nodes: Nodes, tmp_path: Path) -> None:
-    """Also where a worker dies; begun here and gone on with there, and the other way round."""
+    """Also after a worker's death, and started on Ray and resumed locally or the reverse."""
     wanted = settings("odd_agents:Mortal", "crowd", "random", secret=3)
     there = played(tmp_path / "there", wanted, 3, workers=0, ray=nodes.address)
     assert Path(sys.path[0], "died").exists()
@@ -26,7 +26,7 @@ def test_a_tournament_plays_the_same_games_on_ray_and_locally(nodes: Nodes, tmp_
 
 
 def test_an_evaluation_is_the_same_on_ray_and_locally(nodes: Nodes) -> None:
-    """Some tasks, on two machines."""
+    """Several tasks on two nodes."""
     here, there = (
         evaluate("crowd", ["random", "hoard"], 3, paired_seeds=12, ray=ray)
         for ray in (None, nodes.address)

@@ -1,4 +1,4 @@
-"""The bootstrap: intervals by hand, by the normal distribution, and where all games were won."""
+"""Bootstrap intervals against exact ones, normal ones, and those of agents that won every game."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ def weights(paired_seeds: int, resamples: int = 1000, seed: int = 1, players: in
 
 
 def test_an_interval_of_two_paired_seeds_is_computed_by_hand() -> None:
-    """The weights of two paired seeds, 0 and 1, are uniform in their ratio, so the mean is anywhere
-    from 0 to 1.
-    """
+    """The ratio of two paired seeds' weights is uniform, so the mean is uniform on [0, 1]."""
     paired_seed = np.arange(2)
     estimate = weights(2, 20_000).mean([0.0, 1.0], paired_seed)
     assert estimate.mean == 0.5
@@ -37,9 +35,7 @@ def test_games_of_a_paired_seed_are_resampled_together() -> None:
 def test_an_agent_that_won_all_games_has_an_interval_below_one(
     paired_seeds: int, players: int
 ) -> None:
-    """Imaginary paired seeds, won and lost, at par, are Jeffreys' interval with two players; they
-    don't move the mean.
-    """
+    """Pseudo-counts at par give Jeffreys' interval with two players; the mean is unchanged."""
     estimate = weights(paired_seeds, 20_000, players=players).mean(
         np.ones(paired_seeds), np.arange(paired_seeds), share=True
     )
@@ -50,7 +46,7 @@ def test_an_agent_that_won_all_games_has_an_interval_below_one(
 
 
 def test_memory_is_independent_of_the_number_of_paired_seeds() -> None:
-    """Of many, some share a weight; the interval is that of the normal distribution."""
+    """Many paired seeds share weights; the interval is the normal one."""
     number = 100_000
     values = np.random.default_rng(3).random(number)
     tracemalloc.start()

@@ -1,4 +1,4 @@
-"""Evaluations: the figures by hand, the same games here and in workers."""
+"""Evaluations: figures, pooled opponents, seeds and workers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_summary_agrees_with_one_computed_by_hand() -> None:
 
 
 def test_games_against_all_opponents_are_pooled() -> None:
-    """By paired seeds, of which there are no more than with each."""
+    """Pooled by paired seeds, as many as against each opponent."""
     hoard, crowd, both = evaluate("random", ["hoard", "crowd"], 2, max_turns=9, pooled=True)
     assert (both.opponent, both.paired_seeds, both.games) == ("all of them", 500, 2000)
     assert both.share.mean == pytest.approx((hoard.share.mean + crowd.share.mean) / 2)
@@ -49,7 +49,7 @@ def test_an_agent_against_itself_is_at_par(name: str, num_players: int) -> None:
 
 
 def test_seed_and_secret_decide_results_with_and_without_workers() -> None:
-    """Also for threads: only the main thread receives SIGINT."""
+    """Also in other threads: only the main thread receives SIGINT."""
     games = ("random", ["hoard", "crowd"], 3, "back", 8, 5)
     here = evaluate(*games, secret=7, max_turns=9)
     assert [(result.opponent, result.secret) for result in here] == [("hoard", 7), ("crowd", 7)]

@@ -1,4 +1,4 @@
-"""A tournament's folder: nothing is lost, nothing counts twice, and damage is found out."""
+"""A tournament's folder: durability, duplicates and damage."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WANTED = settings("random", "crowd")
 
 @pytest.fixture
 def whole(tmp_path: Path) -> Path:
-    """The folder of two paired seeds between random and crowd."""
+    """A folder with two paired seeds of random and crowd."""
     assert len(played(tmp_path / "whole", WANTED, 2)) == 4
     return tmp_path / "whole"
 
@@ -62,16 +62,14 @@ GAME = {"paired_seed": 0, "seats": [0, 1], "shares": [1.0, 0.0], "scores": [9, 8
 
 
 def flips(content: bytes) -> Iterator[tuple[int, bytes]]:
-    """A file with a bit of every third byte flipped in turn, and which byte it is."""
+    """Yield the content with a bit of every third byte flipped, and the byte's index."""
     for index in {*range(0, len(content), 3), len(content) - 1}:
         byte = content[index] ^ 1 << index % 8
         yield index, content[:index] + bytes([byte]) + content[index + 1 :]
 
 
 def test_flipped_bits_are_detected(whole: Path) -> None:
-    """Each is found out, but one that makes the last line an unfinished one: its games are played
-    again.
-    """
+    """All but one that cuts the last line, whose games are replayed."""
     path = whole / "config.json"
     config = path.read_bytes()
     for index, flipped in flips(config):

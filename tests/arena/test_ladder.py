@@ -1,4 +1,4 @@
-"""Ladders as they are written and read, and those that ship."""
+"""Ladders: tables, files, and those that ship."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_ladder_prints_the_probability_that_neighbours_are_in_order(
 
 
 def test_pairs_that_contradict_the_ratings_are_reported(shipped: dict[str, Any]) -> None:
-    """A pair whose interval misses what is predicted stands out, and one that doesn't rate."""
+    """A pair whose interval misses the prediction is marked, as is an excluded pair."""
     shipped["pairs"][0][1] = {"mean": 0.71, "low": 0.6, "high": 0.8}
     names = [agent["name"] for agent in shipped["agents"][:2]]
     for predicted, apart, shown in (
@@ -55,7 +55,7 @@ def test_pairs_that_contradict_the_ratings_are_reported(shipped: dict[str, Any])
 
 @pytest.mark.parametrize(("players", "side"), document.LADDERS)
 def test_a_ladder_names_each_agents_worst_opponent(players: int, side: str) -> None:
-    """Whoever wins surely more than par against an agent is no better than the worst opponent."""
+    """Only an agent that wins significantly more than par counts as worst opponent."""
     shipped = ladder.read(ladder.path_of(players, side))
     for agent in shipped["agents"]:
         others = {
@@ -113,7 +113,7 @@ def test_damaged_ladders_are_refused(
 
 @pytest.mark.parametrize(("players", "side"), document.LADDERS)
 def test_shipped_ladders_agree_with_the_docs(players: int, side: str) -> None:
-    """Tables in the README and the docs, JSON and the agents themselves belong together."""
+    """Tables in the README and the docs, JSON files and the agents agree."""
     page = (ROOT / "docs" / "results" / "ladders.md").read_text(encoding="utf-8")
     assert document.ladder_summary() in (ROOT / "README.md").read_text(encoding="utf-8")
     assert document.part(f"ladder {players} players {side}") in page

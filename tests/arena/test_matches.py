@@ -1,4 +1,4 @@
-"""Matches: the same games however they are batched, and games that nobody can guess."""
+"""Matches: games independent of batches, and secrets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from skyenv_agents import GreedyAgent
 
 
 def same(one: Played, other: Played) -> bool:
-    """Whether two matches had the same results."""
+    """Return whether two matches have equal results."""
     return all(
         np.array_equal(getattr(one, name), getattr(other, name))
         for name in ("shares", "scores", "decisions", "turns")
@@ -40,9 +40,7 @@ def test_results_do_not_depend_on_rows() -> None:
 
 
 def test_games_under_a_secret_cannot_be_guessed() -> None:
-    """Neither by dealing the games of small seeds nor by trying out the random numbers of the right
-    seed.
-    """
+    """Neither the deal nor the random numbers of small seeds match."""
     handed: list[tuple[bytes, float]] = []
 
     def watch(decisions: Decisions) -> npt.NDArray[np.int64]:
@@ -67,7 +65,7 @@ def test_games_under_a_secret_cannot_be_guessed() -> None:
 
 
 def test_an_agent_decides_for_all_its_seats_in_one_batch() -> None:
-    """With the numbers that its seats have."""
+    """With the random numbers of each seat."""
     sizes: list[int] = []
 
     def watch(decisions: Decisions) -> npt.NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Ratings: a library agrees, ties, agents that win everything, intervals that cover."""
+"""Ratings: an independent library, ties, excluded pairs, coverage of intervals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Floats = npt.NDArray[np.float64]
 def schedule(
     agents: int, players: int, paired_seeds: int, *, newcomer: bool = False
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Paired seeds and seats as a tournament has them."""
+    """Return paired seeds and seats as in a tournament."""
     entrants = tuple(Entrant(str(index), str(index), "1", "") for index in range(agents))
     settings = Settings(entrants, players, newcomer=newcomer)
     games = [
@@ -41,7 +41,7 @@ def played(
     newcomer: bool = False,
     seat: Floats | float = 0.0,
 ) -> GameResults:
-    """Games between agents of known strength in seats of known worth, won as the model says."""
+    """Return games won by the rating model between agents of known strength and seat effects."""
     rng = np.random.default_rng(seed)
     paired_seed, seats = schedule(len(theta), players, paired_seeds, newcomer=newcomer)
     winner = np.argmax(theta[seats] + seat + rng.gumbel(size=seats.shape), axis=1)
@@ -56,7 +56,7 @@ def games(
     shares: Sequence[Sequence[float]],
     paired_seeds: list[int] | None = None,
 ) -> GameResults:
-    """Games by hand."""
+    """Return games given by hand."""
     numbers = list(range(len(seats))) if paired_seeds is None else paired_seeds
     return GameResults(
         np.array(numbers),
@@ -70,9 +70,7 @@ def games(
 
 
 def test_with_mixed_tables_duels_are_not_rated() -> None:
-    """Whatever happens there, ratings stay; with lone agents that always win the effective par is
-    all.
-    """
+    """Ratings don't depend on duels; if lone agents always win, the effective par is 1."""
     results = played(np.array([0.0, 0.4, -0.3, 0.1]), 3, 60, seed=2)
     copied = np.array([len(set(seats)) < 3 for seats in results.seats.tolist()])
     alone = (results.seats[:, :, None] == results.seats[:, None, :]).sum(axis=2) == 1
@@ -106,8 +104,9 @@ def test_the_scale_is_fixed_by_the_mean_of_the_anchors() -> None:
 
 @pytest.mark.parametrize(("players", "agents", "duels"), [(2, 3, 2), (4, 5, 3)])
 def test_ratings_agree_with_an_independent_library(players: int, agents: int, duels: int) -> None:
-    """The library choix fits the same model without seats, which games played in all rotations and
-    won alike don't tell apart; it takes no fractions, so all counts twice, and a tie is a win each.
+    """The library choix fits the same model without seats, which balanced games don't need.
+
+    It takes no fractions, so all results count twice, and a tie is a win each.
     """
     truth = np.array([0.3, -0.4, 1.0, 0.0, -1.1])
     rng = np.random.default_rng(1)
@@ -127,7 +126,7 @@ def test_ratings_agree_with_an_independent_library(players: int, agents: int, du
     tables = [row[turn:] + row[:turn] for row in tables for turn in range(players)]
     shares = [row[turn:] + row[:turn] for row in shares for turn in range(players)]
     data *= players
-    # And the imaginary paired seeds.
+    # The pseudo-counts.
     data += [(one, (other,)) for one, other in itertools.permutations(range(agents), 2)] * duels
     expected = choix.opt_top1(agents, data, alpha=1e-9, tol=1e-9)
     ratings = rate(games(tables, shares), list("abcde")[:agents])
@@ -136,7 +135,7 @@ def test_ratings_agree_with_an_independent_library(players: int, agents: int, du
 
 
 def test_ignoring_seats_shrinks_ratings() -> None:
-    """The same games, but who sat where is forgotten."""
+    """The same games with shuffled seats."""
     names = ["best", "appraiser", "builder"]
     results = played(np.array([1.5, 0.0, 0.0]), 2, 600, seed=3, seat=np.array([0.6, -0.6]))
     turned = np.random.default_rng(0).integers(2, size=len(results.seats)) == 1
@@ -152,7 +151,7 @@ def test_ignoring_seats_shrinks_ratings() -> None:
 
 
 def test_excluded_pairs_do_not_affect_ratings() -> None:
-    """They are reported, whatever is played there; and they rate where there is nothing else."""
+    """They are reported but rate only if there is nothing else."""
     results = played(np.array([0.5, 0.0, 0.2]), 2, 100, seed=4)
     aside = (results.seats != 2).all(axis=1)
     shares = np.where(aside[:, None], results.seats == 0, results.shares)
@@ -191,7 +190,7 @@ def test_intervals_cover_the_true_ratings(players: int) -> None:
 
 
 def test_few_paired_seeds_give_wide_intervals() -> None:
-    """One who won all of n paired seeds is the better one with probability 1 − ½ⁿ⁺¹."""
+    """An agent that won all n paired seeds is better with probability 1 − ½ⁿ⁺¹."""
     for paired_seeds in (1, 2, 4):
         paired_seed, seats = schedule(2, 2, paired_seeds)
         results = GameResults(paired_seed, seats, (seats == 0) * 1.0, np.zeros_like(seats))

@@ -1,4 +1,4 @@
-"""Who meets whom: fair schedules."""
+"""Schedules of tournaments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from skyenv.arena.schedule import Entrant, Settings, classes_of, entrants, pairs
 
 
 def named(agents: int, players: int, **options: Any) -> Settings:
-    """Agents that need not be made."""
+    """Return entrants that are never made."""
     return Settings(
         tuple(Entrant(str(index), str(index), "1", "") for index in range(agents)),
         players,
@@ -24,7 +24,7 @@ def named(agents: int, players: int, **options: Any) -> Settings:
 
 
 def seats_of(wanted: Settings, paired_seed: int) -> list[tuple[int, ...]]:
-    """All games of a paired seed."""
+    """Return the seats of all games of a paired seed."""
     games = [wanted.seatings(group, paired_seed) for group in wanted.groups(paired_seed)]
     return [tuple(row) for row in np.concatenate(games).tolist()]
 
@@ -33,9 +33,7 @@ def seats_of(wanted: Settings, paired_seed: int) -> list[tuple[int, ...]]:
 def test_a_paired_seed_seats_every_agent_everywhere(
     more: int, players: int, paired_seed: int, newcomer: bool
 ) -> None:
-    """Every agent as often as every other, and as often in every seat; each duel both ways round,
-    once in every seat.
-    """
+    """Equally often in every seat; each duel both ways round, once in every seat."""
     agents = players + more
     wanted = named(agents, players, newcomer=newcomer)
     seats = seats_of(wanted, paired_seed)
@@ -62,8 +60,8 @@ def test_a_paired_seed_seats_every_agent_everywhere(
 
 @pytest.mark.parametrize(("agents", "players"), [(5, 3), (6, 3), (8, 4), (9, 4), (4, 4), (6, 4)])
 def test_all_pairs_meet_equally_often(agents: int, players: int) -> None:
-    """After all classes of tables, every combination has met once, in all its rotations; and every
-    duel was played.
+    """After all classes of tables every combination has met once in all rotations, and every duel
+    was played.
     """
     wanted = named(agents, players)
     classes = len(classes_of(agents, players))
@@ -87,7 +85,7 @@ def test_the_seating_order_varies_between_paired_seeds() -> None:
 
 
 def test_a_search_and_its_base_agent_are_excluded_as_a_pair() -> None:
-    """What a search says of itself decides, whatever its budget and the newcomer's name."""
+    """The search's own description decides, whatever its budget and name."""
     agents = entrants(["greedy", "trained", "ismcts-100", "rollout", "ismcts-trained"], 2)
     names = [agent.name for agent in agents]
     apart = [{names[one], names[other]} for one, other in Settings(agents, 2).apart]

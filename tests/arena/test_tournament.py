@@ -1,4 +1,4 @@
-"""Playing tournaments: the games of single matches, workers, agents that misbehave, rounds."""
+"""Tournaments: games, workers, misbehaving agents, rounds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("odd_agents")
 @pytest.mark.parametrize("secret", [None, 2**61 + 1])
 @pytest.mark.parametrize("group", [(0, 2), (0, 1, 2)])
 def test_a_tournament_plays_the_games_of_single_matches(secret: int | None, group: Group) -> None:
-    """So every game of a ladder, duels too, can be played again by its seed and seats."""
+    """So every game of a ladder can be replayed by its seed and seats."""
     wanted = settings("random", "crowd", "hoard", players=3, side="back", seed=5, secret=secret)
     agents = [make_agent(agent.spec) for agent in wanted.agents]
     games = play_task(wanted, GroupSeeds(group, (0, 3)))
@@ -87,7 +87,7 @@ def test_a_checkpoint_that_differs_on_a_worker_is_refused(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(("seconds", "paired_seeds"), [(1, 7), (19, 3)])
 def test_a_time_limit_ends_a_tournament_after_whole_rounds(seconds: int, paired_seeds: int) -> None:
-    """Three rounds fit in, which grow while they are quick."""
+    """Three rounds fit; rounds grow while they are quick."""
     clock = iter([*(seconds * tick for tick in (0, 0, 1, 1, 1, 2, 2, 2, 3)), 60])
     tasks = rounds(lambda _: [(0, 1)], 1000, lambda: 1, minutes=1, clock=lambda: next(clock))
     assert [one for task in tasks for one in task.paired_seeds] == [*range(paired_seeds)]

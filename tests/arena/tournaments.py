@@ -1,4 +1,4 @@
-"""Small tournaments for tests, and agents that misbehave."""
+"""Small tournaments for tests, and misbehaving agents."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Wrong(RandomAgent):
 
 
 def settings(*specs: str, players: int = 2, **options: Any) -> Settings:
-    """What is played, by names; short games."""
+    """Return settings of short games between named agents."""
     return Settings(entrants(specs, players), players, **{"max_turns": 12, **options})
 
 
@@ -50,5 +50,5 @@ def played(path: Path, wanted: Settings, paired_seeds: int | None = 3, **options
 
 
 def lines(path: Path) -> list[str]:
-    """The games of a folder, in an order of their own."""
+    """Return the games of a folder, sorted."""
     return sorted((path / "games.jsonl").read_text().splitlines())

@@ -1,6 +1,4 @@
-"""What has happened to people, here or with other programs: each case as a small input with the
-right value, named after what happened.
-"""
+"""Bug reports, of this project or others, each as a small named case."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ from skyenv.work import Interrupt
 
 
 def record() -> str:
-    """A short game."""
+    """Return the record of a short game."""
     game, agent = Game(2, seed=1, max_turns=1), make_agent("random")
     while game.seat is not None:
         game.play(decide_game(game, agent))

@@ -53,7 +53,7 @@ def on_host(array: Any) -> Any:
 
 
 def digest(games: Any) -> str:
-    """A short digest of all that a batch tells."""
+    """Return a short digest of a batch's outputs."""
     content = hashlib.sha256()
     for name in ARRAYS:
         content.update(np.ascontiguousarray(on_host(getattr(games, name))).tobytes())
@@ -61,7 +61,7 @@ def digest(games: Any) -> str:
 
 
 def told(games: Any, act: Callable[[], None]) -> str:
-    """What a mistake is answered with; nothing has changed by it."""
+    """Return the error of an invalid call, which changes nothing."""
     before = digest(games)
     try:
         act()
@@ -72,7 +72,7 @@ def told(games: Any, act: Callable[[], None]) -> str:
 
 
 def played(make: Callable[..., Any], turns: int, players: int, side: str) -> Iterator[str]:
-    """A digest after everything that can be done with a batch."""
+    """Return a digest after every operation of a batch."""
     games = make(ROWS, players, side, 7, observation="codes", max_turns=turns, reward="margin")
     for number in range(2 * turns):  # given actions
         yield digest(games)
@@ -104,7 +104,7 @@ def played(make: Callable[..., Any], turns: int, players: int, side: str) -> Ite
 
 
 def without_resets(make: Callable[..., Any], turns: int, players: int, side: str) -> Iterator[str]:
-    """Games that end and stay so, with scaled observations and the outcome as reward."""
+    """Return a digest of games that end and stay over, scaled observations, outcome rewards."""
     seeds = [3, 8, 2**63 - 1]
     games = make(ROWS, players, side, seeds, autoreset=False, agent_seed=5, max_turns=turns)
     while (on_host(games.seat) >= 0).any():
@@ -115,7 +115,7 @@ def without_resets(make: Callable[..., Any], turns: int, players: int, side: str
 
 
 def device_only() -> Iterator[bool]:
-    """What only games on the GPU have: late errors, edits there, and ways to ordinary memory."""
+    """Return flags of GPU-only features: late errors, edits on the device, copies to the host."""
     from skyenv.cuda import Games as DeviceGames
 
     games = DeviceGames(2, seed=1, wait=False, max_turns=4, observation="codes")
@@ -176,7 +176,7 @@ PARTS: dict[str, Callable[[], Iterator[bool]]] = {"own": device_only, "slices": 
 
 
 def all_of(make: Callable[..., Any], tables: Iterable[tuple[int, int, str]]) -> list[str]:
-    """All digests of some kinds of tables."""
+    """Return the digests of several tables."""
     return [
         one for table in tables for way in (played, without_resets) for one in way(make, *table)
     ]
@@ -193,7 +193,7 @@ def all_of(make: Callable[..., Any], tables: Iterable[tuple[int, int, str]]) -> 
 def test_games_on_the_gpu_are_those_of_the_cpu(
     place: str, tables: list[tuple[int, int, str]]
 ) -> None:
-    """In one process, which compiles the rules but once."""
+    """In one process, which compiles the rules once."""
     words = [str(word) for table in tables for word in table]
     seen = json.loads(printed(__file__, *words, environment=variables(place)))
     assert list(enumerate(seen)) == list(enumerate(all_of(Games, tables)))
@@ -214,7 +214,7 @@ def test_calls_that_exist_only_on_the_gpu(part: str, place: str) -> None:
 
 
 def test_launches_of_few_blocks_raise_no_warning() -> None:
-    """As Numba would at every launch, which no GPU is needed to prepare."""
+    """Numba warns at every launch otherwise; no GPU is needed."""
     pytest.importorskip(
         "numba_cuda", reason="numba-cuda isn't installed: pip install 'numba-cuda[cu13]'"
     )
@@ -229,7 +229,7 @@ def test_launches_of_few_blocks_raise_no_warning() -> None:
 
 
 def main() -> None:
-    """Play there and print what it came to."""
+    """Print the digests of games played on the device."""
     from skyenv.cuda import Games as DeviceGames
 
     if sys.argv[1] in PARTS:

@@ -36,7 +36,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
 
 @pytest.mark.parametrize("name", ARGUMENTS)
 def test_kernels_compile_without_allocations(name: str) -> None:
-    """A kernel calls nothing that allocates, and nothing that isn't there."""
+    """Kernels call no allocation and no undefined function."""
     pytest.importorskip(
         "numba_cuda", reason="numba-cuda isn't installed: pip install 'numba-cuda[cu13]'"
     )

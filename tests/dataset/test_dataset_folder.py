@@ -1,6 +1,4 @@
-"""A dataset's folder: the same bytes whatever happens on the way, and one error for what isn't its
-own.
-"""
+"""A dataset's folder: reproducible shards, repairs, and refused folders."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("in_this_process")
 
 
 def plan(**options: Any) -> Plan:
-    """Seven games in four shards."""
+    """Return a plan of seven games in four shards."""
     source = matches(players=3, games=7)
     return Plan(**{"source": source, "shard_games": 2, "dataset_id": "some/b-v1", **options})
 

@@ -1,4 +1,4 @@
-"""Minari reads what is written, and it is what the trajectories say."""
+"""Minari datasets agree with the trajectories."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("in_this_process")
 def loaded(
     path: Path, monkeypatch: pytest.MonkeyPatch, **options: Any
 ) -> tuple[MinariDataset, Plan]:
-    """A dataset of three shards as Minari loads it."""
+    """Return a dataset of three shards as loaded by Minari."""
     source = options.pop("source", matches(games=5))
     plan = Plan(source, ("minari",), shard_games=2, dataset_id="skyenv/short/games-v3", **options)
     write(plan, path)

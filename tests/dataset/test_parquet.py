@@ -1,4 +1,4 @@
-"""Parquet files say what the trajectories say."""
+"""Parquet files agree with the trajectories."""
 
 from __future__ import annotations
 

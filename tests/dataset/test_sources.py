@@ -1,6 +1,4 @@
-"""Games to write: drawn among agents, or of records; and one clear error for anything
-else.
-"""
+"""Sources of datasets: matches and records."""
 
 from __future__ import annotations
 
@@ -40,7 +38,7 @@ def record_of(
     actions: int | None = None,
     named: bool = True,
 ) -> str:
-    """The record of one of the games, or of its beginning."""
+    """Return the record of a game, or of its beginning."""
     players = int(kept.players[number])
     game = Game(players, kept.sides[number], int(kept.seeds[number]), max_turns=max_turns)
     for row in np.flatnonzero(kept.game == number)[:actions]:
@@ -91,7 +89,7 @@ def test_unfinished_games_are_skipped_and_missing_seeds_and_names_allowed(
 
 
 def test_an_invalid_record_is_reported_with_file_and_line(tmp_path: Path) -> None:
-    """Also a name that HDF5 can't hold."""
+    """Also names that HDF5 can't store."""
     kept = matches(games=2).trajectories("outcome")
     texts = [record_of(kept, number, 6, named=False) for number in range(2)]
     path, second = tmp_path / "games.jsonl", texts[0].count("\n") + 1

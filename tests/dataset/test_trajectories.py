@@ -1,4 +1,4 @@
-"""Trajectories are the games, decision by decision."""
+"""Trajectories of games, decision by decision."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The environments of one learner: Gymnasium's, single and vector, Stable-Baselines3's, and the
-core that they share.
-"""
+"""Single-learner environments: Gymnasium, its vector API, Stable-Baselines3, and their core."""
 
 from __future__ import annotations
 
@@ -49,13 +47,13 @@ each_mode = pytest.mark.parametrize("mode", list(AutoresetMode))
 
 
 def lowest_legal(decisions: Decisions) -> npt.NDArray[np.intp]:
-    """A player that always takes the lowest legal action."""
+    """Return the lowest legal actions."""
     first: npt.NDArray[np.intp] = np.argmax(decisions.mask, axis=1)
     return first
 
 
 def choose(masks: Any, rng: np.random.Generator, illegal: float = 0.0) -> npt.NDArray[Any]:
-    """Random legal actions; a few illegal ones; anything where nothing is legal."""
+    """Return random legal actions, a few illegal ones, and any for rows without legal ones."""
     actions = [
         rng.choice(np.flatnonzero(mask)) if mask.any() else rng.integers(103) for mask in masks
     ]
@@ -187,7 +185,7 @@ def test_sb3_plays_the_games_of_the_vector_environment_and_reports_episodes() ->
 
 @pytest.mark.compiled
 def test_codes_times_scale_are_the_scaled_observations() -> None:
-    """Also at the end of games, which seat 0 is shown, and with the same games."""
+    """Also at the end of games, and with equal games."""
     kinds = [
         native(AutoresetMode.SAME_STEP, max_turns=4, observation=k) for k in ("scaled", "codes")
     ]
@@ -305,7 +303,7 @@ def test_final_infos_hold_the_result_of_the_game() -> None:
 
 
 def tables(env: Any, episodes: int = 1) -> list[list[str | None]]:
-    """The players at the tables of new games."""
+    """Return the tables of new games."""
     core = getattr(env, "core", env)
     met = []
     for _ in range(episodes if core.all_rows.size > 1 else 40):
@@ -368,7 +366,7 @@ def test_opponents_are_asked_in_batches_for_their_own_seats() -> None:
 
 @each_interface
 def test_the_learners_seat_is_fixed_or_sampled_or_rotates(interface: str) -> None:
-    """Drawn anew each episode from the row's own stream, or one further."""
+    """Sampled from the row's own stream in each episode, or rotated."""
 
     def seats(seat: Any, episodes: int) -> list[Any]:
         env = INTERFACES[interface](1, num_players=4, seat=seat)
@@ -389,7 +387,7 @@ def test_the_learners_seat_is_fixed_or_sampled_or_rotates(interface: str) -> Non
 
 
 def test_a_rows_later_seeds_derive_from_its_first() -> None:
-    """A row's later seeds follow from its own first one, in every interface, and aren't related."""
+    """The same in every interface; the seeds of rows are unrelated."""
     single, sb3, env = FifthAvenueEnv(), SkyenvVecEnv(NUM_ENVS, seed=5), native()
     told: list[list[int]] = []
     for episode in range(4):
@@ -409,7 +407,7 @@ def test_a_rows_later_seeds_derive_from_its_first() -> None:
 
 
 def test_neighbouring_seeds_give_unrelated_numbers() -> None:
-    """And they are not those of the same row's seeds."""
+    """They differ from the seeds of the same row."""
     streams, rows = EpisodeSeeds(1000), np.arange(1000)
     streams.begin(rows.tolist(), rows)
     drawn = [streams.begin([None] * 1000, rows) for _ in range(5)]
@@ -470,7 +468,7 @@ def test_a_reset_mask_resets_its_rows_alone(mode: AutoresetMode) -> None:
 @pytest.mark.compiled
 @pytest.mark.parametrize(("players", "player"), [(2, "crowd"), (3, "random"), (4, "hoard")])
 def test_no_game_reaches_the_step_limit(players: int, player: str) -> None:
-    """Nor does any part of a game reach that of its turns; in hoarders' games of 500 turns, too."""
+    """Nor does any part of a game reach its bound, even in hoarders' games of 500 turns."""
     games, agent = Games(4, players, seed=1, autoreset=False, observation=None), make_agent(player)
     bounds = np.array([most_decisions(players, turns) for turns in range(DEFAULT_MAX_TURNS + 2)])
     while (going := np.flatnonzero(games.seat >= 0)).size:
@@ -495,7 +493,7 @@ def test_the_repr_of_spaces_is_one_line(mask: str, observation: str) -> None:
 @pytest.mark.compiled
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
 def test_infos_hold_the_current_vp_of_every_seat(mode: AutoresetMode) -> None:
-    """At every step, in the position that is shown; in final_info those of the end."""
+    """At every step, for the position shown; in final_info for the end."""
     env, rng = native(mode, num_players=3, max_turns=6), np.random.default_rng(1)
     single = FifthAvenueEnv(num_players=3, max_turns=6)
     _, info = single.reset(seed=20)
@@ -514,7 +512,7 @@ def test_infos_hold_the_current_vp_of_every_seat(mode: AutoresetMode) -> None:
 
 
 def test_full_infos_have_the_same_keys_at_every_step() -> None:
-    """As Minari's collector wants them; VP as they stand."""
+    """As Minari's collector requires; VP are the current ones."""
     env = gymnasium.make(ENV_ID, full_infos=True, reward="points", seat=0, max_turns=20)
     infos, vp, over, rng = [env.reset(seed=1)[1]], 0.0, False, np.random.default_rng(1)
     while not over:
@@ -598,9 +596,7 @@ TOLD_ACTION: dict[str, Callable[[Any], list[int]]] = {
 
 @each_interface
 def test_an_illegal_action_is_replaced_by_a_legal_one(interface: str) -> None:
-    """The game decides by which, the same in all interfaces; given in its place it gives the same
-    game, and the penalty is what differs in the rewards.
-    """
+    """The game's stream selects it, equally in all interfaces; only the penalty changes rewards."""
     options: dict[str, Any] = {"num_players": 3, "seat": 0, "reward": "margin"}
     env = INTERFACES[interface](2, illegal="random", illegal_reward=-0.5, **options)
     core = getattr(env, "core", env)

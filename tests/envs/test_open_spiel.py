@@ -1,4 +1,4 @@
-"""The game behind OpenSpiel: its own checks, hidden cards that stay hidden, and its bots."""
+"""The OpenSpiel game: OpenSpiel's own checks, hidden information, determinizations, and bots."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def state_after(game: Any, seed: int, decisions: int) -> Any:
 
 @pytest.mark.parametrize(("players", "side"), [(2, "back"), (4, "front")])
 def test_openspiels_game_and_simulation_checks_pass(players: int, side: str) -> None:
-    """Once in its text, so that pickles and other processes find the game; and OpenSpiel's own
-    simulation: clones, serialisation, masks, names, lengths, sums and bounds of returns.
+    """The game's text restores it in other processes; OpenSpiel simulates clones, serialization,
+    masks, names, lengths and returns.
     """
     game = loaded(players, side, max_turns=2)
     assert str(game).startswith("fifth_avenue(")
@@ -100,7 +100,7 @@ def test_wrong_parameters_are_named(params: dict[str, Any]) -> None:
 
 
 def test_the_information_state_can_be_disabled() -> None:
-    """What prefers it takes the observation; it can still be asked for."""
+    """Libraries then use the observation; the information state stays available."""
     game = loaded(3, information_state=False)
     assert not pickle.loads(pickle.dumps(game)).get_type().provides_information_state_tensor
     with warnings.catch_warnings():
@@ -117,8 +117,8 @@ def test_the_information_state_can_be_disabled() -> None:
 @pytest.mark.rule("END-4")
 @pytest.mark.parametrize(("players", "side"), TABLES)
 def test_openspiel_and_game_give_the_same_record(players: int, side: str) -> None:
-    """Actions and chance from outside, in a Game and in OpenSpiel: the same nodes, probabilities,
-    information states, record and outcome.
+    """With given actions and chance: equal nodes, probabilities, information states, record and
+    outcome.
     """
     rng = np.random.default_rng(players)
     state = loaded(players, side, events=DEFAULT_EVENTS).new_initial_state()
@@ -166,7 +166,7 @@ def test_openspiel_and_game_give_the_same_record(players: int, side: str) -> Non
 
 @inf
 def test_chance_is_hidden_until_the_whole_action_is_resolved() -> None:
-    """At a chance node every seat sees the action, but not what chance has decided of it so far."""
+    """At chance nodes every seat sees the action but none of its outcomes so far."""
     seen_before: dict[int, str] = {}
     nodes = 0
     for state in states(loaded(3, events=500), 5, 60):
@@ -220,8 +220,8 @@ def test_the_information_state_tensor_holds_the_longest_games() -> None:
 @pytest.mark.rule("AUC-9")
 @pytest.mark.parametrize(("players", "seed"), [(2, 1), (3, 3)])
 def test_determinizations_have_a_possible_history(players: int, seed: int) -> None:
-    """What OpenSpiel checks of resampling (its check is not offered to Python), and more: their
-    histories can be played, chance included, and lead to the same position.
+    """As in OpenSpiel's check of resampling; the histories can also be replayed to the same
+    position.
     """
     game, uniform = loaded(players), np.random.default_rng(seed).random
     for number, state in enumerate(states(game, seed)):
@@ -241,9 +241,7 @@ def test_determinizations_have_a_possible_history(players: int, seed: int) -> No
 
 @inf
 def test_determinizations_follow_the_distribution_of_positions() -> None:
-    """Before the black stack is shuffled, remembering tells nothing more than a view: hands as in
-    skyenv.engine.knowledge.
-    """
+    """Before the first shuffle, memory adds nothing to a view."""
     state = state_after(loaded(3), 12, 90)
     events = state.position.events
     assert not any(event["event"] == "shuffle" for event in events)
@@ -274,7 +272,7 @@ def counted(rows: np.ndarray) -> dict[Any, int]:
 
 @pytest.mark.parametrize("players", [2, 4])
 def test_openspiels_random_bots_play_to_the_end(players: int) -> None:
-    """OpenSpiel's in C++ and in Python, beside an agent of ours, whose seed decides its choices."""
+    """In C++ and Python, beside an agent of skyenv, whose seed decides its actions."""
     game, histories = loaded(players, max_turns=5), []
     for seed in (1, 1, 2):
         theirs = uniform_random.UniformRandomBot(1, np.random.RandomState(1))
@@ -309,9 +307,7 @@ def search_bot(game: Any, simulations: int, **options: Any) -> Any:
 
 @pytest.mark.parametrize(("players", "observations"), [(2, False), (3, True)])
 def test_openspiels_is_mcts_plays_legally(players: int, observations: bool) -> None:
-    """From several positions; it checks by itself that every determinization looks like the real
-    position.
-    """
+    """From several positions; the search itself checks that determinizations match."""
     game = loaded(players, max_turns=4)
     bot = search_bot(
         game, 10, use_observation_string=observations, allow_inconsistent_action_sets=observations
@@ -364,9 +360,7 @@ GAME = "fifth_avenue(events=40,max_turns=1,players=2)"
 
 
 def test_the_stored_playthrough_is_current() -> None:
-    """In OpenSpiel's format, to see what it sees of the game, and whether that changes;
-    `write_playthrough` writes it anew.
-    """
+    """In OpenSpiel's format; `write_playthrough` writes it."""
     written = PLAYTHROUGH.read_text(encoding="utf-8")
     assert generate_playthrough.playthrough(GAME, None, seed=1) == written
 

@@ -1,6 +1,4 @@
-"""Bidding tasks behind OpenSpiel: the same game, and the same numbers as OpenSpiel's own
-algorithms.
-"""
+"""Bidding tasks in OpenSpiel: equal games, and the values of OpenSpiel's algorithms."""
 
 from __future__ import annotations
 
@@ -36,7 +34,7 @@ def finished(game: Any, seed: int) -> Any:
     ("task", "position"), [("alea-4", -1), ("duel-3", 7), ("three-3", 2), ("last-turns", 5)]
 )
 def test_openspiel_plays_bidding_tasks(task: str, position: int) -> None:
-    """OpenSpiel's own simulation; and the same game as everywhere, with its payoff."""
+    """OpenSpiel's simulation, and the payoff of the other interfaces."""
     game = loaded(task, position)
     assert game.num_players() == TASKS[task].num_players
     pyspiel.random_sim_test(game, num_sims=2, serialize=True, verbose=False)

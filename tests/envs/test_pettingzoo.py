@@ -1,4 +1,4 @@
-"""The PettingZoo environment: PettingZoo's own tests, and what skyenv promises beside them."""
+"""The PettingZoo environment: PettingZoo's own tests and skyenv's further guarantees."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_observed_arrays_are_copies() -> None:
     ("players", "reward"), [(2, "margin"), (3, "points"), (3, "outcome"), (4, "outcome")]
 )
 def test_rewards_and_infos_of_a_whole_game(players: int, reward: str) -> None:
-    """What last() tells sums up to all rewards; all agents end in the same step."""
+    """The rewards of last() sum to all rewards; all agents end in the same step."""
     env, rng = fifth_avenue_v0.raw_env(players, reward=reward), np.random.default_rng(5)
     env.reset(seed=5)
     sums, given = (dict.fromkeys(env.possible_agents, 0.0) for _ in range(2))
@@ -195,7 +195,7 @@ LEGAL: Any = object()
 @pytest.mark.parametrize("mask", ["info", "observation"])
 @pytest.mark.parametrize("action", [LEGAL, np.int8(0), 0, 102, 103, -1, None, 1.0, "pass", [0]])
 def test_env_behaves_like_pettingzoos_wrappers(action: Any, mask: str) -> None:
-    """Before reset, in a game, after its end and after an illegal action, until nobody is left."""
+    """Before reset, during a game, after its end, and after an illegal action."""
 
     def step(env: Any, action: Any = action) -> None:
         legal = int(env.unwrapped.games.mask[0].argmax())
@@ -232,7 +232,7 @@ def test_truncated_games_set_truncations(make: Any) -> None:
 
 @pytest.mark.parametrize("mask", ["info", "observation"])
 def test_env_ends_the_game_after_an_illegal_action(mask: str) -> None:
-    """Also after the caller has written the contrary into the masks that it was given."""
+    """Also after the caller has overwritten the masks."""
     env = started(fifth_avenue_v0.env, num_players=3, mask=mask)
     for is_legal in (1, 0):
         loser = env.agent_selection
@@ -268,7 +268,7 @@ def seeds(first: int | None) -> list[int]:
 
 
 def test_reset_without_seed_continues_the_seed_stream() -> None:
-    """A global generator doesn't matter."""
+    """Global generators have no effect."""
     assert seeds(8) == seeds(8)
     assert seeds(8)[0] == 8
     assert all(seed in TRAINING for seed in seeds(2**63 - 1)[1:])
@@ -282,7 +282,7 @@ def test_reset_without_seed_continues_the_seed_stream() -> None:
 
 
 def snapshot(env: Any) -> tuple[Any, ...]:
-    """All that an environment tells."""
+    """Return all outputs of an environment."""
     arrays = env.games.state.tobytes(), env.games.mask.tobytes()
     told = (env.rewards, env.terminations, env.truncations, env.agents, env.infos.keys())
     return *arrays, env.agent_selection, repr(told)

@@ -1,4 +1,4 @@
-"""Pictures of the environments: in every mode what a seat may know (INF)."""
+"""Rendering of environments: every mode shows only what the seat may know (INF)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def started(kind: str, **options: Any) -> Any:
 
 
 def pictures(env: Any) -> list[Any]:
-    """What render() gives."""
+    """Return the output of render()."""
     rendered = env.render()
     return list(rendered) if isinstance(rendered, tuple) else [rendered]
 
@@ -99,7 +99,7 @@ def test_pictures_hide_what_a_seat_cannot_know(
 
 
 def test_sb3_renders_every_row() -> None:
-    """Pixels of all rows in one; texts of each."""
+    """One image of all rows; one text per row."""
     env = started("sb3", render_mode="rgb_array")
     assert env.render().shape[0] == 2 * env.get_images()[0].shape[0]
     assert all(
@@ -109,7 +109,7 @@ def test_sb3_renders_every_row() -> None:
 
 
 def test_legal_actions_of_other_seats_are_not_marked() -> None:
-    """Legal actions tell of a hand: a picture marks those of the seat that looks."""
+    """Legal actions reveal a hand, so only the viewing seat's are marked."""
     for learner, marks in ((SEAT, True), (0, False)):
         env = FifthAvenueVectorEnv(1, 3, render_mode="rgb_array", seat=SEAT)
         env.reset(seed=1)

@@ -1,4 +1,4 @@
-"""The clone: it learns what a dataset's agents did, and what plays is what has learnt."""
+"""Behaviour cloning: reading datasets, learning, and the saved agent."""
 
 from __future__ import annotations
 
@@ -46,9 +46,7 @@ def test_only_decisions_with_a_choice_are_read(
 
 @pytest.mark.usefixtures("in_this_process")
 def test_cloning_learns_and_the_saved_agent_plays_it(example: Any, tmp_path: Path) -> None:
-    """An agent that takes the first legal action is learnt within a few steps, and played without
-    PyTorch.
-    """
+    """Taking the first legal action is learned within a few steps and played without PyTorch."""
     source = Matches.new(("skyenv.agents:RandomAgent",), 2, "front", 12, 1, 9)
     write(Plan(source, ("parquet",), "codes"), tmp_path)
     decisions = example.Decisions(tmp_path, [], "")

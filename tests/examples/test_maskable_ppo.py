@@ -1,4 +1,4 @@
-"""The baseline with MaskablePPO: a short training, resumed, leaves an agent that plays."""
+"""The MaskablePPO baseline: a short training, resumed, and its agent."""
 
 from __future__ import annotations
 

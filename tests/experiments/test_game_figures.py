@@ -1,4 +1,4 @@
-"""The game in figures: auctions are counted as events tell them; what is lost adds up."""
+"""Figures of the game: auctions and losses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every interface as one table to sit at: what is asked of a seat, what it plays, how it ended."""
+"""All interfaces behind one protocol: open decision, play, result."""
 
 from __future__ import annotations
 

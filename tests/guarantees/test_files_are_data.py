@@ -26,21 +26,21 @@ MARK = Path("mark")
 
 
 class Hostile:
-    """Makes the mark when it is unpickled."""
+    """An object that creates the mark when unpickled."""
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
         return (Path.touch, (MARK,))
 
 
 def ladder_of(spec: str) -> None:
-    """A ladder, one of whose agents is the given one."""
+    """Write a ladder with an agent of the given specification."""
     content = ladder.read(ladder.path_of(2, "front"))
     content["agents"][0]["spec"] = spec
     Path("theirs/ladder.json").write_text(ladder.as_json(content))
 
 
 def run_with(option: str) -> Callable[[str], None]:
-    """A training's folder, one of whose options names an agent."""
+    """Return a writer of a training folder, one of whose options names an agent."""
 
     def write(spec: str) -> None:
         config = {"decisions": 1, "paired_seeds": 1, "processes": 1, option: ["random", spec]}
@@ -87,7 +87,7 @@ SPECS = [
 
 @pytest.fixture
 def theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somebody's folder in the working directory, with a pickle in a checkpoint; and a module."""
+    """A foreign folder in the working directory, with a pickle in a checkpoint, and a module."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "hostile", raising=False)

@@ -1,4 +1,4 @@
-"""Long work of every kind: killed and resumed it comes to the same; a folder has one process."""
+"""Long-running programs: interrupted and resumed, and exclusive folders."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ WORKS = {
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Any]:
-    """What a work comes to that nothing has stopped."""
+    """Return the result of an uninterrupted run."""
 
     @functools.cache
     def result(name: str) -> Any:
@@ -170,7 +170,9 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Any]:
 def test_resumed_work_gives_the_same_result(
     name: str, kind: signal.Signals, tmp_path: Path, whole: Callable[[str], Any]
 ) -> None:
-    """Signals reach all its processes, as from a terminal; all but SIGKILL are told in one line."""
+    """Signals reach all its processes, as from a terminal; all but SIGKILL are reported in one
+    line.
+    """
     work, folder = WORKS[name], tmp_path / "work"
     folder.mkdir()
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # as a terminal has it, also below nohup

@@ -1,6 +1,4 @@
-"""INF: no outlet tells a seat what it can't know, and what is drawn anew for a seat is all that it
-can't know and nothing else.
-"""
+"""INF: no output reveals hidden information, and determinizations vary exactly the hidden part."""
 
 from __future__ import annotations
 
@@ -40,7 +38,7 @@ NAMES = ["ann", "bob", "cid", "dan"]
 
 
 def refusals(game: Game, seat: int) -> list[str]:
-    """What illegal actions are answered with."""
+    """Return the errors of illegal actions."""
     illegal = np.flatnonzero(game.mask == 0)[:: NUM_ACTIONS // 6]
     told = []
     for action in illegal:
@@ -51,14 +49,14 @@ def refusals(game: Game, seat: int) -> list[str]:
 
 
 def agents_numbers(game: Game, seat: int) -> list[float]:
-    """Agents' random numbers: they tell nothing of cards or of chance to come, given the seed."""
+    """Return agents' random numbers, which reveal neither cards nor chance, given the seed."""
     same = game.copy()
     same.state["seed"] = SEED
     return [float(same.games.uniforms(salt=salt)[0]) for salt in range(3)]
 
 
 def asked(name: str) -> Callable[[Game, int], Any]:
-    """What an agent does and holds of its decision, all from one random number."""
+    """Return an agent's action and evaluations of its decision, with one random number."""
 
     def answer(game: Game, seat: int) -> list[Any]:
         agent = made(name)
@@ -76,7 +74,7 @@ def made(name: str) -> Any:
 
 
 def openspiel(game: Game, seat: int) -> list[Any]:
-    """All that OpenSpiel tells a seat of a state."""
+    """Return OpenSpiel's outputs for a seat."""
     pyspiel = pytest.importorskip("pyspiel")
     import skyenv.envs.open_spiel  # noqa: F401 (registers the game)
 
@@ -100,7 +98,7 @@ def openspiel(game: Game, seat: int) -> list[Any]:
 
 
 def page(game: Game, seat: int) -> str:
-    """What a player's browser receives."""
+    """Return the payload of a player."""
     from skyenv.page.payloads import SeatView
     from skyenv.render.text import text
 
@@ -112,12 +110,12 @@ def page(game: Game, seat: int) -> str:
 
 
 def spectators(game: Game, seat: int) -> str:
-    """What a spectator's browser receives."""
+    """Return the payload of a spectator."""
     return page(game, PUBLIC)
 
 
 def hints(game: Game, seat: int) -> list[str]:
-    """What the page's agents advise, and the chances to win that it tells with that."""
+    """Return hints of the page's agents with win chances."""
     from skyenv.page.catalogue import CatalogueEntry
     from skyenv.page.hints import advise
 
@@ -127,7 +125,7 @@ def hints(game: Game, seat: int) -> list[str]:
 
 
 def analysis(game: Game, seat: int) -> str:
-    """What an agent thinks of the seat's decision, and the chances to win there."""
+    """Return an agent's analysis of the seat's decision, with win chances."""
     from skyenv.page.analysis import Decision, assess
     from skyenv.page.catalogue import CatalogueEntry
 
@@ -137,14 +135,14 @@ def analysis(game: Game, seat: int) -> str:
 
 
 def draw_odds(game: Game, seat: int) -> Any:
-    """What the page says of cards to come, and where its playouts for a seat begin."""
+    """Return draw odds, and the starts of simulations for a seat."""
     from skyenv.page.chances import what_can_come
     from skyenv.page.playouts import starts
 
     return what_can_come(game.state, seat), starts(game.state, range(5), seat).tobytes()
 
 
-# What any seat is told. A new outlet is one more line.
+# Outputs for any seat. A new output is one more line.
 OUTLETS: dict[str, Callable[[Game, int], Any]] = {
     "view": lambda game, seat: game.view(seat).tobytes(),
     "public view": lambda game, seat: game.public_view().tobytes(),
@@ -167,7 +165,7 @@ OUTLETS: dict[str, Callable[[Game, int], Any]] = {
     "agents' numbers": agents_numbers,
 }
 QUICK = {name: f"{name}-20" for name in ("ismcts", "ismcts-trained", "rollout")}
-# What the seat to act is told or does.
+# Outputs for the seat to act, and its actions.
 DECIDING: dict[str, Callable[[Game, int], Any]] = {
     "action mask": lambda game, seat: game.mask.tobytes(),
     "SVG with choices": lambda game, seat: svg(game.state, seat, legal=game.mask),
@@ -264,7 +262,7 @@ def hidden_redrawn(table: Interface, seat: int, rng: np.random.Generator) -> Int
 )
 @each_table
 def test_environments_do_not_depend_on_hidden_cards(name: str, players: int, side: str) -> None:
-    """Observations, masks, infos and pictures, before and after a move that leads to no chance."""
+    """Observations, masks, infos and pictures, before and after a move without chance."""
     rng = np.random.default_rng(players)
     options = {"max_turns": 60, "render_mode": "ansi"}
     try:
@@ -346,9 +344,7 @@ REDRAWN = {
 def test_determinizations_keep_visible_and_vary_hidden_cards(
     way: str, players: int, side: str
 ) -> None:
-    """OpenSpiel's issue 1273: a determinization that leaves hidden cards as they were gives them
-    away.
-    """
+    """OpenSpiel's issue 1273: a determinization that keeps hidden cards reveals them."""
     varied: dict[str, int] = {}
     for game, _, seat in twins(players, side):
         if game.is_over:

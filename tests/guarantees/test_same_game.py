@@ -1,5 +1,4 @@
-"""One seed and the same decisions are the same game in every interface, compiled or not, and every
-copy goes on as the original would.
+"""Equal seeds and decisions give equal games in every interface, compiled or not, and in copies.
 
 This file is also a program, ``python tests/guarantees/test_same_game.py INTERFACE PLAYERS SIDE
 TURNS``, which prints a digest of a game.
@@ -71,7 +70,7 @@ def through_pickle(table: Any) -> Any:
 def test_a_copy_continues_like_the_original_and_independently(
     name: str, way: Callable[[Any], Any], players: int, side: str
 ) -> None:
-    """From the start, from the middle, and at the end; what the copy plays changes nothing."""
+    """From the start, the middle and the end; the copy's actions don't affect the original."""
     table = begun(name, players, side)
     if name == "OpenSpiel" and way is copy.deepcopy:
         table.state, way = table.state.clone(), through_pickle  # type: ignore[attr-defined]
@@ -113,7 +112,7 @@ PLACES: dict[str, tuple[str, int, dict[str, str | None]]] = {
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize(("players", "side"), [(3, "back")])
 def test_another_process_plays_the_same_game(place: str, players: int, side: str) -> None:
-    """Without the compiler every warning is an error there, an overflow too."""
+    """Without the compiler every warning is an error, including overflows."""
     name, turns, environment = PLACES[place]
     paths = ":".join(map(str, (ROOT, ROOT / "agents", ROOT / "tests")))
     environment = {**environment, "PYTHONPATH": paths}

@@ -1,6 +1,4 @@
-"""Texts as other systems write them: a byte order mark is accepted wherever text is read, and what
-can't be read is called by its name.
-"""
+"""Text files of other systems: byte order marks are accepted, and undecodable files are named."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""A wrong value is one line: every option of every program, of each kind of mistake that its type
-and its limits leave room for.
-"""
+"""Invalid values of every option of every program, for each kind of error of its type."""
 
 from __future__ import annotations
 
@@ -77,7 +75,7 @@ def test_an_invalid_value_is_one_line_naming_the_option(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """It names the option, and nothing is written."""
+    """Nothing is written."""
     monkeypatch.chdir(tmp_path)
     assert main(words) == BAD_COMMAND
     output, errors = capsys.readouterr()

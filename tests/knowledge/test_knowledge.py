@@ -1,4 +1,4 @@
-"""What a seat sees: everything that it may know, and nothing else."""
+"""Views: all that a seat may know, and nothing else."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HIDDEN_FIELDS = ("seed", "random", "hand", "face_down", "held")
 @pytest.mark.parametrize(("players", "side"), TABLES)
 @pytest.mark.rule("INF-1", "INF-2", "INF-3")
 def test_the_public_view_is_common_knowledge(players: int, side: str) -> None:
-    """It differs from every seat's own view only in what that seat alone knows, and adds up."""
+    """It differs from every seat's view only in that seat's private knowledge."""
     for game in stages(players, side, "crowd", seed=3):
         public = game.public_view()
         assert public["seat"] == PUBLIC
@@ -39,7 +39,7 @@ def test_the_public_view_is_common_knowledge(players: int, side: str) -> None:
 
 @pytest.mark.parametrize(("players", "side"), TABLES)
 def test_batched_views_equal_single_views(players: int, side: str) -> None:
-    """One seat for all, or one for each; views are copies, and the games stay as they are."""
+    """One seat for all games or one per game; views are copies."""
     games = Games(5, players, side, seed=2)
     games.play_random(25)
     before, seats = games.state.tobytes(), np.arange(5) % players
@@ -61,9 +61,8 @@ def test_batched_views_equal_single_views(players: int, side: str) -> None:
 @pytest.mark.rule("INF-2")
 @pytest.mark.parametrize(("players", "side"), TABLES)
 def test_hidden_fields_of_views_are_blank(players: int, side: str) -> None:
-    """Other hands hold only what all know of them; no stack, no seed, no stream of chance.
-
-    The rest is the position itself.
+    """Other hands hold only public cards; no stack, no seed, no stream of chance. The rest is the
+    position itself.
     """
     for game in stages(players, side, "crowd"):
         for seat in range(players):

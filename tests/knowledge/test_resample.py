@@ -1,6 +1,4 @@
-"""Whole positions made of a view: all that a seat knows is kept, and all that it can't know is
-drawn fairly.
-"""
+"""Determinizations: positions sampled from a view."""
 
 from __future__ import annotations
 
@@ -104,9 +102,7 @@ def hands_of(number: int, stack: list[int]) -> dict[Any, float]:
     [(2, "front", "crowd"), (2, "back", "hoard"), (3, "back", "crowd"), (4, "front", "hoard")],
 )
 def test_determinizations_have_the_same_view(players: int, side: str, agent: str) -> None:
-    """Its view, its choices and its observation, to the byte; and all that everybody sees of the
-    real position.
-    """
+    """The seat's view, mask and observation are equal to the byte, as is all public information."""
     games = stages(players, side, agent)
     for seat, views in by_seat(games):
         determinizations = resample(views, np.arange(games.num_games))
@@ -127,9 +123,7 @@ def test_determinizations_have_the_same_view(players: int, side: str, agent: str
 @inf
 @pytest.mark.parametrize(("players", "side"), [(2, "front"), (3, "back"), (4, "front")])
 def test_determinizations_depend_on_the_view_alone(players: int, side: str) -> None:
-    """Exchange all that a seat can't know, and from the same seeds come the same positions: nothing
-    else has gone in.
-    """
+    """After exchanging all hidden cards, equal seeds give equal determinizations."""
     games = stages(players, side)
     for seat, views in by_seat(games):
         other = batch_of(resample(views, np.arange(1000, 1000 + games.num_games)), games)
@@ -142,9 +136,7 @@ def test_determinizations_depend_on_the_view_alone(players: int, side: str) -> N
 
 
 def test_batched_resampling_equals_single_calls() -> None:
-    """However positions are batched: one view for many seeds, views and seeds side by side, or each
-    alone.
-    """
+    """One view for many seeds, views and seeds side by side, or each alone."""
     games = stages(3, "front")
     views = view(games.state, 1)
     seeds = np.arange(7, 7 + games.num_games)
@@ -182,8 +174,8 @@ def middle_of_a_bid() -> Game:
 @inf
 @pytest.mark.rule("AUC-3")
 def test_a_bid_under_way_can_be_completed_in_every_determinization() -> None:
-    """INTERFACE.md, "no dead ends": two black 4s would not do, so the others' hands follow the
-    chances without them.
+    """INTERFACE.md, "no dead ends": two black 4s would not suffice, so other hands follow the
+    remaining probabilities.
     """
     game = middle_of_a_bid()
     chances = hands_of(
@@ -205,7 +197,7 @@ def test_a_bid_under_way_can_be_completed_in_every_determinization() -> None:
 
 
 def test_an_impossible_bid_is_refused() -> None:
-    """A view made by hand, in which nobody could end the bid: an error, not an endless search."""
+    """A view made by hand in which no bid can be completed: an error, not an endless search."""
     known = middle_of_a_bid().view(2)
     known["game"]["highest"] = 30
     with pytest.raises(OptionError, match="view 0: inconsistent with the cards revealed"):
@@ -218,7 +210,7 @@ def test_an_impossible_bid_is_refused() -> None:
 @inf
 @pytest.mark.parametrize(("players", "side"), [(2, "front"), (4, "back")])
 def test_determinizations_can_be_played_to_the_end(players: int, side: str) -> None:
-    """With legal actions only, and with every card in one place."""
+    """With legal actions only; every card is in one place."""
     games = stages(players, side)
     assert (games.state["phase"] == PHASE_BID).any()
     games = batch_of(resample(view(games.state, 0), np.arange(games.num_games)), games)

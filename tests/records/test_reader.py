@@ -1,6 +1,4 @@
-"""Writing and reading records: line by line, in bounded memory; one error with its line for any
-file.
-"""
+"""Writing and reading records: streaming, bounded memory, and errors with their line."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ from skyenv.records.reader import MAX_LINE, named
 
 
 def test_the_header_has_the_documented_form() -> None:
-    """Names as they are; the last two end a line for str.splitlines() alone."""
+    """Names are unchanged; the last two contain line ends of str.splitlines()."""
     names = ["zufällig", "随机", "\u2028\x85"]
     text = Game(3, seed=7).to_record(names)
     ring = '["green", "violet", "brown", "orange", "gray"]'
@@ -152,9 +150,7 @@ def test_endless_lines_after_one_action_are_refused() -> None:
 
 
 def test_deeply_nested_json_gives_one_error() -> None:
-    """Just below Python's limit for nesting, reading works and writing the message might not; the
-    board's own messages show a ring.
-    """
+    """Just below Python's limit of nesting, reading succeeds but formatting might fail."""
     header = as_text(base_record()[:1])
     texts = ['{"format": "DEEP"}', header.replace('[["green", ', '[["DEEP", ')]
     for depth in range(sys.getrecursionlimit() - 300, sys.getrecursionlimit() + 10, 5):

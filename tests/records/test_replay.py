@@ -1,6 +1,4 @@
-"""Replaying records: games come back to the same bytes, and the first line that differs from the
-rules is told.
-"""
+"""Replay of records: exact restoration, and the first line that breaks the rules."""
 
 from __future__ import annotations
 
@@ -35,8 +33,8 @@ each_table = pytest.mark.parametrize(("players", "side"), TABLES)
 @pytest.mark.parametrize("actions", [0, 90, None])
 @each_table
 def test_a_game_is_restored_from_its_record(players: int, side: str, actions: int | None) -> None:
-    """Byte for byte, with its seed or as another program's without one, on a board of its own; and
-    it goes on as it would have gone on. The referee finds nothing wrong.
+    """Byte for byte, with or without the seed, on any board; the game continues as the original
+    would.
     """
     agent = ("random", "crowd", "hoard")[players - 2]
     board = shuffled_rings(random.Random(players), side)
@@ -58,9 +56,7 @@ def test_a_game_is_restored_from_its_record(players: int, side: str, actions: in
 
 @pytest.mark.compiled
 def test_records_without_or_with_another_seed_can_be_replayed() -> None:
-    """And only the one that decides the game is told again: a record may tell any seed, that of
-    another program's generator.
-    """
+    """Only a seed that decides the game is written again; others may be another generator's."""
     lines = lines_of(played(2, agent="crowd", seed=3, max_turns=60).to_record())
     for seed in (None, 3, 4, 2**63 - 1):
         lines[0]["seed"] = seed
@@ -95,7 +91,7 @@ def test_key_order_and_white_space_do_not_matter() -> None:
 
 @pytest.mark.compiled
 def test_replay_restores_the_position_of_every_step() -> None:
-    """Also where the record is damaged behind it."""
+    """Also if later lines are damaged."""
     full = played(3, "back", agent="crowd", max_turns=40).to_record()
     game, step = Game(3, "back", 1, max_turns=40), 0
     for line in lines_of(full)[2:]:
@@ -130,7 +126,7 @@ def test_verify_counts_games_and_actions_and_reports_progress() -> None:
 def test_golden_records_are_reproduced_from_seeds_and_actions(
     path: Path,
 ) -> None:
-    """Byte for byte: in every version a seed decides the same chance."""
+    """Byte for byte: a seed decides the same chance in every version."""
     text, made = path.read_text(encoding="utf-8"), ""
     assert records.verify(path).games == len(check_record(text.splitlines())) > 0
     for lines in records.iter_games(path):

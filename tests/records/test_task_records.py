@@ -1,6 +1,4 @@
-"""Records of bidding tasks: a format of their own, which tells the beginning, the cards that were
-dealt hidden, and the payoff.
-"""
+"""Records of bidding tasks: the beginning, the hidden deal, and the payoff."""
 
 from __future__ import annotations
 
@@ -35,7 +33,7 @@ def played(task: str, seed: int = 1, reward: str = "outcome") -> tuple[Game, Any
 
 @pytest.mark.parametrize("task", TASKS)
 def test_a_task_is_restored_from_its_record(task: str) -> None:
-    """Byte for byte, with its seed or by its cards alone; it pays the same with any reward."""
+    """Byte for byte, with or without its seed; the payoff doesn't depend on the reward."""
     for seed in range(3):
         game, paid = played(task, seed)
         assert np.allclose(game.events[-1]["payoff"], paid, atol=1e-5)

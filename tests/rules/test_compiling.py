@@ -1,6 +1,4 @@
-"""Compiled code: made once, kept on disk, never older than its sources; a cache that fails costs
-time alone.
-"""
+"""Compilation and its cache: invalidation, damage, concurrency, and unwritable folders."""
 
 from __future__ import annotations
 
@@ -127,7 +125,7 @@ skyenv: compiling 4 of 4: the turns
 @needs_compiler
 @pytest.mark.rule("COM-10")
 def test_changed_sources_and_damaged_caches_are_recompiled(package: Path) -> None:
-    """Also if only a file has changed that the entry point's own imports."""
+    """Also if only an imported source has changed."""
     first = run(package, "-m", "player.parts.limits")
     assert (first.stdout, first.stderr) == ("43 0\n", FIRST)
     rules, helper = (
@@ -222,7 +220,7 @@ def test_without_the_compiler(package: Path) -> None:
 
 
 def failures(result: subprocess.CompletedProcess[str]) -> list[str]:
-    """The lines on stderr about a cache that fails; there are none beside these and progress."""
+    """Return the lines on stderr about a failing cache; there are no others but progress."""
     lines = [line for line in result.stderr.splitlines() if ": compiling " not in line]
     assert all(line.startswith("skyenv: the cache of compiled code fails (") for line in lines)
     return lines
@@ -291,9 +289,7 @@ def test_users_without_write_access_read_the_cache(is_full: bool) -> None:
 
 @needs_compiler
 def test_integers_of_all_sizes_share_one_compilation() -> None:
-    """A rule is compiled once, whatever fields its arguments come from; records of other kinds need
-    other code.
-    """
+    """A rule is compiled once for all integer fields; other kinds of records need other code."""
 
     @rule
     def field(record: Any, number: int) -> int:
@@ -320,8 +316,8 @@ def test_integers_of_all_sizes_share_one_compilation() -> None:
 
 @needs_compiler
 def test_everything_compiled_is_a_rule_or_an_entry_point() -> None:
-    """Nothing has Numba's own cache, which looks at one file alone; and what stands in skyenv
-    stands in the rooms whose sources are the key of the cache.
+    """Nothing uses Numba's own cache, and all compiled code is in packages whose sources are in the
+    cache's key.
     """
     from numba.core.dispatcher import Dispatcher
 

@@ -53,7 +53,7 @@ def test_frozen_agents_keep_their_decisions(name: str) -> None:
 
 
 def test_a_frozen_network_survives_the_replacement_of_its_file(tmp_path: Path) -> None:
-    """What `trained` plays is replaced; the frozen name plays the file that it meant."""
+    """`trained` may change; a frozen name keeps the file that it referred to."""
     digest, path = frozen.NETWORKS_2026A["2-players"], tmp_path / "2-players.npz"
     content = frozen.frozen_path(digest).read_bytes()
     path.write_bytes(content)

@@ -120,7 +120,7 @@ def test_decisions_equal_the_stored_ones(name: str) -> None:
 
 @pytest.mark.parametrize("name", AGENTS)
 def test_agents_decide_alike_alone_and_in_batches(name: str) -> None:
-    """As in any order and as a copy: bit for bit."""
+    """In any order and as a copy: bit for bit."""
     decisions, agent = asked(3, "back"), AGENTS[name]
     twin = pickle.loads(pickle.dumps(agent))
     whole = decided(twin, decisions.take(np.arange(len(decisions))[::-1]))

@@ -1,6 +1,4 @@
-"""What all players have in common: legal to the end, as strong as they should be, and careful with
-decisions made by hand.
-"""
+"""All players: legal play to the end, minimum strength, and validated decisions."""
 
 from __future__ import annotations
 
@@ -28,7 +26,7 @@ QUICK: dict[str, tuple[Agent, int]] = {
 @pytest.mark.parametrize("name", QUICK)
 @pytest.mark.parametrize(("num_players", "side"), [(2, "back"), (3, "front")])
 def test_agents_play_legally_and_beat_random(num_players: int, side: str, name: str) -> None:
-    """Also with itself alone, where nobody else ends a game; an illegal action would raise."""
+    """Also in self-play; an illegal action would raise."""
     agent, number = QUICK[name]
     alone = np.zeros((number, num_players), np.int64)
     seating = np.concatenate([rotations(num_players, number), alone])
@@ -60,8 +58,8 @@ def test_agents_reach_their_minimum_strength(
 
 @pytest.mark.parametrize("name", [*QUICK, "trained"])
 def test_untrusted_decisions_are_validated(name: str) -> None:
-    """Compiled code that took them would read memory that isn't theirs; what replaces a part of
-    trusted decisions isn't trusted.
+    """Compiled code would read invalid memory; replacing parts of trusted decisions revokes the
+    trust.
     """
     agent = make_agent(name)
     decisions = decisions_in(Games(2, seed=1), agent)

@@ -1,6 +1,4 @@
-"""The networks that ship with the project: they are there, whole, small, and as strong as is said
-of them.
-"""
+"""The shipped networks: descriptions, strength and versions."""
 
 from __future__ import annotations
 
@@ -28,7 +26,7 @@ SEED = 90_000_000
 
 
 def about(players: int, side: str) -> Any:
-    """What stands beside a network."""
+    """Return a network's description."""
     return json.loads((TRAINED / f"{table_name(players, side)}.json").read_text(encoding="utf-8"))
 
 
@@ -70,7 +68,7 @@ def test_trained_plays_at_its_stated_strength(players: int, side: str) -> None:
 
 
 def test_versions_are_those_of_the_tables_network() -> None:
-    """Whatever is made of it has them too, and its own versions by number of players."""
+    """Agents that use it have the versions too."""
     trained = TrainedAgent()
     versions = {table: trained.version_at(*table) for table in TABLES}
     assert len(set(versions.values())) == len(TABLES)
@@ -85,7 +83,7 @@ def test_versions_are_those_of_the_tables_network() -> None:
 
 
 def test_each_side_has_its_own_network() -> None:
-    """Also where decisions on both sides are asked for at once."""
+    """Also in one batch of both sides."""
     player = TrainedAgent()
     front, back = (decisions_in(Games(5, 3, side, seed=4), player) for side in SIDES)
     names = ("mask", "seat", "uniform", "observation", "view")

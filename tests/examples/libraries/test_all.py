@@ -1,4 +1,4 @@
-"""Every program with another library runs, where its library is installed, and prints its pace."""
+"""Programs with other libraries, run where the library is installed."""
 
 from __future__ import annotations
 

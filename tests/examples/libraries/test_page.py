@@ -1,6 +1,4 @@
-"""docs/libraries.md tells the truth about the libraries that are installed: `make test-libraries`
-has all of them, in environments of their own.
-"""
+"""The code of docs/libraries.md; `make test-libraries` installs all its libraries."""
 
 from __future__ import annotations
 

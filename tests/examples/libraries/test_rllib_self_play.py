@@ -1,6 +1,4 @@
-"""RLlib's PPO learns in both environments, its masked policy takes legal actions alone, and its
-checkpoints play.
-"""
+"""RLlib: training in both environments, masked policies, and checkpoints as agents."""
 
 from __future__ import annotations
 
@@ -43,9 +41,7 @@ def built(config: Any, **sizes: int) -> Any:
 
 
 def test_whole_episodes_are_sampled(example: Any) -> None:
-    """Every decision was legal where it was taken, and the step in which a row is reset is no part
-    of an episode.
-    """
+    """Every action is legal, and reset steps belong to no episode."""
     config = example.vector_config(GAMES, opponents="random", illegal="raise")
     algorithm = built(config, train_batch_size_per_learner=512, minibatch_size=128)
     episodes = algorithm.env_runner.sample(num_episodes=2 * GAMES)
@@ -66,7 +62,7 @@ def test_whole_episodes_are_sampled(example: Any) -> None:
 def test_the_program_saves_an_agent(
     example: Any, environment: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It plays where agents are named; a broken one is one clear error."""
+    """It plays by name; a damaged checkpoint is one clear error."""
     run = tmp_path / "mine"
     command = ["--games=4", "--steps=32", "--iterations=2", f"--run={run}"]
     example.main([*command, f"--environment={environment}"])

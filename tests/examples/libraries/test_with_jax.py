@@ -1,4 +1,4 @@
-"""JAX plays the games that anybody else would play, and keeps what it was given."""
+"""The JAX example plays the games of the engine."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Tianshou's collectors play the games that anybody else would play, keep to the masks, and its DQN
-learns from them.
-"""
+"""The Tianshou example plays the games of the engine with masks, and its DQN trains."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""TorchRL's environment plays the games that anybody else would play, by TorchRL's own checks,
-policies and rollouts.
-"""
+"""The TorchRL example passes TorchRL's checks and plays the games of the engine."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from skyenv_agents.search.leaf_network import SHAPES
 def test_the_leaf_network_fits_the_outcomes_of_positions(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its loss on positions that were kept back is below that of knowing nothing."""
+    """Its loss on held-out positions is below that of a constant prediction."""
     options = ["--players", "2", "--positions", "3000", "--epochs", "4", "--out", str(tmp_path)]
     assert main(options) == 0
     out = capsys.readouterr().out

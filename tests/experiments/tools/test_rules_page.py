@@ -1,4 +1,4 @@
-"""The page of the rules: complete, linked, and as the drawing and RULES.md are today."""
+"""The rules page: complete, linked and current."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What networks are told of a position: of every seat, the deciding one first, as things are."""
+"""Inputs of networks from the heuristics: per seat, the deciding one first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Greedy and the appraiser: right where that is plain, and by weights of their own."""
+"""Greedy and the appraiser: plainly best actions, and their weights."""
 
 from __future__ import annotations
 

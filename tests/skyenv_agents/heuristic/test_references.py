@@ -1,4 +1,4 @@
-"""Reference players and perturbed ones: fixed, and players of their own."""
+"""Reference agents and perturbed ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Win probabilities by what seats have: they sum to 1 and rise with VP."""
+"""Win probabilities from scores and resources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The network's arithmetic: what it is, written out."""
+"""The network's forward pass, written out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Weights = dict[str, np.ndarray]
 def slowly(
     sizes: Sizes, weights: Weights, inputs: Any, prior: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What the network says of one decision, entity by entity, action by action."""
+    """Return the network's outputs of a decision, entity by entity, action by action."""
 
     def layer(name: str, values: Any) -> Any:
         return weights[f"{name}.weight"] @ values + weights[f"{name}.bias"]

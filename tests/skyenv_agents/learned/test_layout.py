@@ -1,6 +1,4 @@
-"""What belongs to districts, colours and seats: by the names of the observation's entries and of
-the actions.
-"""
+"""The layout of inputs and outputs by entity, checked by their names."""
 
 from __future__ import annotations
 
@@ -51,7 +49,7 @@ def test_every_code_is_an_input_and_every_action_an_output() -> None:
 
 @pytest.mark.parametrize("group", GROUPS, ids=lambda group: group.name)
 def test_entities_of_a_group_have_equal_features(group: layout.Group) -> None:
-    """A feature has one meaning for all entities, and an output too."""
+    """Each feature and output has one meaning for all entities."""
     things = ENTITIES[group.name]
     for numbers, of_all in ((group.codes, NAMES), (group.actions, ACTION_NAMES)):
         templates = [
@@ -65,7 +63,7 @@ def test_entities_of_a_group_have_equal_features(group: layout.Group) -> None:
 @pytest.mark.parametrize("with_prior", [False, True], ids=["plain", "prior"])
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_omitted_inputs_are_always_0(seats: int, with_prior: bool) -> None:
-    """And those that are used are found where their columns say."""
+    """The used ones are at their stated columns."""
     used = used_inputs(seats, with_prior)
     kept = np.zeros(len(INPUTS), np.bool_)
     kept[used.columns["trunk"]] = True

@@ -1,4 +1,4 @@
-"""Players from network files."""
+"""Agents of network files."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def file(tmp_path: Path) -> Path:
 def test_network_agents_sample_or_take_the_argmax_of_legal_actions(
     with_prior: bool, games: Games
 ) -> None:
-    """It samples by them, or takes the most probable action."""
+    """By probability, or the most probable action."""
     made = network(with_prior, reward="outcome")
     drawing, sure = NetworkAgent(made), NetworkAgent(made, deterministic=True)
     decisions = decisions_in(games, drawing)
@@ -106,7 +106,7 @@ def test_networks_are_restored_from_files(tmp_path: Path) -> None:
 
 
 def test_network_agents_have_names_versions_and_flags(file: Path) -> None:
-    """Networks that say the same of themselves have other versions."""
+    """Networks with equal descriptions have different versions."""
     one = network()
     for deterministic in (False, True):
         player = make_agent(str(file), deterministic=deterministic)

@@ -1,5 +1,5 @@
-"""Players from other libraries' checkpoints; tests/examples/libraries/test_rllib_self_play.py plays
-RLlib's own ones.
+"""Agents of other libraries' checkpoints; tests/examples/libraries/test_rllib_self_play.py has
+RLlib's.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def games() -> Games:
 def test_sb3_agents_have_the_models_probabilities(
     games: Games, architecture: dict[str, Any], tmp_path: Path
 ) -> None:
-    """From its file, and of a copy, which doesn't learn on."""
+    """From its file, and from a copy that stops learning."""
     made, path = model(AnyGame(), **architecture), tmp_path / "model.zip"
     made.save(path)
     observation = torch.as_tensor(games.observation)
@@ -110,7 +110,7 @@ def test_sb3_agents_have_the_models_probabilities(
 
 @pytest.mark.parametrize("takes_mask", [True, False])
 def test_rllib_agents_have_the_modules_probabilities(games: Games, takes_mask: bool) -> None:
-    """Masked, and of a copy, which doesn't learn on."""
+    """Masked, and from a copy that stops learning."""
     module = Module(takes_mask=takes_mask)
     player = RllibAgent(module)
     logits = module.layer(torch.from_numpy(games.observation)).detach().numpy()

@@ -1,4 +1,4 @@
-"""The pool of opponents: who is in it, and how often each is drawn."""
+"""The pool of opponents: members and sampling weights."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def filled(sampling: str, fixed: int = 2, past: int = 3, **options: Any) -> Oppo
 def test_weights_before_the_first_game_follow_the_shares(
     pool: OpponentPool, weights: list[float]
 ) -> None:
-    """Before the first game: by the shares; whoever is alone gets all."""
+    """A single kind of opponent gets the whole weight."""
     assert pool.weights() == pytest.approx(weights)
 
 
 def test_hard_weighs_opponents_by_the_square_of_the_loss() -> None:
-    """In the latest games: of a few their mean, of many the old ones are forgotten."""
+    """Over the latest games: the mean of a few, a moving mean of many."""
     pool = filled("hard", fixed_share=0.5)
     for name, share in (("a0", 1.0), ("a1", 0.0), ("s0", 0.3), ("s0", 0.1), ("s1", 0.6)):
         pool.note(name, share)
@@ -74,7 +74,7 @@ def test_hard_weighs_opponents_by_the_square_of_the_loss() -> None:
     [(0, []), (1, ["s7"]), (3, ["s5", "s6", "s7"]), (4, ["s3", "s5", "s6", "s7"])],
 )
 def test_full_pools_evict_old_opponents(capacity: int, left: list[str]) -> None:
-    """The oldest, and the second oldest every other time."""
+    """The oldest, and every other time the second oldest."""
     pool = filled("hard", fixed=1, past=0, capacity=capacity)
     for i in range(8):
         pool.add(named(f"s{i}"))

@@ -26,7 +26,7 @@ def networks(config: Config, number: int) -> list[PolicyNetwork]:
 
 
 @pytest.mark.parametrize("processes", [1, 2, pytest.param(3, marks=pytest.mark.long)])
-def test_rollouts_are_those_of_collectors_here(
+def test_actors_give_the_rollouts_of_local_collectors(
     processes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By hand: with one process of the network as it is; with more the first two are of the first

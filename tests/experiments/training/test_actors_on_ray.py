@@ -27,12 +27,10 @@ def kill_one() -> None:
 
 
 @pytest.mark.long
-def test_a_training_that_loses_an_actor_and_a_machine_learns_the_same(
-    nodes: Nodes, tmp_path: Path
-) -> None:
-    """And goes on here from its checkpoint.
+def test_losing_an_actor_and_a_node_does_not_change_training(nodes: Nodes, tmp_path: Path) -> None:
+    """It then resumes locally from its checkpoint.
 
-    Who plays is killed while the training asks for more, as a rollout lasts some milliseconds.
+    The actor is killed while the training runs, as a rollout lasts only milliseconds.
     """
     config = tiny(tmp_path, processes=3, decisions=10**9)
     nodes.add()

@@ -12,7 +12,7 @@ from skyenv_agents.learned.networks import Network
 TINY = shlex.split("--games 8 --steps 16 --batch 64 --hidden 8 --max-turns 6 --decisions 300")
 
 
-def test_a_response_is_told_with_its_target(tmp_path: Path) -> None:
+def test_a_best_responses_file_names_its_target(tmp_path: Path) -> None:
     assert main([*TINY, "--run", str(tmp_path), "--target", "crowd", "--paired-seeds", "2"]) == 0
     assert "crowd" in (tmp_path / "evaluation.txt").read_text()
     about = Network.load(tmp_path / "model.npz").about

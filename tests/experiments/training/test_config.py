@@ -1,4 +1,4 @@
-"""The options of a training, and what follows from them."""
+"""Options of a training, and what derives from them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from skyenv_agents.learned.networks import WORST_PRIOR
         ("precision", ["float16"]),
     ],
 )
-def test_bad_values_are_named(name: str, values: list[Any]) -> None:
+def test_invalid_values_are_named(name: str, values: list[Any]) -> None:
     tiny().check()
     for value in values:
         with pytest.raises(OptionError, match=name) as caught:
@@ -51,7 +51,7 @@ def test_bad_values_are_named(name: str, values: list[Any]) -> None:
         assert "\n" not in str(caught.value)
 
 
-def test_options_that_do_not_fit_together(tmp_path: Path) -> None:
+def test_incompatible_options_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "past-3" / "model.npz"
     path.parent.mkdir()
     path.write_bytes(PolicyNetwork(Sizes(4, 1, 2), 0.0).frozen({}).to_bytes())
@@ -74,7 +74,7 @@ RECIPES = sorted((Path(config.__file__).parent / "recipes").glob("*.toml"))
 
 
 @pytest.mark.parametrize("path", RECIPES, ids=[path.stem for path in RECIPES])
-def test_recipes_are_of_an_hour_at_most_and_can_be_followed(path: Path) -> None:
+def test_recipes_are_valid_and_take_at_most_an_hour(path: Path) -> None:
     options = parse(Config, "train", "Train.", ["--config", str(path)])
     options.check()
     assert 0 < options.minutes <= 60
@@ -83,8 +83,8 @@ def test_recipes_are_of_an_hour_at_most_and_can_be_followed(path: Path) -> None:
 
 @pytest.mark.parametrize("processes", range(1, 6))
 @pytest.mark.parametrize("seed", [0, 2**32 - 1])
-def test_games_are_shared_out_among_processes(seed: int, processes: int) -> None:
-    """None is lost, each part has one of every kind, and no two tables play the same ones."""
+def test_games_are_divided_among_processes(seed: int, processes: int) -> None:
+    """Each part has tables of every kind, with disjoint seeds."""
     options = tiny(players="2,3", side="front,back", games=43, processes=processes, seed=seed)
     parts = [options.games_of(part) for part in range(options.parts)]
     sizes = [[number for number, *_ in part] for part in parts]
@@ -96,19 +96,19 @@ def test_games_are_shared_out_among_processes(seed: int, processes: int) -> None
     assert len(blocks) == 4 * len(parts)
 
 
-def test_parts_draw_on_their_own() -> None:
+def test_processes_have_independent_random_numbers() -> None:
     one, other = (part_of(part, processes=3, games=200, opponent_share=0.5) for part in range(2))
     assert one.tables[0].seats.tolist() != other.tables[0].seats.tolist()
     numbers = [torch.rand(3, generator=each.generator).tolist() for each in (one, other)]
     assert numbers[0] != numbers[1]
 
 
-def test_a_network_begins_by_its_seed_alone() -> None:
+def test_initial_weights_depend_only_on_the_seed() -> None:
     made = [tiny(seed=seed).make_network().frozen({}).to_bytes() for seed in (1, 1, 2)]
     assert made[0] == made[1] != made[2]
 
 
-def test_a_prior_that_is_started_from_counts_as_it_did_unless_the_options_say_otherwise(
+def test_the_weight_of_a_prior_is_kept_unless_options_change_it(
     tmp_path: Path,
 ) -> None:
     network = tiny(prior="greedy", prior_weight=7.5, prior_floor=0.75).make_network()
@@ -125,7 +125,9 @@ def test_a_prior_that_is_started_from_counts_as_it_did_unless_the_options_say_ot
 
 
 @pytest.mark.parametrize("changes", [{"hidden": 24}, {"entity_dim": 5}, {"prior": "greedy"}])
-def test_what_cannot_be_started_from(tmp_path: Path, changes: dict[str, Any]) -> None:
+def test_incompatible_starting_networks_are_refused(
+    tmp_path: Path, changes: dict[str, Any]
+) -> None:
     path = tmp_path / "model.npz"
     path.write_bytes(tiny().make_network().frozen({"prior": ""}).to_bytes())
     with pytest.raises(OptionError, match=r"start"):
@@ -137,7 +139,7 @@ def test_what_cannot_be_started_from(tmp_path: Path, changes: dict[str, Any]) ->
 # ---- precision ----
 
 
-def test_a_decided_precision_is_kept_on_resume(
+def test_an_automatic_precision_is_kept_on_resume(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(train, "has_amx", lambda: True)

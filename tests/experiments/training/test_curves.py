@@ -1,4 +1,4 @@
-"""Pictures of trainings."""
+"""Learning curves."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def curve(**shares: float) -> list[dict[str, Any]]:
     return points
 
 
-def test_at_most_six_lines_of_the_hardest_opponents(tmp_path: Path) -> None:
+def test_at_most_six_hardest_opponents_are_drawn(tmp_path: Path) -> None:
     many = curve(a=0.9, b=0.1, c=0.5, d=0.4, e=0.3, f=0.2, past=0.0)
     assert hardest({"run": many}) == ["b", "c", "d", "e", "f", "past"]
     runs = {"one": many, "two": curve(a=0.0, g=0.4)}
@@ -43,7 +43,7 @@ def test_at_most_six_lines_of_the_hardest_opponents(tmp_path: Path) -> None:
         "[]\n",
     ],
 )
-def test_what_is_no_curve_is_refused(content: str | None, tmp_path: Path) -> None:
+def test_invalid_curves_are_refused(content: str | None, tmp_path: Path) -> None:
     if content is not None:
         (tmp_path / "curve.jsonl").write_text(content)
     with pytest.raises(CheckpointError, match=r"curve\.jsonl is no curve of a training"):

@@ -1,6 +1,4 @@
-"""Expert iteration: the search's visits are learned, its value is the decision's, and all else is
-as with the other trainer.
-"""
+"""Expert iteration: visits as policy targets, search values, subsampling, checkpoints."""
 
 from __future__ import annotations
 
@@ -51,10 +49,8 @@ def cautious(seed: int = 1) -> PolicyNetwork:
     return config(prior_weight=0.5).make_network()
 
 
-def test_every_decision_is_what_the_expert_found() -> None:
-    """Searched once more from a copy of the games, with the network's priors: the same visits,
-    values and actions.
-    """
+def test_targets_are_the_experts_visits_and_values() -> None:
+    """Repeated from a copy of the games: equal visits, values and actions."""
     asked = config(players="2,3", steps=1, sharpness=2.0, drawn_share=0.0)
     collector, network = SearchCollector(asked, 0), cautious()
     again = [tables.games.copy() for tables in collector.tables]
@@ -78,8 +74,8 @@ def test_every_decision_is_what_the_expert_found() -> None:
 
 
 @pytest.mark.parametrize(("renewal", "guides"), [(0, [0, 0, 0]), (2, [0, 0, 2])])
-def test_the_search_begins_with_a_network_of_before(renewal: int, guides: list[int]) -> None:
-    """Which of the networks that were handed over; values are the newest one's all the same."""
+def test_the_search_is_guided_by_an_earlier_network(renewal: int, guides: list[int]) -> None:
+    """Values come from the newest network."""
     collector = searching(games=2, steps=2, renewal=renewal, certain_fraction=1.0)
     networks = [cautious(seed) for seed in range(3)]
     for newest, guide in zip(networks, guides, strict=True):
@@ -108,10 +104,8 @@ def test_a_guide_survives_a_checkpoint() -> None:
     assert content([first]) == content([second])
 
 
-def test_of_what_the_policy_is_sure_of_some_is_searched() -> None:
-    """The rest is played as the policy has it, isn't learned from, and is stood for by the others'
-    weight.
-    """
+def test_near_certain_decisions_are_subsampled() -> None:
+    """The others are sampled from the policy, excluded from the loss; weights stand for them."""
     collector = searching(games=60, steps=20, certain_fraction=0.3, prior_weight=60.0)
     network = config(prior_weight=60.0).make_network()
     rollout = collector.collect(network)
@@ -133,7 +127,7 @@ def test_of_what_the_policy_is_sure_of_some_is_searched() -> None:
     assert float(rollout.batch.weight.sum()) == pytest.approx(rollout.decisions, rel=1e-3)
 
 
-def test_the_policys_loss_is_its_cross_entropy_to_what_the_expert_tried() -> None:
+def test_the_policy_loss_is_the_cross_entropy_to_the_visits() -> None:
     network = cautious()
     batch = searching().collect(network).batch
     assert isinstance(batch, SearchedBatch)
@@ -148,7 +142,7 @@ def test_the_policys_loss_is_its_cross_entropy_to_what_the_expert_tried() -> Non
     assert losses.numpy() == pytest.approx(by_hand, abs=1e-3)
 
 
-def test_a_run_plays_in_the_end(tmp_path: Path) -> None:
+def test_the_trained_agent_plays(tmp_path: Path) -> None:
     words = "--games 4 --steps 8 --simulations 10 --decisions 60 --prior greedy"
     assert main([*TINY, *words.split(), "--run", str(tmp_path)]) == 0
     games = Games(3, 2)

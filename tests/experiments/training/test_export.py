@@ -1,4 +1,4 @@
-"""What it takes for a trained agent to be exported, so that it ships."""
+"""Export of trained agents into the package."""
 
 from __future__ import annotations
 
@@ -39,9 +39,7 @@ def copied(finished: Path, folder: Path, progress: float = 1.0, **changes: Any) 
     return folder
 
 
-def test_what_is_exported_is_the_network_what_it_won_and_the_whole_command(
-    run: Path, tmp_path: Path
-) -> None:
+def test_export_writes_the_network_its_results_and_its_command(run: Path, tmp_path: Path) -> None:
     folder = copied(run, tmp_path / "run")
     assert "random" in export.export(asked(folder, tmp_path))
     network = (tmp_path / "agents" / "2-players.npz").read_bytes()
@@ -59,8 +57,8 @@ def test_what_is_exported_is_the_network_what_it_won_and_the_whole_command(
     assert (tmp_path / "pictures" / "2-players.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_run_that_started_from_another_one_is_told_with_it(run: Path, tmp_path: Path) -> None:
-    """The first run counts, also if it was stopped early; time and decisions go on in the curve."""
+def test_export_lists_the_runs_that_a_run_started_from(run: Path, tmp_path: Path) -> None:
+    """Stopped runs count too; time and decisions continue in the curve."""
     # only the last run must be on the table that the network ships for
     first = copied(run, tmp_path / "first", 0.5, players=[2, 3], side=["front", "back"])
     second = copied(run, tmp_path / "second", start=str(first / "model.npz"))
@@ -91,7 +89,7 @@ def test_a_run_that_started_from_another_one_is_told_with_it(run: Path, tmp_path
         expert_iteration.ExpertConfig(simulations=3),
     ],
 )
-def test_each_run_is_told_by_the_command_of_its_trainer(
+def test_commands_of_stages_reproduce_their_options(
     config: Config, run: Path, tmp_path: Path
 ) -> None:
     stage = export.Stage.read(copied(run, tmp_path, **config.as_dict()))
@@ -101,8 +99,8 @@ def test_each_run_is_told_by_the_command_of_its_trainer(
     assert parse(type(config), "train", "", command[3:]) == config
 
 
-def test_a_run_on_both_sides_ships_for_both(run: Path, tmp_path: Path) -> None:
-    """The same network, with its results on that side alone."""
+def test_a_run_on_both_sides_is_exported_for_both(run: Path, tmp_path: Path) -> None:
+    """The same network, with the results of each side."""
     both = copied(run, tmp_path / "run", side=["front", "back"])
     export.export(asked(both, tmp_path))
     for side, name in (("front", "2-players"), ("back", "2-players-back")):
@@ -122,7 +120,7 @@ def test_a_run_on_both_sides_ships_for_both(run: Path, tmp_path: Path) -> None:
         ({"anchors": "random"}, CheckpointError, "no finished run"),
     ],
 )
-def test_what_does_not_ship(
+def test_unfinished_and_unsuitable_runs_are_refused(
     run: Path, tmp_path: Path, changes: dict[str, Any], error: type[Exception], message: str
 ) -> None:
     copied(run, tmp_path, **changes)

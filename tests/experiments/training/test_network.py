@@ -1,6 +1,4 @@
-"""The network as PyTorch learns it: what it says is what NumPy plays, and illegal actions are
-nothing to it.
-"""
+"""The network in PyTorch: agreement with NumPy, and masked actions."""
 
 from __future__ import annotations
 
@@ -63,7 +61,7 @@ def tables() -> Tables:
 
 @pytest.mark.parametrize("sizes", ALL_SIZES, ids=str)
 @pytest.mark.parametrize("reward", ["", "outcome", "points"])
-def test_it_says_what_numpy_plays(sizes: Sizes, reward: str, tables: Tables) -> None:
+def test_pytorch_and_numpy_give_the_same_outputs(sizes: Sizes, reward: str, tables: Tables) -> None:
     """From codes as a training keeps them the same as from observations as games show them; with a
     reward, also with a prior, whose outcome tells nothing of points to expect.
     """
@@ -88,10 +86,10 @@ def test_it_says_what_numpy_plays(sizes: Sizes, reward: str, tables: Tables) -> 
 
 @pytest.mark.parametrize("with_prior", [False, True], ids=["plain", "prior"])
 @pytest.mark.parametrize("players", [2, 3])
-def test_inputs_that_are_left_out_change_nothing(players: int, with_prior: bool) -> None:
-    """What it says, and how it would learn: to the last bits, as other products sum in another
-    order.
-    """
+def test_omitted_inputs_change_neither_outputs_nor_gradients(
+    players: int, with_prior: bool
+) -> None:
+    """Up to rounding, as products are summed in another order."""
     tables = Tables(40, GameOptions(players, "back"), 5)
     tables.spread(np.random.default_rng(2))
     codes = tables.inputs(np.arange(40), GreedyAgent() if with_prior else None)
@@ -121,7 +119,7 @@ def test_inputs_that_are_left_out_change_nothing(players: int, with_prior: bool)
         assert whole.any() or name in ("rest.prior_weight", "rest.prior_floor"), name
 
 
-def test_it_comes_back_from_a_file(tmp_path: Path) -> None:
+def test_networks_are_restored_from_files(tmp_path: Path) -> None:
     sizes = Sizes(12, 1, 4)
     network, other = decided(sizes), PolicyNetwork(sizes, 0.0)
     (tmp_path / "model.npz").write_bytes(network.frozen(ABOUT).to_bytes())

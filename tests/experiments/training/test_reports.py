@@ -1,4 +1,4 @@
-"""What a training prints of itself."""
+"""Reports of a training."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ FIRST = Config(decisions=2_000_000, minutes=12, prior="greedy")
     ("pace", "told"),
     [(10_000, "about 3.2 minutes left."), (1_000, "about 11.8 minutes left,\nenough for about 8")],
 )
-def test_a_slow_machine_is_told_what_fits_into_the_cap(pace: int, told: str) -> None:
+def test_the_forecast_names_what_fits_into_the_time_limit(pace: int, told: str) -> None:
     assert told in forecast(FIRST, decisions=100_000, seconds=10.0, pace=pace)
 
 
-def test_a_run_says_what_it_begins_with() -> None:
+def test_a_run_reports_its_starting_network() -> None:
     assert "begins with greedy; " in beginning(FIRST)
     assert "begins with a.npz; " in beginning(replace(FIRST, start="a.npz"))
     assert "random choices" in beginning(Config(minutes=5))
@@ -35,8 +35,8 @@ def test_a_run_says_what_it_begins_with() -> None:
     ("low", "high", "found"),
     [(0.44, 0.53, "No gain"), (0.51, 0.6, "It has learned"), (0.3, 0.4, "It has become weaker")],
 )
-def test_the_end_says_whether_something_was_learned(low: float, high: float, found: str) -> None:
-    """By the interval against the prior; against others nothing is said."""
+def test_the_report_says_whether_the_agent_improved(low: float, high: float, found: str) -> None:
+    """Judged by the interval against the prior only."""
     random, crowd = evaluate("random", ["random", "crowd"], paired_seeds=1)
     greedy = replace(random, opponent="greedy", share=Estimate((low + high) / 2, low, high))
     (text,) = verdict([greedy, crowd], FIRST)

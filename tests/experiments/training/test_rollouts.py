@@ -1,4 +1,4 @@
-"""Rollouts: advantages, sampled actions, and that a rollout is what happened."""
+"""Rollouts: advantages, sampled actions, and replay."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def slowly(
     gamma=st.floats(0.5, 1),
     gae_lambda=st.floats(0, 1),
 )
-def test_advantages_are_those_of_the_definition(
+def test_advantages_agree_with_their_definition(
     steps: int, number: int, players: int, seed: int, gamma: float, gae_lambda: float
 ) -> None:
     rng = np.random.default_rng(seed)
@@ -152,10 +152,8 @@ def test_sampled_actions_follow_the_probabilities_and_are_legal() -> None:
     ],
     ids=["alone", "tables", "whole"],
 )
-def test_a_rollout_is_what_happened(changes: dict[str, Any]) -> None:
-    """Played again action by action, it gives the same seats, inputs, rewards and ends; of these
-    the batch has advantages and targets.
-    """
+def test_a_rollout_can_be_replayed(changes: dict[str, Any]) -> None:
+    """Replayed action by action: equal seats, inputs, rewards and ends, and the batch's targets."""
     config = tiny(reward="points", gamma=0.9, gae_lambda=0.8, certain_fraction=1.0, **changes)
     collector, learned = Collector(config, 0), network(decided=0.1)
     again = [(tables.games.copy(), tables.seats.copy()) for tables in collector.tables]
@@ -227,10 +225,8 @@ def test_a_rollout_is_what_happened(changes: dict[str, Any]) -> None:
     assert values.numpy() == pytest.approx(collector.value[:steps][chosen], abs=1e-4)
 
 
-def test_what_one_rollout_leaves_open_a_later_one_ends() -> None:
-    """Many rollouts of a few steps teach what a long one does: the same decisions with the same
-    one-step advantages.
-    """
+def test_open_episodes_are_completed_by_later_rollouts() -> None:
+    """Many short rollouts give the decisions and one-step advantages of a long one."""
     config = tiny(
         players="2,3",
         max_turns=8,
@@ -267,8 +263,8 @@ def lines(batch: Batch) -> list[bytes]:
     return [b"".join(array[k].tobytes() for array in arrays) for k in range(len(batch))]
 
 
-def test_what_the_policy_was_sure_of_is_learned_from_in_part() -> None:
-    """Of the same games: all other decisions, and of those a share, which stand for all of them."""
+def test_near_certain_decisions_are_subsampled() -> None:
+    """All other decisions are kept; the sampled ones are weighted to represent all."""
     share, number, left = 0.3, 0, 0
     config = tiny(players="2,3", games=60, opponent_share=0.6)
     part, full = (
@@ -291,10 +287,8 @@ def test_what_the_policy_was_sure_of_is_learned_from_in_part() -> None:
     assert left / number == pytest.approx(share, abs=4 * (share * (1 - share) / number) ** 0.5)
 
 
-def test_every_rollout_is_played_with_the_weights_of_then() -> None:
-    """Weights are converted once for a rollout; those of another one, changed in place, must not be
-    played with.
-    """
+def test_every_rollout_uses_current_weights() -> None:
+    """Weights are converted once per rollout; later changes in place must not be missed."""
     collector = part_of(players="2", games=400, opponent_share=0.0, precision="bfloat16")
     made = network(decided=0.1)
     for _ in range(2):

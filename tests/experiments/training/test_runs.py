@@ -1,4 +1,4 @@
-"""A training in its folder: files, checkpoints, signals, limits, and its report."""
+"""A training's folder: files, checkpoints, signals, limits and report."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def content_of(folder: Path) -> dict[str, bytes]:
         (["--fixed-opponents", "nowhere/model.npz"], 1, "nowhere/model.npz"),
     ],
 )
-def test_bad_values_leave_no_folder(
+def test_invalid_values_create_no_folder(
     arguments: list[str], code: int, name: str, tmp_path: Path, capsys: Capture
 ) -> None:
     assert train.main(["--run", str(tmp_path / "run"), *arguments]) == code
@@ -76,8 +76,10 @@ def test_bad_values_leave_no_folder(
 # ---- a run's folder ----
 
 
-def test_a_run_leaves_all_its_files_and_is_finished(tmp_path: Path, capsys: Capture) -> None:
-    """Resumed, nothing is trained again, and the same is measured, unless more is wanted."""
+def test_a_finished_run_has_all_files_and_is_not_trained_again(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    """Resuming repeats only the evaluation, unless options ask for more."""
     folder = tmp_path / "there" / "first"
     run = ["--run", str(folder)]
     assert train.main([*run, *TINY, "--players", "2,3", "--paired-seeds", "1"]) == 0
@@ -112,8 +114,8 @@ def test_a_run_leaves_all_its_files_and_is_finished(tmp_path: Path, capsys: Capt
     assert re.search(r"greedy +2 front +2 +\d", capsys.readouterr().out)
 
 
-def test_records_of_an_evaluation(tmp_path: Path) -> None:
-    """They are of the games that an evaluation plays first."""
+def test_evaluations_write_records(tmp_path: Path) -> None:
+    """Of the games that an evaluation plays first."""
     path, agents = tmp_path / "games.jsonl", [*map(make_agent, ("greedy", "random", "crowd"))]
     kind = GameOptions(3, "back", max_turns=9)
     record_games(path, agents, kind, 4, 5)
@@ -125,7 +127,7 @@ def test_records_of_an_evaluation(tmp_path: Path) -> None:
 
 
 def test_the_curve_is_the_same_in_tensorboard(tmp_path: Path) -> None:
-    """Also over an interruption, after which some updates come once more."""
+    """Also across an interruption, which repeats some updates."""
     training = begun(tiny(tmp_path))
     updated(training, 2).save()
     updated(training, 1).save()
@@ -162,7 +164,7 @@ class Clocked(Training):
         return min(self.updates / 7, 1.0)
 
 
-def test_milestones_are_kept_over_a_kill(tmp_path: Path) -> None:
+def test_milestones_survive_a_kill(tmp_path: Path) -> None:
     """Those that came after the checkpoint come at other times then."""
 
     def kept() -> list[str]:
@@ -185,7 +187,7 @@ def test_milestones_are_kept_over_a_kill(tmp_path: Path) -> None:
     assert (tmp_path / MILESTONES / "000010.npz").read_bytes() == again.model()
 
 
-def test_episodes_count_shares_by_kind_of_opponent() -> None:
+def test_win_shares_are_counted_by_kind_of_opponent() -> None:
     episodes = Episodes()
     for opponent, share, times in (
         ("random", 0.0, 30),
@@ -226,7 +228,7 @@ def refused(folder: Path, capsys: Capture, *more: str) -> str:
     return one_line(capsys)
 
 
-def test_foreign_and_damaged_checkpoints(folder: Path, capsys: Capture) -> None:
+def test_foreign_and_damaged_checkpoints_are_refused(folder: Path, capsys: Capture) -> None:
     path = folder / CHECKPOINT
     whole = path.read_bytes()
     bad = [b"", b"something else", whole + b"\0", whole[:-1]]
@@ -262,14 +264,14 @@ class Evil:
         (lambda state: state.update(curve=Evil()), CHECKPOINT),
     ],
 )
-def test_checkpoints_of_another_content_with_a_right_checksum(
+def test_checkpoints_with_other_content_are_refused(
     change: Callable[[dict[str, Any]], Any],
     name: str,
     folder: Path,
     capsys: Capture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """They are data: no code of theirs is run."""
+    """No code of theirs is run."""
     monkeypatch.chdir(folder.parent)
     path = folder / CHECKPOINT
     state = unpacked(path.read_bytes()[len(MAGIC) + DIGEST :])
@@ -280,7 +282,7 @@ def test_checkpoints_of_another_content_with_a_right_checksum(
     assert not (folder.parent / "unpickled").exists()
 
 
-def test_an_opponent_that_has_changed_is_named(tmp_path: Path) -> None:
+def test_a_changed_opponent_is_refused_by_name(tmp_path: Path) -> None:
     path = tmp_path / "fixed.npz"
     first, second = (tiny(seed=seed).make_network().frozen({}).to_bytes() for seed in (1, 2))
     path.write_bytes(first)
@@ -303,7 +305,7 @@ def test_an_opponent_that_has_changed_is_named(tmp_path: Path) -> None:
     ],
     ids=["asked", "hurried", "unmeasured"],
 )
-def test_signals_end_a_run_in_order(
+def test_signals_end_a_run_with_a_checkpoint(
     learning: tuple[int, ...],
     closing: tuple[int, ...],
     updates: int | None,
@@ -341,10 +343,10 @@ def test_signals_end_a_run_in_order(
 # ---- limits ----
 
 
-def test_the_closing_evaluation_deals_other_games_than_those_of_the_training(
+def test_the_final_evaluation_uses_held_out_deals(
     tmp_path: Path,
 ) -> None:
-    """Whatever the run's seed; its results say how to deal them again."""
+    """Whatever the run's seed; the results hold the seeds."""
     training = begun(tiny(tmp_path, seed=1, paired_seeds=2, against=("random",)))
     training.save()
     training.close()

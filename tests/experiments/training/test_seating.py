@@ -1,4 +1,4 @@
-"""The games that a training plays: who acts, what the learner sees, and what every seat gets."""
+"""Tables of a training: seats, inputs and rewards."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from skyenv_agents import GreedyAgent
 from skyenv_agents.learned.pool import OpponentPool
 
 
-def test_opponents_have_all_seats_but_the_learners() -> None:
+def test_opponents_take_all_seats_but_the_learners() -> None:
     tables = Tables(400, GameOptions(4), 1)
     pool = OpponentPool([RandomAgent(), GreedyAgent()], fixed_share=1.0, sampling="uniform")
     rows = np.arange(400)
@@ -49,7 +49,7 @@ def guests_at(tables: Tables) -> list[Agent | None]:
     return [tables.guests[index] if index != LEARNER else None for index in tables.seats.flat]
 
 
-def test_mixed_tables() -> None:
+def test_mixed_tables_have_the_stated_shares() -> None:
     """The learner has one to all but one seats, k of them one k-th as often as one; the others are
     drawn one by one.
     """
@@ -65,15 +65,15 @@ def test_mixed_tables() -> None:
     assert np.bincount(tables.seats[~mine]) / (~mine).sum() == pytest.approx(1 / 3, abs=0.05)
 
 
-def test_margins_by_hand() -> None:
+def test_margins_agree_with_ones_computed_by_hand() -> None:
     scores = np.array([[10, 4, 7], [0, 0, 0], [3, 9, 9]])
     assert margins(scores) * MARGIN_SCALE == pytest.approx(
         np.array([[3, -6, -3], [0, 0, 0], [-6, 0, 0]])
     )
 
 
-def test_ends_are_told_of() -> None:
-    """Who won what against whom, from the games that have ended."""
+def test_ended_games_report_wins_by_opponent() -> None:
+    """Shares by learner and opponents, of ended games."""
     tables, found = Tables(60, GameOptions(3, "back", max_turns=6), 5), Counter[int]()
     pool = OpponentPool([RandomAgent(), CrowdAgent()])
     tables.seat(np.arange(60), pool, 0.7, np.random.default_rng(1), 0.6)

@@ -1,4 +1,4 @@
-"""The trainer: what it learns is right, and reproduced after interruptions."""
+"""The trainer: losses, schedules, pools, averaging and resumption."""
 
 from __future__ import annotations
 
@@ -32,9 +32,7 @@ class ValuesOnly(Training):
 
 @pytest.mark.parametrize("kind", [Training, ValuesOnly])
 def test_a_decision_of_weight_three_counts_as_three(kind: type[Training]) -> None:
-    """Beside one of weight 1, it gives the same gradient, losses and figures as three of weight
-    1.
-    """
+    """It gives the gradient, losses and figures of three decisions of weight 1."""
     config = tiny(
         batch=10**6, epochs=1, opponent_share=0.0, entropy=0.1, margin_weight=0.5, max_grad_norm=1e6
     )
@@ -69,7 +67,7 @@ def test_a_decision_of_weight_three_counts_as_three(kind: type[Training]) -> Non
 # ---- lessons ----
 
 
-def test_what_is_rewarded_becomes_likelier_and_values_go_to_their_targets() -> None:
+def test_updates_follow_advantages_and_value_targets() -> None:
     training = begun(tiny(batch=10**6, epochs=30, target_kl=9.0, learning_rate=0.01, warm_up=0))
     batch = collector(training).collect(training.network).batch
     good = torch.arange(len(batch)) % 2 == 0
@@ -89,8 +87,8 @@ def test_what_is_rewarded_becomes_likelier_and_values_go_to_their_targets() -> N
     assert (left < 0.5 * off).all()
 
 
-def test_a_policy_is_drawn_to_that_of_its_averaged_weights() -> None:
-    """As far as it has strayed, and nothing else being learned."""
+def test_the_kl_penalty_pulls_towards_the_averaged_policy() -> None:
+    """In proportion to the divergence, with no other loss."""
     config = tiny(batch=10**6, epochs=1, entropy=0.0, margin_weight=0.0, value_weight=0.0)
     training = begun(config)
     batch = collector(training).collect(training.network).batch
@@ -111,7 +109,7 @@ def test_a_policy_is_drawn_to_that_of_its_averaged_weights() -> None:
     assert apart(2.0) - apart(0.0) == pytest.approx(2 * float(divergence.mean()), rel=1e-3)
 
 
-def test_a_task_is_learned_by_its_payoff_and_judged_by_best_responses(tmp_path: Path) -> None:
+def test_tasks_are_trained_on_payoffs_and_evaluated_by_nash_conv(tmp_path: Path) -> None:
     arguments = ["--run", str(tmp_path), *TINY, "--task", "duel-3", "--paired-seeds", "1"]
     assert train.main(arguments) == 0
     evaluation = json.loads((tmp_path / "evaluation.json").read_text())
@@ -129,7 +127,7 @@ def test_a_task_is_learned_by_its_payoff_and_judged_by_best_responses(tmp_path: 
 
 
 @pytest.mark.parametrize(("limit", "passes"), [(1e-12, 1), (9.0, 4)])
-def test_an_update_ends_when_the_policy_has_changed_enough(limit: float, passes: int) -> None:
+def test_target_kl_stops_an_update(limit: float, passes: int) -> None:
     training = begun(tiny(epochs=4, target_kl=limit, warm_up=0, batch=64, opponent_share=0.0))
     training.update()
     assert training.decisions // 64 > 1
@@ -139,8 +137,8 @@ def test_an_update_ends_when_the_policy_has_changed_enough(limit: float, passes:
     assert steps == passes * (training.decisions // 64)
 
 
-def test_a_policy_that_was_trained_learns_from_the_first_step(tmp_path: Path) -> None:
-    """Values alone, through what both share, would spoil it; and its first steps are short."""
+def test_a_trained_start_skips_value_updates(tmp_path: Path) -> None:
+    """Value updates alone would damage the shared layers; the first steps are small."""
     path = tmp_path / "model.npz"
     path.write_bytes(updated(begun(tiny(prior="greedy", value_updates=2)), 4).model())
     going_on = begun(
@@ -163,7 +161,7 @@ def test_a_policy_that_was_trained_learns_from_the_first_step(tmp_path: Path) ->
 # ---- decisions, prior, opponents ----
 
 
-def test_an_agent_begins_as_its_prior() -> None:
+def test_an_untrained_agent_plays_like_its_prior() -> None:
     """The whole network, as it is made for a run, and the agent of its file."""
     config = tiny(players="3", prior="greedy", games=64, steps=1, hidden=64, entity_dim=16)
     training = begun(config)
@@ -183,7 +181,7 @@ def test_an_agent_begins_as_its_prior() -> None:
     assert (given[mine].min(axis=1) < -0.5).mean() > 0.5  # it was a choice
 
 
-def test_value_updates_leave_the_policy_alone() -> None:
+def test_value_updates_leave_the_policy_unchanged() -> None:
     """The layers of the policy to the last bit; past policies, which would all be the prior, do not
     join.
     """
@@ -205,7 +203,7 @@ def test_value_updates_leave_the_policy_alone() -> None:
     assert [opponent.name for opponent in collector(training).pool.past] == ["past-6"]
 
 
-def test_a_pool_without_fixed_opponents_fills_with_past_policies() -> None:
+def test_pools_without_fixed_opponents_fill_with_past_policies() -> None:
     training = begun(
         tiny(opponent_share=1.0, fixed_opponents="", snapshot=1, max_turns=2, decisions=10**9)
     )
@@ -216,7 +214,7 @@ def test_a_pool_without_fixed_opponents_fills_with_past_policies() -> None:
     assert all(guest.name.startswith("past-") for guest in collector(training).tables[0].guests)
 
 
-def test_the_agent_has_a_running_mean_of_the_weights() -> None:
+def test_the_agent_has_averaged_weights() -> None:
     """By hand: after four updates with a half (steps 1, 1, 2/3, 1/2) it is 0 : 1 : 2 : 3."""
     training = begun(tiny(averaging=0.5))
     newest = []
@@ -228,7 +226,7 @@ def test_the_agent_has_a_running_mean_of_the_weights() -> None:
     assert not np.allclose(newest[-1], newest[-2], atol=1e-6)
 
 
-def test_shares_are_told_by_kind_of_table() -> None:
+def test_win_shares_are_reported_by_kind_of_table() -> None:
     kinds: dict[str, Any] = {"players": "2,3", "side": "front,back", "games": 13}
     training = begun(tiny(**kinds, fixed_opponents="random", past_policies=0, opponent_share=1.0))
     assert set(updated(training, 12).episodes.shares) == {
@@ -239,10 +237,8 @@ def test_shares_are_told_by_kind_of_table() -> None:
 # ---- the same again ----
 
 
-def test_interrupted_and_resumed_is_the_same_as_never_interrupted(tmp_path: Path) -> None:
-    """Saved before the first rollout, and twice in a row; past policies are at the tables, also one
-    that has left the pool.
-    """
+def test_a_resumed_training_equals_an_uninterrupted_one(tmp_path: Path) -> None:
+    """Saved before the first rollout and twice in a row, with past policies at the tables."""
     changes: dict[str, Any] = {
         "players": "2,3",
         "fixed_opponents": "random,greedy",
@@ -281,7 +277,7 @@ def test_interrupted_and_resumed_is_the_same_as_never_interrupted(tmp_path: Path
 
 @pytest.mark.long
 def test_make_train_comes_close_to_greedy(tmp_path: Path) -> None:
-    """What `make train` does, whose figures docs/training.md shows."""
+    """The run of `make train`, whose figures docs/training.md shows."""
     recipe = str(Path(train.__file__).parent / "recipes" / "first.toml")
     assert train.main(["--config", recipe, "--run", str(tmp_path / "first")]) == 0
     results = json.loads((tmp_path / "first" / "evaluation.json").read_text(encoding="utf-8"))
@@ -301,7 +297,7 @@ def rates(training: Training, number: int) -> list[float]:
     ]
 
 
-def test_step_sizes_rise_then_fall() -> None:
+def test_learning_rates_warm_up_then_decay() -> None:
     some: dict[str, Any] = {"games": 2, "steps": 8}
     rising = rates(begun(tiny(**some, final_rate=1.0, warm_up=4)), 6)
     assert rising == pytest.approx([0.25, 0.5, 0.75, 1, 1, 1])

@@ -1,4 +1,4 @@
-"""The tree search: what its nodes count, priors and evaluations from outside, progress."""
+"""The tree search: nodes, given priors and evaluations, progress."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def games() -> Games:
 # ---- priors from outside ----
 
 
-def test_the_greedy_players_priors_from_outside_change_nothing(games: Games) -> None:
+def test_given_greedy_priors_equal_the_default(games: Games) -> None:
     agent = SearchAgent(50)
     decisions = decisions_in(games, agent)
     scores = np.where(decisions.mask != 0, GreedyAgent().scores(decisions), -np.inf)
@@ -64,10 +64,8 @@ def test_the_greedy_players_priors_from_outside_change_nothing(games: Games) -> 
     assert np.array_equal(visits, agent.search(decisions).visits)
 
 
-def test_priors_from_outside_lead_the_search(games: Games) -> None:
-    """An action that alone is held to be possible is tried most by a short search; the others are
-    tried too.
-    """
+def test_given_priors_lead_the_search(games: Games) -> None:
+    """The only probable action is visited most by a short search, but not alone."""
     several = np.flatnonzero(games.mask.sum(axis=1) > 1)
     agent = GuidedAgent(200, prior_agent=LastOfAll(), exploration=10.0)
     found = agent.search(decisions_in(games, agent))
@@ -78,8 +76,8 @@ def test_priors_from_outside_lead_the_search(games: Games) -> None:
     assert agent.name == "ismcts-last"
 
 
-def test_a_network_of_ones_own(games: Games, tmp_path: Path) -> None:
-    """By path or as an object it is the same."""
+def test_any_network_can_guide_the_search(games: Games, tmp_path: Path) -> None:
+    """Given by path or as an object."""
     path = TRAINED / "2-players.npz"
     shipped = decide(games, GuidedAgent(20)).tolist()
     for prior_agent in (path, str(path), Network.load(path)):
@@ -102,7 +100,7 @@ def test_a_network_of_ones_own(games: Games, tmp_path: Path) -> None:
         (partial(GuidedAgent, prior_agent=GreedyAgent()), None, "agent greedy can't guide"),
     ],
 )
-def test_priors_that_no_search_can_use(make: Any, priors: Any, message: str, games: Games) -> None:
+def test_invalid_priors_are_refused(make: Any, priors: Any, message: str, games: Games) -> None:
     agent = make(5)
     with pytest.raises(AgentError, match=message):
         agent.search(decisions_in(games, agent), priors)
@@ -132,7 +130,9 @@ def searched(games: Games, row: int, slices: list[int], room: int, **options: An
     ],
 )
 @pytest.mark.parametrize("room", [20_000, 40])
-def test_what_nodes_count_adds_up(room: int, options: dict[str, Any], games: Games) -> None:
+def test_visits_and_values_of_nodes_are_consistent(
+    room: int, options: dict[str, Any], games: Games
+) -> None:
     """Every simulation goes through one child or ends, also where there is no more room; what was
     chosen was available; seats share 1; and slices don't matter.
     """
@@ -157,8 +157,8 @@ def test_what_nodes_count_adds_up(room: int, options: dict[str, Any], games: Gam
         assert set(tree.children()["action"].tolist()) >= set(legal)
 
 
-def test_what_is_tried_most_is_chosen(games: Games) -> None:
-    """And is what it evaluates."""
+def test_the_most_visited_action_is_chosen(games: Games) -> None:
+    """Its evaluation is the share of visits."""
     player = SearchAgent(50)
     decisions = decisions_in(games, player)
     result, (shares, outcomes) = player.search(decisions), player.evaluate(decisions)
@@ -177,7 +177,7 @@ def test_what_is_tried_most_is_chosen(games: Games) -> None:
 @pytest.mark.parametrize(
     "agent", [SearchAgent(90), GuidedAgent(90, prior_agent=LastOfAll())], ids=["plain", "guided"]
 )
-def test_progress_grows_and_changes_nothing(
+def test_progress_reports_do_not_change_the_search(
     agent: SearchAgent, games: Games, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ismcts, "PROGRESS", 0.0)

@@ -1,4 +1,4 @@
-"""The network for leaves computes what its layers say."""
+"""The network that evaluates leaves."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def write_values(
             values[i, seat] = h.win[seat]
 
 
-def test_computes_what_the_layers_say() -> None:
-    """The same in NumPy, from what networks are told of views in which nothing is hidden."""
+def test_the_leaf_network_agrees_with_numpy() -> None:
+    """Computed with NumPy from inputs of fully visible views."""
     players = 3
     network, weights = leaf_network(players), GreedyAgent().weights(players)
     games = np.asarray(positions(players, "back").state)

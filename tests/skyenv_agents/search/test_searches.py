@@ -1,6 +1,4 @@
-"""What all agents that search have in common: determinizations by their random number, budgets, in
-names and in slices, and Ctrl-C.
-"""
+"""All searching agents: determinizations, budgets, names, and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -39,10 +37,8 @@ def rollout_uniform(state: Array, salt: int, out: Array) -> None:
 
 
 @pytest.mark.parametrize("num_players", [2, 3])
-def test_games_are_played_on_as_greedy_players_play_them(num_players: int) -> None:
-    """Seats do what the greedy agent does from their views: the compiled rollouts end as such games
-    do.
-    """
+def test_rollouts_follow_the_greedy_agent(num_players: int) -> None:
+    """Seats act like the greedy agent on their views; compiled rollouts end like such games."""
     games, greedy, row, seed = positions(num_players, "back", 12), GreedyAgent(), 4, 5
     me = int(games.seat[row])
     views = view(games.state[row : row + 1], me)
@@ -67,7 +63,7 @@ def test_games_are_played_on_as_greedy_players_play_them(num_players: int) -> No
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_names_tell_budgets(kind: type[Searching]) -> None:
+def test_names_include_budgets(kind: type[Searching]) -> None:
     name = kind.name
     names = [kind().name, kind(50).name, kind(milliseconds=2.5).name]
     assert names == [name, f"{name}-50", f"{name}-2.5ms"]
@@ -94,8 +90,8 @@ def test_names_tell_budgets(kind: type[Searching]) -> None:
         (RolloutAgent(milliseconds=40, turns=1), 200, 10_000),
     ],
 )
-def test_budgets(player: Searching, least: int, most: int) -> None:
-    """In simulations and, by a clock that ticks with every look, in time."""
+def test_budgets_limit_simulations_and_time(player: Searching, least: int, most: int) -> None:
+    """In simulations, and in time by a simulated clock."""
     games = positions(2, "front", 40)
     choices = games.mask.sum(axis=1)
     simulations = player.search(decisions_in(games, player)).simulations
@@ -120,7 +116,7 @@ def test_budgets(player: Searching, least: int, most: int) -> None:
         (GuidedAgent, "prior_temperature", 0.5),
     ],
 )
-def test_wrong_options(kind: Any, option: str, value: object) -> None:
+def test_invalid_options_are_refused(kind: Any, option: str, value: object) -> None:
     with pytest.raises(AgentError, match=option):
         kind(**{option: value})
 
@@ -136,7 +132,7 @@ def test_wrong_options(kind: Any, option: str, value: object) -> None:
     ],
     ids=["ismcts", "rollout"],
 )
-def test_hears_ctrl_c(make: Callable[[int], Searching]) -> None:
+def test_a_search_can_be_interrupted(make: Callable[[int], Searching]) -> None:
     """A search of minutes ends at once."""
     games = positions(2, "front", 20)
     agent = make(MOST_SIMULATIONS)

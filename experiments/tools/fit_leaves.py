@@ -1,13 +1,13 @@
 """The fit of the leaf network: ``python -m experiments.tools.fit_leaves --players 2``.
 
-A softened greedy agent plays the games: it samples actions by its scores, and sometimes uniformly,
-for varied positions. From one position in twelve, greedy agents with their own views play a copy of
-the game to its end. The network (:mod:`skyenv_agents.search.leaf_network`) learns to predict the
-result: the win, and a share for VP, as searches value finished games. The last positions are held
-out. Their cross-entropy is printed for the network and for ``heuristic/win_probability.py``.
+The agent of ``--agent`` plays half of the seats. Softened greedy agents play the others: they
+sample actions by greedy's scores, and sometimes uniformly, for varied positions. From one position
+in twelve, the agent plays all seats of a copy of the game to its end. The network
+(:mod:`skyenv_agents.search.leaf_network`) learns to predict the result: the win, and a share for
+VP, as searches value finished games. The last positions are held out. Their cross-entropy is
+printed for the network and for ``heuristic/win_probability.py``.
 
-600,000 positions take about five minutes on one core, mostly for playing. Exit codes: 0 success, 2
-invalid command, 130 interrupted.
+Exit codes: 0 success, 2 invalid command, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from experiments.tools.beginnings import Positions
-from skyenv.agents import Agent, Decisions
-from skyenv.arena.matches import play_games
+from skyenv.agents import Agent, Decisions, decide, make_agent
+from skyenv.arena.matches import batch_of, play_games
 from skyenv.files import write_atomically
 from skyenv.options import Options, common, exit_code, option, parse
 from skyenv.progress import progress
@@ -40,27 +40,31 @@ from skyenv_agents.heuristic.features import extract_board
 from skyenv_agents.heuristic.inputs import DISTRICT_INPUTS, SEAT_INPUTS, write_district, write_seat
 from skyenv_agents.heuristic.player import GreedyAgent
 from skyenv_agents.heuristic.win_probability import win_probabilities
-from skyenv_agents.search.leaf_network import DISTRICT_UNITS, FOLDER, SEAT_UNITS, extract_open_hands
+from skyenv_agents.search.leaf_network import (
+    DISTRICT_UNITS,
+    FOLDER,
+    SEAT_UNITS,
+    extract_open_hands,
+    leaf_file,
+)
 from skyenv_agents.search.rollouts import (
     Scratch,
     evaluate,
     new_scratch,
-    rollout,
     search_options,
 )
 
 GAMES: Final = 256
 """Games played at once; three batches in four have the front side."""
 RATE: Final = 1 / 12
-"""Share of the positions that are kept."""
+"""Share of the positions that are collected."""
 TEMPERATURES: Final = (0.05, 0.5, 1.5, 3.0, 5.0)
 """VP by which an action must be better to be drawn e times as often; each seat of each game has one
 of these.
 """
 ANY_ACTION: Final = 0.02
 """Share of the actions that are drawn from all legal ones."""
-LAST_TURN: Final = 2**31 - 2
-KEPT_BACK: Final = 20_000
+HELD_OUT: Final = 20_000
 BATCH: Final = 1024
 LEARNING_RATE: Final = 0.004
 
@@ -107,6 +111,7 @@ class Softened(Agent):
 @entry_point("positions for leaves")
 def write_samples(
     games: Array,
+    ends: Array,
     options: Array,
     weights: Array,
     scratch: Scratch,
@@ -115,10 +120,10 @@ def write_samples(
     opens: Array,
     outcomes: Array,
 ) -> None:
-    """Write positions and their outcomes into the last four arrays, see :class:`Samples`; the games
-    are played to their ends.
+    """Write positions and the outcomes of the same games' ends into the last four arrays, see
+    :class:`Samples`.
     """
-    s, w, h = options[0], weights[0], scratch.heuristic[0]
+    w, h = weights[0], scratch.heuristic[0]
     for i in range(len(games)):
         game = games[i]
         extract_board(game, w, h)
@@ -129,18 +134,25 @@ def write_samples(
                 if game.stopped[district] == 0:
                     opens[i, district] = 1.0
                     write_district(game, h, district, seat, districts[i, seat, district])
-        rollout(game, s, w, scratch, LAST_TURN, 0)
-        evaluate(game, s, w, scratch, 0)
+        evaluate(ends[i], options[0], w, scratch, 0)
         for seat in range(game.num_players):
             outcomes[i, seat] = h.win[seat]
 
 
-def make_samples(players: int, number: int, seed: int) -> Samples:
-    """Positions of games of so many players, and what came of them."""
+def play_on(states: npt.NDArray[Any], agent: Agent) -> npt.NDArray[Any]:
+    """Return the ends of games that an agent plays from some positions on, GAME_DTYPE (k,)."""
+    games = batch_of(states)
+    while (rows := np.flatnonzero(games.seat >= 0)).size:
+        games.step(decide(games, agent, rows), rows)
+    return games.state.view(np.ndarray)
+
+
+def make_samples(players: int, number: int, seed: int, agent: Agent) -> Samples:
+    """Positions of games of so many players, and the results when an agent continues them."""
     rng = np.random.default_rng(seed)
-    options = search_options(turns=LAST_TURN)
-    weights, scratch = GreedyAgent().weights(players), new_scratch()
-    agents = [Softened(temperature, rng) for temperature in TEMPERATURES]
+    options, weights, scratch = search_options(), GreedyAgent().weights(players), new_scratch()
+    softened = [Softened(temperature, rng) for temperature in TEMPERATURES]
+    agents = [*softened, *[agent] * len(softened)]
     samples = Samples(
         np.zeros((number, players, NUM_DISTRICTS, DISTRICT_INPUTS), np.float32),
         np.zeros((number, players, SEAT_INPUTS), np.float32),
@@ -160,13 +172,14 @@ def make_samples(players: int, number: int, seed: int) -> Samples:
             onlooker, seeds = Positions(wanted), first + np.arange(GAMES)
             play_games(agents, seating, seeds, side, onlooker=onlooker)
             states = np.concatenate([states for states, _ in onlooker.batches])
-            kept = rng.permutation(states)[: number - done]
-            rows = slice(done, done + len(kept))
-            samples.holdings[rows] = win_probabilities(kept)[:, :players]
+            states = rng.permutation(states)[: number - done]
+            rows = slice(done, done + len(states))
+            samples.holdings[rows] = win_probabilities(states)[:, :players]
+            ends = as_records(play_on(states, agent), GAME_DTYPE)
             parts = [part[rows] for part in samples[:4]]
-            write_samples(as_records(kept, GAME_DTYPE), options, weights, scratch, *parts)
+            write_samples(as_records(states, GAME_DTYPE), ends, options, weights, scratch, *parts)
             done, first = rows.stop, first + GAMES
-            bar.update(len(kept))
+            bar.update(len(states))
     return samples
 
 
@@ -198,7 +211,7 @@ def fit(
         strengths = strength(torch.relu(second_layer(torch.cat([seats[rows], units], -1))))[..., 0]
         return torch.log_softmax(strengths, -1)
 
-    number = len(outcomes) - min(KEPT_BACK, len(outcomes) // 10)
+    number = len(outcomes) - min(HELD_OUT, len(outcomes) // 10)
     steps = -(-number // BATCH)
     optimizer = torch.optim.Adam(modules.parameters(), lr=LEARNING_RATE)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
@@ -216,7 +229,7 @@ def fit(
                 schedule.step()
             bar.update(1)
     with torch.no_grad():
-        kept_back = cross_entropy(
+        held_out = cross_entropy(
             samples.outcomes[number:], log_probabilities(slice(number, None)).exp().numpy()
         )
         arrays = {
@@ -226,7 +239,7 @@ def fit(
             "seat_bias": second_layer.bias,
             "strength": strength.weight[0],
         }
-        return {name: array.numpy().copy() for name, array in arrays.items()}, kept_back
+        return {name: array.numpy().copy() for name, array in arrays.items()}, held_out
 
 
 @dataclass(frozen=True)
@@ -234,7 +247,8 @@ class Fitting(Options):
     """What the command takes."""
 
     players: int = common("players")
-    positions: int = option(600_000, "positions to learn from", low=1000, high=10**7, metavar="K")
+    positions: int = option(150_000, "positions to learn from", low=1000, high=10**7, metavar="K")
+    agent: str = option("trained", "agent that plays half of the seats and finishes games")
     epochs: int = option(6, "times that each is learned from", low=1, high=1000, metavar="E")
     seed: int = common("seed")
     out: Path = option(FOLDER, "folder of the network", metavar="FOLDER")
@@ -250,18 +264,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: Fitting) -> int:
-    samples = make_samples(options.players, options.positions, options.seed)
+    agent = make_agent(options.agent)
+    samples = make_samples(options.players, options.positions, options.seed, agent)
     arrays, loss = fit(samples, options.epochs, options.seed)
-    kept_back = min(KEPT_BACK, options.positions // 10)
-    by_holdings = cross_entropy(samples.outcomes[-kept_back:], samples.holdings[-kept_back:])
+    held_out = min(HELD_OUT, options.positions // 10)
+    by_holdings = cross_entropy(samples.outcomes[-held_out:], samples.holdings[-held_out:])
     print(
-        f"{options.players} players, loss on {kept_back:,} positions kept back: {loss:.4f}, by "
+        f"{options.players} players, loss on {held_out:,} held-out positions: {loss:.4f}, by "
         f"what seats have {by_holdings:.4f}"
     )
     file = io.BytesIO()
     np.savez(file, **arrays)  # type: ignore[arg-type]
     options.out.mkdir(parents=True, exist_ok=True)
-    write_atomically(options.out / f"{options.players}-players.npz", file.getvalue())
+    write_atomically(options.out / leaf_file(options.players, agent.name), file.getvalue())
     return 0
 
 

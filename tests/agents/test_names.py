@@ -80,8 +80,8 @@ def test_registered_names_make_agents() -> None:
         (instance, RandomAgent, "random"),
         (first_legal, CallableAgent, "first_legal"),
         ("skyenv_agents:GreedyAgent", GreedyAgent, "greedy"),
-        ("test_registered_names_make_agents:instance", RandomAgent, "random"),
-        ("test_registered_names_make_agents:first_legal", CallableAgent, "first_legal"),
+        ("test_names:instance", RandomAgent, "random"),
+        ("test_names:first_legal", CallableAgent, "first_legal"),
     ],
 )
 def test_import_strings_objects_and_paths_make_agents(
@@ -112,13 +112,13 @@ def test_import_strings_objects_and_paths_make_agents(
         ("nowhere.at.all:Agent", "can't import Agent from nowhere.at.all"),
         ("\0:x", "can't import"),
         ("x" * 10**6, "unknown agent"),
-        ("test_registered_names_make_agents:number", "an agent is an Agent"),
+        ("test_names:number", "an agent is an Agent"),
         (7, "an agent is an Agent"),
         (None, "an agent is an Agent"),
         (Agent, "class Agent can't be constructed without arguments"),
         (NeedsArguments, "class NeedsArguments can't be constructed without arguments"),
         (
-            "test_registered_names_make_agents:Leaving",
+            "test_names:Leaving",
             "class Leaving can't be constructed .*: SystemExit: 0",
         ),
         (Failing, "class Failing can't be constructed .*: RuntimeError: no licence here"),

@@ -44,9 +44,10 @@ class GuidedAgent(SearchAgent):
     """
 
     name = "ismcts-trained"
-    version = "4"
+    version = "6"
     versions = {3: "5", 4: "5"}  # noqa: RUF012
     default_simulations = DEFAULT_SIMULATIONS
+    leaves = {2: TrainedAgent.name}  # noqa: RUF012
 
     def __init__(
         self,

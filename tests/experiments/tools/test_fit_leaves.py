@@ -20,8 +20,8 @@ def test_the_leaf_network_fits_the_outcomes_of_positions(
     options = ["--players", "2", "--positions", "3000", "--epochs", "4", "--out", str(tmp_path)]
     assert main(options) == 0
     out = capsys.readouterr().out
-    found = re.search(r"2 players, loss on 300 positions kept back: ([.\d]+)", out)
+    found = re.search(r"2 players, loss on 300 held-out positions: ([.\d]+)", out)
     assert found is not None
     assert float(found[1]) < 0.6 < np.log(2)
-    with np.load(tmp_path / "2-players.npz") as file:
+    with np.load(tmp_path / "2-players-trained.npz") as file:
         assert {name: file[name].shape for name in file} == SHAPES

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from skyenv.errors import OptionError, SkyenvError, shown
 
-MOST_DIGITS: Final = 19
+MAX_DIGITS: Final = 19
 """Digits of the largest 64-bit integer; no option takes a number of more digits."""
 
 BOOLEANS: Final = (bool, np.bool_)
@@ -165,5 +165,5 @@ def parse_integer(digits: str, lowest: int, highest: int) -> int | None:
     otherwise None.
     """
     # Length first: Python refuses to convert thousands of digits.
-    is_number = len(digits) <= MOST_DIGITS and digits.isascii() and digits.isdigit()
+    is_number = len(digits) <= MAX_DIGITS and digits.isascii() and digits.isdigit()
     return int(digits) if is_number and lowest <= int(digits) <= highest else None

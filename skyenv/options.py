@@ -32,7 +32,7 @@ from typing import Any, Final, NoReturn, TypeVar, Union, get_args, get_origin, g
 
 from skyenv.checks import check_choice, check_integer, check_number, parse_integer
 from skyenv.engine.options import DEFAULT_MAX_TURNS
-from skyenv.engine.thread_pool import DECISIONS_PER_THREAD, MOST_THREADS
+from skyenv.engine.thread_pool import DECISIONS_PER_THREAD, MAX_THREADS
 from skyenv.errors import AgentError, BoardError, CheckpointError, OptionError, SkyenvError, shown
 from skyenv.files import check_new
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
@@ -44,7 +44,7 @@ INTERRUPTED: Final = 130
 GOES_ON: Final = "; the same command goes on"
 MOST: Final = 1e12
 """The default upper bound of numbers."""
-MOST_WORKERS: Final = 1024
+MAX_WORKERS: Final = 1024
 """The largest number of workers, all machines together."""
 
 
@@ -128,7 +128,7 @@ COMMON: Final[Mapping[str, Mapping[str, Any]]] = {
     "threads": {
         "default": 1,
         "low": 1,
-        "high": MOST_THREADS,
+        "high": MAX_THREADS,
         "metavar": "N",
         "text": "threads for torch (more are slower on a busy machine) and for batches of "
         f"{2 * DECISIONS_PER_THREAD:,} games or more",
@@ -142,7 +142,7 @@ COMMON: Final[Mapping[str, Mapping[str, Any]]] = {
     "workers": {
         "default": 0,
         "text": "worker processes; 0: one per core (with --ray: of all machines)",
-        "high": MOST_WORKERS,
+        "high": MAX_WORKERS,
         "metavar": "W",
     },
     "ray": {

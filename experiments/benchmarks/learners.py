@@ -28,7 +28,7 @@ from skyenv.rules.state import Array
 from skyenv.tasks.best_response import Judge, Policy
 from skyenv.tasks.equilibrium import Solver
 from skyenv.tasks.responses import questions
-from skyenv.tasks.tree import CHANCE, MOST_CHOICES, Beginning
+from skyenv.tasks.tree import CHANCE, MAX_CHOICES, Beginning
 from skyenv_agents.learned.layout import used_inputs
 from skyenv_agents.learned.networks import masked_softmax
 from skyenv_agents.learned.policy import PolicyAgent
@@ -81,7 +81,7 @@ class Exam:
             seat = tree.kind[node]
             by_action = probabilities(games.observation[rows], games.mask[rows], seat)
             edges = tree.first[node + 1] - tree.first[node]
-            row, edge = np.nonzero(np.arange(MOST_CHOICES) < edges[:, None])
+            row, edge = np.nonzero(np.arange(MAX_CHOICES) < edges[:, None])
             action = tree.action[tree.first[node[row]] + edge]
             hands = tree.numbers[seat[row]]
             policy[tree.block[node[row]] + edge * hands + hand[row]] = by_action[row, action]

@@ -44,7 +44,7 @@ from skyenv.arena.evaluate import (
     table,
 )
 from skyenv.arena.ratings import rate
-from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Entrant, Settings, entrants, with_newcomer
+from skyenv.arena.schedule import MAX_PAIRED_SEEDS, Entrant, Settings, entrants, with_newcomer
 from skyenv.arena.tournament import Folder, play, secret_of
 from skyenv.engine.options import GameOptions
 from skyenv.engine.tasks import OF_AUCTIONS, TASKS, WHOLE_GAMES
@@ -153,13 +153,13 @@ class TournamentOptions(Options):
     players: int = common("players")
     side: str = common("side")
     max_turns: int = common("max_turns")
-    seed: int = common("seed", text="the first paired seed", high=HIGHEST_SEED - MOST_PAIRED_SEEDS)
+    seed: int = common("seed", text="the first paired seed", high=HIGHEST_SEED - MAX_PAIRED_SEEDS)
     secret: int | None = common("secret")
     paired_seeds: int | None = common(
         "paired_seeds",
         default=None,
         text=f"paired seeds (default: {DEFAULT_PAIRED_SEEDS})",
-        high=MOST_PAIRED_SEEDS,
+        high=MAX_PAIRED_SEEDS,
     )
     minutes: float = common(
         "minutes", text="minutes after which no paired seed starts; 0: no limit"

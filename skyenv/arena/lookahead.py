@@ -21,7 +21,7 @@ WORLDS: Final = 16
 DECISIONS: Final = 8
 CAUTION: Final = 1.0
 # Actions with a lower probability under the policy aren't tried.
-LEAST: Final = 1e-3
+MIN_PROBABILITY: Final = 1e-3
 # Concurrent rollouts.
 ROWS: Final = 4096
 
@@ -80,7 +80,7 @@ class LookaheadAgent(Agent):
             [np.random.default_rng(one).random(NUM_ACTIONS) for one in _seeds(decisions)]
         )
         if held is not None:
-            order = np.where(held[0] >= LEAST, held[0], -1.0)
+            order = np.where(held[0] >= MIN_PROBABILITY, held[0], -1.0)
         order = np.where(decisions.mask != 0, order, -1.0)
         order[np.arange(len(chosen)), chosen] = np.inf
         best: Int64 = np.argsort(-order, axis=1, kind="stable")[:, :CANDIDATES]

@@ -40,7 +40,7 @@ from skyenv.errors import AgentError, OptionError, shown
 from skyenv.files import digest_of
 from skyenv.seeds import HIGHEST_SEED
 
-MOST_PAIRED_SEEDS: Final = 10**7
+MAX_PAIRED_SEEDS: Final = 10**7
 # Most paired seeds of a round: larger batches are not faster.
 LARGEST_ROUND: Final = 2048
 # A longer round isn't followed by a larger one, as Ctrl-C discards unfinished paired seeds.
@@ -113,7 +113,7 @@ class Settings:
     project: str = skyenv.__version__
 
     def __post_init__(self) -> None:
-        check_integer("seed", self.seed, 0, HIGHEST_SEED - MOST_PAIRED_SEEDS)
+        check_integer("seed", self.seed, 0, HIGHEST_SEED - MAX_PAIRED_SEEDS)
         if len(self.agents) < self.options.num_players:
             raise OptionError(
                 f"a tournament for {self.players} players needs at least {self.players} agents, "

@@ -26,7 +26,7 @@ from skyenv.arena.estimates import numbers_of
 from skyenv.arena.matches import play_games
 from skyenv.arena.ratings import GameResults
 from skyenv.arena.schedule import (
-    MOST_PAIRED_SEEDS,
+    MAX_PAIRED_SEEDS,
     Group,
     GroupSeeds,
     Settings,
@@ -108,7 +108,7 @@ class Folder(AbstractContextManager["Folder"]):
         for number, line in enumerate(whole, 1):
             try:
                 game = unsealed(parse_json(line))
-                check_integer("paired_seed", game["paired_seed"], 0, MOST_PAIRED_SEEDS - 1)
+                check_integer("paired_seed", game["paired_seed"], 0, MAX_PAIRED_SEEDS - 1)
                 numbers_of([range(self.settings.players), game["shares"], game["scores"]])
                 found.setdefault((game["paired_seed"], tuple(game["seats"])), game)
             except (ValueError, TypeError, KeyError, RecursionError) as error:
@@ -296,7 +296,7 @@ def play(
         AgentError: an agent failed. OSError: a file can't be written.
     """
     settings = folder.settings
-    limit = paired_seeds or MOST_PAIRED_SEEDS
+    limit = paired_seeds or MAX_PAIRED_SEEDS
     total = sum(
         len(settings.seatings(group, one))
         for one in range(paired_seeds or 0)

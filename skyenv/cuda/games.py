@@ -20,7 +20,7 @@ from skyenv.errors import OptionError
 from skyenv.rules.state import new_records
 from skyenv.seeds import Seeds, fresh_seed, seeds_of
 
-MOST_GAMES: Final = 2**24  # rows of a batch; they take 32 GiB, with observations 100 GiB
+MAX_GAMES: Final = 2**24  # rows of a batch; they take 32 GiB, with observations 100 GiB
 DECISIONS_AT_A_TIME: Final = 2**24
 STEPS_AT_A_TIME: Final = 2**12
 """Limit of random play in one kernel: less than 1 s, so that Ctrl-C works between two kernels and a
@@ -74,7 +74,7 @@ class Games(host.GameBatch):
         game = options_of(num_players, side, **options)
         if callable(game.reward):
             raise OptionError("reward must be a name: the GPU can't call functions")
-        self._take_options(num_games, MOST_GAMES, game, autoreset, observation, agent_seed)
+        self._take_options(num_games, MAX_GAMES, game, autoreset, observation, agent_seed)
         self._form, self._waiting = observation, check_flag("wait", wait)
         self._scales = cuda.to_device(SCALE)
         number = self.num_games

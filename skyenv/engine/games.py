@@ -203,8 +203,8 @@ class Games(GameBatch):
         game = options_of(num_players, side, **options)
         self._take_options(num_games, 2**31 - 1, game, autoreset, observation, agent_seed)
         if threads is None:
-            threads = min(thread_pool.cores(), thread_pool.MOST_THREADS)
-        self.threads = check_integer("threads", threads, 1, thread_pool.MOST_THREADS)
+            threads = min(thread_pool.cores(), thread_pool.MAX_THREADS)
+        self.threads = check_integer("threads", threads, 1, thread_pool.MAX_THREADS)
         self._bind(new_batch(game, self.num_games, observation, self.autoreset, 2 * self.threads))
         self.reset(fresh_seed() if seed is None else seed)
 

@@ -33,7 +33,7 @@ from skyenv.rules.state import (
 )
 from skyenv.seeds import HIGHEST_SEED
 
-MOST_DEALS: Final = 2**20
+MAX_DEALS: Final = 2**20
 """After this many deals that strand an unfinished bid, the view counts as inconsistent."""
 
 PUBLIC: Final = -1
@@ -131,7 +131,7 @@ def sample_determinization(
     """
     seed_stream(game, seed)
     game.seed = NONE
-    for _ in range(MOST_DEALS):
+    for _ in range(MAX_DEALS):
         deal_unseen(view, game, log)
         if game.phase != PHASE_BID or game.laid == NONE or refresh_mask(game, mask) > 0:
             return True

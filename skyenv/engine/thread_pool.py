@@ -12,13 +12,13 @@ DECISIONS_PER_THREAD: Final = 512
 """Decisions per thread in a call; waking a thread costs as much as a few hundred."""
 UNOBSERVED: Final = 4
 """Factor on that number without observations, which take most of the time."""
-MOST_THREADS: Final = 1024
+MAX_THREADS: Final = 1024
 
 
 @cache
 def _pool(process: int) -> ThreadPoolExecutor:
     """Return the pool of a process; a forked process has none of its parent's threads."""
-    return ThreadPoolExecutor(MOST_THREADS, "skyenv")
+    return ThreadPoolExecutor(MAX_THREADS, "skyenv")
 
 
 def cores() -> int:

@@ -28,7 +28,7 @@ from skyenv.rules.state import ALEA, FIELDS, GAME_DTYPE, NONE, PHASE_BID, PHASE_
 
 GameArray = npt.NDArray[np.void]
 
-MOST_CARDS: Final = 100
+MAX_CARDS: Final = 100
 """Maximum number of cards of a kind in all places together.
 
 Edited positions may hold more than the pack (COM-1), but no field may overflow.
@@ -141,8 +141,8 @@ def _misfits(games: GameArray, num_players: int, view_only: bool) -> list[tuple[
             "bid_cards has coloured cards of a seat without a bid_colour",
         ),
         (
-            (_cards(games) > MOST_CARDS).any(axis=(1, 2)),
-            f"there are more than {MOST_CARDS} cards of a kind",
+            (_cards(games) > MAX_CARDS).any(axis=(1, 2)),
+            f"there are more than {MAX_CARDS} cards of a kind",
         ),
     ]
 

@@ -34,7 +34,7 @@ from skyenv.rules.components import (
 from skyenv.rules.event_log import EVENT_ALEA, EVENT_BLACK, EVENT_SHUFFLE
 from skyenv.rules.state import NONE
 
-MOST_TRIES: Final = 100_000
+MAX_TRIES: Final = 100_000
 """Maximum number of rejected samples in a row: a bid that can't end, or cards laid down that can't
 have been drawn.
 """
@@ -224,7 +224,7 @@ def resampled(state: State, seat: int, uniform: Callable[[], float]) -> State:
         state.hidden[seat] = HiddenCards(state, seat)
     cards: HiddenCards = state.hidden[seat]
     generator, game = random.Random(int(uniform() * 2**53)), state.table.game
-    for _ in range(MOST_TRIES):
+    for _ in range(MAX_TRIES):
         ranks = cards.deal_black(generator)
         if ranks is not None:
             record, steps = cards.deal(ranks, generator)
@@ -232,4 +232,4 @@ def resampled(state: State, seat: int, uniform: Callable[[], float]) -> State:
             # A bid under way must be able to end.
             if state.is_over or game.legal_actions:
                 return State.settled(state.table, game, steps)
-    raise OptionError(f"found no determinization for seat {seat} in {MOST_TRIES} tries")
+    raise OptionError(f"found no determinization for seat {seat} in {MAX_TRIES} tries")

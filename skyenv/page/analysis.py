@@ -23,7 +23,7 @@ from skyenv.page.replays import Replay
 from skyenv.page.win_chance import POWER, WORLDS, Query, in_worlds, sharpened
 from skyenv.page.workers import Report
 
-MOST_MISTAKES: Final = 12
+MAX_MISTAKES: Final = 12
 GAMES: Final = 100
 """Games played out for each of two choices that the estimates can't tell apart."""
 BUNCH: Final = 4
@@ -139,7 +139,7 @@ def assess(
 def worst(opinions: Sequence[Opinion]) -> list[Opinion]:
     """Return the choices that have a cost, the largest first."""
     dear = [opinion for opinion in opinions if (opinion.cost or 0.0) > 0]
-    return sorted(dear, key=lambda one: (-(one.cost or 0.0), one.decision.step))[:MOST_MISTAKES]
+    return sorted(dear, key=lambda one: (-(one.cost or 0.0), one.decision.step))[:MAX_MISTAKES]
 
 
 def _opinions(

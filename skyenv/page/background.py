@@ -13,9 +13,9 @@ from skyenv.page.errors import PageError
 from skyenv.page.payloads import Payload
 from skyenv.page.workers import Job, Priority, Workers
 
-MOST_KEPT: Final = 60
+MAX_JOBS: Final = 60
 """Finished jobs cached in memory."""
-MOST_RUNNING: Final = 3
+MAX_RUNNING: Final = 3
 """Running jobs per browser."""
 
 Name = tuple[str | int | None, ...]
@@ -62,7 +62,7 @@ class Background:
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
         self._works: LRUCache[Name, Work] = LRUCache(
-            MOST_KEPT, lambda _, work: work.state == "running"
+            MAX_JOBS, lambda _, work: work.state == "running"
         )
 
     def start(self, name: Name, job: Job[Any]) -> Work:
@@ -74,8 +74,8 @@ class Background:
         if name in self._works and self._works[name].state in ("running", "done"):
             return self._works[name]
         own = [work.state for (browser, *_), work in self._works.items() if browser == name[0]]
-        if own.count("running") >= MOST_RUNNING:
-            raise PageError(f"{MOST_RUNNING} jobs are running; wait for one, or stop it", 429)
+        if own.count("running") >= MAX_RUNNING:
+            raise PageError(f"{MAX_RUNNING} jobs are running; wait for one, or stop it", 429)
         self._works[name] = work = Work()
         work.task = asyncio.create_task(self._run(work, job))
         return work

@@ -17,7 +17,7 @@ LEFT: Final = 52
 RIGHT: Final = 136
 TOP: Final = 12
 BOTTOM: Final = 24
-APART: Final = 15
+SPACING: Final = 15
 """Distance between two names at the ends of their lines."""
 DASHES: Final = ("none", "7 3", "2 3", "10 3 2 3")
 """The dashes of each seat's line: lines differ by these as well as by colour."""
@@ -145,8 +145,8 @@ def _labels(
     places, floor = [0.0] * len(seats), HEIGHT - 6.0
     for rank in reversed(range(len(seats))):
         own = float(y(numbers[seats[rank]] or 0.0)) + 4
-        places[rank] = min(floor, max(own, TOP + APART * rank))
-        floor = places[rank] - APART
+        places[rank] = min(floor, max(own, TOP + SPACING * rank))
+        floor = places[rank] - SPACING
     return [
         f'<text class="label seat-{seat}" x="{left + 6}" y="{round(place, 1)}">'
         f"{escape(_seat_and_name(seat, names[seat]))} · {kind.shown(numbers[seat])}</text>"

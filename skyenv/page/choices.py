@@ -27,13 +27,13 @@ from skyenv.render import words
 from skyenv.rules.actions import BID, BID_DONE, MOVE, NUM_ACTIONS, TAKE
 from skyenv.rules.state import NONE, PHASE_BID, PHASE_TAKE
 
-LEAST: Final = 0.005
+MIN_PROBABILITY: Final = 0.005
 """Probability below which a path is pruned."""
-LEAST_SEARCHED: Final = 0.1
+MIN_PROBABILITY_SEARCHED: Final = 0.1
 """The same for agents that search, which take time for every step."""
-OUT_OF_THE_QUESTION: Final = -1e6
+EXCLUDED: Final = -1e6
 """VP at or below which an agent doesn't consider an action."""
-MOST_PATHS: Final = 200
+MAX_PATHS: Final = 200
 """Beam width: the most probable paths of one length that are followed."""
 
 Vector = npt.NDArray[np.float64]
@@ -54,7 +54,7 @@ class Choice:
     sure: float | None
 
 
-def in_midst(states: Any) -> npt.NDArray[np.bool_]:
+def is_incomplete(states: Any) -> npt.NDArray[np.bool_]:
     """Return whether positions lie within a whole choice: after its first cards."""
     bidding = (states["phase"] == PHASE_BID) & (states["laid"] != NONE)
     taking = (states["phase"] == PHASE_TAKE) & (states["first_colour"] != NONE)
@@ -94,7 +94,7 @@ def completed(agent: Agent, states: npt.NDArray[np.void], paths: Sequence[Path])
     """
     whole = list(paths)
     states = played(states, whole)
-    is_open = [not path for path in whole] | in_midst(states)
+    is_open = [not path for path in whole] | is_incomplete(states)
     while (rows := np.flatnonzero(is_open)).size:
         games = batch_of(states[rows])
         actions = checked_actions(agent, as_decisions(games, agent))
@@ -102,7 +102,7 @@ def completed(agent: Agent, states: npt.NDArray[np.void], paths: Sequence[Path])
         states[rows] = games.state
         for row, action in zip(rows, actions.tolist(), strict=True):
             whole[row] = (*whole[row], action)
-        is_open[rows] = in_midst(games.state)
+        is_open[rows] = is_incomplete(games.state)
     return whole
 
 
@@ -126,15 +126,15 @@ def probable(
             for (chance, path), row in zip(level, probabilities, strict=True)
             for action in np.flatnonzero(chance * row >= min(least, chance * row.max()))
         ]
-        further = sorted(further, reverse=True)[:MOST_PATHS]
+        further = sorted(further, reverse=True)[:MAX_PATHS]
         after = played(np.repeat(state, len(further)), [path for _, path in further])
-        midst = in_midst(after)
-        for one, is_open in zip(further, midst, strict=True):
+        incomplete = is_incomplete(after)
+        for one, is_open in zip(further, incomplete, strict=True):
             if not is_open:
                 found.setdefault(same(state[0], one[1]), []).append(one)
-        level = [one for one, is_open in zip(further, midst, strict=True) if is_open]
+        level = [one for one, is_open in zip(further, incomplete, strict=True) if is_open]
         if level:
-            evaluation = agent.evaluate(as_decisions(batch_of(after[midst]), agent))
+            evaluation = agent.evaluate(as_decisions(batch_of(after[incomplete]), agent))
             probabilities = (
                 np.asarray(evaluation[0], np.float64) if evaluation else np.zeros((0, NUM_ACTIONS))
             )
@@ -164,7 +164,7 @@ def valued(agent: Agent, state: npt.NDArray[np.void], worth: Vector) -> list[Cho
         worth: float64 (103,), VP less those of the best action, 0 where nothing is legal.
     """
     legal = np.flatnonzero(batch_of(state).mask[0]).tolist()
-    begun = [action for action in legal if worth[action] > OUT_OF_THE_QUESTION]
+    begun = [action for action in legal if worth[action] > EXCLUDED]
     paths = completed(agent, np.repeat(state, len(begun)), [(action,) for action in begun])
     best: dict[Hashable, Choice] = {}
     for path in sorted(paths, key=lambda path: -worth[path[0]]):

@@ -37,7 +37,7 @@ from skyenv.work import Processes
 if TYPE_CHECKING:
     import uvicorn
 
-PATIENCE: Final = 0.1
+POLL_INTERVAL: Final = 0.1
 """Seconds between checks whether the server is to end."""
 DATABASE: Final = Path("~/.skyenv/games.sqlite3")
 NETWORKS: Final = "networks"
@@ -212,7 +212,7 @@ def _serve(app: Any, listening: socket.socket, address: str | None) -> None:
     async def run() -> None:
         serving = asyncio.create_task(server.serve(sockets=[listening]))
         while not server.should_exit and not serving.done():
-            await asyncio.sleep(PATIENCE)
+            await asyncio.sleep(POLL_INTERVAL)
         if server.started:
             app.state.server.ending.set()  # requests that wait for an agent end
         await serving

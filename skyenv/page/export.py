@@ -22,7 +22,7 @@ SCRIPTS: Final = (
     *("viewer.js", "zoom.js", "export.js"),
 )
 """Concatenated in this order they are one script: each uses only what precedes it."""
-MOST_STEPS: Final = 5000
+MAX_STEPS: Final = 5000
 """Longest game, in actions, that the server exports: about 2 MB, and two minutes of a worker."""
 _IMPORT: Final = re.compile(r"^import .*?;\n", re.MULTILINE)
 _EXPORT: Final = re.compile(r"^export (?=const |function |async )", re.MULTILINE)

@@ -23,9 +23,9 @@ from skyenv.page.game_requests import AGENT, ME, GameRequest
 from skyenv.page.hints import advise, move
 from skyenv.page.payloads import Payload
 from skyenv.page.preparing import Preparation
-from skyenv.page.replays import KeptReplays
+from skyenv.page.replays import StoredReplays
 from skyenv.page.session import Position, Session
-from skyenv.page.storage import ANYBODY, HUMAN, Link, Storage, StoredGame
+from skyenv.page.storage import ANY_BROWSER, HUMAN, Link, Storage, StoredGame
 from skyenv.page.teaching import tutorial
 from skyenv.page.win_chance import ESTIMATOR
 from skyenv.page.workers import Priority, Workers
@@ -33,8 +33,8 @@ from skyenv.seeds import fresh_seed
 
 DEFAULT_PAUSE: Final = 0.8
 # Games in the database per browser and in all, as a client can pretend to be many browsers.
-MOST_GAMES: Final = 500
-MOST_GAMES_IN_ALL: Final = 100_000
+MAX_GAMES: Final = 500
+MAX_GAMES_IN_ALL: Final = 100_000
 SESSIONS: Final = 200  # games cached in memory without a spectator or player connected
 # Seconds until a failed store of a move is retried, at first and at most.
 FIRST_RETRY, LONGEST_RETRY = 0.5, 30.0
@@ -78,7 +78,7 @@ class GameServer:
             SESSIONS, lambda key, _: key in self._watchers or key in self._runners
         )
         self._reading = asyncio.Lock()
-        self.replays = KeptReplays(storage, self.preparation.require_rules)
+        self.replays = StoredReplays(storage, self.preparation.require_rules)
 
     async def close(self) -> None:
         """Stop all agents and close the database, which holds all games."""
@@ -136,7 +136,7 @@ class GameServer:
             self.preparation.require_rules()
             session = await asyncio.to_thread(Session, game)
             game = replace(game, **session.position.columns())
-        limits = MOST_GAMES, MOST_GAMES_IN_ALL
+        limits = MAX_GAMES, MAX_GAMES_IN_ALL
         return await self.storage.ask(self.storage.add_game, game, links, *limits, origin)
 
     async def session(self, link: Link) -> Session:
@@ -227,7 +227,7 @@ class GameServer:
             PageError: there is none, or it belongs to another browser.
         """
         link = await self.storage.ask(self.storage.link, token)
-        if link.browser == ANYBODY:
+        if link.browser == ANY_BROWSER:
             return replace(link, browser=browser)
         if link.browser is None:
             raise PageError("this seat is free", 403, free=True)
@@ -479,7 +479,9 @@ class GameServer:
             # The seat may have been given up before the subscription.
             await self.link(link.token, str(link.browser))
             session = await self.session(link)
-            if any(each.token == link.token and each.browser == ANYBODY for each in session.links):
+            if any(
+                each.token == link.token and each.browser == ANY_BROWSER for each in session.links
+            ):
                 await self.storage.ask(self.storage.spectate, link.token, str(link.browser))
             self.tell(link.game, PEOPLE, without=watcher.tab)
             yield watcher
@@ -567,7 +569,7 @@ def _first_links(request: GameRequest, game: str, browser: str) -> list[Link]:
         for seat, kind in enumerate(request.seats)
         if kind in (ME, HUMAN)
     ]
-    return [*links, Link(new_token(), game, None, ANYBODY if links else browser)]
+    return [*links, Link(new_token(), game, None, ANY_BROWSER if links else browser)]
 
 
 def _lesson_of(session: Session) -> tutorial.Lesson:

@@ -21,7 +21,7 @@ from skyenv.page.win_chance import win_chances
 from skyenv.page.workers import Report
 from skyenv.rules.state import NONE
 
-MOST_HINTED: Final = 6
+MAX_HINTED: Final = 6
 """Number of choices in a hint."""
 
 
@@ -121,11 +121,11 @@ def hint(agent: Agent, state: npt.NDArray[np.void]) -> Hint:
     thought = agent.search_with_progress(decisions, lambda so_far: None)
     if thought is not None:
         first, tries = thought.evaluation.probabilities, (thought.tries, thought.most)
-        found = choices.probable(agent, state, first, choices.LEAST_SEARCHED)
+        found = choices.probable(agent, state, first, choices.MIN_PROBABILITY_SEARCHED)
         return Hint(thought.action, "probability", found, tries)
     action = int(checked_actions(agent, decisions)[0])
     if (evaluation := first_evaluation(agent.evaluate(decisions))) is not None:
-        found = choices.probable(agent, state, evaluation.probabilities, choices.LEAST)
+        found = choices.probable(agent, state, evaluation.probabilities, choices.MIN_PROBABILITY)
         return Hint(action, "probability", found)
     worth = choices.worth_of(agent, decisions)
     if worth is None:
@@ -137,5 +137,5 @@ def _best(found: Hint, own: Path, position: Any) -> list[Choice]:
     """Return the choices of a hint, the best first; the agent's `own` is always included."""
     by_kind = {same(position, one.actions): one for one in found.choices}
     mine = by_kind.pop(same(position, own), Choice(own, None))
-    best = [mine, *list(by_kind.values())[: MOST_HINTED - 1]]
+    best = [mine, *list(by_kind.values())[: MAX_HINTED - 1]]
     return sorted(best, key=lambda one: -np.inf if one.sure is None else -one.sure)

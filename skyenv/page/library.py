@@ -29,19 +29,19 @@ from skyenv.records.reader import MAX_LINE
 
 PAGE: Final = 50
 """Games on a page of the table."""
-MOST_AGENTS: Final = 500
+MAX_AGENTS: Final = 500
 """Most agents offered as filters, by frequency."""
-MOST_COMPLAINTS: Final = 50
+MAX_COMPLAINTS: Final = 50
 """Most damaged games reported."""
-MOST_FILTERS: Final = 50
+MAX_FILTERS: Final = 50
 """Most filters in a query."""
-APART: Final = 5.0
+REFRESH_INTERVAL: Final = 5.0
 """Seconds between scans of the folders."""
 SORTS: Final = {"date": "date", "length": "actions", "margin": "margin", "players": "players"}
 """The sort keys of the table, with their values for a game."""
-MOST_FILES: Final = 10_000
+MAX_FILES: Final = 10_000
 """Most files read."""
-MOST_RECORD: Final = 8 << 20
+MAX_RECORD: Final = 8 << 20
 """Largest game, in bytes."""
 NO_LINKS: Final = getattr(os, "O_NOFOLLOW", 0)
 """Flags that refuse to open symbolic links, where supported."""
@@ -101,7 +101,7 @@ class Library:
         else:
             self._files = {key: new or self._files[key] for key, new in found.items()}
             self._trouble = ""
-        self._next_refresh = time.monotonic() + APART
+        self._next_refresh = time.monotonic() + REFRESH_INTERVAL
 
     def _note(self, left: int) -> None:
         self._left = left
@@ -121,7 +121,7 @@ class Library:
         sort = check_choice("sort", given.get("sort") or "date", list(SORTS), PageError)
         filters = [
             (_FILTERS[name], value)
-            for name, value in asked[:MOST_FILTERS]
+            for name, value in asked[:MAX_FILTERS]
             if value and name in _FILTERS
         ]
         games = [
@@ -154,8 +154,8 @@ class Library:
                 f"{one_line(one.file.way, LONGEST_LABEL)}: {complaint}"
                 for one in damaged
                 for complaint in one.complaints
-            ][:MOST_COMPLAINTS],
-            "agents": [name for name, _ in names.most_common(MOST_AGENTS)],
+            ][:MAX_COMPLAINTS],
+            "agents": [name for name, _ in names.most_common(MAX_AGENTS)],
         }
 
     def game(self, key: str, number: int) -> bytes:
@@ -218,7 +218,7 @@ def read_changed(
     Returns:
         All files found, by key; None for an unchanged one.
     """
-    there = {file.key: file for file in islice(files_in(roots, ".jsonl"), MOST_FILES)}
+    there = {file.key: file for file in islice(files_in(roots, ".jsonl"), MAX_FILES)}
     found: dict[str, IndexedFile | None] = dict.fromkeys(there)
     changed = [file for key, file in there.items() if known.get(key) != file]
     left = sum(file.size for file in changed)
@@ -271,7 +271,7 @@ def _parts(stream: BinaryIO) -> Iterator[tuple[int, int, bytes]]:
         elif number == 1:
             return
         place += len(line)
-        if place - start <= MOST_RECORD + MAX_LINE:
+        if place - start <= MAX_RECORD + MAX_LINE:
             part.append(line)
     if part and not part[-1].endswith((b"\n", b"}")):
         part.pop()
@@ -285,8 +285,8 @@ def _game(content: bytes, line: int) -> Game:
     Raises:
         RecordError: its beginning or its end is invalid, or it is too long.
     """
-    if len(content) > MOST_RECORD:
-        raise RecordError(f"line {line}: the game exceeds {MOST_RECORD} bytes", line)
+    if len(content) > MAX_RECORD:
+        raise RecordError(f"line {line}: the game exceeds {MAX_RECORD} bytes", line)
     header, *rest = content.splitlines(keepends=True)
     try:
         lines = next(iter_games(io.BytesIO(b"".join([header, *rest[:1], *rest[1:][-1:]])), line))

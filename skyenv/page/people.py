@@ -14,7 +14,7 @@ from skyenv.page.errors import PageError
 from skyenv.page.game_server import PEOPLE, GameServer, new_game
 from skyenv.page.payloads import Payload
 from skyenv.page.session import Session
-from skyenv.page.storage import ANYBODY, HUMAN, Change, Link, StoredGame
+from skyenv.page.storage import ANY_BROWSER, HUMAN, Change, Link, StoredGame
 from skyenv.rules.actions import BID, BID_DONE
 from skyenv.seeds import fresh_seed
 
@@ -197,7 +197,7 @@ async def take_back(
         copies = [
             replace(each, token=new_token(), game=game.id, seen=0.0)
             for each in (link, *session.links)
-            if each is link or each.browser == ANYBODY
+            if each is link or each.browser == ANY_BROWSER
         ]
         made = await server.store(game, copies, {"id": stored.id, "copied": True})
         session.stored = replace(session.stored, copied=True)
@@ -215,7 +215,7 @@ async def payload(server: GameServer, session: Session, link: Link) -> Payload:
     stored, is_owner = session.stored, session.stored.owner == link.browser
     links = await server.storage.ask(server.storage.links, stored.rematch or "")
     rematch = _own_way(links, link, stored.players)
-    watching = next((each for each in session.links if each.browser == ANYBODY), None)
+    watching = next((each for each in session.links if each.browser == ANY_BROWSER), None)
     ways = [watcher.link for watcher in server.watchers(link.game)]
     others = {way.browser for way in ways if way.seat is None} - {link.browser}
     is_over = session.game.is_over and session.lesson is None
@@ -292,5 +292,7 @@ def _own_way(links: Sequence[Link], link: Link, players: int) -> Link | None:
     another link of that browser.
     """
     seat = _moved(link.seat, players)
-    same = (each for each in links if each.seat == seat and each.browser in (link.browser, ANYBODY))
+    same = (
+        each for each in links if each.seat == seat and each.browser in (link.browser, ANY_BROWSER)
+    )
     return next(same, None) or next((each for each in links if each.browser == link.browser), None)

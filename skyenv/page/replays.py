@@ -19,7 +19,7 @@ from skyenv.page.browsers import new_token
 from skyenv.page.cache import LRUCache
 from skyenv.page.chart import NARROW as NARROW_CHART
 from skyenv.page.chart import NOW, VP, Kind, Rows, chart
-from skyenv.page.choices import Path, in_midst
+from skyenv.page.choices import Path, is_incomplete
 from skyenv.page.errors import PageError
 from skyenv.page.payloads import NARROW, WIDE, Payload, task_label
 from skyenv.page.storage import Storage
@@ -32,14 +32,14 @@ from skyenv.render.svg import drawing
 from skyenv.render.table import visible_table
 from skyenv.rules.state import GAME_DTYPE
 
-MOST_ACTIONS: Final = 20_000
+MAX_ACTIONS: Final = 20_000
 """Most actions in all games of a record; an ordinary game has 200 to 600."""
-MOST_GAMES: Final = 500
+MAX_GAMES: Final = 500
 """Most games in a record."""
 LONGEST_NAME: Final = 24
-MOST_REPLAYS: Final = 30
+MAX_REPLAYS: Final = 30
 """Replays stored for one browser."""
-MOST_REPLAYS_IN_ALL: Final = 500
+MAX_REPLAYS_IN_ALL: Final = 500
 """Replays in the database, as a client can pretend to be many browsers."""
 UPLOADS: Final = 16
 """Concurrent uploads; each may take megabytes of memory until it is read."""
@@ -69,13 +69,13 @@ def summaries(content: bytes) -> list[Payload]:
         PageError: the record has too many games or actions.
     """
     games: list[Payload] = []
-    left = MOST_ACTIONS
+    left = MAX_ACTIONS
     for lines in iter_games(io.BytesIO(content)):
-        if lines.number > MOST_GAMES:
-            raise PageError(f"the record has more than {MOST_GAMES} games; split it", 413)
+        if lines.number > MAX_GAMES:
+            raise PageError(f"the record has more than {MAX_GAMES} games; split it", 413)
         for actions, game in enumerate(Game.positions(lines)):  # noqa: B007 (the last one is used below)
             if actions > left:
-                raise PageError(f"the record has more than {MOST_ACTIONS} actions; split it", 413)
+                raise PageError(f"the record has more than {MAX_ACTIONS} actions; split it", 413)
         left -= actions
         games.append(
             {
@@ -103,7 +103,7 @@ class Replay:
 
     Raises:
         RecordError: a line is wrong.
-        PageError: it has more than MOST_ACTIONS actions.
+        PageError: it has more than MAX_ACTIONS actions.
     """
 
     def __init__(self, lines: GameLines) -> None:
@@ -111,12 +111,12 @@ class Replay:
         self.events: list[list[Event]] = []
         states = []
         known = 0
-        for self.game in islice(Game.positions(lines), MOST_ACTIONS + 2):
+        for self.game in islice(Game.positions(lines), MAX_ACTIONS + 2):
             states.append(np.array(self.game.state, GAME_DTYPE))
             self.events.append(self.game.events[known:])
             known = len(self.game.events)
-        if len(states) > MOST_ACTIONS + 1:
-            raise PageError(f"the game has more than {MOST_ACTIONS} actions", 413)
+        if len(states) > MAX_ACTIONS + 1:
+            raise PageError(f"the game has more than {MAX_ACTIONS} actions", 413)
         self.states: npt.NDArray[np.void] = np.array(states, GAME_DTYPE)
 
     @classmethod
@@ -152,7 +152,7 @@ class Replay:
         actions; an open decision has none.
         """
         played = self.actions()
-        begin = np.flatnonzero(~in_midst(self.states)).tolist()
+        begin = np.flatnonzero(~is_incomplete(self.states)).tolist()
         ends = [*begin[1:], self.steps]
         return [(step, tuple(played[step:end])) for step, end in zip(begin, ends, strict=True)]
 
@@ -245,7 +245,7 @@ class Replay:
 # ---- the replays of a server ----
 
 
-class KeptReplays:
+class StoredReplays:
     """The stored records of browsers. Only for the event loop's thread.
 
     Args:
@@ -270,7 +270,7 @@ class KeptReplays:
         """
         self._require_rules()
         games = await asyncio.to_thread(summaries, content)
-        details = MOST_REPLAYS, MOST_REPLAYS_IN_ALL, games[0]["names"] if games else [], len(games)
+        details = MAX_REPLAYS, MAX_REPLAYS_IN_ALL, games[0]["names"] if games else [], len(games)
         return await self.storage.ask(
             self.storage.add_replay, new_token(), browser, content, *details
         ), games

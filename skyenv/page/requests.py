@@ -23,7 +23,7 @@ from skyenv.page.session import Session
 from skyenv.page.storage import Link
 
 COOKIE_SECONDS: Final = 365 * 24 * 3600
-MOST_JSON: Final = 4096
+MAX_JSON: Final = 4096
 """Largest request body, except for records, in bytes."""
 PATIENCE: Final = 5.0
 """Seconds within which a request body must arrive …"""
@@ -150,7 +150,7 @@ async def json_object(request: Request) -> dict[str, Any]:
     """
     if request.headers.get("content-type", "").partition(";")[0] != "application/json":
         raise PageError("a request must be JSON (application/json)", 415)
-    content = await body(request, MOST_JSON)
+    content = await body(request, MAX_JSON)
     try:
         value = json.loads(content)
         # "\ud800" is valid JSON, but can't be encoded as UTF-8.

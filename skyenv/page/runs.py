@@ -20,8 +20,8 @@ NETWORK: Final = ".npz"
 MILESTONES: Final = "/milestones"
 """A run's folder of milestone networks."""
 PICTURE: Final = "curves.png"
-MOST_RUNS: Final = 200
-MOST_COPIES: Final = 200
+MAX_RUNS: Final = 200
+MAX_COPIES: Final = 200
 """Most copies of networks that have been opponents."""
 DIGEST: Final = 8
 """Digits of a network's digest in its agent's name."""
@@ -61,7 +61,7 @@ class Runs:
             }
             for run, networks in runs.items()
         ]
-        return sorted(payload, key=lambda run: -run["changed"])[:MOST_RUNS]
+        return sorted(payload, key=lambda run: -run["changed"])[:MAX_RUNS]
 
     def picture(self, key: str) -> Path:
         """Return the file of a run's curves.
@@ -93,7 +93,7 @@ class Runs:
             self._copies.mkdir(parents=True, exist_ok=True)
             write_atomically(self._copy(name), content)
             copies = sorted(self._copies.glob("[0-9a-f]*"), key=os.path.getmtime)
-            for copy in copies[:-MOST_COPIES]:
+            for copy in copies[:-MAX_COPIES]:
                 copy.unlink(missing_ok=True)
         except OSError as error:
             raise PageError(f"the network can't be copied: {error.strerror}", 503) from error

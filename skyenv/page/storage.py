@@ -25,7 +25,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 from skyenv.errors import shown
 from skyenv.page.errors import PageError, StorageError
 from skyenv.page.stored import (
-    ANYBODY,
+    ANY_BROWSER,
     HUMAN,
     Change,
     Link,
@@ -33,7 +33,7 @@ from skyenv.page.stored import (
 )
 
 __all__ = [
-    "ANYBODY",
+    "ANY_BROWSER",
     "HUMAN",
     "MEMORY",
     "Change",
@@ -42,7 +42,7 @@ __all__ = [
     "StoredGame",
 ]
 MEMORY: Final = ":memory:"
-PATIENCE: Final = 2.0  # seconds to wait for another program to release the file
+TIMEOUT: Final = 2.0  # seconds to wait for another program to release the file
 MANY: Final = 1 << 62  # no limit
 APPLICATION: Final = int.from_bytes(b"5Ave")
 VERSION: Final = 3  # the marks of this application and of the version of its tables
@@ -119,7 +119,7 @@ class Storage:
                 os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         self._lock = threading.Lock()
         self._connection = sqlite3.connect(
-            path, timeout=PATIENCE, check_same_thread=False, isolation_level=None
+            path, timeout=TIMEOUT, check_same_thread=False, isolation_level=None
         )
         self._connection.row_factory = sqlite3.Row
         try:

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from skyenv.render.words import seat_label
 
 HUMAN: Final = "human"  # in place of an agent's name: a person plays this seat
-ANYBODY: Final = "*"  # in place of a browser: any browser may use the link, as spectators do
+ANY_BROWSER: Final = "*"  # in place of a browser: any browser may use the link, as spectators do
 
 
 class Change(NamedTuple):
@@ -102,7 +102,7 @@ class Link:
         token: the unguessable part of its address.
         game: the game's key.
         seat: 0 … N−1; None: watching.
-        browser: the browser that has taken it; None: it is free; ANYBODY: any may use it.
+        browser: the browser that has taken it; None: it is free; ANY_BROWSER: any may use it.
         name: the player's name.
         seen: time of the player's last presence, seconds since 1970; 0: never.
         screen: equal for seats that share a screen.

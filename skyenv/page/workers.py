@@ -21,7 +21,7 @@ Result = TypeVar("Result")
 Job = Callable[[Report], Result]
 
 # Seconds that a cancelled job may run on before its worker is replaced, which takes longer.
-PATIENCE: Final = 0.5
+GRACE: Final = 0.5
 
 
 class Priority(IntEnum):
@@ -78,7 +78,7 @@ class Workers:
         finally:
             self._answers.discard(answer)
             if not task.done():
-                loop.call_later(PATIENCE, self._pool.kill, task)
+                loop.call_later(GRACE, self._pool.kill, task)
 
     async def close(self) -> None:
         """End all workers; waiting and running jobs are cancelled."""

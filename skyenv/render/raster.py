@@ -32,9 +32,9 @@ HIGHEST_FPS: Final = 50.0
 _HOLD: Final = 3000
 """Extra time of a film's last picture, in milliseconds."""
 
-_FAR_OFF: Final = 48
+_WRONG_BY: Final = 48
 """Error in a channel from which a palette's colour counts as wrong."""
-_MOST_STRANGE: Final = 0.002
+_MAX_WRONG: Final = 0.002
 """Maximum share of a picture with wrong colours."""
 
 RGB = npt.NDArray[np.uint8]
@@ -192,5 +192,5 @@ def _in_palette(image: Any, frame: Any, palette: Any) -> Any:
     """Return the frame in the colours of a palette; None if the palette lacks some."""
     picture = frame.quantize(palette=palette, dither=image.Dither.NONE)
     off = np.asarray(picture.convert("RGB"), np.int16) - np.asarray(frame)
-    strange = np.abs(off).max(axis=2) > _FAR_OFF
-    return None if strange.mean() > _MOST_STRANGE else picture
+    strange = np.abs(off).max(axis=2) > _WRONG_BY
+    return None if strange.mean() > _MAX_WRONG else picture

@@ -29,7 +29,7 @@ UPRIGHT: Final = 640.0  # the same for narrow screens
 NARROW: Final = 700  # narrower pictures are upright
 _MARGIN: Final = 18.0
 _LOG_HEIGHT: Final = 190.0
-_LEAST_LOG: Final = 60.0  # with less height there is no log
+_MIN_LOG_HEIGHT: Final = 60.0  # with less height there is no log
 _ENLARGED: Final = 1.2  # on narrow screens panels are drawn larger
 
 
@@ -184,7 +184,7 @@ def _wide(scene: Scene, events: Sequence[Event], name: str | None) -> _Layout:
     top, x = top + 14, _MARGIN + length + GAP
     side, y = _stacked(_side(scene, WIDE - _MARGIN - x), x, top)
     bottom = max(top + breadth, y - GAP)
-    if events and bottom - y >= _LEAST_LOG:
+    if events and bottom - y >= _MIN_LOG_HEIGHT:
         side.append(at(x, y, panels.events_log(scene, events, WIDE - _MARGIN - x, bottom - y)))
     rows = [panels.supply_row(scene, inner), panels.players(scene, inner)]
     below, y = _stacked(rows, _MARGIN, bottom + GAP)

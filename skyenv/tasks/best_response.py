@@ -18,7 +18,7 @@ from skyenv.rules.actions import ACTION_NAMES, BID, BID_DONE
 from skyenv.rules.compiling import entry_point, rule
 from skyenv.rules.components import CARD_VALUES
 from skyenv.rules.state import Array
-from skyenv.tasks.tree import ALEA_SETS, CHANCE, LEAF, MOST_SEATS, Beginning, Tree
+from skyenv.tasks.tree import ALEA_SETS, CHANCE, LEAF, MAX_SEATS, Beginning, Tree
 
 Policy = npt.NDArray[np.float64]
 
@@ -77,7 +77,7 @@ def pay_leaf(tree: Tree, reach: Array, values: Array, node: int, seat: int) -> N
     the others' choices.
     """
     first = 1 if seat == 0 else 0
-    second = MOST_SEATS - seat - first
+    second = MAX_SEATS - seat - first
     row, payoff = tree.cards[node] + 1, tree.payoff[node, seat]
     for hand in range(tree.numbers[seat]):
         values[node, hand] = 0.0

@@ -22,7 +22,7 @@ from skyenv.arena.matches import batch_of
 from skyenv.checks import Int64
 from skyenv.rules.components import BLACK
 from skyenv.tasks.best_response import Policy, spread_level
-from skyenv.tasks.tree import CHANCE, MOST_SEATS, Beginning
+from skyenv.tasks.tree import CHANCE, MAX_SEATS, Beginning
 
 # Decisions in one batch.
 ROWS: Final = 4096
@@ -135,7 +135,7 @@ def deal_others(
     Returns:
         bool (q,): whether consistent hands exist.
     """
-    others = [other for other in range(MOST_SEATS) if other != seat]
+    others = [other for other in range(MAX_SEATS) if other != seat]
     deals = np.indices(beginning.tree.numbers[others]).reshape(len(others), -1)
     fits = chances[:, deals[0], deals[1]] > 0
     there = [*zip(others, deals, strict=True)][: len(beginning.hands) - 1]

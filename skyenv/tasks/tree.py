@@ -39,8 +39,8 @@ from skyenv.rules.state import (
 CHANCE: Final = 4  # kind of a node besides the seats 0 to 3: Alea turns up cards
 LEAF: Final = 5  # kind of a node: the end
 DEEPEST: Final = 120  # most actions from the root to a leaf
-MOST_CHOICES: Final = 32  # actions of a node, over all hands
-MOST_SEATS: Final = 3
+MAX_CHOICES: Final = 32  # actions of a node, over all hands
+MAX_SEATS: Final = 3
 SMALLEST_PAYOFF: Final = 2  # decimal places of payoffs: they are multiples of CARD_VP / 2
 
 
@@ -121,7 +121,7 @@ def joint_probabilities(hands: tuple[npt.NDArray[np.int8], ...], stock: npt.NDAr
         stock: int (3,), the unlocated cards by value.
     """
     players, most = len(hands), max(map(len, hands))
-    last = most if players == MOST_SEATS else 1
+    last = most if players == MAX_SEATS else 1
     joint = np.zeros((players, 1 + len(ALEA_SETS), most, most, last))
     for deal in product(*(range(len(own)) for own in hands)):
         left, ways = stock.astype(np.int64), 1
@@ -171,12 +171,12 @@ FRAME_DTYPE: Final = np.dtype(
         ("edge", np.int64),  # its first one
         ("choices", np.int64),  # how many edges it has
         ("taken", np.int64),  # how many edges have been followed
-        ("actions", np.int64, (MOST_CHOICES,)),  # of the edges
-        ("givers", np.int64, (MOST_CHOICES,)),  # a hand for which each edge is legal
-        ("held", np.int64, (MOST_SEATS,)),  # the hand that each seat has been dealt there
+        ("actions", np.int64, (MAX_CHOICES,)),  # of the edges
+        ("givers", np.int64, (MAX_CHOICES,)),  # a hand for which each edge is legal
+        ("held", np.int64, (MAX_SEATS,)),  # the hand that each seat has been dealt there
         ("pending", np.int64),  # the action that waits for Alea's cards; NONE: none
         ("cards", np.int64),  # the set that she has turned up, or NONE
-        ("paid", np.float64, (MOST_SEATS,)),  # the seats' payoffs so far
+        ("paid", np.float64, (MAX_SEATS,)),  # the seats' payoffs so far
     ],
     align=True,
 )
@@ -405,7 +405,7 @@ def _new_tree(
     sizes: npt.NDArray[np.int64], hands: tuple[npt.NDArray[np.int8], ...], joint: Floats
 ) -> Tree:
     nodes, edges, entries = sizes.tolist()
-    numbers = np.ones(MOST_SEATS, np.int64)
+    numbers = np.ones(MAX_SEATS, np.int64)
     numbers[: len(hands)] = [len(own) for own in hands]
     return Tree(
         kind=np.zeros(nodes, np.int8),

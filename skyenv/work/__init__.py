@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from skyenv.checks import check_integer
 from skyenv.engine.thread_pool import cores
-from skyenv.options import MOST_WORKERS
+from skyenv.options import MAX_WORKERS
 from skyenv.work.pool import (
     ATTEMPTS,
     ONE_THREAD,
@@ -55,7 +55,7 @@ def open_pool(workers: int = 0, ray: str | None = None) -> Pool:
     Raises:
         OptionError: no cluster at that address, or an invalid number of workers.
     """
-    check_integer("workers", workers, 0, MOST_WORKERS)
+    check_integer("workers", workers, 0, MAX_WORKERS)
     if ray is None:
         return Processes(workers or cores())
     from skyenv.work.on_ray import OnRay  # needs the extra [ray]

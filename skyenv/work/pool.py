@@ -27,7 +27,7 @@ from skyenv.errors import AgentError, cause
 from skyenv.rules import variant
 
 ATTEMPTS: Final = 3  # a task fails after this many deaths of its worker
-PATIENCE: Final = 0.2  # seconds between checks of the clock and of Ctrl-C
+POLL_INTERVAL: Final = 0.2  # seconds between checks of the clock and of Ctrl-C
 
 # Environment of a worker: it has one core, so libraries get one thread.
 ONE_THREAD: Final = dict.fromkeys(
@@ -146,7 +146,7 @@ class Pool(ABC):
                     pending[self.submit(work, argument)] = argument
                 if not pending:
                     return
-                wait(pending, PATIENCE, FIRST_COMPLETED)
+                wait(pending, POLL_INTERVAL, FIRST_COMPLETED)
                 for task in [one for one in pending if one.done()]:
                     argument = pending.pop(task)
                     try:

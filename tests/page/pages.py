@@ -28,7 +28,7 @@ from skyenv.page.game_server import GameServer, new_game
 from skyenv.page.library import Library
 from skyenv.page.replays import Replay
 from skyenv.page.roots import key_of, roots_of
-from skyenv.page.storage import ANYBODY, HUMAN, MEMORY, Link, Storage
+from skyenv.page.storage import ANY_BROWSER, HUMAN, MEMORY, Link, Storage
 from skyenv.page.web import application
 from skyenv.rules.actions import BID, BID_DONE, PASS
 from skyenv_agents import GreedyAgent
@@ -218,7 +218,7 @@ def seated(*players: TestClient | str | None, game: Game | None = None) -> list[
         for seat, each in enumerate(players)
         if not isinstance(each, str)
     ]
-    links.append(Link(new_token(), stored.id, None, ANYBODY))
+    links.append(Link(new_token(), stored.id, None, ANY_BROWSER))
     asyncio.run(server_of(browsers[0]).store(stored, links))
     ways = {link.seat: f"/api/seats/{link.token}" for link in links}
     return [ways.get(seat, "") for seat in range(len(players))]

@@ -46,7 +46,7 @@ def test_choices_are_complete_and_distinct(phase: str, name: str) -> None:
         for action in one["actions"]:
             assert after.seat == game.seat
             after.play(action)
-        assert not choices.in_midst(after.games.state)[0]
+        assert not choices.is_incomplete(after.games.state)[0]
 
 
 def every_bid(game: Game, path: Path = (), chance: float = 1.0) -> Iterator[tuple[Path, float]]:

@@ -19,7 +19,7 @@ from starlette.testclient import TestClient
 from processes import Threads, wait_until
 from skyenv.page import choices, playouts
 from skyenv.page.analysis import analyse, assess, decisions_of, rows_of
-from skyenv.page.background import MOST_RUNNING, Background
+from skyenv.page.background import MAX_RUNNING, Background
 from skyenv.page.errors import PageError
 from skyenv.page.hints import advise
 from skyenv.page.payloads import Payload
@@ -119,7 +119,7 @@ def fail(report: Report) -> None:
 async def use_works() -> None:
     """Start jobs up to the limit; stop one and let one fail."""
     works = Background(Workers(Threads()))
-    for number in [*range(MOST_RUNNING)] * 2:  # asked for again it is the same
+    for number in [*range(MAX_RUNNING)] * 2:  # asked for again it is the same
         works.start(("eve", number), fail)
     with pytest.raises(PageError, match="jobs are running"):
         works.start(("eve", "more"), fail)

@@ -75,9 +75,9 @@ def test_replays_are_private_to_a_browser_until_deleted(app: Starlette, ann: Tes
 @pytest.mark.parametrize(
     ("module", "limit", "most"),
     [
-        (routes.replays, "MOST_RECORD", 1000),
-        (replays, "MOST_ACTIONS", 14),
-        (replays, "MOST_GAMES", 2),
+        (routes.replays, "MAX_RECORD", 1000),
+        (replays, "MAX_ACTIONS", 14),
+        (replays, "MAX_GAMES", 2),
     ],
 )
 def test_uploads_are_limited_in_size_games_and_actions(
@@ -117,5 +117,5 @@ def test_exported_pages_are_cached_and_private_to_a_browser(
         assert ann.post(f"{api}/made?theme=dark&seat=1").json()["state"] == "done"
         assert b"<html" in ann.get(f"{api}/made/file").content
         assert bob.get(f"{api}/made/file").status_code == 404
-        monkeypatch.setattr(routes.replays, "MOST_STEPS", 8)
+        monkeypatch.setattr(routes.replays, "MAX_STEPS", 8)
         assert "at most 8 actions, not 9" in ann.post(f"{api}/made").json()["error"]

@@ -21,7 +21,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from skyenv.page import game_server
-from skyenv.page.requests import MOST_JSON, unless_gone
+from skyenv.page.requests import MAX_JSON, unless_gone
 
 
 def test_a_hint_is_cancelled_when_its_client_disconnects() -> None:
@@ -119,9 +119,9 @@ def test_invalid_requests_are_refused_with_a_message(
         path = path.replace("SEAT", seat)
         answer = ann.request(method, path, content=content, headers=sent)
         assert (answer.status_code in (400, 404), set(answer.json())) == (True, {"error"}), content
-    large = json.dumps({"action": 13, "step": 0, "more": "x" * MOST_JSON})
+    large = json.dumps({"action": 13, "step": 0, "more": "x" * MAX_JSON})
     assert ann.post(f"{seat}/act", content=large, headers=sent).status_code == 413
     assert payload(ann, seat) == state
-    monkeypatch.setattr(game_server, "MOST_GAMES", 1)
+    monkeypatch.setattr(game_server, "MAX_GAMES", 1)
     assert ann.post("/api/games", json=GAME).status_code == 429
     assert len(ann.get("/api/games").json()["games"]) == 1

@@ -29,7 +29,7 @@ from skyenv.rules.variant import VARIANT
 
 # Pages linked from the lobby, the last two if the server was started with folders.
 PAGES: Final = ("/tutorial", "/rules", "/ladder", "/library", "/runs")
-MOST_LISTED: Final = 40  # newest games in the lobby's list
+MAX_LISTED: Final = 40  # newest games in the lobby's list
 RETURNED: Final = "returned"  # parameter of a URL: the browser has been sent its name
 
 
@@ -71,7 +71,7 @@ async def _list_games(request: Request) -> Response:
 def _listed(storage: Storage, browser: str) -> list[Payload]:
     """Return a browser's list of games, as they are stored."""
     payload: list[Payload] = []
-    for link in storage.links_of(browser, MOST_LISTED):
+    for link in storage.links_of(browser, MAX_LISTED):
         about = {"page": f"/seat/{link.token}", "owner": storage.owner(link.game) == browser}
         try:
             game = storage.game(link.game)

@@ -15,7 +15,7 @@ from skyenv.checks import check_seat
 from skyenv.errors import shown
 from skyenv.page.background import Name
 from skyenv.page.errors import PageError
-from skyenv.page.export import MOST_STEPS, make_page
+from skyenv.page.export import MAX_STEPS, make_page
 from skyenv.page.replays import Replay
 from skyenv.page.requests import (
     body,
@@ -37,14 +37,14 @@ from skyenv.render.raster import png
 GAME: Final = "/api/replays/{key}/{game}"
 PICTURES: Final = {"svg": "image/svg+xml", "png": "image/png"}
 """The formats of a step's picture, with content types."""
-MOST_RECORD: Final = 8 << 20
+MAX_RECORD: Final = 8 << 20
 """Largest record, in bytes."""
 
 
 async def _open_record(request: Request) -> Response:
     server, browser = server_of(request), browser_of(request)
     async with server.replays.receiving(browser):
-        content = await body(request, MOST_RECORD)
+        content = await body(request, MAX_RECORD)
         # Waiting for the parser counts too, as the upload takes memory.
         key, games = await server.replays.add(content, browser)
     return JSONResponse({"page": f"/replay/{key}", "games": len(games)}, 201)
@@ -144,8 +144,8 @@ async def _record(request: Request) -> Response:
 async def _making(request: Request) -> tuple[Name, Job[bytes]]:
     """Export the game as an HTML page."""
     replay = await found(request)
-    if replay.steps > MOST_STEPS:
-        raise PageError(f"an exported game has at most {MOST_STEPS} actions, not {replay.steps}")
+    if replay.steps > MAX_STEPS:
+        raise PageError(f"an exported game has at most {MAX_STEPS} actions, not {replay.steps}")
     record = await asyncio.to_thread(lambda: replay.record)
     return ("making", origin(request)), partial(make_page, record)
 

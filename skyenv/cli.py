@@ -191,7 +191,7 @@ COMMANDS: Final = {
         arena.play_tournament,
     ),
     "exploitability": Command(
-        "compute the exploitability of an agent in a bidding task",
+        "compute the NashConv of an agent in a bidding task",
         tasks.ExploitabilityOptions,
         tasks.measure_exploitability,
     ),

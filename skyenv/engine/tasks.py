@@ -29,7 +29,7 @@ class Task:
 
     Its payoff in VP is the change of the margin over the best other seat, as if all districts were
     scored, minus CARD_VP for every card paid; the other seats share that charge. With two seats it
-    is zero-sum.
+    is zero-sum. The price is a convention (docs/results/benchmark.md).
 
     Attributes:
         cards: cards that every seat can bid with, in the first auction.

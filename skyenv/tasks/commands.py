@@ -42,7 +42,7 @@ class ExploitabilityOptions(Options):
 
 
 def measure(agent: Agent, name: str, samples: int) -> dict[str, Any]:
-    """Return the exploitability of an agent from one beginning: a row of the table."""
+    """Return the NashConv of an agent from one beginning: a row of the table."""
     beginning = Beginning(name)
     judge, policy = Judge(beginning.tree), _asked(agent, beginning, samples)
     responses, values = judge.best_responses(policy), judge.values(policy)

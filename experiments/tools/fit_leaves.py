@@ -1,13 +1,13 @@
 """The fit of the leaf network: ``python -m experiments.tools.fit_leaves --players 2``.
 
-The agent of ``--agent`` plays half of the seats. Softened greedy agents play the others: they
-sample actions by greedy's scores, and sometimes uniformly, for varied positions. From one position
-in twelve, the agent plays all seats of a copy of the game to its end. The network
-(:mod:`skyenv_agents.search.leaf_network`) learns to predict the result: the win, and a share for
-VP, as searches value finished games. The last positions are held out. Their cross-entropy is
-printed for the network and for ``heuristic/win_probability.py``.
+A softened greedy agent plays the games: it samples actions by its scores, and sometimes uniformly,
+for varied positions. From one position in twelve, greedy agents with their own views play a copy of
+the game to its end. The network (:mod:`skyenv_agents.search.leaf_network`) learns to predict the
+result: the win, and a share for VP, as searches value finished games. The last positions are held
+out. Their cross-entropy is printed for the network and for ``heuristic/win_probability.py``.
 
-Exit codes: 0 success, 2 invalid command, 130 interrupted.
+600,000 positions take about five minutes on one core, mostly for playing. Exit codes: 0 success, 2
+invalid command, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from experiments.tools.beginnings import Positions
-from skyenv.agents import Agent, Decisions, decide, make_agent
-from skyenv.arena.matches import batch_of, play_games
+from skyenv.agents import Agent, Decisions
+from skyenv.arena.matches import play_games
 from skyenv.files import write_atomically
 from skyenv.options import Options, common, exit_code, option, parse
 from skyenv.progress import progress
@@ -40,17 +40,12 @@ from skyenv_agents.heuristic.features import extract_board
 from skyenv_agents.heuristic.inputs import DISTRICT_INPUTS, SEAT_INPUTS, write_district, write_seat
 from skyenv_agents.heuristic.player import GreedyAgent
 from skyenv_agents.heuristic.win_probability import win_probabilities
-from skyenv_agents.search.leaf_network import (
-    DISTRICT_UNITS,
-    FOLDER,
-    SEAT_UNITS,
-    extract_open_hands,
-    leaf_file,
-)
+from skyenv_agents.search.leaf_network import DISTRICT_UNITS, FOLDER, SEAT_UNITS, extract_open_hands
 from skyenv_agents.search.rollouts import (
     Scratch,
     evaluate,
     new_scratch,
+    rollout,
     search_options,
 )
 
@@ -64,6 +59,7 @@ of these.
 """
 ANY_ACTION: Final = 0.02
 """Share of the actions that are drawn from all legal ones."""
+LAST_TURN: Final = 2**31 - 2
 HELD_OUT: Final = 20_000
 BATCH: Final = 1024
 LEARNING_RATE: Final = 0.004
@@ -111,7 +107,6 @@ class Softened(Agent):
 @entry_point("positions for leaves")
 def write_samples(
     games: Array,
-    ends: Array,
     options: Array,
     weights: Array,
     scratch: Scratch,
@@ -120,10 +115,10 @@ def write_samples(
     opens: Array,
     outcomes: Array,
 ) -> None:
-    """Write positions and the outcomes of the same games' ends into the last four arrays, see
-    :class:`Samples`.
+    """Write positions and their outcomes into the last four arrays, see :class:`Samples`; the games
+    are played to their ends.
     """
-    w, h = weights[0], scratch.heuristic[0]
+    s, w, h = options[0], weights[0], scratch.heuristic[0]
     for i in range(len(games)):
         game = games[i]
         extract_board(game, w, h)
@@ -134,25 +129,18 @@ def write_samples(
                 if game.stopped[district] == 0:
                     opens[i, district] = 1.0
                     write_district(game, h, district, seat, districts[i, seat, district])
-        evaluate(ends[i], options[0], w, scratch, 0)
+        rollout(game, s, w, scratch, LAST_TURN, 0)
+        evaluate(game, s, w, scratch, 0)
         for seat in range(game.num_players):
             outcomes[i, seat] = h.win[seat]
 
 
-def play_on(states: npt.NDArray[Any], agent: Agent) -> npt.NDArray[Any]:
-    """Return the ends of games that an agent plays from some positions on, GAME_DTYPE (k,)."""
-    games = batch_of(states)
-    while (rows := np.flatnonzero(games.seat >= 0)).size:
-        games.step(decide(games, agent, rows), rows)
-    return games.state.view(np.ndarray)
-
-
-def make_samples(players: int, number: int, seed: int, agent: Agent) -> Samples:
-    """Positions of games of so many players, and the results when an agent continues them."""
+def make_samples(players: int, number: int, seed: int) -> Samples:
+    """Positions of games of so many players, and what came of them."""
     rng = np.random.default_rng(seed)
-    options, weights, scratch = search_options(), GreedyAgent().weights(players), new_scratch()
-    softened = [Softened(temperature, rng) for temperature in TEMPERATURES]
-    agents = [*softened, *[agent] * len(softened)]
+    options = search_options(turns=LAST_TURN)
+    weights, scratch = GreedyAgent().weights(players), new_scratch()
+    agents = [Softened(temperature, rng) for temperature in TEMPERATURES]
     samples = Samples(
         np.zeros((number, players, NUM_DISTRICTS, DISTRICT_INPUTS), np.float32),
         np.zeros((number, players, SEAT_INPUTS), np.float32),
@@ -175,9 +163,8 @@ def make_samples(players: int, number: int, seed: int, agent: Agent) -> Samples:
             states = rng.permutation(states)[: number - done]
             rows = slice(done, done + len(states))
             samples.holdings[rows] = win_probabilities(states)[:, :players]
-            ends = as_records(play_on(states, agent), GAME_DTYPE)
             parts = [part[rows] for part in samples[:4]]
-            write_samples(as_records(states, GAME_DTYPE), ends, options, weights, scratch, *parts)
+            write_samples(as_records(states, GAME_DTYPE), options, weights, scratch, *parts)
             done, first = rows.stop, first + GAMES
             bar.update(len(states))
     return samples
@@ -247,8 +234,7 @@ class Fitting(Options):
     """What the command takes."""
 
     players: int = common("players")
-    positions: int = option(150_000, "positions to learn from", low=1000, high=10**7, metavar="K")
-    agent: str = option("trained", "agent that plays half of the seats and finishes games")
+    positions: int = option(600_000, "positions to learn from", low=1000, high=10**7, metavar="K")
     epochs: int = option(6, "times that each is learned from", low=1, high=1000, metavar="E")
     seed: int = common("seed")
     out: Path = option(FOLDER, "folder of the network", metavar="FOLDER")
@@ -264,8 +250,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: Fitting) -> int:
-    agent = make_agent(options.agent)
-    samples = make_samples(options.players, options.positions, options.seed, agent)
+    samples = make_samples(options.players, options.positions, options.seed)
     arrays, loss = fit(samples, options.epochs, options.seed)
     held_out = min(HELD_OUT, options.positions // 10)
     by_holdings = cross_entropy(samples.outcomes[-held_out:], samples.holdings[-held_out:])
@@ -276,7 +261,7 @@ def _run(options: Fitting) -> int:
     file = io.BytesIO()
     np.savez(file, **arrays)  # type: ignore[arg-type]
     options.out.mkdir(parents=True, exist_ok=True)
-    write_atomically(options.out / leaf_file(options.players, agent.name), file.getvalue())
+    write_atomically(options.out / f"{options.players}-players.npz", file.getvalue())
     return 0
 
 

@@ -44,10 +44,9 @@ class GuidedAgent(SearchAgent):
     """
 
     name = "ismcts-trained"
-    version = "6"
+    version = "4"
     versions = {3: "5", 4: "5"}  # noqa: RUF012
     default_simulations = DEFAULT_SIMULATIONS
-    leaves = {2: TrainedAgent.name}  # noqa: RUF012
 
     def __init__(
         self,

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Final, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -43,7 +43,6 @@ PROGRESS: Final = 0.2  # seconds between two reports of a search's progress
 SEED_BITS: Final = 25  # low bits of a determinization's seed that number those of a decision
 
 Floats = npt.NDArray[np.float64]
-LeafNetwork = npt.NDArray[np.float32]
 Records = npt.NDArray[np.void]
 Check = Callable[[], None]
 
@@ -61,7 +60,6 @@ class Tree:
         seed: seed of the determinizations.
         weights: the greedy agent's weights.
         options: SEARCH_DTYPE (1,).
-        network: weights of the leaf network, float32 (NUM_WEIGHTS,); None: leaves don't need it.
 
     Attributes:
         nodes: as in :mod:`skyenv_agents.search.tree`.
@@ -75,14 +73,16 @@ class Tree:
         seed: int,
         weights: Records,
         options: Records,
-        network: LeafNetwork | None,
     ) -> None:
         self._view, self._weights, self._options = view, weights, options
         self._first_seed = seed << SEED_BITS
         self.nodes = new_records(room + len(root) - 1, NODE_DTYPE)
         self.nodes[: len(root)] = root
         self._used = np.full(1, len(root), np.int64)
-        self._memory = new_records(1, GAME_DTYPE), new_scratch(network)
+        by_network = options["leaf_value"][0] == NETWORK
+        players = int(view["game"]["num_players"][0])
+        scratch = new_scratch(leaf_network(players) if by_network else None)
+        self._memory = new_records(1, GAME_DTYPE), scratch
         self._path = np.zeros(DEEPEST, np.int64)
 
     @property
@@ -204,8 +204,6 @@ class SearchAgent(BudgetedAgent):
     uses_view = True
     searches_with: tuple[str, ...] = (GreedyAgent.name,)
     default_simulations = DEFAULT_SIMULATIONS
-    leaves: ClassVar[Mapping[int, str]] = {}
-    """By number of players: the agent to whose games the leaf network is fitted, if not greedy."""
 
     def __init__(
         self,
@@ -277,11 +275,7 @@ class SearchAgent(BudgetedAgent):
                 f"priors must have shape {decisions.mask.shape}, not {np.shape(priors)}"
             )
         views = as_records(decisions.trusted_view(), VIEW_DTYPE)
-        players = decisions.num_players
-        weights = self._greedy.weights(players)
-        network = None
-        if self._options["leaf_value"][0] == NETWORK:
-            network = leaf_network(players, self.leaves.get(players, GreedyAgent.name))
+        weights = self._greedy.weights(decisions.num_players)
         wanted = self.simulations * NODES_PER_SIMULATION
         room = min(max(wanted, FEWEST_NODES), MOST_NODES)
         trees: list[Tree | None] = []
@@ -291,7 +285,7 @@ class SearchAgent(BudgetedAgent):
                 continue
             root = empty_nodes(1) if priors is None else expanded_root(mask, priors[i])
             seed = seed_of(decisions.uniform[i])
-            trees.append(Tree(views[i : i + 1], root, room, seed, weights, self._options, network))
+            trees.append(Tree(views[i : i + 1], root, room, seed, weights, self._options))
         check = _every(lambda: watch(SearchResult.of(decisions, trees))) if watch else lambda: None
         for tree in trees:
             if tree is not None:

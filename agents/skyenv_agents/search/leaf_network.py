@@ -32,7 +32,6 @@ from skyenv_agents.heuristic.inputs import (
     write_district,
     write_seat,
 )
-from skyenv_agents.heuristic.player import GreedyAgent
 
 DISTRICT_UNITS: Final = 16  # width of the district layer
 SEAT_UNITS: Final = 32  # width of the seat layer
@@ -125,25 +124,14 @@ def predict(game: GameRecord, h: HeuristicRecord, network: Floats, memory: Float
         h.win[seat] /= total
 
 
-def leaf_file(players: int, agent: str) -> str:
-    """Return the name of the file with the weights that :func:`leaf_network` reads."""
-    return (
-        f"{players}-players.npz" if agent == GreedyAgent.name else f"{players}-players-{agent}.npz"
-    )
-
-
 @cache
-def leaf_network(players: int, agent: str = GreedyAgent.name) -> Floats:
+def leaf_network(players: int) -> Floats:
     """Return the weights for a number of players, float32 (NUM_WEIGHTS,).
-
-    Args:
-        players: the number of players.
-        agent: the agent that continued the positions to which the weights were fitted.
 
     Raises:
         CheckpointError: the file doesn't hold arrays of SHAPES.
     """
-    path = FOLDER / leaf_file(players, agent)
+    path = FOLDER / f"{players}-players.npz"
     with np.load(path, allow_pickle=False) as file:
         if {name: file[name].shape for name in file} != SHAPES:
             raise CheckpointError(f"{path} holds other arrays than those of the network for leaves")

@@ -23,5 +23,5 @@ def test_the_leaf_network_fits_the_outcomes_of_positions(
     found = re.search(r"2 players, loss on 300 held-out positions: ([.\d]+)", out)
     assert found is not None
     assert float(found[1]) < 0.6 < np.log(2)
-    with np.load(tmp_path / "2-players-trained.npz") as file:
+    with np.load(tmp_path / "2-players.npz") as file:
         assert {name: file[name].shape for name in file} == SHAPES

@@ -28,7 +28,6 @@ from skyenv_agents.learned.networks import TRAINED, Network
 from skyenv_agents.search import ismcts
 from skyenv_agents.search.guided import GuidedAgent
 from skyenv_agents.search.ismcts import SearchAgent, Tree, empty_nodes
-from skyenv_agents.search.leaf_network import leaf_network
 from skyenv_agents.search.rollouts import search_options
 
 
@@ -115,7 +114,7 @@ def searched(games: Games, row: int, slices: list[int], room: int, **options: An
     views = as_views(view(games.state[row : row + 1], int(games.seat[row])))
     record = search_options(**{"temperature": 2.0, "exploration": 0.25, **options})
     weights = GreedyAgent().weights(games.num_players)
-    tree = Tree(views, empty_nodes(1), room, 0, weights, record, leaf_network(2))
+    tree = Tree(views, empty_nodes(1), room, 0, weights, record)
     for i, number in enumerate(slices):
         tree.run(sum(slices[:i]), number)
     return tree

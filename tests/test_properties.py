@@ -179,7 +179,7 @@ def test_derived_fields_equal_those_of_a_refresh(game: Game, agent: Any) -> None
 
 @settings(max_examples=8, deadline=None, derandomize=True)
 @given(GAMES, AGENTS, st.integers(0, 12))
-def test_exactly_the_masked_actions_can_be_played(game: Game, agent: Any, first: int) -> None:
+def test_exactly_the_actions_of_the_mask_can_be_played(game: Game, agent: Any, first: int) -> None:
     """Some action is legal before the end; illegal ones are refused and change nothing."""
     for number, _ in enumerate(play(game, agent)):
         legal = game.legal_actions

@@ -55,7 +55,7 @@ def test_pairs_that_contradict_the_ratings_are_reported(shipped: dict[str, Any])
 
 @pytest.mark.parametrize(("players", "side"), document.LADDERS)
 def test_a_ladder_names_each_agents_worst_opponent(players: int, side: str) -> None:
-    """Only an agent that wins significantly more than par counts as worst opponent."""
+    """The one with the highest lower bound of wins; its mean above par bounds exploitability."""
     shipped = ladder.read(ladder.path_of(players, side))
     for agent in shipped["agents"]:
         others = {

@@ -336,7 +336,6 @@ def test_opponents_are_seated_as_the_options_say(options: dict[str, Any], met: s
 @pytest.mark.compiled
 @each_interface
 def test_set_opponents_applies_from_the_next_episode(interface: str) -> None:
-    """From the next episode on."""
     env = INTERFACES[interface](40, num_players=3, seat=0)
     env.reset()
     env.set_opponents(PAIR)

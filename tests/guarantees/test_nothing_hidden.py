@@ -288,7 +288,7 @@ def test_environments_do_not_depend_on_hidden_cards(name: str, players: int, sid
     assert number > 2
 
 
-# ---- what is drawn anew ----
+# ---- determinizations ----
 
 
 def position_of(game: Game) -> State:
@@ -302,7 +302,7 @@ def position_of(game: Game) -> State:
 
 
 def histories(game: Game, seat: int) -> Iterator[tuple[Any, Any]]:
-    """Whole histories drawn anew: what the seat has seen, and what it can't know."""
+    """Yield what a seat has seen and the whole position, of a history and of its resamples."""
     uniform = np.random.default_rng(seat).random
     position = position_of(game)
     for one in (position, *(resampled(position, seat, uniform) for _ in range(8))):

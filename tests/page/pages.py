@@ -231,8 +231,7 @@ def name_of(client: TestClient) -> str:
 
 def server_of(client: TestClient) -> GameServer:
     """Return a client's game server."""
-    server: GameServer = cast(Any, client.app).state.server
-    return server
+    return cast(GameServer, cast(Any, client.app).state.server)
 
 
 def address_of(server: subprocess.Popen[str]) -> str:

@@ -38,6 +38,7 @@ def test_every_step_of_a_replay_equals_the_game(players: int, side: str) -> None
 
 def test_games_beyond_the_limit_of_actions_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(replays, "MAX_ACTIONS", 30)
+    assert replay_of(played(2, actions=30)).steps == 30
     with pytest.raises(PageError, match="more than 30"):
         replay_of(played(2, actions=31))
 

@@ -119,7 +119,7 @@ def fail(report: Report) -> None:
 async def use_works() -> None:
     """Start jobs up to the limit; stop one and let one fail."""
     works = Background(Workers(Threads()))
-    for number in [*range(MAX_RUNNING)] * 2:  # asked for again it is the same
+    for number in [*range(MAX_RUNNING)] * 2:  # a repeated request starts no second job
         works.start(("eve", number), fail)
     with pytest.raises(PageError, match="jobs are running"):
         works.start(("eve", "more"), fail)

@@ -37,7 +37,7 @@ FLAGS: Final = (
     "--disable-sync",
 )
 INSTALL: Final = "Chromium or its driver is missing: apt-get install chromium chromium-driver"
-PATIENCE: Final = 300.0
+TIMEOUT: Final = 300.0
 """Timeout in seconds for anything on a page; a busy machine is slow."""
 
 NOTE_CLICK: Final = """
@@ -87,7 +87,7 @@ class Browser:
             options.add_experimental_option("mobileEmulation", {"deviceMetrics": size})
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.driver = webdriver.Chrome(options, Service(driver))
-        self.driver.set_page_load_timeout(PATIENCE)
+        self.driver.set_page_load_timeout(TIMEOUT)
         if dark:
             features = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
             self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", features)
@@ -119,7 +119,7 @@ class Browser:
 
     def wait_until(self, condition: Callable[[], Any], what: str = "") -> None:
         """Wait for a condition; `what` describes it in the error."""
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + TIMEOUT
         while not condition():
             assert time.monotonic() < until, (
                 f"timeout waiting for {what}; text of the page: {self.text('body')[:2000]}"

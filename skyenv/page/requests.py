@@ -25,7 +25,7 @@ from skyenv.page.storage import Link
 COOKIE_SECONDS: Final = 365 * 24 * 3600
 MAX_JSON: Final = 4096
 """Largest request body, except for records, in bytes."""
-PATIENCE: Final = 5.0
+TIMEOUT: Final = 5.0
 """Seconds within which a request body must arrive …"""
 RATE: Final = 65_536
 """… plus one second per this many bytes of its limit."""
@@ -132,7 +132,7 @@ async def body(request: Request, limit: int) -> bytes:
         raise PageError("a request must not be compressed", 415)
     content = bytearray()
     try:
-        async with asyncio.timeout(PATIENCE + limit / RATE):
+        async with asyncio.timeout(TIMEOUT + limit / RATE):
             async for part in request.stream():
                 content += part
                 if len(content) > limit:

@@ -163,7 +163,7 @@ def test_silent_connections_do_not_block_other_clients(say: Say, bob: httpx2.Cli
 def test_a_slow_body_gets_408(
     say: Say, bob: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(requests, "PATIENCE", 0.05)
+    monkeypatch.setattr(requests, "TIMEOUT", 0.05)
     headers = "content-type: application/json", f"cookie: {COOKIE}={bob.cookies[COOKIE]}"
     one = say("POST /api/games HTTP/1.1", HOST, *headers, "content-length: 9", "", "{")
     assert one.recv(65536).startswith(b"HTTP/1.1 408")

@@ -3,8 +3,8 @@ import { $, ask, el } from "./dom.js";
 import { api, onState, seat } from "./seat.js";
 import { doing } from "./thinking.js";
 
-const PATIENCE = 2000,
-  OFTEN = 1000; // milliseconds
+const DELAY = 2000,
+  INTERVAL = 1000; // milliseconds
 const line = el("p#thinking.card", {
   role: "timer",
   "aria-live": "off",
@@ -23,7 +23,7 @@ async function look() {
     /* the table says what is wrong */
   }
   clearTimeout(timer);
-  timer = setTimeout(look, OFTEN);
+  timer = setTimeout(look, INTERVAL);
 }
 
 /** Show the agent that thinks when nothing happens for a while. */
@@ -35,6 +35,6 @@ export function setUpTurns() {
     shown = state.step;
     clearTimeout(timer);
     line.hidden = true;
-    if (!state.yours && !state.over) timer = setTimeout(look, PATIENCE);
+    if (!state.yours && !state.over) timer = setTimeout(look, DELAY);
   });
 }

@@ -66,14 +66,14 @@ LEARNING_RATE: Final = 0.004
 
 
 class Samples(NamedTuple):
-    """Positions, k in all, and what came of them.
+    """Positions, k in all, and their results.
 
     Attributes:
         districts: float32 (k, players, 7, DISTRICT_INPUTS). seats: float32 (k, players,
             SEAT_INPUTS).
         open: float32 (k, 7), 0 for a stopped district. outcomes: float32 (k, players), each row
             sums to 1.
-        holdings: float32 (k, players), win probabilities by what seats have.
+        holdings: float32 (k, players), win probabilities by the seats' holdings.
     """
 
     districts: npt.NDArray[np.float32]
@@ -136,7 +136,7 @@ def write_samples(
 
 
 def make_samples(players: int, number: int, seed: int) -> Samples:
-    """Positions of games of so many players, and what came of them."""
+    """Return positions of games between softened greedy agents, and their results."""
     rng = np.random.default_rng(seed)
     options = search_options(turns=LAST_TURN)
     weights, scratch = GreedyAgent().weights(players), new_scratch()
@@ -235,7 +235,7 @@ class Fitting(Options):
 
     players: int = common("players")
     positions: int = option(600_000, "positions to learn from", low=1000, high=10**7, metavar="K")
-    epochs: int = option(6, "times that each is learned from", low=1, high=1000, metavar="E")
+    epochs: int = option(6, "passes over the positions", low=1, high=1000, metavar="E")
     seed: int = common("seed")
     out: Path = option(FOLDER, "folder of the network", metavar="FOLDER")
 
@@ -256,7 +256,7 @@ def _run(options: Fitting) -> int:
     by_holdings = cross_entropy(samples.outcomes[-held_out:], samples.holdings[-held_out:])
     print(
         f"{options.players} players, loss on {held_out:,} held-out positions: {loss:.4f}, by "
-        f"what seats have {by_holdings:.4f}"
+        f"holdings {by_holdings:.4f}"
     )
     file = io.BytesIO()
     np.savez(file, **arrays)  # type: ignore[arg-type]

@@ -67,8 +67,9 @@ def most_decisions(beginning: Beginning) -> Int64:
 
 
 def seconds_for(agent: Agent, beginning: Beginning, samples: int) -> float:
-    """Return an upper estimate of the queries' CPU time in seconds, by a few decisions of the tree:
-    an agent's own choices may leave most of them out.
+    """Return an upper estimate of the queries' CPU time in seconds, from a sample of the tree.
+
+    It counts all decisions, and an agent's own choices may reach few of them.
     """
     tree = beginning.tree
     deciding = np.flatnonzero(tree.kind < CHANCE)

@@ -60,7 +60,7 @@ GREEDY: Final[Table] = {
     "floors": (0.846, 0.94, 1.13),  # expected skyscrapers built by the winner of an auction
     # share of another seat's gain by winning that counts as mine when I prevent it
     "deny": (0.332, 0.303, 0.306),
-    "alea": (0.0712, 0.066, 0.0721),  # a win of Alea, as a share of the best plot's value
+    "alea": (0.0712, 0.066, 0.0721),  # loss if Alea wins, as a share of the best plot's value
     "target": (15, 17.3, 14.5),  # expected price of winning an auction, in points
     # points in hand that multiply a bidder's odds of winning by e
     "sharp": (10.7, 12.9, 11.3),

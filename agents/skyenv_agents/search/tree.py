@@ -139,7 +139,7 @@ def puct(
     """Return a child's PUCT score (Silver et al. 2017), or its UCB1 score without a prior.
 
     Both count only the simulations in which the action was legal (Cowling, Powley and Whitehouse
-    2012). `unvisited` is the mean value of a child without visits.
+    2012). With a prior, a child without visits has the mean value `unvisited`.
     """
     visits = int(nodes[child].visits)
     available = float(nodes[child].available)

@@ -22,7 +22,7 @@ from skyenv.rules.components import (
 )
 from skyenv.rules.state import ALEA, ALEA_WAITS, NONE, GameRecord
 from skyenv_agents.heuristic.features import (
-    MOST_POINTS,
+    MAX_POINTS,
     NEVER,
     HeuristicRecord,
     WeightsRecord,
@@ -32,7 +32,7 @@ from skyenv_agents.heuristic.features import (
 from skyenv_agents.heuristic.values import building_value, entry_value, stop_value
 
 ALEA_POINTS: Final = 14.0  # typical total of Alea (ALEA-2)
-MOST_LIKELY: Final = 30.0
+MAX_LIKELY_BID: Final = 30.0
 """Cap on the points of a likely bid."""
 
 
@@ -115,7 +115,7 @@ def likely_bid(
         allowed = plot == own or (free and (full or h.types[district, plot] == 0))
         if not allowed or h.points[seat, plot] <= 0.0:
             continue
-        points = min(h.points[seat, plot] + h.points[seat, BLACK], MOST_LIKELY)
+        points = min(h.points[seat, plot] + h.points[seat, BLACK], MAX_LIKELY_BID)
         gain = 0.0
         if w.appraises:
             built = NONE if own == NONE and full else plot
@@ -142,7 +142,7 @@ def likely_park_bid(
         most = max(most, h.points[seat, colour])
     if most == 0.0:
         return 0.0, 0.0
-    points = min(most + h.points[seat, BLACK], MOST_LIKELY)
+    points = min(most + h.points[seat, BLACK], MAX_LIKELY_BID)
     gain = min(float(game.supply[seat]), w.floors) * w.park * park_value(game)
     if w.appraises:
         points = min(points, gain / (w.limit * h.point))
@@ -273,13 +273,13 @@ def deny_bidders_value(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, m
             else likely_bid(game, w, h, me, place, seat)
         )
         if game.highest_bidder == seat:
-            points = max(points, min(float(game.highest), MOST_LIKELY))
+            points = max(points, min(float(game.highest), MAX_LIKELY_BID))
         if points > game.highest or game.highest_bidder == seat:
             chance = math.exp(points / w.sharp)
             chances += chance
             value += chance * effect
     if game.highest_bidder == ALEA or (game.alea == ALEA_WAITS and game.highest < ALEA_POINTS):
-        chance = math.exp(max(ALEA_POINTS, min(float(game.highest), MOST_LIKELY)) / w.sharp)
+        chance = math.exp(max(ALEA_POINTS, min(float(game.highest), MAX_LIKELY_BID)) / w.sharp)
         chances += chance
         value += chance * alea_effect(game, w, h, me, place) if not park else 0.0
     share = w.deny_stop if not park and h.empty[place] == 0 else w.deny
@@ -349,7 +349,7 @@ def cheapest_cards(
     Returns:
         Their cost, and their counts in 5 bits for each place of the laying order; 0 for no cards.
     """
-    if missing > MOST_POINTS:
+    if missing > MAX_POINTS:
         return NEVER, 0
     size = missing + LOWEST_CARD + NUM_RANKS - 1
     for total in range(size):

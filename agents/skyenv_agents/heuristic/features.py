@@ -33,7 +33,7 @@ from skyenv.rules.scoring import district_vp, tiles_on_plot, types_on_plot
 from skyenv.rules.state import NONE, GameRecord, Record
 
 UNKNOWN_POINTS: Final = 4.8  # mean value of an unknown card
-MOST_POINTS: Final = 40  # larger raises are not considered
+MAX_POINTS: Final = 40  # larger raises are not considered
 PARK_VALUE: Final = np.array([1.6, 2.3, 2.9, 3.4, 3.9])
 """Expected VP of a skyscraper in the park area by number of business types there (END-3)."""
 NEXT_STEP: Final = np.array([0.0, 1.0, 1.0, 2.0, 0.0, 3.0, 0.0, 0.0, 0.0])
@@ -74,9 +74,9 @@ HEURISTIC_DTYPE: Final = np.dtype(
         ("filling", np.float64, (7,)),  # [district] → value for me of filling an empty plot
         ("places", np.float64),  # value of the commissioners' current places
         # [points] → cost of the cheapest cards, while a bid is planned
-        ("cost", np.float64, (MOST_POINTS + 8,)),
+        ("cost", np.float64, (MAX_POINTS + 8,)),
         # [points] → these cards: 5 bits for the number of each, in laying order
-        ("cards", np.int64, (MOST_POINTS + 8,)),
+        ("cards", np.int64, (MAX_POINTS + 8,)),
     ],
     align=True,
 )

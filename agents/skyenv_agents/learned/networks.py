@@ -53,7 +53,7 @@ WORST_PRIOR: Final = 3.0
 """VP behind the best action at which heuristic scores are clipped, so that networks can still learn
 to take such actions.
 """
-MOST_BYTES: Final = 1 << 27
+MAX_BYTES: Final = 1 << 27
 """Limit of a file's unpacked size: a hundred times that of the shipped networks."""
 LARGEST_CODE: Final = np.iinfo(np.int16).max
 HEURISTICS: Final = {kind.name: kind for kind in (GreedyAgent, AppraiserAgent)}
@@ -115,7 +115,8 @@ class Prior:
         """Return the network's inputs, int16 (k, NUM_INPUTS − OBSERVATION_SIZE).
 
         Args:
-            with_outcome: whether they include the outcome, the reward in training; else it is 0.
+            with_outcome: whether the network was trained with the outcome as reward; if not, the
+                input for the expected outcome is 0.
         """
         codes = np.zeros((len(self.scores), NUM_INPUTS - OBSERVATION_SIZE), np.int16)
         codes[:, :NUM_ACTIONS] = np.rint(self.scores * PRIOR_PARTS)
@@ -259,12 +260,12 @@ class Network:
 
 
 def _check_size(file: BinaryIO) -> None:
-    """Raise CheckpointError if a file's declared unpacked size exceeds MOST_BYTES; leave the file
+    """Raise CheckpointError if a file's declared unpacked size exceeds MAX_BYTES; leave the file
     at its beginning.
     """
     with zipfile.ZipFile(file) as archive:
         size = sum(member.file_size for member in archive.infolist())
-    if size > MOST_BYTES:
+    if size > MAX_BYTES:
         raise CheckpointError(f"it unpacks to {size / 1e6:.0f} MB")
     file.seek(0)
 

@@ -10,8 +10,8 @@ from skyenv.agents import Agent
 from skyenv.checks import check_integer, check_number
 from skyenv.errors import AgentError, shown
 
-MOST_SIMULATIONS: Final = 10**6
-MOST_MILLISECONDS: Final = 10**6
+MAX_SIMULATIONS: Final = 10**6
+MAX_MILLISECONDS: Final = 10**6
 
 
 class BudgetedAgent(Agent):
@@ -30,12 +30,10 @@ class BudgetedAgent(Agent):
     """Versions by number of players where they differ from `version`."""
 
     def __init__(self, simulations: int, milliseconds: float | None = None) -> None:
-        self.simulations = check_integer(
-            "simulations", simulations, 1, MOST_SIMULATIONS, AgentError
-        )
+        self.simulations = check_integer("simulations", simulations, 1, MAX_SIMULATIONS, AgentError)
         self.milliseconds = milliseconds
         if milliseconds is not None:
-            check_number("milliseconds", milliseconds, 0.001, MOST_MILLISECONDS, AgentError)
+            check_number("milliseconds", milliseconds, 0.001, MAX_MILLISECONDS, AgentError)
         self.name = self.named(self.name)
 
     def named(self, plain: str) -> str:
@@ -60,13 +58,13 @@ class BudgetedAgent(Agent):
         prefix = f"{cls.name}-"
         match = re.fullmatch(r"(\d{1,7})(ms)?", name.removeprefix(prefix), re.ASCII)
         number = int(match[1]) if match else 0
-        if match is None or not 0 < number <= MOST_SIMULATIONS:
+        if match is None or not 0 < number <= MAX_SIMULATIONS:
             raise AgentError(
                 f"agent {shown(name, 80)}: the budget must be a number of simulations "
                 f"({prefix}256) or of milliseconds per decision ({prefix}50ms), from 1 to "
-                f"{MOST_SIMULATIONS}"
+                f"{MAX_SIMULATIONS}"
             )
-        player = cls(MOST_SIMULATIONS, number) if match[2] else cls(number)
+        player = cls(MAX_SIMULATIONS, number) if match[2] else cls(number)
         player.name = name
         return player
 

@@ -27,18 +27,18 @@ from skyenv.errors import AgentError
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.state import GAME_DTYPE, NONE, as_records, new_records
 from skyenv_agents.heuristic.player import GreedyAgent
-from skyenv_agents.search.budgets import MOST_SIMULATIONS, BudgetedAgent, seed_of
+from skyenv_agents.search.budgets import MAX_SIMULATIONS, BudgetedAgent, seed_of
 from skyenv_agents.search.leaf_network import leaf_network
 from skyenv_agents.search.rollouts import LEAF_VALUES, NETWORK, new_scratch, search_options
 from skyenv_agents.search.tree import DEEPEST, NO_ACTIONS, NODE_DTYPE, PRIOR_FLOOR, simulate
 
 DEFAULT_SIMULATIONS: Final = 1000
 SLICE: Final = 16  # simulations between checks of the clock and of Ctrl-C
-MOST_TIMED: Final = MOST_SIMULATIONS * SLICE  # simulations of a decision whose budget is time
+MAX_TIMED: Final = MAX_SIMULATIONS * SLICE  # simulations of a decision whose budget is time
 NODES_PER_SIMULATION: Final = 24
 """Nodes reserved per simulation: each expands one node, which rarely has more actions."""
 FEWEST_NODES: Final = 4096
-MOST_NODES: Final = 2_000_000
+MAX_NODES: Final = 2_000_000
 PROGRESS: Final = 0.2  # seconds between two reports of a search's progress
 SEED_BITS: Final = 25  # low bits of a determinization's seed that number those of a decision
 
@@ -277,7 +277,7 @@ class SearchAgent(BudgetedAgent):
         views = as_records(decisions.trusted_view(), VIEW_DTYPE)
         weights = self._greedy.weights(decisions.num_players)
         wanted = self.simulations * NODES_PER_SIMULATION
-        room = min(max(wanted, FEWEST_NODES), MOST_NODES)
+        room = min(max(wanted, FEWEST_NODES), MAX_NODES)
         trees: list[Tree | None] = []
         for i, mask in enumerate(decisions.mask):
             if mask.sum() < 2:
@@ -295,7 +295,7 @@ class SearchAgent(BudgetedAgent):
     def _run(self, tree: Tree, check: Check) -> None:
         """Run a tree's budget, at least one slice; `check` is called between slices."""
         until = time.perf_counter() + (self.milliseconds or math.inf) / 1000
-        number = self.simulations if self.milliseconds is None else MOST_TIMED
+        number = self.simulations if self.milliseconds is None else MAX_TIMED
         done = 0
         while done == 0 or (done < number and time.perf_counter() < until):
             check()

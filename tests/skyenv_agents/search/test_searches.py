@@ -20,7 +20,7 @@ from skyenv.errors import AgentError
 from skyenv.rules.compiling import entry_point
 from skyenv.rules.state import GAME_DTYPE, Array, as_records, new_records
 from skyenv_agents import GreedyAgent, GuidedAgent, RolloutAgent, SearchAgent
-from skyenv_agents.search.budgets import MOST_SIMULATIONS
+from skyenv_agents.search.budgets import MAX_SIMULATIONS
 from skyenv_agents.search.rollouts import new_scratch, search_options
 from skyenv_agents.search.tree import NO_TREE, simulate
 
@@ -135,7 +135,7 @@ def test_invalid_options_are_refused(kind: Any, option: str, value: object) -> N
 def test_a_search_can_be_interrupted(make: Callable[[int], Searching]) -> None:
     """A search of minutes ends at once."""
     games = positions(2, "front", 20)
-    agent = make(MOST_SIMULATIONS)
+    agent = make(MAX_SIMULATIONS)
     rows = np.flatnonzero(games.mask.sum(axis=1) > 1)[:2]
     decisions = decisions_in(games, agent, rows)
     make(1).search(decisions)  # compiles

@@ -127,4 +127,4 @@ def test_shipped_ladders_agree_with_the_docs(players: int, side: str) -> None:
         (here,) = entrants([agent["spec"]], players, side)
         assert (here.name, here.digest) == (agent["name"], agent["digest"])
         if here.version != agent["version"]:
-            assert f"{here.name} (version {agent['version']}; {here.version} now)" in page
+            assert f"`{here.name}` {agent['version']} ({here.version} now, not rated)" in page

@@ -1,18 +1,15 @@
 """Expert iteration: ``python -m experiments.training.expert_iteration --players 2 --prior greedy
 --minutes 30``.
 
-An expert, a tree search that begins with what a guide holds of the actions at its root, plays the
-learner's seats. The network, its apprentice, learns what the expert tried most, and λ-returns over
-the outcomes that it came to expect (Anthony, Tian and Barber 2017; Silver et al. 2018). The guide
-is the network as it was when the run began, or as it was some updates ago: a better one makes a
-better expert. A guide that follows the network at once makes a worse one: what the search can't
-tell from noise, it makes a little less sure each time, and begins from that the next time. Tables,
-opponents, processes, files and options are those of :mod:`experiments.training.train`; all that
-differs is here: what is played, and the policy's loss.
+A tree search, the expert, plays the learner's seats. Its root has the policy of a guide as the
+prior. The network learns the guide's policy improved by the values of the search
+(:func:`improved`), and λ-returns over the search's outcomes (Anthony, Tian and Barber 2017). The
+guide is the network as it was when the run began, or some updates ago. A guide that is renewed at
+every update gets worse: it learns the noise of its own searches. Tables, opponents, processes,
+files and options are those of :mod:`experiments.training.train`.
 
-A decision costs the search some hundred times as much as the network, so an hour has fewer of them
-than one of that trainer, each with more to learn from: how good every action is, and not one that
-was drawn.
+A search costs about a hundred forward passes, so a run has fewer decisions than one of that
+trainer. Each has a target for every action instead of a reward for one.
 """
 
 from __future__ import annotations
@@ -21,7 +18,7 @@ import copy
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -40,7 +37,10 @@ from skyenv.options import option
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv_agents.learned.networks import OUTCOME_REWARD
 from skyenv_agents.search.guided import PRIOR_TEMPERATURE
-from skyenv_agents.search.ismcts import SearchAgent
+from skyenv_agents.search.ismcts import SearchAgent, SearchResult
+
+PRIOR_VISITS: Final = 5
+"""Visits that the position's value counts for in every action's."""
 
 
 @dataclass
@@ -60,7 +60,7 @@ class SearchedBatch(Batch):
         log_ratio: torch.Tensor,
         clip: float,
     ) -> torch.Tensor:
-        """The cross entropy between what the expert tried and the policy."""
+        """The cross entropy between the improved policy and the policy."""
         return -(self.policy[rows] * log_probabilities).sum(dim=1)
 
 
@@ -133,20 +133,20 @@ class SearchCollector(Collector):
                 (mine >= place.start) & (mine < place.stop) & self.searched[t, mine]
             )
             if here.size:
-                action[here] = self._search(t, place.start, mine[here], tables, priors[here])
+                action[here] = self._search(
+                    t, place.start, mine[here], tables, priors[here], held[torch.from_numpy(here)]
+                )
         self._play(t, mine, torch.from_numpy(action), log_probabilities)
 
-    def _search(self, t: int, start: int, mine: Int64, tables: Any, priors: Any) -> Int64:
+    def _search(
+        self, t: int, start: int, mine: Int64, tables: Any, priors: Any, held: torch.Tensor
+    ) -> Int64:
         """What the expert does at tables of one kind, whose columns begin at `start`: now and then
         not what is best.
         """
         found = self.expert.search(decisions_in(tables.games, self.expert, mine - start), priors)
-        shares = found.visits / found.visits.sum(axis=1, keepdims=True)
         self.value[t, mine, 0] = outcome_of(found.values, tables.games.num_players)
-        sharp = shares**self.config.sharpness
-        self.policy[t, torch.from_numpy(mine)] = torch.from_numpy(
-            (sharp / sharp.sum(axis=1, keepdims=True)).astype(np.float32)
-        )
+        self.policy[t, torch.from_numpy(mine)] = improved(found, held, self.config.value_scale)
         tries = found.visits.cumsum(axis=1)
         drawn = (tries > self.rng.random((mine.size, 1)) * tries[:, -1:]).argmax(axis=1)
         actions: Int64 = np.where(
@@ -161,17 +161,36 @@ class SearchCollector(Collector):
         return {"policy": self.policy.numpy()}
 
 
+def improved(
+    found: SearchResult, log_probabilities: torch.Tensor, value_scale: float
+) -> torch.Tensor:
+    """Return the guide's policy, improved by the values of a search, float32 (k, 103).
+
+    An action's value is the mean of its simulations and of PRIOR_VISITS ones with the position's
+    value, which completes the values of actions that were hardly tried. Visit counts as targets
+    made networks weaker (docs/results/training.md).
+
+    Args:
+        found: of k searches. log_probabilities: of the guide, (k, 103).
+        value_scale: see :class:`ExpertConfig`.
+
+    Source:
+        Danihelka, Guez, Schrittwieser and Silver 2022, "Policy improvement by planning with
+        Gumbel".
+    """
+    totals = found.totals + PRIOR_VISITS * found.values[:, None]
+    values = torch.from_numpy(totals / (found.visits + PRIOR_VISITS))
+    return torch.softmax(log_probabilities.double() + value_scale * values, dim=1).float()
+
+
 @dataclass(frozen=True)
 class ExpertConfig(Config):
     """The trainer's options, and the expert's."""
 
     run: str = option("runs/expert", "folder of the run", metavar="FOLDER")
     simulations: int = option(100, "of the expert, for each decision", low=1, high=10**6)
-    sharpness: float = option(
-        4.0,
-        "the policy learns how often each action was tried, to this power",
-        above=True,
-        high=100,
+    value_scale: float = option(
+        20.0, "policy targets: the guide's logits plus this times the search's values", high=1000
     )
     drawn_share: float = option(
         0.3, "share of the decisions that are drawn by how often each action was tried", high=1

@@ -1,4 +1,4 @@
-"""Expert iteration: visits as policy targets, search values, subsampling, checkpoints."""
+"""Expert iteration: improved policies as targets, search values, subsampling, checkpoints."""
 
 from __future__ import annotations
 
@@ -49,21 +49,24 @@ def cautious(seed: int = 1) -> PolicyNetwork:
     return config(prior_weight=0.5).make_network()
 
 
-def test_targets_are_the_experts_visits_and_values() -> None:
-    """Repeated from a copy of the games: equal visits, values and actions."""
-    asked = config(players="2,3", steps=1, sharpness=2.0, drawn_share=0.0)
+def test_targets_are_the_policy_improved_by_the_experts_values() -> None:
+    """Repeated from a copy of the games: equal targets, values and actions."""
+    asked = config(players="2,3", steps=1, value_scale=30.0, drawn_share=0.0)
     collector, network = SearchCollector(asked, 0), cautious()
     again = [tables.games.copy() for tables in collector.tables]
     collector.collect(network)
     expert, searched = SearchAgent(20, margin=0.0), 0
     with torch.no_grad():
-        flat = network(collector.codes[0], collector.masks[0])[0].clamp(min=-200.0) / 4.0
+        logits = network(collector.codes[0], collector.masks[0])[0]
+    flat = logits.clamp(min=-200.0) / 4.0
     for place, games in zip(collector.slices, again, strict=True):
         rows = np.flatnonzero(collector.searched[0, place])
         at = np.arange(collector.mine.shape[1])[place][rows]
         found = expert.search(decisions_in(games, expert, rows), flat[at].exp().numpy())
-        wanted = found.visits**2 / (found.visits**2).sum(axis=1, keepdims=True)
-        assert collector.policy[0, at].numpy() == pytest.approx(wanted, abs=1e-6)
+        values = (found.totals + 5 * found.values[:, None]) / (found.visits + 5)
+        wanted = np.exp(logits[at].numpy()) * np.exp(30.0 * values)
+        wanted /= wanted.sum(axis=1, keepdims=True)
+        assert collector.policy[0, at].numpy() == pytest.approx(wanted, abs=1e-5)
         assert collector.value[0, at, 0] == pytest.approx(
             outcome_of(found.values, games.num_players), abs=1e-6
         )
@@ -127,7 +130,7 @@ def test_near_certain_decisions_are_subsampled() -> None:
     assert float(rollout.batch.weight.sum()) == pytest.approx(rollout.decisions, rel=1e-3)
 
 
-def test_the_policy_loss_is_the_cross_entropy_to_the_visits() -> None:
+def test_the_policy_loss_is_the_cross_entropy_to_the_targets() -> None:
     network = cautious()
     batch = searching().collect(network).batch
     assert isinstance(batch, SearchedBatch)

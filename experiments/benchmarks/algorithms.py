@@ -45,7 +45,7 @@ Curve = tuple[Floats, list[Figure]]
 
 @dataclass(frozen=True)
 class AlgorithmsOptions(Options):
-    """What can be chosen."""
+    """Options of the comparison."""
 
     out: Path = option(Path("runs/algorithms"), "folder of the runs and results", metavar="FOLDER")
     tasks: tuple[str, ...] = option(("duel-4", "alea-4"), "tasks with two seats", metavar="TASK")
@@ -100,7 +100,7 @@ def planned(options: AlgorithmsOptions) -> Iterator[tuple[str, str, int, Path]]:
 
 
 def interquartile_mean(scores: Floats) -> Floats:
-    """The mean of the middle half along the first axis, as SciPy's ``trim_mean(scores, 0.25)``."""
+    """Return the mean of the middle half along the first axis: ``trim_mean(scores, 0.25)``."""
     cut = len(scores) // 4
     return np.asarray(np.sort(scores, axis=0)[cut : len(scores) - cut].mean(axis=0))
 
@@ -117,7 +117,7 @@ def interval(scores: Floats) -> Floats:
 
 
 def curves(options: AlgorithmsOptions) -> dict[tuple[str, str], Curve]:
-    """What the runs that are there say, by algorithm and task.
+    """Return the learning curves of the finished runs, by algorithm and task.
 
     Raises:
         CheckpointError: a file is damaged, or its run had another budget.

@@ -18,7 +18,7 @@ from skyenv.tasks.tree import CHANCE, LEAF, Tree
 
 
 class Walk(NamedTuple):
-    """What walks write, and from what they draw.
+    """The arrays that walks read and write.
 
     Attributes:
         policy: float64 (p,), by block. sums: float64 (2, p), regrets, and policies played.

@@ -231,7 +231,7 @@ def fit(
 
 @dataclass(frozen=True)
 class Fitting(Options):
-    """What the command takes."""
+    """Options of the command."""
 
     players: int = common("players")
     positions: int = option(600_000, "positions to learn from", low=1000, high=10**7, metavar="K")

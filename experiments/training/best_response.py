@@ -60,7 +60,7 @@ class BestResponse(Training):
 
     @cached_property
     def target_version(self) -> str:
-        """Of the agent that it responds to: a name may mean another one later."""
+        """Version of the target, stored because its name may later mean another agent."""
         return self.config.make_agents("against")[0].version
 
     def about(self) -> dict[str, Any]:

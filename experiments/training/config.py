@@ -221,7 +221,7 @@ class Config(Options):
         if self.opponent_share and not self.fixed_opponents and not self.past_policies:
             raise OptionError("opponent_share above 0 needs fixed_opponents or past_policies")
         if self.device == "cuda" and not torch.cuda.is_available():
-            raise OptionError("device cuda is not available; cpu is")
+            raise OptionError("device cuda is not available; use cpu")
         self.make_network(started=not self.resume)
 
     def as_dict(self) -> dict[str, Any]:
@@ -243,13 +243,13 @@ class Config(Options):
         return max(self.processes - 1, 1)
 
     def game_of(self, players: int, side: str) -> GameOptions:
-        """The game that is played at a kind of tables."""
+        """Return the game that is played at tables of this kind."""
         if self.task:
             return GameOptions(task=self.task)
         return GameOptions(players, side, max_turns=self.max_turns, reward=self.reward)
 
     def games_of(self, part: int) -> list[tuple[int, GameOptions, int]]:
-        """For each kind of tables in a part: number of games, the game, first seed."""
+        """Return number of games, game and first seed of each kind of tables in a part."""
         found = []
         numbers = _split(self.games, len(self.tables))
         for i, (number, table) in enumerate(zip(numbers, self.tables, strict=True)):
@@ -264,7 +264,7 @@ class Config(Options):
         return self.precision == "bfloat16"
 
     def make_agents(self, name: str) -> list[Agent]:
-        """The agents that the option of this name lists.
+        """Return the agents that the option of this name lists.
 
         Raises:
             OptionError: there is no such agent. CheckpointError: a checkpoint among them can't be
@@ -276,7 +276,7 @@ class Config(Options):
             raise OptionError(f"{name}: {error}") from error
 
     def make_pool(self) -> OpponentPool:
-        """The pool of opponents at the beginning.
+        """Return the initial pool of opponents.
 
         Raises:
             OptionError: a fixed opponent doesn't exist, or two have one name. CheckpointError: a
@@ -289,7 +289,7 @@ class Config(Options):
             raise OptionError(f"fixed_opponents: {error}") from error
 
     def make_network(self, started: bool = True) -> PolicyNetwork:
-        """The network at the beginning; not `started`: with weights that will be replaced.
+        """Return the initial network; with `started=False` its weights are placeholders.
 
         Raises:
             OptionError: `start` is a network that it can't be started from. CheckpointError: there

@@ -30,9 +30,9 @@ def read_curve(folder: str | Path) -> list[dict[str, Any]]:
             one["seconds"] >= 0 and one["entropy"] >= 0 for one in points
         )
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise CheckpointError(f"{path} is no curve of a training: {error!s:.100}") from error
+        raise CheckpointError(f"{path} is not a training curve: {error!s:.100}") from error
     if not points or not usable:
-        raise CheckpointError(f"{path} is no curve of a training: no points, or other ones")
+        raise CheckpointError(f"{path} is not a training curve: no points, or unknown ones")
     return points
 
 

@@ -141,8 +141,8 @@ class SearchCollector(Collector):
     def _search(
         self, t: int, start: int, mine: Int64, tables: Any, priors: Any, held: torch.Tensor
     ) -> Int64:
-        """What the expert does at tables of one kind, whose columns begin at `start`: now and then
-        not what is best.
+        """Return the expert's actions at tables of one kind, whose columns begin at `start`; some
+        are sampled by visits.
         """
         found = self.expert.search(decisions_in(tables.games, self.expert, mine - start), priors)
         self.value[t, mine, 0] = outcome_of(found.values, tables.games.num_players)

@@ -71,7 +71,7 @@ COMMANDS: Final[Mapping[type[Config], str]] = {
 
 @dataclass(frozen=True)
 class ExportConfig(Options):
-    """What is exported, how it is measured, and where it goes."""
+    """Options of the export: the run, its measurement, and the folder."""
 
     run: Path = argument("folder of a finished run", metavar="FOLDER")
     against: tuple[str, ...] = common("against", default=("greedy", "appraiser"))
@@ -130,8 +130,8 @@ class Stage:
 
     @classmethod
     def all_of(cls, run: Path) -> list[Stage]:
-        """A run with those that it started from, the first one first; not those of a network that
-        ships, which :func:`published` has.
+        """Return a run after the runs that it started from, oldest first; the runs behind a shipped
+        network (:func:`published`) are left out.
 
         Raises:
             CheckpointError: a run's files can't be used, or a folder has been used anew by a run
@@ -172,9 +172,7 @@ def published(start: str) -> list[dict[str, Any]]:
 
 
 def options_of(values: Mapping[str, Any]) -> type[Config]:
-    """Whose options a run's are: those of the first trainer that has no option of its own which is
-    missing.
-    """
+    """Return a run's options class: the first trainer's whose own options are all present."""
     common_ones = {entry.name for entry in fields(Config)}
     return next(
         kind
@@ -195,16 +193,16 @@ def joined(stages: Sequence[Stage]) -> list[dict[str, Any]]:
 
 
 def kinds_of(curve: Sequence[Mapping[str, Any]], against: Sequence[str], label: str) -> list[str]:
-    """What a curve calls these opponents at one kind of tables: their names, where there were
-    several kinds with its label.
+    """Return a curve's names of these opponents at one kind of tables: agents' names, with the
+    kind's label if the run had several kinds.
     """
     kinds = {kind for point in curve for kind in point["shares"]}
     return [kind for name in against for kind in (name, f"{name}, {label}") if kind in kinds]
 
 
 def export(config: ExportConfig) -> str:
-    """Measure, and write all files; returns the table of results, "" if Ctrl-C came before its end
-    (then nothing is written).
+    """Measure the agent and write all files; return the table of results. After Ctrl-C return ""
+    and write nothing.
 
     Raises:
         CheckpointError: the files of the run, or of one that it started from, can't be used.
@@ -229,7 +227,7 @@ def export(config: ExportConfig) -> str:
 
 
 def exported_tables(config: ExportConfig, last: Stage) -> tuple[int, list[str]]:
-    """For how many players, and for which sides of the board.
+    """Return the number of players and the sides of the board to export.
 
     Raises:
         CheckpointError: the run hasn't ended. OptionError: see :func:`export`.
@@ -241,10 +239,10 @@ def exported_tables(config: ExportConfig, last: Stage) -> tuple[int, list[str]]:
         )
     trained = [side for _, side in tables]
     if missing := [side for side in config.side if side not in trained]:
-        raise OptionError(f"{config.run} wasn't trained on the side {missing[0]}")
+        raise OptionError(f"{config.run} was not trained on side {missing[0]}")
     if last.stopped:
         raise CheckpointError(
-            f"{config.run} hasn't reached the limit of its training; go on with it by --resume"
+            f"{config.run} hasn't reached the limit of its training; continue it with --resume"
         )
     return tables[0][0], list(config.side or trained)
 

@@ -15,7 +15,7 @@ from skyenv.engine.tasks import OF_AUCTIONS
 
 
 def beginning(config: Config) -> str:
-    """What a new run begins with, and its limits."""
+    """Return what a new run begins with, and its limits, as text."""
     source = config.start or config.prior or "nothing: random choices"
     return (
         f"{config.run} begins with {source}; its limits (0: none): "
@@ -24,7 +24,7 @@ def beginning(config: Config) -> str:
 
 
 def forecast(config: Config, decisions: int, seconds: float, pace: float) -> str:
-    """How long a run still takes on this machine, and what it makes in that time.
+    """Return the estimated time left on this machine and the decisions made by then, as text.
 
     Args:
         config: its limits.

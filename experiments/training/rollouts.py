@@ -144,7 +144,7 @@ class Batch:
 
     @classmethod
     def join(cls, batches: Sequence[Batch], device: torch.device) -> Self:
-        """All of them in one, on a device."""
+        """Return several batches as one, on a device."""
         if len(batches) == 1:
             return cls(**{name: array.to(device) for name, array in vars(batches[0]).items()})
         return cls(
@@ -265,7 +265,7 @@ class Collector:
         agents = {agent.name: agent for agent in self.pool.fixed}
         for name, version in state["fixed"].items():
             if name not in agents or agents[name].version != version:
-                raise OptionError(f"fixed_opponents: {name} isn't the agent that the run had")
+                raise OptionError(f"fixed_opponents: {name} is not the agent that the run used")
         for name, past in state["past"].items():
             agents[name] = past_policy(name, past["weights"], past["about"])
         self.pool.restore([agents[name] for name in state["pool"]], state["statistics"])
@@ -488,7 +488,7 @@ class Collector:
 
 
 def tensors(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, torch.Tensor]:
-    """Named arrays as tensors, which files hold as data."""
+    """Return named arrays as tensors, the form in which files store them."""
     return {name: torch.from_numpy(array) for name, array in arrays.items()}
 
 

@@ -381,7 +381,7 @@ class Run(ABC):
             write_atomically(path, self.model())
 
     def _draw(self) -> None:
-        """How the run went, and the run beside it, if that is still there."""
+        """Draw the curves of the run and, if its folder exists, of the run beside it."""
         curves = {self.folder.name: self.curve}
         if self.config.beside:
             other = Path(self.config.beside)
@@ -559,7 +559,7 @@ def _launched(training: Run) -> int:
         training.write_config()
     elif (folder / CHECKPOINT).exists():
         raise OptionError(
-            f"{config.run} holds a run; go on with it by --resume, or choose another folder with "
+            f"{config.run} holds a run; continue it with --resume, or choose another folder with "
             "--run"
         )
     else:

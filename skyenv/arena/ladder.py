@@ -164,8 +164,8 @@ def read(path: Path, **wanted: Any) -> Ladder:
     try:
         if ladder["format"] != FORMAT:
             raise ValueError(
-                f"format {shown(ladder['format'])} instead of {FORMAT}; run the command that made "
-                "it again (with the tournament's --out folder it plays no more games)"
+                f"format {shown(ladder['format'])} instead of {FORMAT}; repeat the command "
+                "that made it (with the tournament's --out folder it plays no more games)"
             )
         ladder = unsealed(ladder)
         agents = ladder["agents"]

@@ -213,7 +213,7 @@ def entrants(specs: Sequence[str], players: int, side: str = "front") -> tuple[E
     """
     entries = {one.name: one for one in (entrant(spec, players, side) for spec in specs)}
     if len(entries) < len(specs):
-        raise OptionError(f"agents must have different names; named were {', '.join(entries)}")
+        raise OptionError(f"agents must have different names; got {', '.join(entries)}")
     return tuple(entries.values())
 
 

@@ -228,7 +228,7 @@ class Game(Copyable):
 
     @property
     def outcome(self) -> Outcome | None:
-        """How the game ended; None while it goes on."""
+        """The result of the game; None while it goes on."""
         if not self.is_over:
             return None
         end = end_event(self.games.state)
@@ -310,8 +310,8 @@ class Game(Copyable):
         return self._arrays.state.tobytes()
 
     def rewind(self, state: bytes) -> None:
-        """Restore a position of such a game, to take actions back; `events` and `seed` don't
-        change.
+        """Restore a position of a game with the same options, to take actions back; `events` and
+        `seed` don't change.
 
         Args:
             state: what :meth:`position` returned, or GAME_DTYPE as bytes that

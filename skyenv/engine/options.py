@@ -128,5 +128,5 @@ def options_of(
     if not isinstance(options, GameOptions):
         raise OptionError(f"options must be GameOptions, not {type(options).__name__}")
     if given or (num_players, side) != (2, "front"):
-        raise OptionError("options contains all options of the game; give no others beside it")
+        raise OptionError("options contains all options of the game; pass no others with it")
     return options

@@ -354,7 +354,9 @@ class AgentBot(pyspiel.Bot):  # type: ignore[misc]
         game = state.position.table.game
         game.rewind(state.position.record)
         if not state.position.legal:
-            raise AgentError(f"agent {self.agent.name} was asked where no seat is to act")
+            raise AgentError(
+                f"agent {self.agent.name} was asked for an action where no seat is to act"
+            )
         uniform = self._generator.random(1)
         decisions = decisions_in(game.games, self.agent, uniform=uniform)
         return int(checked_actions(self.agent, decisions)[0])

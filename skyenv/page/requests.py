@@ -194,7 +194,7 @@ async def from_disk(
 
 
 def integer(value: object, name: str) -> int:
-    """Return an integer from JSON; `name` stands in the error.
+    """Return an integer from JSON; `name` appears in the error.
 
     Raises:
         PageError: the value is no integer, or far too large.
@@ -218,7 +218,7 @@ def number(request: Request, name: str) -> int | None:
 
 
 def whole(digits: str, name: str) -> int:
-    """Return a number in a URL; `name` stands in the error.
+    """Return a number in a URL; `name` appears in the error.
 
     Raises:
         PageError: `digits` is no whole number, or has more than nine digits.

@@ -103,7 +103,7 @@ def _drawn(thorvg: Any, content: bytes, width: int | None) -> RGB:
 def _loaded(thorvg: Any, picture: Any, content: bytes, width: int | None) -> tuple[int, int]:
     """Load an SVG into ThorVG; return the width and height of the picture."""
     if picture.load_data(content, "svg", None, True) != thorvg.Result.SUCCESS:
-        raise OptionError("this SVG can't be drawn: it is no valid SVG")
+        raise OptionError("this SVG can't be drawn: it is not valid SVG")
     _, own_width, own_height = picture.get_size()
     if not (1 <= own_width < math.inf and 1 <= own_height < math.inf):
         raise OptionError("this SVG can't be drawn: it has no size")

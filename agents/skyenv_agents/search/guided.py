@@ -89,8 +89,8 @@ class GuidedAgent(SearchAgent):
             evaluations = self.prior_agent.evaluate(decisions)
             if evaluations is None:
                 raise AgentError(
-                    f"agent {self.prior_agent.name} can't guide a search: it doesn't tell how "
-                    "probable actions are"
+                    f"agent {self.prior_agent.name} can't guide a search: its evaluate() "
+                    "returns no probabilities"
                 )
             priors = evaluations[0] ** (1.0 / self.prior_temperature)
         return super().search(decisions, priors, watch)

@@ -271,7 +271,7 @@ class SearchAgent(BudgetedAgent):
                 the search has no priors.
         """
         if priors is not None and self._options["temperature"][0] == 0.0:
-            raise AgentError("priors from outside need a temperature above 0")
+            raise AgentError("priors passed to search() need a temperature above 0")
         if priors is not None and np.shape(priors) != decisions.mask.shape:
             raise AgentError(
                 f"priors must have shape {decisions.mask.shape}, not {np.shape(priors)}"

@@ -134,5 +134,5 @@ def leaf_network(players: int) -> Floats:
     path = FOLDER / f"{players}-players.npz"
     with np.load(path, allow_pickle=False) as file:
         if {name: file[name].shape for name in file} != SHAPES:
-            raise CheckpointError(f"{path} holds other arrays than those of the network for leaves")
+            raise CheckpointError(f"{path} does not hold the arrays of a leaf network")
         return np.concatenate([np.asarray(file[name], np.float32).ravel() for name in SHAPES])

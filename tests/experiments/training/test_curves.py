@@ -46,5 +46,5 @@ def test_at_most_six_hardest_opponents_are_drawn(tmp_path: Path) -> None:
 def test_invalid_curves_are_refused(content: str | None, tmp_path: Path) -> None:
     if content is not None:
         (tmp_path / "curve.jsonl").write_text(content)
-    with pytest.raises(CheckpointError, match=r"curve\.jsonl is no curve of a training"):
+    with pytest.raises(CheckpointError, match=r"curve\.jsonl is not a training curve"):
         read_curve(tmp_path)

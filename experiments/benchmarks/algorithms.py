@@ -65,7 +65,7 @@ class AlgorithmsOptions(Options):
 
 @cache
 def exams_of(task: str) -> tuple[Exam, ...]:
-    """The beginnings of a task by which all are judged."""
+    """Return the beginnings of a task on which all algorithms are measured."""
     return tuple(Exam(f"{task}/{index}") for index in range(8))
 
 
@@ -106,8 +106,8 @@ def interquartile_mean(scores: Floats) -> Floats:
 
 
 def interval(scores: Floats) -> Floats:
-    """The 95 % interval of the interquartile mean over runs, float64 (2, k): runs are drawn anew,
-    with all their judgements.
+    """Return the 95 % interval of the interquartile mean, float64 (2, k), by a bootstrap over whole
+    runs.
 
     Args:
         scores: float64 (runs, k).
@@ -128,15 +128,15 @@ def curves(options: AlgorithmsOptions) -> dict[tuple[str, str], Curve]:
             content = read_json(path)
             if not isinstance(content, dict) or content.get("budget") != options.decisions:
                 raise CheckpointError(
-                    f"{path} is no run with a budget of {options.decisions} decisions; "
-                    "take another --out"
+                    f"{path} is not a run with a budget of {options.decisions} decisions; "
+                    "choose another --out"
                 )
             found.setdefault((name, task), []).append(list(content["points"]))
     return {(name, task): curve(name, task, runs) for (name, task), runs in found.items()}
 
 
 def curve(name: str, task: str, runs: Sequence[Run]) -> Curve:
-    """The runs of an algorithm in a task as one curve, as long as the shortest."""
+    """Return the runs of an algorithm in a task as one curve, as long as the shortest."""
     most, figures = min(map(len, runs)), []
     decisions, seconds, scores = (
         np.array([[np.mean(point[field]) for point in run[:most]] for run in runs])

@@ -173,15 +173,15 @@ def make_samples(players: int, number: int, seed: int) -> Samples:
 def cross_entropy(
     outcomes: npt.NDArray[np.float32], probabilities: npt.NDArray[np.float32]
 ) -> float:
-    """The mean loss, in nats."""
+    """Return the mean loss, in nats."""
     return float(-(outcomes * np.log(np.maximum(probabilities, 1e-9))).sum(axis=1).mean())
 
 
 def fit(
     samples: Samples, epochs: int, seed: int
 ) -> tuple[dict[str, npt.NDArray[np.float32]], float]:
-    """The network that predicts the outcomes of all positions but the last ones, arrays of SHAPES;
-    and its loss on those.
+    """Fit the network to all positions except the last ones; return its arrays (SHAPES) and its
+    loss on the last ones.
     """
     import torch
     from torch import nn

@@ -72,7 +72,7 @@ class BestResponse(Training):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit code, see :func:`experiments.training.runs.program`."""
+    """Run the command line; return the exit code, see :func:`experiments.training.runs.program`."""
     return program(
         BestResponse, BestResponseConfig, "Train a best response against a frozen agent.", arguments
     )

@@ -314,13 +314,13 @@ class Config(Options):
 
 
 def _split(number: int, parts: int) -> list[int]:
-    """A number as a sum of parts that differ by one at most."""
+    """Split a number into parts that differ by one at most."""
     return [len(part) for part in np.array_split(np.arange(number), parts)]
 
 
 def agent_of(spec: str) -> Agent:
-    """The agent that a specification means; ``"perturbed-7"``, which trainings alone know, is
-    greedy or the appraiser with other weights.
+    """Return the agent of a specification; ``"perturbed-7"``, known only in training, is greedy or
+    the appraiser with other weights.
 
     Raises:
         AgentError, CheckpointError: as for :func:`skyenv.make_agent`.
@@ -333,7 +333,7 @@ def _perturbed(spec: str) -> bool:
 
 
 def earlier(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The options of the run that is resumed, for those that aren't given; see
+    """Return a resumed run's values of the options that aren't given; see
     :func:`skyenv.options.parse`.
 
     Raises:

@@ -18,7 +18,7 @@ Curve = Sequence[Mapping[str, Any]]
 
 
 def read_curve(folder: str | Path) -> list[dict[str, Any]]:
-    """The points of a run's ``curve.jsonl``.
+    """Return the points of a run's ``curve.jsonl``.
 
     Raises:
         CheckpointError: there is no such file, or something else is in it.
@@ -86,7 +86,7 @@ def draw_curves(curves: Mapping[str, Curve], path: str | Path, against: Sequence
 
 
 def hardest(curves: Mapping[str, Curve]) -> list[str]:
-    """The kinds of opponents with the lowest last win shares, by name; at most MOST_LINES lines."""
+    """Return at most MOST_LINES kinds of opponents by name, those with the lowest last shares."""
     last: dict[str, list[float]] = {}
     for curve in curves.values():
         shares = {kind: share for point in curve for kind, share in point["shares"].items()}

@@ -60,7 +60,7 @@ class SearchedBatch(Batch):
         log_ratio: torch.Tensor,
         clip: float,
     ) -> torch.Tensor:
-        """The cross entropy between the improved policy and the policy."""
+        """Return the cross entropy between the improved policy and the policy."""
         return -(self.policy[rows] * log_probabilities).sum(dim=1)
 
 
@@ -241,7 +241,7 @@ class ExpertIteration(Training):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit code, see :func:`experiments.training.runs.program`."""
+    """Run the command line; return the exit code, see :func:`experiments.training.runs.program`."""
     return program(
         ExpertIteration,
         ExpertConfig,

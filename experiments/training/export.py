@@ -122,7 +122,7 @@ class Stage:
             )
         except (OSError, ValueError, TypeError, AttributeError) as error:
             raise CheckpointError(
-                f"{run} is no finished run ({type(error).__name__}: {error})"
+                f"{run} is not a finished run ({type(error).__name__}: {error})"
             ) from error
         return cls(
             config, read_curve(run), str(Network.load(run / MODEL).about.get("target_version", ""))
@@ -150,7 +150,7 @@ class Stage:
         return stages
 
     def about(self) -> dict[str, Any]:
-        """The command, and what it came to."""
+        """Return the command and its results."""
         last, kind = self.curve[-1], type(self.config)
         return {
             "command": command_line(kind, COMMANDS[kind], asdict(self.config)),
@@ -162,8 +162,8 @@ class Stage:
 
 
 def published(start: str) -> list[dict[str, Any]]:
-    """The stages of a network that ships or has shipped (:meth:`Stage.about`), by the JSON file
-    beside it; none of other networks.
+    """Return the stages of a network that ships or shipped (:meth:`Stage.about`), from the JSON
+    file beside it; an empty list for other networks.
     """
     if not start:
         return []
@@ -182,7 +182,7 @@ def options_of(values: Mapping[str, Any]) -> type[Config]:
 
 
 def joined(stages: Sequence[Stage]) -> list[dict[str, Any]]:
-    """The points of all curves as those of one: time and decisions go on from stage to stage."""
+    """Join all curves into one, with time and decisions continued from stage to stage."""
     points: list[dict[str, Any]] = []
     for stage in stages:
         before = {key: points[-1][key] if points else 0 for key in GROWING}

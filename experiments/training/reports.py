@@ -59,7 +59,7 @@ def _finding(result: Result) -> str:
 
 
 def how_to_go_on(config: Config, program: str, model: Path) -> str:
-    """The commands for what one may want next; those of a run of a short name fit 80 columns.
+    """Return suggested next commands; with a short run's name they fit 80 columns.
 
     Args:
         config: of the run. program: name of the trainer. model: the agent's file.

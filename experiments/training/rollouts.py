@@ -228,7 +228,7 @@ class Collector:
             self._seat(each, np.arange(each.games.num_games))
 
     def make_tables(self, part: int) -> list[Tables]:
-        """The tables of a part, where games begin."""
+        """Return the tables of a part, with games at their start."""
         return [Tables(*kind, self.config.threads) for kind in self.config.games_of(part)]
 
     def state(self) -> dict[str, Any]:
@@ -427,7 +427,7 @@ class Collector:
         return ended
 
     def values_at_end(self, tables: Tables, row: int, network: PolicyNetwork) -> Float32:
-        """The values of a truncated game's last position, float32 (players, VALUES)."""
+        """Return the values of a truncated game's last position, float32 (players, VALUES)."""
         codes = arranged(tables.inputs_at_end(row, self.prior), self.used)
         everything = torch.ones((len(codes), NUM_ACTIONS), dtype=torch.bool)
         values: Float32 = self._passed(network, codes, everything)[1].numpy()
@@ -510,9 +510,7 @@ def arranged(codes: Int16, used: UsedInputs) -> torch.Tensor:
 def drawn(
     log_probabilities: torch.Tensor, masks: torch.Tensor, uniform: torch.Tensor
 ) -> torch.Tensor:
-    """A legal action for each row, int64 (k,), drawn by its random number, float32 (k,) in [0,
-    1).
-    """
+    """Sample a legal action for each row, int64 (k,), by random numbers, float32 (k,) in [0, 1)."""
     # An illegal action adds nothing to the sums, so it is never the first above a limit.
     sums = (log_probabilities.clamp(min=LOWEST).exp() * masks).cumsum(dim=1)
     limit = uniform.clamp(min=SMALLEST, max=LARGEST) * sums[:, -1]

@@ -95,7 +95,7 @@ def terminating() -> Iterator[None]:
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:
-    """The content of a checkpoint; reading it runs no code.
+    """Return the content of a checkpoint; reading it runs no code.
 
     Raises:
         CheckpointError: the file is missing, damaged, or of another version.
@@ -103,9 +103,11 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise CheckpointError(f"no checkpoint to go on from: {path}: {error.strerror}") from error
+        raise CheckpointError(
+            f"no checkpoint to continue from: {path}: {error.strerror}"
+        ) from error
     if not data.startswith(MAGIC):
-        raise CheckpointError(f"{path} is no training checkpoint of this version")
+        raise CheckpointError(f"{path} is not a training checkpoint of this version")
     digest, body = data[len(MAGIC) : len(MAGIC) + DIGEST], data[len(MAGIC) + DIGEST :]
     if hashlib.sha256(body).digest() != digest:
         raise CheckpointError(f"{path} is damaged: its checksum does not match")
@@ -114,9 +116,9 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
         if state["observation_size"] == OBSERVATION_SIZE:
             return state
     except Exception as error:  # many kinds, from PyTorch and from what isn't a checkpoint
-        raise CheckpointError(f"{path} is no training checkpoint ({cause(error)})") from error
+        raise CheckpointError(f"{path} is not a training checkpoint ({cause(error)})") from error
     raise CheckpointError(
-        f"{path} is of observations of length {state['observation_size']}, not {OBSERVATION_SIZE}"
+        f"{path} has observations of length {state['observation_size']}, not {OBSERVATION_SIZE}"
     )
 
 
@@ -156,7 +158,7 @@ class Episodes:
         self.shares.setdefault(kind, deque(maxlen=RECENT_EPISODES)).append(share)
 
     def means(self) -> dict[str, float]:
-        """The share of wins against each kind of opponent in the latest episodes."""
+        """Return the share of wins against each kind of opponent in the latest episodes."""
         return {
             kind: float(np.mean(won))
             for kind, won in sorted(self.shares.items())
@@ -209,7 +211,7 @@ class Run(ABC):
 
     @abstractmethod
     def model(self) -> bytes:
-        """The content of the agent's file."""
+        """Return the content of the agent's file."""
 
     @abstractmethod
     def end(self) -> None:
@@ -316,7 +318,9 @@ class Run(ABC):
         except SkyenvError:
             raise
         except Exception as error:  # another content with a right checksum can fail anywhere
-            raise CheckpointError(f"{path} is no training checkpoint ({cause(error)})") from error
+            raise CheckpointError(
+                f"{path} is not a training checkpoint ({cause(error)})"
+            ) from error
 
     def _check_options(self, path: Path, state: Mapping[str, Any]) -> None:
         """Raise CheckpointError if a checkpoint is of another program or of other options.
@@ -325,7 +329,7 @@ class Run(ABC):
         """
         program = of_variant(self.PROGRAM)
         if state["program"] != program:
-            raise CheckpointError(f"{path} is of {state['program']}, not of {program}")
+            raise CheckpointError(f"{path} was written by {state['program']}, not by {program}")
         if self.config.precision == AUTO:
             self.config = replace(self.config, precision=state["config"]["precision"])
         now = self.config.as_dict()
@@ -401,8 +405,8 @@ class Run(ABC):
         bar.set_postfix_str(f"wins: {self._wins() or 'none yet'}; {self.curve[-1]['pace']:,.0f}/s")
 
     def _wins(self) -> str:
-        """The shares of wins in the latest games, the lowest first; those at several kinds of
-        tables as their mean.
+        """Return the win shares in the latest games, lowest first, as text; each is the mean over
+        the kinds of tables.
         """
         shares: dict[str, list[float]] = {}
         for kind, share in self.curve[-1]["shares"].items():
@@ -502,8 +506,8 @@ def record_games(
 def program(
     training: type[Run], config: type[Config], description: str, arguments: Sequence[str] | None
 ) -> int:
-    """The command line of a trainer; returns the exit code: 0 all right, 1 a file is bad, 2 the
-    command is, 130 interrupted.
+    """Run the command line of a trainer; return the exit code: 0 success, 1 a bad file, 2 a bad
+    command, 130 interrupted.
 
     Args:
         training: the trainer. config: its options. description: what ``--help`` says of it.
@@ -536,7 +540,7 @@ def launch(training: Run) -> int:
         with terminating():
             config.check()
             if config.resume and not checkpoint.exists():
-                raise CheckpointError(f"no checkpoint to go on from: {checkpoint}: no such file")
+                raise CheckpointError(f"no checkpoint to continue from: {checkpoint}: no such file")
             with locked(training.folder):
                 try:
                     return _launched(training)

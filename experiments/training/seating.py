@@ -155,7 +155,7 @@ class Tables:
         self.seats[chosen] = np.where(order < learners, LEARNER, guests[drawn])
 
     def _index(self, agent: Agent) -> int:
-        """The guest's index; a new guest is appended."""
+        """Return the guest's index; a new guest is appended."""
         for index, guest in enumerate(self.guests):
             if guest is agent:
                 return index
@@ -188,7 +188,7 @@ class Tables:
         return several
 
     def inputs(self, rows: Int64, prior: HeuristicAgent | None) -> Int16:
-        """The network's inputs in some rows, with the prior's: codes, int16 (k, NUM_INPUTS)."""
+        """Return the inputs of network and prior in some rows as codes, int16 (k, NUM_INPUTS)."""
         codes = np.zeros((rows.size, NUM_INPUTS), np.int16)
         codes[:, :OBSERVATION_SIZE] = self.games.observation[rows]
         if prior is not None and rows.size:
@@ -197,8 +197,8 @@ class Tables:
         return codes
 
     def inputs_at_end(self, row: int, prior: HeuristicAgent | None) -> Int16:
-        """The network's inputs for every seat in a row's latest final position, int16 (players,
-        NUM_INPUTS); a prior knows the outlook there, but no actions.
+        """Return the inputs for every seat in a row's latest final position, int16 (players,
+        NUM_INPUTS); a prior has an expected outcome there, but no actions.
         """
         players, final = self.games.num_players, self.games.finished
         codes = np.zeros((players, NUM_INPUTS), np.int16)

@@ -66,7 +66,7 @@ class Objective:
     def loss(
         self, network: PolicyNetwork, batch: Batch, rows: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """The loss of a minibatch, and its figures.
+        """Return the loss of a minibatch, and its figures.
 
         Args:
             network: the one that learns.
@@ -99,7 +99,7 @@ class Objective:
     def _from_mean(
         self, batch: Batch, rows: torch.Tensor, log_probabilities: torch.Tensor
     ) -> torch.Tensor:
-        """The KL divergence of the policy from that of the averaged weights, in nats."""
+        """Return the KL divergence of the policy from that of the averaged weights, in nats."""
         with torch.no_grad(), in_precision(batch.codes.device.type, self.config.bfloat16):
             anchor, _ = self.mean(
                 batch.codes.index_select(0, rows), batch.masks.index_select(0, rows)
@@ -353,7 +353,7 @@ def normalised(values: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit code, see :func:`experiments.training.runs.program`."""
+    """Run the command line; return the exit code, see :func:`experiments.training.runs.program`."""
     return program(Training, Config, "Train an agent by self-play.", arguments)
 
 

@@ -312,7 +312,8 @@ class FifthAvenueState(pyspiel.State):  # type: ignore[misc]
         position, options = self.position, self.position.table.options
         if position.pending is not None:
             raise OptionError(
-                "a Game stands where a seat is to act or the game is over, not while chance decides"
+                "a Game can be made where a seat is to act or the game is over, not while chance "
+                "decides"
             )
         setup, *steps = (
             (step.action, [OUTCOMES[number] for number in step.chance]) for step in position.steps

@@ -574,7 +574,7 @@ def _first_links(request: GameRequest, game: str, browser: str) -> list[Link]:
 
 def _lesson_of(session: Session) -> tutorial.Lesson:
     if session.lesson is None:
-        raise PageError("this is no lesson")
+        raise PageError("this is not a lesson")
     return session.lesson
 
 

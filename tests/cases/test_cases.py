@@ -57,7 +57,7 @@ def test_records_from_bug_reports(
     ("old", "new", "told"),
     [
         ('"mean": 1', '"mean": 2', "its checksum is not that of its content"),
-        ('"format": 5', '"format": 4', "format 4 instead of 5; run the command that made it"),
+        ('"format": 5', '"format": 4', "format 4 instead of 5; repeat the command that made it"),
         ('"agents"', '"agent"', "checksum"),
     ],
     ids=["a rating was edited", "an earlier version wrote it", "a key was mistyped"],

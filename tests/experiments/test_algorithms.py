@@ -57,7 +57,7 @@ def test_existing_runs_are_reused(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert len(figures) == len(made)
     assert figures[-1]["name"].startswith("MCCFR, external sampling: duel-3 after")
     assert algorithms.main([*given, "--decisions", "128"]) == 1
-    assert "no run with a budget of 128 decisions" in capsys.readouterr().err
+    assert "not a run with a budget of 128 decisions" in capsys.readouterr().err
 
 
 def test_the_interquartile_mean_drops_a_quarter_at_each_end() -> None:

@@ -77,7 +77,7 @@ def test_export_lists_the_runs_that_a_run_started_from(run: Path, tmp_path: Path
     assert len(later["stages"]) == 3
     assert later["decisions"] == sum(stage["decisions"] for stage in later["stages"])
     (first / "config.json").unlink()
-    with pytest.raises(CheckpointError, match="first is no finished run"):
+    with pytest.raises(CheckpointError, match="first is not a finished run"):
         export.export(asked(second, tmp_path))
 
 
@@ -116,8 +116,8 @@ def test_a_run_on_both_sides_is_exported_for_both(run: Path, tmp_path: Path) -> 
     [
         ({"progress": 0.5}, CheckpointError, "hasn't reached the limit"),
         ({"players": [2, 3]}, OptionError, "several numbers of players"),
-        ({"players": "many"}, CheckpointError, "no finished run"),
-        ({"anchors": "random"}, CheckpointError, "no finished run"),
+        ({"players": "many"}, CheckpointError, "not a finished run"),
+        ({"anchors": "random"}, CheckpointError, "not a finished run"),
     ],
 )
 def test_unfinished_and_unsuitable_runs_are_refused(

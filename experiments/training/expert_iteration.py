@@ -168,7 +168,7 @@ def improved(
 
     An action's value is the mean of its simulations and of PRIOR_VISITS ones with the position's
     value, which completes the values of actions that were hardly tried. Visit counts as targets
-    made networks weaker (docs/results/training.md).
+    made a network weaker (docs/results/training.md).
 
     Args:
         found: of k searches. log_probabilities: of the guide, (k, 103).

@@ -4,8 +4,8 @@
 A tree search, the expert, plays the learner's seats. Its root has the policy of a guide as the
 prior. The network learns the guide's policy improved by the values of the search
 (:func:`improved`), and λ-returns over the search's outcomes (Anthony, Tian and Barber 2017). The
-guide is the network as it was when the run began, or some updates ago. A guide that is renewed at
-every update gets worse: it learns the noise of its own searches. Tables, opponents, processes,
+guide is the network as it was when the run began, or some updates ago. With visit counts as
+targets, a guide renewed at every update made the network much weaker. Tables, opponents, processes,
 files and options are those of :mod:`experiments.training.train`.
 
 A search costs about a hundred forward passes, so a run has fewer decisions than one of that
@@ -28,7 +28,7 @@ from experiments.training.config import MOST, Config, fixed
 from experiments.training.network import LOWEST, PolicyNetwork
 from experiments.training.rollouts import CERTAIN, Batch, Collector, Rollout
 from experiments.training.runs import program
-from experiments.training.seating import Bool, Int64
+from experiments.training.seating import Bool, Int64, Tables
 from experiments.training.train import Training
 from skyenv.agents import decisions_in
 from skyenv.engine.games import Games
@@ -122,7 +122,6 @@ class SearchCollector(Collector):
         assert self.guide is not None
         log_probabilities = self._evaluate(t, mine, network)
         held, _ = self._forward(t, mine, self.guide)
-        priors = (held.clamp(min=PRIOR_TEMPERATURE * LOWEST) / PRIOR_TEMPERATURE).exp().numpy()
         action = held.argmax(dim=1).numpy()
         self.certain[t, mine] = held.amax(dim=1).numpy() > CERTAIN
         self.searched[t, mine] = ~self.certain[t, mine] | (
@@ -133,20 +132,23 @@ class SearchCollector(Collector):
                 (mine >= place.start) & (mine < place.stop) & self.searched[t, mine]
             )
             if here.size:
-                action[here] = self._search(
-                    t, place.start, mine[here], tables, priors[here], held[torch.from_numpy(here)]
-                )
+                guided = held[torch.from_numpy(here)]
+                action[here] = self._search(t, place.start, mine[here], tables, guided)
         self._play(t, mine, torch.from_numpy(action), log_probabilities)
 
     def _search(
-        self, t: int, start: int, mine: Int64, tables: Any, priors: Any, held: torch.Tensor
+        self, t: int, start: int, mine: Int64, tables: Tables, guided: torch.Tensor
     ) -> Int64:
-        """Return the expert's actions at tables of one kind, whose columns begin at `start`; some
-        are sampled by visits.
+        """Return the expert's actions at tables of one kind; some are sampled by visits.
+
+        Args:
+            t: the step. start: first column of these tables. mine: int64 (k,), columns to search.
+            guided: float32 (k, 103), log-probabilities of the guide there.
         """
+        priors = (guided.clamp(min=PRIOR_TEMPERATURE * LOWEST) / PRIOR_TEMPERATURE).exp().numpy()
         found = self.expert.search(decisions_in(tables.games, self.expert, mine - start), priors)
         self.value[t, mine, 0] = outcome_of(found.values, tables.games.num_players)
-        self.policy[t, torch.from_numpy(mine)] = improved(found, held, self.config.value_scale)
+        self.policy[t, torch.from_numpy(mine)] = improved(found, guided, self.config.value_scale)
         tries = found.visits.cumsum(axis=1)
         drawn = (tries > self.rng.random((mine.size, 1)) * tries[:, -1:]).argmax(axis=1)
         actions: Int64 = np.where(

@@ -92,7 +92,7 @@ $(LOWEST)/.ready: pyproject.toml constraints.txt
 	$(LOWEST)/bin/python -m pip install --quiet --constraint constraints.txt uv
 	grep '^torch==' constraints.txt > $(LOWEST)/torch.txt
 	$(LOWEST)/bin/uv pip install --python $(LOWEST)/bin/python --resolution lowest-direct --constraint $(LOWEST)/torch.txt \
-		--editable '.[openspiel,page,pettingzoo,pictures,train]' \
+		--editable '.[dataset,openspiel,page,pettingzoo,pictures,train]' \
 		'hypothesis>=6.120' 'pytest>=8.3' 'pytest-timeout>=2.3.1' 'pytest-xdist>=3.6.1'
 	@touch $@
 

@@ -1,20 +1,19 @@
-"""Expert iteration: ``python -m experiments.training.expert_iteration --players 2 --prior greedy
---minutes 30``.
+"""Expert iteration: ``python -m experiments.training.expert_iteration --start FILE --players 2
+--prior greedy --minutes 30``.
 
-A tree search, the expert, plays the learner's seats. Its root has the policy of a guide as the
-prior. The network learns the guide's policy improved by the values of the search
-(:func:`improved`), and λ-returns over the search's outcomes (Anthony, Tian and Barber 2017). The
-guide is the network as it was when the run began, or some updates ago. With visit counts as
-targets, a guide renewed at every update made the network much weaker. Tables, opponents, processes,
-files and options are those of :mod:`experiments.training.train`.
+The expert is the network itself with one step of look-ahead
+(:class:`skyenv.arena.lookahead.LookaheadAgent`). At the learner's decisions it tries the policy's
+most probable actions in determinizations, in which all seats continue by the policy. The network
+learns to change its logits by the advantages that were found, and the λ-returns of its own games
+(Anthony, Tian and Barber 2017). Tables, opponents, processes, files and options are those of
+:mod:`experiments.training.train`.
 
-A search costs about a hundred forward passes, so a run has fewer decisions than one of that
-trainer. Each has a target for every action instead of a reward for one.
+Rollouts cost some thirty forward passes a decision, so a run has fewer decisions than one of that
+trainer. Each has estimates for several actions instead of a reward for one.
 """
 
 from __future__ import annotations
 
-import copy
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,32 +25,39 @@ import torch
 
 from experiments.training.config import MOST, Config, fixed
 from experiments.training.network import LOWEST, PolicyNetwork
-from experiments.training.rollouts import CERTAIN, Batch, Collector, Rollout
+from experiments.training.rollouts import Batch, Collector, Rollout, arranged, padded
 from experiments.training.runs import program
 from experiments.training.seating import Bool, Int64, Tables
 from experiments.training.train import Training
-from skyenv.agents import decisions_in
-from skyenv.engine.games import Games
-from skyenv.engine.kernels import outcome_of
+from skyenv.agents import Decisions, Evaluations, decisions_in
+from skyenv.arena.lookahead import LookaheadAgent
+from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
 from skyenv.options import option
-from skyenv.rules.actions import NUM_ACTIONS
-from skyenv_agents.learned.networks import OUTCOME_REWARD
-from skyenv_agents.search.guided import PRIOR_TEMPERATURE
-from skyenv_agents.search.ismcts import SearchAgent, SearchResult
+from skyenv_agents.learned.layout import NUM_INPUTS
+from skyenv_agents.learned.networks import OUTCOME_REWARD, PolicyPlayer, Prior
 
-PRIOR_VISITS: Final = 5
-"""Visits that the position's value counts for in every action's."""
+CANDIDATES: Final = 4
+"""Actions that are tried at most, the most probable ones."""
+LEAST_PROBABILITY: Final = 1e-3
+"""Actions with a lower probability are not tried."""
+CHANGE: Final = 40.0
+"""Change of a logit for an advantage of 1, such as a draw instead of a loss."""
+LARGEST_ADVANTAGE: Final = 0.5
 
 
 @dataclass
-class SearchedBatch(Batch):
-    """Decisions that were searched.
+class LookaheadBatch(Batch):
+    """Decisions with the advantages of several actions.
 
     Attributes:
-        policy: float32 (k, 103), the probabilities that the policy should have.
+        tried: bool (k, 103), the actions that were tried; none: there was no look-ahead.
+        policy: float32 (k, 103), log-probabilities of the policy that decided.
+        gain: float32 (k, 103), what was tried is better than its mean by.
     """
 
+    tried: torch.Tensor
     policy: torch.Tensor
+    gain: torch.Tensor
 
     def policy_losses(
         self,
@@ -60,129 +66,116 @@ class SearchedBatch(Batch):
         log_ratio: torch.Tensor,
         clip: float,
     ) -> torch.Tensor:
-        """Return the cross entropy between the improved policy and the policy."""
-        return -(self.policy[rows] * log_probabilities).sum(dim=1)
+        """Return the squared errors of the logits of what was tried, relative to their mean, and
+        the cross entropy that keeps other actions improbable. Without look-ahead it is the cross
+        entropy to the policy that decided.
 
-
-class SearchCollector(Collector):
-    """Plays games, and searches decisions of the learner's seats: all but most of those that the
-    guide is sure of.
-
-    Attributes:
-        guide: the network that searches begin with; None: nothing was collected yet.
-    """
-
-    BATCH = SearchedBatch
-    KEPT = (*Collector.KEPT, "policy", "certain", "searched")
-    config: ExpertConfig
-
-    def __init__(
-        self, config: ExpertConfig, part: int, state: dict[str, Any] | None = None
-    ) -> None:
-        self.expert = SearchAgent(config.simulations, margin=0.0)  # winning counts, not the margin
-        self.guide: PolicyNetwork | None = None
-        self.guided = 0
-        super().__init__(config, part, state)
-
-    def state(self) -> dict[str, Any]:
-        """See :meth:`experiments.training.rollouts.Collector.state`."""
-        guide = None if self.guide is None else self.guide.state_dict()
-        return super().state() | {"guide": guide, "guided": self.guided}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """See :meth:`experiments.training.rollouts.Collector.restore`."""
-        super().restore(state)
-        self.guided = state["guided"]
-        if state["guide"] is not None:
-            self.guide = self.config.make_network(started=False)
-            self.guide.load_state_dict(state["guide"])
-
-    def collect(self, network: PolicyNetwork) -> Rollout:
-        """See :meth:`experiments.training.rollouts.Collector.collect`; every `renewal` updates the
-        network becomes the guide.
+        The gradient of squared errors doesn't vanish where a probability is small.
         """
-        if self.guide is None or self.guided == self.config.renewal > 0:
-            self.guide, self.guided = copy.deepcopy(network), 0
-        self.guided += 1
-        return super().collect(network)
+        tried, before = self.tried[rows], self.policy[rows].clamp(min=LOWEST)
+        now = log_probabilities.clamp(min=LOWEST)
+        errors = centred((now - before) / CHANGE - self.gain[rows], tried)
+        others = torch.where(tried, log_probabilities, -torch.inf).logsumexp(dim=1)
+        return torch.where(
+            tried.any(dim=1),
+            0.5 * CHANGE * errors.square().sum(dim=1) - others,
+            -(before.exp() * now).sum(dim=1),
+        )
+
+
+def centred(values: torch.Tensor, where: torch.Tensor) -> torch.Tensor:
+    """Return values minus their mean in each row, (k, n); 0 outside of `where`, bool (k, n)."""
+    inside = torch.where(where, values, 0.0)
+    means = inside.sum(dim=1, keepdim=True) / where.sum(dim=1, keepdim=True).clamp(min=1)
+    return torch.where(where, inside - means, 0.0)
+
+
+class Learner(PolicyPlayer):
+    """The agent with the network that learns."""
+
+    name = "learner"
+    uses_view = True
+    deterministic = False
+
+    def __init__(self, collector: Collector, network: PolicyNetwork) -> None:
+        self.collector, self.network = collector, network
+
+    def evaluate(self, decisions: Decisions) -> Evaluations:
+        """See :class:`skyenv.agents.Agent`."""
+        assert decisions.observation is not None
+        number, collector = len(decisions), self.collector
+        codes = np.zeros((number, NUM_INPUTS), np.int16)
+        codes[:, :OBSERVATION_SIZE] = codes_of(decisions.observation)
+        if collector.prior is not None:
+            codes[:, OBSERVATION_SIZE:] = Prior.of(collector.prior, decisions).codes(True)
+        rows = padded(np.arange(number))
+        log_probabilities, values = collector.passed(
+            self.network,
+            arranged(codes[rows], collector.used),
+            torch.from_numpy(decisions.mask[rows]) != 0,
+        )
+        outcomes = values[:number, 0].clamp(-1.0, 1.0).double()
+        return log_probabilities[:number].double().exp().numpy(), outcomes.numpy()
+
+
+class LookaheadCollector(Collector):
+    """Plays games, and looks ahead wherever several actions are probable enough."""
+
+    BATCH = LookaheadBatch
+    KEPT = (*Collector.KEPT, "tried", "policy", "gain")
+    config: ExpertConfig
 
     def _make_buffers(self) -> None:
         super()._make_buffers()
-        self.policy = torch.zeros((*self.masks.shape[:2], NUM_ACTIONS))
-        self.certain, self.searched = np.zeros_like(self.mine), np.zeros_like(self.mine)
+        self.tried = torch.zeros_like(self.masks)
+        self.policy, self.gain = torch.zeros((2, *self.masks.shape))
 
-    def _choose(self, t: int, network: PolicyNetwork) -> None:
-        """Let the expert decide, and tell what the outcome will be; its guide where nothing is
-        searched.
-        """
-        mine = np.flatnonzero(self.mine[t])
-        self.certain[t] = self.searched[t] = False
-        if not mine.size:
-            return
-        assert self.guide is not None
-        log_probabilities = self._evaluate(t, mine, network)
-        held, _ = self._forward(t, mine, self.guide)
-        action = held.argmax(dim=1).numpy()
-        self.certain[t, mine] = held.amax(dim=1).numpy() > CERTAIN
-        self.searched[t, mine] = ~self.certain[t, mine] | (
-            self.rng.random(mine.size) < self.config.certain_fraction
-        )
+    def collect(self, network: PolicyNetwork) -> Rollout:
+        """See :meth:`experiments.training.rollouts.Collector.collect`."""
+        learner = Learner(self, network)
+        self.expert = LookaheadAgent(learner, self.config.worlds, self.config.horizon)
+        return super().collect(network)
+
+    def _play(
+        self, t: int, mine: Int64, action: torch.Tensor, log_probabilities: torch.Tensor
+    ) -> None:
+        """See :class:`experiments.training.rollouts.Collector`; look ahead from there."""
+        super()._play(t, mine, action, log_probabilities)
+        tried, columns = candidates(log_probabilities), torch.from_numpy(mine)
+        self.tried[t, columns], self.policy[t, columns] = tried, log_probabilities
         for tables, place in zip(self.tables, self.slices, strict=True):
-            here = np.flatnonzero(
-                (mine >= place.start) & (mine < place.stop) & self.searched[t, mine]
-            )
-            if here.size:
-                guided = held[torch.from_numpy(here)]
-                action[here] = self._search(t, place.start, mine[here], tables, guided)
-        self._play(t, mine, torch.from_numpy(action), log_probabilities)
+            inside = (columns >= place.start) & (columns < place.stop)
+            here = torch.nonzero(tried.any(dim=1) & inside)[:, 0]
+            if len(here):
+                rows = columns[here].numpy() - place.start
+                self.gain[t, columns[here]] = self._gains(tables, rows, tried[here])
 
-    def _search(
-        self, t: int, start: int, mine: Int64, tables: Tables, guided: torch.Tensor
-    ) -> Int64:
-        """Return the expert's actions at tables of one kind; some are sampled by visits.
-
-        Args:
-            t: the step. start: first column of these tables. mine: int64 (k,), columns to search.
-            guided: float32 (k, 103), log-probabilities of the guide there.
+    def _gains(self, tables: Tables, rows: Int64, tried: torch.Tensor) -> torch.Tensor:
+        """Return how much better than their mean the tried actions are for the seats to act in some
+        rows, float32 (k, 103).
         """
-        priors = (guided.clamp(min=PRIOR_TEMPERATURE * LOWEST) / PRIOR_TEMPERATURE).exp().numpy()
-        found = self.expert.search(decisions_in(tables.games, self.expert, mine - start), priors)
-        self.value[t, mine, 0] = outcome_of(found.values, tables.games.num_players)
-        self.policy[t, torch.from_numpy(mine)] = improved(found, guided, self.config.value_scale)
-        tries = found.visits.cumsum(axis=1)
-        drawn = (tries > self.rng.random((mine.size, 1)) * tries[:, -1:]).argmax(axis=1)
-        actions: Int64 = np.where(
-            self.rng.random(mine.size) < self.config.drawn_share, drawn, found.actions
-        )
-        return actions
+        uniform = self.rng.random(rows.size)
+        decisions = decisions_in(tables.games, self.expert, rows, uniform=uniform)
+        which, actions = np.nonzero(tried.numpy())
+        values = torch.zeros(tried.shape)
+        outcomes = self.expert.outcomes(decisions, which, actions).mean(axis=1)
+        values[which, actions] = torch.from_numpy(outcomes).float()
+        return centred(values, tried).clamp(-LARGEST_ADVANTAGE, LARGEST_ADVANTAGE)
 
     def _certain(self) -> tuple[Bool, Bool]:
-        return self.certain, self.searched
+        sure = ~self.tried.any(dim=2).numpy()
+        return sure, self.rng.random(sure.shape, np.float32) < self.config.certain_fraction
 
     def _more(self) -> dict[str, npt.NDArray[Any]]:
-        return {"policy": self.policy.numpy()}
+        return {name: getattr(self, name).numpy() for name in ("tried", "policy", "gain")}
 
 
-def improved(
-    found: SearchResult, log_probabilities: torch.Tensor, value_scale: float
-) -> torch.Tensor:
-    """Return the guide's policy, improved by the values of a search, float32 (k, 103).
-
-    An action's value is the mean of its simulations and of PRIOR_VISITS ones with the position's
-    value, which completes the values of actions that were hardly tried. Visit counts as targets
-    made a network weaker (docs/results/training.md).
-
-    Args:
-        found: of k searches. log_probabilities: of the guide, (k, 103).
-        value_scale: see :class:`ExpertConfig`.
-
-    Source:
-        Danihelka, Guez, Schrittwieser and Silver 2022, "Policy improvement by planning with
-        Gumbel".
-    """
-    totals = found.totals + PRIOR_VISITS * found.values[:, None]
-    values = torch.from_numpy(totals / (found.visits + PRIOR_VISITS))
-    return torch.softmax(log_probabilities.double() + value_scale * values, dim=1).float()
+def candidates(log_probabilities: torch.Tensor) -> torch.Tensor:
+    """Return the actions to try, bool (k, 103): none where only one is probable enough."""
+    best, places = log_probabilities.topk(CANDIDATES, dim=1)
+    probable = best >= np.log(LEAST_PROBABILITY)
+    tried = torch.zeros(log_probabilities.shape, dtype=torch.bool)
+    return tried.scatter_(1, places, probable & probable[:, 1:2])
 
 
 @dataclass(frozen=True)
@@ -190,56 +183,32 @@ class ExpertConfig(Config):
     """The trainer's options, and the expert's."""
 
     run: str = option("runs/expert", "folder of the run", metavar="FOLDER")
-    simulations: int = option(100, "of the expert, for each decision", low=1, high=10**6)
-    value_scale: float = option(
-        20.0, "policy targets: the guide's logits plus this times the search's values", high=1000
-    )
-    drawn_share: float = option(
-        0.3, "share of the decisions that are drawn by how often each action was tried", high=1
-    )
-    renewal: int = option(
-        0,
-        "updates after which the search begins with the network as it is then; 0: always as it was "
-        "when the run began",
-        high=10**9,
-    )
-    games: int = option(
-        64, "games played side by side, of all kinds of tables together", low=1, high=MOST
-    )
-    steps: int = option(32, "decisions in each of them between updates", low=1, high=MOST)
-    batch: int = option(512, "decisions in one gradient step", low=1, high=MOST)
-    epochs: int = option(4, "passes over the decisions of an update", low=1, high=MOST)
-    learning_rate: float = option(1e-3, "Adam's step size at the beginning", above=True, high=1)
-    opponent_share: float = option(
-        0.5, "share of the games with opponents; 0: self-play alone", high=1
-    )
-    reward: str = fixed(OUTCOME_REWARD)  # the search tells win probabilities
+    worlds: int = option(1, "determinizations in which actions are tried", low=1, high=1000)
+    horizon: int = option(5, "decisions of a seat until a rollout ends", low=1, high=1000)
+    steps: int = option(16, "decisions in each game between updates", low=1, high=MOST)
+    batch: int = option(512, "decisions in a minibatch", low=1, high=MOST)
+    learning_rate: float = option(3e-4, "Adam's learning rate", above=True, high=1)
+    reward: str = fixed(OUTCOME_REWARD)  # values are expected outcomes
     task: str = fixed("")
     mean_kl: float = fixed(0.0)
     certain_fraction: float = option(
         0.1,
-        "fraction searched and learned from of decisions with p > 0.99 by the guide (up-weighted)",
+        "fraction learned from of the decisions without look-ahead (up-weighted)",
         above=True,
         high=1,
     )
     value_updates: int = fixed(0)
     clip: float = fixed(0.0)
-    target_kl: float = fixed(1e9)  # it follows the search, however far that is
+    target_kl: float = fixed(1e9)  # it follows the look-ahead, however far that is
     entropy: float = fixed(0.0)
 
 
 class ExpertIteration(Training):
-    """An apprentice in training."""
+    """A network that learns what one step of look-ahead finds."""
 
     PROGRAM = "expert_iteration"
-    COLLECTOR = SearchCollector
+    COLLECTOR = LookaheadCollector
     config: ExpertConfig
-
-    def _warm_up(self) -> None:
-        super()._warm_up()
-        expert = SearchAgent(1)
-        for players, side in self.config.tables:
-            expert.search(decisions_in(Games(1, players, side, 0), expert))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -247,7 +216,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return program(
         ExpertIteration,
         ExpertConfig,
-        "Train an agent by what a search finds in games of its own.",
+        "Train an agent by what one step of look-ahead finds in games of its own.",
         arguments,
     )
 

@@ -372,15 +372,13 @@ class Collector:
         """Log-probabilities (k, 103) and values (k, VALUES) of the decisions in some columns of
         step t.
         """
-        rows = torch.from_numpy(
-            np.resize(mine, -(-mine.size // ROWS) * ROWS)
-        )  # some more than once, up to a number that recurs
-        answers = self._passed(
+        rows = torch.from_numpy(padded(mine))
+        answers = self.passed(
             network, self.codes[t].index_select(0, rows), self.masks[t].index_select(0, rows)
         )
         return answers[0][: mine.size], answers[1][: mine.size]
 
-    def _passed(
+    def passed(
         self, network: PolicyNetwork, codes: torch.Tensor, masks: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """A forward pass, in the precision that suits so many decisions."""
@@ -430,7 +428,7 @@ class Collector:
         """Return the values of a truncated game's last position, float32 (players, VALUES)."""
         codes = arranged(tables.inputs_at_end(row, self.prior), self.used)
         everything = torch.ones((len(codes), NUM_ACTIONS), dtype=torch.bool)
-        values: Float32 = self._passed(network, codes, everything)[1].numpy()
+        values: Float32 = self.passed(network, codes, everything)[1].numpy()
         return values
 
     def _batch(self) -> tuple[Batch, int]:
@@ -505,6 +503,11 @@ def arranged(codes: Int16, used: UsedInputs) -> torch.Tensor:
     its inputs.
     """
     return torch.from_numpy(np.take(codes, used.codes, axis=1))
+
+
+def padded(rows: Int64) -> Int64:
+    """Return rows, some of them more than once, up to a number that recurs (ROWS)."""
+    return np.resize(rows, -(-rows.size // ROWS) * ROWS)
 
 
 def drawn(

@@ -32,18 +32,20 @@ class LookaheadAgent(Agent):
     It tries that agent's choice and some more actions in determinizations
     (:func:`skyenv.engine.knowledge.resample`), in which all seats continue by the policy. The
     policy's choice stands unless another action is better by CAUTION standard errors. An action's
-    value is the policy's value estimate after DECISIONS more decisions of the seat. For a policy
-    without value estimates games are played to their ends.
+    value is the policy's value estimate after some more decisions of the seat. For a policy without
+    value estimates games are played to their ends.
 
     Args:
         policy: the agent that continues the games; all other seats should be this agent.
+        worlds: determinizations, at least 2 to act. decisions: of the seat until its value is
+            estimated.
     """
 
     version = "1"
     uses_view = True
 
-    def __init__(self, policy: Agent) -> None:
-        self.policy = policy
+    def __init__(self, policy: Agent, worlds: int = WORLDS, decisions: int = DECISIONS) -> None:
+        self.policy, self.worlds, self.decisions = policy, worlds, decisions
         self.name = f"lookahead({policy.name})"
         self.uses_observation = policy.uses_observation
 
@@ -51,7 +53,7 @@ class LookaheadAgent(Agent):
         """See :class:`skyenv.agents.Agent`."""
         actions = np.array(self.policy.act(decisions), np.int64)
         several = np.flatnonzero(decisions.mask.sum(axis=1) > 1)
-        number = ROWS // (CANDIDATES * WORLDS)
+        number = max(1, ROWS // (CANDIDATES * self.worlds))
         for first in range(0, len(several), number):
             rows = several[first : first + number]
             actions[rows] = self._improved(decisions.take(rows), actions[rows])
@@ -61,10 +63,10 @@ class LookaheadAgent(Agent):
         """Return the best candidate of each of some decisions."""
         tried = self._candidates(decisions, chosen)
         which, place = np.nonzero(tried >= 0)
-        gains = np.zeros((*tried.shape, WORLDS))
-        gains[which, place] = self._outcomes(decisions, which, tried[which, place])
+        gains = np.zeros((*tried.shape, self.worlds))
+        gains[which, place] = self.outcomes(decisions, which, tried[which, place])
         gains -= gains[:, :1]
-        error = gains.std(axis=2, ddof=1) / np.sqrt(WORLDS)
+        error = gains.std(axis=2, ddof=1) / np.sqrt(self.worlds)
         surplus = np.where(tried >= 0, gains.mean(axis=2) - CAUTION * error, -np.inf)
         surplus[:, 0] = 0.0
         return np.asarray(tried[np.arange(len(tried)), surplus.argmax(axis=1)])
@@ -77,7 +79,7 @@ class LookaheadAgent(Agent):
         """
         held = self.policy.evaluate(decisions)
         order = np.stack(
-            [np.random.default_rng(one).random(NUM_ACTIONS) for one in _seeds(decisions)]
+            [np.random.default_rng(one).random(NUM_ACTIONS) for one in self._seeds(decisions)]
         )
         if held is not None:
             order = np.where(held[0] >= MIN_PROBABILITY, held[0], -1.0)
@@ -86,23 +88,27 @@ class LookaheadAgent(Agent):
         best: Int64 = np.argsort(-order, axis=1, kind="stable")[:, :CANDIDATES]
         return np.where(np.take_along_axis(order, best, axis=1) >= 0, best, -1)
 
-    def _outcomes(self, decisions: Decisions, which: Int64, actions: Int64) -> Floats:
+    def outcomes(self, decisions: Decisions, which: Int64, actions: Int64) -> Floats:
         """Return the outcomes of actions for their seats in every determinization, float64
-        (k, WORLDS), from −1 to 1.
+        (k, worlds), from −1 to 1.
+
+        Args:
+            which: int64 (k,), the decision of each action. actions: int64 (k,).
         """
-        rows = np.repeat(which, WORLDS)
-        seeds = np.array(_seeds(decisions))[rows] + np.tile(np.arange(WORLDS), len(which))
+        worlds = self.worlds
+        rows = np.repeat(which, worlds)
+        seeds = np.array(self._seeds(decisions))[rows] + np.tile(np.arange(worlds), len(which))
         assert decisions.view is not None
         states = resample(decisions.view[rows], seeds).view(np.ndarray)
         states["seed"] = seeds  # agents' random numbers derive from it
         games = batch_of(states)
-        games.step(np.repeat(actions, WORLDS))
-        return self._played_on(games, decisions.seat[rows]).reshape(len(which), WORLDS)
+        games.step(np.repeat(actions, worlds))
+        return self._played_on(games, decisions.seat[rows]).reshape(len(which), worlds)
 
     def _played_on(self, games: Games, seats: Int64) -> Floats:
         """Return the value of games to one seat of each, float64 (n,), after some decisions."""
         values = np.full(len(seats), np.nan)
-        left = np.full(len(seats), DECISIONS)
+        left = np.full(len(seats), self.decisions)
         while (rows := np.flatnonzero((games.seat >= 0) & np.isnan(values))).size:
             mine = rows[games.seat[rows] == seats[rows]]
             left[mine] -= 1
@@ -118,7 +124,6 @@ class LookaheadAgent(Agent):
         values[over] = outcome_of(shares, games.num_players)
         return values
 
-
-def _seeds(decisions: Decisions) -> Sequence[int]:
-    """Return a seed for each decision, below 2⁵² and a multiple of WORLDS."""
-    return [int(one * 2**48) * WORLDS for one in decisions.uniform.tolist()]
+    def _seeds(self, decisions: Decisions) -> Sequence[int]:
+        """Return a seed for each decision, a multiple of the number of worlds."""
+        return [int(one * 2**48) * self.worlds for one in decisions.uniform.tolist()]

@@ -150,7 +150,6 @@ class SearchResult(NamedTuple):
     Attributes:
         actions: int64 (k,), the most visited action.
         visits: float64 (k, 103), visits of each action; 1 for a forced action.
-        totals: float64 (k, 103), the sums of the seat's win probability over those visits.
         values: float64 (k,), the seat's expected win probability; NaN without a search.
         simulations: int64 (k,), number of simulations.
         nodes: int64 (k,), number of nodes in the tree.
@@ -158,7 +157,6 @@ class SearchResult(NamedTuple):
 
     actions: npt.NDArray[np.int64]
     visits: Floats
-    totals: Floats
     values: Floats
     simulations: npt.NDArray[np.int64]
     nodes: npt.NDArray[np.int64]
@@ -180,7 +178,7 @@ class SearchResult(NamedTuple):
         best = np.argmax(visits + 0.5 * totals / np.maximum(visits, 1), axis=1)
         with np.errstate(invalid="ignore"):
             values = np.where(simulations > 0, totals.sum(axis=1), np.nan) / simulations
-        return cls(best.astype(np.int64), visits, totals, values, simulations, nodes)
+        return cls(best.astype(np.int64), visits, values, simulations, nodes)
 
 
 # ---- the player ----

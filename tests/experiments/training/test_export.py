@@ -86,7 +86,7 @@ def test_export_lists_the_runs_that_a_run_started_from(run: Path, tmp_path: Path
     [
         Config(minutes=5.0, side=("front", "back"), prior="greedy"),
         best_response.BestResponseConfig(target="random"),
-        expert_iteration.ExpertConfig(simulations=3),
+        expert_iteration.ExpertConfig(worlds=3),
     ],
 )
 def test_commands_of_stages_reproduce_their_options(

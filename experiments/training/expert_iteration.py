@@ -30,16 +30,12 @@ from experiments.training.runs import program
 from experiments.training.seating import Bool, Int64, Tables
 from experiments.training.train import Training
 from skyenv.agents import Decisions, Evaluations, decisions_in
-from skyenv.arena.lookahead import LookaheadAgent
+from skyenv.arena.lookahead import CANDIDATES, MIN_PROBABILITY, LookaheadAgent
 from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
 from skyenv.options import option
 from skyenv_agents.learned.layout import NUM_INPUTS
 from skyenv_agents.learned.networks import OUTCOME_REWARD, PolicyPlayer, Prior
 
-CANDIDATES: Final = 4
-"""Actions that are tried at most, the most probable ones."""
-LEAST_PROBABILITY: Final = 1e-3
-"""Actions with a lower probability are not tried."""
 CHANGE: Final = 40.0
 """Change of a logit for an advantage of 1, such as a draw instead of a loss."""
 LARGEST_ADVANTAGE: Final = 0.5
@@ -173,7 +169,7 @@ class LookaheadCollector(Collector):
 def candidates(log_probabilities: torch.Tensor) -> torch.Tensor:
     """Return the actions to try, bool (k, 103): none where only one is probable enough."""
     best, places = log_probabilities.topk(CANDIDATES, dim=1)
-    probable = best >= np.log(LEAST_PROBABILITY)
+    probable = best >= np.log(MIN_PROBABILITY)
     tried = torch.zeros(log_probabilities.shape, dtype=torch.bool)
     return tried.scatter_(1, places, probable & probable[:, 1:2])
 

@@ -12,10 +12,8 @@ from trainings import SMALL, TINY, content
 
 from experiments.training.actors import packed, unpacked
 from experiments.training.expert_iteration import (
-    CANDIDATES,
     CHANGE,
     LARGEST_ADVANTAGE,
-    LEAST_PROBABILITY,
     ExpertConfig,
     LookaheadBatch,
     LookaheadCollector,
@@ -23,7 +21,7 @@ from experiments.training.expert_iteration import (
 )
 from experiments.training.network import PolicyNetwork
 from skyenv.agents import decide, decisions_in, make_agent
-from skyenv.arena.lookahead import LookaheadAgent
+from skyenv.arena.lookahead import CANDIDATES, MIN_PROBABILITY, LookaheadAgent
 from skyenv.engine.games import Games
 from skyenv_agents.learned.networks import NetworkAgent
 
@@ -89,7 +87,7 @@ def test_probable_actions_are_tried() -> None:
     number = batch.tried.sum(dim=1)
     assert set(number.tolist()) == {0, 2, 3, CANDIDATES}
     assert (batch.masks | ~batch.tried).all()
-    probable = (batch.policy.exp() >= LEAST_PROBABILITY) & batch.masks
+    probable = (batch.policy.exp() >= MIN_PROBABILITY) & batch.masks
     assert torch.equal(number > 0, probable.sum(dim=1) > 1)
     assert (probable | ~batch.tried).all()
     assert batch.gain[batch.tried].abs().max() <= LARGEST_ADVANTAGE

@@ -181,9 +181,10 @@ class ExpertConfig(Config):
     run: str = option("runs/expert", "folder of the run", metavar="FOLDER")
     worlds: int = option(1, "determinizations in which actions are tried", low=1, high=1000)
     horizon: int = option(5, "decisions of a seat until a rollout ends", low=1, high=1000)
-    steps: int = option(16, "decisions in each game between updates", low=1, high=MOST)
-    batch: int = option(512, "decisions in a minibatch", low=1, high=MOST)
-    learning_rate: float = option(3e-4, "Adam's learning rate", above=True, high=1)
+    # Large updates: advantages are noisy, and small ones drift (docs/results/training.md).
+    steps: int = option(128, "decisions in each game between updates", low=1, high=MOST)
+    epochs: int = option(3, "passes over the decisions of an update", low=1, high=MOST)
+    learning_rate: float = option(1e-3, "Adam's learning rate", above=True, high=1)
     reward: str = fixed(OUTCOME_REWARD)  # values are expected outcomes
     task: str = fixed("")
     mean_kl: float = fixed(0.0)

@@ -52,17 +52,15 @@ class LookaheadAgent(Agent):
     def act(self, decisions: Decisions) -> Int64:
         """See :class:`skyenv.agents.Agent`."""
         actions = np.array(self.policy.act(decisions), np.int64)
-        several = np.flatnonzero(decisions.mask.sum(axis=1) > 1)
-        number = max(1, ROWS // (CANDIDATES * self.worlds))
-        for first in range(0, len(several), number):
-            rows = several[first : first + number]
+        rows = np.flatnonzero(decisions.mask.sum(axis=1) > 1)
+        if rows.size:
             actions[rows] = self._improved(decisions.take(rows), actions[rows])
         return actions
 
     def _improved(self, decisions: Decisions, chosen: Int64) -> Int64:
         """Return the best candidate of each of some decisions."""
         tried = self._candidates(decisions, chosen)
-        which, place = np.nonzero(tried >= 0)
+        which, place = np.nonzero((tried >= 0) & (tried[:, 1:2] >= 0))  # where there is a choice
         gains = np.zeros((*tried.shape, self.worlds))
         gains[which, place] = self.outcomes(decisions, which, tried[which, place])
         gains -= gains[:, :1]
@@ -95,6 +93,15 @@ class LookaheadAgent(Agent):
         Args:
             which: int64 (k,), the decision of each action. actions: int64 (k,).
         """
+        found = np.zeros((len(which), self.worlds))
+        number = max(1, ROWS // self.worlds)
+        for first in range(0, len(which), number):
+            part = slice(first, first + number)
+            found[part] = self._rollouts(decisions, which[part], actions[part])
+        return found
+
+    def _rollouts(self, decisions: Decisions, which: Int64, actions: Int64) -> Floats:
+        """See :meth:`outcomes`; all rollouts are concurrent."""
         worlds = self.worlds
         rows = np.repeat(which, worlds)
         seeds = np.array(self._seeds(decisions))[rows] + np.tile(np.arange(worlds), len(which))

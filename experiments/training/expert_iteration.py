@@ -39,6 +39,7 @@ from skyenv_agents.learned.networks import OUTCOME_REWARD, PolicyPlayer, Prior
 CHANGE: Final = 40.0
 """Change of a logit for an advantage of 1, such as a draw instead of a loss."""
 LARGEST_ADVANTAGE: Final = 0.5
+"""Clip range of advantages, which are noisy with few determinizations."""
 
 
 @dataclass
@@ -46,9 +47,9 @@ class LookaheadBatch(Batch):
     """Decisions with the advantages of several actions.
 
     Attributes:
-        tried: bool (k, 103), the actions that were tried; none: there was no look-ahead.
+        tried: bool (k, 103), the actions with rollouts; all false without look-ahead.
         policy: float32 (k, 103), log-probabilities of the policy that decided.
-        gain: float32 (k, 103), what was tried is better than its mean by.
+        gain: float32 (k, 103), the value of each tried action minus their mean; else 0.
     """
 
     tried: torch.Tensor
@@ -62,8 +63,8 @@ class LookaheadBatch(Batch):
         log_ratio: torch.Tensor,
         clip: float,
     ) -> torch.Tensor:
-        """Return the squared errors of the logits of what was tried, relative to their mean, and
-        the cross entropy that keeps other actions improbable. Without look-ahead it is the cross
+        """Return the squared errors of the tried actions' logits, relative to their mean, plus the
+        cross entropy that keeps other actions improbable. Without look-ahead return the cross
         entropy to the policy that decided.
 
         The gradient of squared errors doesn't vanish where a probability is small.
@@ -139,6 +140,7 @@ class LookaheadCollector(Collector):
         super()._play(t, mine, action, log_probabilities)
         tried, columns = candidates(log_probabilities), torch.from_numpy(mine)
         self.tried[t, columns], self.policy[t, columns] = tried, log_probabilities
+        self.gain[t, columns] = 0.0
         for tables, place in zip(self.tables, self.slices, strict=True):
             inside = (columns >= place.start) & (columns < place.stop)
             here = torch.nonzero(tried.any(dim=1) & inside)[:, 0]
@@ -147,8 +149,8 @@ class LookaheadCollector(Collector):
                 self.gain[t, columns[here]] = self._gains(tables, rows, tried[here])
 
     def _gains(self, tables: Tables, rows: Int64, tried: torch.Tensor) -> torch.Tensor:
-        """Return how much better than their mean the tried actions are for the seats to act in some
-        rows, float32 (k, 103).
+        """Return each tried action's value minus their mean, for the seats to act in some rows,
+        float32 (k, 103).
         """
         uniform = self.rng.random(rows.size)
         decisions = decisions_in(tables.games, self.expert, rows, uniform=uniform)
@@ -167,7 +169,7 @@ class LookaheadCollector(Collector):
 
 
 def candidates(log_probabilities: torch.Tensor) -> torch.Tensor:
-    """Return the actions to try, bool (k, 103): none where only one is probable enough."""
+    """Return the actions to try, bool (k, 103); all false where only one is probable enough."""
     best, places = log_probabilities.topk(CANDIDATES, dim=1)
     probable = best >= np.log(MIN_PROBABILITY)
     tried = torch.zeros(log_probabilities.shape, dtype=torch.bool)
@@ -180,8 +182,10 @@ class ExpertConfig(Config):
 
     run: str = option("runs/expert", "folder of the run", metavar="FOLDER")
     worlds: int = option(1, "determinizations in which actions are tried", low=1, high=1000)
-    horizon: int = option(5, "decisions of a seat until a rollout ends", low=1, high=1000)
-    # Large updates: advantages are noisy, and small ones drift (docs/results/training.md).
+    horizon: int = option(
+        5, "moves of the seat, forced ones too, until a rollout ends", low=1, high=1000
+    )
+    # By default updates are large; docs/results/training.md compares them with small ones.
     steps: int = option(128, "decisions in each game between updates", low=1, high=MOST)
     epochs: int = option(3, "passes over the decisions of an update", low=1, high=MOST)
     learning_rate: float = option(1e-3, "Adam's learning rate", above=True, high=1)

@@ -381,7 +381,7 @@ class Collector:
     def passed(
         self, network: PolicyNetwork, codes: torch.Tensor, masks: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """A forward pass, in the precision that suits so many decisions."""
+        """Return a forward pass's outputs, computed in the precision that suits the batch size."""
         with in_precision("cpu", self.config.bfloat16 and len(codes) >= FEWEST_IN_BFLOAT16):
             answers: tuple[torch.Tensor, torch.Tensor] = network(codes, masks)
         return answers
@@ -506,7 +506,7 @@ def arranged(codes: Int16, used: UsedInputs) -> torch.Tensor:
 
 
 def padded(rows: Int64) -> Int64:
-    """Return rows, some of them more than once, up to a number that recurs (ROWS)."""
+    """Return rows, some of them repeated, so that their number is a multiple of ROWS."""
     return np.resize(rows, -(-rows.size // ROWS) * ROWS)
 
 

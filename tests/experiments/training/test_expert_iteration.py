@@ -59,8 +59,9 @@ def test_advantages_are_those_of_the_look_ahead_with_the_network() -> None:
     random = np.random.default_rng()
     random.bit_generator.state = collector.rng.bit_generator.state
     collector.collect(network)
-    about = {"prior": "greedy", "prior_version": "1", "reward": "outcome"}
-    agent = NetworkAgent(network.frozen({**about, "prior_version": make_agent("greedy").version}))
+    greedy = make_agent("greedy")
+    about = {"prior": "greedy", "prior_version": greedy.version, "reward": "outcome"}
+    agent = NetworkAgent(network.frozen(about))
     expert, looked = LookaheadAgent(agent, 3, 2), 0
     for place, games in zip(collector.slices, again, strict=True):
         tried = collector.tried[0, place].numpy()
@@ -82,7 +83,9 @@ def test_advantages_are_those_of_the_look_ahead_with_the_network() -> None:
 
 
 def test_probable_actions_are_tried() -> None:
-    batch = looking(games=20, steps=16).collect(undecided(weight=6.0)).batch
+    collector = looking(games=20, steps=16)
+    collector.collect(undecided())
+    batch = collector.collect(undecided(weight=6.0)).batch  # nothing is left of the one before
     assert isinstance(batch, LookaheadBatch)
     number = batch.tried.sum(dim=1)
     assert set(number.tolist()) == {0, 2, 3, CANDIDATES}

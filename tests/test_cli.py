@@ -39,7 +39,7 @@ def games(recorded: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "parts"),
     [
         ("--version", [f"skyenv {skyenv.__version__}\n"]),
         ("", [f"\n    {name}" for name in cli.COMMANDS]),
@@ -47,11 +47,11 @@ def games(recorded: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
     ],
 )
 def test_version_commands_and_options_are_listed(
-    words: str, told: list[str], capsys: pytest.CaptureFixture[str]
+    words: str, parts: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main_of(words) == 0
     printed = capsys.readouterr().out
-    assert all(part in printed for part in told)
+    assert all(part in printed for part in parts)
 
 
 # ---- record and verify ----
@@ -144,8 +144,8 @@ def test_verify_reports_that_it_waits_for_a_pipe(
     with ThreadPoolExecutor() as pool:
         pool.submit(Path("pipe").write_bytes, games.read_bytes())
         assert main_of("verify pipe") == 0
-    output, told = capsys.readouterr()
-    assert told == "verify: pipe is a pipe; waiting for a program that writes to it\n"
+    output, message = capsys.readouterr()
+    assert message == "verify: pipe is a pipe; waiting for a program that writes to it\n"
     assert output.startswith("pipe: 3 games")
 
 

@@ -143,8 +143,8 @@ def curve(name: str, task: str, runs: Sequence[Run]) -> Curve:
         for field in ("decisions", "seconds", "nash_conv")
     )
     across = np.median([decisions, seconds], axis=1)
-    told = zip(*across, interquartile_mean(scores), *interval(scores), strict=True)
-    for made, spent, middle, low, high in told:
+    rows = zip(*across, interquartile_mean(scores), *interval(scores), strict=True)
+    for made, spent, middle, low, high in rows:
         label = f"{ALGORITHMS[name].label}: {task} after {made:,.0f} decisions, {spent:.3g} s"
         figures.append(Figure(label, float(middle), float(low), float(high), "VP", len(runs)))
     return across, figures
@@ -200,7 +200,7 @@ def compare(options: AlgorithmsOptions) -> None:
             write_atomically(path, json.dumps({"budget": options.decisions, "points": points}))
             print(f"{path.stem}: {np.mean(points[-1]['nash_conv']):.4f} VP", flush=True)
     found = curves(options)
-    figures = [one for _, told in found.values() for one in told]
+    figures = [one for _, group in found.values() for one in group]
     write(options.out / "algorithms.json", METHOD, figures)
     draw(found, options.out / "algorithms.png")
 

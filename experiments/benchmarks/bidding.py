@@ -67,8 +67,8 @@ def play(beginning: Beginning, policy: Policy) -> dict[str, float]:
     sums = {name: sum(half[name] for half in halves) for name in halves[0]}
     lost = {name: sums[name] for name in ("passes", "bids", "low", "high", "other")}
     shares = {"gives up": "should bid", "goes on": "should pass", "price": "won", "jump": "raises"}
-    told = {name: sums[name] / max(sums[of], 1e-12) for name, of in shares.items()}
-    return {"NashConv": judge.nash_conv(policy), **lost, **told}
+    rates = {name: sums[name] / max(sums[of], 1e-12) for name, of in shares.items()}
+    return {"NashConv": judge.nash_conv(policy), **lost, **rates}
 
 
 def habits(beginning: Beginning, judge: Judge, policy: Policy, seat: int) -> dict[str, float]:

@@ -26,8 +26,8 @@ from experiments.training.rollouts import Collector, Rollout, past_policy, tenso
 from skyenv.work import Pool, open_pool
 from skyenv_agents.learned.networks import Network
 
-PATIENCE: Final = 0.2
-"""Seconds."""
+WAIT_SECONDS: Final = 0.2
+"""Time between two checks for an interrupt."""
 
 
 def packed(data: Any) -> bytes:
@@ -161,7 +161,7 @@ class Actors:
 
     def wait(self) -> None:
         """Wait until all workers are idle, in short intervals, so that Ctrl-C is handled."""
-        while wait(self._tasks, PATIENCE).not_done:
+        while wait(self._tasks, WAIT_SECONDS).not_done:
             pass
 
     def end(self) -> None:

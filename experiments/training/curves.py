@@ -11,7 +11,7 @@ from experiments.figures import save
 from skyenv.errors import CheckpointError
 from skyenv.render.colours import GRID, REFERENCE, SERIES
 
-MOST_LINES: Final = 6
+MAX_LINES: Final = 6
 DASHES: Final = ("-", "--", ":")
 
 Curve = Sequence[Mapping[str, Any]]
@@ -86,11 +86,11 @@ def draw_curves(curves: Mapping[str, Curve], path: str | Path, against: Sequence
 
 
 def hardest(curves: Mapping[str, Curve]) -> list[str]:
-    """Return at most MOST_LINES kinds of opponents by name, those with the lowest last shares."""
+    """Return at most MAX_LINES kinds of opponents by name, those with the lowest last shares."""
     last: dict[str, list[float]] = {}
     for curve in curves.values():
         shares = {kind: share for point in curve for kind, share in point["shares"].items()}
         for kind, share in shares.items():
             last.setdefault(kind, []).append(share)
     ordered = sorted(last, key=lambda kind: (sum(last[kind]) / len(last[kind]), kind))
-    return sorted(ordered[: MOST_LINES // len(curves)])
+    return sorted(ordered[: MAX_LINES // len(curves)])

@@ -29,7 +29,7 @@ import numpy as np
 from experiments.figures import machine
 from experiments.training.best_response import BestResponse, BestResponseConfig
 from experiments.training.config import CONFIG, Config
-from experiments.training.curves import MOST_LINES, draw_curves, read_curve
+from experiments.training.curves import MAX_LINES, draw_curves, read_curve
 from experiments.training.expert_iteration import ExpertConfig, ExpertIteration
 from experiments.training.runs import MODEL
 from experiments.training.train import Training
@@ -257,14 +257,14 @@ def write(
 ) -> None:
     """Write the files of one side of the board."""
     content, curve = network.to_bytes(np.float16), joined(stages)
-    told = [*published(stages[0].config.start), *(stage.about() for stage in stages)]
+    history = [*published(stages[0].config.start), *(stage.about() for stage in stages)]
     about = {
         "version": __version__,
         "players": players,
         "side": side,
-        "stages": told,
-        "decisions": sum(stage["decisions"] for stage in told),
-        "seconds": sum(stage["seconds"] for stage in told),
+        "stages": history,
+        "decisions": sum(stage["decisions"] for stage in history),
+        "seconds": sum(stage["seconds"] for stage in history),
         "machine": machine(),
         "sha256": hashlib.sha256(content).hexdigest(),
         "results": [asdict(result) for result in results],
@@ -276,7 +276,7 @@ def write(
     write_atomically(config.agents / f"{name}.npz", content)
     write_atomically(config.agents / f"{name}.json", json.dumps(about, indent=1) + "\n")
     label = table_label(players, side)
-    drawn = kinds_of(curve, config.against, label)[:MOST_LINES]
+    drawn = kinds_of(curve, config.against, label)[:MAX_LINES]
     draw_curves({label: curve}, config.pictures / f"{name}.png", drawn)
 
 

@@ -425,18 +425,18 @@ def test_players_and_spectators_receive_no_hidden_cards(
             (f"set {menu} ", seat, "Bob.*away since"),
         ],
     )
-    _check_what_was_told(site, dict(zip(names, (0, 2, None), strict=True)), seed.encode())
+    _check_what_seats_see(site, dict(zip(names, (0, 2, None), strict=True)), seed.encode())
 
 
-def _check_what_was_told(site: Site, seats: dict[str, int | None], seed: bytes) -> None:
+def _check_what_seats_see(site: Site, seats: dict[str, int | None], seed: bytes) -> None:
     """Fail if a client received what its seat can't know; `seats` by client."""
     parts: dict[str, Any] = {name: {} for name in seats}  # of the drawing that each browser has
     for name, path, content in site.listener.heard:
         if re.fullmatch(r"/api/seats/[\w-]+(/act|/undo)?", path) and content.startswith(b'{"seat"'):
-            told = json.loads(content)
-            told["drawing"] = parts[name] = parts[name] | told["drawing"]
-            assert told["seat"] == seats[name]
-            check_is_told_to(-1 if told["seat"] is None else told["seat"], told)
+            answer = json.loads(content)
+            answer["drawing"] = parts[name] = parts[name] | answer["drawing"]
+            assert answer["seat"] == seats[name]
+            check_is_told_to(-1 if answer["seat"] is None else answer["seat"], answer)
         else:
             assert seed not in content, path
     assert all(parts.values())

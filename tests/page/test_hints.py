@@ -36,12 +36,12 @@ def at(phase: str, least: int = 3) -> Game:
 def test_choices_are_complete_and_distinct(phase: str, name: str) -> None:
     """Every choice can be played and completes its decision; the agent's own choice is among them."""
     game = at(phase)
-    told = advise(quick_catalogue()[name], None, game, lambda so_far: None)
+    hints = advise(quick_catalogue()[name], None, game, lambda so_far: None)
     position = game.games.state[0]
-    kinds = [choices.same(position, tuple(one["actions"])) for one in told["best"]]
+    kinds = [choices.same(position, tuple(one["actions"])) for one in hints["best"]]
     assert len(set(kinds)) == len(kinds) <= 6
-    assert choices.same(position, tuple(told["actions"])) in kinds
-    for one in told["best"]:
+    assert choices.same(position, tuple(hints["actions"])) in kinds
+    for one in hints["best"]:
         after = game.copy()
         for action in one["actions"]:
             assert after.seat == game.seat
@@ -66,9 +66,9 @@ def test_a_bids_probability_is_the_product_of_its_actions() -> None:
     position, chances = game.games.state[0], Counter[str]()
     for path, chance in every_bid(game):
         chances[choices.text(position, path).partition(":")[0]] += chance  # type: ignore[assignment]
-    told = advise(quick_catalogue()["random"], None, game, lambda so_far: None)["best"]
-    assert len(told) > 3
-    for one in told:
+    hints = advise(quick_catalogue()["random"], None, game, lambda so_far: None)["best"]
+    assert len(hints) > 3
+    for one in hints:
         assert one["sure"] == pytest.approx(chances[one["text"].partition(":")[0]], rel=0.1)
 
 
@@ -93,12 +93,12 @@ def test_win_chances_agree_with_play_outs(players: int) -> None:
     correlate with results.
     """
     trained = CatalogueEntry("trained", TrainedAgent())
-    told, came = [], []
+    predicted, played_out = [], []
     for seed in range(6):
         game = played(players, seed, actions=40 + 25 * seed)
         position = game.games.state[0]
-        told += win_chances(trained.agent, [(position, game.seat, ())])[0].tolist()
+        predicted += win_chances(trained.agent, [(position, game.seat, ())])[0].tolist()
         shares, _ = shares_of([trained] * players, position, range(60), game.seat)
-        came += shares.mean(axis=0).tolist()
-    assert np.abs(np.array(told) - came).mean() < 0.15
-    assert np.corrcoef(told, came)[0, 1] > 0.8
+        played_out += shares.mean(axis=0).tolist()
+    assert np.abs(np.array(predicted) - played_out).mean() < 0.15
+    assert np.corrcoef(predicted, played_out)[0, 1] > 0.8

@@ -60,9 +60,9 @@ def test_replays_are_private_to_a_browser_until_deleted(app: Starlette, ann: Tes
     game, names = played(2, actions=5), ["x", "greedy"]
     second, first = opened(ann, played(2, actions=7), names), opened(ann, game, names)
     assert opened(ann, game, names) == first, "it is kept once"
-    told = ann.get("/api/replays").json()["replays"]
-    assert [one["page"].replace("/replay/", "/api/replays/") for one in told] == [first, second]
-    assert told[0]["names"] == names
+    replays = ann.get("/api/replays").json()["replays"]
+    assert [one["page"].replace("/replay/", "/api/replays/") for one in replays] == [first, second]
+    assert replays[0]["names"] == names
     assert ann.get(f"{first}/record").text == game.to_record(names)
     bob = another(app)
     assert bob.get("/api/replays").json() == {"replays": []}

@@ -36,7 +36,7 @@ class Work:
         main: the same in this process.
         words: its arguments; ``{folder}`` stands for where it writes.
         resume: what goes on with it.
-        begun: a file that is there as soon as something would be lost.
+        begun: a file with content as soon as something would be lost.
         result: what it has come to, without times.
         advice: in the last line after Ctrl-C.
         quick: the signals with which it is stopped in the default run; the others are long.
@@ -62,6 +62,11 @@ def games(folder: Path) -> list[dict[str, Any]]:
     """A tournament's games, in order."""
     lines = [json.loads(line) for line in (folder / "games.jsonl").read_text().splitlines()]
     return sorted(lines, key=lambda line: (line["paired_seed"], line["seats"]))
+
+
+def filled(path: Path) -> bool:
+    """Whether a file has content."""
+    return path.exists() and path.stat().st_size > 0
 
 
 def shards(folder: Path) -> dict[str, bytes]:
@@ -178,7 +183,7 @@ def test_resumed_work_gives_the_same_result(
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # as a terminal has it, also below nohup
     words = work.asked(work.words, folder)
     with running("-m", work.module, *words, start_new_session=True) as process:
-        wait_until((folder / work.begun).exists, process)
+        wait_until(lambda: filled(folder / work.begun), process)
         os.killpg(process.pid, kind)
         told, complaint = process.communicate()
     if kind != signal.SIGKILL:

@@ -3,7 +3,8 @@
 A paired seed fixes the deal, setup, stacks and Alea's cards, and is played in several seatings. All
 agents play the same paired seeds, so the luck of deal and seat cancels.
 
-* With two players every pair meets in both seatings.
+* With two players every pair meets in both seatings. A newcomer meets the ladder's searches only in
+  every sixth paired seed, because they take most of the time.
 * With N > 2 players there are *mixed tables* of N different agents, each in all N rotations. The
   combinations of N agents fall into classes under cyclic shifts of the agents' numbers. Each paired
   seed plays one class, in which all agents sit equally often. Over all classes, every combination
@@ -45,6 +46,8 @@ MAX_PAIRED_SEEDS: Final = 10**7
 LARGEST_ROUND: Final = 2048
 # A longer round isn't followed by a larger one, as Ctrl-C discards unfinished paired seeds.
 ROUND_SECONDS: Final = 15.0
+# With two players a newcomer meets searches in one of so many paired seeds.
+SEARCH_INTERVAL: Final = 6
 
 # Indices of the agents that play a paired seed's games with each other: two (a pair), or all (the
 # mixed tables).
@@ -142,8 +145,15 @@ class Settings:
         pairs: Iterable[Group] = itertools.combinations(everybody, 2)
         if self.players > 2:
             pairs = pairs_of(len(everybody), paired_seed)
-        groups = [pair for pair in pairs if 0 in pair or not self.newcomer]
+        if self.newcomer:
+            pairs = (pair for pair in pairs if 0 in pair and self._meets(pair[1], paired_seed))
+        groups = list(pairs)
         return groups if self.players == 2 else [*groups, everybody]
+
+    def _meets(self, opponent: int, paired_seed: int) -> bool:
+        """Return whether a newcomer plays against an agent in a paired seed."""
+        is_due = self.players > 2 or paired_seed % SEARCH_INTERVAL == 0
+        return is_due or not self.agents[opponent].searches_with
 
     def seatings(self, group: Group, paired_seed: int) -> Int64:
         """Return a group's seatings in a paired seed, int64 (games, players): agents by seat."""

@@ -127,7 +127,8 @@ class Catalogue:
 
 
 def catalogue(specifications: Iterable[str] = ()) -> Catalogue:
-    """Return the requested agents, then all registered ones (:func:`skyenv.agents.agent_names`).
+    """Return the requested agents, then all registered ones (:func:`skyenv.agents.agent_names`)
+    and those of :data:`STRENGTHS`.
 
     No agent is imported.
 
@@ -140,7 +141,8 @@ def catalogue(specifications: Iterable[str] = ()) -> Catalogue:
     asked = list(dict.fromkeys(specifications))
     for specification in asked:
         check_specification(specification)
-    return Catalogue(CatalogueEntry(name, name) for name in dict.fromkeys([*asked, *agent_names()]))
+    names = dict.fromkeys([*asked, *agent_names(), *(name for name, _ in STRENGTHS.values())])
+    return Catalogue(CatalogueEntry(name, name) for name in names)
 
 
 # ---- strengths ----
@@ -156,7 +158,7 @@ STRENGTHS: Final = {
         "A neural network trained by self-play. It moves at once.",
     ),
     "strongest": (
-        "ismcts-trained",
+        "ismcts-trained-1000",
         "The same network with a search a few moves ahead.",
     ),
 }

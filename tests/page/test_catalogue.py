@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from pages import quick_catalogue
 
-from skyenv.agents import agent_names
-from skyenv.page.catalogue import strengths
+from skyenv.page.catalogue import catalogue, strengths
 from skyenv.page.errors import PageError
 
 
@@ -29,8 +28,8 @@ def test_unknown_agents_and_damaged_networks_are_refused(
     assert str(tmp_path) not in str(refused.value)
 
 
-def test_strengths_are_spaced_by_at_least_75_points() -> None:
-    """75 points are odds of 1.5 to 1; agents that aren't on offer are left out."""
-    ratings = [one["rating"] for one in strengths(agent_names())]
-    assert all(strong - weak >= 75 for weak, strong in pairwise(ratings))
+def test_strengths_are_spaced_by_at_least_100_points() -> None:
+    """100 points are odds of 1.8 to 1; agents that aren't on offer are left out."""
+    ratings = [one["rating"] for one in strengths(catalogue().names)]
+    assert all(strong - weak >= 100 for weak, strong in pairwise(ratings))
     assert [one["agent"] for one in strengths(["greedy", "random"])] == ["greedy"]

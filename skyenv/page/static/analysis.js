@@ -6,7 +6,7 @@ import { table, theme } from "./dom.js";
 import { hintTable, sureText, think } from "./thinking.js";
 
 // the strongest first
-const STRONGEST = ["ismcts-trained", "ismcts", "trained", "appraiser", "greedy"];
+const STRONGEST = ["ismcts-trained-1000", "ismcts", "trained", "appraiser", "greedy"];
 const [MOVES, PLACES, DISTRICTS] = [60, 9, 7];
 
 /**

@@ -4,7 +4,7 @@ A paired seed fixes the deal, setup, stacks and Alea's cards, and is played in s
 agents play the same paired seeds, so the luck of deal and seat cancels.
 
 * With two players every pair meets in both seatings. A newcomer meets the ladder's searches only in
-  every sixth paired seed, because they take most of the time.
+  every sixth paired seed, because they take most of the time, unless all are searches.
 * With N > 2 players there are *mixed tables* of N different agents, each in all N rotations. The
   combinations of N agents fall into classes under cyclic shifts of the agents' numbers. Each paired
   seed plays one class, in which all agents sit equally often. Over all classes, every combination
@@ -152,8 +152,9 @@ class Settings:
 
     def _meets(self, opponent: int, paired_seed: int) -> bool:
         """Return whether a newcomer plays against an agent in a paired seed."""
-        is_due = self.players > 2 or paired_seed % SEARCH_INTERVAL == 0
-        return is_due or not self.agents[opponent].searches_with
+        searches = [bool(agent.searches_with) for agent in self.agents[1:]]
+        is_due = self.players > 2 or all(searches) or paired_seed % SEARCH_INTERVAL == 0
+        return is_due or not searches[opponent - 1]
 
     def seatings(self, group: Group, paired_seed: int) -> Int64:
         """Return a group's seatings in a paired seed, int64 (games, players): agents by seat."""

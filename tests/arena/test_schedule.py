@@ -86,7 +86,7 @@ def test_the_seating_order_varies_between_paired_seeds() -> None:
 
 def test_searches_are_not_paired_with_their_base_agents_nor_often_with_newcomers() -> None:
     """The search's own description decides, whatever its budget and name; newcomers meet searches
-    in every sixth paired seed.
+    in every sixth paired seed, and always if there are no others.
     """
     agents = entrants(["greedy", "trained", "ismcts-100", "rollout", "ismcts-trained"], 2)
     names = [agent.name for agent in agents]
@@ -99,4 +99,5 @@ def test_searches_are_not_paired_with_their_base_agents_nor_often_with_newcomers
     settings = Settings((newcomer, *agents[:3]), 2, newcomer=True)
     opponents = [[other for _, other in settings.groups(one)] for one in range(13)]
     assert opponents == [[1, 2, 3] if one in (0, 6, 12) else [1, 2] for one in range(13)]
+    assert Settings((newcomer, agents[3]), 2, newcomer=True).groups(1) == [(0, 1)]
     assert Settings((newcomer, agents[3]), 2, newcomer=True).apart == [(0, 1)]

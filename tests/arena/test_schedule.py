@@ -84,10 +84,8 @@ def test_the_seating_order_varies_between_paired_seeds() -> None:
     assert set(starts) == {(0, *rest) for rest in itertools.permutations((1, 2, 3))}
 
 
-def test_searches_are_not_paired_with_their_base_agents_nor_often_with_newcomers() -> None:
-    """The search's own description decides, whatever its budget and name; newcomers meet searches
-    in every sixth paired seed, and always if there are no others.
-    """
+def test_a_search_and_its_base_agent_are_excluded_as_a_pair() -> None:
+    """The search's own description decides, whatever its budget and name."""
     agents = entrants(["greedy", "trained", "ismcts-100", "rollout", "ismcts-trained"], 2)
     names = [agent.name for agent in agents]
     apart = [{names[one], names[other]} for one, other in Settings(agents, 2).apart]
@@ -96,8 +94,19 @@ def test_searches_are_not_paired_with_their_base_agents_nor_often_with_newcomers
         assert {search, "greedy"} in apart
     assert {"ismcts-trained", "trained"} in apart
     newcomer = Entrant("greedy", "new greedy", "1", "")
-    settings = Settings((newcomer, *agents[:3]), 2, newcomer=True)
-    opponents = [[other for _, other in settings.groups(one)] for one in range(13)]
-    assert opponents == [[1, 2, 3] if one in (0, 6, 12) else [1, 2] for one in range(13)]
-    assert Settings((newcomer, agents[3]), 2, newcomer=True).groups(1) == [(0, 1)]
     assert Settings((newcomer, agents[3]), 2, newcomer=True).apart == [(0, 1)]
+
+
+def test_a_newcomer_meets_searches_in_every_sixth_paired_seed() -> None:
+    """With two players; in every one with three, or if the ladder has no other agents."""
+    newcomer, greedy, search = (
+        Entrant(name, name, "1", "", searches_with=base)
+        for name, base in (("new", ()), ("greedy", ()), ("search", ("greedy",)))
+    )
+    settings = Settings((newcomer, greedy, search), 2, newcomer=True)
+    met = [one for one in range(13) if (0, 2) in settings.groups(one)]
+    assert met == [0, 6, 12]
+    assert all((0, 1) in settings.groups(one) for one in range(13))
+    assert (0, 2) in Settings(settings.agents, 3, newcomer=True).groups(1)
+    only_searches = Settings((newcomer, search), 2, newcomer=True)
+    assert all(only_searches.groups(one) == [(0, 1)] for one in range(13))

@@ -19,10 +19,10 @@ from sb3_contrib import MaskablePPO
 
 from skyenv.agents import make_agent
 from skyenv.arena.evaluate import evaluate, table
+from skyenv.console.options import Options, common, exit_code, option, parse
 from skyenv.envs.sb3 import SkyenvVecEnv, WinShares
 from skyenv.errors import OptionError
 from skyenv.files import replacing
-from skyenv.options import Options, common, exit_code, option, parse
 from skyenv_agents.learned.pool import OpponentPool
 
 torch.set_num_threads(1)  # more threads slow down such a small network

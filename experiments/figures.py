@@ -16,11 +16,11 @@ from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any, Final
 
-from skyenv.arena.estimates import Estimate
+from skyenv.console.tables import markdown
 from skyenv.errors import CheckpointError
 from skyenv.files import replacing, write_atomically
 from skyenv.render.extras import check_installed
-from skyenv.tables import markdown
+from skyenv.statistics import Estimate
 
 RESULTS: Final = Path(__file__).resolve().parents[1] / "docs" / "results"
 """Folder of the published figures."""

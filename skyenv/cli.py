@@ -19,14 +19,16 @@ from typing import Any, Final
 
 from skyenv import __version__
 from skyenv.agents import Agent, ReportingAgent, agents_help, decide_game, make_agent
+from skyenv.arena import benchmark
 from skyenv.arena import commands as arena
+from skyenv.console.options import Options, Parser, argument, common, exit_code, option, parse
+from skyenv.console.progress import progress
+from skyenv.console.tables import counted
 from skyenv.dataset import commands as dataset
 from skyenv.engine.game import Game
 from skyenv.errors import OptionError
 from skyenv.files import writing
-from skyenv.options import Options, Parser, argument, common, exit_code, option, parse
 from skyenv.page import commands as page
-from skyenv.progress import progress
 from skyenv.records import verify
 from skyenv.records.format import MAX_INT32
 from skyenv.records.reader import named
@@ -34,9 +36,7 @@ from skyenv.render import commands as render
 from skyenv.rules.board import as_board
 from skyenv.rules.variant import of_variant
 from skyenv.seeds import HIGHEST_SEED, fresh_seed
-from skyenv.tables import counted
-from skyenv.tasks import benchmark
-from skyenv.tasks import commands as tasks
+from skyenv.solving import commands as solving
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -192,11 +192,11 @@ COMMANDS: Final = {
     ),
     "exploitability": Command(
         "compute the NashConv of an agent in a bidding task",
-        tasks.ExploitabilityOptions,
-        tasks.measure_exploitability,
+        solving.ExploitabilityOptions,
+        solving.measure_exploitability,
     ),
     "solve": Command(
-        "solve a bidding task for an equilibrium", tasks.SolveOptions, tasks.solve_task
+        "solve a bidding task for an equilibrium", solving.SolveOptions, solving.solve_task
     ),
     "benchmark": Command(
         "run the benchmark protocol: exact tasks, a fixed panel, exploiters",

@@ -16,8 +16,8 @@ from processes import main_of, python
 from referee import check_record
 from skyenv import cli, records
 from skyenv.agents import decide_game, make_agent
+from skyenv.console.options import BAD_COMMAND, BAD_DATA, INTERRUPTED
 from skyenv.engine.game import Game
-from skyenv.options import BAD_COMMAND, BAD_DATA, INTERRUPTED
 from skyenv.render.svg import svg
 
 

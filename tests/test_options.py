@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from skyenv import options
-from skyenv.errors import OptionError
-from skyenv.options import (
+from skyenv.console import options
+from skyenv.console.options import (
     Options,
     argument,
     command_line,
@@ -23,6 +22,7 @@ from skyenv.options import (
     option,
     parse,
 )
+from skyenv.errors import OptionError
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from experiments.benchmarks.__main__ import BENCHMARKS
 from experiments.benchmarks.__main__ import main as benchmark
 from experiments.tools import beginnings, tune
 from processes import ROOT, main_of, printed
-from skyenv.engine.tasks import TASKS
+from skyenv.engine.openings import TASKS
 from skyenv.rules.components import BLACK
 from skyenv.rules.state import NONE
 from skyenv_agents import GreedyAgent

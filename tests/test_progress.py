@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from skyenv.progress import progress
+from skyenv.console.progress import progress
 
 
 class Terminal(io.StringIO):

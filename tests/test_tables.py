@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skyenv.tables import columns, counted, latex, markdown
+from skyenv.console.tables import columns, counted, latex, markdown
 
 ROWS = [["agent", "wins", "VP"], ["greedy", "7", "12.5"], ["me", "100", ""]]
 

@@ -17,13 +17,13 @@ from skyenv.agents import decide, decisions_in
 from skyenv.cli import main
 from skyenv.engine.games import results
 from skyenv.engine.kernels import CARD_VP
-from skyenv.engine.tasks import OF_AUCTIONS, TASKS, beginnings
+from skyenv.engine.openings import OF_AUCTIONS, TASKS, beginnings
 from skyenv.rules.components import BLACK
 from skyenv.rules.state import END_REASONS, PHASE_BID, PHASE_BUILD
-from skyenv.tasks.best_response import Judge, largest_losses
-from skyenv.tasks.equilibrium import Solver, solve
-from skyenv.tasks.responses import policy_of, questions
-from skyenv.tasks.tree import CHANCE, Beginning
+from skyenv.solving.best_response import Judge, largest_losses
+from skyenv.solving.equilibrium import Solver, solve
+from skyenv.solving.responses import policy_of, questions
+from skyenv.solving.tree import CHANCE, Beginning
 
 pytestmark = pytest.mark.compiled
 

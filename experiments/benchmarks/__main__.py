@@ -18,7 +18,7 @@ from typing import Final
 
 from experiments.figures import Figure, Scale, shown, write
 from skyenv.checks import check_choice
-from skyenv.options import Parser, exit_code
+from skyenv.console.options import Parser, exit_code
 
 BENCHMARKS: Final = {
     "speed": "engine",

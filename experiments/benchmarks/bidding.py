@@ -11,14 +11,14 @@ import numpy.typing as npt
 
 from experiments.figures import Figure, Scale, of_estimate
 from skyenv.agents import make_agent
-from skyenv.arena.estimates import mean_of
 from skyenv.checks import Int64
 from skyenv.rules.actions import BID, BID_DONE, BUILD, PASS
 from skyenv.rules.components import CARD_VALUES, NUM_RANKS
-from skyenv.tasks.best_response import Judge, Policy
-from skyenv.tasks.equilibrium import Solver, solve
-from skyenv.tasks.responses import policy_of
-from skyenv.tasks.tree import Beginning
+from skyenv.solving.best_response import Judge, Policy
+from skyenv.solving.equilibrium import Solver, solve
+from skyenv.solving.responses import policy_of
+from skyenv.solving.tree import Beginning
+from skyenv.statistics import mean_of
 
 TASKS: Final = ("duel-4", "alea-4")
 AGENTS: Final = {"greedy": 4, "trained": 16, "ismcts-trained": 1, "equilibrium": 0}

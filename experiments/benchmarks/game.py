@@ -12,7 +12,6 @@ import numpy as np
 
 from experiments.figures import Figure, Scale, figure, of_estimate, percent
 from skyenv.agents import make_agent
-from skyenv.arena.estimates import Weights
 from skyenv.arena.matches import Onlooker, play_games
 from skyenv.checks import Int64
 from skyenv.engine.games import Games
@@ -28,6 +27,7 @@ from skyenv.rules.state import (
     PHASE_BUILD,
     Array,
 )
+from skyenv.statistics import Weights
 
 AGENTS: Final = ("greedy", "trained")
 EVERY: Final = 16

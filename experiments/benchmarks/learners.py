@@ -25,10 +25,10 @@ from experiments.training.train import Training
 from skyenv.engine.games import Games
 from skyenv.engine.observation import SCALE
 from skyenv.rules.state import Array
-from skyenv.tasks.best_response import Judge, Policy
-from skyenv.tasks.equilibrium import Solver
-from skyenv.tasks.responses import questions
-from skyenv.tasks.tree import CHANCE, MAX_CHOICES, Beginning
+from skyenv.solving.best_response import Judge, Policy
+from skyenv.solving.equilibrium import Solver
+from skyenv.solving.responses import questions
+from skyenv.solving.tree import CHANCE, MAX_CHOICES, Beginning
 from skyenv_agents.learned.layout import used_inputs
 from skyenv_agents.learned.networks import masked_softmax
 from skyenv_agents.learned.policy import PolicyAgent

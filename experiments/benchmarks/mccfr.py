@@ -12,9 +12,9 @@ import numpy as np
 
 from skyenv.rules.compiling import entry_point, rule
 from skyenv.rules.state import Array
-from skyenv.tasks.best_response import expected
-from skyenv.tasks.equilibrium import Solver, match_regrets_of
-from skyenv.tasks.tree import CHANCE, LEAF, Tree
+from skyenv.solving.best_response import expected
+from skyenv.solving.equilibrium import Solver, match_regrets_of
+from skyenv.solving.tree import CHANCE, LEAF, Tree
 
 
 class Walk(NamedTuple):

@@ -33,8 +33,8 @@ from experiments.figures import (
 )
 from skyenv.agents import decide_game, make_agent
 from skyenv.arena.evaluate import evaluate
+from skyenv.console.options import Parser, exit_code
 from skyenv.engine.game import Game
-from skyenv.options import Parser, exit_code
 from skyenv.render.colours import REFERENCE
 from skyenv.rules.components import SIDES
 from skyenv.seeds import fresh_seed

@@ -21,11 +21,11 @@ import numpy.typing as npt
 
 from skyenv.agents import make_agent
 from skyenv.arena.matches import play_games
-from skyenv.engine import tasks
+from skyenv.console.options import Options, common, exit_code, option, parse
+from skyenv.engine import openings
 from skyenv.engine.games import Games
-from skyenv.engine.tasks import TASKS, Task
+from skyenv.engine.openings import FILE, TASKS, Task
 from skyenv.files import write_atomically
-from skyenv.options import Options, common, exit_code, option, parse
 from skyenv.rules.actions import BID
 from skyenv.rules.components import BLACK, CENTRAL_PARK, MARKERS, NUM_COLOURS, NUM_RANKS
 from skyenv.rules.state import ALEA_OUT, NONE, PHASE_BID, PHASE_OPTION
@@ -47,7 +47,7 @@ class CollectOptions(Options):
         seed: seed of the games and of the sampled beginnings.
     """
 
-    out: Path = option(Path(tasks.__file__).with_name(tasks.FILE), "file to write", writes=True)
+    out: Path = option(Path(openings.__file__).with_name(FILE), "file to write", writes=True)
     agent: str = option("trained", "agent on all seats")
     games: int = option(1000, "games per table", low=1)
     number: int = option(32, "most beginnings per task", low=1)

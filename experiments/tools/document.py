@@ -22,18 +22,17 @@ from typing import Any, Final
 from experiments import figures
 from experiments.tools import drawings, rules_page
 from skyenv.agents import agent_names, make_agent
-from skyenv.arena import ladder
-from skyenv.arena.estimates import interval, percent
+from skyenv.arena import benchmark, ladder
 from skyenv.arena.schedule import entrants
+from skyenv.console.options import Parser, exit_code
+from skyenv.console.tables import markdown
 from skyenv.engine import events, knowledge, observation
 from skyenv.engine.options import table_label, table_name
 from skyenv.files import write_atomically
-from skyenv.options import Parser, exit_code
 from skyenv.rules import state
 from skyenv.rules.actions import ACTION_NAMES
 from skyenv.rules.components import SIDES
-from skyenv.tables import markdown
-from skyenv.tasks import benchmark
+from skyenv.statistics import interval, percent
 from skyenv_agents.learned.networks import TRAINED
 
 ROOT: Final = Path(__file__).resolve().parents[2]

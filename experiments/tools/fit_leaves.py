@@ -25,9 +25,9 @@ import numpy.typing as npt
 from experiments.tools.beginnings import Positions
 from skyenv.agents import Agent, Decisions
 from skyenv.arena.matches import play_games
+from skyenv.console.options import Options, common, exit_code, option, parse
+from skyenv.console.progress import progress
 from skyenv.files import write_atomically
-from skyenv.options import Options, common, exit_code, option, parse
-from skyenv.progress import progress
 from skyenv.rules.compiling import entry_point
 from skyenv.rules.components import NUM_DISTRICTS
 from skyenv.rules.state import (

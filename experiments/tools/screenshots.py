@@ -14,7 +14,7 @@ from typing import Final
 
 from experiments.tools.chromium import Browser, browser, open_game
 from experiments.tools.drawings import greedy_game
-from skyenv.options import exit_code
+from skyenv.console.options import exit_code
 from skyenv.page.catalogue import catalogue
 from skyenv.page.commands import listen, server_of
 from skyenv.page.storage import Storage

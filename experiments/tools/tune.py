@@ -30,9 +30,9 @@ import numpy.typing as npt
 
 from skyenv.agents import make_agent
 from skyenv.arena.matches import play_games, rotations
+from skyenv.console.options import Options, argument, common, exit_code, option, parse
 from skyenv.errors import AgentError
 from skyenv.files import write_atomically
-from skyenv.options import Options, argument, common, exit_code, option, parse
 from skyenv.render.extras import check_installed
 from skyenv.seeds import TUNING
 from skyenv.work import open_pool

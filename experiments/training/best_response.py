@@ -19,8 +19,8 @@ from typing import Any
 from experiments.training.config import Config, fixed
 from experiments.training.runs import program
 from experiments.training.train import Training
+from skyenv.console.options import common, option
 from skyenv.errors import OptionError, shown
-from skyenv.options import common, option
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,12 @@ import torch
 
 from experiments.training.network import PolicyNetwork
 from skyenv.agents import Agent, make_agent, running_code
+from skyenv.console.options import Options, as_text, common, option
 from skyenv.engine.kernels import REWARDS
+from skyenv.engine.openings import TASKS
 from skyenv.engine.options import GameOptions
-from skyenv.engine.tasks import TASKS
 from skyenv.errors import AgentError, OptionError, shown
 from skyenv.files import read_json
-from skyenv.options import Options, as_text, common, option
 from skyenv.seeds import TRAINING
 from skyenv_agents.heuristic.references import perturbed
 from skyenv_agents.learned.architecture import Sizes
@@ -334,7 +334,7 @@ def _perturbed(spec: str) -> bool:
 
 def earlier(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a resumed run's values of the options that aren't given; see
-    :func:`skyenv.options.parse`.
+    :func:`skyenv.console.options.parse`.
 
     Raises:
         CheckpointError: the run's configuration can't be read. OptionError: it names agents that

@@ -31,8 +31,8 @@ from experiments.training.seating import Bool, Int64, Tables
 from experiments.training.train import Training
 from skyenv.agents import Decisions, Evaluations, decisions_in
 from skyenv.arena.lookahead import CANDIDATES, MIN_PROBABILITY, LookaheadAgent
+from skyenv.console.options import option
 from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
-from skyenv.options import option
 from skyenv_agents.learned.layout import NUM_INPUTS
 from skyenv_agents.learned.networks import OUTCOME_REWARD, PolicyPlayer, Prior
 

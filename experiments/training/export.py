@@ -35,10 +35,7 @@ from experiments.training.runs import MODEL
 from experiments.training.train import Training
 from skyenv import __version__
 from skyenv.arena.evaluate import Result, evaluate, table
-from skyenv.engine.options import table_label, table_name
-from skyenv.errors import CheckpointError, OptionError
-from skyenv.files import read_json, write_atomically
-from skyenv.options import (
+from skyenv.console.options import (
     INTERRUPTED,
     Options,
     argument,
@@ -49,6 +46,9 @@ from skyenv.options import (
     option,
     parse,
 )
+from skyenv.engine.options import table_label, table_name
+from skyenv.errors import CheckpointError, OptionError
+from skyenv.files import read_json, write_atomically
 from skyenv.rules.components import SIDES
 from skyenv_agents.learned.frozen import keep_frozen
 from skyenv_agents.learned.networks import TRAINED, Network, NetworkAgent, TrainedAgent

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from experiments.training.config import Config
 from skyenv.arena.evaluate import Result
-from skyenv.engine.tasks import OF_AUCTIONS
+from skyenv.engine.openings import OF_AUCTIONS
 
 
 def beginning(config: Config) -> str:

@@ -42,15 +42,15 @@ from skyenv import OBSERVATION_SIZE, GameOptions, __version__
 from skyenv.agents import Agent, make_agent
 from skyenv.arena.evaluate import Result, as_json, evaluate, table
 from skyenv.arena.matches import play_game, rotations
-from skyenv.engine.tasks import OF_AUCTIONS
+from skyenv.console.options import INTERRUPTED, as_text, exit_code, parse
+from skyenv.console.progress import Bar, progress
+from skyenv.engine.openings import OF_AUCTIONS
 from skyenv.errors import CheckpointError, OptionError, SkyenvError, cause
 from skyenv.files import locked, write_atomically, writing
-from skyenv.options import INTERRUPTED, as_text, exit_code, parse
-from skyenv.progress import Bar, progress
 from skyenv.rules.variant import of_variant
 from skyenv.seeds import secret_seeds
-from skyenv.tasks.commands import loss_lines, measure
-from skyenv.tasks.commands import table as table_of_responses
+from skyenv.solving.commands import loss_lines, measure
+from skyenv.solving.commands import table as table_of_responses
 from skyenv.work import Interrupt
 
 CHECKPOINT: Final = "checkpoint.bin"

@@ -42,8 +42,8 @@ from experiments.training.rollouts import Batch, Collector, Rollout
 from experiments.training.runs import Run, program
 from experiments.training.seating import Ended, Tables
 from skyenv.agents import decide
+from skyenv.console.options import as_text
 from skyenv.engine.games import results
-from skyenv.options import as_text
 from skyenv_agents.heuristic.player import HeuristicAgent
 from skyenv_agents.learned.networks import Network, heuristic_of
 

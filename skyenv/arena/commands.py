@@ -46,11 +46,7 @@ from skyenv.arena.evaluate import (
 from skyenv.arena.ratings import rate
 from skyenv.arena.schedule import MAX_PAIRED_SEEDS, Entrant, Settings, entrants, with_newcomer
 from skyenv.arena.tournament import Folder, play, secret_of
-from skyenv.engine.options import GameOptions
-from skyenv.engine.tasks import OF_AUCTIONS, TASKS, WHOLE_GAMES
-from skyenv.errors import OptionError, shown
-from skyenv.files import check_writable, write_atomically
-from skyenv.options import (
+from skyenv.console.options import (
     GOES_ON,
     SPREAD,
     Options,
@@ -59,6 +55,10 @@ from skyenv.options import (
     common,
     option,
 )
+from skyenv.engine.openings import OF_AUCTIONS, TASKS, WHOLE_GAMES
+from skyenv.engine.options import GameOptions
+from skyenv.errors import OptionError, shown
+from skyenv.files import check_writable, write_atomically
 from skyenv.seeds import HIGHEST_SEED, fresh_seed
 
 NOTHING_WHOLE: Final = " before the first paired seed was finished"

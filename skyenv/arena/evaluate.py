@@ -14,16 +14,16 @@ from typing import Final, Unpack
 import numpy as np
 
 from skyenv.agents import Agent, ReportingAgent, make_agent
-from skyenv.arena.estimates import Estimate, Weights, interval
 from skyenv.arena.matches import Played, play_games, rotations
 from skyenv.arena.ratings import best_other
 from skyenv.arena.schedule import Entrant, GroupSeeds, agent_of, entrant, rounds
 from skyenv.checks import check_integer
+from skyenv.console.progress import progress as progress_bar
+from skyenv.console.tables import columns, latex
 from skyenv.engine.options import GameKeywords, GameOptions, options_of
-from skyenv.progress import progress as progress_bar
 from skyenv.rules.variant import VARIANT
 from skyenv.seeds import HIGHEST_SEED
-from skyenv.tables import columns, latex
+from skyenv.statistics import Estimate, Weights, interval
 from skyenv.work import Interrupt, open_pool
 
 # The opponent's name in the pooled result of all opponents.

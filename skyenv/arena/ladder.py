@@ -9,15 +9,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from skyenv import tables
-from skyenv.arena.estimates import RESAMPLES, interval, numbers_of, percent
 from skyenv.arena.ratings import ANCHOR_POINTS, SEPARATED, Ratings
 from skyenv.arena.schedule import Settings
 from skyenv.arena.tournament import sealed, unsealed
+from skyenv.console import tables
 from skyenv.engine.options import table_name
 from skyenv.errors import CheckpointError, shown
 from skyenv.files import read_json
 from skyenv.rules.variant import of_variant
+from skyenv.statistics import RESAMPLES, interval, numbers_of, percent
 
 # The content of ladder.json; agents from best to worst, matrices in the same order.
 Ladder = dict[str, Any]

@@ -8,13 +8,13 @@ from typing import Final
 import numpy as np
 
 from skyenv.agents import Agent, Decisions, decide, decisions_in
-from skyenv.arena.estimates import Floats
 from skyenv.arena.matches import batch_of
 from skyenv.checks import Int64
 from skyenv.engine.games import Games, results
 from skyenv.engine.kernels import outcome_of
 from skyenv.engine.knowledge import resample
 from skyenv.rules.actions import NUM_ACTIONS
+from skyenv.statistics import Floats
 
 CANDIDATES: Final = 4
 WORLDS: Final = 16

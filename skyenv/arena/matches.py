@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, decide_each, decide_game
-from skyenv.arena.estimates import Floats
 from skyenv.checks import Int64, check_integer
 from skyenv.engine.game import Game
 from skyenv.engine.games import Games, results
@@ -19,6 +18,7 @@ from skyenv.errors import OptionError
 from skyenv.rules.components import SIDES
 from skyenv.rules.state import END_TRUNCATED
 from skyenv.seeds import EVALUATION, secret_seeds, seeds_of
+from skyenv.statistics import Floats
 
 # Concurrent games: enough for batched decisions, few enough that games finish steadily.
 ROWS: Final = 512

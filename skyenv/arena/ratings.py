@@ -27,7 +27,7 @@ every game, so their distance cannot be measured.)
 pair, in the other it loses them. They shrink ratings and seat effects by the weight of two paired
 seeds, whatever the number of agents and of paired seeds played.
 
-**Intervals** come from the Bayesian bootstrap over paired seeds (:mod:`skyenv.arena.estimates`),
+**Intervals** come from the Bayesian bootstrap over paired seeds (:mod:`skyenv.statistics`),
 which also weights the imaginary ones. An agent that never lost may thus still be the weaker one. If
 it won each of n paired seeds against another, it is better with probability 1 − ½ⁿ⁺¹ (Laplace's
 rule of succession).
@@ -55,7 +55,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.arena.estimates import (
+from skyenv.checks import Int64
+from skyenv.statistics import (
     CONFIDENCE,
     GROUPS,
     RESAMPLES,
@@ -65,7 +66,6 @@ from skyenv.arena.estimates import (
     estimates,
     with_data,
 )
-from skyenv.checks import Int64
 
 ITERATIONS: Final = 500
 # Largest change of a parameter in a Newton step: far from the optimum a full step can diverge.

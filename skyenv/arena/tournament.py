@@ -22,7 +22,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from skyenv.arena.estimates import numbers_of
 from skyenv.arena.matches import play_games
 from skyenv.arena.ratings import GameResults
 from skyenv.arena.schedule import (
@@ -34,11 +33,12 @@ from skyenv.arena.schedule import (
     rounds,
 )
 from skyenv.checks import check_integer
+from skyenv.console.progress import progress as progress_bar
 from skyenv.errors import AgentError, CheckpointError
 from skyenv.files import fault_of, locked, naming, parse_json, read_json, write_atomically
-from skyenv.progress import progress as progress_bar
 from skyenv.rules.variant import of_variant
 from skyenv.seeds import LADDERS, fresh_seed
+from skyenv.statistics import numbers_of
 from skyenv.work import Interrupt, open_pool
 
 # Version of the folder.

@@ -16,15 +16,15 @@ from pathlib import Path
 from typing import Final
 
 from skyenv.agents import agents_help
+from skyenv.console.options import GOES_ON, Options, argument, common, option
+from skyenv.console.tables import counted
 from skyenv.dataset.folder import Plan, write
 from skyenv.dataset.formats import FORMATS, MINARI, MODULES
 from skyenv.dataset.sources import Matches, Records, Source
 from skyenv.engine.games import OBSERVATIONS
 from skyenv.engine.kernels import REWARDS
 from skyenv.errors import DatasetError, OptionError
-from skyenv.options import GOES_ON, Options, argument, common, option
 from skyenv.render.extras import check_installed
-from skyenv.tables import counted
 
 # Options that apply only to played games, not to records.
 PLAYED: Final = ("players", "side", "games", "seed", "max_turns")

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from skyenv import __version__
+from skyenv.console.progress import progress as progress_bar
 from skyenv.dataset.formats import (
     FORMATS,
     MINARI,
@@ -31,7 +32,6 @@ from skyenv.dataset.sources import Matches, Source
 from skyenv.engine.games import SCALED
 from skyenv.errors import CheckpointError, DatasetError, cause
 from skyenv.files import locked, read_json, remove_abandoned, write_atomically
-from skyenv.progress import progress as progress_bar
 from skyenv.rules.variant import of_variant
 from skyenv.work import Interrupt, open_pool
 

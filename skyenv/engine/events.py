@@ -38,7 +38,7 @@ import numpy.typing as npt
 
 from skyenv.checks import check_seat
 from skyenv.engine.games import results
-from skyenv.engine.tasks import TASKS
+from skyenv.engine.openings import TASKS
 from skyenv.errors import OptionError
 from skyenv.rules.actions import ACTION_NAMES
 from skyenv.rules.board import Board

@@ -27,8 +27,8 @@ from skyenv.engine.events import (
 )
 from skyenv.engine.games import Copyable, Games
 from skyenv.engine.knowledge import public_view, view
+from skyenv.engine.openings import beginning_of, payoffs
 from skyenv.engine.options import GameKeywords, options_of
-from skyenv.engine.tasks import beginning_of, payoffs
 from skyenv.errors import ChanceError, IllegalActionError, OptionError, shown
 from skyenv.rules.actions import ACTION_NAMES, ACTION_NUMBERS, NUM_ACTIONS
 from skyenv.rules.components import BUSINESSES, CARD_VALUES, COLOURS

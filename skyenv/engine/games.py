@@ -23,9 +23,9 @@ from skyenv.checks import (
 from skyenv.engine import kernels, thread_pool
 from skyenv.engine.kernels import Batch
 from skyenv.engine.observation import CODES_DTYPE, OBSERVATION_SIZE
+from skyenv.engine.openings import beginnings, task_of
 from skyenv.engine.options import GameKeywords, GameOptions, options_of
 from skyenv.engine.rewards import Step, rewards_by
-from skyenv.engine.tasks import beginnings, task_of
 from skyenv.engine.validation import as_games, check_positions
 from skyenv.errors import GameOverError, IllegalActionError, OptionError
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS

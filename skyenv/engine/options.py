@@ -8,8 +8,8 @@ from typing import Final, TypedDict, Unpack
 
 from skyenv.checks import check_choice, check_integer
 from skyenv.engine.kernels import REWARDS
+from skyenv.engine.openings import WHOLE_GAMES, beginnings
 from skyenv.engine.rewards import RewardFunction
-from skyenv.engine.tasks import WHOLE_GAMES, beginnings
 from skyenv.errors import OptionError
 from skyenv.rules.board import Board, as_board
 from skyenv.rules.components import FRONT, MAX_PLAYERS, MIN_PLAYERS, SIDES
@@ -56,7 +56,7 @@ class GameOptions:
             is truncated; ``"margin"``: the change of the seat's lead over the best other seat in
             VP, divided by 50; ``"points"``: the VP scored; or a function of a step that returns
             every seat's reward (:class:`skyenv.engine.rewards.Step`).
-        task: a bidding task (:mod:`skyenv.engine.tasks`), such as ``"alea-4"``, or one of its
+        task: a bidding task (:mod:`skyenv.engine.openings`), such as ``"alea-4"``, or one of its
             beginnings, such as ``"alea-4/0"``, instead of the whole game; None: the game. It
             decides `num_players`, `side`, `board` and the value of the reward ``"outcome"``.
             ``"full-2"``, ``"full-2-back"``, ``"full-3"`` and ``"full-4"`` are whole games by name;

@@ -29,8 +29,8 @@ from skyenv.engine.events import (
 from skyenv.engine.game import OUTCOMES, SETUP, Game
 from skyenv.engine.kernels import outcome_of
 from skyenv.engine.observation import OBSERVATION_SIZE
+from skyenv.engine.openings import TASKS, task_of
 from skyenv.engine.options import DEFAULT_MAX_TURNS
-from skyenv.engine.tasks import TASKS, task_of
 from skyenv.errors import AgentError, OptionError, needs_extra
 from skyenv.histories.resampling import resampled
 from skyenv.histories.states import BEGINNING, OUTCOME_NAMES, State, Table, table_of

@@ -34,8 +34,8 @@ from skyenv.engine.game import SETUP, Game
 from skyenv.engine.games import results
 from skyenv.engine.kernels import outcome_of
 from skyenv.engine.observation import codes_of, names
+from skyenv.engine.openings import beginnings, payoffs
 from skyenv.engine.options import DEFAULT_MAX_TURNS, GameOptions
-from skyenv.engine.tasks import beginnings, payoffs
 from skyenv.errors import ChanceError, shown
 from skyenv.render.text import text
 from skyenv.rules.actions import ACTION_NAMES

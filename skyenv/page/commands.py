@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from skyenv.agents import agents_help
+from skyenv.console.options import Options, argument, option
+from skyenv.console.progress import progress
+from skyenv.console.tables import counted
 from skyenv.errors import OptionError, SkyenvError, install_hint
 from skyenv.files import writing
-from skyenv.options import Options, argument, option
 from skyenv.page.addresses import address_to_listen_on, names_of, public_name
 from skyenv.page.catalogue import catalogue
 from skyenv.page.export import exported
@@ -28,10 +30,8 @@ from skyenv.page.roots import roots_of
 from skyenv.page.runs import Runs
 from skyenv.page.storage import Storage
 from skyenv.page.workers import Workers
-from skyenv.progress import progress
 from skyenv.records import nth_game
 from skyenv.rules.variant import VARIANT
-from skyenv.tables import counted
 from skyenv.work import Processes
 
 if TYPE_CHECKING:

@@ -47,7 +47,7 @@ class StoredGame:
         rematch: the key of its rematch.
         copied: whether a copy with the same chance continues it, whose record shows its hidden
             cards.
-        task: the bidding task (:mod:`skyenv.engine.tasks`); None: a whole game.
+        task: the bidding task (:mod:`skyenv.engine.openings`); None: a whole game.
         actions: the numbers of the actions played.
         to_act, turn, scores: the seat to act (None: the game is over), turns completed, and VP.
     """

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import MISSING, dataclass
 from pathlib import Path
 
+from skyenv.console.options import Options, argument, option
+from skyenv.console.progress import progress
+from skyenv.console.tables import counted
 from skyenv.engine.game import Game
 from skyenv.errors import RenderError
 from skyenv.files import check_writable, write_atomically
-from skyenv.options import Options, argument, option
-from skyenv.progress import progress
 from skyenv.records import nth_game
 from skyenv.records.format import MAX_INT32
 from skyenv.records.reader import named
@@ -22,7 +23,6 @@ from skyenv.render.svg import svg
 from skyenv.render.text import text
 from skyenv.render.words import listed, seat_name
 from skyenv.rules.components import MAX_PLAYERS
-from skyenv.tables import counted
 
 
 @dataclass(frozen=True, kw_only=True)

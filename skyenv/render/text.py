@@ -6,6 +6,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from skyenv.console.tables import WIDTH, wrapped
 from skyenv.engine.knowledge import PUBLIC
 from skyenv.render.reasons import current_set
 from skyenv.render.table import Table, visible_table
@@ -37,7 +38,6 @@ from skyenv.rules.components import (
     SET_START,
 )
 from skyenv.rules.state import ALEA, NONE
-from skyenv.tables import WIDTH, wrapped
 
 Lines: TypeAlias = list[str]
 

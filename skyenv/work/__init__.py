@@ -19,8 +19,8 @@ this machine or CPUs of a Ray cluster; :class:`Pool` is what both offer::
 from __future__ import annotations
 
 from skyenv.checks import check_integer
+from skyenv.console.options import MAX_WORKERS
 from skyenv.engine.thread_pool import cores
-from skyenv.options import MAX_WORKERS
 from skyenv.work.pool import (
     ATTEMPTS,
     ONE_THREAD,

@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from skyenv.arena.estimates import Estimate
 from skyenv.arena.evaluate import evaluate, summary, table
 from skyenv.arena.matches import Played, rotations
+from skyenv.statistics import Estimate
 
 
 def test_a_summary_agrees_with_one_computed_by_hand() -> None:

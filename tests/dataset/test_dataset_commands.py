@@ -10,8 +10,8 @@ from pyarrow import parquet as pq
 from small_datasets import contents
 
 from processes import main_of
+from skyenv.console.options import BAD_DATA
 from skyenv.dataset.commands import minari_id
-from skyenv.options import BAD_DATA
 
 pytestmark = pytest.mark.usefixtures("in_this_process")
 

@@ -11,11 +11,11 @@ from open_spiel.python.algorithms import cfr, exploitability
 
 from positions import paid_at_random
 from skyenv import Game, OptionError
-from skyenv.engine.tasks import OF_AUCTIONS, TASKS
+from skyenv.engine.openings import OF_AUCTIONS, TASKS
 from skyenv.envs.open_spiel import HIGHEST_PAYOFF, SHORT_NAME
-from skyenv.tasks.best_response import Judge
-from skyenv.tasks.equilibrium import Solver
-from skyenv.tasks.tree import Beginning
+from skyenv.solving.best_response import Judge
+from skyenv.solving.equilibrium import Solver
+from skyenv.solving.tree import Beginning
 
 
 def loaded(task: str, position: int = -1) -> Any:

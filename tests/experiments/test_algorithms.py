@@ -13,8 +13,8 @@ from experiments.benchmarks import algorithms
 from experiments.benchmarks.learners import Exam
 from experiments.benchmarks.mccfr import Sampler
 from skyenv.agents import Agent, Decisions
-from skyenv.tasks.responses import policy_of
-from skyenv.tasks.tree import Beginning
+from skyenv.solving.responses import policy_of
+from skyenv.solving.tree import Beginning
 
 
 class First(Agent):

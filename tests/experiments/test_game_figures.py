@@ -9,8 +9,8 @@ from experiments.benchmarks.bidding import play
 from experiments.benchmarks.game import Bidding
 from skyenv.agents import make_agent
 from skyenv.arena.matches import play_game, play_games
-from skyenv.tasks.responses import policy_of
-from skyenv.tasks.tree import Beginning
+from skyenv.solving.responses import policy_of
+from skyenv.solving.tree import Beginning
 
 
 @pytest.mark.compiled

@@ -17,8 +17,8 @@ import pytest
 from experiments.training import expert_iteration, train
 from processes import running, wait_until
 from skyenv import cli
+from skyenv.console.options import BAD_DATA, INTERRUPTED
 from skyenv.files import locked
-from skyenv.options import BAD_DATA, INTERRUPTED
 
 TRAINING = (
     "--games 12 --steps 24 --batch 64 --hidden 8 --blocks 1 --entity-dim 4 --minutes 0 "

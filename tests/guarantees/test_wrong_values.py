@@ -13,7 +13,7 @@ from experiments.tools import fit_leaves, tune
 from experiments.training import best_response, expert_iteration, export, train
 from experiments.training.config import Config
 from skyenv import cli
-from skyenv.options import BAD_COMMAND, BAD_DATA, Options
+from skyenv.console.options import BAD_COMMAND, BAD_DATA, Options
 
 PROGRAMS: list[tuple[Callable[[Sequence[str]], int], list[str], type[Options]]] = [
     *((cli.main, [name], command.options) for name, command in cli.COMMANDS.items()),

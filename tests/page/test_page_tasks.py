@@ -10,7 +10,7 @@ from pages import begin, client_of, led_to, make_app, payload, play_to_end
 from starlette.testclient import TestClient
 
 from skyenv import Game
-from skyenv.engine.tasks import TASKS
+from skyenv.engine.openings import TASKS
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -15,7 +15,7 @@ from referee import Refutation, check_record
 from skyenv import Game, records
 from skyenv.agents import decide_game, make_agent
 from skyenv.engine.events import information_state, information_tensor
-from skyenv.engine.tasks import TASKS
+from skyenv.engine.openings import TASKS
 from skyenv.render.words import Narrator
 
 pytestmark = pytest.mark.compiled

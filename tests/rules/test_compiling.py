@@ -337,6 +337,6 @@ def test_everything_compiled_is_a_rule_or_an_entry_point() -> None:
     assert all(one.about for one in entry_points)
     places = {thing.py_func.__module__ or "skyenv.engine" for thing in compiled.values()}
     rooms = {".".join(place.split(".")[:2]) for place in places if place.startswith("skyenv.")}
-    assert rooms == {"skyenv.rules", "skyenv.engine", "skyenv.tasks"}
+    assert rooms == {"skyenv.rules", "skyenv.engine", "skyenv.solving"}
     for file in (PACKAGE / "envs").rglob("*.py"):
         assert "numba" not in file.read_text(encoding="utf-8")

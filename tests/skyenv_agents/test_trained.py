@@ -15,8 +15,8 @@ from experiments.training.export import COMMANDS
 from skyenv import Games
 from skyenv.agents import ReportingAgent, decisions_in
 from skyenv.arena.evaluate import evaluate
+from skyenv.console.options import command_line, parse
 from skyenv.engine.options import table_name
-from skyenv.options import command_line, parse
 from skyenv.rules.components import SIDES
 from skyenv_agents import GuidedAgent, SearchAgent
 from skyenv_agents.learned.networks import TABLES, TRAINED, Network, TrainedAgent

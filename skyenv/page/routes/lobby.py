@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from skyenv.engine.tasks import TASKS
+from skyenv.engine.openings import TASKS
 from skyenv.page.catalogue import strengths
 from skyenv.page.errors import PageError
 from skyenv.page.game_requests import GameRequest

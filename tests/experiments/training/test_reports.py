@@ -11,8 +11,8 @@ import pytest
 from experiments.training.config import Config
 from experiments.training.reports import beginning, forecast, how_to_go_on, verdict
 from processes import ROOT
-from skyenv.arena.estimates import Estimate
 from skyenv.arena.evaluate import evaluate
+from skyenv.statistics import Estimate
 
 FIRST = Config(decisions=2_000_000, minutes=12, prior="greedy")
 

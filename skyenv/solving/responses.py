@@ -17,12 +17,12 @@ import numpy.typing as npt
 
 from skyenv.agents.deciding import checked_actions, decisions_in
 from skyenv.agents.interface import Agent
-from skyenv.arena.estimates import Floats
 from skyenv.arena.matches import batch_of
 from skyenv.checks import Int64
 from skyenv.rules.components import BLACK
-from skyenv.tasks.best_response import Policy, spread_level
-from skyenv.tasks.tree import CHANCE, MAX_SEATS, Beginning
+from skyenv.solving.best_response import Policy, spread_level
+from skyenv.solving.tree import CHANCE, MAX_SEATS, Beginning
+from skyenv.statistics import Floats
 
 # Decisions in one batch.
 ROWS: Final = 4096

@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from skyenv.agents import Agent, agents_help, make_agent
-from skyenv.arena.estimates import interval, mean_of, percent
-from skyenv.engine.tasks import OF_AUCTIONS, TASKS, beginnings
+from skyenv.console.options import Options, argument, common, option
+from skyenv.console.progress import progress
+from skyenv.console.tables import columns
+from skyenv.engine.openings import OF_AUCTIONS, TASKS, beginnings
 from skyenv.errors import CheckpointError
 from skyenv.files import check_writable, read_json, write_atomically
-from skyenv.options import Options, argument, common, option
-from skyenv.progress import progress
-from skyenv.tables import columns
-from skyenv.tasks.best_response import Judge, Loss, Policy, largest_losses
-from skyenv.tasks.equilibrium import Solver, solve
-from skyenv.tasks.responses import most_decisions, policy_of, seconds_for
-from skyenv.tasks.tree import Beginning
+from skyenv.solving.best_response import Judge, Loss, Policy, largest_losses
+from skyenv.solving.equilibrium import Solver, solve
+from skyenv.solving.responses import most_decisions, policy_of, seconds_for
+from skyenv.solving.tree import Beginning
+from skyenv.statistics import interval, mean_of, percent
 
 # Number of printed losses.
 LISTED = 5

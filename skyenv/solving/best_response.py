@@ -1,7 +1,7 @@
 """Exact evaluation of policies: values, best responses, NashConv and losses by decision.
 
 A policy is an array with the probability of every edge of a tree for every hand of the seat to act,
-in the order of :attr:`skyenv.tasks.tree.Tree.block`.
+in the order of :attr:`skyenv.solving.tree.Tree.block`.
 
 The public tree is traversed with vectors over hands: Johanson, Waugh, Bowling, Zinkevich,
 *Accelerating Best Response Calculation in Large Extensive Games* (2011).
@@ -18,7 +18,7 @@ from skyenv.rules.actions import ACTION_NAMES, BID, BID_DONE
 from skyenv.rules.compiling import entry_point, rule
 from skyenv.rules.components import CARD_VALUES
 from skyenv.rules.state import Array
-from skyenv.tasks.tree import ALEA_SETS, CHANCE, LEAF, MAX_SEATS, Beginning, Tree
+from skyenv.solving.tree import ALEA_SETS, CHANCE, LEAF, MAX_SEATS, Beginning, Tree
 
 Policy = npt.NDArray[np.float64]
 

@@ -2,7 +2,7 @@
 
 It measures an agent in three ways:
 
-* NashConv on exactly solved bidding tasks (:func:`skyenv.tasks.commands.measure`),
+* NashConv on exactly solved bidding tasks (:func:`skyenv.solving.commands.measure`),
 * games against a fixed panel of frozen agents (:mod:`skyenv.arena.tournament`),
 * the wins of exploiters against it (:func:`skyenv.arena.evaluate.evaluate`).
 
@@ -26,18 +26,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from skyenv import __version__, tables
+from skyenv import __version__
 from skyenv.agents import Agent, agents_help, decide_game, make_agent
-from skyenv.arena.estimates import interval, mean_of
 from skyenv.arena.evaluate import evaluate
 from skyenv.arena.lookahead import LookaheadAgent
 from skyenv.arena.ratings import rate
 from skyenv.arena.schedule import Settings, entrant, with_newcomer
 from skyenv.arena.tournament import Folder, play, read_sealed, sealed
-from skyenv.engine.game import Game
-from skyenv.engine.options import table_label, table_name
-from skyenv.files import check_writable, locked, write_atomically
-from skyenv.options import (
+from skyenv.console import tables
+from skyenv.console.options import (
     GOES_ON,
     Options,
     argument,
@@ -45,8 +42,12 @@ from skyenv.options import (
     common,
     option,
 )
+from skyenv.engine.game import Game
+from skyenv.engine.options import table_label, table_name
+from skyenv.files import check_writable, locked, write_atomically
 from skyenv.rules.components import SIDES
-from skyenv.tasks.commands import measure
+from skyenv.solving.commands import measure
+from skyenv.statistics import interval, mean_of
 
 NAME: Final = "skyenv-bench 1"
 # The opponents. Their decisions are frozen; tests compare them with stored ones.

@@ -12,6 +12,7 @@ import pytest
 from processes import main_of
 from skyenv import Games, make_agent
 from skyenv.agents import Decisions, Evaluations, RandomAgent, decide
+from skyenv.arena.benchmark import PANEL, SECRET, against_panel, report
 from skyenv.arena.evaluate import evaluate
 from skyenv.arena.lookahead import CANDIDATES, DECISIONS, WORLDS, LookaheadAgent
 from skyenv.arena.matches import batch_of, play_games
@@ -19,7 +20,6 @@ from skyenv.arena.schedule import Settings, entrants
 from skyenv.arena.tournament import Folder, play
 from skyenv.engine.knowledge import resample, view
 from skyenv.seeds import LADDERS
-from skyenv.tasks.benchmark import PANEL, SECRET, against_panel, report
 from skyenv_agents import GreedyAgent
 
 pytestmark = pytest.mark.compiled

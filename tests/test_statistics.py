@@ -7,7 +7,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from skyenv.arena.estimates import Estimate, Weights, interval, mean_of, percent
+from skyenv.statistics import Estimate, Weights, interval, mean_of, percent
 
 
 def weights(paired_seeds: int, resamples: int = 1000, seed: int = 1, players: int = 2) -> Weights:

@@ -15,10 +15,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.arena.estimates import Floats
 from skyenv.engine.games import Games
 from skyenv.engine.kernels import Batch, copy_game, play_row
-from skyenv.engine.tasks import beginnings
+from skyenv.engine.openings import beginnings
 from skyenv.errors import OptionError
 from skyenv.rules.actions import BID_DONE, NUM_ACTIONS, PASS
 from skyenv.rules.compiling import entry_point, rule
@@ -35,6 +34,7 @@ from skyenv.rules.state import (
     new_games,
     new_records,
 )
+from skyenv.statistics import Floats
 
 CHANCE: Final = 4  # kind of a node besides the seats 0 to 3: Alea turns up cards
 LEAF: Final = 5  # kind of a node: the end

@@ -16,7 +16,7 @@ from skyenv.errors import CheckpointError, OptionError
 from skyenv.files import writing
 from skyenv.rules.compiling import entry_point, rule
 from skyenv.rules.state import Array
-from skyenv.tasks.best_response import (
+from skyenv.solving.best_response import (
     Judge,
     Policy,
     expected,
@@ -24,7 +24,7 @@ from skyenv.tasks.best_response import (
     spread,
     sum_children,
 )
-from skyenv.tasks.tree import CHANCE, LEAF, Tree
+from skyenv.solving.tree import CHANCE, LEAF, Tree
 
 # Iterations between checks for Ctrl-C.
 AT_ONCE: Final = 16

@@ -1,0 +1,1 @@
+"""Command lines, progress bars and tables of text."""

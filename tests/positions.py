@@ -68,7 +68,7 @@ def blank(**fields: Any) -> Game:
 def choose(game: Game, agent: Agent) -> str:
     """The agent's action, by name."""
     game.refresh()
-    return ACTION_NAMES[int(agent.act(decisions_in(game.games, agent))[0])]
+    return ACTION_NAMES[int(agent.act(decisions_in(game.batch, agent))[0])]
 
 
 def stand(game: Game, district: int, plot: int, seat: int, floors: int) -> None:

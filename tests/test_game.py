@@ -208,7 +208,7 @@ def test_chance_can_be_given_by_numbers_and_words(players: int, side: str) -> No
         assert words == numbers
         assert words.legal_actions == numbers.legal_actions
         rows = numbers.event_rows()
-        assert action == SETUP or new[1:] == events_of(rows, numbers.games.state, words.board)
+        assert action == SETUP or new[1:] == events_of(rows, numbers.batch.state, words.board)
         if not words.is_over:
             action = decide_game(words, agent)
     assert words.events[-1]["event"] == "end"
@@ -340,7 +340,7 @@ def test_event_rows_are_padded_with_zeros(players: int) -> None:
         game = Game(players, seed=seed)
         while not game.is_over:
             legal = game.legal_actions
-            told = game.play(legal[game.games.state["decisions"][0] * 5 % len(legal)])
+            told = game.play(legal[game.batch.state["decisions"][0] * 5 % len(legal)])
             kinds = [event["event"] for event in told if event["event"] != "action"]
             for kind, row in zip(kinds, game.event_rows(), strict=True):
                 assert not any(row[1 + NUMBERS[kind] :]), (kind, row)
@@ -355,9 +355,9 @@ def test_batch_steps_log_no_events_and_pay_the_same() -> None:
         action = game.legal_actions[-1]
         game.play(action)
         alone.step([action])
-        assert np.array_equal(game.games.reward, alone.reward)
+        assert np.array_equal(game.batch.reward, alone.reward)
     rows = game.event_rows()
-    for games in (game.games, alone):
+    for games in (game.batch, alone):
         games.play_random(30)
     assert game.position() == alone.state.tobytes()
     assert game.event_rows() == rows

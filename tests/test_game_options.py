@@ -19,7 +19,7 @@ from skyenv.envs.sb3 import SkyenvVecEnv
 
 REVERSED = make_board("back", {"TSQ": list(reversed(make_board("back").rings[3]))})
 INTERFACES: dict[str, Callable[..., Games]] = {
-    "Game": lambda **options: Game(**options).games,
+    "Game": lambda **options: Game(**options).batch,
     "Games": lambda **options: Games(2, **options),
     "learner": lambda **options: LearnerGames(2, **options).games,
     "gymnasium": lambda **options: gymnasium.make(ENV_ID, **options).unwrapped.core.games,  # type: ignore[attr-defined]

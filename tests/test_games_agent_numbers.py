@@ -68,9 +68,9 @@ def test_numbers_agree_with_a_reference_implementation(agent_seed: int | None) -
             assert games.copy().uniforms([4, 1], salt).tolist() == [expected[4], expected[1]]
         games.step(games.mask.argmax(axis=1))
     one = Game(3, seed=2**32, agent_seed=agent_seed)
-    assert one.games.uniforms(salt=3).tolist() == [reference(2**32, agent_seed, 0, 3)]
+    assert one.batch.uniforms(salt=3).tolist() == [reference(2**32, agent_seed, 0, 3)]
     one.state["seed"] = -1
-    assert one.games.uniforms(salt=3).tolist() == [reference(-1, agent_seed, 0, 3)]
+    assert one.batch.uniforms(salt=3).tolist() == [reference(-1, agent_seed, 0, 3)]
 
 
 # ---- the secret ----

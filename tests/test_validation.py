@@ -30,7 +30,7 @@ def bidding(players: int = 3, seed: int = 4) -> Game:
         and state["highest"] > 0
         and state["markers"][state["auction_commissioner"]] > 0
     ):
-        game.play(int(decide(game.games, agent)[0]))
+        game.play(int(decide(game.batch, agent)[0]))
     return game
 
 
@@ -138,7 +138,7 @@ MISFITTING: list[tuple[str, Edit]] = [
 def test_inconsistent_fields_are_refused(what: str, edit: Edit) -> None:
     """With the reason; without the edit the position is valid."""
     game = bidding()
-    game.games.refresh()
+    game.batch.refresh()
     edit(game.state)
     before = game.state.copy()
     with pytest.raises(OptionError, match=f"^game 0: {what} "):

@@ -32,9 +32,9 @@ def search(scale: Scale) -> Iterator[Figure]:
     for name, (simulations, options) in SEARCHES.items():
         agent = SearchAgent(scale.of(simulations), **options)
         for place, game in places.items():
-            once = partial(simulations_per_second, agent, decisions_in(game.games, agent, [0]))
+            once = partial(simulations_per_second, agent, decisions_in(game.batch, agent, [0]))
             yield scale.measure(f"{name}: {place}", "simulations/s", once)
-        nodes = int(agent.search(decisions_in(places["middle"].games, agent, [0])).nodes[0])
+        nodes = int(agent.search(decisions_in(places["middle"].batch, agent, [0])).nodes[0])
         yield figure(f"{name}: middle, nodes", "bytes", [nodes * NODE_DTYPE.itemsize])
 
 

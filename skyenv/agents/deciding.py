@@ -128,14 +128,14 @@ def checked_actions(agent: Agent, decisions: Decisions) -> Int64:
 
 def decide_game(game: Game, agent: Agent, salt: int = 0) -> int:
     """Return the agent's action in a single game that is not over; the same as in a batch."""
-    return int(decide(game.games, agent, [0], salt)[0])
+    return int(decide(game.batch, agent, [0], salt)[0])
 
 
 def evaluation_of(game: Game, agent: Agent, salt: int = 0) -> Evaluation | None:
     """Return an agent's evaluation of the decision in a game (:meth:`Agent.evaluate`); None if it
     has none.
     """
-    return first_evaluation(agent.evaluate(decisions_in(game.games, agent, [0], salt)))
+    return first_evaluation(agent.evaluate(decisions_in(game.batch, agent, [0], salt)))
 
 
 def first_evaluation(evaluations: Evaluations | None) -> Evaluation | None:

@@ -337,7 +337,7 @@ class Records:
                 moves = follow(game, lines)
                 while True:
                     codes = codes_of(game.observation())[np.newaxis]
-                    seat, mask = game.games.seat.copy(), game.games.mask.copy()
+                    seat, mask = game.batch.seat.copy(), game.batch.mask.copy()
                     events = next(moves, None)
                     if events is None:
                         break
@@ -345,7 +345,7 @@ class Records:
                     collector.add(
                         game=row + number, seat=seat, action=action, mask=mask, codes=codes
                     )
-                    collector.played(game.games, row, row + number)
+                    collector.played(game.batch, row, row + number)
                 if not game.is_over:
                     fail(line, "the record ends before the game does")
                 seeds.append(NONE if game.seed is None else game.seed)

@@ -141,7 +141,7 @@ class Game(Copyable):
         options: the kind of game, a :class:`skyenv.GameOptions`. For a task it names the beginning
             that the seed selected, such as ``"alea-4/7"``.
         num_players, side, board, max_turns: those of `options`.
-        games: the batch of one game behind this object, for agents. Actions played there are
+        batch: the batch of one game behind this object, for agents. Actions played there are
             missing in `events`.
 
     Raises:
@@ -180,13 +180,13 @@ class Game(Copyable):
 
     def refresh(self) -> None:
         """Bring plot values, mask and observation up to date after `state` was edited."""
-        self.games.refresh()
+        self.batch.refresh()
         self.seed = None
 
     @property
     def seat(self) -> int | None:
         """The seat to act; None once the game is over."""
-        seat = int(self.games.seat[0])
+        seat = int(self.batch.seat[0])
         return None if seat == NONE else seat
 
     @property
@@ -204,12 +204,12 @@ class Game(Copyable):
         """A copy of the action mask, int8 (103,): 1 for each legal action; zeros once the game is
         over.
         """
-        return self.games.mask[0].copy()
+        return self.batch.mask[0].copy()
 
     @property
     def legal_actions(self) -> list[int]:
         """Numbers of the legal actions, ascending; empty once the game is over."""
-        return self.games.mask[0].nonzero()[0].tolist()
+        return self.batch.mask[0].nonzero()[0].tolist()
 
     @property
     def legal_names(self) -> list[str]:
@@ -231,7 +231,7 @@ class Game(Copyable):
         """The result of the game; None while it goes on."""
         if not self.is_over:
             return None
-        end = end_event(self.games.state)
+        end = end_event(self.batch.state)
         return Outcome(
             end["reason"], tuple(end["winners"]), tuple(end["scores"]), tuple(end["cards"])
         )
@@ -254,9 +254,9 @@ class Game(Copyable):
                 changed.
         """
         number, numbers = action_number(action), outcome_numbers(chance)
-        with self.games.lock:
+        with self.batch.lock:
             if not 0 <= number < NUM_ACTIONS or not self._arrays.slots[0]["legal"][number]:
-                raise self.games.refusal(0, number)
+                raise self.batch.refusal(0, number)
             before, seat = self.position(), int(self._arrays.seat[0])
             self._force(numbers)
             self._play_one(number)
@@ -318,7 +318,7 @@ class Game(Copyable):
                 :func:`skyenv.engine.validation.check_positions` accepts. It is not checked: invalid
                 data can crash the process.
         """
-        with self.games.lock:
+        with self.batch.lock:
             self._put(state)
 
     def play_unchecked(
@@ -336,7 +336,7 @@ class Game(Copyable):
             Numbers and probabilities of the next chance node; empty if the action is complete and
                 the game is in the new position.
         """
-        with self.games.lock:
+        with self.batch.lock:
             self._bytes[:] = state
             self._force(numbers)
             if action == SETUP:
@@ -406,7 +406,7 @@ class Game(Copyable):
             A new array, float32 (OBSERVATION_SIZE,); see :mod:`skyenv.engine.observation`.
         """
         whose = (self.seat or 0) if seat is None else check_seat(seat, self.num_players)
-        return self.games.observe_unchecked(np.array([whose]), _ROW)[0]
+        return self.batch.observe_unchecked(np.array([whose]), _ROW)[0]
 
     def observation_in(self, state: bytes, seat: int) -> npt.NDArray[np.float32]:
         """Return a seat's observation in another position, for searches. The game stays there
@@ -423,33 +423,33 @@ class Game(Copyable):
         """Return the view of a seat (by default the seat to act), a record of
         skyenv.engine.knowledge.VIEW_DTYPE.
         """
-        return view(self.games.state, (self.seat or 0) if seat is None else seat)[0]
+        return view(self.batch.state, (self.seat or 0) if seat is None else seat)[0]
 
     def public_view(self) -> np.record:
         """Return the public view of the game, a record of skyenv.engine.knowledge.VIEW_DTYPE."""
-        return public_view(self.games.state)[0]
+        return public_view(self.batch.state)[0]
 
     # ---- copies and records ----
 
     def copy(self) -> Self:
         """Return an independent game in the same position, which continues exactly as this one."""
         twin = object.__new__(type(self))
-        twin.__setstate__((self.games.copy(), self.seed, self.events))
+        twin.__setstate__((self.batch.copy(), self.seed, self.events))
         return twin
 
     def __getstate__(self) -> tuple[Games, int | None, list[Event]]:
-        return self.games, self.seed, self.events
+        return self.batch, self.seed, self.events
 
     def __setstate__(self, parts: tuple[Games, int | None, list[Event]]) -> None:
-        self.games, self.seed, events = parts
+        self.batch, self.seed, events = parts
         self.events = list(events)  # events are immutable, so copies share them
-        self.state: np.record = self.games.state[0]
-        self.options, self.board = self.games.options, self.games.board
+        self.state: np.record = self.batch.state[0]
+        self.options, self.board = self.batch.options, self.batch.board
         self.num_players, self.side = self.options.num_players, self.options.side
         self.max_turns = self.options.max_turns
         self._log = new_records(1, LOG_DTYPE)
         self._log["recording"] = self._log["asking"] = 1
-        self._arrays = self.games.batch._replace(log=self._log)
+        self._arrays = self.batch.batch._replace(log=self._log)
         # Looking up a field by name takes longer than writing it.
         self._log_start = [
             self._log[name]

@@ -359,7 +359,7 @@ class AgentBot(pyspiel.Bot):  # type: ignore[misc]
                 f"agent {self.agent.name} was asked for an action where no seat is to act"
             )
         uniform = self._generator.random(1)
-        decisions = decisions_in(game.games, self.agent, uniform=uniform)
+        decisions = decisions_in(game.batch, self.agent, uniform=uniform)
         return int(checked_actions(self.agent, decisions)[0])
 
     def restart_at(self, state: FifthAvenueState) -> None:

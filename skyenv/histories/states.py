@@ -207,7 +207,7 @@ class State:
     @staticmethod
     def settled(table: Table, game: Game, steps: tuple[Step, ...]) -> State:
         """Return the state of a game in which a seat is to act, or which is over."""
-        seat = int(game.games.seat[0])
+        seat = int(game.batch.seat[0])
         return State(table, game.position(), steps, seat, game.legal_actions)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> State:
@@ -231,7 +231,7 @@ class State:
         if played is None:
             if action not in self.legal:
                 game.rewind(self.record)
-                raise game.games.refusal(0, action, False)
+                raise game.batch.refusal(0, action, False)
             played = action
         else:
             if action not in dict(self.outcomes):

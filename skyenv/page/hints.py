@@ -79,7 +79,7 @@ def advise(
     """
     if game.seat is None:
         raise PageError("the game is over; there is nothing to decide", 409)
-    agent, position, seat = entry.agent, game.games.state[0], game.seat
+    agent, position, seat = entry.agent, game.batch.state[0], game.seat
     state = choices.imagined(position, seat)
     found = hint(agent, state)
     own = choices.completed(agent, state, [(found.action,)])[0]

@@ -53,7 +53,7 @@ def play_a_little() -> None:
     while not game.is_over:
         SeatView(game, 0, ["", ""]).payload()
         game.observation()
-        game.games.uniforms()
+        game.batch.uniforms()
         game.play(game.legal_actions[-1])
     SeatView(game, 0, ["", ""]).payload()
     game.rewind(game.position())  # as in replays

@@ -69,7 +69,7 @@ def to_play_on(beginning: str, seed: int, agent_seed: int) -> Game:
     game = Game.from_record(beginning)
     game.state["random"] = fresh_stream(seed)
     game.refresh()
-    game.games.agent_seed = agent_seed
+    game.batch.agent_seed = agent_seed
     return game
 
 

@@ -53,7 +53,7 @@ def test_simple_agents_act_by_their_probabilities(name: str) -> None:
     assert evaluation.value is None
     assert ((evaluation.probabilities > 0) == (game.mask != 0)).all()
     assert evaluation_of(game, make_agent(first_legal)) is None
-    many = decisions_in(game.games, agent).take(np.zeros(4000, np.int64))
+    many = decisions_in(game.batch, agent).take(np.zeros(4000, np.int64))
     actions = agent.act(replace(many, uniform=np.linspace(0, 1, 4000, endpoint=False)))
     drawn = np.bincount(actions, minlength=len(game.mask)) / 4000
     assert drawn == pytest.approx(evaluation.probabilities, abs=1 / 2000)

@@ -59,7 +59,7 @@ def test_games_under_a_secret_cannot_be_guessed() -> None:
         assert len({row for row, _ in handed}) <= 2
         numbers = [
             float(Games(1, seed=game.seed).uniforms(salt=SALT)[0]),
-            float(guesses[7].games.uniforms(salt=SALT)[0]),
+            float(guesses[7].batch.uniforms(salt=SALT)[0]),
         ]
         assert (handed[0][1] in numbers) == (secret is None)
 

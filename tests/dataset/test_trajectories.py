@@ -42,8 +42,8 @@ def test_trajectories_replay_to_the_games_of_their_seeds(
             game.play(int(kept.action[row]))
             row += 1
         assert np.array_equal(kept.scores[number, :players], game.scores)
-        assert np.array_equal(kept.shares[[number]], results(game.games.state)[0])
-        assert np.array_equal(kept.rewards[row - 1, :players], game.games.reward[0])
+        assert np.array_equal(kept.shares[[number]], results(game.batch.state)[0])
+        assert np.array_equal(kept.rewards[row - 1, :players], game.batch.reward[0])
         assert game.outcome is not None
         assert END_REASONS[kept.ends[number]] == game.outcome.reason
         assert (game.outcome.reason == "truncated") == (max_turns == 9)

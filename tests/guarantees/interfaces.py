@@ -94,7 +94,7 @@ class OneGame(Interface):
         self.game.play(action)
 
     def batch(self) -> tuple[Any, int]:
-        return self.game.games, 0
+        return self.game.batch, 0
 
 
 class OneOfABatch(Interface):

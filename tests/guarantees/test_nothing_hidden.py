@@ -52,7 +52,7 @@ def agents_numbers(game: Game, seat: int) -> list[float]:
     """Return agents' random numbers, which reveal neither cards nor chance, given the seed."""
     same = game.copy()
     same.state["seed"] = SEED
-    return [float(same.games.uniforms(salt=salt)[0]) for salt in range(3)]
+    return [float(same.batch.uniforms(salt=salt)[0]) for salt in range(3)]
 
 
 def asked(name: str) -> Callable[[Game, int], Any]:
@@ -61,7 +61,7 @@ def asked(name: str) -> Callable[[Game, int], Any]:
     def answer(game: Game, seat: int) -> list[Any]:
         agent = made(name)
         numbers = np.full(1, 0.3)
-        decisions = replace(decisions_in(game.games, agent), uniform=numbers).as_trusted()
+        decisions = replace(decisions_in(game.batch, agent), uniform=numbers).as_trusted()
         return [agent.act(decisions).tolist(), agent.evaluate(decisions)]
 
     return answer
@@ -130,7 +130,7 @@ def analysis(game: Game, seat: int) -> str:
     from skyenv.page.catalogue import CatalogueEntry
 
     entry = CatalogueEntry("trained", made("trained"))
-    told = assess(entry, entry, [Decision(0, game.games.state[0], ())])
+    told = assess(entry, entry, [Decision(0, game.batch.state[0], ())])
     return repr([(one.best, one.chances) for bunch in told for one in bunch])
 
 
@@ -315,7 +315,7 @@ def determinizations(game: Game, seat: int) -> Iterator[tuple[Any, Any]]:
     one = game.copy()
     yield game.view(seat).tobytes(), game.state
     for state in resample(np.array([game.view(seat)]).repeat(8).view(np.recarray), range(8)):
-        one.games.state[0] = state
+        one.batch.state[0] = state
         yield one.view(seat).tobytes(), state
 
 

@@ -71,7 +71,7 @@ def test_alea_bids_with_the_black_cards_that_are_left(
 @pytest.mark.rule("AUC-9")
 def test_deduced_black_cards_are_excluded() -> None:
     """A seat that knows all of the opponent's black cards knows those of the stack."""
-    position = played(2, seed=7, actions=90).games.state[0]
+    position = played(2, seed=7, actions=90).batch.state[0]
     position["deduced"][1] = (position["hand"] - position["known"])[1, BLACK]
     told, real = (what_can_come(position, seat) for seat in (0, None))
     assert (told["cards"][BLACK], told["alea"]) == (real["cards"][BLACK], real["alea"])
@@ -81,7 +81,7 @@ def test_deduced_black_cards_are_excluded() -> None:
 @pytest.mark.parametrize("players", [2, 3])
 def test_chances_for_a_seat_are_means_over_determinizations(players: int) -> None:
     """Exact chances against 2,000 determinizations; all of them give equal results."""
-    position = played(players, seed=7, actions=90).games.state[0]
+    position = played(players, seed=7, actions=90).batch.state[0]
     told = Stacks.of(position, 0)
     one = view(np.array([position], GAME_DTYPE), [0])
     many = resample(one, np.arange(2000)).view(np.ndarray)

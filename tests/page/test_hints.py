@@ -37,7 +37,7 @@ def test_choices_are_complete_and_distinct(phase: str, name: str) -> None:
     """Every choice can be played and completes its decision; the agent's own choice is among them."""
     game = at(phase)
     hints = advise(quick_catalogue()[name], None, game, lambda so_far: None)
-    position = game.games.state[0]
+    position = game.batch.state[0]
     kinds = [choices.same(position, tuple(one["actions"])) for one in hints["best"]]
     assert len(set(kinds)) == len(kinds) <= 6
     assert choices.same(position, tuple(hints["actions"])) in kinds
@@ -46,7 +46,7 @@ def test_choices_are_complete_and_distinct(phase: str, name: str) -> None:
         for action in one["actions"]:
             assert after.seat == game.seat
             after.play(action)
-        assert not choices.is_incomplete(after.games.state)[0]
+        assert not choices.is_incomplete(after.batch.state)[0]
 
 
 def every_bid(game: Game, path: Path = (), chance: float = 1.0) -> Iterator[tuple[Path, float]]:
@@ -63,7 +63,7 @@ def every_bid(game: Game, path: Path = (), chance: float = 1.0) -> Iterator[tupl
 @pytest.mark.rule("AUC-3", "AUC-4")
 def test_a_bids_probability_is_the_product_of_its_actions() -> None:
     game = at("bid", least=4)
-    position, chances = game.games.state[0], Counter[str]()
+    position, chances = game.batch.state[0], Counter[str]()
     for path, chance in every_bid(game):
         chances[choices.text(position, path).partition(":")[0]] += chance  # type: ignore[assignment]
     hints = advise(quick_catalogue()["random"], None, game, lambda so_far: None)["best"]
@@ -96,7 +96,7 @@ def test_win_chances_agree_with_play_outs(players: int) -> None:
     predicted, played_out = [], []
     for seed in range(6):
         game = played(players, seed, actions=40 + 25 * seed)
-        position = game.games.state[0]
+        position = game.batch.state[0]
         predicted += win_chances(trained.agent, [(position, game.seat, ())])[0].tolist()
         shares, _ = shares_of([trained] * players, position, range(60), game.seat)
         played_out += shares.mean(axis=0).tolist()

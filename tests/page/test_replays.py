@@ -29,7 +29,7 @@ def test_every_step_of_a_replay_equals_the_game(players: int, side: str) -> None
     for step, events in enumerate(replay.events[1:], 1):
         again.play(events[0]["action"])
         kinds = {event["event"] for event in events}
-        assert replay.states[step].tobytes() == again.games.state[0].tobytes()
+        assert replay.states[step].tobytes() == again.batch.state[0].tobytes()
         assert (step in replay.steps_with("auction")) == ("auction" in kinds)
     assert (again.is_over, replay.steps) == (True, int(game.state["decisions"]))
     told = words.Narrator(names).lines(game.events)

@@ -62,7 +62,7 @@ def test_win_chances_sum_to_one_and_equal_those_of_hints() -> None:
 
 def test_simulations_report_win_shares_and_margins() -> None:
     game, told = played(2, seed=3, actions=200), list[Payload]()
-    playouts.play_out([quick_catalogue()["crowd"]] * 2, game.games.state[0], 30, 0, told.append)
+    playouts.play_out([quick_catalogue()["crowd"]] * 2, game.batch.state[0], 30, 0, told.append)
     assert [one["done"] for one in told] == [25, 30]
     first, second = told[-1]["seats"]
     assert playouts.wilson(0.5, 100) == pytest.approx((0.4038, 0.5962), abs=1e-4)

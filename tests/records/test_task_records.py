@@ -27,7 +27,7 @@ def played(task: str, seed: int = 1, reward: str = "outcome") -> tuple[Game, Any
     paid = np.zeros(game.num_players)
     while not game.is_over:
         game.play(decide_game(game, agent))
-        paid += game.games.reward[0]
+        paid += game.batch.reward[0]
     return game, paid
 
 

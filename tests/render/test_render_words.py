@@ -304,7 +304,7 @@ def table(fields: str) -> Game:
         name, *place = name.split(".")
         values = np.array([number(word) for word in text.split(",")])
         where: Any = (0, *map(number, place), ...)
-        game.games.state[name][where] = values
+        game.batch.state[name][where] = values
     game.refresh()
     return game
 

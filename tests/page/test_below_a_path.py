@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Final
 from urllib.parse import urlsplit
 
+import pytest
 from clicks import GONE, HERE, follow
-from pages import RunningServer, make_app
+from pages import RunningServer, make_app, quick_catalogue
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from experiments.tools.chromium import Browser
+from skyenv.page.library import Library
+from skyenv.page.roots import roots_of
+from skyenv.page.storage import MEMORY, Storage
+from skyenv.page.web import application
 
 PREFIX = "/user/me/proxy/8731"
-PLACES = "/nothing/here", "/rules", "/ladder", "/library", "/runs"
+PLACES = "/nothing/here", "/rules", "/ladder", "/library"
+WAYS: Final = {
+    "Tutorial": "#lesson-title",
+    "Rules": "#rules-text",
+    "Ladder": "#ratings",
+    "Library": "#filters",
+}
+"""The lobby's links to other pages, each with an element of the page it leads to."""
 
 
 class Proxy:
@@ -47,5 +61,26 @@ def test_a_game_is_played_below_a_path_without_web_sockets(page: Browser) -> Non
         follow(page, [("", "#log li:nth-child(2)", HERE)])
         follow(page, [("", "#offline", GONE), ("reload", "#board svg", HERE)])
         assert proxy.strays == []
+    finally:
+        server.stop()
+
+
+@pytest.mark.parametrize("prefix", ["", PREFIX])
+def test_the_lobby_leads_to_every_other_page(page: Browser, prefix: str, tmp_path: Path) -> None:
+    """A browser without games is offered the lesson beside *Play now*, too."""
+    library = Library(roots_of([tmp_path]))
+    app = application(Storage(MEMORY), quick_catalogue(), ["localhost"], library=library)
+    server = RunningServer(Proxy(app) if prefix else app)
+    lobby = f"{server.address}{prefix}/"
+    try:
+        page.open(lobby)
+        follow(page, [("click #learn", WAYS["Tutorial"], HERE)])
+        for number, (name, element) in enumerate(WAYS.items(), 1):
+            page.open(lobby)
+            follow(page, [("", f"#ways a:nth-child({number})", name)])
+            follow(page, [(f"click #ways a:nth-child({number})", element, HERE)])
+        page.open(lobby)
+        follow(page, [("", "#games li", HERE), ("", "#learn", GONE)])
+        assert len(page.driver.find_elements("css selector", "#ways a")) == len(WAYS)
     finally:
         server.stop()

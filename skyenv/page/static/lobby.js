@@ -172,6 +172,7 @@ function describe(game) {
 async function showGames() {
   const { games } = await ask("/api/games");
   $("mine").hidden = games.length === 0;
+  $("learn").hidden = games.length > 0;
   $("games").replaceChildren(...games.map(describe));
 }
 
@@ -270,7 +271,8 @@ async function load() {
     $("task").append(...tasks.map(taskOption));
     showStrengths(offer.strengths);
     const ways = [...$("ways").children];
-    for (const way of ways) way.hidden = !offer.pages.includes(way.getAttribute("href"));
+    const offered = offer.pages.map(at); // the server may stand below a path
+    for (const way of ways) way.hidden = !offered.includes(way.pathname);
     $("ways").hidden = ways.every((way) => way.hidden);
     if (offer.pages.includes("/ladder")) $("to-ladder").href = at("/ladder");
     showSeats();

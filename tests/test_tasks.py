@@ -17,13 +17,13 @@ from skyenv.agents import decide, decisions_in
 from skyenv.cli import main
 from skyenv.engine.games import results
 from skyenv.engine.kernels import CARD_VP
-from skyenv.engine.openings import OF_AUCTIONS, TASKS, beginnings
+from skyenv.engine.openings import OF_AUCTIONS, TASKS, openings
 from skyenv.rules.components import BLACK
 from skyenv.rules.state import END_REASONS, PHASE_BID, PHASE_BUILD
 from skyenv.solving.best_response import Judge, largest_losses
 from skyenv.solving.equilibrium import Solver, solve
 from skyenv.solving.responses import policy_of, questions
-from skyenv.solving.tree import CHANCE, Beginning
+from skyenv.solving.tree import CHANCE, Opening
 
 pytestmark = pytest.mark.compiled
 
@@ -31,11 +31,11 @@ Deal = tuple[int, ...]
 
 
 @cache
-def beginning(name: str) -> Beginning:
-    return Beginning(name)
+def opening(name: str) -> Opening:
+    return Opening(name)
 
 
-def uniform_policy(made: Beginning) -> npt.NDArray[np.float64]:
+def uniform_policy(made: Opening) -> npt.NDArray[np.float64]:
     """Every legal edge alike."""
     tree = made.tree
     policy = np.zeros(tree.block[-1])
@@ -50,8 +50,8 @@ def uniform_policy(made: Beginning) -> npt.NDArray[np.float64]:
 
 @pytest.mark.parametrize("name", TASKS)
 def test_hidden_cards_are_dealt_from_the_unlocated_ones(name: str) -> None:
-    """INF-2: with the number of cards that the task names, every seat in every beginning."""
-    task, stored = TASKS[name], beginnings(name)
+    """INF-2: with the number of cards that the task names, every seat in every opening."""
+    task, stored = TASKS[name], openings(name)
     games = Games(400, task=name, seed=5, observation=None)
     again = Games(400, task=name, seed=5, threads=2, observation=None)
     assert games.state.tobytes() == again.state.tobytes()
@@ -132,13 +132,13 @@ def standing(state: Any, players: int) -> npt.NDArray[np.float64]:
 def test_invalid_tasks_are_refused() -> None:
     with pytest.raises(OptionError, match=r"task must be one of duel-3, .* not 'chess'"):
         Games(1, task="chess")
-    with pytest.raises(OptionError, match="beginnings alea-4/0 to alea-4/31, not 'alea-4/32'"):
+    with pytest.raises(OptionError, match="openings alea-4/0 to alea-4/31, not 'alea-4/32'"):
         Games(1, task="alea-4/32")
     with pytest.raises(OptionError, match="give no num_players, side, board or max_turns"):
         GameOptions(3, task="alea-4")
     assert GameOptions(task="three-3").num_players == 3
-    with pytest.raises(OptionError, match="has 32 beginnings"):
-        Beginning("duel-3")
+    with pytest.raises(OptionError, match="has 32 openings"):
+        Opening("duel-3")
 
 
 # ---- trees ----
@@ -147,17 +147,17 @@ def test_invalid_tasks_are_refused() -> None:
 @pytest.mark.parametrize("name", ["duel-3/0", "alea-3/1", "park-4/1", "set-2/0", "three-3/1"])
 def test_values_in_the_tree_equal_the_mean_of_random_play(name: str) -> None:
     """ALEA-2: including her cards, which depend on all hands."""
-    made = beginning(name)
+    made = opening(name)
     expected = Judge(made.tree).values(uniform_policy(made))
     brought = paid_at_random(name, 20_000, seed=9)
     error = brought.std(axis=0) / np.sqrt(20_000)
     assert (abs(brought.mean(axis=0) - expected) < 4 * error).all()
 
 
-def brute_force(made: Beginning, responder: int) -> float:
+def brute_force(made: Opening, responder: int) -> float:
     """The best response to random play, by whole games from every deal, without the tree."""
     games = Games(1, task=made.name, seed=0, autoreset=False, observation=None)
-    first = beginnings(made.name)
+    first = openings(made.name)
     start: dict[Deal, tuple[Any, float, float]] = {}
     for deal in np.ndindex(*made.tree.deals.shape[1:]):
         chance = made.tree.deals[(0, *deal)]
@@ -212,14 +212,14 @@ def brute_force(made: Beginning, responder: int) -> float:
     ],
 )
 def test_best_responses_equal_brute_force(name: str, seat: int) -> None:
-    made = beginning(name)
+    made = opening(name)
     responses = Judge(made.tree).best_responses(uniform_policy(made))
     assert responses[seat] == pytest.approx(brute_force(made, seat), abs=1e-5)
 
 
 @pytest.mark.parametrize("name", ["duel-3/1", "alea-3/0", "three-3/0"])
 def test_losses_per_decision_sum_to_the_best_responses_gain(name: str) -> None:
-    made = beginning(name)
+    made = opening(name)
     judge, policy = Judge(made.tree), uniform_policy(made)
     gains = np.subtract(judge.best_responses(policy), judge.values(policy))
     losses = [judge.losses(policy, seat) for seat in range(len(made.hands))]
@@ -233,27 +233,27 @@ def test_losses_per_decision_sum_to_the_best_responses_gain(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["duel-3/0", "alea-3/0", "park-4/1"])
 def test_best_responses_to_an_equilibrium_gain_nothing(name: str) -> None:
-    *_, solution = solve(Solver(beginning(name).tree), 0.0002)
+    *_, solution = solve(Solver(opening(name).tree), 0.0002)
     assert 0 <= solution.nash_conv <= 0.0002 * solution.payoff_range
     value, least = solution.responses[0], -solution.responses[1]
-    responses = Judge(beginning(name).tree).best_responses(uniform_policy(beginning(name)))
+    responses = Judge(opening(name).tree).best_responses(uniform_policy(opening(name)))
     assert responses[0] >= least
     assert -responses[1] <= value
 
 
 def test_a_resumed_solver_equals_an_uninterrupted_one(tmp_path: Path) -> None:
-    made, file = beginning("duel-3/0"), tmp_path / "duel-3-0.npz"
+    made, file = opening("duel-3/0"), tmp_path / "duel-3-0.npz"
     tree = made.tree
     whole, first, second = Solver(tree), Solver(tree), Solver(tree)
     whole.run(50)
     first.run(20)
     first.save(file)
-    made.positions(np.ones(len(tree.kind), np.bool_))  # a walk leaves the tree as it is
+    made.states_of(np.ones(len(tree.kind), np.bool_))  # a walk leaves the tree as it is
     second.load(file)
     second.run(30)
     assert whole.solution().policy.tobytes() == second.solution().policy.tobytes()
-    with pytest.raises(CheckpointError, match="of another beginning or variant"):
-        Solver(beginning("duel-3/1").tree).load(file)
+    with pytest.raises(CheckpointError, match="of another opening or variant"):
+        Solver(opening("duel-3/1").tree).load(file)
     content = file.read_bytes()
     middle = len(content) // 2
     for damaged in (content[:-9], content[:middle] + b"\xff" * 60 + content[middle + 60 :]):
@@ -261,7 +261,7 @@ def test_a_resumed_solver_equals_an_uninterrupted_one(tmp_path: Path) -> None:
         with pytest.raises(CheckpointError, match="is not a saved solution"):
             second.load(file)
     with pytest.raises(OptionError, match="solving needs a task with two seats"):
-        Solver(beginning("three-3/0").tree)
+        Solver(opening("three-3/0").tree)
 
 
 # ---- agents ----
@@ -270,7 +270,7 @@ def test_a_resumed_solver_equals_an_uninterrupted_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["random", "greedy"])
 def test_exploitability_follows_from_an_agents_decisions(name: str) -> None:
     """Random play is as exploitable as the uniform policy; no agent is below 0."""
-    made = beginning("duel-3/0")
+    made = opening("duel-3/0")
     *_, policy = policy_of(make_agent(name), made, samples=60)
     judge = Judge(made.tree)
     conv, uniform = judge.nash_conv(policy), judge.nash_conv(uniform_policy(made))
@@ -283,7 +283,7 @@ def test_exploitability_follows_from_an_agents_decisions(name: str) -> None:
 @pytest.mark.parametrize("name", ["duel-4/0", "alea-3/0", "set-2/0"])
 def test_policies_do_not_depend_on_the_opponents_hand(name: str) -> None:
     """INF-2: any consistent hand gives the same policy."""
-    made = beginning(name)
+    made = opening(name)
     tree = made.tree
     nodes = np.flatnonzero(tree.kind < CHANCE)[:300]
     reach = np.ones((len(tree.kind), 2, max(len(own) for own in made.hands)))
@@ -301,16 +301,16 @@ def test_policies_do_not_depend_on_the_opponents_hand(name: str) -> None:
     assert told[0][3] != told[1][3]
 
 
-def test_exploitability_prints_and_stores_every_beginning(
+def test_exploitability_prints_and_stores_every_opening(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "figures.json"
-    words = ["exploitability", "greedy", "--task", "duel-3", "--json", str(file), "--positions"]
+    words = ["exploitability", "greedy", "--task", "duel-3", "--json", str(file), "--openings"]
     assert main([*words, "2"]) == 0
     printed = capsys.readouterr().out
     told = json.loads(file.read_text())
-    assert [row["position"] for row in told["positions"]] == ["duel-3/0", "duel-3/1"]
-    for row in told["positions"]:
+    assert [row["opening"] for row in told["openings"]] == ["duel-3/0", "duel-3/1"]
+    for row in told["openings"]:
         assert f"{row['nash_conv']:.3f}" in printed
         assert row["nash_conv"] == pytest.approx(sum(row["responses"]) - sum(row["values"]))
         assert row["share"] == pytest.approx(row["nash_conv"] / row["range"])
@@ -318,10 +318,14 @@ def test_exploitability_prints_and_stores_every_beginning(
     assert main([*words, "3"]) == 1
     assert "exists" in capsys.readouterr().err
     assert main([*words, "3", "--resume"]) == 0
-    assert "duel-3/1:" not in capsys.readouterr().err
+    resumed = capsys.readouterr()
+    assert "duel-3/1:" not in resumed.err
     more = json.loads(file.read_text())
-    assert more["positions"][:2] == told["positions"]
-    assert len(more["positions"]) == 3
+    assert more["openings"][:2] == told["openings"]
+    assert len(more["openings"]) == 3
+    file.write_text(file.read_text().replace('"opening', '"position'))
+    assert main([*words, "3", "--resume"]) == 0
+    assert capsys.readouterr().out == resumed.out, "from an older file"
     assert main([*words[:1], "random", *words[2:], "3", "--resume"]) == 1
     assert "holds figures of" in capsys.readouterr().err
 
@@ -329,7 +333,7 @@ def test_exploitability_prints_and_stores_every_beginning(
 def test_solve_resumes_from_stored_solutions(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["solve", "--task", "duel-3", "--positions", "2", "--out", str(tmp_path), "--share"]
+    words = ["solve", "--task", "duel-3", "--openings", "2", "--out", str(tmp_path), "--share"]
     assert main([*words, "0.01"]) == 0
     assert sorted(file.name for file in tmp_path.iterdir()) == ["duel-3-0.npz", "duel-3-1.npz"]
     rough = capsys.readouterr().out.splitlines()

@@ -1,7 +1,7 @@
 """A comparison of algorithms in bidding tasks by NashConv.
 
 ``python -m experiments.benchmarks.algorithms --out runs/algorithms`` measures NashConv, exactly for
-beginnings 0 to 7, by decisions and by CPU time. Each run (algorithm, task, seed) writes
+openings 0 to 7, by decisions and by CPU time. Each run (algorithm, task, seed) writes
 FOLDER/ALGORITHM-TASK-SEED.json. The same command makes the missing runs; Ctrl-C loses only the
 current one. All runs are summarized in FOLDER/algorithms.json and FOLDER/algorithms.png. NFSP needs
 the package ``dm-tree``.
@@ -32,13 +32,13 @@ from skyenv.files import read_json, write_atomically
 from skyenv.statistics import Floats
 
 METHOD: Final = (
-    "NashConv in VP, exact, the mean over beginnings 0 to 7; interquartile mean over seeds with "
+    "NashConv in VP, exact, the mean over openings 0 to 7; interquartile mean over seeds with "
     "95 % intervals by the bootstrap; processor time without judging."
 )
 
 Run = list[dict[str, Any]]
 """Judgements of a run: ``"decisions"``, ``"seconds"`` of processor time (learning alone), and
-``"nash_conv"``, in VP for each beginning."""
+``"nash_conv"``, in VP for each opening."""
 Curve = tuple[Floats, list[Figure]]
 """Medians of decisions and seconds, float64 (2, k), and NashConv then."""
 
@@ -65,7 +65,7 @@ class AlgorithmsOptions(Options):
 
 @cache
 def exams_of(task: str) -> tuple[Exam, ...]:
-    """Return the beginnings of a task on which all algorithms are measured."""
+    """Return the openings of a task on which all algorithms are measured."""
     return tuple(Exam(f"{task}/{index}") for index in range(8))
 
 

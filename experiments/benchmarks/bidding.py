@@ -17,7 +17,7 @@ from skyenv.rules.components import CARD_VALUES, NUM_RANKS
 from skyenv.solving.best_response import Judge, Policy
 from skyenv.solving.equilibrium import Solver, solve
 from skyenv.solving.responses import policy_of
-from skyenv.solving.tree import Beginning
+from skyenv.solving.tree import Opening
 from skyenv.statistics import mean_of
 
 TASKS: Final = ("duel-4", "alea-4")
@@ -34,25 +34,25 @@ NEVER: Final = -1e9  # VP of what isn't legal
 
 
 def bidding(scale: Scale) -> Iterator[Figure]:
-    """Agents in both seats of bidding tasks, from 16 beginnings. "NashConv": what best responses
+    """Agents in both seats of bidding tasks, from 16 openings. "NashConv": what best responses
     win against them, in VP. It is the sum of what single actions lose beside the best ones:
     "passes", where a bid is best; "bids", where passing is; "low": a card of a lower value, or none
     where another one is best; "high": the reverse; "other": a black card for a coloured one or the
     reverse, or another building. "Gives up": the share of passes where a bid is best; "goes on": of
     bids where passing is. "Price": points that the winner pays. "Jump": the share of raises by more
-    than 6 points. Means over beginnings and their 95 % intervals. An agent is asked at 4 (greedy),
+    than 6 points. Means over openings and their 95 % intervals. An agent is asked at 4 (greedy),
     16 (trained) or 1 (ismcts-trained) random numbers; an equilibrium has a NashConv of at most
     0.2 % of the payoffs' range.
     """
     for task, (name, samples) in itertools.product(TASKS, AGENTS.items()):
         rows = []
         for number in range(scale.of(16)):
-            beginning = Beginning(f"{task}/{number}")
+            opening = Opening(f"{task}/{number}")
             if samples:
-                *_, policy = policy_of(make_agent(name), beginning, samples)
+                *_, policy = policy_of(make_agent(name), opening, samples)
             else:
-                *_, (policy, *_) = solve(Solver(beginning.tree), 0.002)
-            rows.append(play(beginning, policy))
+                *_, (policy, *_) = solve(Solver(opening.tree), 0.002)
+            rows.append(play(opening, policy))
         for column in rows[0]:
             times, unit = (100.0, "%") if column in SHARES else (1.0, "")
             found = mean_of([row[column] for row in rows])
@@ -60,10 +60,10 @@ def bidding(scale: Scale) -> Iterator[Figure]:
             yield of_estimate(label, found, unit, len(rows), times)
 
 
-def play(beginning: Beginning, policy: Policy) -> dict[str, float]:
+def play(opening: Opening, policy: Policy) -> dict[str, float]:
     """Return what a policy of both seats does and loses, by the columns of the table."""
-    judge = Judge(beginning.tree)
-    halves = [habits(beginning, judge, policy, seat) for seat in range(2)]
+    judge = Judge(opening.tree)
+    halves = [habits(opening, judge, policy, seat) for seat in range(2)]
     sums = {name: sum(half[name] for half in halves) for name in halves[0]}
     lost = {name: sums[name] for name in ("passes", "bids", "low", "high", "other")}
     shares = {"gives up": "should bid", "goes on": "should pass", "price": "won", "jump": "raises"}
@@ -71,16 +71,16 @@ def play(beginning: Beginning, policy: Policy) -> dict[str, float]:
     return {"NashConv": judge.nash_conv(policy), **lost, **rates}
 
 
-def habits(beginning: Beginning, judge: Judge, policy: Policy, seat: int) -> dict[str, float]:
+def habits(opening: Opening, judge: Judge, policy: Policy, seat: int) -> dict[str, float]:
     """Return what a seat loses, and how often it does things, and could, in a play of the task.
 
     Arrays have an edge a row and a hand a column: `lost` in VP, `there` and `taken` the chances
     that the seat decides there, and that it takes the edge.
     """
-    tree = beginning.tree
-    hands = np.arange(len(beginning.hands[seat]))
+    tree = opening.tree
+    hands = np.arange(len(opening.hands[seat]))
     deciding = tree.kind == seat
-    (states, _), sizes = beginning.positions(deciding), np.diff(tree.first)[deciding]
+    (states, _), sizes = opening.states_of(deciding), np.diff(tree.first)[deciding]
     starts = np.cumsum(sizes) - sizes
     of_node = (np.flatnonzero(deciding), states["bid_total"][:, seat], states["highest"], starts)
     node, total, highest, start = (np.repeat(one, sizes)[:, None] for one in of_node)

@@ -4,8 +4,8 @@ Each generator yields the number of decisions so far and an *answer*, a function
 :class:`Exam` to the current policy. Only decisions with a choice count, by all learning seats. The
 first answer is the initial policy, after compilation.
 
-Tabular algorithms (CFR+, MCCFR) learn every exam's beginning separately, and count the decisions in
-all of them. The others learn the whole task with a network, from beginnings sampled by the seed.
+Tabular algorithms (CFR+, MCCFR) learn every exam's opening separately, and count the decisions in
+all of them. The others learn the whole task with a network, from openings sampled by the seed.
 Hyperparameters are in the calls below.
 """
 
@@ -28,7 +28,7 @@ from skyenv.rules.state import Array
 from skyenv.solving.best_response import Judge, Policy
 from skyenv.solving.equilibrium import Solver
 from skyenv.solving.responses import questions
-from skyenv.solving.tree import CHANCE, MAX_CHOICES, Beginning
+from skyenv.solving.tree import CHANCE, MAX_CHOICES, Opening
 from skyenv_agents.learned.layout import used_inputs
 from skyenv_agents.learned.networks import masked_softmax
 from skyenv_agents.learned.policy import PolicyAgent
@@ -47,26 +47,26 @@ int8 (k, 103), and the seats to act, int8 (k,).
 
 
 class Exam:
-    """A beginning for the evaluation of policies, with all its possible decisions.
+    """An opening for the evaluation of policies, with all its possible decisions.
 
     Args:
-        name: name of the beginning, such as "alea-4/0".
+        name: name of the opening, such as "alea-4/0".
 
     Attributes:
-        tree: the beginning's tree.
+        tree: the opening's tree.
         judge: computes NashConv in the tree.
         choices: number of decisions with a choice, for all hands.
         uniform: the uniform policy over the legal actions.
     """
 
     def __init__(self, name: str) -> None:
-        beginning = Beginning(name)
-        self.tree = beginning.tree
+        opening = Opening(name)
+        self.tree = opening.tree
         self.judge = Judge(self.tree)
         self.uniform = Solver(self.tree).solution().policy
         self.choices = int((self.tree.legal & (self.tree.legal - 1) != 0).sum())
         deciding = np.flatnonzero(self.tree.kind < CHANCE)
-        self._questions = questions(beginning, deciding, np.ones_like(self.judge.reach))
+        self._questions = questions(opening, deciding, np.ones_like(self.judge.reach))
         size = len(self._questions.node)
         self._games = Games(size, task=name, seed=0, autoreset=False, observation="codes")
         self._games.state[:] = self._questions.states
@@ -99,7 +99,7 @@ class Problem(NamedTuple):
         task: name of the task.
         seed: seed of the learner.
         decisions: budget of decisions.
-        exams: the beginnings for evaluation.
+        exams: the openings for evaluation.
     """
 
     task: str

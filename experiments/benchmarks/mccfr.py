@@ -14,7 +14,7 @@ from skyenv.rules.compiling import entry_point, rule
 from skyenv.rules.state import Array
 from skyenv.solving.best_response import expected
 from skyenv.solving.equilibrium import Solver, match_regrets_of
-from skyenv.solving.tree import CHANCE, LEAF, Tree
+from skyenv.solving.tree import CHANCE, LEAF, TaskTree
 
 
 class Walk(NamedTuple):
@@ -53,7 +53,7 @@ def draw(weights: Array, first: int, step: int, number: int) -> int:
 
 
 @rule
-def draw_child(tree: Tree, walk: Walk, node: int) -> int:
+def draw_child(tree: TaskTree, walk: Walk, node: int) -> int:
     """Draw Alea's cards, or what the other seat does, whose policy joins its average."""
     kind, edges = tree.kind[node], tree.first[node + 1] - tree.first[node]
     if kind == CHANCE:
@@ -68,7 +68,7 @@ def draw_child(tree: Tree, walk: Walk, node: int) -> int:
 
 
 @rule
-def descend(tree: Tree, walk: Walk, seat: int) -> int:
+def descend(tree: TaskTree, walk: Walk, seat: int) -> int:
     """Visit all that a seat can do, and one thing that the other does; returns the number of
     tree.
     """
@@ -94,7 +94,7 @@ def descend(tree: Tree, walk: Walk, seat: int) -> int:
 
 
 @rule
-def ascend(tree: Tree, walk: Walk, seat: int, visited: int) -> None:
+def ascend(tree: TaskTree, walk: Walk, seat: int, visited: int) -> None:
     """Write what the visited nodes are worth, and add to the regrets of the seat."""
     hand = walk.hands[seat]
     for place in range(visited - 1, -1, -1):
@@ -115,7 +115,7 @@ def ascend(tree: Tree, walk: Walk, seat: int, visited: int) -> None:
 
 
 @entry_point("MCCFR")
-def sample(tree: Tree, walk: Walk, seed: int, walks: int) -> None:
+def sample(tree: TaskTree, walk: Walk, seed: int, walks: int) -> None:
     """Walk so many times for each seat."""
     np.random.seed(seed)
     for number in range(2 * walks):
@@ -129,14 +129,14 @@ class Sampler(Solver):
     """External-sampling MCCFR on a tree of two seats; an iteration is a walk for each.
 
     Args:
-        tree: of a beginning.
+        tree: of an opening.
         seed: of all draws.
 
     Attributes:
         made: int64 (1,), how many decisions with a choice have been visited.
     """
 
-    def __init__(self, tree: Tree, seed: int) -> None:
+    def __init__(self, tree: TaskTree, seed: int) -> None:
         super().__init__(tree)
         self.made, self._rng = np.zeros(1, np.int64), np.random.default_rng(seed)
         deals, number = tree.deals[0].ravel(), len(tree.kind)

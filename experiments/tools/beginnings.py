@@ -1,8 +1,8 @@
-"""Collection of beginnings for bidding tasks: ``python -m experiments.tools.beginnings``.
+"""Collection of openings for bidding tasks: ``python -m experiments.tools.beginnings``.
 
-Beginnings are positions of agents' games in which an auction opens. Hands are reduced to the task's
+Openings are positions of agents' games in which an auction opens. Hands are reduced to the task's
 number of cards: some public coloured ones, and black ones, which every reset deals again. Surplus
-cards return to their stacks. Each game contributes at most one beginning to a task.
+cards return to their stacks. Each game contributes at most one opening to a task.
 
 Exit codes: 0 success, 2 invalid command, 130 interrupted.
 """
@@ -13,6 +13,7 @@ import io
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,7 +23,6 @@ import numpy.typing as npt
 from skyenv.agents import make_agent
 from skyenv.arena.matches import play_games
 from skyenv.console.options import Options, common, exit_code, option, parse
-from skyenv.engine import openings
 from skyenv.engine.games import Games
 from skyenv.engine.openings import FILE, TASKS, Task
 from skyenv.files import write_atomically
@@ -31,7 +31,7 @@ from skyenv.rules.components import BLACK, CENTRAL_PARK, MARKERS, NUM_COLOURS, N
 from skyenv.rules.state import ALEA_OUT, NONE, PHASE_BID, PHASE_OPTION
 
 LEAST_FACE_DOWN: Final = 5
-"""Least face-down black cards of a beginning, more than Alea turns up, so none are shuffled."""
+"""Least face-down black cards of an opening, more than Alea turns up, so none are shuffled."""
 LEAST_SUPPLY: Final = 3  # least skyscrapers in every seat's supply
 
 
@@ -43,14 +43,14 @@ class CollectOptions(Options):
         out: the file to write.
         agent: the agent on all seats.
         games: games per table.
-        number: most beginnings per task.
-        seed: seed of the games and of the sampled beginnings.
+        number: most openings per task.
+        seed: seed of the games and of the sampled openings.
     """
 
-    out: Path = option(Path(openings.__file__).with_name(FILE), "file to write", writes=True)
+    out: Path = option(Path(str(files("skyenv.engine") / FILE)), "file to write", writes=True)
     agent: str = option("trained", "agent on all seats")
     games: int = option(1000, "games per table", low=1)
-    number: int = option(32, "most beginnings per task", low=1)
+    number: int = option(32, "most openings per task", low=1)
     seed: int = common("seed")
 
 
@@ -102,7 +102,7 @@ def turn_begins(state: Any) -> Any:
 
 
 def last_turns(options: CollectOptions, task: Task) -> npt.NDArray[np.void]:
-    """Return beginnings at games' last turns, GAME_DTYPE (b,).
+    """Return openings at games' last turns, GAME_DTYPE (b,).
 
     In them, hidden cards can only be deduced by elimination.
     """
@@ -113,11 +113,11 @@ def last_turns(options: CollectOptions, task: Task) -> npt.NDArray[np.void]:
     fit: Any = (states["deduced"] == 0).all(axis=(1, 2))
     fit &= states["face_down"][:, BLACK].sum(axis=1) >= LEAST_FACE_DOWN
     chosen = np.random.default_rng(options.seed).permutation(np.flatnonzero(fit))
-    beginnings = with_settings(states[chosen[: options.number]], task)
-    beginnings["hand"], beginnings["face_down"] = beginnings["known"], beginnings["unlocated"]
-    beginnings["max_turns"] = beginnings["turns"] + 3 * task.turns
-    beginnings["auctions_left"] = NONE
-    return beginnings
+    openings = with_settings(states[chosen[: options.number]], task)
+    openings["hand"], openings["face_down"] = openings["known"], openings["unlocated"]
+    openings["max_turns"] = openings["turns"] + 3 * task.turns
+    openings["auctions_left"] = NONE
+    return openings
 
 
 def allowed_colours(states: Any, seat: int, places: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
@@ -181,17 +181,17 @@ def reduce_hands(
 
 def with_settings(states: npt.NDArray[np.void], task: Task) -> npt.NDArray[np.void]:
     """Return positions with a task's settings and without hidden facts; hands are unchanged."""
-    beginnings = states.copy()
-    beginnings["deduced"] = beginnings["random"] = beginnings["decisions"] = 0
-    beginnings["seed"] = NONE
-    beginnings["auctions_left"] = task.auctions
+    openings = states.copy()
+    openings["deduced"] = openings["random"] = openings["decisions"] = 0
+    openings["seed"] = NONE
+    openings["auctions_left"] = task.auctions
     if task.num_players == 2 and not task.alea:
-        beginnings["alea_supply"], beginnings["alea"] = NONE, ALEA_OUT
-    return beginnings
+        openings["alea_supply"], openings["alea"] = NONE, ALEA_OUT
+    return openings
 
 
 def of_task(states: Any, task: Task, options: CollectOptions) -> npt.NDArray[np.void]:
-    """Return a task's beginnings, GAME_DTYPE (b,), from shuffled positions of different games."""
+    """Return a task's openings, GAME_DTYPE (b,), from shuffled positions of different games."""
     places = np.stack([place_of(states, auction) for auction in range(task.auctions)])
     fit: Any = (places != NONE).all(axis=0) & ((places[0] == CENTRAL_PARK) == task.park)
     fit &= states["supply"][:, : task.num_players].min(axis=1) >= LEAST_SUPPLY
@@ -202,18 +202,18 @@ def of_task(states: Any, task: Task, options: CollectOptions) -> npt.NDArray[np.
     allowed = np.array(
         [[allowed_colours(states, seat, place) for seat in seats] for place in places]
     )
-    beginnings, random = with_settings(states, task), np.random.default_rng(options.seed)
+    openings, random = with_settings(states, task), np.random.default_rng(options.seed)
     rows: list[int] = []
-    for row in range(len(beginnings)):
+    for row in range(len(openings)):
         if len(rows) < options.number and reduce_hands(
-            beginnings[row], allowed[:, :, row], task, random
+            openings[row], allowed[:, :, row], task, random
         ):
             rows.append(row)
-    return beginnings[rows]
+    return openings[rows]
 
 
 def collect(options: CollectOptions) -> dict[str, npt.NDArray[np.void]]:
-    """Play the games and return the beginnings of all tasks by name."""
+    """Play the games and return the openings of all tasks by name."""
     found: dict[str, npt.NDArray[np.void]] = {}
     of_auctions = {name: task for name, task in TASKS.items() if task.auctions}
     for players in sorted({task.num_players for task in of_auctions.values()}):
@@ -233,7 +233,7 @@ def collect(options: CollectOptions) -> dict[str, npt.NDArray[np.void]]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
-    description = "Collect the beginnings of bidding tasks from games between agents."
+    description = "Collect the openings of bidding tasks from games between agents."
     return exit_code(
         "beginnings",
         lambda: _run(parse(CollectOptions, "experiments.tools.beginnings", description, arguments)),

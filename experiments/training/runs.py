@@ -66,9 +66,9 @@ RECENT_EPISODES: Final = 1000
 FEWEST_EPISODES: Final = 50
 """Means of fewer games are not shown."""
 PACE_SECONDS: Final = 3.0  # after this much training the pace is printed
-POSITIONS: Final = 8
+OPENINGS: Final = 8
 SAMPLES: Final = 32
-"""The closing evaluation of a task: so many beginnings, and random numbers for every decision."""
+"""The closing evaluation of a task: so many openings, and random numbers for every decision."""
 CLOSING_SEED: Final = 1_000_000
 """The secret of the closing evaluation is derived from it and the run's seed."""
 
@@ -431,7 +431,7 @@ class Run(ABC):
         config, folder = self.config, self.folder
         agent = make_agent(folder / MODEL)
         if config.task in OF_AUCTIONS:
-            rows = [measure(agent, f"{config.task}/{i}", SAMPLES) for i in range(POSITIONS)]
+            rows = [measure(agent, f"{config.task}/{i}", SAMPLES) for i in range(OPENINGS)]
             write_atomically(folder / "evaluation.json", json.dumps(rows, indent=1) + "\n")
             return f"{table_of_responses(rows)}\n{loss_lines(rows)}"
         opponents = config.make_agents("against")

@@ -74,7 +74,7 @@ class BenchmarkOptions(Options):
     training: str = option("", "how it was trained: decisions, hours, machine", metavar="TEXT")
     players: tuple[int, ...] = common("players", default=(2, 3, 4), text="tables, on both sides")
     paired_seeds: int = common("paired_seeds", default=100)
-    positions: int = option(8, "positions of each bidding task; 0: none", metavar="N")
+    openings: int = option(8, "openings of each bidding task; 0: none", metavar="N")
     samples: int = option(
         32, "random numbers per decision; 1 suffices for deterministic agents", low=1, metavar="N"
     )
@@ -169,7 +169,7 @@ def measured(options: BenchmarkOptions, agent: Agent, parts: Parts) -> dict[str,
         "track": options.track,
         "training": options.training,
         "milliseconds": pace,
-        "exact": {task: _exact(options, agent, parts, task) for task in EXACT if options.positions},
+        "exact": {task: _exact(options, agent, parts, task) for task in EXACT if options.openings},
         "tables": found,
         "cost": {name: sum(one[name] for one in found) for name in ("games", "decisions")},
         "command": command_line(
@@ -195,16 +195,16 @@ def milliseconds(agent: Agent) -> dict[str, float]:
 
 
 def _exact(options: BenchmarkOptions, agent: Agent, parts: Parts, task: str) -> dict[str, Any]:
-    """Return NashConv in a task's first positions, and the means with 95 % intervals."""
+    """Return NashConv in a task's first openings, and the means with 95 % intervals."""
     samples = options.samples
     rows = [
         parts.of(f"{name}, {samples} samples", partial(measure, agent, name, samples))
-        for name in (f"{task}/{index}" for index in range(options.positions))
+        for name in (f"{task}/{index}" for index in range(options.openings))
     ]
     means = {
         unit: mean_of([row[unit] for row in rows]).rounded(4) for unit in ("nash_conv", "share")
     }
-    return {"samples": samples, **means, "positions": rows}
+    return {"samples": samples, **means, "openings": rows}
 
 
 # ---- games ----
@@ -313,11 +313,12 @@ def report(content: Mapping[str, Any]) -> str:
 
 def exact_rows(content: Mapping[str, Any]) -> list[list[str]]:
     """Return a header and a row for each bidding task."""
-    rows = [["task", "positions", "NashConv, VP", "of the payoffs' range, %"]]
+    rows = [["task", "openings", "NashConv, VP", "of the payoffs' range, %"]]
     for task, one in content["exact"].items():
+        openings = one.get("openings") or one["positions"]  # as older files call them
         vp = interval(one["nash_conv"], 2)
         share = interval(one["share"], 1, 100)
-        rows.append([task, str(len(one["positions"])), vp, share])
+        rows.append([task, str(len(openings)), vp, share])
     return rows
 
 

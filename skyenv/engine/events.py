@@ -21,7 +21,7 @@ integer codes, or with ``scaled=True`` codes times constants, about −1 to 1:
     60–79     SET-3: 20 spaces of the supply row → type
     80–97     SET-4, SET-5: the seat's first hand: 6 card colours · 3 values → number of cards
     98–102    SET-4: value of the first visible card of each colour
-              of a bidding task instead: 46 its place in TASKS, 47 the number of its beginning, then
+              of a bidding task instead: 46 its place in TASKS, 47 the number of its opening, then
               −1; 80–97 the cards that the seat was dealt unseen; 98–102 0
     103 …     the events, EVENT_SIZE numbers each: what happened (KINDS), then its numbers
               (:data:`FIELDS`); 0 behind the last
@@ -157,7 +157,7 @@ def end_event(state: npt.NDArray[np.void]) -> Event:
 
 def setup_event(game: np.record) -> Event:
     """Return the setup event of a game in its first position (SET-1 to SET-5); of a task's
-    beginning, the hidden cards dealt.
+    opening, the hidden cards dealt.
     """
     if PHASES[game["phase"]] != "start":
         hidden = game["hand"] - game["known"]

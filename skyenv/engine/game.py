@@ -27,7 +27,7 @@ from skyenv.engine.events import (
 )
 from skyenv.engine.games import Copyable, Games
 from skyenv.engine.knowledge import public_view, view
-from skyenv.engine.openings import beginning_of, payoffs
+from skyenv.engine.openings import opening_of, payoffs
 from skyenv.engine.options import GameKeywords, options_of
 from skyenv.errors import ChanceError, IllegalActionError, OptionError, shown
 from skyenv.rules.actions import ACTION_NAMES, ACTION_NUMBERS, NUM_ACTIONS
@@ -138,7 +138,7 @@ class Game(Copyable):
             that seed.
         state: the live record, GAME_DTYPE; call :meth:`refresh` after editing it. The events then
             no longer match it.
-        options: the kind of game, a :class:`skyenv.GameOptions`. For a task it names the beginning
+        options: the kind of game, a :class:`skyenv.GameOptions`. For a task it names the opening
             that the seed selected, such as ``"alea-4/7"``.
         num_players, side, board, max_turns: those of `options`.
         batch: the batch of one game behind this object, for agents. Actions played there are
@@ -167,7 +167,7 @@ class Game(Copyable):
         game = options_of(num_players, side, **options)
         if game.task is not None and "/" not in game.task:
             begun = Games(1, seed=first, observation=None, options=game)
-            game = replace(game, task=beginning_of(game.task, begun.state[0]))
+            game = replace(game, task=opening_of(game.task, begun.state[0]))
         games = Games(
             1, seed=first, autoreset=False, observation=None, agent_seed=agent_seed, options=game
         )

@@ -23,7 +23,7 @@ from skyenv.checks import (
 from skyenv.engine import kernels, thread_pool
 from skyenv.engine.kernels import Batch
 from skyenv.engine.observation import CODES_DTYPE, OBSERVATION_SIZE
-from skyenv.engine.openings import beginnings, task_of
+from skyenv.engine.openings import openings, task_of
 from skyenv.engine.options import GameKeywords, GameOptions, options_of
 from skyenv.engine.rewards import Step, rewards_by
 from skyenv.engine.validation import as_games, check_positions
@@ -488,7 +488,7 @@ def new_batch(
     if options.task is None:
         blank = blank_game(options.num_players, options.board, options.max_turns)
     else:
-        blank = beginnings(options.task)
+        blank = openings(options.task)
     words = blank.view(np.uint32).reshape(len(blank), -1)
     return Batch(
         state=new_games(number),

@@ -48,7 +48,7 @@ REFRESH: Final = -2  # instead of a seed: keep the game and update derived data
 NEXT_SEED: Final = -3  # instead of a seed: the row's next one, as in automatic resets
 
 RANDOM_PLAY: Final = 0x5EED1E55  # salt of random play, different from the games' own stream
-BEGINNING: Final = 0x7A5CBE61  # salt of the choice of a task's beginning
+BEGINNING: Final = 0x7A5CBE61  # salt of the choice of a task's opening
 ROUNDS: Final = 12  # rounds of ChaCha in agents' random numbers: 80 ns a number
 
 OK: Final = -1
@@ -92,7 +92,7 @@ class Batch(NamedTuple):
         done, truncated: bool (n,).
         state_words, finished: uint32 (n, GAME_WORDS), the same memory as `state`, and finished
             games.
-        blank: uint32 (b, GAME_WORDS), a game before its setup, or a task's beginnings.
+        blank: uint32 (b, GAME_WORDS), a game before its setup, or a task's openings.
         log: LOG_DTYPE (1,).
         kind: of reward: OUTCOME, MARGIN, POINTS or TASK.
         autoreset: whether a row begins its next game when one is over.
@@ -231,9 +231,9 @@ def copy_game(target: Array, row: int, source: Array, place: int) -> None:
 
 @rule
 def deal(batch: Batch, row: int, seed: int) -> None:
-    """Begin a row's new game (NONE: without a seed); the seed selects a task's beginning."""
-    beginning = hash32(seed & HIGHEST_SEED, BEGINNING) % len(batch.blank)
-    copy_game(batch.state_words, row, batch.blank, beginning)
+    """Begin a row's new game (NONE: without a seed); the seed selects a task's opening."""
+    opening = hash32(seed & HIGHEST_SEED, BEGINNING) % len(batch.blank)
+    copy_game(batch.state_words, row, batch.blank, opening)
     begin(batch.state[row], batch.log[0], seed)
     if seed != NONE:
         batch.slots[row].seed = seed

@@ -1,6 +1,6 @@
 """Bidding tasks: short games from the opening of an auction to its end.
 
-A task is a name, a table of beginnings and a number of auctions. Beginnings are public positions of
+A task is a name, a table of openings and a number of auctions. Openings are public positions of
 games between strong agents. A reset selects one and deals the hidden cards at random, so memorizing
 hands doesn't help.
 """
@@ -76,16 +76,16 @@ WHOLE_GAMES: Final = {
 
 
 def task_of(name: str) -> Task:
-    """Return the task of this name, or that of a beginning of this name."""
+    """Return the task of this name, or that of an opening of this name."""
     return TASKS[name.split("/")[0]]
 
 
-FILE: Final = "beginnings.npz"
+FILE: Final = "openings.npz"
 
 
 @cache
 def _stored() -> dict[str, npt.NDArray[np.void]]:
-    """Return the beginnings of all tasks, GAME_DTYPE (b,) each."""
+    """Return the openings of all tasks, GAME_DTYPE (b,) each."""
     with (
         files("skyenv.engine").joinpath(FILE).open("rb") as file,
         np.load(file) as content,
@@ -93,14 +93,14 @@ def _stored() -> dict[str, npt.NDArray[np.void]]:
         return {name: content[name] for name in content.files}
 
 
-def beginnings(name: str) -> npt.NDArray[np.void]:
-    """Return a copy of a task's beginnings, without hidden cards, GAME_DTYPE (b,).
+def openings(name: str) -> npt.NDArray[np.void]:
+    """Return a copy of a task's openings, without hidden cards, GAME_DTYPE (b,).
 
     Args:
-        name: a task, such as "alea-4", or one of its beginnings, such as "alea-4/0".
+        name: a task, such as "alea-4", or one of its openings, such as "alea-4/0".
 
     Raises:
-        OptionError: there is no such task or beginning.
+        OptionError: there is no such task or opening.
     """
     if VARIANT:
         raise OptionError(f"tasks exist for the printed rules only, not for variant {VARIANT}")
@@ -113,38 +113,38 @@ def beginnings(name: str) -> npt.NDArray[np.void]:
         return games
     if not number.isascii() or not number.isdigit() or int(number) >= len(games):
         raise OptionError(
-            f"task {task} has the beginnings {task}/0 to {task}/{len(games) - 1}, not {shown(name)}"
+            f"task {task} has the openings {task}/0 to {task}/{len(games) - 1}, not {shown(name)}"
         )
     return games[int(number) : int(number) + 1]
 
 
-def beginning_of(task: str, state: np.record) -> str:
-    """Return the name of the beginning that a task's game started from, such as "alea-4/7".
+def opening_of(task: str, state: np.record) -> str:
+    """Return the name of the opening that a task's game started from, such as "alea-4/7".
 
     Args:
         task: such as "alea-4".
         state: the game before its first action.
     """
-    candidates = beginnings(task)
+    candidates = openings(task)
     for name in ("seed", "random", "hand", "face_down"):  # what a deal decides
         candidates[name] = state[name]
     return f"{task}/{[one.tobytes() for one in candidates].index(state.tobytes())}"
 
 
-def payoffs(beginning: str, state: npt.NDArray[np.void]) -> list[float]:
+def payoffs(opening: str, state: npt.NDArray[np.void]) -> list[float]:
     """Return every seat's payoff in a task: the sum of its rewards "outcome".
 
     Args:
-        beginning: the beginning's name, such as "alea-4/7".
+        opening: the opening's name, such as "alea-4/7".
         state: the game at its end, GAME_DTYPE (1,).
     """
     players = int(state["num_players"][0])
     shares, margins, cards = _standing(state)
-    if not task_of(beginning).auctions:
+    if not task_of(opening).auctions:
         if state["end"][0] == END_TRUNCATED:
             return [0.0] * players
         return list(outcome_of(shares[:players], players).tolist())
-    _, margins_before, cards_before = _standing(beginnings(beginning))
+    _, margins_before, cards_before = _standing(openings(opening))
     paid = (cards_before - cards)[:players]
     from_others = (paid.sum() - paid) / (players - 1)
     payoff = (margins - margins_before)[:players] + CARD_VP * (from_others - paid)

@@ -8,7 +8,7 @@ from typing import Final, TypedDict, Unpack
 
 from skyenv.checks import check_choice, check_integer
 from skyenv.engine.kernels import REWARDS
-from skyenv.engine.openings import WHOLE_GAMES, beginnings
+from skyenv.engine.openings import WHOLE_GAMES, openings
 from skyenv.engine.rewards import RewardFunction
 from skyenv.errors import OptionError
 from skyenv.rules.board import Board, as_board
@@ -57,7 +57,7 @@ class GameOptions:
             VP, divided by 50; ``"points"``: the VP scored; or a function of a step that returns
             every seat's reward (:class:`skyenv.engine.rewards.Step`).
         task: a bidding task (:mod:`skyenv.engine.openings`), such as ``"alea-4"``, or one of its
-            beginnings, such as ``"alea-4/0"``, instead of the whole game; None: the game. It
+            openings, such as ``"alea-4/0"``, instead of the whole game; None: the game. It
             decides `num_players`, `side`, `board` and the value of the reward ``"outcome"``.
             ``"full-2"``, ``"full-2-back"``, ``"full-3"`` and ``"full-4"`` are whole games by name;
             the attribute is then None.
@@ -94,7 +94,7 @@ class GameOptions:
             (num_players, side), task = WHOLE_GAMES[task], None
         played_on = as_board(board, side)
         if task is not None:
-            players = int(beginnings(task)["num_players"][0])
+            players = int(openings(task)["num_players"][0])
             printed = played_on == as_board(None, SIDES[FRONT])
             if num_players not in (2, players) or not printed or max_turns != DEFAULT_MAX_TURNS:
                 raise OptionError(

@@ -48,7 +48,7 @@ PARAMETERS: Final = {
     "side": "front",
     "max_turns": DEFAULT_MAX_TURNS,
     "task": "",
-    "position": -1,
+    "opening": -1,
     "events": DEFAULT_EVENTS,
     "information_state": True,
 }
@@ -93,8 +93,8 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
 
     Args:
         params: ``players`` (2 to 4), ``side`` (``"front"`` or ``"back"``), ``max_turns`` (END-5; 1
-            to 1,000,000), ``task``, a bidding task, which decides the former three; ``position``,
-            the number of its beginning (−1: chance draws one); ``events``, the room for events in
+            to 1,000,000), ``task``, a bidding task, which decides the former three; ``opening``,
+            its number (−1: chance draws one); ``events``, the room for events in
             the information state's tensor (0: enough for any game); and ``information_state``:
             False if the type must not offer one, so that algorithms that prefer it use the
             observation.
@@ -177,19 +177,19 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
 
 
 def _task_of(given: Mapping[str, Any]) -> str | None:
-    """Return the task that the parameters name, or its beginning; None for whole games.
+    """Return the task that the parameters name, or its opening; None for whole games.
 
     Raises:
-        OptionError: there is no such task or beginning, or a position without a task.
+        OptionError: there is no such task or opening, or an opening without a task.
     """
     task = given["task"]
-    position = check_integer("position", given["position"], -1, 10**6)
+    opening = check_integer("opening", given["opening"], -1, 10**6)
     if not task:
-        if position >= 0:
-            raise OptionError("position is the number of a task's beginning; name the task, too")
+        if opening >= 0:
+            raise OptionError("opening is the number of a task's opening; name the task, too")
         return None
     check_choice("task", task, tuple(TASKS))
-    return task if position < 0 else f"{task}/{position}"
+    return task if opening < 0 else f"{task}/{opening}"
 
 
 def _load(parameters: str) -> FifthAvenueGame:

@@ -34,7 +34,7 @@ from skyenv.engine.game import SETUP, Game
 from skyenv.engine.games import results
 from skyenv.engine.kernels import outcome_of
 from skyenv.engine.observation import codes_of, names
-from skyenv.engine.openings import beginnings, payoffs
+from skyenv.engine.openings import openings, payoffs
 from skyenv.engine.options import DEFAULT_MAX_TURNS, GameOptions
 from skyenv.errors import ChanceError, shown
 from skyenv.render.text import text
@@ -53,7 +53,7 @@ OUTCOME_NAMES: Final = (
 _NAMES: Final = names()
 
 
-BEGINNING: Final = -2  # instead of an action: the choice of a task's beginning
+BEGINNING: Final = -2  # instead of an action: the choice of a task's opening
 
 
 class Table:
@@ -61,7 +61,7 @@ class Table:
 
     Attributes:
         options: the kind of game.
-        start: the state before the setup, or before the choice of a task's beginning.
+        start: the state before the setup, or before the choice of a task's opening.
         first_lines: the first line of every seat's information state.
     """
 
@@ -73,7 +73,7 @@ class Table:
         if task is None:
             blank = blank_game(options.num_players, options.board, options.max_turns)
         else:
-            blank = beginnings(task)
+            blank = openings(task)
         number = len(blank)
         if number == 1:
             outcomes = game.play_unchecked(blank.tobytes(), SETUP, ())
@@ -260,12 +260,12 @@ class State:
 
     @property
     def task(self) -> str | None:
-        """The beginning of the task, such as "alea-4/7"; None: a whole game."""
+        """The opening of the task, such as "alea-4/7"; None: a whole game."""
         return self.table.options.task
 
     def name_of(self, outcome: int) -> str:
         """Return the name of a chance outcome by its number here."""
-        return f"beginning {outcome}" if self.pending == BEGINNING else OUTCOME_NAMES[outcome]
+        return f"opening {outcome}" if self.pending == BEGINNING else OUTCOME_NAMES[outcome]
 
     @property
     def is_over(self) -> bool:
@@ -332,7 +332,7 @@ class State:
     def __str__(self) -> str:
         decided = ", ".join(map(self.name_of, self.chance)) or "nothing yet"
         if self.pending == BEGINNING:
-            return f"Task {self.task}; chance has not chosen a beginning yet"
+            return f"Task {self.task}; chance has not chosen an opening yet"
         if self.pending == SETUP:
             return f"The setup; chance has decided: {decided}"
         table = text(game_of(self.record).view(np.recarray)[0])
@@ -349,7 +349,7 @@ def replayed(
     chance: Sequence[int] = (),
 ) -> State:
     """Return the state after complete steps, each an action with its chance outcomes, and the
-    beginning of another one.
+    opening of another one.
     """
     state = table.start
     for action, decided in [*played, *([] if pending is None else [(pending, chance)])]:

@@ -1,7 +1,7 @@
 """The format of game records (INTERFACE.md, "A game record"): writer and schema.
 
 A record is text with one JSON object per line, with every chance outcome. The record of a bidding
-task has another `format`, so that readers of whole games refuse it. It has the beginning, the
+task has another `format`, so that readers of whole games refuse it. It has the opening, the
 hidden cards dealt (`deal` instead of `setup`) and, at the end, the payoff.
 """
 
@@ -252,7 +252,7 @@ def check_header(line: int, value: Event) -> Schema:
             wanted = f"{quoted(expected[name])} in task {expected['task']}"
             fail(line, f'"{name}" must be {wanted}, not {quoted(value[name])}')
     if is_task and "/" not in value["task"]:
-        fail(line, f'"task" must name a beginning, such as {value["task"]}/0')
+        fail(line, f'"task" must name an opening, such as {value["task"]}/0')
     return kinds
 
 

@@ -157,7 +157,7 @@ def deal_cards(game: GameRecord, log: LogRecord) -> None:
 
 @rule
 def deal_hidden_cards(game: GameRecord, log: LogRecord) -> None:
-    """INF-2: deal the unknown cards of every hand in a task's beginning, from the face-down
+    """INF-2: deal the unknown cards of every hand in a task's opening, from the face-down
     cards.
     """
     for seat in range(game.num_players):
@@ -168,7 +168,7 @@ def deal_hidden_cards(game: GameRecord, log: LogRecord) -> None:
 
 @entry_point("setup")
 def begin(game: GameRecord, log: LogRecord, seed: int) -> None:
-    """Carry out SET-1 to SET-6 on a blank record, or deal the hidden cards of a task's beginning.
+    """Carry out SET-1 to SET-6 on a blank record, or deal the hidden cards of a task's opening.
     Chance comes from `seed` (NONE: from the log alone).
     """
     seed_stream(game, seed if seed >= 0 else 0)

@@ -1,7 +1,7 @@
 """Exact evaluation of policies: values, best responses, NashConv and losses by decision.
 
 A policy is an array with the probability of every edge of a tree for every hand of the seat to act,
-in the order of :attr:`skyenv.solving.tree.Tree.block`.
+in the order of :attr:`skyenv.solving.tree.TaskTree.block`.
 
 The public tree is traversed with vectors over hands: Johanson, Waugh, Bowling, Zinkevich,
 *Accelerating Best Response Calculation in Large Extensive Games* (2011).
@@ -18,7 +18,7 @@ from skyenv.rules.actions import ACTION_NAMES, BID, BID_DONE
 from skyenv.rules.compiling import entry_point, rule
 from skyenv.rules.components import CARD_VALUES
 from skyenv.rules.state import Array
-from skyenv.solving.tree import ALEA_SETS, CHANCE, LEAF, MAX_SEATS, Beginning, Tree
+from skyenv.solving.tree import ALEA_SETS, CHANCE, LEAF, MAX_SEATS, Opening, TaskTree
 
 Policy = npt.NDArray[np.float64]
 
@@ -26,7 +26,7 @@ Policy = npt.NDArray[np.float64]
 
 
 @rule
-def pass_on(tree: Tree, policy: Array, reach: Array, node: int) -> None:
+def pass_on(tree: TaskTree, policy: Array, reach: Array, node: int) -> None:
     """Write the reach probabilities of a node's children by the seats' own choices, for each of
     their hands.
     """
@@ -43,7 +43,7 @@ def pass_on(tree: Tree, policy: Array, reach: Array, node: int) -> None:
 
 
 @rule
-def spread(tree: Tree, policy: Array, reach: Array) -> None:
+def spread(tree: TaskTree, policy: Array, reach: Array) -> None:
     """Write the reach probability of every node by the seats' own choices: `reach`, float64 (n, N,
     h).
     """
@@ -55,7 +55,7 @@ def spread(tree: Tree, policy: Array, reach: Array) -> None:
 
 
 @entry_point("policies of agents")
-def spread_level(tree: Tree, policy: Array, reach: Array, level: Array) -> None:
+def spread_level(tree: TaskTree, policy: Array, reach: Array, level: Array) -> None:
     """Do the same as :func:`spread` for nodes of one depth, int64 (k,). A hand with one legal edge
     takes it.
     """
@@ -72,7 +72,7 @@ def spread_level(tree: Tree, policy: Array, reach: Array, level: Array) -> None:
 
 
 @rule
-def pay_leaf(tree: Tree, reach: Array, values: Array, node: int, seat: int) -> None:
+def pay_leaf(tree: TaskTree, reach: Array, values: Array, node: int, seat: int) -> None:
     """Write a leaf's value for each hand of a seat, weighted by the probability of the deal and of
     the others' choices.
     """
@@ -94,7 +94,7 @@ def pay_leaf(tree: Tree, reach: Array, values: Array, node: int, seat: int) -> N
 
 
 @rule
-def sum_children(tree: Tree, values: Array, node: int, hands: int) -> None:
+def sum_children(tree: TaskTree, values: Array, node: int, hands: int) -> None:
     """Write the value of a node where another seat or chance acts: the sum over its edges, as the
     leaves' weights include their probabilities.
     """
@@ -107,7 +107,7 @@ def sum_children(tree: Tree, values: Array, node: int, hands: int) -> None:
 
 
 @rule
-def best_of(tree: Tree, values: Array, node: int) -> None:
+def best_of(tree: TaskTree, values: Array, node: int) -> None:
     """Write a node's value for each hand of its seat under the best legal edge."""
     first, entry = tree.first[node], tree.first_legal[node]
     for hand in range(tree.numbers[tree.kind[node]]):
@@ -120,7 +120,7 @@ def best_of(tree: Tree, values: Array, node: int) -> None:
 
 
 @rule
-def expected(tree: Tree, policy: Array, values: Array, node: int, hand: int) -> float:
+def expected(tree: TaskTree, policy: Array, values: Array, node: int, hand: int) -> float:
     """Return a node's value for a hand of its seat under a policy."""
     first, hands, value = tree.first[node], tree.numbers[tree.kind[node]], 0.0
     for edge in range(tree.first[node + 1] - first):
@@ -131,7 +131,7 @@ def expected(tree: Tree, policy: Array, values: Array, node: int, hand: int) -> 
 
 @entry_point("best responses")
 def evaluate(
-    tree: Tree, policy: Array, reach: Array, values: Array, seat: int, best: bool
+    tree: TaskTree, policy: Array, reach: Array, values: Array, seat: int, best: bool
 ) -> float:
     """Return a seat's value against a policy, by its best response (`best`) or by the policy
     itself; `values`, float64 (n, h), receives every node's value.
@@ -155,7 +155,7 @@ def evaluate(
 
 @entry_point("best responses")
 def find_losses(
-    tree: Tree, policy: Array, reach: Array, values: Array, seat: int, losses: Array
+    tree: TaskTree, policy: Array, reach: Array, values: Array, seat: int, losses: Array
 ) -> None:
     """Write a seat's loss in each node with each hand against its best response, after
     :func:`evaluate` with `best`: `losses`, float64 (n, h).
@@ -174,7 +174,7 @@ class Judge:
     """An exact evaluator of policies on a tree.
 
     Args:
-        tree: the tree of a beginning.
+        tree: the tree of an opening.
 
     Attributes:
         tree: as given.
@@ -182,7 +182,7 @@ class Judge:
         payoff_range: the largest payoff of a seat less its smallest.
     """
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: TaskTree) -> None:
         self.tree, most = tree, int(tree.numbers.max())
         self.worth = np.zeros((len(tree.kind), most))
         self.reach = np.zeros((*tree.payoff.shape, most))
@@ -224,7 +224,7 @@ class Loss(NamedTuple):
 
     Attributes:
         seat: the deciding seat.
-        after: the events since the beginning, in words.
+        after: the events since the opening, in words.
         black: values of the black cards dealt to the seat.
         played, share: the most frequent suboptimal action and its probability.
         better: the best action.
@@ -250,23 +250,21 @@ class Loss(NamedTuple):
         )
 
 
-def largest_losses(beginning: Beginning, judge: Judge, policy: Policy, number: int) -> list[Loss]:
+def largest_losses(opening: Opening, judge: Judge, policy: Policy, number: int) -> list[Loss]:
     """Return the largest losses of a policy over all seats, the largest first."""
     found = []
-    for seat in range(len(beginning.hands)):
+    for seat in range(len(opening.hands)):
         losses = judge.losses(policy, seat)
         for place in np.argsort(-losses, axis=None)[:number].tolist():
             node, hand = divmod(place, losses.shape[1])
             if losses[node, hand] > 0:
                 vp = float(losses[node, hand])
-                found.append(_loss(beginning, judge, policy, node, hand, vp))
+                found.append(_loss(opening, judge, policy, node, hand, vp))
     return sorted(found, key=lambda loss: -loss.vp)[:number]
 
 
-def _loss(
-    beginning: Beginning, judge: Judge, policy: Policy, node: int, hand: int, vp: float
-) -> Loss:
-    tree = beginning.tree
+def _loss(opening: Opening, judge: Judge, policy: Policy, node: int, hand: int, vp: float) -> Loss:
+    tree = opening.tree
     seat = int(tree.kind[node])
     first, end = tree.first[node : node + 2].tolist()
     bits = int(tree.legal[tree.first_legal[node] + hand])
@@ -279,7 +277,7 @@ def _loss(
     return Loss(
         seat=seat,
         after=path_to(tree, node),
-        black=np.repeat(CARD_VALUES, beginning.hands[seat][hand]).tolist(),
+        black=np.repeat(CARD_VALUES, opening.hands[seat][hand]).tolist(),
         played=names[int(shares.argmax())],
         share=float(shares.max()),
         better=names[best],
@@ -287,7 +285,7 @@ def _loss(
     )
 
 
-def path_to(tree: Tree, node: int) -> list[str]:
+def path_to(tree: TaskTree, node: int) -> list[str]:
     """Return the events that lead to a node, in words; complete bids as one."""
     steps: list[tuple[int, int]] = []
     while node > 0:

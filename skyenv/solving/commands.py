@@ -14,13 +14,13 @@ from skyenv.agents import Agent, agents_help, make_agent
 from skyenv.console.options import Options, argument, common, option
 from skyenv.console.progress import progress
 from skyenv.console.tables import columns
-from skyenv.engine.openings import OF_AUCTIONS, TASKS, beginnings
+from skyenv.engine.openings import OF_AUCTIONS, TASKS, openings
 from skyenv.errors import CheckpointError
 from skyenv.files import check_writable, read_json, write_atomically
 from skyenv.solving.best_response import Judge, Loss, Policy, largest_losses
 from skyenv.solving.equilibrium import Solver, solve
 from skyenv.solving.responses import most_decisions, policy_of, seconds_for
-from skyenv.solving.tree import Beginning
+from skyenv.solving.tree import Opening
 from skyenv.statistics import interval, mean_of, percent
 
 # Number of printed losses.
@@ -33,7 +33,7 @@ class ExploitabilityOptions(Options):
 
     agent: str = argument(f"agent to exploit: {agents_help()}", metavar="AGENT")
     task: str = option("alea-4", "the task", choices=OF_AUCTIONS)
-    positions: int = option(8, "number of the task's positions, from the first", low=1)
+    openings: int = option(8, "number of the task's openings, from the first", low=1)
     samples: int = option(
         32, "random numbers per decision; 1 suffices for deterministic agents", low=1
     )
@@ -42,34 +42,34 @@ class ExploitabilityOptions(Options):
 
 
 def measure(agent: Agent, name: str, samples: int) -> dict[str, Any]:
-    """Return the NashConv of an agent from one beginning: a row of the table."""
-    beginning = Beginning(name)
-    judge, policy = Judge(beginning.tree), _asked(agent, beginning, samples)
+    """Return the NashConv of an agent from one opening: a row of the table."""
+    opening = Opening(name)
+    judge, policy = Judge(opening.tree), _asked(agent, opening, samples)
     responses, values = judge.best_responses(policy), judge.values(policy)
     conv = sum(responses) - sum(values)
     return {
-        "position": name,
-        "nodes": len(beginning.tree.kind),
+        "opening": name,
+        "nodes": len(opening.tree.kind),
         "range": judge.payoff_range,
         "nash_conv": conv,
         "share": conv / judge.payoff_range,
         "responses": list(responses),
         "values": list(values),
-        "losses": [loss._asdict() for loss in largest_losses(beginning, judge, policy, LISTED)],
+        "losses": [loss._asdict() for loss in largest_losses(opening, judge, policy, LISTED)],
     }
 
 
-def _asked(agent: Agent, beginning: Beginning, samples: int) -> Policy:
+def _asked(agent: Agent, opening: Opening, samples: int) -> Policy:
     """Return the agent's policy; a bar shows the progress."""
-    most = most_decisions(beginning)
-    seconds = seconds_for(agent, beginning, samples)
+    most = most_decisions(opening)
+    seconds = seconds_for(agent, opening, samples)
     print(
-        f"{beginning.name}: at most {most.sum():,} decisions at {samples} random numbers, "
+        f"{opening.name}: at most {most.sum():,} decisions at {samples} random numbers, "
         f"{seconds:.1f} s of CPU time",
         file=sys.stderr,
     )
     with progress(int(most.sum()), "decision") as bar:
-        for number, known in zip(most.tolist(), policy_of(agent, beginning, samples), strict=True):
+        for number, known in zip(most.tolist(), policy_of(agent, opening, samples), strict=True):
             bar.update(number)
             policy = known
     return policy
@@ -85,10 +85,10 @@ def measure_exploitability(options: ExploitabilityOptions) -> None:
         "samples": options.samples,
     }
     rows = _rows_so_far(options, settings)
-    for index in range(len(rows), min(options.positions, len(beginnings(options.task)))):
+    for index in range(len(rows), min(options.openings, len(openings(options.task)))):
         rows.append(measure(agent, f"{options.task}/{index}", options.samples))
         if options.json is not None:
-            content = {**settings, "positions": rows}
+            content = {**settings, "openings": rows}
             write_atomically(options.json, json.dumps(content, indent=1) + "\n")
     print(table(rows))
     print(loss_lines(rows))
@@ -108,17 +108,19 @@ def _rows_so_far(
     if not (options.resume and options.json.exists()):
         return []
     earlier = read_json(options.json)
-    rows: list[dict[str, Any]] = earlier.pop("positions", [])
+    rows: list[dict[str, Any]] = earlier.pop("openings", None) or earlier.pop("positions", [])
+    for row in rows:  # of older files, in which openings are called positions
+        row["opening"] = row.pop("position", row.get("opening"))
     if earlier != settings:
         raise CheckpointError(f"{options.json} holds figures of {earlier}, not of {dict(settings)}")
-    return rows[: options.positions]
+    return rows[: options.openings]
 
 
 def table(rows: list[dict[str, Any]]) -> str:
     """Return the rows and their mean with its 95 % interval, in columns."""
-    lines = [["position", "nodes", "NashConv, VP", "of the payoffs' range"]]
+    lines = [["opening", "nodes", "NashConv, VP", "of the payoffs' range"]]
     lines += [
-        [row["position"], f"{row['nodes']:,}", f"{row['nash_conv']:.3f}", f"{row['share']:.1%}"]
+        [row["opening"], f"{row['nodes']:,}", f"{row['nash_conv']:.3f}", f"{row['share']:.1%}"]
         for row in rows
     ]
     conv, share = (mean_of([row[unit] for row in rows]) for unit in ("nash_conv", "share"))
@@ -127,9 +129,9 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 def loss_lines(rows: list[dict[str, Any]]) -> str:
     """Return the largest losses, a line for each decision."""
-    losses = [(row["position"], Loss(**loss)) for row in rows for loss in row["losses"]]
+    losses = [(row["opening"], Loss(**loss)) for row in rows for loss in row["losses"]]
     losses.sort(key=lambda found: -found[1].vp)
-    return "\n".join(f"{position}, {loss.text()}" for position, loss in losses[:LISTED])
+    return "\n".join(f"{opening}, {loss.text()}" for opening, loss in losses[:LISTED])
 
 
 # ---- solve ----
@@ -140,7 +142,7 @@ class SolveOptions(Options):
     """Options of ``solve``."""
 
     task: str = option("duel-4", "a task with two seats", choices=OF_AUCTIONS)
-    positions: int = option(8, "number of the task's positions, from the first", low=1)
+    openings: int = option(8, "number of the task's openings, from the first", low=1)
     share: float = option(
         0.001, "stop once NashConv is at most this share of the payoffs' range", above=True, high=1
     )
@@ -150,11 +152,11 @@ class SolveOptions(Options):
 
 def solve_task(options: SolveOptions) -> None:
     """Run ``solve``."""
-    lines = [["position", "nodes", "iterations", "NashConv", "of the range", "value", "seconds"]]
-    number = min(options.positions, len(beginnings(options.task)))
+    lines = [["opening", "nodes", "iterations", "NashConv", "of the range", "value", "seconds"]]
+    number = min(options.openings, len(openings(options.task)))
     if options.out is not None:
         options.out.mkdir(parents=True, exist_ok=True)
-    with progress(number, "position") as bar:
+    with progress(number, "opening") as bar:
         for index in range(number):
             lines.append(_solve_one(f"{options.task}/{index}", options))
             bar.update()
@@ -162,8 +164,8 @@ def solve_task(options: SolveOptions) -> None:
 
 
 def _solve_one(name: str, options: SolveOptions) -> list[str]:
-    """Solve a beginning and return its row; an interrupted solution is stored, too."""
-    begun, tree = time.process_time(), Beginning(name).tree
+    """Solve an opening and return its row; an interrupted solution is stored, too."""
+    begun, tree = time.process_time(), Opening(name).tree
     solver = Solver(tree)
     file = None if options.out is None else options.out / f"{name.replace('/', '-')}.npz"
     if file is not None and file.exists():

@@ -24,14 +24,14 @@ from skyenv.solving.best_response import (
     spread,
     sum_children,
 )
-from skyenv.solving.tree import CHANCE, LEAF, Tree
+from skyenv.solving.tree import CHANCE, LEAF, TaskTree
 
 # Iterations between checks for Ctrl-C.
 AT_ONCE: Final = 16
 
 
 @rule
-def match_regrets_of(tree: Tree, regrets: Array, policy: Array, node: int, hand: int) -> None:
+def match_regrets_of(tree: TaskTree, regrets: Array, policy: Array, node: int, hand: int) -> None:
     """Write a hand's policy by regret matching: proportional to positive regrets, uniform over
     legal edges if there are none.
     """
@@ -50,7 +50,7 @@ def match_regrets_of(tree: Tree, regrets: Array, policy: Array, node: int, hand:
 
 
 @rule
-def match_regrets(tree: Tree, regrets: Array, policy: Array, node: int) -> None:
+def match_regrets(tree: TaskTree, regrets: Array, policy: Array, node: int) -> None:
     """Write the policy of all hands of a node by regret matching."""
     for hand in range(tree.numbers[tree.kind[node]]):
         match_regrets_of(tree, regrets, policy, node, hand)
@@ -58,7 +58,13 @@ def match_regrets(tree: Tree, regrets: Array, policy: Array, node: int) -> None:
 
 @rule
 def learn(
-    tree: Tree, reach: Array, values: Array, policy: Array, sums: Array, node: int, weight: float
+    tree: TaskTree,
+    reach: Array,
+    values: Array,
+    policy: Array,
+    sums: Array,
+    node: int,
+    weight: float,
 ) -> None:
     """Update a node by CFR+ and write its value under the policy.
 
@@ -81,7 +87,7 @@ def learn(
 
 @entry_point("equilibria")
 def iterate(
-    tree: Tree, policy: Array, sums: Array, reach: Array, values: Array, begin: int, end: int
+    tree: TaskTree, policy: Array, sums: Array, reach: Array, values: Array, begin: int, end: int
 ) -> None:
     """Run iterations `begin` to `end` − 1 of CFR+, alternating seats."""
     for number in range(begin, end):
@@ -100,7 +106,7 @@ def iterate(
 
 
 @entry_point("equilibria")
-def average(tree: Tree, sums: Array, policy: Array) -> None:
+def average(tree: TaskTree, sums: Array, policy: Array) -> None:
     """Write the average policy of all iterations."""
     for node in range(len(tree.kind)):
         if tree.kind[node] < CHANCE:
@@ -108,7 +114,7 @@ def average(tree: Tree, sums: Array, policy: Array) -> None:
 
 
 class Solution(NamedTuple):
-    """An approximate equilibrium of a task's beginning.
+    """An approximate equilibrium of a task's opening.
 
     Attributes:
         policy: the policy of both seats.
@@ -133,7 +139,7 @@ class Solver:
     """A CFR+ solver for a tree with two seats.
 
     Args:
-        tree: the tree of a beginning.
+        tree: the tree of an opening.
 
     Attributes:
         iterations: completed iterations.
@@ -142,7 +148,7 @@ class Solver:
         OptionError: the tree has more than two seats.
     """
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: TaskTree) -> None:
         if tree.payoff.shape[1] != 2:
             raise OptionError(f"solving needs a task with two seats, not {tree.payoff.shape[1]}")
         self.tree, self.iterations = tree, 0
@@ -190,11 +196,11 @@ class Solver:
         except Exception as error:  # NumPy, zipfile and zlib raise many kinds for damaged files
             raise CheckpointError(f"{file} is not a saved solution: {error}") from error
         if str(tree) != digest_of(self.tree) or sums.shape != self._sums.shape:
-            raise CheckpointError(f"{file} is a solution of another beginning or variant")
+            raise CheckpointError(f"{file} is a solution of another opening or variant")
         self.iterations, self._sums[:] = iterations, sums
 
 
-def digest_of(tree: Tree) -> str:
+def digest_of(tree: TaskTree) -> str:
     """Return the SHA-256 of a tree in hexadecimal."""
     digest = hashlib.sha256()
     for part in (tree.kind, tree.child, tree.action, tree.payoff, tree.deals, tree.legal):

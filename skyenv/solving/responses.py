@@ -21,7 +21,7 @@ from skyenv.arena.matches import batch_of
 from skyenv.checks import Int64
 from skyenv.rules.components import BLACK
 from skyenv.solving.best_response import Policy, spread_level
-from skyenv.solving.tree import CHANCE, MAX_SEATS, Beginning
+from skyenv.solving.tree import CHANCE, MAX_SEATS, Opening
 from skyenv.statistics import Floats
 
 # Decisions in one batch.
@@ -45,9 +45,9 @@ class Questions:
     states: npt.NDArray[np.void]
 
 
-def depths_of(beginning: Beginning) -> Int64:
+def depths_of(opening: Opening) -> Int64:
     """Return the depth of each node in edges, int64 (n,)."""
-    tree = beginning.tree
+    tree = opening.tree
     depths = np.zeros(len(tree.kind), np.int64)
     parents = np.repeat(np.arange(len(tree.kind)), np.diff(tree.first))
     for parent, child in zip(parents.tolist(), tree.child.tolist(), strict=True):
@@ -55,48 +55,48 @@ def depths_of(beginning: Beginning) -> Int64:
     return depths
 
 
-def most_decisions(beginning: Beginning) -> Int64:
+def most_decisions(opening: Opening) -> Int64:
     """Return the most decisions to query at each depth, int64 (d,): one for every hand with a
     choice.
     """
-    tree = beginning.tree
-    depths = depths_of(beginning)
+    tree = opening.tree
+    depths = depths_of(opening)
     rows = np.repeat(depths, np.diff(tree.first_legal))
     several = (tree.legal & (tree.legal - 1)) != 0
     return np.bincount(rows, several, int(depths.max()) + 1).astype(np.int64)
 
 
-def seconds_for(agent: Agent, beginning: Beginning, samples: int) -> float:
+def seconds_for(agent: Agent, opening: Opening, samples: int) -> float:
     """Return an upper estimate of the queries' CPU time in seconds, from a sample of the tree.
 
     It counts all decisions, and an agent's own choices may reach few of them.
     """
-    tree = beginning.tree
+    tree = opening.tree
     deciding = np.flatnonzero(tree.kind < CHANCE)
     reach = np.ones((*tree.payoff.shape, tree.numbers.max()))
-    asked = questions(beginning, deciding[:: len(deciding) // TRIED + 1], reach)
+    asked = questions(opening, deciding[:: len(deciding) // TRIED + 1], reach)
     ask(agent, asked, 1)  # compiles
     begun = time.process_time()
     ask(agent, asked, 1)
     each = (time.process_time() - begun) / max(len(asked.node), 1)
-    return each * samples * float(most_decisions(beginning).sum())
+    return each * samples * float(most_decisions(opening).sum())
 
 
-def questions(beginning: Beginning, nodes: Int64, reach: Any, last: bool = False) -> Questions:
+def questions(opening: Opening, nodes: Int64, reach: Any, last: bool = False) -> Questions:
     """Return the decisions to query in some nodes of one depth.
 
     Args:
-        beginning: of the task.
+        opening: of the task.
         nodes: int64 (k,), ascending.
         reach: float64 (n, N, h), reach probabilities by the agent's own choices.
         last: which consistent hands the others get, the last or first; agents can't see them.
     """
-    tree = beginning.tree
+    tree = opening.tree
     wanted = np.zeros(len(tree.kind), np.bool_)
     wanted[nodes] = True
-    states, held = beginning.positions(wanted)
+    states, held = opening.states_of(wanted)
     parts: list[tuple[Any, Any, Any]] = []
-    for seat, own in enumerate(beginning.hands):
+    for seat, own in enumerate(opening.hands):
         here = np.flatnonzero(tree.kind[nodes] == seat)
         entries = tree.first_legal[nodes[here], None] + np.arange(len(own))
         bits = tree.legal[entries]
@@ -106,7 +106,7 @@ def questions(beginning: Beginning, nodes: Int64, reach: Any, last: bool = False
         asked = states[row]
         asked["hand"][:, seat, BLACK] += own[hand] - own[held[row, seat]]
         chances = tree.joint[seat, tree.cards[nodes[row]] + 1, hand]
-        possible = deal_others(beginning, seat, asked, held[row], chances, last)
+        possible = deal_others(opening, seat, asked, held[row], chances, last)
         hidden = asked["hand"] - asked["known"]
         asked["face_down"] = asked["unlocated"] - hidden.sum(axis=1)
         asked["random"] = 1  # a valid state of the generator, which stays unused
@@ -116,7 +116,7 @@ def questions(beginning: Beginning, nodes: Int64, reach: Any, last: bool = False
 
 
 def deal_others(
-    beginning: Beginning,
+    opening: Opening,
     seat: int,
     states: npt.NDArray[np.void],
     held: Int64,
@@ -126,7 +126,7 @@ def deal_others(
     """Give the other seats hands consistent with the cards that they have shown.
 
     Args:
-        beginning: of the task.
+        opening: of the task.
         seat: the seat whose hand stays.
         states: GAME_DTYPE (q,), written in place.
         held: int64 (q, N), the hands of all seats.
@@ -137,18 +137,18 @@ def deal_others(
         bool (q,): whether consistent hands exist.
     """
     others = [other for other in range(MAX_SEATS) if other != seat]
-    deals = np.indices(beginning.tree.numbers[others]).reshape(len(others), -1)
+    deals = np.indices(opening.tree.numbers[others]).reshape(len(others), -1)
     fits = chances[:, deals[0], deals[1]] > 0
-    there = [*zip(others, deals, strict=True)][: len(beginning.hands) - 1]
+    there = [*zip(others, deals, strict=True)][: len(opening.hands) - 1]
     shown = {}
     for other, hands in there:
-        theirs = beginning.hands[other]
+        theirs = opening.hands[other]
         shown[other] = states["hand"][:, other, BLACK] - theirs[held[:, other]]
         holds = shown[other][:, None] + theirs >= states["known"][:, other, BLACK][:, None]
         fits &= np.all(holds, axis=2)[:, hands]
     chosen = fits.shape[1] - 1 - fits[:, ::-1].argmax(axis=1) if last else fits.argmax(axis=1)
     for other, hands in there:
-        states["hand"][:, other, BLACK] = shown[other] + beginning.hands[other][hands[chosen]]
+        states["hand"][:, other, BLACK] = shown[other] + opening.hands[other][hands[chosen]]
     return np.asarray(fits.any(axis=1))
 
 
@@ -165,35 +165,35 @@ def ask(agent: Agent, asked: Questions, samples: int) -> Int64:
     return actions
 
 
-def policy_of(agent: Agent, beginning: Beginning, samples: int = 32) -> Iterator[Policy]:
+def policy_of(agent: Agent, opening: Opening, samples: int = 32) -> Iterator[Policy]:
     """Measure an agent's policy in all seats; yield it after each depth, the last one complete.
 
     Args:
         agent: the agent.
-        beginning: of a task.
+        opening: of a task.
         samples: random numbers per decision; 1 suffices for deterministic agents.
 
     Raises:
         AgentError: the agent returned illegal actions.
     """
-    tree = beginning.tree
+    tree = opening.tree
     policy = np.zeros(tree.block[-1])
     reach = np.ones((*tree.payoff.shape, tree.numbers.max()))
-    depths = depths_of(beginning)
+    depths = depths_of(opening)
     for depth in range(int(depths.max()) + 1):
         level = np.flatnonzero(depths == depth)
         deciding = level[tree.kind[level] < CHANCE]
         if len(deciding):
-            asked = questions(beginning, deciding, reach)
+            asked = questions(opening, deciding, reach)
             actions = ask(agent, asked, samples)
-            note_answers(beginning, asked, actions, policy)
+            note_answers(opening, asked, actions, policy)
         spread_level(tree, policy, reach, level)
         yield policy
 
 
-def note_answers(beginning: Beginning, asked: Questions, actions: Int64, policy: Policy) -> None:
+def note_answers(opening: Opening, asked: Questions, actions: Int64, policy: Policy) -> None:
     """Write the frequencies of the answers into a policy."""
-    tree = beginning.tree
+    tree = opening.tree
     hands = tree.numbers[tree.kind[asked.node]]
     first, end = tree.first[asked.node], tree.first[asked.node + 1]
     for edge in range(int((end - first).max(initial=0))):

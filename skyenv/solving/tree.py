@@ -1,4 +1,4 @@
-"""The game tree of a task's beginning, built with the engine's `legal` and `apply`.
+"""The game tree of a task's opening, built with the engine's `legal` and `apply`.
 
 All actions are public; the only hidden information is the black cards in the hands. A node is
 therefore a public position. Legal actions, which depend on the hand, are stored for every possible
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from skyenv.engine.games import Games
 from skyenv.engine.kernels import Batch, copy_game, play_row
-from skyenv.engine.openings import beginnings
+from skyenv.engine.openings import openings
 from skyenv.errors import OptionError
 from skyenv.rules.actions import BID_DONE, NUM_ACTIONS, PASS
 from skyenv.rules.compiling import entry_point, rule
@@ -44,7 +44,7 @@ MAX_SEATS: Final = 3
 SMALLEST_PAYOFF: Final = 2  # decimal places of payoffs: they are multiples of CARD_VP / 2
 
 
-class Tree(NamedTuple):
+class TaskTree(NamedTuple):
     """A task's tree. Nodes are in the order of a depth-first walk: children after their parents.
 
     Attributes:
@@ -114,7 +114,7 @@ ALEA_ORDERS: Final = np.array(
 
 def joint_probabilities(hands: tuple[npt.NDArray[np.int8], ...], stock: npt.NDArray[Any]) -> Floats:
     """Return the probability of every deal, alone and with each of Alea's sets; see
-    :attr:`Tree.deals`.
+    :attr:`TaskTree.deals`.
 
     Args:
         hands: the possible hands of every seat.
@@ -230,7 +230,7 @@ def note_choices(
 
 
 @rule
-def visit(game: GameRecord, tree: Tree, walk: Walk, hands: Array, depth: int) -> None:
+def visit(game: GameRecord, tree: TaskTree, walk: Walk, hands: Array, depth: int) -> None:
     """Create the node of the position at a depth; only count if the tree has no room."""
     node, edge, entry = walk.counts[0], walk.counts[1], walk.counts[2]
     frame, kind, entries = walk.frames[depth], int(game.seat), 0
@@ -276,7 +276,7 @@ def turn_up(batch: Batch, depth: int, number: int) -> None:
 
 
 @rule
-def follow(batch: Batch, tree: Tree, walk: Walk, hands: Array, depth: int) -> None:
+def follow(batch: Batch, tree: TaskTree, walk: Walk, hands: Array, depth: int) -> None:
     """Follow the next edge of the node at a depth and write the position of the next depth."""
     before, below = walk.frames[depth], depth + 1
     choice = before.taken
@@ -305,7 +305,7 @@ def follow(batch: Batch, tree: Tree, walk: Walk, hands: Array, depth: int) -> No
 
 
 @entry_point("the tree of a task")
-def grow(batch: Batch, tree: Tree, walk: Walk, hands: Array, wanted: Array) -> None:
+def grow(batch: Batch, tree: TaskTree, walk: Walk, hands: Array, wanted: Array) -> None:
     """Traverse the tree depth first from the position in row 0; write it if the tree has room.
 
     The positions of `wanted` nodes, bool (n,) or (0,), are written to the rows of `batch.finished`
@@ -328,8 +328,8 @@ def grow(batch: Batch, tree: Tree, walk: Walk, hands: Array, wanted: Array) -> N
         visit(batch.state[depth], tree, walk, hands, depth)
 
 
-class Beginning:
-    """A task's beginning and its tree.
+class Opening:
+    """A task's opening and its tree.
 
     Args:
         name: such as "alea-4/0".
@@ -340,13 +340,13 @@ class Beginning:
         tree: the game tree.
 
     Raises:
-        OptionError: there is no such beginning.
+        OptionError: there is no such opening.
     """
 
     def __init__(self, name: str) -> None:
-        first = beginnings(name)
+        first = openings(name)
         if len(first) != 1:
-            raise OptionError(f"task {name} has {len(first)} beginnings; name one, as {name}/0")
+            raise OptionError(f"task {name} has {len(first)} openings; name one, as {name}/0")
         self.name, self._first = name, first
         players, stock = int(first["num_players"][0]), first["unlocated"][0, BLACK]
         dealt = first["unknown"][0, :players, BLACK]
@@ -363,7 +363,7 @@ class Beginning:
         np.cumsum(np.diff(tree.first) * np.diff(tree.first_legal), out=tree.block[1:])
 
     def _walk(
-        self, tree: Tree, wanted: npt.NDArray[np.bool_] | None = None
+        self, tree: TaskTree, wanted: npt.NDArray[np.bool_] | None = None
     ) -> tuple[npt.NDArray[np.void], Walk]:
         """Traverse a tree; return the wanted positions, GAME_DTYPE (k,), and the traversal."""
         wanted = np.zeros(0, np.bool_) if wanted is None else wanted
@@ -385,7 +385,7 @@ class Beginning:
         tree.payoff[:] = tree.payoff.round(SMALLEST_PAYOFF)  # rewards are float32
         return positions[:number], walk
 
-    def positions(
+    def states_of(
         self, wanted: npt.NDArray[np.bool_]
     ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
         """Return the positions of some nodes.
@@ -403,11 +403,11 @@ class Beginning:
 
 def _new_tree(
     sizes: npt.NDArray[np.int64], hands: tuple[npt.NDArray[np.int8], ...], joint: Floats
-) -> Tree:
+) -> TaskTree:
     nodes, edges, entries = sizes.tolist()
     numbers = np.ones(MAX_SEATS, np.int64)
     numbers[: len(hands)] = [len(own) for own in hands]
-    return Tree(
+    return TaskTree(
         kind=np.zeros(nodes, np.int8),
         first=np.zeros(nodes + 1, np.int64),
         child=np.zeros(edges, np.int32),

@@ -24,7 +24,7 @@ from skyenv_agents import GreedyAgent
 
 pytestmark = pytest.mark.compiled
 
-WORDS = "benchmark bidder --players 2 --paired-seeds 1 --positions 1 --samples 1 --lookahead 0"
+WORDS = "benchmark bidder --players 2 --paired-seeds 1 --openings 1 --samples 1 --lookahead 0"
 
 
 @pytest.mark.usefixtures("in_this_process")

@@ -71,7 +71,7 @@ def test_openspiels_game_and_simulation_checks_pass(players: int, side: str) -> 
     """
     game = loaded(players, side, max_turns=2)
     assert str(game).startswith("fifth_avenue(")
-    assert f"players={players},position=-1,side={side}" in str(game)
+    assert f"opening=-1,players={players},side={side}" in str(game)
     assert game.num_distinct_actions() == len(ACTION_NAMES) == 103
     assert game.max_chance_outcomes() == len(OUTCOMES) == 12
     assert (game.min_utility(), game.max_utility()) == pytest.approx((-1 / (players - 1), 1))

@@ -15,11 +15,11 @@ from skyenv.engine.openings import OF_AUCTIONS, TASKS
 from skyenv.envs.open_spiel import HIGHEST_PAYOFF, SHORT_NAME
 from skyenv.solving.best_response import Judge
 from skyenv.solving.equilibrium import Solver
-from skyenv.solving.tree import Beginning
+from skyenv.solving.tree import Opening
 
 
-def loaded(task: str, position: int = -1) -> Any:
-    return pyspiel.load_game(SHORT_NAME, {"task": task, "position": position})
+def loaded(task: str, opening: int = -1) -> Any:
+    return pyspiel.load_game(SHORT_NAME, {"task": task, "opening": opening})
 
 
 def finished(game: Any, seed: int) -> Any:
@@ -31,11 +31,11 @@ def finished(game: Any, seed: int) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("task", "position"), [("alea-4", -1), ("duel-3", 7), ("three-3", 2), ("last-turns", 5)]
+    ("task", "opening"), [("alea-4", -1), ("duel-3", 7), ("three-3", 2), ("last-turns", 5)]
 )
-def test_openspiel_plays_bidding_tasks(task: str, position: int) -> None:
+def test_openspiel_plays_bidding_tasks(task: str, opening: int) -> None:
     """OpenSpiel's simulation, and the payoff of the other interfaces."""
-    game = loaded(task, position)
+    game = loaded(task, opening)
     assert game.num_players() == TASKS[task].num_players
     pyspiel.random_sim_test(game, num_sims=2, serialize=True, verbose=False)
     for seed in range(5):
@@ -49,9 +49,9 @@ def test_openspiel_plays_bidding_tasks(task: str, position: int) -> None:
 
 
 @pytest.mark.rule("INF-2")
-@pytest.mark.parametrize(("task", "position"), [("alea-4", -1), ("duel-4", 3), ("set-2", -1)])
-def test_a_determinization_has_a_history_that_leads_to_it(task: str, position: int) -> None:
-    game, rng = loaded(task, position), random.Random(3)
+@pytest.mark.parametrize(("task", "opening"), [("alea-4", -1), ("duel-4", 3), ("set-2", -1)])
+def test_a_determinization_has_a_history_that_leads_to_it(task: str, opening: int) -> None:
+    game, rng = loaded(task, opening), random.Random(3)
     state = game.new_initial_state()
     while state.is_chance_node() or len(state.legal_actions()) < 2:
         state.apply_action(rng.choice(state.legal_actions()))
@@ -71,7 +71,7 @@ def test_a_determinization_has_a_history_that_leads_to_it(task: str, position: i
 
 
 def test_best_responses_and_cfr_are_those_of_openspiel() -> None:
-    made, game = Beginning("park-4/31"), loaded("park-4", 31)
+    made, game = Opening("park-4/31"), loaded("park-4", 31)
     judge, ours, theirs = Judge(made.tree), Solver(made.tree), cfr.CFRPlusSolver(game)
     for _ in range(3):
         ours.run(1)
@@ -90,8 +90,8 @@ def test_no_payoff_exceeds_the_bounds(task: str) -> None:
     ("params", "message"),
     [
         ({"task": "chess"}, "task must be one of"),
-        ({"task": "duel-3", "position": 32}, "beginnings duel-3/0 to duel-3/31"),
-        ({"position": 3}, "name the task"),
+        ({"task": "duel-3", "opening": 32}, "openings duel-3/0 to duel-3/31"),
+        ({"opening": 3}, "name the task"),
     ],
 )
 def test_wrong_tasks_are_named(params: dict[str, Any], message: str) -> None:

@@ -14,7 +14,7 @@ from experiments.benchmarks.learners import Exam
 from experiments.benchmarks.mccfr import Sampler
 from skyenv.agents import Agent, Decisions
 from skyenv.solving.responses import policy_of
-from skyenv.solving.tree import Beginning
+from skyenv.solving.tree import Opening
 
 
 class First(Agent):
@@ -37,7 +37,7 @@ def test_mccfr_comes_close_to_an_equilibrium() -> None:
 def test_a_policy_is_judged_like_the_agent_that_samples_it() -> None:
     exam = Exam("duel-3/2")
     exact = exam.policy(lambda _codes, mask, _seat: np.eye(103)[mask.argmax(axis=1)])
-    *_, acted = policy_of(First(), Beginning("duel-3/2"), samples=1)
+    *_, acted = policy_of(First(), Opening("duel-3/2"), samples=1)
     assert exam.judge.nash_conv(exact) == pytest.approx(exam.judge.nash_conv(acted), abs=1e-12)
 
 

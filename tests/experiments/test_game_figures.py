@@ -10,7 +10,7 @@ from experiments.benchmarks.game import Bidding
 from skyenv.agents import make_agent
 from skyenv.arena.matches import play_game, play_games
 from skyenv.solving.responses import policy_of
-from skyenv.solving.tree import Beginning
+from skyenv.solving.tree import Opening
 
 
 @pytest.mark.compiled
@@ -35,8 +35,8 @@ def test_auctions_are_counted_from_events(players: int) -> None:
 @pytest.mark.compiled
 @pytest.mark.parametrize("name", ["duel-3/0", "alea-3/1"])
 def test_losses_of_single_actions_sum_to_the_total(name: str) -> None:
-    beginning = Beginning(name)
-    *_, policy = policy_of(make_agent("greedy"), beginning, 2)
-    columns = play(beginning, policy)
+    opening = Opening(name)
+    *_, policy = policy_of(make_agent("greedy"), opening, 2)
+    columns = play(opening, policy)
     lost = sum(columns[fault] for fault in ("passes", "bids", "low", "high", "other"))
     assert columns["NashConv"] == pytest.approx(lost)

@@ -24,7 +24,7 @@ TRAINING = (
     "--games 12 --steps 24 --batch 64 --hidden 8 --blocks 1 --entity-dim 4 --minutes 0 "
     "--decisions 600 --paired-seeds 0 --max-turns 6 --precision float32 --run {folder} "
 )
-BENCHMARK = "benchmark random --players 2 --paired-seeds 3 --positions 0 --lookahead 0 --workers 1"
+BENCHMARK = "benchmark random --players 2 --paired-seeds 3 --openings 0 --lookahead 0 --workers 1"
 
 
 @dataclass(frozen=True)

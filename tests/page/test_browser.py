@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,8 +30,10 @@ from clicks import (
 from pages import check_is_told_to, few, played, quick
 from test_fits import LEAST_TEXT, PHONES, measured
 
-from experiments.tools.chromium import Browser, browser
+from conftest import pytest_runtest_setup
+from experiments.tools.chromium import Browser
 from skyenv import Game
+from skyenv.errors import OptionError
 from skyenv.page import people
 from skyenv.page.browsers import COOKIE
 from skyenv.page.export import exported
@@ -48,6 +51,21 @@ def test_the_accessibility_check_finds_violations(page: Browser, site: Site) -> 
     """)
     found = violations(page, "#unnamed") + violations(page, "#pale")
     assert {one.split(" (")[0] for one in found} == {"image-alt", "color-contrast"}
+
+
+def test_without_a_browser_tests_are_skipped_but_fail_on_ci(
+    browsers: Callable[..., Any],
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("CI", raising=False)
+    with pytest.raises(pytest.skip.Exception, match="apt-get install chromium"):
+        pytest_runtest_setup(request.node)
+    monkeypatch.setenv("CI", "true")
+    pytest_runtest_setup(request.node)
+    with pytest.raises(OptionError, match="apt-get install chromium"), browsers():
+        pass
 
 
 # ---- flows ----
@@ -377,7 +395,10 @@ def test_the_page_reconnects_to_a_restarted_server(page: Browser, tmp_path: Path
 
 
 def test_players_and_spectators_receive_no_hidden_cards(
-    page: Browser, site: Site, monkeypatch: pytest.MonkeyPatch
+    page: Browser,
+    browsers: Callable[..., Any],
+    site: Site,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Everything sent to Ann, to Bob (a link to a seat) and to Eve (a spectator) is checked.
 
@@ -389,7 +410,7 @@ def test_players_and_spectators_receive_no_hidden_cards(
     link = str(page.wait("#invitation-list a").get_attribute("href"))
     page.click("#invite-spectators")
     watching = str(page.wait("#watch-link a").get_attribute("href"))
-    with browser() as bob, browser() as eve:
+    with browsers() as bob, browsers() as eve:
         bob.open(link)
         follow(
             bob,

@@ -4,21 +4,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
 from pages import act, address_of, led_to, payload
 
-from experiments.tools.chromium import browser
 from processes import running, wait_until
 from skyenv.rules.compiling import COMPILED
 
 pytestmark = [pytest.mark.long, pytest.mark.skipif(not COMPILED, reason="NUMBA_DISABLE_JIT is set")]
 
 
-def test_two_servers_start_on_one_empty_cache(tmp_path: Path) -> None:
+def test_two_servers_start_on_one_empty_cache(browsers: Callable[..., Any], tmp_path: Path) -> None:
     """The workers compile; a server itself would print progress."""
     environment = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "SKYENV_QUIET": None}
     command = ["-m", "skyenv", "play", "--no-browser", "--port", 0, "--workers", 2, "--database"]
@@ -27,7 +28,7 @@ def test_two_servers_start_on_one_empty_cache(tmp_path: Path) -> None:
             stack.enter_context(running(*command, tmp_path / name, environment=environment))
             for name in ("ann", "bob")
         )
-        page = stack.enter_context(browser())
+        page = stack.enter_context(browsers())
         page.open(f"{address_of(ann)}/")
         page.wait("#play-now")
         page.click("#play-now")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from clicks import HERE, Step, follow
 from pages import RunningServer, few, judged_catalogue, played
 
-from experiments.tools.chromium import browser
 from skyenv.page.library import Library
 from skyenv.page.roots import key_of, roots_of
 from skyenv.page.storage import MEMORY, Storage
@@ -54,9 +54,11 @@ def address(tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("phone", few([False, True], False))
-def test_replays_offer_hints_analyses_and_simulations(address: str, phone: bool) -> None:
+def test_replays_offer_hints_analyses_and_simulations(
+    browsers: Callable[..., Any], address: str, phone: bool
+) -> None:
     """All tabs are accessible, with targets large enough for touch."""
-    with browser(dark=phone, phone=phone) as page:
+    with browsers(dark=phone, phone=phone) as page:
         page.open(address)
         follow(page, STEPS)
         assert not phone or page.run(SMALL) == []

@@ -120,9 +120,9 @@ test-ray: $(RAY)/.ready  ## work that Ray spreads, on a cluster of nodes on this
 
 # An environment for each program or test with requirements beside it, because their pins collide.
 LIBRARY_TESTS := tests/examples/libraries
-LIBRARIES := $(basename $(notdir $(wildcard examples/*.txt examples/libraries/*.txt $(LIBRARY_TESTS)/*.txt)))
+LIBRARIES := $(basename $(notdir $(wildcard experiments/baselines/*.txt examples/libraries/*.txt $(LIBRARY_TESTS)/*.txt)))
 
-vpath %.txt examples examples/libraries $(LIBRARY_TESTS)
+vpath %.txt experiments/baselines examples/libraries $(LIBRARY_TESTS)
 
 .venv-libraries/%/.ready: %.txt pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear $(@D)
@@ -132,7 +132,7 @@ vpath %.txt examples examples/libraries $(LIBRARY_TESTS)
 # Libraries warn of what others have deprecated: no errors here.
 test-libraries: $(LIBRARIES:%=.venv-libraries/%/.ready)  ## examples with other libraries, each in an environment of its own
 	$(foreach name,$(LIBRARIES),.venv-libraries/$(name)/bin/python -m pytest -W default $(LIBRARY_TESTS)/test_all.py $(LIBRARY_TESTS)/test_page.py \
-		$(filter-out %/test_page.py,$(wildcard $(LIBRARY_TESTS)/test_$(name).py)) &&) true
+		$(filter-out %/test_page.py,$(wildcard $(LIBRARY_TESTS)/test_$(name).py tests/experiments/baselines/test_$(name).py)) &&) true
 
 PROCESSES = $(shell $(PYTHON) -c 'import os; print(min(os.cpu_count() or 1, 2))')
 
@@ -161,7 +161,7 @@ format: $(READY)  ## put the code into the house style
 		$(PRETTIER) --write --log-level warn && node $(SCRIPTS)/preloads.js; fi
 
 docs: $(READY)  ## update the generated tables and drawings of the docs
-	$(BIN)/python -m experiments.tools.document
+	$(BIN)/python -m docs.build.document
 
 # The theme's makers announce its successor at every build; warnings of the build itself are errors.
 site: $(READY)  ## the docs as a site with a search and the API reference, in site/; to be opened without a server, too

@@ -15,7 +15,7 @@ import pytest
 from experiments.benchmarks import strength
 from experiments.benchmarks.__main__ import BENCHMARKS
 from experiments.benchmarks.__main__ import main as benchmark
-from experiments.tools import beginnings, tune
+from experiments.shipping import openings, tune
 from processes import ROOT, main_of, printed
 from skyenv.engine.openings import TASKS
 from skyenv.rules.components import BLACK
@@ -83,7 +83,12 @@ def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
     """Without a warning, with a page for every package, notebook and linked file."""
     words = ("-m", "mkdocs", "build", "--strict", "--quiet", "-d", tmp_path)
     printed(*words, environment={"NO_MKDOCS_2_WARNING": "1"})
-    pages = ("api/skyenv.engine", "notebooks/open_spiel", "skyenv/rules/RULES", "examples/ppo.py")
+    pages = (
+        "api/skyenv.engine",
+        "notebooks/open_spiel",
+        "skyenv/rules/RULES",
+        "experiments/baselines/ppo.py",
+    )
     for page in pages:
         (made,) = [*tmp_path.glob(f"{page}.html"), *tmp_path.glob(f"{page}/index.html")]
         assert "</h1>" in made.read_text(encoding="utf-8")
@@ -98,7 +103,7 @@ EXAMPLES = {
     "two_policies": ("50", "game 50: VP of the seats "),
     "my_agent": ("", "builder  greedy"),
     "ppo": ("--steps 512 --num-envs 8 --rollout 32 --paired-seeds 1", "weights are in ppo.pt"),
-    "maskable_ppo": (
+    "sb3_maskable_ppo": (
         "--decisions 512 --environments 8 --steps 32 --batch 64 --paired-seeds 1",
         "runs/maskable/model.zip",
     ),
@@ -115,23 +120,28 @@ SIMULATOR = {
 }
 
 
-FILES = [path for path in (ROOT / "examples").glob("*.py") if not path.with_suffix(".txt").exists()]
+FILES = [
+    path
+    for folder in ("examples", "experiments/baselines")
+    for path in (ROOT / folder).glob("[a-z]*.py")
+    if not path.with_suffix(".txt").exists()
+]
 """Others have an environment of their own."""
 
 
 @pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize(
-    "name",
+    "path",
     [
-        pytest.param(path.stem, marks=pytest.mark.long if path.stem == "gpu_games" else ())
+        pytest.param(path, marks=pytest.mark.long if path.stem == "gpu_games" else (), id=path.stem)
         for path in sorted(FILES)
     ],
 )
 def test_examples_run(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    name, program = path.stem, str(path)
     arguments, says = EXAMPLES[name]
-    program = str(ROOT / "examples" / f"{name}.py")
     if name == "gpu_games":  # CUDA is simulated from the first import on
         assert says in printed("-W", "error", program, *arguments.split(), environment=SIMULATOR)
         return
@@ -148,7 +158,7 @@ def test_beginnings_of_every_task_are_collected(tmp_path: Path) -> None:
     """As many of each task as requested, with biddable cards and hidden hands."""
     out = tmp_path / "beginnings.npz"
     words = ["--agent", "greedy", "--games", "60", "--number", "2", "--out", str(out)]
-    assert beginnings.main(words) == 0
+    assert openings.main(words) == 0
     with np.load(out) as content:
         assert {*content.files} == {*TASKS}
         for name, task in TASKS.items():

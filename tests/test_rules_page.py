@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from experiments.tools import rules_page
-from experiments.tools.document import ROOT
+from docs.build import rules_page
+from docs.build.document import ROOT
 from test_rule_ids import rule_ids
 
 PAGE = rules_page.page()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from experiments.tools import tune
+from experiments.shipping import tune
 from skyenv import seeds
 from skyenv.arena import matches
 from skyenv.arena.evaluate import evaluate

@@ -1,4 +1,4 @@
-"""Generator of the docs' tables: ``python -m experiments.tools.document`` (``make docs``).
+"""Generator of the docs' tables: ``python -m docs.build.document`` (``make docs``).
 
 A generated part is the text between the comments ``<!-- NAME -->`` and ``<!-- end -->``. NAME is
 one of PARTS, or ``figures FILE`` for a list of the figures in docs/results/FILE.json, or ``grid
@@ -19,8 +19,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
+from docs.build import drawings, rules_page
 from experiments import figures
-from experiments.tools import drawings, rules_page
 from skyenv.agents import agent_names, make_agent
 from skyenv.arena import benchmark, ladder
 from skyenv.arena.schedule import entrants
@@ -287,9 +287,7 @@ def files() -> dict[Path, str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
-    Parser("experiments.tools.document", "Update the generated parts of the docs.").parse_args(
-        arguments
-    )
+    Parser("docs.build.document", "Update the generated parts of the docs.").parse_args(arguments)
 
     def run() -> int:
         for path, text in files().items():

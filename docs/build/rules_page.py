@@ -15,7 +15,7 @@ from typing import Final
 
 from markdown import markdown
 
-from experiments.tools.drawings import cropped
+from docs.build.drawings import cropped
 from skyenv import ACTION_NAMES, Game
 from skyenv.page.teaching import tutorial
 from skyenv.render import svg

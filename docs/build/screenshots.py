@@ -1,4 +1,4 @@
-"""Screenshots of the page: ``python -m experiments.tools.screenshots --out runs/screenshots``."""
+"""Screenshots of the page: ``python -m docs.build.screenshots --out runs/screenshots``."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from docs.build.drawings import greedy_game
 from experiments.tools.chromium import Browser, browser, open_game
-from experiments.tools.drawings import greedy_game
 from skyenv.console.options import exit_code
 from skyenv.page.catalogue import catalogue
 from skyenv.page.commands import listen, server_of
@@ -76,7 +76,7 @@ def _take_others(page: Browser, folder: Path, address: str) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
     parser = argparse.ArgumentParser(
-        prog="python -m experiments.tools.screenshots", description="Take screenshots of the page."
+        prog="python -m docs.build.screenshots", description="Take screenshots of the page."
     )
     parser.add_argument("--out", type=Path, default=Path("runs/screenshots"), metavar="FOLDER")
     folder: Path = parser.parse_args(arguments).out

@@ -2,8 +2,8 @@
 
 Needs `pip install --constraint constraints.txt '.[train,dataset]'` and a dataset of Parquet files.
 `python -m skyenv dataset greedy appraiser trained --games 3500 --formats parquet -o runs/strong`
-writes one in some minutes. `python -m examples.behaviour_cloning runs/strong --imitate trained`
-writes `runs/clone/model.npz`, an agent:
+writes one in some minutes. `python -m experiments.baselines.behaviour_cloning runs/strong --imitate
+trained` writes `runs/clone/model.npz`, an agent:
 `python -m skyenv evaluate runs/clone --against greedy --deterministic`.
 """
 
@@ -19,7 +19,6 @@ import torch
 from pyarrow import parquet
 from torch import Tensor, nn
 
-from experiments.training.network import PolicyNetwork
 from skyenv.agents import decisions_in
 from skyenv.arena.evaluate import evaluate, table
 from skyenv.engine.games import Games
@@ -29,6 +28,7 @@ from skyenv.files import write_atomically
 from skyenv_agents.learned.architecture import Sizes
 from skyenv_agents.learned.layout import NUM_INPUTS, used_inputs
 from skyenv_agents.learned.networks import NetworkAgent, Prior, heuristic_of
+from skyenv_agents.learned.torch_network import PolicyNetwork
 
 
 @dataclass

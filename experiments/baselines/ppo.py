@@ -1,7 +1,7 @@
 """Masked PPO in one file, after CleanRL: one learner against agents on the other seats.
 
-Needs `pip install --constraint constraints.txt '.[train]'`. `python examples/ppo.py --steps
-1000000` takes some minutes on a CPU. This file is meant to be read and changed; the trainer of
+Needs `pip install --constraint constraints.txt '.[train]'`. `python -m
+experiments.baselines.ppo --steps 1000000` takes some minutes on a CPU. This file is meant to be read and changed; the trainer of
 `make train` is faster and starts from a heuristic.
 """
 

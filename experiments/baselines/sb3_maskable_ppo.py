@@ -1,8 +1,8 @@
 """MaskablePPO of sb3-contrib by self-play, with action masks, an opponent pool and checkpoints.
 
-Needs `pip install --constraint constraints.txt '.[train]'`. `python examples/maskable_ppo.py
---decisions 1000000` takes some minutes on a CPU; with `--resume runs/maskable/model.zip` and more
-decisions it continues with new past policies. The model plays as an agent by its path:
+Needs `pip install --constraint constraints.txt '.[train]'`. `python -m
+experiments.baselines.sb3_maskable_ppo --decisions 1000000` takes some minutes on a CPU; with
+`--resume runs/maskable/model.zip` and more decisions it continues with new past policies. The model plays as an agent by its path:
 `python -m skyenv evaluate runs/maskable/model.zip`. The trainer of `make train` is faster and
 starts from a heuristic; this is its baseline.
 """
@@ -183,7 +183,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     description = "Train sb3-contrib's MaskablePPO by self-play."
     return exit_code(
         "maskable_ppo",
-        lambda: train(parse(Config, "examples.maskable_ppo", description, arguments)),
+        lambda: train(
+            parse(Config, "experiments.baselines.sb3_maskable_ppo", description, arguments)
+        ),
     )
 
 

@@ -1,7 +1,7 @@
 """REINFORCE with PettingZoo: two networks, one per seat, learn against each other from their VP.
 
-Needs `pip install --constraint constraints.txt '.[train,pettingzoo]'`. `python
-examples/two_policies.py 1000` plays 1,000 games, which takes some minutes.
+Needs `pip install --constraint constraints.txt '.[train,pettingzoo]'`. `python -m
+experiments.baselines.two_policies 1000` plays 1,000 games, which takes some minutes.
 """
 
 import sys

@@ -25,11 +25,11 @@ import numpy as np
 
 from experiments.benchmarks.learners import ALGORITHMS, Exam, Problem
 from experiments.figures import Figure, check_plots, draw_lines, save, write
-from experiments.training.network import use_processor
 from skyenv.console.options import Options, exit_code, option, parse
 from skyenv.errors import CheckpointError
 from skyenv.files import read_json, write_atomically
 from skyenv.statistics import Floats
+from skyenv_agents.learned.torch_network import use_processor
 
 METHOD: Final = (
     "NashConv in VP, exact, the mean over openings 0 to 7; interquartile mean over seeds with "

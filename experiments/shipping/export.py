@@ -1,5 +1,5 @@
 """Export a trained agent, so that it ships with the project: ``python -m
-experiments.training.export runs/two``.
+experiments.shipping.export runs/two``.
 
 Measures the agent of a finished run (of :mod:`experiments.training.train`, a best response, or
 expert iteration) in paired seeds that it hasn't seen, and writes for the side of the board that it
@@ -285,7 +285,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def run() -> int:
         description = "Export a trained agent, so that it ships with the project."
-        results = export(parse(ExportConfig, "experiments.training.export", description, arguments))
+        results = export(parse(ExportConfig, "experiments.shipping.export", description, arguments))
         if not results:
             complain("export", "interrupted; nothing was written")
             return INTERRUPTED

@@ -1,4 +1,4 @@
-"""The fit of the leaf network: ``python -m experiments.tools.fit_leaves --players 2``.
+"""The fit of the leaf network: ``python -m experiments.shipping.fit_leaves --players 2``.
 
 A softened greedy agent plays the games: it samples actions by its scores, and sometimes uniformly,
 for varied positions. From one position in twelve, greedy agents with their own views play a copy of
@@ -22,7 +22,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from experiments.tools.beginnings import Positions
+from experiments.shipping.openings import Positions
 from skyenv.agents import Agent, Decisions
 from skyenv.arena.matches import play_games
 from skyenv.console.options import Options, common, exit_code, option, parse
@@ -245,7 +245,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     description = "Fit the network that tells searches what the leaves of their trees are worth."
     return exit_code(
         "fit_leaves",
-        lambda: _run(parse(Fitting, "experiments.tools.fit_leaves", description, arguments)),
+        lambda: _run(parse(Fitting, "experiments.shipping.fit_leaves", description, arguments)),
     )
 
 

@@ -1,4 +1,4 @@
-"""Collection of openings for bidding tasks: ``python -m experiments.tools.beginnings``.
+"""Collection of openings for bidding tasks: ``python -m experiments.shipping.openings``.
 
 Openings are positions of agents' games in which an auction opens. Hands are reduced to the task's
 number of cards: some public coloured ones, and black ones, which every reset deals again. Surplus
@@ -236,7 +236,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     description = "Collect the openings of bidding tasks from games between agents."
     return exit_code(
         "beginnings",
-        lambda: _run(parse(CollectOptions, "experiments.tools.beginnings", description, arguments)),
+        lambda: _run(
+            parse(CollectOptions, "experiments.shipping.openings", description, arguments)
+        ),
     )
 
 

@@ -1,6 +1,6 @@
 """Tuning of heuristic weights by CMA-ES.
 
-``python -m experiments.tools.tune appraiser --players 2 --against greedy --minutes 8``.
+``python -m experiments.shipping.tune appraiser --players 2 --against greedy --minutes 8``.
 
 An evolution strategy (CMA-ES, of the package `cma`) searches the weights' logarithms, as weights
 are positive and of different sizes. In every generation all candidates play the same paired seeds,
@@ -140,7 +140,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
     description = "Tune the weights of an agent."
     return exit_code(
-        "tune", lambda: _run(parse(Tuning, "experiments.tools.tune", description, arguments))
+        "tune", lambda: _run(parse(Tuning, "experiments.shipping.tune", description, arguments))
     )
 
 

@@ -21,10 +21,10 @@ from typing import Any, Final
 import torch
 
 from experiments.training.config import Config
-from experiments.training.network import PolicyNetwork, use_processor
 from experiments.training.rollouts import Collector, Rollout, past_policy, tensors
 from skyenv.work import Pool, open_pool
 from skyenv_agents.learned.networks import Network
+from skyenv_agents.learned.torch_network import PolicyNetwork, use_processor
 
 WAIT_SECONDS: Final = 0.2
 """Time between two checks for an interrupt."""

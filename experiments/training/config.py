@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import torch
 
-from experiments.training.network import PolicyNetwork
 from skyenv.agents import Agent, make_agent, running_code
 from skyenv.console.options import Options, as_text, common, option
 from skyenv.engine.kernels import REWARDS
@@ -24,6 +23,7 @@ from skyenv_agents.heuristic.references import perturbed
 from skyenv_agents.learned.architecture import Sizes
 from skyenv_agents.learned.networks import HEURISTICS, WORST_PRIOR, Network
 from skyenv_agents.learned.pool import SAMPLINGS, OpponentPool
+from skyenv_agents.learned.torch_network import PolicyNetwork
 
 CONFIG: Final = "config.json"
 DEFAULT_MINUTES: Final = 5.0

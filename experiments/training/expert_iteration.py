@@ -24,7 +24,6 @@ import numpy.typing as npt
 import torch
 
 from experiments.training.config import MOST, Config, fixed
-from experiments.training.network import LOWEST, PolicyNetwork
 from experiments.training.rollouts import Batch, Collector, Rollout, arranged, padded
 from experiments.training.runs import program
 from experiments.training.seating import Bool, Int64, Tables
@@ -35,6 +34,7 @@ from skyenv.console.options import option
 from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
 from skyenv_agents.learned.layout import NUM_INPUTS
 from skyenv_agents.learned.networks import OUTCOME_REWARD, PolicyPlayer, Prior
+from skyenv_agents.learned.torch_network import LOWEST, PolicyNetwork
 
 CHANGE: Final = 40.0
 """Change of a logit for an advantage of 1, such as a draw instead of a loss."""

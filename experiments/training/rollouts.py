@@ -19,7 +19,6 @@ import numpy.typing as npt
 import torch
 
 from experiments.training.config import Config
-from experiments.training.network import LOWEST, PolicyNetwork, entropy, in_precision
 from experiments.training.seating import Bool, Ended, Float32, Int16, Int64, Tables
 from skyenv.agents import Agent
 from skyenv.errors import OptionError
@@ -27,6 +26,7 @@ from skyenv.rules.actions import NUM_ACTIONS, PASS
 from skyenv_agents.learned.architecture import VALUES
 from skyenv_agents.learned.layout import UsedInputs, used_inputs
 from skyenv_agents.learned.networks import Network, NetworkAgent, heuristic_of
+from skyenv_agents.learned.torch_network import LOWEST, PolicyNetwork, entropy, in_precision
 
 SMALLEST: Final = 2.0**-25
 LARGEST: Final = 1.0 - 2.0**-22

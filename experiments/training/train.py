@@ -30,14 +30,6 @@ from torch import nn
 
 from experiments.training.actors import Actors
 from experiments.training.config import AUTO, PAST, Config
-from experiments.training.network import (
-    LOWEST,
-    PolicyNetwork,
-    entropy,
-    has_amx,
-    in_precision,
-    use_processor,
-)
 from experiments.training.rollouts import Batch, Collector, Rollout
 from experiments.training.runs import Run, program
 from experiments.training.seating import Ended, Tables
@@ -46,6 +38,14 @@ from skyenv.console.options import as_text
 from skyenv.engine.games import results
 from skyenv_agents.heuristic.player import HeuristicAgent
 from skyenv_agents.learned.networks import Network, heuristic_of
+from skyenv_agents.learned.torch_network import (
+    LOWEST,
+    PolicyNetwork,
+    entropy,
+    has_amx,
+    in_precision,
+    use_processor,
+)
 
 
 @dataclass(frozen=True)

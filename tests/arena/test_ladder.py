@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from experiments.tools import document
+from docs.build import document
 from processes import ROOT
 from skyenv.arena import ladder
 from skyenv.arena.ratings import ANCHORS

@@ -9,7 +9,7 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from experiments.tools import fit_leaves, tune
+from experiments.shipping import fit_leaves, tune
 from experiments.training import best_response, expert_iteration, export, train
 from experiments.training.config import Config
 from skyenv import cli

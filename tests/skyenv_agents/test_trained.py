@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from experiments.training.export import COMMANDS
+from experiments.shipping.export import COMMANDS
 from skyenv import Games
 from skyenv.agents import ReportingAgent, decisions_in
 from skyenv.arena.evaluate import evaluate

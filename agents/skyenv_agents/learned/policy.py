@@ -1,7 +1,7 @@
 """Agents from other libraries' checkpoints: MaskablePPO of sb3-contrib, and RLlib.
 
-MaskablePPO's are ``.zip`` files (``examples/maskable_ppo.py``), those of RLlib's new API stack are
-named ``rllib:PATH`` (``examples/rllib_self_play.py``). Such checkpoints contain pickled Python
+MaskablePPO's are ``.zip`` files (``experiments/baselines/sb3_maskable_ppo.py``), those of RLlib's new API stack are
+named ``rllib:PATH`` (``experiments/baselines/rllib_self_play.py``). Such checkpoints contain pickled Python
 objects, which can run code when loaded: use only trusted ones.
 """
 
@@ -204,7 +204,7 @@ class RllibAgent(MaskedAgent):
         try:
             from ray.rllib.core.rl_module.rl_module import RLModule
         except ImportError as error:
-            hint = "in a clone, python -m pip install -r examples/rllib_self_play.txt"
+            hint = "in a clone, python -m pip install -r experiments/baselines/rllib_self_play.txt"
             raise AgentError(f"agent rllib:{path} needs RLlib: {error}; {hint}") from error
         try:
             return RLModule.from_checkpoint(folder.resolve())

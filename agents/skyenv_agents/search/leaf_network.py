@@ -7,7 +7,7 @@ rollouts. All seats and districts share its weights:
 2. A second layer takes the sums over districts and the seat's further inputs.
 3. Its weighted sum is the seat's strength; a softmax over seats gives the probabilities.
 
-``python -m experiments.tools.fit_leaves`` fits the weights. Inputs, `game` and `h` are those of
+``python -m experiments.shipping.fit_leaves`` fits the weights. Inputs, `game` and `h` are those of
 :mod:`skyenv_agents.heuristic.inputs`.
 """
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
+from experiments.baselines import behaviour_cloning
 from skyenv.agents import decide, decisions_in, make_agent
 from skyenv.dataset.folder import Plan, write
 from skyenv.dataset.sources import Matches
@@ -19,9 +19,7 @@ from skyenv_agents.learned.networks import NetworkAgent
 
 @pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("observation", ["scaled", "codes"])
-def test_only_decisions_with_a_choice_are_read(
-    example: Any, observation: str, tmp_path: Path
-) -> None:
+def test_only_decisions_with_a_choice_are_read(observation: str, tmp_path: Path) -> None:
     source = Matches.new(("random", "hoard"), 2, "front", 6, 1, 9)
     write(Plan(source, ("parquet",), observation, shard_games=4), tmp_path)
     kept = source.trajectories("outcome")
@@ -30,7 +28,7 @@ def test_only_decisions_with_a_choice_are_read(
     )
     for imitate in ([], ["hoard"]):
         wanted = (kept.mask.sum(axis=1) > 1) & (np.isin(names, imitate) if imitate else True)
-        decisions = example.Decisions(tmp_path, imitate, "")
+        decisions = behaviour_cloning.Decisions(tmp_path, imitate, "")
         assert np.array_equal(decisions.codes[:, :OBSERVATION_SIZE], kept.codes[wanted])
         assert not decisions.codes[:, OBSERVATION_SIZE:].any()
         assert np.array_equal(decisions.mask, kept.mask[wanted])
@@ -41,22 +39,24 @@ def test_only_decisions_with_a_choice_are_read(
             np.stack([2 * kept.shares[whose] - 1, kept.margin()[whose] / 50], axis=1),
         )
     with pytest.raises(SystemExit, match="has no Parquet files"):
-        example.Decisions(tmp_path / "parquet", [], "")
+        behaviour_cloning.Decisions(tmp_path / "parquet", [], "")
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_cloning_learns_and_the_saved_agent_plays_it(example: Any, tmp_path: Path) -> None:
+def test_cloning_learns_and_the_saved_agent_plays_it(tmp_path: Path) -> None:
     """Taking the first legal action is learned within a few steps and played without PyTorch."""
     source = Matches.new(("skyenv.agents:RandomAgent",), 2, "front", 12, 1, 9)
     write(Plan(source, ("parquet",), "codes"), tmp_path)
-    decisions = example.Decisions(tmp_path, [], "")
+    decisions = behaviour_cloning.Decisions(tmp_path, [], "")
     decisions.action = decisions.mask.argmax(1)  # as if the first legal action had been taken
-    options = example.Options(
+    options = behaviour_cloning.Options(
         epochs=30, batch=64, trunk=32, entity_dim=8, learning_rate=1e-2, held_out=4, prior=""
     )
-    network = example.train(decisions, options)
+    network = behaviour_cloning.train(decisions, options)
     with torch.no_grad():
-        _, _, foreseen = example.losses(network, decisions.batch(torch.arange(len(decisions))))
+        _, _, foreseen = behaviour_cloning.losses(
+            network, decisions.batch(torch.arange(len(decisions)))
+        )
     assert foreseen > 0.9
 
     path = tmp_path / "model.npz"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from experiments.baselines import sb3_maskable_ppo
 from skyenv.agents import decide, make_agent
 from skyenv.engine.games import Games
 
@@ -19,11 +19,11 @@ TINY = shlex.split(
 
 
 def test_a_short_training_resumes_and_saves_an_agent(
-    example: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = tmp_path / "run"
     command = [*TINY, "--run", str(run), "--players", "3", "--paired-seeds", "1"]
-    assert example.main([*command, "--decisions", "768"]) == 0
+    assert sb3_maskable_ppo.main([*command, "--decisions", "768"]) == 0
     out = capsys.readouterr().out
     assert "win share/" in out
     assert "768 decisions; the agent is" in out
@@ -33,11 +33,11 @@ def test_a_short_training_resumes_and_saves_an_agent(
     ]
     before = (run / "model.zip").read_bytes()
 
-    assert example.main([*command, "--decisions", "1024"]) == 2
+    assert sb3_maskable_ppo.main([*command, "--decisions", "1024"]) == 2
     assert "already contains a run; continue it with --resume" in capsys.readouterr().err
     (run / "past-000000000256.zip").write_bytes(b"somebody else's: nothing named it")
     resume = ["--resume", str(run / "model.zip")]
-    assert example.main([*command, "--decisions", "1024", *resume]) == 0
+    assert sb3_maskable_ppo.main([*command, "--decisions", "1024", *resume]) == 0
     assert "1,024 decisions" in capsys.readouterr().out
     assert (run / "model.zip").read_bytes() != before
     assert (run / "past-000000001024.zip").exists()
@@ -50,13 +50,12 @@ def test_a_short_training_resumes_and_saves_an_agent(
 
 
 def test_missing_tensorboard_is_reported(
-    example: Any,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setitem(sys.modules, "tensorboard", None)
     command = [*TINY, "--run", str(tmp_path), "--decisions", "128", "--paired-seeds", "0"]
-    assert example.main(command) == 0
+    assert sb3_maskable_ppo.main(command) == 0
     assert "TensorBoard is not installed, so no event files are written" in capsys.readouterr().err
     assert not list(tmp_path.glob("*/events*"))

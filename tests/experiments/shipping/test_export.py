@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from trainings import tiny
 
+from experiments.shipping.export import ExportConfig
 from experiments.training import best_response, expert_iteration, export
 from experiments.training.config import Config
 from experiments.training.curves import read_curve
-from experiments.training.export import ExportConfig
 from skyenv.console.options import parse
 from skyenv.errors import CheckpointError, OptionError
 from skyenv_agents.learned.networks import Network

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments.tools.fit_leaves import main
+from experiments.shipping.fit_leaves import main
 from skyenv_agents.search.leaf_network import SHAPES
 
 

@@ -8,10 +8,10 @@ from trainings import content, tiny
 
 from experiments.training.actors import Actors
 from experiments.training.config import Config
-from experiments.training.network import PolicyNetwork
 from experiments.training.rollouts import Collector
 from processes import Threads
 from skyenv_agents.learned.networks import NetworkAgent
+from skyenv_agents.learned.torch_network import PolicyNetwork
 
 
 def networks(config: Config, number: int) -> list[PolicyNetwork]:

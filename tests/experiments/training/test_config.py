@@ -11,12 +11,12 @@ from trainings import begun, part_of, tiny
 
 from experiments.training import config, train
 from experiments.training.config import SEEDS_APART, Config
-from experiments.training.network import PolicyNetwork
 from experiments.training.train import Training
 from skyenv.console.options import parse
 from skyenv.errors import CheckpointError, OptionError
 from skyenv_agents.learned.architecture import Sizes
 from skyenv_agents.learned.networks import WORST_PRIOR
+from skyenv_agents.learned.torch_network import PolicyNetwork
 
 
 @pytest.mark.parametrize(

@@ -19,11 +19,11 @@ from experiments.training.expert_iteration import (
     LookaheadCollector,
     main,
 )
-from experiments.training.network import PolicyNetwork
 from skyenv.agents import decide, decisions_in, make_agent
 from skyenv.arena.lookahead import CANDIDATES, MIN_PROBABILITY, LookaheadAgent
 from skyenv.engine.games import Games
 from skyenv_agents.learned.networks import NetworkAgent
+from skyenv_agents.learned.torch_network import PolicyNetwork
 
 PART: dict[str, Any] = {
     **SMALL,

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from trainings import lessons, part_of, tiny
 
 from experiments.training.actors import packed, unpacked
-from experiments.training.network import PolicyNetwork, in_precision
 from experiments.training.rollouts import (
     CERTAIN,
     FEWEST_IN_BFLOAT16,
@@ -28,6 +27,7 @@ from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv_agents.learned.architecture import Sizes
 from skyenv_agents.learned.layout import NUM_INPUTS
+from skyenv_agents.learned.torch_network import PolicyNetwork, in_precision
 
 SIZES = Sizes(8, 1, 4)
 

@@ -1,4 +1,4 @@
-"""Agents of other libraries' checkpoints; tests/examples/libraries/test_rllib_self_play.py has
+"""Agents of other libraries' checkpoints; tests/experiments/baselines/test_rllib_self_play.py has
 RLlib's.
 """
 

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 
-from experiments.training.network import LOWEST, PolicyNetwork, entropy
 from experiments.training.rollouts import arranged
 from experiments.training.seating import Tables
 from skyenv.agents import RandomAgent, decide, decisions_in
@@ -18,6 +17,7 @@ from skyenv_agents import GreedyAgent
 from skyenv_agents.learned.architecture import Sizes
 from skyenv_agents.learned.layout import INPUTS, used_inputs
 from skyenv_agents.learned.networks import Network, NetworkAgent, Prior
+from skyenv_agents.learned.torch_network import LOWEST, PolicyNetwork, entropy
 
 ABOUT = {"prior": "", "prior_version": "", "reward": "outcome"}
 WITH_PRIOR = {"prior": "greedy", "prior_version": GreedyAgent.version, "reward": "outcome"}

@@ -24,6 +24,7 @@ pytest.importorskip(
 )
 
 GAMES = 8
+PROGRAM = "experiments.baselines.rllib_self_play"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -40,9 +41,10 @@ def built(config: Any, **sizes: int) -> Any:
     return here.debugging(seed=1).build_algo()
 
 
-def test_whole_episodes_are_sampled(example: Any) -> None:
+def test_whole_episodes_are_sampled() -> None:
     """Every action is legal, and reset steps belong to no episode."""
-    config = example.vector_config(GAMES, opponents="random", illegal="raise")
+    rllib_self_play = pytest.importorskip(PROGRAM)
+    config = rllib_self_play.vector_config(GAMES, opponents="random", illegal="raise")
     algorithm = built(config, train_batch_size_per_learner=512, minibatch_size=128)
     episodes = algorithm.env_runner.sample(num_episodes=2 * GAMES)
     algorithm.stop()
@@ -60,12 +62,12 @@ def test_whole_episodes_are_sampled(example: Any) -> None:
 
 @pytest.mark.parametrize("environment", ["vector", "pettingzoo"])
 def test_the_program_saves_an_agent(
-    example: Any, environment: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    environment: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """It plays by name; a damaged checkpoint is one clear error."""
     run = tmp_path / "mine"
     command = ["--games=4", "--steps=32", "--iterations=2", f"--run={run}"]
-    example.main([*command, f"--environment={environment}"])
+    pytest.importorskip(PROGRAM).main([*command, f"--environment={environment}"])
     said = capsys.readouterr().out
     assert said.endswith(" steps/s\n")
     assert f"the agent is rllib:{run / 'model'}" in said

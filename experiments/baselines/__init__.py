@@ -1,0 +1,1 @@
+"""Baselines: programs that train an agent with one library or one algorithm each."""

@@ -1,8 +1,8 @@
 """Masked PPO in one file, after CleanRL: one learner against agents on the other seats.
 
 Needs `pip install --constraint constraints.txt '.[train]'`. `python -m
-experiments.baselines.ppo --steps 1000000` takes some minutes on a CPU. This file is meant to be read and changed; the trainer of
-`make train` is faster and starts from a heuristic.
+experiments.baselines.ppo --steps 1000000` takes some minutes on a CPU. This file is meant to be
+read and changed; the trainer of `make train` is faster and starts from a heuristic.
 """
 
 import argparse

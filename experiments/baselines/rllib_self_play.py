@@ -1,9 +1,9 @@
 """PPO by self-play in RLlib (new API stack, action masking), vectorized or with PettingZoo.
 
-``python -m experiments.baselines.rllib_self_play`` trains one policy. In the vector environment (the default)
-the policy plays one seat of each game and past policies play the others; all games of an env runner
-are one batch. With ``--environment pettingzoo`` it plays all seats and learns from all decisions,
-one game at a time. The checkpoint RUN/model is an agent:
+``python -m experiments.baselines.rllib_self_play`` trains one policy. In the vector environment
+(the default) the policy plays one seat of each game and past policies play the others; all games of
+an env runner are one batch. With ``--environment pettingzoo`` it plays all seats and learns from
+all decisions, one game at a time. The checkpoint RUN/model is an agent:
 ``python -m skyenv evaluate rllib:runs/rllib/model``. The last line of output is the steps per
 second of RLlib's env runner. Needs ``pip install -r experiments/baselines/rllib_self_play.txt``.
 """

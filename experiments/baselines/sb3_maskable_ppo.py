@@ -2,9 +2,9 @@
 
 Needs `pip install --constraint constraints.txt '.[train]'`. `python -m
 experiments.baselines.sb3_maskable_ppo --decisions 1000000` takes some minutes on a CPU; with
-`--resume runs/maskable/model.zip` and more decisions it continues with new past policies. The model plays as an agent by its path:
-`python -m skyenv evaluate runs/maskable/model.zip`. The trainer of `make train` is faster and
-starts from a heuristic; this is its baseline.
+`--resume runs/maskable/model.zip` and more decisions it continues with new past policies. The model
+plays as an agent by its path: `python -m skyenv evaluate runs/maskable/model.zip`. The trainer of
+`make train` is faster and starts from a heuristic; this is its baseline.
 """
 
 import sys

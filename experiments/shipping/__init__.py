@@ -1,1 +1,1 @@
-"""Programs that make the files that ship: networks, tuned weights, beginnings of tasks."""
+"""Programs that make the files that ship: networks, tuned weights, openings of tasks."""

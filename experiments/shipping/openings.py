@@ -234,12 +234,8 @@ def collect(options: CollectOptions) -> dict[str, npt.NDArray[np.void]]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
     description = "Collect the openings of bidding tasks from games between agents."
-    return exit_code(
-        "beginnings",
-        lambda: _run(
-            parse(CollectOptions, "experiments.shipping.openings", description, arguments)
-        ),
-    )
+    module = "experiments.shipping.openings"
+    return exit_code("openings", lambda: _run(parse(CollectOptions, module, description, arguments)))
 
 
 def _run(options: CollectOptions) -> None:

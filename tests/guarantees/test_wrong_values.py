@@ -9,8 +9,8 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from experiments.shipping import fit_leaves, tune
-from experiments.training import best_response, expert_iteration, export, train
+from experiments.shipping import export, fit_leaves, tune
+from experiments.training import best_response, expert_iteration, train
 from experiments.training.config import Config
 from skyenv import cli
 from skyenv.console.options import BAD_COMMAND, BAD_DATA, Options

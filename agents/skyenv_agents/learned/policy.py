@@ -1,8 +1,8 @@
 """Agents from other libraries' checkpoints: MaskablePPO of sb3-contrib, and RLlib.
 
-MaskablePPO's are ``.zip`` files (``experiments/baselines/sb3_maskable_ppo.py``), those of RLlib's new API stack are
-named ``rllib:PATH`` (``experiments/baselines/rllib_self_play.py``). Such checkpoints contain pickled Python
-objects, which can run code when loaded: use only trusted ones.
+MaskablePPO's are ``.zip`` files (``experiments/baselines/sb3_maskable_ppo.py``), those of RLlib's
+new API stack are named ``rllib:PATH`` (``experiments/baselines/rllib_self_play.py``). Such
+checkpoints contain pickled Python objects, which can run code when loaded: use only trusted ones.
 """
 
 from __future__ import annotations

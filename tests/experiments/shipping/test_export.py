@@ -11,15 +11,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from trainings import tiny
 
+from experiments.shipping import export
 from experiments.shipping.export import ExportConfig
-from experiments.training import best_response, expert_iteration, export
+from experiments.training import best_response, expert_iteration
 from experiments.training.config import Config
 from experiments.training.curves import read_curve
 from skyenv.console.options import parse
 from skyenv.errors import CheckpointError, OptionError
 from skyenv_agents.learned.networks import Network
+from trainings import tiny
 
 
 def asked(run: Path, folder: Path) -> ExportConfig:

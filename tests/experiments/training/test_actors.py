@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 import torch
-from trainings import content, tiny
 
 from experiments.training.actors import Actors
 from experiments.training.config import Config
@@ -12,6 +11,7 @@ from experiments.training.rollouts import Collector
 from processes import Threads
 from skyenv_agents.learned.networks import NetworkAgent
 from skyenv_agents.learned.torch_network import PolicyNetwork
+from trainings import content, tiny
 
 
 def networks(config: Config, number: int) -> list[PolicyNetwork]:

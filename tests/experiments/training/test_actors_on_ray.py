@@ -8,10 +8,10 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from trainings import tiny, updated, weights, while_it_lasts
 
 from clusters import Nodes
 from processes import command, descendants, there, wait_until
+from trainings import tiny, updated, weights, while_it_lasts
 
 
 def kill_one() -> None:

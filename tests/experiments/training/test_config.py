@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 import torch
-from trainings import begun, part_of, tiny
 
 from experiments.training import config, train
 from experiments.training.config import SEEDS_APART, Config
@@ -17,6 +16,7 @@ from skyenv.errors import CheckpointError, OptionError
 from skyenv_agents.learned.architecture import Sizes
 from skyenv_agents.learned.networks import WORST_PRIOR
 from skyenv_agents.learned.torch_network import PolicyNetwork
+from trainings import begun, part_of, tiny
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from trainings import SMALL, TINY, content
 
 from experiments.training.actors import packed, unpacked
 from experiments.training.expert_iteration import (
@@ -24,6 +23,7 @@ from skyenv.arena.lookahead import CANDIDATES, MIN_PROBABILITY, LookaheadAgent
 from skyenv.engine.games import Games
 from skyenv_agents.learned.networks import NetworkAgent
 from skyenv_agents.learned.torch_network import PolicyNetwork
+from trainings import SMALL, TINY, content
 
 PART: dict[str, Any] = {
     **SMALL,

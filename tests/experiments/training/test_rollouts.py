@@ -11,7 +11,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from trainings import lessons, part_of, tiny
 
 from experiments.training.actors import packed, unpacked
 from experiments.training.rollouts import (
@@ -28,6 +27,7 @@ from skyenv.rules.actions import NUM_ACTIONS
 from skyenv_agents.learned.architecture import Sizes
 from skyenv_agents.learned.layout import NUM_INPUTS
 from skyenv_agents.learned.torch_network import PolicyNetwork, in_precision
+from trainings import lessons, part_of, tiny
 
 SIZES = Sizes(8, 1, 4)
 

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator  # type: ignore[import-untyped]
-from trainings import TINY, begun, tiny, updated
 
 from experiments.training import train
 from experiments.training.actors import packed, unpacked
@@ -37,6 +36,7 @@ from skyenv.arena.matches import play_games, rotations
 from skyenv.engine.options import GameOptions
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.seeds import EVALUATION, TRAINING, secret_seeds
+from trainings import TINY, begun, tiny, updated
 
 Capture = pytest.CaptureFixture[str]
 

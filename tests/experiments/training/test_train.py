@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from trainings import TINY, begun, collector, tiny, updated, weights, without_time
 
 from experiments.training import train
 from experiments.training.rollouts import Batch
@@ -20,6 +19,7 @@ from skyenv import GameOptions
 from skyenv.agents import decide, decisions_in
 from skyenv_agents import GreedyAgent
 from skyenv_agents.learned.networks import Network, NetworkAgent, Prior
+from trainings import TINY, begun, collector, tiny, updated, weights, without_time
 
 # ---- loss ----
 

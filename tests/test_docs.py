@@ -8,6 +8,7 @@ import json
 import pkgutil
 import re
 import shlex
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -222,13 +223,20 @@ def unknown_names(text: str) -> list[str]:
         is_path = re.fullmatch(r"[\w.-]+(/[\w.-]+)*(/|\.(py|md|toml|ipynb|html|js|css))", name)
         if is_path and not any(file.endswith(f"/{name}") for file in FILES):
             unknown.append(name)
-        elif re.fullmatch(r"(?:skyenv|skyenv_agents|experiments)(?:\.\w+)+", name):
+        elif re.fullmatch(r"(?:skyenv|skyenv_agents|experiments|docs)(?:\.\w+)+", name):
             unknown += [] if is_path or resolves(name) else [name]
     return [name for name in unknown if name not in YOURS and not name.startswith("runs/")]
 
 
 def resolves(name: str) -> bool:
-    """Return whether a dotted name is a module, or a thing in one."""
+    """Return whether a dotted name is a module, or a thing in one; a module may need a library that
+    isn't installed.
+    """
+    try:
+        if find_spec(name):
+            return True
+    except ModuleNotFoundError:  # a thing's module is no package
+        pass
     try:
         pkgutil.resolve_name(name)
     except (ImportError, AttributeError):

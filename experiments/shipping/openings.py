@@ -233,9 +233,8 @@ def collect(options: CollectOptions) -> dict[str, npt.NDArray[np.void]]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
-    description = "Collect the openings of bidding tasks from games between agents."
-    module = "experiments.shipping.openings"
-    return exit_code("openings", lambda: _run(parse(CollectOptions, module, description, arguments)))
+    module, text = "experiments.shipping.openings", "Collect openings of bidding tasks from games."
+    return exit_code("openings", lambda: _run(parse(CollectOptions, module, text, arguments)))
 
 
 def _run(options: CollectOptions) -> None:

@@ -27,7 +27,7 @@ from skyenv import (
 )
 from skyenv.agents import decide_game
 from skyenv.engine.events import events_of, setup_outcomes
-from skyenv.engine.game import OUTCOMES, SETUP
+from skyenv.engine.simulator import OUTCOMES, SETUP
 from skyenv.rules.actions import ACTION_NAMES, ACTION_NUMBERS
 from skyenv.rules.components import BUSINESSES, COLOURS
 from skyenv.rules.event_log import MAX_FORCED

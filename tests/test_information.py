@@ -11,15 +11,14 @@ import pytest
 
 from skyenv import Game, OptionError, make_agent
 from skyenv.agents import decide_game
-from skyenv.engine.events import (
+from skyenv.engine.events import Event, seen_by
+from skyenv.engine.information import (
     EVENT_SIZE,
     HEADER_SIZE,
     KINDS,
-    Event,
     information_size,
     information_state,
     information_tensor,
-    seen_by,
 )
 from skyenv.rules.actions import ACTION_NAMES
 from skyenv.rules.components import (

@@ -26,7 +26,7 @@ from skyenv.arena import benchmark, ladder
 from skyenv.arena.schedule import entrants
 from skyenv.console.options import Parser, exit_code
 from skyenv.console.tables import markdown
-from skyenv.engine import events, knowledge, observation
+from skyenv.engine import information, knowledge, observation
 from skyenv.engine.options import table_label, table_name
 from skyenv.files import write_atomically
 from skyenv.rules import state
@@ -197,7 +197,10 @@ def sizes() -> str:
 
 def information_table() -> str:
     """Return the events of an information state's vector, one row per event."""
-    rows = [[str(number), kind, events.FIELDS[kind]] for number, kind in enumerate(events.KINDS, 1)]
+    rows = [
+        [str(number), kind, information.FIELDS[kind]]
+        for number, kind in enumerate(information.KINDS, 1)
+    ]
     return markdown([["first number", "event", "numbers after it"], *rows])
 
 

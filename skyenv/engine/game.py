@@ -1,8 +1,4 @@
-"""A single game, with its events, records and chance outcomes.
-
-Every outcome of chance has a number: 0–2 a card of value 4, 5 or 6, 3–6 a business, 7–11 the colour
-of a plot (:data:`OUTCOMES`). The public methods take a card's value or a name instead.
-"""
+"""A single game, with its events, records and chance outcomes."""
 
 from __future__ import annotations
 
@@ -10,13 +6,12 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Final, Self, Unpack
+from typing import TYPE_CHECKING, Self, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from skyenv.checks import check_integer, check_seat
-from skyenv.engine import kernels
 from skyenv.engine.events import (
     ChanceOutcome,
     Event,
@@ -25,54 +20,18 @@ from skyenv.engine.events import (
     events_of,
     setup_event,
 )
-from skyenv.engine.games import Copyable, Games
+from skyenv.engine.games import Games
 from skyenv.engine.knowledge import public_view, view
 from skyenv.engine.openings import opening_of, payoffs
 from skyenv.engine.options import GameKeywords, options_of
+from skyenv.engine.simulator import OUTCOMES, SETUP, Simulator, outcome_numbers
 from skyenv.errors import ChanceError, IllegalActionError, OptionError, shown
 from skyenv.rules.actions import ACTION_NAMES, ACTION_NUMBERS, NUM_ACTIONS
-from skyenv.rules.components import BUSINESSES, CARD_VALUES, COLOURS
-from skyenv.rules.event_log import (
-    FORCED_BUSINESS,
-    FORCED_CARD,
-    FORCED_COLOUR,
-    LOG_DTYPE,
-    MAX_FORCED,
-)
-from skyenv.rules.state import NONE, PHASES, new_records
+from skyenv.rules.state import NONE, PHASES
 from skyenv.seeds import HIGHEST_SEED, fresh_seed
 
 if TYPE_CHECKING:
     from skyenv.records.reader import GameLines
-
-OUTCOMES: Final[tuple[ChanceOutcome, ...]] = (*CARD_VALUES, *BUSINESSES, *COLOURS)
-"""Chance outcomes by number."""
-SETUP: Final = -1  # instead of an action: the setup (SET-1 to SET-5)
-
-_NUMBERS: Final = {outcome: number for number, outcome in enumerate(OUTCOMES)}
-_KINDS: Final = {FORCED_CARD: range(3), FORCED_BUSINESS: range(3, 7), FORCED_COLOUR: range(7, 12)}
-"""Range of numbers of each kind of outcome, by the kind in compiled code."""
-_FORCED: Final = bytes(kind + i for kind, numbers in _KINDS.items() for i in range(len(numbers)))
-"""Compiled code's name of each outcome."""
-_ROW: Final = np.zeros(1, np.int64)  # the rows of a batch of one game
-
-
-def outcome_numbers(chance: Iterable[ChanceOutcome]) -> list[int]:
-    """Return the numbers of outcomes.
-
-    Raises:
-        ChanceError: a value is not an outcome, or there are more than any action needs.
-    """
-    if not isinstance(chance, Iterable):
-        raise ChanceError(f"chance must be a sequence of outcomes, not {shown(chance)}", 0)
-    numbers: list[int] = []
-    for index, outcome in enumerate(chance):
-        is_named = isinstance(outcome, (int, np.integer, str)) and outcome in _NUMBERS
-        if index == MAX_FORCED or not is_named:
-            right = "card (4, 5, 6), business or plot colour"
-            raise ChanceError(f"chance outcome {index + 1}: {shown(outcome)} is no {right}", index)
-        numbers.append(_NUMBERS[outcome])
-    return numbers
 
 
 def action_number(action: object) -> int:
@@ -112,7 +71,7 @@ class Outcome:
     cards: tuple[int, ...]
 
 
-class Game(Copyable):
+class Game(Simulator):
     """A single game of Fifth Avenue.
 
     >>> game = Game(num_players=3, seed=7)
@@ -179,7 +138,12 @@ class Game(Copyable):
         self.events.append(setup_event(self.state))
 
     def refresh(self) -> None:
-        """Bring plot values, mask and observation up to date after `state` was edited."""
+        """Bring plot values, mask and observation up to date after `state` was edited.
+
+        Raises:
+            OptionError: the state is invalid (:func:`skyenv.engine.validation.check_positions`);
+                nothing has changed.
+        """
         self.batch.refresh()
         self.seed = None
 
@@ -205,11 +169,6 @@ class Game(Copyable):
         over.
         """
         return self.batch.mask[0].copy()
-
-    @property
-    def legal_actions(self) -> list[int]:
-        """Numbers of the legal actions, ascending; empty once the game is over."""
-        return self.batch.mask[0].nonzero()[0].tolist()
 
     @property
     def legal_names(self) -> list[str]:
@@ -301,100 +260,7 @@ class Game(Copyable):
         else:
             twin = self.copy()
             twin.play(action, chance)
-        return {OUTCOMES[number]: probability for number, probability in twin.asked()}
-
-    # ---- positions ----
-
-    def position(self) -> bytes:
-        """Return the current position, GAME_DTYPE as bytes."""
-        return self._arrays.state.tobytes()
-
-    def rewind(self, state: bytes) -> None:
-        """Restore a position of a game with the same options, to take actions back; `events` and
-        `seed` don't change.
-
-        Args:
-            state: what :meth:`position` returned, or GAME_DTYPE as bytes that
-                :func:`skyenv.engine.validation.check_positions` accepts. It is not checked: invalid
-                data can crash the process.
-        """
-        with self.batch.lock:
-            self._put(state)
-
-    def play_unchecked(
-        self, state: bytes, action: int, numbers: Sequence[int]
-    ) -> list[tuple[int, float]]:
-        """Restore a position and play an action with forced outcomes, without checks, for searches;
-        `events` don't change.
-
-        Args:
-            state: a position of such a game, GAME_DTYPE as bytes.
-            action: the number of an action that is legal there, or SETUP.
-            numbers: numbers of possible outcomes.
-
-        Returns:
-            Numbers and probabilities of the next chance node; empty if the action is complete and
-                the game is in the new position.
-        """
-        with self.batch.lock:
-            self._bytes[:] = state
-            self._force(numbers)
-            if action == SETUP:
-                self._deal(NONE)
-            else:
-                self._play_one(action)
-        return self.asked()
-
-    def event_rows(self) -> list[list[int]]:
-        """Return the events of the last play in compiled code's numbers; see
-        :func:`skyenv.engine.events.events_of`.
-        """
-        return self._log["event"][0, : int(self._log["num_events"][0])].tolist()
-
-    def _put(self, state: bytes) -> None:
-        self._bytes[:] = state
-        self._force(())
-        self._deal(kernels.REFRESH)
-
-    def _deal(self, seed: int) -> None:
-        kernels.reset_rows(self._arrays, _ROW, np.array([seed], np.int64))
-
-    def _play_one(self, action: int) -> None:
-        kernels.play_rows(self._arrays, _ROW, np.array([action], np.int64), 0, 1, 0, 0)
-
-    # ---- the log: forced outcomes in, events out ----
-
-    def _force(self, numbers: Sequence[int]) -> None:
-        """Set the forced outcomes of the next play."""
-        if numbers:
-            self._forced[: len(numbers)] = bytes([_FORCED[number] for number in numbers])
-        for field, number in zip(self._log_start, (len(numbers), 0, 0, NONE, NONE), strict=True):
-            field[0] = number
-
-    def _check_forced(self, numbers: Sequence[int]) -> None:
-        """Raise ChanceError unless all forced outcomes were possible and used."""
-        refused, used = int(self._log["refused"][0]), int(self._log["next_forced"][0])
-        if refused >= 0:
-            raise ChanceError(
-                f"chance outcome {refused + 1}: {OUTCOMES[numbers[refused]]!r} is impossible here",
-                refused,
-            )
-        if used < len(numbers):
-            raise ChanceError(
-                f"{len(numbers)} chance outcomes were given, but only {used} were needed", used
-            )
-
-    def asked(self) -> list[tuple[int, float]]:
-        """Return the first chance node of the last play that was not forced, as numbers and
-        probabilities; empty if none.
-        """
-        asked = int(self._log["asked"][0])
-        if asked == NONE:
-            return []
-        numbers = _KINDS[asked]
-        ways: list[int] = self._log["ways"][0, : len(numbers)].tolist()
-        total = sum(ways)
-        return [(number, way / total) for number, way in zip(numbers, ways, strict=True) if way > 0]
+        return {OUTCOMES[number]: probability for number, probability in twin.chance_node()}
 
     # ---- views ----
 
@@ -406,18 +272,7 @@ class Game(Copyable):
             A new array, float32 (OBSERVATION_SIZE,); see :mod:`skyenv.engine.observation`.
         """
         whose = (self.seat or 0) if seat is None else check_seat(seat, self.num_players)
-        return self.batch.observe_unchecked(np.array([whose]), _ROW)[0]
-
-    def observation_in(self, state: bytes, seat: int) -> npt.NDArray[np.float32]:
-        """Return a seat's observation in another position, for searches. The game stays there
-        without derived data; :meth:`rewind` restores them.
-
-        Args:
-            state: a position of such a game, GAME_DTYPE as bytes; it is not checked.
-            seat: 0 … N−1.
-        """
-        self._bytes[:] = state
-        return self.observation(seat)
+        return self._observed(whose)
 
     def view(self, seat: int | None = None) -> np.record:
         """Return the view of a seat (by default the seat to act), a record of
@@ -441,22 +296,9 @@ class Game(Copyable):
         return self.batch, self.seed, self.events
 
     def __setstate__(self, parts: tuple[Games, int | None, list[Event]]) -> None:
-        self.batch, self.seed, events = parts
+        batch, self.seed, events = parts
+        super().__init__(batch)
         self.events = list(events)  # events are immutable, so copies share them
-        self.state: np.record = self.batch.state[0]
-        self.options, self.board = self.batch.options, self.batch.board
-        self.num_players, self.side = self.options.num_players, self.options.side
-        self.max_turns = self.options.max_turns
-        self._log = new_records(1, LOG_DTYPE)
-        self._log["recording"] = self._log["asking"] = 1
-        self._arrays = self.batch.batch._replace(log=self._log)
-        # Looking up a field by name takes longer than writing it.
-        self._log_start = [
-            self._log[name]
-            for name in ("num_forced", "next_forced", "num_events", "refused", "asked")
-        ]
-        self._forced = memoryview(self._log["forced"][0].view(np.uint8))
-        self._bytes = memoryview(self._arrays.state.view(np.uint8))
 
     def __eq__(self, other: object) -> bool:
         """Whether two games are in the same position, hidden cards and stream of chance

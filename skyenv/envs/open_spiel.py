@@ -1,7 +1,7 @@
 """The OpenSpiel game, registered on import: ``pyspiel.load_game("fifth_avenue(players=3)")``.
 
 Every card, tile and plot that chance decides is a chance node of its own, in the order of
-:meth:`skyenv.Game.chance_ahead`. Information states come from :mod:`skyenv.engine.events`,
+:meth:`skyenv.Game.chance_ahead`. Information states come from :mod:`skyenv.engine.information`,
 observations from :mod:`skyenv.engine.observation`; returns are the reward "outcome". A state's
 ``resample_from_infostate`` returns a determinization with its whole history, so OpenSpiel's
 searches use no hidden information. :class:`AgentBot` wraps skyenv's agents.
@@ -20,17 +20,13 @@ import numpy.typing as npt
 
 from skyenv.agents import Agent, checked_actions, decisions_in, make_agent
 from skyenv.checks import check_choice, check_flag, check_integer
-from skyenv.engine.events import (
-    DEFAULT_EVENTS,
-    information_size,
-    most_decisions,
-    most_events,
-)
-from skyenv.engine.game import OUTCOMES, SETUP, Game
+from skyenv.engine.game import Game
+from skyenv.engine.information import DEFAULT_EVENTS, information_size, most_decisions, most_events
 from skyenv.engine.kernels import outcome_of
 from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.engine.openings import TASKS, task_of
 from skyenv.engine.options import DEFAULT_MAX_TURNS
+from skyenv.engine.simulator import OUTCOMES, SETUP
 from skyenv.errors import AgentError, OptionError, needs_extra
 from skyenv.histories.resampling import resampled
 from skyenv.histories.states import BEGINNING, OUTCOME_NAMES, State, Table, table_of

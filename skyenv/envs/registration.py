@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib.util
 from typing import Final
 
-from skyenv.engine.events import most_decisions
+from skyenv.engine.information import most_decisions
 from skyenv.engine.options import DEFAULT_MAX_TURNS
 from skyenv.rules.components import MAX_PLAYERS
 

@@ -21,7 +21,7 @@ from typing import Final
 import numpy as np
 
 from skyenv.checks import check_seat
-from skyenv.engine.game import SETUP
+from skyenv.engine.simulator import SETUP
 from skyenv.errors import OptionError
 from skyenv.histories.states import State, Step, game_of
 from skyenv.rules.actions import BID, BID_DONE

@@ -17,25 +17,22 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.checks import check_seat
-from skyenv.engine.events import (
-    Event,
-    action_event,
+from skyenv.engine.events import Event, action_event, events_of, seen_by, setup_event
+from skyenv.engine.game import Game
+from skyenv.engine.games import results
+from skyenv.engine.information import (
     event_line,
-    events_of,
     first_line,
     in_one_vector,
     information_header,
     information_rows,
     information_size,
-    seen_by,
-    setup_event,
 )
-from skyenv.engine.game import SETUP, Game
-from skyenv.engine.games import results
 from skyenv.engine.kernels import outcome_of
 from skyenv.engine.observation import codes_of, names
 from skyenv.engine.openings import openings, payoffs
 from skyenv.engine.options import DEFAULT_MAX_TURNS, GameOptions
+from skyenv.engine.simulator import SETUP
 from skyenv.errors import ChanceError, shown
 from skyenv.render.text import text
 from skyenv.rules.actions import ACTION_NAMES
@@ -69,7 +66,7 @@ class Table:
         self.options = options
         self._local = threading.local()
         game, task = self.game, options.task
-        self.first_lines = [first_line(game, seat) for seat in range(options.num_players)]
+        self.first_lines = [first_line(options, seat) for seat in range(options.num_players)]
         if task is None:
             blank = blank_game(options.num_players, options.board, options.max_turns)
         else:
@@ -157,7 +154,7 @@ class Step:
         if viewer not in self._numbers:
             seen = seen_by(self.events, seat)
             self._numbers[viewer] = (
-                information_header(game, seat, seen[0], scaled=True)
+                information_header(game.options, seat, seen[0], scaled=True)
                 if self.action == SETUP
                 else information_rows(seen, scaled=True)
             )
@@ -286,14 +283,14 @@ class State:
         return [action_event(self._actor(), self.pending)]
 
     def information(self, seat: int) -> str:
-        """Return :func:`skyenv.engine.events.information_state`, mostly cached from earlier
+        """Return :func:`skyenv.engine.information.information_state`, mostly cached from earlier
         positions.
         """
         lines = [self.table.first_lines[seat], *[step.lines(seat) for step in self.steps]]
         return "\n".join([*lines, *map(event_line, self._under_way())])
 
     def information_vector(self, seat: int, events: int) -> npt.NDArray[np.float32]:
-        """Return :func:`skyenv.engine.events.information_tensor`, scaled, mostly cached from
+        """Return :func:`skyenv.engine.information.information_tensor`, scaled, mostly cached from
         earlier positions; zeros during the setup.
 
         Raises:

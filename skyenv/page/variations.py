@@ -11,7 +11,8 @@ from itertools import chain
 from typing import Any
 
 from skyenv.engine.events import setup_outcomes
-from skyenv.engine.game import SETUP, Game, outcome_numbers
+from skyenv.engine.game import Game
+from skyenv.engine.simulator import SETUP, outcome_numbers
 from skyenv.histories.resampling import resampled
 from skyenv.histories.states import replayed, table_of
 from skyenv.page.errors import PageError

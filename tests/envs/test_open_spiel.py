@@ -17,14 +17,10 @@ from open_spiel.python.bots import uniform_random
 
 from scenario import as_likely
 from skyenv import ACTION_NAMES, AgentError, ChanceError, Game, IllegalActionError, OptionError
-from skyenv.engine.events import (
-    DEFAULT_EVENTS,
-    information_state,
-    information_tensor,
-)
-from skyenv.engine.game import OUTCOMES, SETUP
+from skyenv.engine.information import DEFAULT_EVENTS, information_state, information_tensor
 from skyenv.engine.knowledge import resample, view
 from skyenv.engine.observation import OBSERVATION_SIZE
+from skyenv.engine.simulator import OUTCOMES, SETUP
 from skyenv.envs.open_spiel import SHORT_NAME, AgentBot, FifthAvenueGame
 from skyenv.rules.state import GAME_DTYPE
 

@@ -344,7 +344,7 @@ class OpenSpiel(Interface):
 
     def decide_chance(self, outcomes: Any) -> None:
         """Play what chance has decided in the game."""
-        from skyenv.engine.game import OUTCOMES
+        from skyenv.engine.simulator import OUTCOMES
 
         numbers = {outcome: number for number, outcome in enumerate(OUTCOMES)}
         for outcome in outcomes:

@@ -17,9 +17,10 @@ from twins import TABLES, decided, twins
 from positions import deal_anew
 from skyenv import NUM_ACTIONS, Game, IllegalActionError, make_agent
 from skyenv.agents import agent_names, decisions_in
-from skyenv.engine.events import information_state, information_tensor, seen_by
-from skyenv.engine.game import OUTCOMES, SETUP, outcome_numbers
+from skyenv.engine.events import seen_by
+from skyenv.engine.information import information_state, information_tensor
 from skyenv.engine.knowledge import PUBLIC, resample
+from skyenv.engine.simulator import OUTCOMES, SETUP, outcome_numbers
 from skyenv.histories.resampling import resampled
 from skyenv.histories.states import State, Table, replayed, table_of
 from skyenv.render import words

@@ -14,7 +14,7 @@ from recorded import as_text, error_of, lines_of
 from referee import Refutation, check_record
 from skyenv import Game, records
 from skyenv.agents import decide_game, make_agent
-from skyenv.engine.events import information_state, information_tensor
+from skyenv.engine.information import information_state, information_tensor
 from skyenv.engine.openings import TASKS
 from skyenv.render.words import Narrator
 

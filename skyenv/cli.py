@@ -1,5 +1,4 @@
-"""The command line: ``python -m skyenv record | verify | show | film | play | export | evaluate |
-tournament | exploitability | benchmark | dataset``.
+"""The command line, ``python -m skyenv COMMAND``: :data:`COMMANDS`.
 
 Exit codes: 0 success, 1 bad data or an unusable file, 2 a wrong command or agent, 130 interrupted.
 Errors are one line on stderr.
@@ -50,9 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit code (see the module's text).
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(
-            errors="replace"
-        )  # file names that are not text, and terminals without box-drawing characters
+        # File names that are not text, and terminals without box-drawing characters.
+        sys.stdout.reconfigure(errors="replace")
     if arguments is None and not sys.flags.safe_path and os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())  # my_module:MyAgent in the working directory
     words = sys.argv[1:] if arguments is None else list(arguments)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -16,7 +18,7 @@ from processes import main_of, python
 from referee import check_record
 from skyenv import cli, records
 from skyenv.agents import decide_game, make_agent
-from skyenv.console.options import BAD_COMMAND, BAD_DATA, INTERRUPTED
+from skyenv.console.options import BAD_COMMAND, BAD_DATA, INTERRUPTED, about
 from skyenv.engine.game import Game
 from skyenv.render.svg import svg
 
@@ -52,6 +54,18 @@ def test_version_commands_and_options_are_listed(
     assert main_of(words) == 0
     printed = capsys.readouterr().out
     assert all(part in printed for part in parts)
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_help_speaks_of_no_option_that_the_command_lacks(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "500")
+    assert main_of(f"{name} --help") == 0
+    named = set(re.findall(r"(?<![\w-])--([a-z-]+)", capsys.readouterr().out))
+    options = fields(cli.COMMANDS[name].options)
+    flags = {one.name.replace("_", "-") for one in options} | {about(one).short for one in options}
+    assert named <= {flag.lstrip("-") for flag in flags} | {"help", "config", "replace"}
 
 
 # ---- record and verify ----

@@ -77,6 +77,25 @@ def test_options_are_parsed_from_the_command_line() -> None:
     assert type(asked("me --rate 1").rate) is float
 
 
+@dataclass(frozen=True)
+class Sections(Options):
+    """Two options in a section, one before."""
+
+    first: int = option(1, "before the sections")
+    second: int = option(2, "the second", section="learning")
+    third: int = common("seed")
+
+
+def test_sections_group_options_in_help(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse(Sections, "skyenv show", "Shows.", ["--help"])
+    _, *parts = capsys.readouterr().out.split("\n\n")
+    parts = [part for part in parts if ":\n" in part]
+    assert ["--first" in part for part in parts] == [True, False]
+    assert parts[1].startswith("learning:\n")
+    assert all(flag in parts[1] for flag in ("--second", "--third"))
+
+
 def test_command_line_reproduces_options() -> None:
     for config in (Show("me"), replace(EVERYTHING, rest=()), EVERYTHING):
         values = json.loads(json.dumps(asdict(config), default=str))  # as a file holds them

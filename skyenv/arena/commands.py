@@ -48,7 +48,6 @@ from skyenv.arena.schedule import MAX_PAIRED_SEEDS, Entrant, Settings, entrants,
 from skyenv.arena.tournament import Folder, play, secret_of
 from skyenv.console.options import (
     GOES_ON,
-    SPREAD,
     Options,
     argument,
     command_line,
@@ -93,7 +92,11 @@ class EvaluateOptions(Options):
     secret: int | None = common("secret")
     max_turns: int = common("max_turns")
     deterministic: bool = option(False, "checkpoints take the argmax instead of sampling")
-    workers: int | None = common("workers", default=None, text=SPREAD)
+    workers: int | None = common(
+        "workers",
+        default=None,
+        text="worker processes; 0: one per core (default: none; with --ray all cores)",
+    )
     ray: str | None = common("ray")
     json: Path | None = common("json")
     csv: Path | None = common("json", text="write the figures as CSV to this file")

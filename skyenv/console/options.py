@@ -25,10 +25,21 @@ import shlex
 import sys
 import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from pathlib import Path
 from types import UnionType
-from typing import Any, Final, NoReturn, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    Concatenate,
+    Final,
+    NoReturn,
+    ParamSpec,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from skyenv.checks import check_choice, check_integer, check_number, parse_integer
 from skyenv.engine.options import DEFAULT_MAX_TURNS
@@ -48,23 +59,11 @@ MAX_WORKERS: Final = 1024
 """The largest number of workers, all machines together."""
 
 
-def option(
-    default: Any,
-    text: str,
-    *,
-    choices: Sequence[str] | None = None,
-    low: float = 0,
-    high: float = MOST,
-    above: bool = False,
-    short: str = "",
-    metavar: str = "",
-    positional: bool = False,
-    writes: bool = False,
-) -> Any:
-    """Return a field of :class:`Options`, a flag ``--its-name`` on the command line.
+@dataclass(frozen=True)
+class Option:
+    """What the command line says and checks of a field of :class:`Options`.
 
-    Args:
-        default: the default value; ``--help`` joins a tuple's elements by commas.
+    Attributes:
         text: the help text.
         choices: the valid values; empty: not restricted.
         low, high: limits of numbers, inclusive; with `above`, `low` is excluded.
@@ -72,21 +71,41 @@ def option(
         metavar: placeholder of the value in ``--help``; "": derived from the type.
         positional: whether it is a positional argument.
         writes: whether the program writes this file. It is overwritten only with ``--replace``.
+        section: heading in ``--help`` of this option and the following ones; "": the last one.
     """
-    return field(
-        default=default,
-        metadata={
-            "text": text,
-            "choices": choices,
-            "low": low,
-            "high": high,
-            "above": above,
-            "short": short,
-            "metavar": metavar,
-            "positional": positional,
-            "writes": writes,
-        },
-    )
+
+    text: str
+    choices: Sequence[str] = ()
+    low: float = 0
+    high: float = MOST
+    above: bool = False
+    short: str = ""
+    metavar: str = ""
+    positional: bool = False
+    writes: bool = False
+    section: str = ""
+
+
+Given = ParamSpec("Given")
+
+
+def _with_default(kind: Callable[Given, Option]) -> Callable[Concatenate[Any, Given], Any]:
+    """Return a function that makes a field from its default value and the attributes of an
+    :class:`Option`.
+    """
+
+    def made(default: Any, /, *args: Given.args, **kwargs: Given.kwargs) -> Any:
+        return field(default=default, metadata={OPTION: kind(*args, **kwargs)})
+
+    return made
+
+
+OPTION: Final = "option"
+"""Key of a field's :class:`Option` in its metadata."""
+option: Final = _with_default(Option)
+"""Return a field of :class:`Options`, a flag ``--its-name`` on the command line, from its default
+value, its help text and other attributes of :class:`Option`.
+"""
 
 
 def argument(text: str, *, metavar: str = "", default: Any = MISSING) -> Any:
@@ -94,87 +113,75 @@ def argument(text: str, *, metavar: str = "", default: Any = MISSING) -> Any:
     return option(default, text, metavar=metavar, positional=True)
 
 
-COMMON: Final[Mapping[str, Mapping[str, Any]]] = {
-    "players": {
-        "default": 2,
-        "text": "number of players",
-        "low": MIN_PLAYERS,
-        "high": MAX_PLAYERS,
-        "metavar": "N",
-    },
-    "side": {"default": "front", "text": "side of the board", "choices": SIDES},
-    "seed": {"default": 1, "text": "random seed", "high": HIGHEST_SEED, "metavar": "S"},
-    "paired_seeds": {
-        "default": 500,
-        "text": "number of paired seeds: deals, each played once from every seat",
-        "low": 1,
-        "high": 10**7,
-        "metavar": "N",
-    },
-    "secret": {
-        "default": None,
-        "text": "secret that decides deals and agents' random numbers together with the seed "
-        "(default: random)",
-        "high": HIGHEST_SEED,
-        "metavar": "S",
-    },
-    "max_turns": {
-        "default": DEFAULT_MAX_TURNS,
-        "text": "turns after which a game is truncated",
-        "low": 1,
-        "high": 2**31 - 1,
-        "metavar": "N",
-    },
-    "threads": {
-        "default": 1,
-        "low": 1,
-        "high": MAX_THREADS,
-        "metavar": "N",
-        "text": "threads for torch (more are slower on a busy machine) and for batches of "
-        f"{2 * DECISIONS_PER_THREAD:,} games or more",
-    },
-    "minutes": {
-        "default": 0.0,
-        "text": "time limit in minutes; 0: no limit",
-        "high": 1e6,
-        "metavar": "M",
-    },
-    "workers": {
-        "default": 0,
-        "text": "worker processes; 0: one per core (with --ray: of all machines)",
-        "high": MAX_WORKERS,
-        "metavar": "W",
-    },
-    "ray": {
-        "default": None,
-        "metavar": "RAY",
-        "text": "distribute the work with Ray: auto (the cluster running here), HOST:PORT of a "
-        "cluster's head, or local (start one)",
-    },
-    "against": {"default": ("random", "greedy"), "text": "opponents", "metavar": "AGENT"},
-    "resume": {"default": False, "text": "resume an interrupted run"},
-    "json": {
-        "default": None,
-        "text": "write the results to this JSON file",
-        "metavar": "FILE",
-        "writes": True,
-    },
+COMMON: Final[Mapping[str, tuple[Any, Option]]] = {
+    "players": (
+        2,
+        Option("number of players", low=MIN_PLAYERS, high=MAX_PLAYERS, metavar="N"),
+    ),
+    "side": ("front", Option("side of the board", SIDES)),
+    "seed": (1, Option("random seed", high=HIGHEST_SEED, metavar="S")),
+    "paired_seeds": (
+        500,
+        Option(
+            "number of paired seeds: deals, each played once from every seat",
+            low=1,
+            high=10**7,
+            metavar="N",
+        ),
+    ),
+    "secret": (
+        None,
+        Option(
+            "secret that decides deals and agents' random numbers together with the seed "
+            "(default: random)",
+            high=HIGHEST_SEED,
+            metavar="S",
+        ),
+    ),
+    "max_turns": (
+        DEFAULT_MAX_TURNS,
+        Option("turns after which a game is truncated", low=1, high=2**31 - 1, metavar="N"),
+    ),
+    "threads": (
+        1,
+        Option(
+            "threads for torch (more are slower on a busy machine) and for batches of "
+            f"{2 * DECISIONS_PER_THREAD:,} games or more",
+            low=1,
+            high=MAX_THREADS,
+            metavar="N",
+        ),
+    ),
+    "minutes": (0.0, Option("time limit in minutes; 0: no limit", high=1e6, metavar="M")),
+    "workers": (
+        0,
+        Option("worker processes; 0: one per core", high=MAX_WORKERS, metavar="W"),
+    ),
+    "ray": (
+        None,
+        Option(
+            "distribute the work with Ray, --workers on all machines together: auto (the cluster "
+            "running here), HOST:PORT of a cluster's head, or local (start one)",
+            metavar="RAY",
+        ),
+    ),
+    "against": (("random", "greedy"), Option("opponents", metavar="AGENT")),
+    "resume": (False, Option("resume an interrupted run")),
+    "json": (
+        None,
+        Option("write the results to this JSON file", metavar="FILE", writes=True),
+    ),
 }
-"""Arguments of :func:`option` for the options that several programs share."""
+"""The default values of options that several programs share, and what is said of them."""
 
 
-SPREAD: Final = (
-    "worker processes; 0: one per core (with --ray: of all machines)"
-    " (default: none; with --ray all cores)"
-)
-"""Help text of ``workers`` in programs that play in their own process by default."""
-
-
-def common(name: str, **changes: Any) -> Any:
-    """Return a field for an option of :data:`COMMON`; `changes` replace arguments of
-    :func:`option`.
+def common(name: str, *, default: Any = ..., **changes: Any) -> Any:
+    """Return a field for an option of :data:`COMMON` with another default value or other
+    attributes.
     """
-    return option(**{**COMMON[name], **changes})
+    usual, shape = COMMON[name]
+    value = usual if default is ... else default
+    return field(default=value, metadata={OPTION: replace(shape, **changes)})
 
 
 @dataclass(frozen=True)
@@ -249,7 +256,13 @@ def exit_code(program: str, run: Callable[[], int | None]) -> int:
 def _entries(kind: type[Options]) -> list[tuple[Field[Any], Any]]:
     """Return the fields that are options, with their types."""
     types = get_type_hints(kind)
-    return [(entry, types[entry.name]) for entry in fields(kind) if "text" in entry.metadata]
+    return [(entry, types[entry.name]) for entry in fields(kind) if OPTION in entry.metadata]
+
+
+def about(entry: Field[Any]) -> Option:
+    """Return what the command line says of an option."""
+    made: Option = entry.metadata[OPTION]
+    return made
 
 
 def _parts(kind: Any) -> tuple[Any, bool, bool]:
@@ -280,16 +293,16 @@ def _converted(entry: Field[Any], kind: Any, value: Any) -> Any:
 
 
 def _single(entry: Field[Any], kind: type, value: Any) -> Any:
-    name, metadata = entry.name, entry.metadata
+    name, limits = entry.name, about(entry)
     if kind is int:
-        low, high = int(metadata["low"]), int(metadata["high"])
+        low, high = int(limits.low), int(limits.high)
         parsed = parse_integer(value, low, high) if isinstance(value, str) else None
         return check_integer(name, value if parsed is None else parsed, low, high)
     if kind is float:
         with contextlib.suppress(ValueError):
             value = float(value) if isinstance(value, str) else value
-        number = check_number(name, value, metadata["low"], metadata["high"])
-        if metadata["above"] and number == metadata["low"]:
+        number = check_number(name, value, limits.low, limits.high)
+        if limits.above and number == limits.low:
             raise OptionError(f"{name} must be above {number:g}")
         return number
     if kind is bool and isinstance(value, bool):
@@ -297,8 +310,8 @@ def _single(entry: Field[Any], kind: type, value: Any) -> Any:
     if kind in (str, Path) and isinstance(value, (str, Path)):
         if "\0" in str(value):
             raise OptionError(f"{name} must not have a null byte in it: {shown(value)}")
-        if metadata["choices"]:
-            check_choice(name, value, metadata["choices"])
+        if limits.choices:
+            check_choice(name, value, limits.choices)
         return kind(value)
     raise OptionError(f"{name} must be of type {kind.__name__}, not {shown(value)}")
 
@@ -331,15 +344,18 @@ def parse(
     """
     entries = _entries(kind)
     parser = Parser(command, description)
+    section: argparse._ActionsContainer = parser
     for entry, type_of in entries:
-        _add(parser, entry, type_of)
+        if heading := about(entry).section:
+            section = parser.add_argument_group(heading)
+        _add(section, entry, type_of)
     parser.add_argument(
         "--config",
         default=argparse.SUPPRESS,
         metavar="FILE",
         help="TOML file with options under their names here",
     )
-    written = [entry.name for entry, _ in entries if entry.metadata["writes"]]
+    written = [entry.name for entry, _ in entries if about(entry).writes]
     if written:
         parser.add_argument("--replace", action="store_true", help="overwrite existing files")
     given = vars(parser.parse_args(arguments))
@@ -351,8 +367,8 @@ def parse(
         values = {**{name: before[name] for name in defaults if name in before}, **values}
     for entry, _ in entries:
         if entry.default is MISSING and entry.name not in values:
-            named = "/".join(_flags(entry)) or entry.metadata["metavar"] or entry.name
-            parser.error(f"{named} is required: {entry.metadata['text']}")
+            named = "/".join(_flags(entry)) or about(entry).metavar or entry.name
+            parser.error(f"{named} is required: {about(entry).text}")
     options = kind(**values)
     kept = replace or getattr(options, "resume", False)
     for path in [path for name in written if (path := getattr(options, name)) and not kept]:
@@ -360,32 +376,34 @@ def parse(
     return options
 
 
-def _add(parser: Parser, entry: Field[Any], kind: Any) -> None:
-    """Add an option to a parser, which reads it as text and leaves it out if it isn't given."""
+def _add(section: argparse._ActionsContainer, entry: Field[Any], kind: Any) -> None:
+    """Add an option to a section of a parser, which reads it as text and leaves it out if it isn't
+    given.
+    """
     single, several, _ = _parts(kind)
-    metadata = entry.metadata
-    text = metadata["text"]
+    shape = about(entry)
+    text = shape.text
     if entry.default is not MISSING and "(default: " not in text and single is not bool:
         text += f" (default: {as_text(entry.default) or 'none'})"
-    choices = ",".join(choice for choice in metadata["choices"] or () if choice)
+    choices = ",".join(choice for choice in shape.choices if choice)
     how: dict[str, Any] = {"default": argparse.SUPPRESS, "help": text.replace("%", "%%")}
     if single is bool:
         how["action"] = "store_true"
     else:
-        how["metavar"] = metadata["metavar"] or (f"{{{choices}}}" if choices else single.__name__)
-    if metadata["positional"]:
-        parser.add_argument(entry.name, nargs="*" if several else "?", **how)
+        how["metavar"] = shape.metavar or (f"{{{choices}}}" if choices else single.__name__)
+    if shape.positional:
+        section.add_argument(entry.name, nargs="*" if several else "?", **how)
         return
     if several:
         how["nargs"] = "+"
-    parser.add_argument(*_flags(entry), dest=entry.name, **how)
+    section.add_argument(*_flags(entry), dest=entry.name, **how)
 
 
 def _flags(entry: Field[Any]) -> list[str]:
     """Return the flags of an option; empty for a positional argument."""
-    if entry.metadata["positional"]:
+    if about(entry).positional:
         return []
-    return [flag for flag in (entry.metadata["short"], "--" + entry.name.replace("_", "-")) if flag]
+    return [flag for flag in (about(entry).short, "--" + entry.name.replace("_", "-")) if flag]
 
 
 def as_text(value: Any) -> str:

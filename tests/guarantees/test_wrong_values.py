@@ -13,7 +13,7 @@ from experiments.shipping import export, fit_leaves, tune
 from experiments.training import best_response, expert_iteration, train
 from experiments.training.config import Config
 from skyenv import cli
-from skyenv.console.options import BAD_COMMAND, BAD_DATA, Options
+from skyenv.console.options import BAD_COMMAND, BAD_DATA, Options, about
 
 PROGRAMS: list[tuple[Callable[[Sequence[str]], int], list[str], type[Options]]] = [
     *((cli.main, [name], command.options) for name, command in cli.COMMANDS.items()),
@@ -28,13 +28,14 @@ PROGRAMS: list[tuple[Callable[[Sequence[str]], int], list[str], type[Options]]] 
 
 def wrong_values(option: dataclasses.Field[Any], kind: str) -> Iterator[str]:
     """Texts that the option can't be."""
-    if option.metadata.get("choices"):
+    limits = about(option)
+    if limits.choices:
         yield "nonsense"
     for name in ("int", "float"):
         if name in kind:
             yield "nonsense"
-            yield str(option.metadata["low"] - 1)
-            yield f"{2 * option.metadata['high'] + 2:.0f}"
+            yield str(limits.low - 1)
+            yield f"{2 * limits.high + 2:.0f}"
     if "float" in kind:
         yield "nan"
 
@@ -42,11 +43,11 @@ def wrong_values(option: dataclasses.Field[Any], kind: str) -> Iterator[str]:
 def programs() -> Iterator[tuple[Any, list[str], list[dataclasses.Field[Any]], Any]]:
     """A program, words with all that it needs, its options and their class."""
     for main, words, kind in PROGRAMS:
-        options = [one for one in dataclasses.fields(kind) if "text" in one.metadata]
+        options = [one for one in dataclasses.fields(kind) if one.metadata]
         needed = []
         for one in options:
             if one.default is dataclasses.MISSING:
-                flag = [] if one.metadata["positional"] else [flag_of(one.name)]
+                flag = [] if about(one).positional else [flag_of(one.name)]
                 needed += [*flag, "x"]
         yield main, [*words, *needed], options, kind
 
@@ -88,7 +89,7 @@ def outputs() -> Iterator[Any]:
     """A program and its words with the name of a file that is there."""
     for main, words, options, _ in programs():
         for one in options:
-            if one.metadata["writes"]:
+            if about(one).writes:
                 wanted = [*words, flag_of(one.name), "kept"]
                 yield pytest.param(main, wanted, id=" ".join(wanted))
 

@@ -287,7 +287,7 @@ def test_outcomes_hold_reason_winners_and_scores(seed: int, max_turns: int, reas
     assert game.outcome == Outcome(reason, winners, tuple(scores), tuple(cards))
 
 
-@pytest.mark.parametrize("name", ["state", "num_players", "side", "board", "max_turns", "games"])
+@pytest.mark.parametrize("name", ["state", "num_players", "side", "board", "max_turns", "batch"])
 def test_attributes_cannot_be_rebound(name: str) -> None:
     """Records and events depend on them."""
     game = Game(seed=1)

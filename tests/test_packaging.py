@@ -68,28 +68,38 @@ def run(command: Sequence[object], folder: Path, **environment: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, built from a copy of the repository, so that nothing is left behind in the real
-    one.
-    """
-    folder = tmp_path_factory.mktemp("build")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the repository, so that nothing is left behind in the real one."""
+    folder = tmp_path_factory.mktemp("sources")
     for name in SOURCES:
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     for file in ROOT.iterdir():
         if file.is_file() and not file.name.startswith("."):
             shutil.copy(file, folder)
-    build = "wheel . --no-deps --no-build-isolation --no-index --wheel-dir out"
-    run([*PIP, *build.split()], folder)
-    (built,) = (folder / "out").iterdir()
-    return built
+    return folder
 
 
 @pytest.fixture(scope="module")
-def bare(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Python of a fresh virtual environment with the wheel and, as links, the libraries that it
+def wheel(sources: Path) -> Path:
+    """The wheel."""
+    words = "wheel . --no-deps --no-build-isolation --no-index --wheel-dir out"
+    run([*PIP, *words.split()], sources)
+    (built,) = (sources / "out").iterdir()
+    return built
+
+
+def build(target: str, sources: Path) -> Path:
+    """What Hatchling builds."""
+    folder = sources / target.replace(":", "-")
+    run([sys.executable, "-m", "hatchling", "build", "-t", target, "-d", folder], sources)
+    (built,) = folder.iterdir()
+    return built
+
+
+def installed(wheel: Path, folder: Path) -> Path:
+    """The Python of a fresh virtual environment with a wheel and, as links, the libraries that it
     can't do without.
     """
-    folder = tmp_path_factory.mktemp("bare")
     venv.create(folder / "venv", with_pip=False, symlinks=True)
     python = folder / "venv" / "bin" / "python"
     place = [python, "-I", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
@@ -97,6 +107,18 @@ def bare(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     install = "install --no-deps --no-index --no-compile"
     run([*PIP, "--python", python, *install.split(), wheel], folder)
     return python
+
+
+@pytest.fixture(scope="module")
+def bare(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python of an environment with the wheel."""
+    return installed(wheel, tmp_path_factory.mktemp("bare"))
+
+
+@pytest.fixture(scope="module")
+def editable(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python of an environment with an editable install, which is a wheel of paths."""
+    return installed(build("wheel:editable", sources), tmp_path_factory.mktemp("editable"))
 
 
 def link(libraries: Sequence[str], folder: Path) -> None:
@@ -176,12 +198,18 @@ def test_the_wheels_metadata_is_complete(wheel: Path) -> None:
     assert core == {"filelock", "numba", "numpy", "tqdm"}
 
     def brought(extra: str) -> set[str]:
-        mine = [one for one in required if one.marker and one.marker.evaluate({"extra": extra})]
-        others = {inner for one in mine if one.name == "skyenv" for inner in one.extras}
-        return {one.name for one in mine}.union(*map(brought, others))
+        return {
+            one.name for one in required if one.marker and one.marker.evaluate({"extra": extra})
+        }
 
-    assert "open_spiel" in brought("openspiel") & brought("open-spiel")
+    assert "open-spiel" in brought("openspiel") & brought("open-spiel")
     assert "starlette" in brought("page")
+
+
+def test_the_source_archive_builds_the_same_wheel(wheel: Path, sources: Path) -> None:
+    words = "wheel --no-deps --no-build-isolation --no-index --wheel-dir again"
+    run([*PIP, *words.split(), build("sdist", sources)], sources)
+    assert contents(sources / "again" / wheel.name) == contents(wheel)
 
 
 def test_the_wheel_contains_no_local_paths(wheel: Path) -> None:
@@ -191,6 +219,43 @@ def test_the_wheel_contains_no_local_paths(wheel: Path) -> None:
 
 
 # ---- what it does where it is installed ----
+
+USER = """
+from skyenv import Agent, Decisions, Game, OptionError
+from skyenv_agents.heuristic.player import GreedyAgent
+def decided(agent: Agent, decisions: Decisions) -> list[int]:
+    return [int(action) for action in agent.act(decisions)]
+try:
+    game = Game(num_players=3, side="back", seed=1)
+    game.play(game.legal_actions[0] + 0.5)
+    print(game.outcome.reason, GreedyAgent().name)
+except OptionError as error:
+    print(error)
+"""
+"""A user's program with two mistakes: half an action, and no test for a game that goes on."""
+
+
+@pytest.mark.parametrize("kind", ["bare", "editable"])
+def test_type_checkers_find_the_types(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """Of the wheel and of an editable install, from another folder; and no others."""
+    (tmp_path / "user.py").write_text(USER, encoding="utf-8")
+    python = request.getfixturevalue(kind)
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--no-pretty"]
+    checked = subprocess.run(
+        [*command, "--cache-dir", tmp_path / "cache", "--python-executable", python, "user.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=LONGEST,
+        check=False,
+    )
+    assert re.findall(r":(\d+): error: .*\[([a-z-]+)\]$", checked.stdout, re.MULTILINE) == [
+        ("8", "arg-type"),
+        ("9", "union-attr"),
+    ], checked.stdout + checked.stderr
+
 
 BARE = """
 import importlib.util, json, sys

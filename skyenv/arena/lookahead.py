@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
-from skyenv.agents import Agent, Decisions, decide, decisions_in
-from skyenv.arena.matches import batch_of
+from skyenv.agents import Agent, Decisions, decisions_in
+from skyenv.arena.matches import batch_of, play_on, worlds_of
 from skyenv.checks import Int64
 from skyenv.engine.games import Games, results
 from skyenv.engine.kernels import outcome_of
-from skyenv.engine.knowledge import resample
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.statistics import Floats
 
@@ -106,9 +106,7 @@ class LookaheadAgent(Agent):
         rows = np.repeat(which, worlds)
         seeds = np.array(self._seeds(decisions))[rows] + np.tile(np.arange(worlds), len(which))
         assert decisions.view is not None
-        states = resample(decisions.view[rows], seeds).view(np.ndarray)
-        states["seed"] = seeds  # agents' random numbers derive from it
-        games = batch_of(states)
+        games = batch_of(worlds_of(decisions.view[rows], seeds))
         games.step(np.repeat(actions, worlds))
         return self._played_on(games, decisions.seat[rows]).reshape(len(which), worlds)
 
@@ -116,16 +114,18 @@ class LookaheadAgent(Agent):
         """Return the value of games to one seat of each, float64 (n,), after some decisions."""
         values = np.full(len(seats), np.nan)
         left = np.full(len(seats), self.decisions)
-        while (rows := np.flatnonzero((games.seat >= 0) & np.isnan(values))).size:
+
+        def evaluated(rows: Int64) -> npt.NDArray[np.bool_]:
             mine = rows[games.seat[rows] == seats[rows]]
             left[mine] -= 1
-            asked = mine[left[mine] == 0]
-            if asked.size:
-                held = self.policy.evaluate(decisions_in(games, self.policy, asked))
+            due = mine[left[mine] == 0]
+            if due.size:
+                held = self.policy.evaluate(decisions_in(games, self.policy, due))
                 if held is not None and held[1] is not None:
-                    values[asked] = held[1]
-            rows = rows[np.isnan(values[rows])]
-            games.step(decide(games, self.policy, rows), rows)
+                    values[due] = held[1]
+            return np.asarray(~np.isnan(values[rows]))
+
+        play_on(games, [self.policy] * games.num_players, evaluated, salts=0)
         over = np.flatnonzero(np.isnan(values))
         shares = results(games.state[over])[0][np.arange(len(over)), seats[over]]
         values[over] = outcome_of(shares, games.num_players)

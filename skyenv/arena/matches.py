@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol, Unpack
 
@@ -13,9 +13,10 @@ from skyenv.agents import Agent, decide_each, decide_game
 from skyenv.checks import Int64, check_integer
 from skyenv.engine.game import Game
 from skyenv.engine.games import Games, results
+from skyenv.engine.knowledge import resample
 from skyenv.engine.options import GameKeywords, GameOptions, options_of
 from skyenv.errors import OptionError
-from skyenv.rules.components import SIDES
+from skyenv.rules.components import MAX_PLAYERS, SIDES
 from skyenv.rules.state import END_TRUNCATED
 from skyenv.seeds import EVALUATION, secret_seeds, seeds_of
 from skyenv.statistics import Floats
@@ -25,6 +26,7 @@ ROWS: Final = 512
 # Seat s uses the random numbers of salt SALT + s. The salt belongs to the seat, not to the agent,
 # so an agent against itself plays the same games from every seat.
 SALT: Final = 1000
+SALTS: Final = SALT + np.arange(MAX_PLAYERS)
 
 
 class Onlooker(Protocol):
@@ -231,6 +233,46 @@ def play_game(
     while played.seat is not None:
         played.play(decide_game(played, agents[played.seat], SALT + played.seat))
     return played
+
+
+def play_on(
+    games: Games,
+    agents: Sequence[Agent],
+    stop: Callable[[Int64], npt.NDArray[np.bool_]] | None = None,
+    salts: npt.ArrayLike = SALTS,
+) -> None:
+    """Play the games of a batch on with agents, in place, to their ends.
+
+    Args:
+        games: without automatic resets.
+        agents: one for each seat. An agent of several seats decides for them in one call.
+        stop: called before decisions with their rows, int64 (k,); returns which of these games stop
+            there, bool (k,).
+        salts: of the agents' random numbers, one for each seat or one for all.
+
+    Raises:
+        AgentError: an agent returned illegal actions.
+    """
+    by_seat = np.array([id(agent) for agent in agents])
+    of_seats = np.broadcast_to(salts, MAX_PLAYERS)
+    going = games.seat >= 0
+    while (rows := np.flatnonzero(going & (games.seat >= 0))).size:
+        if stop is not None:
+            stopped = stop(rows)
+            going[rows[stopped]] = False
+            rows = rows[~stopped]
+        seats = games.seat[rows]
+        whose = {id(agent): agent for agent in agents}
+        games.step(decide_each(games, whose, by_seat[seats], rows, of_seats[seats]), rows)
+
+
+def worlds_of(views: npt.ArrayLike, seeds: npt.ArrayLike) -> npt.NDArray[np.void]:
+    """Return determinizations to play on, GAME_DTYPE (k,): those of
+    :func:`skyenv.engine.knowledge.resample`, in which agents have random numbers by `seeds`.
+    """
+    states: npt.NDArray[np.void] = resample(views, seeds).view(np.ndarray)
+    states["seed"] = seeds
+    return states
 
 
 def batch_of(states: npt.NDArray[np.void]) -> Games:

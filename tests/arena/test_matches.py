@@ -13,7 +13,7 @@ from tournaments import settings
 from skyenv import Game, GameOptions, Games
 from skyenv.agents import Agent, Decisions, RandomAgent, make_agent
 from skyenv.arena.evaluate import evaluate
-from skyenv.arena.matches import SALT, Played, play_game, play_games, rotations
+from skyenv.arena.matches import SALT, Played, play_game, play_games, play_on, rotations
 from skyenv.engine.observation import codes_of
 from skyenv.errors import OptionError
 from skyenv_agents import GreedyAgent
@@ -81,6 +81,24 @@ def test_an_agent_decides_for_all_its_seats_in_one_batch() -> None:
     play_games([make_agent(watch)], np.zeros((50, 3), int), np.arange(50), max_turns=3)
     assert sizes[0] == 50
     assert np.mean(sizes[:20]) > 45
+
+
+def test_games_played_on_are_those_of_a_match() -> None:
+    agents: list[Agent] = [GreedyAgent(), RandomAgent(), GreedyAgent()]
+    seeds = np.arange(4)
+    played = play_games(agents, [[0, 1, 2]] * 4, seeds, max_turns=4)
+    games = Games(4, 3, seed=seeds, max_turns=4, autoreset=False)
+    play_on(games, agents)
+    assert games.done.all()
+    assert games.state["score"][:, :3].tolist() == played.scores.tolist()
+
+
+def test_games_played_on_stop_where_they_are_told() -> None:
+    """Row i after i decisions; the others go on."""
+    games = Games(4, 2, seed=1, autoreset=False)
+    play_on(games, TWO, lambda rows: games.state["decisions"][rows] >= rows)
+    assert games.state["decisions"].tolist() == [0, 1, 2, 3]
+    assert not games.done.any()
 
 
 TWO = (RandomAgent(), RandomAgent())

@@ -185,7 +185,7 @@ class ExpertConfig(Config):
     horizon: int = option(
         5, "moves of the seat, forced ones too, until a rollout ends", low=1, high=1000
     )
-    # By default updates are large; docs/results/training.md compares them with small ones.
+    # By default updates are large; docs/results/tried.md has small ones.
     steps: int = option(128, "decisions in each game between updates", low=1, high=MOST)
     epochs: int = option(3, "passes over the decisions of an update", low=1, high=MOST)
     learning_rate: float = option(1e-3, "Adam's learning rate", above=True, high=1)

@@ -130,6 +130,24 @@ def as_plain(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
     return array if array.flags.carray else array.copy()
 
 
+def whole_numbers(
+    name: str, given: npt.ArrayLike, shape: tuple[int, ...], error: Refusal = OptionError
+) -> Int64:
+    """Return integers of a given shape as a new array.
+
+    Raises:
+        OptionError: they aren't integers or have another shape (or the error of `error`).
+    """
+    numbers = np.asarray(given).copy()  # first, so that no thread changes them after the check
+    if numbers.shape != shape or (numbers.dtype.kind not in "iu" and numbers.size):
+        raise error(
+            f"{name} must be whole numbers, shape {shape}, not {numbers.dtype} {numbers.shape}"
+        )
+    if numbers.dtype == np.uint64:
+        numbers = np.minimum(numbers, 2**63 - 1)  # lest the largest numbers turn negative
+    return numbers.astype(np.int64, copy=False)
+
+
 def check_each(
     name: str,
     values: npt.ArrayLike,

@@ -16,7 +16,7 @@ START: Final = """
 import multiprocessing, os, signal, sys, threading, time, warnings
 import numpy as np
 from skyenv import Games, OptionError
-from skyenv.engine.games import results
+from skyenv.engine.results import results
 from skyenv.engine import thread_pool as batches
 from skyenv.engine.knowledge import resample, view
 batches.DECISIONS_PER_THREAD = 64  # threads are used, however little there is to do

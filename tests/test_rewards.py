@@ -10,12 +10,12 @@ import numpy.typing as npt
 import pytest
 
 from skyenv import Game, Games, OptionError, fifth_avenue_v0
-from skyenv.engine.rewards import RewardFunction, Step
+from skyenv.engine.rewards import RewardFunction, Transition
 from skyenv.envs.registration import ENV_ID
 from skyenv.envs.sb3 import SkyenvVecEnv
 
 
-def margin(step: Step) -> npt.NDArray[np.float64]:
+def margin(step: Transition) -> npt.NDArray[np.float64]:
     """The reward "margin", written by a user."""
 
     def ahead(score: npt.NDArray[np.int32]) -> Any:
@@ -80,9 +80,9 @@ def test_custom_reward_functions_equal_the_named_rewards(kind: str, name: str) -
 
 def test_steps_hold_the_prices_of_auctions() -> None:
     """AUC-8: winners and prices are those of the record."""
-    steps: list[Step] = []
+    steps: list[Transition] = []
 
-    def note(step: Step) -> npt.NDArray[np.int64]:
+    def note(step: Transition) -> npt.NDArray[np.int64]:
         steps.append(step)
         return -step.price
 

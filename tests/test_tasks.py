@@ -15,9 +15,9 @@ from positions import paid_at_random
 from skyenv import CheckpointError, GameOptions, Games, OptionError, make_agent
 from skyenv.agents import decide, decisions_in
 from skyenv.cli import main
-from skyenv.engine.games import results
-from skyenv.engine.kernels import CARD_VP
 from skyenv.engine.openings import OF_AUCTIONS, TASKS, openings
+from skyenv.engine.results import results
+from skyenv.engine.rewards import CARD_VP
 from skyenv.rules.components import BLACK
 from skyenv.rules.state import END_REASONS, PHASE_BID, PHASE_BUILD
 from skyenv.solving.best_response import Judge, largest_losses

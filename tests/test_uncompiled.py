@@ -19,7 +19,7 @@ import pytest
 from processes import printed
 from skyenv import Game, Games, make_agent
 from skyenv.agents import decide, decide_game
-from skyenv.engine.games import results
+from skyenv.engine.results import results
 from skyenv.rules.compiling import COMPILED
 
 TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]

@@ -11,8 +11,8 @@ import pytest
 from scenario import same_record
 from skyenv import Game, Games, OptionError, make_agent
 from skyenv.agents import decide
-from skyenv.engine.games import results
 from skyenv.engine.knowledge import view
+from skyenv.engine.results import results
 from skyenv.engine.validation import as_games, check_positions
 from skyenv.rules.state import FIELDS, GAME_DTYPE, PHASE_BID, PHASE_PLOT
 

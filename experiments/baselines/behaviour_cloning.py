@@ -22,8 +22,8 @@ from torch import Tensor, nn
 from skyenv.agents import decisions_in
 from skyenv.arena.evaluate import evaluate, table
 from skyenv.engine.games import Games
-from skyenv.engine.kernels import outcome_of
 from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
+from skyenv.engine.rewards import outcome_of
 from skyenv.files import write_atomically
 from skyenv_agents.learned.architecture import Sizes
 from skyenv_agents.learned.layout import NUM_INPUTS, used_inputs

@@ -13,9 +13,9 @@ import torch
 
 from skyenv.agents import Agent, make_agent, running_code
 from skyenv.console.options import Options, as_text, common, option
-from skyenv.engine.kernels import REWARDS
 from skyenv.engine.openings import TASKS
 from skyenv.engine.options import GameOptions
+from skyenv.engine.rewards import REWARDS
 from skyenv.errors import AgentError, OptionError, shown
 from skyenv.files import read_json
 from skyenv.seeds import TRAINING

@@ -12,11 +12,12 @@ import numpy.typing as npt
 import torch
 
 from skyenv.agents import Agent, decide, decisions_in, make_agent
-from skyenv.engine.games import Games, results
-from skyenv.engine.kernels import MARGIN_SCALE, outcome_of
+from skyenv.engine.games import Games
 from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
 from skyenv.engine.openings import task_of
 from skyenv.engine.options import GameOptions, table_label
+from skyenv.engine.results import results
+from skyenv.engine.rewards import MARGIN_SCALE, outcome_of
 from skyenv_agents.heuristic.player import HeuristicAgent
 from skyenv_agents.heuristic.win_probability import win_probabilities
 from skyenv_agents.learned.layout import NUM_INPUTS, OUTCOME, OUTCOME_PARTS

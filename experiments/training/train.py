@@ -35,7 +35,7 @@ from experiments.training.runs import Run, program
 from experiments.training.seating import Ended, Tables
 from skyenv.agents import decide
 from skyenv.console.options import as_text
-from skyenv.engine.games import results
+from skyenv.engine.results import results
 from skyenv_agents.heuristic.player import HeuristicAgent
 from skyenv_agents.learned.networks import Network, heuristic_of
 from skyenv_agents.learned.torch_network import (

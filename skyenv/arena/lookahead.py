@@ -11,8 +11,9 @@ import numpy.typing as npt
 from skyenv.agents import Agent, Decisions, decisions_in
 from skyenv.arena.matches import batch_of, play_on, worlds_of
 from skyenv.checks import Int64
-from skyenv.engine.games import Games, results
-from skyenv.engine.kernels import outcome_of
+from skyenv.engine.games import Games
+from skyenv.engine.results import results
+from skyenv.engine.rewards import outcome_of
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.statistics import Floats
 

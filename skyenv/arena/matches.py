@@ -12,9 +12,10 @@ import numpy.typing as npt
 from skyenv.agents import Agent, decide_each, decide_game
 from skyenv.checks import Int64, check_integer
 from skyenv.engine.game import Game
-from skyenv.engine.games import Games, results
+from skyenv.engine.games import Games
 from skyenv.engine.knowledge import resample
 from skyenv.engine.options import GameKeywords, GameOptions, options_of
+from skyenv.engine.results import results
 from skyenv.errors import OptionError
 from skyenv.rules.components import MAX_PLAYERS, SIDES
 from skyenv.rules.state import END_TRUNCATED

@@ -8,11 +8,19 @@ import numpy as np
 import numpy.typing as npt
 
 import skyenv.engine.games as host
-from skyenv.checks import Int64, check_each, check_flag, check_integer, check_rows
+from skyenv.checks import (
+    Int64,
+    check_each,
+    check_flag,
+    check_integer,
+    check_rows,
+    whole_numbers,
+)
 from skyenv.cuda import kernels
 from skyenv.cuda.kernels import THREADS, cuda
-from skyenv.engine.games import SCALED, new_batch, whole_numbers
-from skyenv.engine.kernels import GAME_WORDS, REFRESH, Batch
+from skyenv.engine.arrays import GAME_WORDS, SCALED, Arrays, new_arrays
+from skyenv.engine.batch import GameBatch
+from skyenv.engine.kernels import REFRESH
 from skyenv.engine.observation import CODES_DTYPE, OBSERVATION_SIZE, SCALE
 from skyenv.engine.options import GameKeywords, options_of
 from skyenv.engine.validation import check_positions
@@ -28,7 +36,7 @@ display's watchdog ends none.
 """
 
 
-class Games(host.GameBatch):
+class Games(GameBatch):
     """A batch of games of one kind on the GPU: :class:`skyenv.Games` with device arrays.
 
     The same seeds and actions give the same games, bit for bit. The arrays below are Numba's device
@@ -83,25 +91,25 @@ class Games(host.GameBatch):
         self._refused, self._nothing_refused = (
             cuda.to_device(np.array(kernels.NOTHING_REFUSED, np.int64)) for _ in range(2)
         )
-        self._bind(new_batch(game, number, observation, self.autoreset, scratch=number))
+        self._bind(new_arrays(game, number, observation, self.autoreset, scratch=number))
         start = seeds_of(fresh_seed() if seed is None else seed, number)
         self._reset(self._all_rows, cuda.to_device(start))
 
-    def _bind(self, batch: Batch) -> None:
-        """Copy a batch to the GPU, and expose its arrays."""
+    def _bind(self, arrays: Arrays) -> None:
+        """Copy arrays to the GPU, and expose them."""
         parts: list[Any] = [
-            cuda.to_device(one) if isinstance(one, np.ndarray) else one for one in batch
+            cuda.to_device(one) if isinstance(one, np.ndarray) else one for one in arrays
         ]
-        batch = Batch(*parts)
-        words = batch.state.view(np.uint32).reshape(self.num_games, GAME_WORDS)
-        batch = batch._replace(state_words=words)
-        observation = batch.observation
+        arrays = Arrays(*parts)
+        words = arrays.state.view(np.uint32).reshape(self.num_games, GAME_WORDS)
+        arrays = arrays._replace(state_words=words)
+        observation = arrays.observation
         if self._form == "codes":
-            observation = batch.codes.view(np.int16).reshape(self.num_games, OBSERVATION_SIZE)
-        self.batch, self.observation = batch, observation
-        self.state, self.mask, self.seat = batch.state, batch.mask, batch.seat
-        self.reward, self.done, self.truncated = batch.reward, batch.done, batch.truncated
-        self.finished = batch.finished.reshape(batch.finished.size).view(batch.state.dtype)
+            observation = arrays.codes.view(np.int16).reshape(self.num_games, OBSERVATION_SIZE)
+        self.arrays, self.observation = arrays, observation
+        self.state, self.mask, self.seat = arrays.state, arrays.mask, arrays.seat
+        self.reward, self.done, self.truncated = arrays.reward, arrays.done, arrays.truncated
+        self.finished = arrays.finished.reshape(arrays.finished.size).view(arrays.state.dtype)
 
     @property
     def seeds(self) -> Int64:
@@ -126,7 +134,7 @@ class Games(host.GameBatch):
         self._reset(*map(cuda.to_device, self._check_reset(seed, rows)))
 
     def _reset(self, rows: Any, seeds: Any) -> None:
-        kernels.reset[_blocks(len(rows)), THREADS](self.batch, rows, seeds)
+        kernels.reset[_blocks(len(rows)), THREADS](self.arrays, rows, seeds)
         self._observe(rows, self._nothing_refused)
 
     def step(self, actions: Any, rows: Any = None) -> None:
@@ -148,10 +156,10 @@ class Games(host.GameBatch):
         self._step_id += 1
         blocks = _blocks(len(chosen))
         kernels.check[blocks, THREADS](
-            self.batch.slots, self._steps, chosen, wanted, self._step_id, self._refused
+            self.arrays.slots, self._steps, chosen, wanted, self._step_id, self._refused
         )
-        kernels.play[blocks, THREADS](self.batch, self._refused, chosen, wanted)
-        kernels.settle[blocks, THREADS](self.batch, self._refused, chosen)
+        kernels.play[blocks, THREADS](self.arrays, self._refused, chosen, wanted)
+        kernels.settle[blocks, THREADS](self.arrays, self._refused, chosen)
         self._observe(chosen, self._refused)
         if self._waiting:
             self.check()
@@ -193,7 +201,7 @@ class Games(host.GameBatch):
                     cuda.synchronize()
                     if not self.autoreset and (self.seat.copy_to_host() < 0).all():
                         break
-                play(self.batch, min(left - number, most), salt)
+                play(self.arrays, min(left - number, most), salt)
         finally:  # also after Ctrl-C, observations match the games
             self._observe(self._all_rows, self._nothing_refused)
 
@@ -203,11 +211,11 @@ class Games(host.GameBatch):
 
     def _observe(self, rows: Any, refused: Any) -> None:
         """Write the observations of rows, if enabled."""
-        batch = self.batch
+        arrays = self.arrays
         if self._form is not None:
-            kernels.observe[_blocks(len(rows)), THREADS](batch, refused, rows)
+            kernels.observe[_blocks(len(rows)), THREADS](arrays, refused, rows)
         if self._form == SCALED:
-            self._scale(batch.codes, rows, refused, batch.observation)
+            self._scale(arrays.codes, rows, refused, arrays.observation)
 
     def _scale(self, codes: Any, rows: Any, refused: Any, observation: Any) -> None:
         kernels.scale[_blocks(len(rows) * OBSERVATION_SIZE), THREADS](
@@ -289,10 +297,10 @@ class Games(host.GameBatch):
             observation=self._form,
             agent_seed=self.agent_seed,
         )
-        games.batch.state[:] = self.state.copy_to_host()
-        games.batch.finished[:] = self.batch.finished.copy_to_host()
+        games.arrays.state[:] = self.state.copy_to_host()
+        games.arrays.finished[:] = self.arrays.finished.copy_to_host()
         # Rows without a seed continue from these.
-        games.batch.slots["seed"] = self.batch.slots.copy_to_host()["seed"]
+        games.arrays.slots["seed"] = self.arrays.slots.copy_to_host()["seed"]
         games.refresh()
         return games
 
@@ -315,9 +323,9 @@ class Games(host.GameBatch):
             agent_seed=games.agent_seed,
             wait=wait,
         )
-        made.batch.state.copy_to_device(games.batch.state)
-        made.batch.finished.copy_to_device(games.batch.finished)
-        made.batch.slots.copy_to_device(games.batch.slots)
+        made.arrays.state.copy_to_device(games.arrays.state)
+        made.arrays.finished.copy_to_device(games.arrays.finished)
+        made.arrays.slots.copy_to_device(games.arrays.slots)
         made.refresh()
         return made
 

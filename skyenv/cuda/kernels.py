@@ -5,7 +5,7 @@ fewer threads would fit a multiprocessor.
 
 Arguments that several kernels share, all arrays in the GPU's memory:
 
-* `batch`: a :class:`skyenv.engine.kernels.Batch`
+* `arrays`: a :class:`skyenv.engine.arrays.Arrays`
 * `rows`: int64 (k,), with the row of each thread; `actions`, `seeds` and `seats` go with it
 * `refused`: int64 (4,): how many actions were refused; of the first step with such an action its
   first place in `rows`, the row there and the action. While there are any, nothing is played
@@ -18,7 +18,8 @@ from typing import Any, Final
 import numba.cuda
 
 from skyenv.engine import kernels
-from skyenv.engine.kernels import Batch
+from skyenv.engine.arrays import Arrays
+from skyenv.engine.numbers import agents_uniform
 from skyenv.engine.observation import OBSERVATION_SIZE, write_codes
 from skyenv.rules.actions import NUM_ACTIONS
 
@@ -49,54 +50,54 @@ def check(slots: Any, steps: Any, rows: Any, actions: Any, step_id: int, refused
 
 
 @cuda.jit
-def play(batch: Batch, refused: Any, rows: Any, actions: Any) -> None:
+def play(arrays: Arrays, refused: Any, rows: Any, actions: Any) -> None:
     """Play one given action in every row, or note the first one that was refused."""
     k = cuda.grid(1)
     if k == refused[1] and refused[2] == NOT_YET:
         refused[2] = rows[k]
         refused[3] = actions[k]
     if k < len(rows) and refused[0] == 0:
-        kernels.play_row(batch, rows[k], int(actions[k]))
+        kernels.play_row(arrays, rows[k], int(actions[k]))
 
 
 @cuda.jit
-def settle(batch: Batch, refused: Any, rows: Any) -> None:
+def settle(arrays: Arrays, refused: Any, rows: Any) -> None:
     """After an action: begin the next game where one is over, and write the outputs."""
     k = cuda.grid(1)
     if k < len(rows) and refused[0] == 0:
-        kernels.settle_row(batch, rows[k])
-        kernels.write_outputs(batch, rows[k])
+        kernels.settle_row(arrays, rows[k])
+        kernels.write_outputs(arrays, rows[k])
 
 
 @cuda.jit
-def play_random(batch: Batch, steps: int, salt: int) -> None:
+def play_random(arrays: Arrays, steps: int, salt: int) -> None:
     """Play a number of random legal actions in every row."""
     row = cuda.grid(1)
-    if row < len(batch.state):
-        game, slot = batch.state[row], batch.slots[row]
+    if row < len(arrays.state):
+        game, slot = arrays.state[row], arrays.slots[row]
         for _step in range(steps):
             if slot.num_legal == 0:
                 break
-            kernels.play_row(batch, row, kernels.random_action(game, slot, salt))
-            kernels.settle_row(batch, row)
-        kernels.write_outputs(batch, row)
+            kernels.play_row(arrays, row, kernels.random_action(game, slot, salt))
+            kernels.settle_row(arrays, row)
+        kernels.write_outputs(arrays, row)
 
 
 @cuda.jit
-def reset(batch: Batch, rows: Any, seeds: Any) -> None:
+def reset(arrays: Arrays, rows: Any, seeds: Any) -> None:
     """Reset every row; see :func:`skyenv.engine.kernels.reset_row`."""
     k = cuda.grid(1)
     if k < len(rows):
-        kernels.reset_row(batch, rows[k], seeds[k])
+        kernels.reset_row(arrays, rows[k], seeds[k])
 
 
 @cuda.jit
-def observe(batch: Batch, refused: Any, rows: Any) -> None:
+def observe(arrays: Arrays, refused: Any, rows: Any) -> None:
     """Write the codes of the observations of the seats to act."""
     k = cuda.grid(1)
     if k < len(rows) and refused[0] == 0:
-        game = batch.state[rows[k]]
-        write_codes(game, max(int(game.seat), 0), batch.codes[rows[k]])
+        game = arrays.state[rows[k]]
+        write_codes(game, max(int(game.seat), 0), arrays.codes[rows[k]])
 
 
 @cuda.jit
@@ -124,4 +125,4 @@ def uniforms(state: Any, rows: Any, agent_seed: int, salt: int, out: Any) -> Non
     """Write each row's random number for its next decision, float64 (k,)."""
     k = cuda.grid(1)
     if k < len(rows):
-        out[k] = kernels.agents_uniform(state[rows[k]], agent_seed, salt)
+        out[k] = agents_uniform(state[rows[k]], agent_seed, salt)

@@ -21,8 +21,8 @@ from skyenv.console.tables import counted
 from skyenv.dataset.folder import Plan, write
 from skyenv.dataset.formats import FORMATS, MINARI, MODULES
 from skyenv.dataset.sources import Matches, Records, Source
-from skyenv.engine.games import OBSERVATIONS
-from skyenv.engine.kernels import REWARDS
+from skyenv.engine.batch import OBSERVATIONS
+from skyenv.engine.rewards import REWARDS
 from skyenv.errors import DatasetError, OptionError
 from skyenv.render.extras import check_installed
 

@@ -29,7 +29,7 @@ from skyenv.dataset.formats import (
     write_main,
 )
 from skyenv.dataset.sources import Matches, Source
-from skyenv.engine.games import SCALED
+from skyenv.engine.arrays import SCALED
 from skyenv.errors import CheckpointError, DatasetError, cause
 from skyenv.files import locked, read_json, remove_abandoned, write_atomically
 from skyenv.rules.variant import of_variant

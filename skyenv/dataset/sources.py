@@ -22,9 +22,10 @@ from skyenv.arena.ratings import best_other
 from skyenv.arena.schedule import Entrant, agent_of, entrants
 from skyenv.arena.tournament import CONFIG, GAMES
 from skyenv.checks import Int64
-from skyenv.engine.games import Games, results
+from skyenv.engine.games import Games
 from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
 from skyenv.engine.options import DEFAULT_MAX_TURNS
+from skyenv.engine.results import results
 from skyenv.errors import DatasetError
 from skyenv.files import fault_of
 from skyenv.records.format import TASK_FORMAT, fail

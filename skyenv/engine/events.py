@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.engine.games import results
+from skyenv.engine.results import results
 from skyenv.rules.actions import ACTION_NAMES
 from skyenv.rules.board import Board
 from skyenv.rules.components import (

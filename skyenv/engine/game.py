@@ -107,7 +107,6 @@ class Game(Simulator):
         OptionError: an option has a wrong value.
         BoardError: the board file is wrong.
         ChanceError: an outcome is impossible, or there are too many.
-        AttributeError: a public attribute other than `events` and `seed` is assigned to.
     """
 
     seed: int | None

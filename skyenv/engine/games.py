@@ -11,108 +11,24 @@ from typing import Any, Final, Self, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.checks import (
-    Int64,
-    Refusal,
-    check_choice,
-    check_each,
-    check_flag,
-    check_integer,
-    check_rows,
-)
+from skyenv.checks import Int64, check_each, check_integer, check_rows, whole_numbers
 from skyenv.engine import kernels, thread_pool
-from skyenv.engine.kernels import Batch
+from skyenv.engine.arrays import SCALED, Arrays, new_arrays
+from skyenv.engine.batch import GameBatch
+from skyenv.engine.copying import copied
 from skyenv.engine.observation import CODES_DTYPE, OBSERVATION_SIZE
-from skyenv.engine.openings import openings, task_of
-from skyenv.engine.options import GameKeywords, GameOptions, options_of
-from skyenv.engine.rewards import Step, rewards_by
+from skyenv.engine.options import GameKeywords, options_of
+from skyenv.engine.rewards import Transition, rewards_by
 from skyenv.engine.validation import as_games, check_positions
 from skyenv.errors import GameOverError, IllegalActionError, OptionError
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
-from skyenv.rules.components import MAX_PLAYERS
-from skyenv.rules.event_log import LOG_DTYPE
-from skyenv.rules.setup import blank_game
-from skyenv.rules.state import (
-    GAME_DTYPE,
-    NONE,
-    PHASE_OVER,
-    PHASES,
-    new_games,
-    new_records,
-)
-from skyenv.seeds import HIGHEST_SEED, Seeds, fresh_seed, seeds_of
+from skyenv.rules.state import GAME_DTYPE, NONE, PHASE_OVER, PHASES, new_records
+from skyenv.seeds import Seeds, fresh_seed
 
 DECISIONS_AT_A_TIME: Final = 100_000
 """Decisions of random play between two checks for Ctrl-C: a few hundredths of a second."""
-SCALED: Final = "scaled"
-OBSERVATIONS: Final = (SCALED, "codes")  # forms of observations
 OUTPUTS: Final = ("mask", "seat", "observation", "reward", "done", "truncated")
 """The arrays that a step writes."""
-
-
-class Copyable:
-    """Base of objects that ``copy.copy`` and ``copy.deepcopy`` copy by their method
-    :meth:`copy`.
-
-    Public attributes can't be rebound, with a few exceptions in subclasses.
-    """
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if name == "agent_seed" and value is not None:
-            value = check_integer(name, value, 0, HIGHEST_SEED)
-        elif name in vars(self) and not name.startswith(("_", "agent_seed", "events", "seed")):
-            raise AttributeError(f"{name} can't be rebound; arrays are written in place")
-        super().__setattr__(name, value)
-
-    def copy(self) -> Self:
-        """Return an independent object in the same position, which continues exactly as this one
-        would.
-        """
-        raise NotImplementedError
-
-    def __copy__(self) -> Self:
-        return self.copy()
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self.copy()
-
-
-class GameBatch(Copyable):
-    """The common part of batches on the CPU and on a GPU: checked options."""
-
-    def _take_options(
-        self,
-        num_games: int,
-        most_games: int,
-        options: GameOptions,
-        autoreset: bool,
-        observation: str | None,
-        agent_seed: int | None,
-    ) -> None:
-        """Check and store the options common to all batches."""
-        if observation is not None:
-            check_choice("observation", observation, OBSERVATIONS)
-        self.num_games = check_integer("num_games", num_games, 1, most_games)
-        self.options, self.board = options, options.board
-        self.num_players, self.side = options.num_players, options.side
-        self.max_turns, self.autoreset = options.max_turns, check_flag("autoreset", autoreset)
-        self.agent_seed = agent_seed
-        self._all_rows: Any = np.arange(self.num_games)
-        self._step_id = 0
-
-    @property
-    def _secret(self) -> int:
-        """Return `agent_seed` for compiled code."""
-        return NONE if self.agent_seed is None else self.agent_seed
-
-    def _check_reset(self, seed: Seeds | None, rows: npt.ArrayLike | None) -> tuple[Int64, Int64]:
-        """Return the rows to reset, and their seeds."""
-        chosen = check_rows(np.arange(self.num_games) if rows is None else rows, self.num_games)
-        if len(np.unique(chosen)) != len(chosen):
-            raise OptionError("rows must name each row at most once")
-        if seed is None:
-            return chosen, np.full(len(chosen), kernels.NEXT_SEED, np.int64)
-        return chosen, seeds_of(seed, len(chosen))
 
 
 class Games(GameBatch):
@@ -120,9 +36,10 @@ class Games(GameBatch):
 
     The arrays below are allocated once and written in place by :meth:`reset` and :meth:`step`; row
     i of each belongs to game i. So copy arrays before storing them or passing them to a library
-    that does not copy (``torch.from_numpy``, ``jax.numpy.from_dlpack``, ``jax.device_put``). A game
-    is decided by its seed and the actions, for any batch and number of threads: a
-    :class:`skyenv.Game` with a row's seed and the same actions is that row's game.
+    that does not copy (``torch.from_numpy``, ``jax.numpy.from_dlpack``, ``jax.device_put``), and
+    write into them instead of assigning to the attributes (but `agent_seed`). A game is decided by
+    its seed and the actions, for any batch and number of threads: a :class:`skyenv.Game` with a
+    row's seed and the same actions is that row's game.
 
     Methods may be called from several threads at once; a lock serializes them in any order. Reading
     the arrays is not locked: a thread that reads while another one plays may see incomplete
@@ -165,18 +82,16 @@ class Games(GameBatch):
         done: bool (num_games,), whether the row's last step ended its game.
         truncated: bool (num_games,), whether that was by truncation (END-5).
         finished: GAME_DTYPE (num_games,), the final position of the row's latest finished game.
-        batch, lock: the arrays for compiled code, and the lock to hold while it writes; for other
+        arrays, lock: the arrays for compiled code, and the lock to hold while it writes; for other
             parts of the engine. All arrays above are views, so changing their shapes or flags can't
             affect compiled code.
 
     Raises:
         OptionError: an option has a wrong value.
         BoardError: the board file is wrong.
-        AttributeError: a public attribute other than `agent_seed` is assigned to; write into the
-            array instead.
     """
 
-    batch: Batch
+    arrays: Arrays
     lock: threading.Lock
     state: np.recarray
     finished: np.recarray
@@ -205,23 +120,21 @@ class Games(GameBatch):
         if threads is None:
             threads = min(thread_pool.cores(), thread_pool.MAX_THREADS)
         self.threads = check_integer("threads", threads, 1, thread_pool.MAX_THREADS)
-        self._bind(new_batch(game, self.num_games, observation, self.autoreset, 2 * self.threads))
+        self._bind(new_arrays(game, self.num_games, observation, self.autoreset, 2 * self.threads))
         self.reset(fresh_seed() if seed is None else seed)
 
-    def _bind(self, batch: Batch) -> None:
-        """Bind the batch to these arrays, with public views of them and a new lock."""
-        batch = batch._replace(
-            state_words=batch.state.view(np.uint32).reshape(len(batch.state), -1)
+    def _bind(self, arrays: Arrays) -> None:
+        """Take these arrays, with public views of them and a new lock."""
+        arrays = arrays._replace(
+            state_words=arrays.state.view(np.uint32).reshape(len(arrays.state), -1)
         )
-        has_codes = batch.observation.shape[1] == 0 and len(batch.codes)
-        vars(self).update(
-            {name: getattr(batch, name).view() for name in OUTPUTS},
-            batch=batch,
-            lock=threading.Lock(),
-            observation=batch.codes["codes"] if has_codes else batch.observation.view(),
-            state=batch.state.view(np.recarray),
-            finished=batch.finished.view(GAME_DTYPE)[:, 0].view(np.recarray),
-        )
+        self.arrays, self.lock = arrays, threading.Lock()
+        for name in OUTPUTS:
+            setattr(self, name, getattr(arrays, name).view())
+        if arrays.observation.shape[1] == 0 and len(arrays.codes):
+            self.observation = arrays.codes["codes"]
+        self.state = arrays.state.view(np.recarray)
+        self.finished = arrays.finished.view(GAME_DTYPE)[:, 0].view(np.recarray)
         _BATCHES.add(self)
 
     @property
@@ -233,7 +146,7 @@ class Games(GameBatch):
         agents' random numbers (:meth:`uniforms`) and the row's next seed still depend on it. Write
         −1 there to erase it.
         """
-        return self.batch.state["seed"]
+        return self.arrays.state["seed"]
 
     def reset(self, seed: Seeds | None = None, rows: npt.ArrayLike | None = None) -> None:
         """Begin new games.
@@ -248,7 +161,7 @@ class Games(GameBatch):
         """
         chosen, seeds = self._check_reset(seed, rows)
         with self.lock:
-            kernels.reset_rows(self.batch, chosen, seeds)
+            kernels.reset_rows(self.arrays, chosen, seeds)
 
     def refresh(self) -> None:
         """Update plot values, masks, seats and observations after `state` was edited.
@@ -261,9 +174,9 @@ class Games(GameBatch):
                 row before playing on.
         """
         with self.lock:
-            check_positions(self.batch.state, self.num_players)
+            check_positions(self.arrays.state, self.num_players)
             seeds = np.full(self.num_games, kernels.REFRESH, np.int64)
-            kernels.reset_rows(self.batch, self._all_rows, seeds)
+            kernels.reset_rows(self.arrays, self._all_rows, seeds)
 
     def _check_rows(self, rows: npt.ArrayLike | None) -> Int64:
         return self._all_rows if rows is None else check_rows(rows, self.num_games)
@@ -284,9 +197,8 @@ class Games(GameBatch):
         with self.lock:
             chosen = self._check_rows(rows)
             wanted = whole_numbers("actions", actions, chosen.shape)
-            # As an attribute it would go through __setattr__, which small batches feel.
-            step_id = vars(self)["_step_id"] = self._step_id + 1
-            refused = kernels.first_refused(self.batch.slots, chosen, wanted, step_id)
+            self._step_id += 1
+            refused = kernels.first_refused(self.arrays.slots, chosen, wanted, self._step_id)
             if refused != kernels.OK:
                 raise self.refusal(int(chosen[refused]), int(wanted[refused]), self.num_games > 1)
             self._play(chosen, wanted, 0, 0)
@@ -305,7 +217,7 @@ class Games(GameBatch):
         if callable(self.options.reward):
             most = 1
         with self.lock:
-            while left > 0 and (self.batch.seat >= 0).any():
+            while left > 0 and (self.arrays.seat >= 0).any():
                 self._play(self._all_rows, self._all_rows, min(left, most), salt)
                 left -= most
 
@@ -314,7 +226,7 @@ class Games(GameBatch):
     ) -> IllegalActionError | OptionError:
         """Return the error for an action that can't be played in a row."""
         where, index = (f"row {row}: ", row) if in_batch else ("", None)
-        game, is_legal = self.state[row], self.batch.slots[row]["legal"]
+        game, is_legal = self.state[row], self.arrays.slots[row]["legal"]
         if game.phase == PHASE_OVER:
             why = "the game is over; reset it before the next action"
             return GameOverError(where + why, action, index)
@@ -332,31 +244,31 @@ class Games(GameBatch):
 
     def _play(self, rows: Int64, actions: Int64, random_steps: int, salt: int) -> None:
         """Play rows; with a user-defined reward, one step at a time."""
-        function, batch = self.options.reward, self.batch
+        function, arrays = self.options.reward, self.arrays
         if not callable(function):
             self._play_compiled(rows, actions, random_steps, salt)
             return
-        under_way = batch.seat[rows] != NONE
+        under_way = arrays.seat[rows] != NONE
         rows, actions = rows[under_way], actions[under_way]
-        before = batch.state_words[rows]
+        before = arrays.state_words[rows]
         self._play_compiled(rows, actions, random_steps, salt)
-        done, outcome = batch.done[rows], batch.reward[rows]
-        after = np.where(done[:, None], batch.finished[rows], batch.state_words[rows])
-        batch.reward[rows] = 0  # in case the function fails
+        done, outcome = arrays.done[rows], arrays.reward[rows]
+        after = np.where(done[:, None], arrays.finished[rows], arrays.state_words[rows])
+        arrays.reward[rows] = 0  # in case the function fails
         first, last = (one.view(GAME_DTYPE)[:, 0].view(np.recarray) for one in (before, after))
-        step = Step(first, last, outcome, done, batch.truncated[rows])
-        batch.reward[rows] = rewards_by(function, step)
+        transition = Transition(first, last, outcome, done, arrays.truncated[rows])
+        arrays.reward[rows] = rewards_by(function, transition)
 
     def _play_compiled(self, rows: Int64, actions: Int64, random_steps: int, salt: int) -> None:
         """Play rows in compiled code, on a suitable number of threads."""
-        batch, parts = self.batch, 1
+        arrays, parts = self.arrays, 1
         if self.threads > 1:
             decisions = len(rows) * max(random_steps, 1)
-            worth = thread_pool.worthwhile_threads(decisions, len(batch.codes) > 0)
+            worth = thread_pool.worthwhile_threads(decisions, len(arrays.codes) > 0)
             parts = min(self.threads, len(rows), worth)
 
         def play(part: int) -> None:
-            kernels.play_rows(batch, rows, actions, part, max(parts, 1), random_steps, salt)
+            kernels.play_rows(arrays, rows, actions, part, max(parts, 1), random_steps, salt)
 
         thread_pool.run(play, parts)
 
@@ -401,7 +313,7 @@ class Games(GameBatch):
             state: as :func:`skyenv.engine.validation.as_games` returns it; None: the current games.
         """
         out = np.empty((len(rows), OBSERVATION_SIZE), np.float32)
-        games = self.batch.state if state is None else state
+        games = self.arrays.state if state is None else state
         with self.lock:
             kernels.observe_rows(games, new_records(1, CODES_DTYPE), rows, seats, out)
         return out
@@ -430,7 +342,7 @@ class Games(GameBatch):
         salts = check_each("salt", salt, 2**62, len(chosen))
         out = np.empty(len(chosen), np.float64)
         with self.lock:
-            kernels.uniforms(self.batch.state, chosen, self._secret, salts, out)
+            kernels.uniforms(self.arrays.state, chosen, self._secret, salts, out)
         return out
 
     def copy(self) -> Self:
@@ -441,21 +353,21 @@ class Games(GameBatch):
         with self.lock:
             kept = self.__getstate__()
             parts: list[Any] = [
-                copied(one) if isinstance(one, np.ndarray) else one for one in kept["batch"]
+                copied(one) if isinstance(one, np.ndarray) else one for one in kept["arrays"]
             ]
-        twin.__setstate__({**kept, "batch": Batch(*parts)})
+        twin.__setstate__({**kept, "arrays": Arrays(*parts)})
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
         # Locks can't be pickled; views would be pickled as separate arrays.
         left_out = {"lock", "state", "finished", *OUTPUTS}
-        batch = self.batch._replace(state_words=None)
+        arrays = self.arrays._replace(state_words=None)
         kept = {name: value for name, value in vars(self).items() if name not in left_out}
-        return {**kept, "batch": batch}
+        return {**kept, "arrays": arrays}
 
     def __setstate__(self, values: dict[str, Any]) -> None:
-        vars(self).update(values)
-        self._bind(self.batch)
+        self.__dict__.update(values)
+        self._bind(self.arrays)
 
 
 _BATCHES: Final[weakref.WeakSet[Games]] = weakref.WeakSet()
@@ -464,88 +376,8 @@ _BATCHES: Final[weakref.WeakSet[Games]] = weakref.WeakSet()
 def _renew_locks() -> None:
     """Replace locks in a forked process, as those held by another thread would stay locked."""
     for games in list(_BATCHES):
-        vars(games)["lock"] = threading.Lock()
+        games.lock = threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew_locks)
-
-
-def _kind(options: GameOptions) -> int:
-    """Return the reward of compiled code; a user's reward function gets the outcome."""
-    named = "outcome" if callable(options.reward) else options.reward
-    pays_vp = options.task is not None and task_of(options.task).auctions > 0
-    return kernels.TASK if named == "outcome" and pays_vp else kernels.REWARDS.index(named)
-
-
-def new_batch(
-    options: GameOptions, number: int, observation: str | None, autoreset: bool, scratch: int
-) -> Batch:
-    """Allocate a batch of games before their setup; arguments as for :class:`Games`, and the number
-    of scratch records for codes.
-    """
-    codes = {None: 0, SCALED: scratch}.get(observation, number)
-    if options.task is None:
-        blank = blank_game(options.num_players, options.board, options.max_turns)
-    else:
-        blank = openings(options.task)
-    words = blank.view(np.uint32).reshape(len(blank), -1)
-    return Batch(
-        state=new_games(number),
-        slots=new_records(number, kernels.SLOT_DTYPE),
-        mask=np.zeros((number, NUM_ACTIONS), np.int8),
-        seat=np.zeros(number, np.int64),
-        observation=np.zeros((number, OBSERVATION_SIZE * (observation == SCALED)), np.float32),
-        codes=new_records(codes, CODES_DTYPE),
-        reward=np.zeros((number, options.num_players), np.float32),
-        done=np.zeros(number, np.bool_),
-        truncated=np.zeros(number, np.bool_),
-        state_words=None,
-        finished=np.repeat(words[:1], number, axis=0),
-        blank=words,
-        log=new_records(1, LOG_DTYPE),
-        kind=_kind(options),
-        autoreset=autoreset,
-    )
-
-
-def copied(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Copy an array; contiguous records as bytes, as NumPy copies fields ten times as slowly."""
-    if array.dtype.names is None or not array.flags.c_contiguous:
-        return array.copy()
-    return array.view(np.uint8).copy().view(array.dtype)
-
-
-def whole_numbers(
-    name: str, given: npt.ArrayLike, shape: tuple[int, ...], error: Refusal = OptionError
-) -> Int64:
-    """Return integers of a given shape as a new array.
-
-    Raises:
-        OptionError: they aren't integers or have another shape (or the error of `error`).
-    """
-    numbers = np.asarray(given).copy()  # first, so that no thread changes them after the check
-    if numbers.shape != shape or (numbers.dtype.kind not in "iu" and numbers.size):
-        raise error(
-            f"{name} must be whole numbers, shape {shape}, not {numbers.dtype} {numbers.shape}"
-        )
-    if numbers.dtype == np.uint64:
-        numbers = np.minimum(numbers, HIGHEST_SEED)  # lest the largest numbers turn negative
-    return numbers.astype(np.int64, copy=False)
-
-
-def results(state: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.float64], Int64]:
-    """Return the results of games by END-4, of unfinished ones by the current scores.
-
-    Returns:
-        The shares of the win, float64 (n, 4), summing to 1 in every row, and the cards in hand,
-        int64 (n, 4).
-
-    Raises:
-        OptionError: these are no games.
-    """
-    games = as_games(state)
-    shares = np.zeros((len(games), MAX_PLAYERS), np.float64)
-    cards = np.zeros((len(games), MAX_PLAYERS), np.int64)
-    kernels.results(games, shares, cards, np.zeros_like(cards))
-    return shares, cards

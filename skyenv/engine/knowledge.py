@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.checks import as_plain, check_each, check_rows
-from skyenv.engine.games import DECISIONS_AT_A_TIME, whole_numbers
+from skyenv.checks import as_plain, check_each, check_rows, whole_numbers
+from skyenv.engine.games import DECISIONS_AT_A_TIME
 from skyenv.engine.validation import as_games, check_positions
 from skyenv.errors import OptionError, shown
 from skyenv.rules.actions import NUM_ACTIONS

@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.checks import Int64
-from skyenv.engine.kernels import CARD_VP, outcome_of, results
+from skyenv.engine.results import write_results
+from skyenv.engine.rewards import CARD_VP, outcome_of
 from skyenv.errors import OptionError, shown
 from skyenv.rules.components import MAX_PLAYERS
 from skyenv.rules.state import END_TRUNCATED, GAME_DTYPE, as_records
@@ -155,9 +156,9 @@ def _standing(
     state: npt.NDArray[np.void],
 ) -> tuple[npt.NDArray[np.float64], Int64, Int64]:
     """Every seat's share of the win, its margin were all districts scored
-    (:func:`skyenv.engine.kernels.results`), and its cards, dealt or not; each (4,).
+    (:func:`skyenv.engine.results.write_results`), and its cards, dealt or not; each (4,).
     """
     shares, margins = np.zeros((1, MAX_PLAYERS)), np.zeros((1, MAX_PLAYERS), np.int64)
-    results(as_records(state, GAME_DTYPE), shares, np.zeros_like(margins), margins)
+    write_results(as_records(state, GAME_DTYPE), shares, np.zeros_like(margins), margins)
     cards = state["known"].sum(axis=(2, 3)) + state["unknown"].sum(axis=2)
     return shares[0], margins[0], cards[0]

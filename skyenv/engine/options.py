@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Final, TypedDict, Unpack
 
 from skyenv.checks import check_choice, check_integer
-from skyenv.engine.kernels import REWARDS
 from skyenv.engine.openings import WHOLE_GAMES, openings
-from skyenv.engine.rewards import RewardFunction
+from skyenv.engine.rewards import REWARDS, RewardFunction
 from skyenv.errors import OptionError
 from skyenv.rules.board import Board, as_board
 from skyenv.rules.components import FRONT, MAX_PLAYERS, MIN_PLAYERS, SIDES
@@ -55,7 +54,7 @@ class GameOptions:
         reward: ``"outcome"``: (share of the win − 1/N) · N/(N−1) at the end (END-4), 0 if the game
             is truncated; ``"margin"``: the change of the seat's lead over the best other seat in
             VP, divided by 50; ``"points"``: the VP scored; or a function of a step that returns
-            every seat's reward (:class:`skyenv.engine.rewards.Step`).
+            every seat's reward (:class:`skyenv.engine.rewards.Transition`).
         task: a bidding task (:mod:`skyenv.engine.openings`), such as ``"alea-4"``, or one of its
             openings, such as ``"alea-4/0"``, instead of the whole game; None: the game. It
             decides `num_players`, `side`, `board` and the value of the reward ``"outcome"``.

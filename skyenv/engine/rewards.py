@@ -1,20 +1,91 @@
-"""User-defined rewards: functions of a step."""
+"""Rewards: those by name, a task's payoff, and user-defined functions of a transition."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from skyenv.errors import OptionError
-from skyenv.rules.state import PHASE_BID, PHASE_BUILD
+from skyenv.rules.compiling import rule
+from skyenv.rules.components import MAX_PLAYERS, NUM_RANKS
+from skyenv.rules.scoring import vp_if_scored
+from skyenv.rules.state import PHASE_BID, PHASE_BUILD, GameRecord
+
+Share = TypeVar("Share", float, npt.NDArray[np.float64])
+
+OUTCOME, MARGIN, POINTS, TASK = range(4)
+REWARDS: Final = ("outcome", "margin", "points")
+MARGIN_SCALE: Final = 50.0  # reward "margin": this many VP ahead are a return of 1
+CARD_VP: Final = 0.9  # a task's payoff: VP charged for each card paid
+
+
+@rule
+def counted_vp(game: GameRecord, kind: int, seat: int) -> int:
+    """Return the VP behind the rewards "margin" and "points" and a task's payoff; a step's reward
+    is their change.
+    """
+    if kind == POINTS:
+        return int(game.score[seat])
+    best_other = -1
+    for other in range(game.num_players):
+        if other != seat:
+            best_other = max(best_other, standing(game, kind, other))
+    return standing(game, kind, seat) - best_other
+
+
+@rule
+def standing(game: GameRecord, kind: int, seat: int) -> int:
+    """Return the VP by which seats are compared; in a task as if all districts were scored."""
+    return vp_if_scored(game, seat) if kind == TASK else int(game.score[seat])
+
+
+@rule
+def charge(game: GameRecord, seat: int) -> float:
+    """Return a seat's charge for an auction that has just been won (a task's payoff): the winner's
+    for the cards paid, which the other seats share.
+    """
+    cards = 0
+    for part in range(2):
+        for rank in range(NUM_RANKS):
+            cards += int(game.bid_cards[game.seat, part, rank])
+    share = 1.0 if seat == game.seat else -1.0 / (game.num_players - 1)
+    return CARD_VP * cards * share
+
+
+def outcome_of(share: Share, num_players: int) -> Share:
+    """Return the reward "outcome" of a share of the win: (share − 1/N) · N/(N−1), 1 for a sole win,
+    summing to 0.
+
+    Args:
+        share: 0 to 1, one number or float64 of any shape.
+        num_players: N.
+    """
+    return (share - 1 / num_players) * num_players / (num_players - 1)
+
+
+compiled_outcome_of = rule(outcome_of)
+
+
+def share_of(outcome: Share, num_players: int) -> Share:
+    """Return the share of the win of a reward "outcome", the inverse of :func:`outcome_of`."""
+    return 1 / num_players + outcome * (num_players - 1) / num_players
+
+
+@rule
+def win_share(seats: int, seat: int) -> float:
+    """END-4: a seat's share of the win, where the winners, a bit mask, share 1."""
+    number = 0
+    for other in range(MAX_PLAYERS):
+        number += (seats >> other) & 1
+    return ((seats >> seat) & 1) / number
 
 
 @dataclass(frozen=True)
-class Step:
+class Transition:
     """The inputs of a reward function: one action in each of k games of N seats.
 
     Attributes:
@@ -58,20 +129,20 @@ class Step:
         return np.where(self.won, total, 0).astype(np.int64)
 
 
-RewardFunction = Callable[[Step], npt.ArrayLike]
-"""A user-defined reward: a function from a step to every seat's reward, (k, N)."""
+RewardFunction = Callable[[Transition], npt.ArrayLike]
+"""A user-defined reward: a function from a transition to every seat's reward, (k, N)."""
 
 
-def rewards_by(function: RewardFunction, step: Step) -> npt.NDArray[np.float32]:
-    """Return a reward function's rewards for a step, float32 (k, N).
+def rewards_by(function: RewardFunction, transition: Transition) -> npt.NDArray[np.float32]:
+    """Return a reward function's rewards for a transition, float32 (k, N).
 
     Raises:
         OptionError: they are not finite numbers of this shape.
     """
-    given: npt.NDArray[Any] = np.asarray(function(step))
-    if given.shape != step.outcome.shape or given.dtype.kind not in "biuf":
+    given: npt.NDArray[Any] = np.asarray(function(transition))
+    if given.shape != transition.outcome.shape or given.dtype.kind not in "biuf":
         raise OptionError(
-            f"the reward function must return numbers, shape {step.outcome.shape}, not "
+            f"the reward function must return numbers, shape {transition.outcome.shape}, not "
             f"{given.dtype} {given.shape}"
         )
     rewards = given.astype(np.float32)

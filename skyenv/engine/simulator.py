@@ -15,8 +15,9 @@ import numpy.typing as npt
 
 from skyenv.checks import check_seat
 from skyenv.engine import kernels
+from skyenv.engine.copying import Copyable
 from skyenv.engine.events import ChanceOutcome
-from skyenv.engine.games import Copyable, Games
+from skyenv.engine.games import Games
 from skyenv.errors import ChanceError, shown
 from skyenv.rules.components import BUSINESSES, CARD_VALUES, COLOURS
 from skyenv.rules.event_log import (
@@ -80,7 +81,7 @@ class Simulator(Copyable):
         self.max_turns = self.options.max_turns
         self._log = new_records(1, LOG_DTYPE)
         self._log["recording"] = self._log["asking"] = 1
-        self._arrays = batch.batch._replace(log=self._log)
+        self._arrays = batch.arrays._replace(log=self._log)
         # Looking up a field by name takes longer than writing it.
         self._log_start = [
             self._log[name]

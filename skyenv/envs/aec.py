@@ -207,7 +207,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
 
     def update_infos(self) -> None:
         """Update every agent's info, whose arrays stay the same until the next step."""
-        scores = self.games.batch.state["score"][0, : self.max_num_agents].tolist()
+        scores = self.games.arrays.state["score"][0, : self.max_num_agents].tolist()
         infos = {
             agent: {**self._masks.info(self._mask(agent)), "scores": scores}
             for agent in self.agents

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.checks import Int64, check_integer
-from skyenv.engine.games import results
+from skyenv.engine.results import results
 from skyenv.errors import OptionError
 from skyenv.rules.state import END_REASONS
 from skyenv.seeds import HIGHEST_SEED, TRAINING, fresh_seed, seeds_of

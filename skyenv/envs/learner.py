@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, decide, decide_each, make_agent, sample
-from skyenv.checks import Int64, check_choice, check_flag, check_number, check_seat
-from skyenv.engine.games import SCALED, Games, whole_numbers
+from skyenv.checks import Int64, check_choice, check_flag, check_number, check_seat, whole_numbers
+from skyenv.engine.arrays import SCALED
+from skyenv.engine.games import Games
 from skyenv.engine.observation import codes_of
 from skyenv.engine.options import GameKeywords
 from skyenv.envs.episodes import EpisodeSeeds, episode_infos, row_seeds
@@ -328,7 +329,7 @@ class LearnerGames:
 
     def scores(self, rows: Int64) -> Int64:
         """Return the current VP of every seat in `rows`: a new int64 (k, num_players)."""
-        scores: Int64 = self.games.batch.state["score"][rows, : self.games.num_players]
+        scores: Int64 = self.games.arrays.state["score"][rows, : self.games.num_players]
         return scores.astype(np.int64)
 
     def episode_infos(self, rows: Int64) -> list[dict[str, Any]]:

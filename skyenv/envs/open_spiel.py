@@ -22,10 +22,10 @@ from skyenv.agents import Agent, checked_actions, decisions_in, make_agent
 from skyenv.checks import check_choice, check_flag, check_integer
 from skyenv.engine.game import Game
 from skyenv.engine.information import DEFAULT_EVENTS, information_size, most_decisions, most_events
-from skyenv.engine.kernels import outcome_of
 from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.engine.openings import TASKS, task_of
 from skyenv.engine.options import DEFAULT_MAX_TURNS
+from skyenv.engine.rewards import outcome_of
 from skyenv.engine.simulator import OUTCOMES, SETUP
 from skyenv.errors import AgentError, OptionError, needs_extra
 from skyenv.histories.resampling import resampled

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from skyenv.checks import check_choice, check_flag
-from skyenv.engine.games import SCALED
+from skyenv.engine.arrays import SCALED
 from skyenv.engine.observation import HIGH, LARGEST_CODES
 from skyenv.rules.actions import NUM_ACTIONS
 

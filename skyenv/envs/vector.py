@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from skyenv.engine.games import whole_numbers
+from skyenv.checks import whole_numbers
 from skyenv.envs.episodes import check_no_options
 from skyenv.envs.learner import Bool, LearnerEnv, LearnerGames, LearnerKeywords
 from skyenv.envs.registration import MAX_EPISODE_STEPS

@@ -19,7 +19,6 @@ import numpy.typing as npt
 from skyenv.checks import check_seat
 from skyenv.engine.events import Event, action_event, events_of, seen_by, setup_event
 from skyenv.engine.game import Game
-from skyenv.engine.games import results
 from skyenv.engine.information import (
     event_line,
     first_line,
@@ -28,10 +27,11 @@ from skyenv.engine.information import (
     information_rows,
     information_size,
 )
-from skyenv.engine.kernels import outcome_of
 from skyenv.engine.observation import codes_of, names
 from skyenv.engine.openings import openings, payoffs
 from skyenv.engine.options import DEFAULT_MAX_TURNS, GameOptions
+from skyenv.engine.results import results
+from skyenv.engine.rewards import outcome_of
 from skyenv.engine.simulator import SETUP
 from skyenv.errors import ChanceError, shown
 from skyenv.render.text import text
@@ -316,7 +316,7 @@ class State:
         return "\n".join(f"{_NAMES[entry]} {codes[entry]}" for entry in np.flatnonzero(codes))
 
     def returns(self) -> list[float]:
-        """Return every seat's outcome (:func:`skyenv.engine.kernels.outcome_of`), or its payoff in
+        """Return every seat's outcome (:func:`skyenv.engine.rewards.outcome_of`), or its payoff in
         a task; 0 before the end and in a truncated game.
         """
         game, players, task = game_of(self.record), self.table.game.num_players, self.task

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from skyenv.arena.matches import batch_of
-from skyenv.engine.games import results
+from skyenv.engine.results import results
 from skyenv.page.catalogue import CatalogueEntry
 from skyenv.page.chart import WIN, Rows
 from skyenv.page.choices import Path, completed, imagined, same, text

@@ -10,8 +10,8 @@ import numpy as np
 
 from skyenv.engine.events import seen_by
 from skyenv.engine.game import Game
-from skyenv.engine.kernels import CARD_VP
 from skyenv.engine.knowledge import PUBLIC
+from skyenv.engine.rewards import CARD_VP
 from skyenv.page import guidance, recent
 from skyenv.render import words
 from skyenv.render.parts import Drawing

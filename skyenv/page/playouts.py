@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from skyenv.agents import decide_each
 from skyenv.arena.matches import SALT, batch_of
-from skyenv.engine.games import results
 from skyenv.engine.knowledge import resample
 from skyenv.engine.knowledge import view as view_of
+from skyenv.engine.results import results
 from skyenv.page.catalogue import CatalogueEntry
 from skyenv.page.payloads import Payload
 from skyenv.page.workers import Report

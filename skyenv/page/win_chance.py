@@ -17,9 +17,10 @@ import numpy.typing as npt
 
 from skyenv.agents import Agent, decisions_in
 from skyenv.arena.matches import batch_of
-from skyenv.engine.games import Games, results
-from skyenv.engine.kernels import share_of
+from skyenv.engine.games import Games
 from skyenv.engine.knowledge import view
+from skyenv.engine.results import results
+from skyenv.engine.rewards import share_of
 from skyenv.errors import AgentError
 from skyenv.page.playouts import played, starts
 from skyenv.rules.state import GAME_DTYPE

@@ -14,7 +14,7 @@ import numpy as np
 
 from skyenv.checks import check_integer
 from skyenv.engine.events import Event
-from skyenv.engine.kernels import CARD_VP
+from skyenv.engine.rewards import CARD_VP
 from skyenv.errors import IllegalActionError, OptionError, shown
 from skyenv.render.table import Table, visible_table
 from skyenv.rules.actions import (

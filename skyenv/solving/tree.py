@@ -15,8 +15,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from skyenv.engine.arrays import Arrays
 from skyenv.engine.games import Games
-from skyenv.engine.kernels import Batch, copy_game, play_row
+from skyenv.engine.kernels import copy_game, play_row
 from skyenv.engine.openings import openings
 from skyenv.errors import OptionError
 from skyenv.rules.actions import BID_DONE, NUM_ACTIONS, PASS
@@ -263,9 +264,9 @@ def visit(game: GameRecord, tree: TaskTree, walk: Walk, hands: Array, depth: int
 
 
 @rule
-def turn_up(batch: Batch, depth: int, number: int) -> None:
+def turn_up(arrays: Arrays, depth: int, number: int) -> None:
     """Make Alea turn up one of her sets in the next action at a depth."""
-    log, game = batch.log[0], batch.state[depth]
+    log, game = arrays.log[0], arrays.state[depth]
     for rank in range(NUM_RANKS):
         game.face_down[BLACK, rank] = NUM_RANKS  # enough for every set: nodes count no stacks
     log.next_forced, log.num_forced = 0, 0
@@ -276,19 +277,19 @@ def turn_up(batch: Batch, depth: int, number: int) -> None:
 
 
 @rule
-def follow(batch: Batch, tree: TaskTree, walk: Walk, hands: Array, depth: int) -> None:
+def follow(arrays: Arrays, tree: TaskTree, walk: Walk, hands: Array, depth: int) -> None:
     """Follow the next edge of the node at a depth and write the position of the next depth."""
     before, below = walk.frames[depth], depth + 1
     choice = before.taken
     before.taken += 1
     if before.node < len(tree.kind):
         tree.child[before.edge + choice] = walk.counts[0]
-    copy_game(batch.state_words, below, batch.state_words, depth)
+    copy_game(arrays.state_words, below, arrays.state_words, depth)
     walk.frames[below] = before
-    game, frame, action = batch.state[below], walk.frames[below], before.actions[choice]
+    game, frame, action = arrays.state[below], walk.frames[below], before.actions[choice]
     frame.pending = NONE
     if before.pending != NONE:
-        turn_up(batch, below, action)
+        turn_up(arrays, below, action)
         frame.cards, action = action, before.pending
     else:
         seat, giver = int(game.seat), before.givers[choice]
@@ -298,34 +299,34 @@ def follow(batch: Batch, tree: TaskTree, walk: Walk, hands: Array, depth: int) -
         if game.alea == ALEA_WAITS and seat != game.turn_seat and ends:
             frame.pending = action
             return
-    play_row(batch, below, action)
-    batch.log[0].num_forced = 0
+    play_row(arrays, below, action)
+    arrays.log[0].num_forced = 0
     for seat in range(tree.payoff.shape[1]):
-        frame.paid[seat] += batch.slots[below].reward[seat]
+        frame.paid[seat] += arrays.slots[below].reward[seat]
 
 
 @entry_point("the tree of a task")
-def grow(batch: Batch, tree: TaskTree, walk: Walk, hands: Array, wanted: Array) -> None:
+def grow(arrays: Arrays, tree: TaskTree, walk: Walk, hands: Array, wanted: Array) -> None:
     """Traverse the tree depth first from the position in row 0; write it if the tree has room.
 
-    The positions of `wanted` nodes, bool (n,) or (0,), are written to the rows of `batch.finished`
+    The positions of `wanted` nodes, bool (n,) or (0,), are written to the rows of `arrays.finished`
     in the order of nodes, and the hands held there to `walk.kept`.
     """
     depth, kept = 0, 0
-    visit(batch.state[0], tree, walk, hands, 0)
+    visit(arrays.state[0], tree, walk, hands, 0)
     while depth >= 0:
         frame = walk.frames[depth]
         if frame.taken == 0 and frame.node < len(wanted) and wanted[frame.node]:
-            copy_game(batch.finished, kept, batch.state_words, depth)
+            copy_game(arrays.finished, kept, arrays.state_words, depth)
             for seat in range(walk.kept.shape[1]):
                 walk.kept[kept, seat] = frame.held[seat]
             kept += 1
         if frame.taken == frame.choices:
             depth -= 1
             continue
-        follow(batch, tree, walk, hands, depth)
+        follow(arrays, tree, walk, hands, depth)
         depth += 1
-        visit(batch.state[depth], tree, walk, hands, depth)
+        visit(arrays.state[depth], tree, walk, hands, depth)
 
 
 class Opening:
@@ -380,8 +381,10 @@ class Opening:
         )
         walk.frames[0]["pending"] = walk.frames[0]["cards"] = NONE
         positions = new_games(max(number, 1))
-        batch = games.batch._replace(finished=positions.view(np.uint32).reshape(len(positions), -1))
-        grow(batch, tree, walk, self._padded, wanted)
+        arrays = games.arrays._replace(
+            finished=positions.view(np.uint32).reshape(len(positions), -1)
+        )
+        grow(arrays, tree, walk, self._padded, wanted)
         tree.payoff[:] = tree.payoff.round(SMALLEST_PAYOFF)  # rewards are float32
         return positions[:number], walk
 

@@ -12,24 +12,24 @@ import pytest
 
 from skyenv import GameOptions
 from skyenv.cuda import kernels
-from skyenv.engine.games import new_batch
+from skyenv.engine.arrays import new_arrays
 from skyenv.rules.compiling import COMPILED
 
 pytestmark = [pytest.mark.long, pytest.mark.skipif(not COMPILED, reason="NUMBA_DISABLE_JIT is set")]
 
 NUMBERS = np.zeros(1, np.int64)
-BATCH = new_batch(GameOptions(), 1, "scaled", True, 1)
-BATCH = BATCH._replace(state_words=BATCH.state.view(np.uint32).reshape(1, -1))
+ARRAYS = new_arrays(GameOptions(), 1, "scaled", True, 1)
+ARRAYS = ARRAYS._replace(state_words=ARRAYS.state.view(np.uint32).reshape(1, -1))
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
-    "check": (BATCH.slots, NUMBERS, NUMBERS, NUMBERS, 1, NUMBERS),
-    "play": (BATCH, NUMBERS, NUMBERS, NUMBERS),
-    "settle": (BATCH, NUMBERS, NUMBERS),
-    "play_random": (BATCH, 1, 1),
-    "reset": (BATCH, NUMBERS, NUMBERS),
-    "observe": (BATCH, NUMBERS, NUMBERS),
-    "observe_seats": (BATCH.state, NUMBERS, NUMBERS, BATCH.codes),
-    "scale": (np.zeros(1, np.int16), np.zeros(1, np.float32), NUMBERS, NUMBERS, BATCH.observation),
-    "uniforms": (BATCH.state, NUMBERS, 1, 1, np.zeros(1)),
+    "check": (ARRAYS.slots, NUMBERS, NUMBERS, NUMBERS, 1, NUMBERS),
+    "play": (ARRAYS, NUMBERS, NUMBERS, NUMBERS),
+    "settle": (ARRAYS, NUMBERS, NUMBERS),
+    "play_random": (ARRAYS, 1, 1),
+    "reset": (ARRAYS, NUMBERS, NUMBERS),
+    "observe": (ARRAYS, NUMBERS, NUMBERS),
+    "observe_seats": (ARRAYS.state, NUMBERS, NUMBERS, ARRAYS.codes),
+    "scale": (np.zeros(1, np.int16), np.zeros(1, np.float32), NUMBERS, NUMBERS, ARRAYS.observation),
+    "uniforms": (ARRAYS.state, NUMBERS, 1, 1, np.zeros(1)),
 }
 """The kernels, with arguments of the types that they get."""
 

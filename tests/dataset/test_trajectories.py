@@ -13,8 +13,8 @@ from small_datasets import matches
 
 from skyenv.dataset.sources import Trajectories
 from skyenv.engine.game import Game
-from skyenv.engine.games import results
 from skyenv.engine.observation import SCALE
+from skyenv.engine.results import results
 from skyenv.rules.state import END_REASONS
 from skyenv.seeds import DATASETS
 

@@ -22,10 +22,11 @@ from stable_baselines3.common.evaluation import evaluate_policy as evaluate_with
 from stable_baselines3.common.monitor import Monitor
 
 from skyenv.agents import Decisions, decide, make_agent
-from skyenv.engine.games import Games, results
+from skyenv.engine.games import Games
 from skyenv.engine.information import most_decisions
 from skyenv.engine.observation import SCALE
 from skyenv.engine.options import DEFAULT_MAX_TURNS
+from skyenv.engine.results import results
 from skyenv.envs.episodes import EpisodeSeeds, episode_infos, row_seeds
 from skyenv.envs.learner import LearnerGames
 from skyenv.envs.registration import ENV_ID, UNMASKED_ID

@@ -46,7 +46,7 @@ for players, side in ((2, "back"), (4, "front")):
         for seat in range(players):
             codes = codes_of(game.observation(seat))
             assert (codes >= 0).all() and (codes <= LARGEST_CODES).all()
-        check_positions(as_games(game.batch.batch.state))
+        check_positions(as_games(game.batch.arrays.state))
         game.play(decide_game(game, agents[game.seat]))
     assert records.verify(io.StringIO(game.to_record())).games == 1
     print(sum(game.events[0]["hands"][0].values(), []))

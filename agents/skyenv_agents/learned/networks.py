@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, Decisions, Evaluations, sample
-from skyenv.engine.kernels import outcome_of
 from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.engine.options import table_name
+from skyenv.engine.rewards import outcome_of
 from skyenv.errors import CheckpointError, OptionError, shown
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES

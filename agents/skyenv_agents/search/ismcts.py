@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Decisions, Evaluations, SearchProgress
-from skyenv.engine.kernels import outcome_of
 from skyenv.engine.knowledge import VIEW_DTYPE
+from skyenv.engine.rewards import outcome_of
 from skyenv.errors import AgentError
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.state import GAME_DTYPE, NONE, as_records, new_records

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.checks import check_integer, check_number
-from skyenv.engine.kernels import uniform32
 from skyenv.engine.knowledge import VIEW_DTYPE, ViewRecord, redact, sample_determinization
+from skyenv.engine.numbers import uniform32
 from skyenv.errors import AgentError, shown
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.compiling import called_rule

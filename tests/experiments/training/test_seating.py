@@ -9,9 +9,9 @@ import pytest
 
 from experiments.training.seating import LEARNER, Tables, margins
 from skyenv.agents import Agent, CrowdAgent, RandomAgent, decide
-from skyenv.engine.games import results
-from skyenv.engine.kernels import MARGIN_SCALE
 from skyenv.engine.options import GameOptions
+from skyenv.engine.results import results
+from skyenv.engine.rewards import MARGIN_SCALE
 from skyenv_agents import GreedyAgent
 from skyenv_agents.learned.pool import OpponentPool
 

@@ -13,9 +13,10 @@ import pytest
 
 from positions import positions
 from skyenv.agents import decisions_in, make_agent
-from skyenv.engine.games import Games, results
-from skyenv.engine.kernels import uniform32
+from skyenv.engine.games import Games
 from skyenv.engine.knowledge import as_views, resample, view
+from skyenv.engine.numbers import uniform32
+from skyenv.engine.results import results
 from skyenv.errors import AgentError
 from skyenv.rules.compiling import entry_point
 from skyenv.rules.state import GAME_DTYPE, Array, as_records, new_records

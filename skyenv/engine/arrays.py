@@ -1,0 +1,116 @@
+"""The arrays of a batch, for compiled code."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from skyenv.engine.observation import CODES_DTYPE, OBSERVATION_SIZE
+from skyenv.engine.openings import openings, task_of
+from skyenv.engine.options import GameOptions
+from skyenv.engine.rewards import REWARDS, TASK
+from skyenv.rules.actions import NUM_ACTIONS
+from skyenv.rules.components import MAX_PLAYERS
+from skyenv.rules.event_log import LOG_DTYPE
+from skyenv.rules.setup import blank_game
+from skyenv.rules.state import GAME_DTYPE, Record, new_games, new_records
+
+SCALED: Final = "scaled"
+SLOT_DTYPE: Final = np.dtype(
+    [
+        ("step_id", np.int64),  # number of the last step that named this row
+        ("seed", np.int64),  # of the latest game with a seed that began here
+        ("num_legal", np.int32),
+        ("reward", np.float32, (MAX_PLAYERS,)),  # every seat's reward of the last step
+        ("vp", np.int32, (MAX_PLAYERS,)),  # the counted VP before it
+        ("done", np.bool_),
+        ("truncated", np.bool_),
+        ("legal", np.int8, (NUM_ACTIONS,)),  # 1 for every legal action
+    ],
+    align=True,
+)
+
+GAME_WORDS: Final = GAME_DTYPE.itemsize // 4
+
+
+class Arrays(NamedTuple):
+    """The arrays of a batch of games; compiled code writes them in place.
+
+    Attributes:
+        state: GAME_DTYPE (n,), the games.
+        slots: SLOT_DTYPE (n,), private memory of the rows, with the legal actions as the engine
+            knows them.
+        mask: int8 (n, 103).
+        seat: int64 (n,).
+        observation: float32 (n, OBSERVATION_SIZE), or (n, 0): not wanted as numbers.
+        codes: CODES_DTYPE, the observation's codes: (n,); with an `observation` (2 · threads,) on
+            the CPU, of which each thread uses every other one as scratch memory; (0,): not wanted.
+        reward: float32 (n, players).
+        done, truncated: bool (n,).
+        state_words, finished: uint32 (n, GAME_WORDS), the same memory as `state`, and finished
+            games.
+        blank: uint32 (b, GAME_WORDS), a game before its setup, or a task's openings.
+        log: LOG_DTYPE (1,).
+        kind: of reward: OUTCOME, MARGIN, POINTS or TASK.
+        autoreset: whether a row begins its next game when one is over.
+    """
+
+    state: Any
+    slots: Any
+    mask: Any
+    seat: Any
+    observation: Any
+    codes: Any
+    reward: Any
+    done: Any
+    truncated: Any
+    state_words: Any
+    finished: Any
+    blank: Any
+    log: Any
+    kind: int
+    autoreset: bool
+
+
+class SlotRecord(Record):
+    """One record of SLOT_DTYPE."""
+
+
+def _kind(options: GameOptions) -> int:
+    """Return the reward of compiled code; a user's reward function gets the outcome."""
+    named = "outcome" if callable(options.reward) else options.reward
+    pays_vp = options.task is not None and task_of(options.task).auctions > 0
+    return TASK if named == "outcome" and pays_vp else REWARDS.index(named)
+
+
+def new_arrays(
+    options: GameOptions, number: int, observation: str | None, autoreset: bool, scratch: int
+) -> Arrays:
+    """Allocate the arrays of games before their setup.
+
+    Arguments as for :class:`skyenv.Games`, and the number of scratch records for codes.
+    """
+    codes = {None: 0, SCALED: scratch}.get(observation, number)
+    if options.task is None:
+        blank = blank_game(options.num_players, options.board, options.max_turns)
+    else:
+        blank = openings(options.task)
+    words = blank.view(np.uint32).reshape(len(blank), -1)
+    return Arrays(
+        state=new_games(number),
+        slots=new_records(number, SLOT_DTYPE),
+        mask=np.zeros((number, NUM_ACTIONS), np.int8),
+        seat=np.zeros(number, np.int64),
+        observation=np.zeros((number, OBSERVATION_SIZE * (observation == SCALED)), np.float32),
+        codes=new_records(codes, CODES_DTYPE),
+        reward=np.zeros((number, options.num_players), np.float32),
+        done=np.zeros(number, np.bool_),
+        truncated=np.zeros(number, np.bool_),
+        state_words=None,
+        finished=np.repeat(words[:1], number, axis=0),
+        blank=words,
+        log=new_records(1, LOG_DTYPE),
+        kind=_kind(options),
+        autoreset=autoreset,
+    )

@@ -1,0 +1,46 @@
+"""The results of games (END-4)."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.checks import Int64
+from skyenv.engine.rewards import TASK, counted_vp, win_share
+from skyenv.engine.validation import as_games
+from skyenv.rules.cards import cards_in_hand
+from skyenv.rules.compiling import entry_point
+from skyenv.rules.components import MAX_PLAYERS
+from skyenv.rules.scoring import winners
+from skyenv.rules.state import Array
+
+
+@entry_point("the results of games")
+def write_results(state: Array, shares: Array, cards: Array, margins: Array) -> None:
+    """Write results by END-4 on the current scores: `shares` float64 (n, 4), winners sharing 1;
+    `cards` int64 (n, 4) in hand; `margins` int64 (n, 4), VP over the best other seat, were all
+    districts scored.
+    """
+    for row in range(len(state)):
+        best = winners(state[row])
+        for seat in range(MAX_PLAYERS):
+            shares[row, seat] = win_share(best, seat)
+            cards[row, seat] = cards_in_hand(state[row], seat)
+            margins[row, seat] = counted_vp(state[row], TASK, seat)
+
+
+def results(state: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.float64], Int64]:
+    """Return the results of games by END-4, of unfinished ones by the current scores.
+
+    Returns:
+        The shares of the win, float64 (n, 4), summing to 1 in every row, and the cards in hand,
+        int64 (n, 4).
+
+    Raises:
+        OptionError: these are no games.
+    """
+    games = as_games(state)
+    shares = np.zeros((len(games), MAX_PLAYERS), np.float64)
+    cards = np.zeros((len(games), MAX_PLAYERS), np.int64)
+    write_results(games, shares, cards, np.zeros_like(cards))
+    return shares, cards

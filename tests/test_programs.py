@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import runpy
-import sys
-from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -96,23 +96,23 @@ def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
     assert 'id="skyenv.engine.games.Games.step"' in text
 
 
-# ---- examples ----
+# ---- baselines and examples ----
 
-EXAMPLES = {
-    "gpu_games": ("--games 2 --steps 5", "0 games ended"),
-    "two_policies": ("50", "game 50: VP of the seats "),
-    "my_agent": ("", "builder  greedy"),
+BASELINES = {
+    "behaviour_cloning": (
+        "runs/games --epochs 1 --batch 32 --trunk 16 --entity-dim 8 --held-out 4 --paired-seeds 1",
+        "runs/clone/model.npz",
+    ),
     "ppo": ("--steps 512 --num-envs 8 --rollout 32 --paired-seeds 1", "weights are in ppo.pt"),
     "sb3_maskable_ppo": (
         "--decisions 512 --environments 8 --steps 32 --batch 64 --paired-seeds 1",
         "runs/maskable/model.zip",
     ),
-    "behaviour_cloning": (
-        "runs/games --epochs 1 --batch 32 --trunk 16 --entity-dim 8 --held-out 4 --paired-seeds 1",
-        "runs/clone/model.npz",
-    ),
+    "two_policies": ("50", "game 50: VP of the seats "),
 }
 """By name: arguments that make it short, and a part of what it prints."""
+WITH_REQUIREMENTS = {"rllib_self_play"}
+"""Baselines with an environment of their own, which tests/experiments/baselines runs."""
 SIMULATOR = {
     "NUMBA_ENABLE_CUDASIM": "1",
     "NUMBA_DISABLE_JIT": "1",
@@ -120,43 +120,44 @@ SIMULATOR = {
 }
 
 
-FILES = [
-    path
-    for folder in ("examples", "experiments/baselines")
-    for path in (ROOT / folder).glob("[a-z]*.py")
-    if not path.with_suffix(".txt").exists()
-]
-"""Others have an environment of their own."""
-
-
 @pytest.mark.usefixtures("in_this_process")
-@pytest.mark.parametrize(
-    "path",
-    [
-        pytest.param(path, marks=pytest.mark.long if path.stem == "gpu_games" else (), id=path.stem)
-        for path in sorted(FILES)
-    ],
-)
-def test_examples_run(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("name", BASELINES)
+def test_baselines_run(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    name, program = path.stem, str(path)
-    arguments, says = EXAMPLES[name]
-    if name == "gpu_games":  # CUDA is simulated from the first import on
-        assert says in printed("-W", "error", program, *arguments.split(), environment=SIMULATOR)
-        return
+    words, says = BASELINES[name]
     monkeypatch.chdir(tmp_path)
     if name == "behaviour_cloning":
         assert main_of("dataset random crowd --games 4 --max-turns 9 -o runs/games") == 0
-    monkeypatch.setattr(sys, "argv", [program, *arguments.split()])
-    with suppress(SystemExit):
-        runpy.run_path(program, run_name="__main__")
+    import_module(f"experiments.baselines.{name}").main(words.split())
     assert says in capsys.readouterr().out
 
 
-def test_beginnings_of_every_task_are_collected(tmp_path: Path) -> None:
+def test_every_baseline_is_run_and_listed() -> None:
+    """In this file, and in the table of the baselines' README."""
+    folder = ROOT / "experiments" / "baselines"
+    programs = {file.stem for file in folder.glob("*.py") if "def main(" in file.read_text("utf-8")}
+    assert programs == BASELINES.keys() | WITH_REQUIREMENTS
+    listed = re.findall(r"^\| \[(\w+)\.py\]", (folder / "README.md").read_text("utf-8"), re.M)
+    assert {*listed} == programs
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_the_example_of_an_agent_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(ROOT / "examples" / "my_agent.py"), run_name="__main__")
+    assert "builder  greedy" in capsys.readouterr().out
+
+
+@pytest.mark.long
+def test_the_example_with_a_gpu_runs_in_the_simulator() -> None:
+    program = ROOT / "examples" / "gpu_games.py"
+    words = ("--games", "2", "--steps", "5")
+    assert "0 games ended" in printed("-W", "error", program, *words, environment=SIMULATOR)
+
+
+def test_openings_of_every_task_are_collected(tmp_path: Path) -> None:
     """As many of each task as requested, with biddable cards and hidden hands."""
-    out = tmp_path / "beginnings.npz"
+    out = tmp_path / "openings.npz"
     words = ["--agent", "greedy", "--games", "60", "--number", "2", "--out", str(out)]
     assert openings.main(words) == 0
     with np.load(out) as content:

@@ -7,10 +7,10 @@ trained` writes `runs/clone/model.npz`, an agent:
 `python -m skyenv evaluate runs/clone --against greedy --deterministic`.
 """
 
-import argparse
 import math
 import time
-from dataclasses import dataclass
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser, Namespace
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -31,25 +31,28 @@ from skyenv_agents.learned.networks import NetworkAgent, Prior, heuristic_of
 from skyenv_agents.learned.torch_network import PolicyNetwork
 
 
-@dataclass
-class Options:
-    """Options of the command line, such as ``--epochs 8``."""
-
-    imitate: str = ""  # comma-separated agents to learn from; empty: all
-    # heuristic prior, whose scores are inputs that the network corrects; empty: none
-    prior: str = "greedy"
-    prior_weight: float = 6.0  # initial weight of its scores; learned
-    epochs: int = 4
-    batch: int = 1024
-    learning_rate: float = 2e-3  # peak of a one-cycle schedule
-    trunk: int = 128
-    blocks: int = 1
-    entity_dim: int = 32
-    value_weight: float = 0.25  # weight of the losses of outcome and margin
-    held_out: int = 50  # one in this many games is held out
-    paired_seeds: int = 500  # for the evaluation at the end; 0: none
-    seed: int = 1
-    out: str = "runs/clone"
+def options_of(arguments: Sequence[str] | None = None) -> Namespace:
+    """Read the command line."""
+    parser = ArgumentParser(
+        description="Clone the agents of a dataset.", formatter_class=ArgumentDefaultsHelpFormatter
+    )
+    add = parser.add_argument
+    add("dataset", type=Path, help="folder of the dataset")
+    add("--imitate", nargs="*", default=[], help="agents to learn from; none named: all")
+    add("--prior", default="greedy", help="heuristic whose scores are corrected; '': none")
+    add("--prior-weight", type=float, default=6.0, help="initial weight of its scores; learned")
+    add("--epochs", type=int, default=4, help="passes over the decisions")
+    add("--batch", type=int, default=1024, help="decisions in a minibatch")
+    add("--learning-rate", type=float, default=2e-3, help="peak of a one-cycle schedule")
+    add("--trunk", type=int, default=128, help="units of the network's trunk")
+    add("--blocks", type=int, default=1, help="residual blocks of the trunk")
+    add("--entity-dim", type=int, default=32, help="units of a district's or seat's embedding")
+    add("--value-weight", type=float, default=0.25, help="weight of the losses of the values")
+    add("--held-out", type=int, default=50, help="one in this many games is held out")
+    add("--paired-seeds", type=int, default=500, help="of the final evaluation; 0: none")
+    add("--seed", type=int, default=1, help="random seed")
+    add("--out", type=Path, default=Path("runs/clone"), help="folder of the clone")
+    return parser.parse_args(arguments)
 
 
 class Decisions:
@@ -155,7 +158,7 @@ def losses(
     )
 
 
-def train(decisions: Decisions, options: Options) -> PolicyNetwork:
+def train(decisions: Decisions, options: Namespace) -> PolicyNetwork:
     """Train a clone; print the losses and accuracy on held-out games after every epoch."""
     torch.manual_seed(options.seed)
     torch.set_num_threads(1)
@@ -179,7 +182,7 @@ def train(decisions: Decisions, options: Options) -> PolicyNetwork:
         for rows in torch.split(training[torch.randperm(len(training))], options.batch):
             policy_loss, value_loss, _ = losses(network, decisions.batch(rows))
             optimizer.zero_grad(set_to_none=True)
-            (policy_loss + options.value_weight * value_loss).backward()  # type: ignore[no-untyped-call]
+            (policy_loss + options.value_weight * value_loss).backward()
             nn.utils.clip_grad_norm_(network.parameters(), 1.0)
             optimizer.step()
             schedule.step()
@@ -197,17 +200,10 @@ def train(decisions: Decisions, options: Options) -> PolicyNetwork:
     return network
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Train a clone, save its network and evaluate it on paired seeds."""
-    parser = argparse.ArgumentParser(description="Behaviour cloning of a dataset's agents.")
-    parser.add_argument("dataset", type=Path, help="folder of the dataset")
-    for name, default in vars(Options()).items():
-        parser.add_argument(f"--{name.replace('_', '-')}", type=type(default), default=default)
-    given = vars(parser.parse_args())
-    folder = given.pop("dataset")
-    options = Options(**given)
-    imitate = [name for name in options.imitate.split(",") if name]
-    network = train(Decisions(folder, imitate, options.prior), options)
+    options = options_of(arguments)
+    network = train(Decisions(options.dataset, options.imitate, options.prior), options)
     heuristic = heuristic_of(options.prior)
     about = {
         "description": "a clone of a dataset's agents",
@@ -215,7 +211,7 @@ def main() -> None:
         "prior": options.prior,
         "prior_version": heuristic.version if heuristic else "",
     }
-    path = Path(options.out, "model.npz")
+    path = options.out / "model.npz"
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, network.frozen(about).to_bytes())
     print(

@@ -5,9 +5,9 @@ experiments.baselines.ppo --steps 1000000` takes some minutes on a CPU. This fil
 read and changed; the trainer of `make train` is faster and starts from a heuristic.
 """
 
-import argparse
 import time
-from dataclasses import dataclass
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser, Namespace
+from collections.abc import Sequence
 
 import gymnasium
 import numpy as np
@@ -23,29 +23,33 @@ from skyenv.arena.evaluate import evaluate, table
 torch.set_num_threads(1)  # more threads slow down such a small network
 
 
-@dataclass
-class Options:
-    """Options of the command line, such as ``--num-envs 64``."""
-
-    steps: int = 1_000_000  # total decisions of the learner
-    num_envs: int = 64
-    rollout: int = 64  # steps per environment and update
-    epochs: int = 3
-    minibatches: int = 4
-    learning_rate: float = 5e-4
-    discount: float = 1.0  # none, as episodes are finite
-    trace: float = 0.95  # λ of the advantages (GAE)
-    clip: float = 0.2
-    entropy: float = 0.01
-    value_weight: float = 0.5
-    max_gradient: float = 0.5
-    hidden: int = 128
-    players: int = 2
-    side: str = "front"
-    reward: str = "outcome"  # or "margin", "points"
-    opponent: str = "random"  # on all other seats
-    paired_seeds: int = 100  # for the evaluation at the end; 0: none
-    seed: int = 1
+def options_of(arguments: Sequence[str] | None = None) -> Namespace:
+    """Read the command line."""
+    parser = ArgumentParser(
+        description="Train masked PPO against an agent.",
+        formatter_class=ArgumentDefaultsHelpFormatter,
+    )
+    add = parser.add_argument
+    add("--steps", type=int, default=1_000_000, help="total decisions of the learner")
+    add("--num-envs", type=int, default=64, help="concurrent games")
+    add("--rollout", type=int, default=64, help="decisions in each game per update")
+    add("--epochs", type=int, default=3, help="passes over a rollout")
+    add("--minibatches", type=int, default=4, help="minibatches in a pass")
+    add("--learning-rate", type=float, default=5e-4, help="Adam's learning rate")
+    add("--discount", type=float, default=1.0, help="per decision; 1: none, as episodes are finite")
+    add("--trace", type=float, default=0.95, help="λ of the advantages (GAE)")
+    add("--clip", type=float, default=0.2, help="clip range of the probability ratio")
+    add("--entropy", type=float, default=0.01, help="weight of the entropy bonus")
+    add("--value-weight", type=float, default=0.5, help="weight of the value loss")
+    add("--max-gradient", type=float, default=0.5, help="clip the gradient's norm")
+    add("--hidden", type=int, default=128, help="units of each of two hidden layers")
+    add("--players", type=int, default=2, help="number of players")
+    add("--side", default="front", help="side of the board")
+    add("--reward", choices=("outcome", "margin", "points"), default="outcome", help="reward")
+    add("--opponent", default="random", help="agent on all other seats")
+    add("--paired-seeds", type=int, default=100, help="of the final evaluation; 0: none")
+    add("--seed", type=int, default=1, help="random seed")
+    return parser.parse_args(arguments)
 
 
 class Network(nn.Module):
@@ -88,7 +92,7 @@ class NetworkAgent(Agent):
 
 
 def advantages(
-    rewards: Tensor, values: Tensor, ends: Tensor, last_value: Tensor, options: Options
+    rewards: Tensor, values: Tensor, ends: Tensor, last_value: Tensor, options: Namespace
 ) -> Tensor:
     """Return generalized advantage estimates, (steps, envs).
 
@@ -105,7 +109,7 @@ def advantages(
 
 
 def update(
-    network: Network, optimizer: torch.optim.Optimizer, batch: dict[str, Tensor], options: Options
+    network: Network, optimizer: torch.optim.Optimizer, batch: dict[str, Tensor], options: Namespace
 ) -> None:
     """Run some epochs of PPO's clipped policy gradient on one rollout."""
     number = len(batch["action"])
@@ -129,7 +133,7 @@ def update(
             optimizer.step()
 
 
-def train(options: Options) -> Network:
+def train(options: Namespace) -> Network:
     """Train a network against the opponent and return it."""
     torch.manual_seed(options.seed)
     # SAME_STEP resets finished rows in the same step, so masks are never empty
@@ -197,28 +201,22 @@ def train(options: Options) -> Network:
     return network
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Train, then evaluate the agent on paired seeds that training does not use."""
-    parser = argparse.ArgumentParser(description="Masked PPO on skyenv's vector environment.")
-    for name, default in vars(Options()).items():
-        parser.add_argument(f"--{name.replace('_', '-')}", type=type(default), default=default)
-    options = Options(**vars(parser.parse_args()))
+    options = options_of(arguments)
     network = train(options)
     torch.save(network.state_dict(), "ppo.pt")
     print("the network's weights are in ppo.pt")
     if options.paired_seeds:
-        print(
-            table(
-                evaluate(
-                    NetworkAgent(network),
-                    [options.opponent, "greedy"],
-                    options.players,
-                    options.side,
-                    paired_seeds=options.paired_seeds,
-                    seed=10**9,
-                )
-            )
+        found = evaluate(
+            NetworkAgent(network),
+            [options.opponent, "greedy"],
+            options.players,
+            options.side,
+            paired_seeds=options.paired_seeds,
+            seed=10**9,
         )
+        print(table(found))
 
 
 if __name__ == "__main__":

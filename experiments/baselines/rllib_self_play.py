@@ -3,8 +3,8 @@
 ``python -m experiments.baselines.rllib_self_play`` trains one policy. In the vector environment
 (the default) the policy plays one seat of each game and past policies play the others; all games of
 an env runner are one batch. With ``--environment pettingzoo`` it plays all seats and learns from
-all decisions, one game at a time. The checkpoint RUN/model is an agent:
-``python -m skyenv evaluate rllib:runs/rllib/model``. The last line of output is the steps per
+all decisions, one game at a time. :class:`experiments.baselines.rllib_agent.RllibAgent` plays the
+checkpoint RUN/model. The last line of output is the steps per
 second of RLlib's env runner. Needs ``pip install -r experiments/baselines/rllib_self_play.txt``.
 """
 
@@ -22,9 +22,9 @@ from ray.rllib.env.wrappers.pettingzoo_env import PettingZooEnv
 from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
 from ray.tune.registry import register_env
 
+from experiments.baselines.rllib_agent import RllibAgent
 from skyenv import fifth_avenue_v0
 from skyenv.work.on_ray import LOCAL, connect
-from skyenv_agents.learned.policy import RllibAgent
 
 # ---- environments ----
 
@@ -123,7 +123,7 @@ def main(arguments: list[str] | None = None) -> None:
     episodes = algorithm.env_runner.sample(num_timesteps=steps)
     seconds = time.perf_counter() - started
     algorithm.stop()
-    print(f"the agent is rllib:{model}")
+    print(f"the agent is RllibAgent({model!r})")
     print(f"{sum(len(episode) for episode in episodes) / seconds:,.0f} steps/s")
 
 

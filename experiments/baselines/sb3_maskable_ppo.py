@@ -8,10 +8,11 @@ plays as an agent by its path: `python -m skyenv evaluate runs/maskable/model.zi
 """
 
 import sys
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser, Namespace
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,51 +20,44 @@ from sb3_contrib import MaskablePPO
 
 from skyenv.agents import make_agent
 from skyenv.arena.evaluate import evaluate, table
-from skyenv.console.options import Options, common, exit_code, option, parse
 from skyenv.envs.sb3 import SkyenvVecEnv, WinShares
-from skyenv.errors import OptionError
 from skyenv.files import replacing
 from skyenv_agents.learned.pool import OpponentPool
 
 torch.set_num_threads(1)  # more threads slow down such a small network
 
 
-@dataclass(frozen=True)
-class Config(Options):
-    """Options of the command line."""
-
-    run: Path = option(Path("runs/maskable"), "folder of the run", metavar="FOLDER")
-    players: int = common("players")
-    side: str = common("side")
-    decisions: int = option(1_000_000, "total decisions of the learner", low=1)
-    seed: int = common("seed", high=2**32 - 1)
-    max_turns: int = common("max_turns")
-    resume: Path | None = option(
-        None, "model to continue; use only trusted files, as they can run code", metavar="FILE"
+def parser() -> ArgumentParser:
+    """Return the parser of the command line."""
+    made = ArgumentParser(
+        description="Train sb3-contrib's MaskablePPO by self-play.",
+        formatter_class=ArgumentDefaultsHelpFormatter,
     )
-    reward: str = option("margin", "reward", choices=("outcome", "margin", "points"))
-    environments: int = option(256, "concurrent games", low=1)
-    steps: int = option(64, "decisions of the learner per game and update", low=1)
-    batch: int = option(2048, "minibatch size in decisions", low=1)
-    epochs: int = option(4, "epochs per update", low=1)
-    learning_rate: float = option(5e-4, "learning rate of Adam", above=True)
-    gamma: float = option(0.999, "discount per decision", above=True, high=1)
-    entropy: float = option(0.01, "weight of the entropy bonus")
-    hidden: tuple[int, ...] = option(
-        (256, 128), "widths of the hidden layers of policy and value", low=1
-    )
-    fixed_opponents: tuple[str, ...] = option(
-        ("random", "greedy"), "permanent opponents", metavar="AGENT"
-    )
-    fixed_share: float = option(
-        0.7,
-        "share of games against permanent opponents; the others use past policies",
-        high=1,
-    )
-    past_policies: int = option(6, "most past policies in the pool")
-    snapshot: int = option(10, "updates between past policies, and between checkpoints", low=1)
-    against: tuple[str, ...] = common("against")
-    paired_seeds: int = common("paired_seeds", default=100, low=0)
+    add = made.add_argument
+    add("--run", type=Path, default=Path("runs/maskable"), help="folder of the run")
+    add("--players", type=int, default=2, help="number of players")
+    add("--side", default="front", help="side of the board")
+    add("--decisions", type=int, default=1_000_000, help="total decisions of the learner")
+    add("--seed", type=int, default=1, help="random seed")
+    add("--max-turns", type=int, default=500, help="turns after which a game is truncated")
+    add("--resume", type=Path, help="model to continue; it can run code: use only trusted files")
+    add("--reward", choices=("outcome", "margin", "points"), default="margin", help="reward")
+    add("--environments", type=int, default=256, help="concurrent games")
+    add("--steps", type=int, default=64, help="decisions in each game per update")
+    add("--batch", type=int, default=2048, help="decisions in a minibatch")
+    add("--epochs", type=int, default=4, help="passes over a rollout")
+    add("--learning-rate", type=float, default=5e-4, help="Adam's learning rate")
+    add("--gamma", type=float, default=0.999, help="discount per decision")
+    add("--entropy", type=float, default=0.01, help="weight of the entropy bonus")
+    add("--hidden", type=int, nargs="+", default=[256, 128], help="units of the hidden layers")
+    add("--activation", default="ReLU", help="activation of the hidden layers, of torch.nn")
+    add("--fixed-opponents", nargs="*", default=["random", "greedy"], help="permanent opponents")
+    add("--fixed-share", type=float, default=0.7, help="share of games with one of them")
+    add("--past-policies", type=int, default=6, help="most past policies in the pool")
+    add("--snapshot", type=int, default=10, help="updates between past policies and checkpoints")
+    add("--against", nargs="+", default=["random", "greedy"], help="agents of the evaluation")
+    add("--paired-seeds", type=int, default=100, help="of the final evaluation; 0: none")
+    return made
 
 
 class SelfPlay(WinShares):
@@ -72,13 +66,13 @@ class SelfPlay(WinShares):
     Each checkpoint also becomes an opponent.
     """
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, options: Namespace) -> None:
         super().__init__()
-        self.config = config
+        self.options = options
         self.pool = OpponentPool(
-            [make_agent(name) for name in config.fixed_opponents],
-            config.fixed_share,
-            config.past_policies,
+            [make_agent(name) for name in options.fixed_opponents],
+            options.fixed_share,
+            options.past_policies,
         )
 
     def _on_training_start(self) -> None:
@@ -99,7 +93,7 @@ class SelfPlay(WinShares):
         return super()._on_step()
 
     def _on_rollout_end(self) -> None:
-        if self.n_calls % (self.config.snapshot * self.config.steps) == 0:
+        if self.n_calls % (self.options.snapshot * self.options.steps) == 0:
             self.save("model.zip")
             self._add_past()
 
@@ -108,86 +102,75 @@ class SelfPlay(WinShares):
 
     def save(self, name: str) -> Path:
         """Save the model in the run's folder."""
-        (path := self.config.run / name).parent.mkdir(parents=True, exist_ok=True)
+        path = Path(self.options.run, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as part:
             self.model.save(part)
         return path
 
 
-def make_model(config: Config) -> MaskablePPO:
-    """Return the model to train, new or loaded from `resume`; no other file is loaded."""
-    env = SkyenvVecEnv(
-        config.environments,
-        config.players,
-        config.side,
-        reward=config.reward,
-        one_opponent=True,
-        max_turns=config.max_turns,
-    )
-    if config.resume is not None:
-        return MaskablePPO.load(config.resume, env=env, device="cpu")
-    if (config.run / "model.zip").exists():
-        raise OptionError(
-            f"{config.run} already contains a run; continue it with --resume "
-            f"{config.run / 'model.zip'}, or choose another folder with --run"
-        )
-    if not (board := find_spec("tensorboard")):
-        print("TensorBoard is not installed, so no event files are written", file=sys.stderr)
+def make_model(env: SkyenvVecEnv, options: Namespace, **more: Any) -> MaskablePPO:
+    """Return a new model; `more` are further arguments of MaskablePPO."""
+    activation = getattr(torch.nn, options.activation)
     return MaskablePPO(
         "MlpPolicy",
         env,
-        n_steps=config.steps,
-        batch_size=config.batch,
-        n_epochs=config.epochs,
-        gamma=config.gamma,
-        learning_rate=config.learning_rate,
-        ent_coef=config.entropy,
-        seed=config.seed,
+        n_steps=options.steps,
+        batch_size=options.batch,
+        n_epochs=options.epochs,
+        gamma=options.gamma,
+        learning_rate=options.learning_rate,
+        ent_coef=options.entropy,
+        seed=options.seed,
         device="cpu",
-        verbose=1,
-        policy_kwargs={"net_arch": list(config.hidden), "activation_fn": torch.nn.ReLU},
-        tensorboard_log=str(config.run) if board else None,
+        policy_kwargs={"net_arch": list(options.hidden), "activation_fn": activation},
+        **more,
     )
 
 
-def train(config: Config) -> int:
-    """Train, save and evaluate an agent on paired seeds that training does not use.
-
-    Returns the exit code.
-    """
-    model = make_model(config)
-    if (left := config.decisions - model.num_timesteps) > 0:
-        callback = SelfPlay(config)
-        model.learn(left, callback=callback, reset_num_timesteps=config.resume is None)
-        callback.save("model.zip")
-    agent = str(config.run / "model.zip")
-    print(f"{model.num_timesteps:,} decisions; the agent is {agent}")
-    if config.paired_seeds:
-        print(
-            table(
-                evaluate(
-                    agent,
-                    config.against,
-                    config.players,
-                    config.side,
-                    config.paired_seeds,
-                    seed=10**9,
-                )
-            )
+def begun(options: Namespace) -> MaskablePPO:
+    """Return the model to train, new or loaded from `resume`; no other file is loaded."""
+    env = SkyenvVecEnv(
+        options.environments,
+        options.players,
+        options.side,
+        reward=options.reward,
+        one_opponent=True,
+        max_turns=options.max_turns,
+    )
+    if options.resume is not None:
+        return MaskablePPO.load(options.resume, env=env, device="cpu")
+    if (options.run / "model.zip").exists():
+        sys.exit(
+            f"{options.run} already contains a run; continue it with --resume "
+            f"{options.run / 'model.zip'}, or choose another folder with --run"
         )
-    return 0
+    if not (board := find_spec("tensorboard")):
+        print("TensorBoard is not installed, so no event files are written", file=sys.stderr)
+    return make_model(env, options, verbose=1, tensorboard_log=str(options.run) if board else None)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code."""
-    description = "Train sb3-contrib's MaskablePPO by self-play."
-    return exit_code(
-        "maskable_ppo",
-        lambda: train(
-            parse(Config, "experiments.baselines.sb3_maskable_ppo", description, arguments)
-        ),
-    )
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Train, save and evaluate an agent on paired seeds that training does not use."""
+    options = parser().parse_args(arguments)
+    model = begun(options)
+    if (left := options.decisions - model.num_timesteps) > 0:
+        callback = SelfPlay(options)
+        model.learn(left, callback=callback, reset_num_timesteps=options.resume is None)
+        callback.save("model.zip")
+    agent = str(options.run / "model.zip")
+    print(f"{model.num_timesteps:,} decisions; the agent is {agent}")
+    if options.paired_seeds:
+        found = evaluate(
+            agent,
+            options.against,
+            options.players,
+            options.side,
+            options.paired_seeds,
+            seed=10**9,
+        )
+        print(table(found))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -4,7 +4,8 @@ Needs `pip install --constraint constraints.txt '.[train,pettingzoo]'`. `python 
 experiments.baselines.two_policies 1000` plays 1,000 games, which takes some minutes.
 """
 
-import sys
+from argparse import ArgumentParser
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -56,8 +57,11 @@ def learn(
     optimizer.step()
 
 
-def main(games: int) -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Train for some games; print the seats' mean VP."""
+    parser = ArgumentParser(description="Train one policy for each seat.")
+    parser.add_argument("games", type=int, help="number of games")
+    games = parser.parse_args(arguments).games
     torch.manual_seed(1)
     env = fifth_avenue_v0.env(num_players=2, reward="points")
     networks: dict[str, nn.Module] = {
@@ -82,4 +86,4 @@ def main(games: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main()

@@ -18,12 +18,14 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import torch
 
+from experiments.baselines import sb3_maskable_ppo
 from experiments.benchmarks.mccfr import Sampler
 from experiments.training.config import Config
 from experiments.training.rollouts import arranged
 from experiments.training.train import Training
 from skyenv.engine.games import Games
 from skyenv.engine.observation import SCALE
+from skyenv.envs.sb3 import SkyenvVecEnv
 from skyenv.rules.state import Array
 from skyenv.solving.best_response import Judge, Policy
 from skyenv.solving.equilibrium import Solver
@@ -176,10 +178,8 @@ def _trainer_probabilities(network: torch.nn.Module, codes: Array, mask: Array, 
 
 def maskable_ppo(problem: Problem) -> Learner:
     """Return sb3-contrib's MaskablePPO against its own latest policy, in changing seats."""
-    from sb3_contrib import MaskablePPO
-
-    from skyenv.envs.sb3 import SkyenvVecEnv
-
+    words = "--steps 16 --batch 256 --gamma 1 --hidden 128 128 --activation Tanh --seed"
+    options = sb3_maskable_ppo.parser().parse_args([*words.split(), str(problem.seed)])
     decisions = 0
 
     def count(local: Mapping[str, Any], _: Any) -> bool:
@@ -188,24 +188,12 @@ def maskable_ppo(problem: Problem) -> Learner:
         return True
 
     env = SkyenvVecEnv(GAMES, task=problem.task, seed=problem.seed * 10**9)
-    model = MaskablePPO(
-        "MlpPolicy",
-        env,
-        n_steps=16,
-        batch_size=256,
-        n_epochs=4,
-        learning_rate=5e-4,
-        gamma=1.0,
-        ent_coef=0.01,
-        policy_kwargs={"net_arch": [128, 128]},
-        seed=problem.seed,
-        device="cpu",
-    )
+    model = sb3_maskable_ppo.make_model(env, options)
     while True:
         agent = PolicyAgent(model.policy)
         yield decisions, partial(Exam.policy, probabilities=partial(_agent_probabilities, agent))
         env.set_opponents(agent)
-        model.learn(GAMES * 16, callback=count, reset_num_timesteps=False)
+        model.learn(GAMES * options.steps, callback=count, reset_num_timesteps=False)
 
 
 def _agent_probabilities(agent: PolicyAgent, codes: Array, mask: Array, _: Array) -> Array:

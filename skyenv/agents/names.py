@@ -9,8 +9,7 @@ Entry points of installed packages name agents. A package declares in its ``pypr
 and ``"cautious"`` is an agent in every interface, on the page and in tournaments. A name that
 several packages declare belongs to skyenv, or to none of them; the others are
 ``"package/cautious"``. In the same way the group ``skyenv.checkpoints`` maps suffixes of files,
-without the dot (``npz``), to players. The group ``skyenv.checkpoint_folders`` maps prefixes of
-other libraries' folders to players (``rllib:runs/rllib/model``).
+without the dot (``npz``), to players.
 """
 
 from __future__ import annotations
@@ -32,10 +31,9 @@ from skyenv.agents.simple import CallableAgent
 from skyenv.errors import AgentError, CheckpointError, SkyenvError, cause, shown
 
 # Groups of entry points. Agents are classes, or anything else that make_agent accepts; players of
-# checkpoints and folders are called with a path and `deterministic`, and return an agent.
+# checkpoints are called with a path and `deterministic`, and return an agent.
 AGENTS: Final = "skyenv.agents"
 CHECKPOINTS: Final = "skyenv.checkpoints"
-FOLDERS: Final = "skyenv.checkpoint_folders"
 MODULE: Final = "module"
 """The group of ``"module:Name"``."""
 OURS: Final = "skyenv"
@@ -75,9 +73,8 @@ def parse(spec: str | Path) -> Parsed:
             more = spec[len(name) :]
             if spec == name or (spec.startswith(f"{name}-") and os.path.basename(more) == more):
                 return Parsed(AGENTS, name)
-        for group in (FOLDERS, CHECKPOINTS):
-            if colon and word in _declared(group) and (group == FOLDERS or "/" in word):
-                return Parsed(group, word, Path(rest))
+        if colon and "/" in word and word in _declared(CHECKPOINTS):
+            return Parsed(CHECKPOINTS, word, Path(rest))
     if text and os.path.isdir(spec):
         file = Path(spec, f"model.{NETWORK}")
         if file.is_file():
@@ -103,9 +100,8 @@ def make_agent(
         spec: an agent; a class of agents; a function from :class:`Decisions` to actions;
             ``"module:Name"`` of any of these; a name that an installed package declares (see the
             module's text; ``"ismcts-100"`` and ``"rollout-50ms"`` set another budget); or the path
-            of a checkpoint (``"runs/maskable/model.zip"``), of a folder with a ``model.npz``
-            (``"runs/first"``), or of another library's folder with its prefix
-            (``"rllib:runs/rllib/model"``).
+            of a checkpoint (``"runs/maskable/model.zip"``) or of a folder with a ``model.npz``
+            (``"runs/first"``).
         deterministic: whether a checkpoint's player takes the argmax instead of sampling actions.
 
     Raises:
@@ -148,8 +144,7 @@ def checkpoint_suffixes() -> list[str]:
 
 
 def checkpoint_in(spec: str | Path) -> Path | None:
-    """Return the path of a specification's checkpoint, a file or another library's folder; None if
-    it isn't a checkpoint.
+    """Return the path of a specification's checkpoint; None if it isn't one.
 
     Raises:
         CheckpointError: it is a folder without a checkpoint.
@@ -189,9 +184,8 @@ def check_specification(spec: str) -> None:
     group, name, path = parse(spec)
     package = name.partition(".")[0]
     if path is not None:
-        kind, there = ("folder", path.is_dir()) if group == FOLDERS else ("file", path.is_file())
-        if not there:
-            raise CheckpointError(f"agent {shown(spec, 80)}: there is no such {kind}")
+        if not path.is_file():
+            raise CheckpointError(f"agent {shown(spec, 80)}: there is no such file")
     elif group == MODULE and not (package in sys.modules or find_spec(package)):
         raise AgentError(f"agent {spec!r}: can't import {name}")
 
@@ -202,10 +196,9 @@ def agents_help() -> str:
     No agent is imported.
     """
     suffixes = ", ".join(checkpoint_suffixes())
-    folders = "".join(f", {name}:FOLDER" for name in sorted(_declared(FOLDERS)))
     return (
         f"{', '.join(agent_names())} (with a budget: ismcts-100, rollout-50ms), a checkpoint "
-        f"({suffixes}, or a folder with a model.npz){folders}, module:Name"
+        f"({suffixes}, or a folder with a model.npz), module:Name"
     )
 
 

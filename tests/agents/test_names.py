@@ -63,7 +63,7 @@ number = 7
 def test_registered_names_make_agents() -> None:
     assert set(agent_names()) >= OURS
     assert checkpoint_suffixes() == [".npz", ".zip"]
-    assert "rllib:FOLDER" in agents_help()
+    assert "(.npz, .zip, or a folder with a model.npz)" in agents_help()
     for name in OURS:
         agent = make_agent(name)
         assert agent.name == name
@@ -145,15 +145,12 @@ def test_checkpoints_are_recognized_by_their_suffix(tmp_path: Path) -> None:
     for wrong, message in (
         (path.parent, r"the folder '.*first' has no model\.npz;"),
         (path, r"there is no (network|such) file"),
-        (f"rllib:{path}", r"there is no (such )?folder"),
     ):
         for call in (make_agent, lambda spec: check_specification(str(spec))):
             with pytest.raises(CheckpointError, match=message):
                 call(wrong)
     with pytest.raises(AgentError, match=r"a checkpoint \(\.npz, \.zip"):
         make_agent(tmp_path / "model")
-    assert checkpoint_in(f"rllib:{tmp_path}") == tmp_path
-    check_specification(f"rllib:{tmp_path}")
 
 
 def test_checking_a_specification_makes_no_agent(
@@ -191,10 +188,8 @@ greedy = timid_agents:TimidAgent
 
 [skyenv.checkpoints]
 paid = timid_agents:PaidAgent
-npz = timid_agents:FolderAgent
-
-[skyenv.checkpoint_folders]
-timidity = timid_agents:FolderAgent
+npz = timid_agents:FileAgent
+keen = timid_agents:FileAgent
 """
 DATED = 'raise RuntimeError("this release needs\\nanother Python")\n'
 MODULE = """
@@ -222,7 +217,7 @@ class PaidAgent(TimidAgent):
         raise LookupError("no licence")
 
 
-class FolderAgent(TimidAgent):
+class FileAgent(TimidAgent):
     def __init__(self, path, deterministic):
         self.after = [path.name, deterministic]"""
 PROGRAM = """
@@ -235,7 +230,7 @@ for name in ("broken", "dated", "paid", "timid-late", "some.paid"):
         make_agent(name)
     except skyenv.AgentError as error:
         said[name] = str(error)
-after = [make_agent("timid-7").after, make_agent("timidity:some/folder", deterministic=True).after]
+after = [make_agent("timid-7").after, make_agent("some/file.keen", deterministic=True).after]
 after += [make_agent("timid").name, make_agent("trained").name, make_agent("greedy").name]
 after += [make_agent("timid-agents/greedy").name, make_agent("timid-agents/greedy-3").name]
 after += make_agent("timid-agents/npz:some/model.npz").after
@@ -255,7 +250,7 @@ def test_installed_packages_register_agents_by_name(tmp_path: Path) -> None:
     done = python("-c", PROGRAM, environment={"PYTHONPATH": str(tmp_path)}, cwd=tmp_path)
     names, after, said = json.loads(done.stdout)
     assert set(names) == OURS | {"timid", "broken", "dated", "paid", "timid-agents/greedy"}
-    assert after[:5] == [7, ["folder", True], "timid", "trained", "greedy"]
+    assert after[:5] == [7, ["file.keen", True], "timid", "trained", "greedy"]
     assert after[5:] == ["timid", "timid", "model.npz", False]
     for name, part in {
         "broken": "can't be imported from timid_agents:Nothing",

@@ -79,7 +79,6 @@ SPECS = [
     "hostile:Agent",
     "theirs/model.zip",
     "theirs/inside/model.zip",
-    "rllib:theirs",
     "outside.npz",
     "random-,hostile:Agent",
 ]
@@ -97,7 +96,6 @@ def theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for folder in ("theirs", "theirs/inside"):
         with zipfile.ZipFile(f"{folder}/model.zip", "w") as file:
             file.writestr("data", json.dumps({"policy": {":serialized:": hidden}}))
-    Path("theirs/class_and_ctor_args.pkl").write_bytes(pickle.dumps(Hostile()))
 
 
 @pytest.mark.usefixtures("theirs")

@@ -49,9 +49,8 @@ def test_cloning_learns_and_the_saved_agent_plays_it(tmp_path: Path) -> None:
     write(Plan(source, ("parquet",), "codes"), tmp_path)
     decisions = behaviour_cloning.Decisions(tmp_path, [], "")
     decisions.action = decisions.mask.argmax(1)  # as if the first legal action had been taken
-    options = behaviour_cloning.Options(
-        epochs=30, batch=64, trunk=32, entity_dim=8, learning_rate=1e-2, held_out=4, prior=""
-    )
+    words = "--epochs 30 --batch 64 --trunk 32 --entity-dim 8 --learning-rate 0.01 --held-out 4"
+    options = behaviour_cloning.options_of([str(tmp_path), *words.split(), "--prior", ""])
     network = behaviour_cloning.train(decisions, options)
     with torch.no_grad():
         _, _, foreseen = behaviour_cloning.losses(

@@ -1,4 +1,4 @@
-"""RLlib: training in both environments, masked policies, and checkpoints as agents."""
+"""RLlib: training in both environments, masked policies, and its checkpoint as an agent."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from clusters import tried
-from skyenv.agents import decide, make_agent
+from experiments.baselines.rllib_agent import MODULES, RllibAgent
+from skyenv.agents import decide
 from skyenv.engine.games import Games
 from skyenv.errors import CheckpointError
 from skyenv.work.on_ray import LOCAL, connect
-from skyenv_agents.learned.policy import MODULES, RllibAgent
 
 ray = pytest.importorskip("ray")
 pytest.importorskip(
@@ -64,19 +64,18 @@ def test_whole_episodes_are_sampled() -> None:
 def test_the_program_saves_an_agent(
     environment: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It plays by name; a damaged checkpoint is one clear error."""
+    """A damaged checkpoint is one clear error."""
     run = tmp_path / "mine"
     command = ["--games=4", "--steps=32", "--iterations=2", f"--run={run}"]
     pytest.importorskip(PROGRAM).main([*command, f"--environment={environment}"])
     said = capsys.readouterr().out
     assert said.endswith(" steps/s\n")
-    assert f"the agent is rllib:{run / 'model'}" in said
-    player, games = make_agent(f"rllib:{run / 'model'}"), Games(8, 2, seed=2)
-    assert isinstance(player, RllibAgent)
+    assert f"the agent is RllibAgent({str(run / 'model')!r})" in said
+    player, games = RllibAgent(run / "model"), Games(8, 2, seed=2)
     assert player.name == "mine"
     together = decide(games, player)
     assert together.tolist() == [decide(games, player, [row])[0] for row in range(games.num_games)]
     (weights,) = (run / "model" / MODULES[0]).glob("*/module_state.pkl")
     weights.write_bytes(b"no weights")
     with pytest.raises(CheckpointError, match=r"RLlib checkpoint .*model is damaged"):
-        make_agent(f"rllib:{run / 'model'}")
+        RllibAgent(run / "model")

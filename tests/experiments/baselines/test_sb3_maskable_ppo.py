@@ -23,7 +23,7 @@ def test_a_short_training_resumes_and_saves_an_agent(
 ) -> None:
     run = tmp_path / "run"
     command = [*TINY, "--run", str(run), "--players", "3", "--paired-seeds", "1"]
-    assert sb3_maskable_ppo.main([*command, "--decisions", "768"]) == 0
+    sb3_maskable_ppo.main([*command, "--decisions", "768"])
     out = capsys.readouterr().out
     assert "win share/" in out
     assert "768 decisions; the agent is" in out
@@ -33,11 +33,11 @@ def test_a_short_training_resumes_and_saves_an_agent(
     ]
     before = (run / "model.zip").read_bytes()
 
-    assert sb3_maskable_ppo.main([*command, "--decisions", "1024"]) == 2
-    assert "already contains a run; continue it with --resume" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="already contains a run; continue it with --resume"):
+        sb3_maskable_ppo.main([*command, "--decisions", "1024"])
     (run / "past-000000000256.zip").write_bytes(b"somebody else's: nothing named it")
     resume = ["--resume", str(run / "model.zip")]
-    assert sb3_maskable_ppo.main([*command, "--decisions", "1024", *resume]) == 0
+    sb3_maskable_ppo.main([*command, "--decisions", "1024", *resume])
     assert "1,024 decisions" in capsys.readouterr().out
     assert (run / "model.zip").read_bytes() != before
     assert (run / "past-000000001024.zip").exists()
@@ -56,6 +56,6 @@ def test_missing_tensorboard_is_reported(
 ) -> None:
     monkeypatch.setitem(sys.modules, "tensorboard", None)
     command = [*TINY, "--run", str(tmp_path), "--decisions", "128", "--paired-seeds", "0"]
-    assert sb3_maskable_ppo.main(command) == 0
+    sb3_maskable_ppo.main(command)
     assert "TensorBoard is not installed, so no event files are written" in capsys.readouterr().err
     assert not list(tmp_path.glob("*/events*"))

@@ -24,12 +24,12 @@ from skyenv.engine.game import Game
 from skyenv.engine.information import DEFAULT_EVENTS, information_size, most_decisions, most_events
 from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.engine.openings import TASKS, task_of
-from skyenv.engine.options import DEFAULT_MAX_TURNS
+from skyenv.engine.options import DEFAULT_MAX_TURNS, GameOptions
 from skyenv.engine.rewards import outcome_of
 from skyenv.engine.simulator import OUTCOMES, SETUP
 from skyenv.errors import AgentError, OptionError, needs_extra
 from skyenv.histories.resampling import resampled
-from skyenv.histories.states import BEGINNING, OUTCOME_NAMES, State, Table, table_of
+from skyenv.histories.states import OUTCOME_NAMES, History, HistoryTable, table_of
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS
 from skyenv.rules.state import NONE
@@ -42,6 +42,7 @@ SHORT_NAME: Final = "fifth_avenue"
 PARAMETERS: Final = {
     "players": 2,
     "side": "front",
+    "board": "",
     "max_turns": DEFAULT_MAX_TURNS,
     "task": "",
     "opening": -1,
@@ -88,12 +89,12 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
     """The game in OpenSpiel; ``pyspiel.load_game("fifth_avenue(players=3)")`` creates one.
 
     Args:
-        params: ``players`` (2 to 4), ``side`` (``"front"`` or ``"back"``), ``max_turns`` (END-5; 1
-            to 1,000,000), ``task``, a bidding task, which decides the former three; ``opening``,
-            its number (−1: chance draws one); ``events``, the room for events in
-            the information state's tensor (0: enough for any game); and ``information_state``:
-            False if the type must not offer one, so that algorithms that prefer it use the
-            observation.
+        params: ``players`` (2 to 4), ``side`` (``"front"`` or ``"back"``), ``board``, the path of
+            a board file, ``max_turns`` (END-5; 1 to 1,000,000), ``task``, a bidding task, which
+            decides the former four; ``opening``, its number (−1: chance draws one); ``events``,
+            the room for events in the information state's tensor (0: enough for any game); and
+            ``information_state``: False if the type must not offer one, so that algorithms that
+            prefer it use the observation.
 
     Attributes:
         table: the data that all positions of the game share.
@@ -107,10 +108,10 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
         given = {**PARAMETERS, **(params or {})}
         for name in given:
             check_choice("a parameter", name, tuple(PARAMETERS))
-        turns = check_integer("max_turns", given["max_turns"], 1, 10**6)
-        task = _task_of(given)
-        self.table: Table = table_of(given["players"], given["side"], turns, task)
-        players, zero_sum = self.table.options.num_players, True
+        options = _options_of(given)
+        self.table: HistoryTable = table_of(options)
+        task, turns = options.task, options.max_turns
+        players, zero_sum = options.num_players, True
         low, high = outcome_of(0.0, players), outcome_of(1.0, players)
         if task is not None:
             kind = task_of(task)
@@ -161,31 +162,33 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
             return None
         if not iig_obs_type.perfect_recall:
             return Observer(
-                "observation", OBSERVATION_SIZE, State.observation, State.observation_text
+                "observation", OBSERVATION_SIZE, History.observation, History.observation_text
             )
         events = self.max_events
         return Observer(
             "info_state",
             information_size(events),
             lambda state, player: state.information_vector(player, events),
-            State.information,
+            History.information,
         )
 
 
-def _task_of(given: Mapping[str, Any]) -> str | None:
-    """Return the task that the parameters name, or its opening; None for whole games.
+def _options_of(given: Mapping[str, Any]) -> GameOptions:
+    """Return the kind of game that the parameters name.
 
     Raises:
-        OptionError: there is no such task or opening, or an opening without a task.
+        OptionError: a parameter has a wrong value, or there is an opening without a task.
+        BoardError: the board file is wrong.
     """
-    task = given["task"]
+    turns = check_integer("max_turns", given["max_turns"], 1, 10**6)
     opening = check_integer("opening", given["opening"], -1, 10**6)
+    task, board = given["task"], given["board"] or None
     if not task:
         if opening >= 0:
             raise OptionError("opening is the number of a task's opening; name the task, too")
-        return None
+        return GameOptions(given["players"], given["side"], board=board, max_turns=turns)
     check_choice("task", task, tuple(TASKS))
-    return task if opening < 0 else f"{task}/{opening}"
+    return GameOptions(task=task if opening < 0 else f"{task}/{opening}", board=board)
 
 
 def _load(parameters: str) -> FifthAvenueGame:
@@ -211,8 +214,8 @@ class Observer:
         self,
         name: str,
         size: int,
-        vector: Callable[[State, int], npt.NDArray[np.float32]],
-        text: Callable[[State, int], str],
+        vector: Callable[[History, int], npt.NDArray[np.float32]],
+        text: Callable[[History, int], str],
     ) -> None:
         self.tensor = np.zeros(size, np.float32)
         self.dict = {name: self.tensor}
@@ -233,12 +236,12 @@ class FifthAvenueState(pyspiel.State):  # type: ignore[misc]
     The Python side of a state is one immutable position, which copies share.
 
     Attributes:
-        position: the position, :class:`skyenv.histories.states.State`.
+        position: the position, :class:`skyenv.histories.states.History`.
     """
 
     def __init__(self, game: FifthAvenueGame) -> None:
         super().__init__(game)
-        self.position: State = game.table.start
+        self.position: History = game.table.start
 
     def current_player(self) -> int:
         """Return the seat to act, or OpenSpiel's number for chance or the end."""
@@ -286,7 +289,7 @@ class FifthAvenueState(pyspiel.State):  # type: ignore[misc]
         """
         position = resampled(self.position, player_id, rng)
         moves: list[str] = []
-        if self.get_game().table.start.pending == BEGINNING:
+        if self.get_game().table.draws_opening:
             _, number = str(position.task).split("/")
             moves.append(f"{_CHANCE}:{number}")
         for step in position.steps:
@@ -348,7 +351,7 @@ class AgentBot(pyspiel.Bot):  # type: ignore[misc]
         Raises:
             AgentError: no seat is to act, or the agent's answer isn't a legal action.
         """
-        game = state.position.table.game
+        game = state.position.table.simulator
         game.rewind(state.position.record)
         if not state.position.legal:
             raise AgentError(

@@ -23,7 +23,7 @@ import numpy as np
 from skyenv.checks import check_seat
 from skyenv.engine.simulator import SETUP
 from skyenv.errors import OptionError
-from skyenv.histories.states import State, Step, game_of
+from skyenv.histories.states import History, HistoryStep, game_of
 from skyenv.rules.actions import BID, BID_DONE
 from skyenv.rules.components import (
     BLACK,
@@ -73,9 +73,9 @@ class HiddenCards:
             SET-5).
     """
 
-    def __init__(self, state: State, seat: int) -> None:
+    def __init__(self, state: History, seat: int) -> None:
         self.state, self.seat = state, seat
-        seats = range(state.table.game.num_players)
+        seats = range(state.table.options.num_players)
         self.others = [other for other in seats if other != seat]
         self.draws: list[Draw] = []
         self.shown: list[tuple[int, int, int]] = []
@@ -108,13 +108,13 @@ class HiddenCards:
         else:
             self.draws.append(Draw(seat, len(self.stacks) - 1, step, place))
 
-    def _read_bid(self, before: np.void, step: Step) -> None:
+    def _read_bid(self, before: np.void, step: HistoryStep) -> None:
         after = game_of(step.record)[0]
         was_hidden = before["unknown"][step.seat, BLACK] > after["unknown"][step.seat, BLACK]
         if was_hidden and step.seat != self.seat:
             self.shown.append((step.seat, step.action - FIRST_BLACK, len(self.draws)))
 
-    def _read_events(self, number: int, before: np.void, step: Step) -> None:
+    def _read_events(self, number: int, before: np.void, step: HistoryStep) -> None:
         cards = 0
         for row in step.rows:
             if row[0] == EVENT_BLACK:
@@ -153,7 +153,9 @@ class HiddenCards:
                 ranks[i] = bags[draw.stack].pop()
         return ranks + bags[-1]
 
-    def deal(self, ranks: list[int], generator: random.Random) -> tuple[bytes, tuple[Step, ...]]:
+    def deal(
+        self, ranks: list[int], generator: random.Random
+    ) -> tuple[bytes, tuple[HistoryStep, ...]]:
         """Return the record with all hidden cards resampled, and the steps that lead there: the
         real ones with other hidden cards.
 
@@ -180,8 +182,8 @@ class HiddenCards:
             hand[seat, BLACK, rank] -= 1
         for number, decided in chance.items():
             steps[number] = _with_chance(steps[number], tuple(decided))
-        table.game.play_unchecked(table.start.record, SETUP, chance[0])
-        steps[0] = replace(steps[0], record=table.game.position())
+        table.simulator.play_unchecked(table.start.record, SETUP, chance[0])
+        steps[0] = replace(steps[0], record=table.simulator.position())
         steps[-1] = replace(steps[-1], record=games.tobytes())
         return games.tobytes(), tuple(steps)
 
@@ -193,7 +195,7 @@ def shuffled(counts: Sequence[int], generator: random.Random) -> list[int]:
     return bag
 
 
-def _with_chance(step: Step, chance: tuple[int, ...]) -> Step:
+def _with_chance(step: HistoryStep, chance: tuple[int, ...]) -> HistoryStep:
     """Return a step with other black cards; no other outcome in it depends on them."""
     ranks = iter(chance)
     rows = [
@@ -203,7 +205,7 @@ def _with_chance(step: Step, chance: tuple[int, ...]) -> Step:
     return replace(step, chance=chance, rows=rows)
 
 
-def resampled(state: State, seat: int, uniform: Callable[[], float]) -> State:
+def resampled(state: History, seat: int, uniform: Callable[[], float]) -> History:
     """Return a determinization of a state, which a seat can't tell from the real one.
 
     Args:
@@ -219,11 +221,11 @@ def resampled(state: State, seat: int, uniform: Callable[[], float]) -> State:
             "determinizations are drawn where a seat is to act or the game is over, not while "
             "chance decides"
         )
-    seat = check_seat(seat, state.table.game.num_players, "player")
+    seat = check_seat(seat, state.table.options.num_players, "player")
     if seat not in state.hidden:
         state.hidden[seat] = HiddenCards(state, seat)
     cards: HiddenCards = state.hidden[seat]
-    generator, game = random.Random(int(uniform() * 2**53)), state.table.game
+    generator, game = random.Random(int(uniform() * 2**53)), state.table.simulator
     for _ in range(MAX_TRIES):
         ranks = cards.deal_black(generator)
         if ranks is not None:
@@ -231,5 +233,5 @@ def resampled(state: State, seat: int, uniform: Callable[[], float]) -> State:
             game.rewind(record)
             # A bid under way must be able to end.
             if state.is_over or game.legal_actions:
-                return State.settled(state.table, game, steps)
+                return History.settled(state.table, game, steps)
     raise OptionError(f"found no determinization for seat {seat} in {MAX_TRIES} tries")

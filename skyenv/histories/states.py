@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any, Final
 
@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from skyenv.checks import check_seat
 from skyenv.engine.events import Event, action_event, events_of, seen_by, setup_event
-from skyenv.engine.game import Game
+from skyenv.engine.games import Games
 from skyenv.engine.information import (
     event_line,
     first_line,
@@ -29,10 +29,10 @@ from skyenv.engine.information import (
 )
 from skyenv.engine.observation import codes_of, names
 from skyenv.engine.openings import openings, payoffs
-from skyenv.engine.options import DEFAULT_MAX_TURNS, GameOptions
+from skyenv.engine.options import GameOptions
 from skyenv.engine.results import results
 from skyenv.engine.rewards import outcome_of
-from skyenv.engine.simulator import SETUP
+from skyenv.engine.simulator import SETUP, Simulator
 from skyenv.errors import ChanceError, shown
 from skyenv.render.text import text
 from skyenv.rules.actions import ACTION_NAMES
@@ -50,64 +50,54 @@ OUTCOME_NAMES: Final = (
 _NAMES: Final = names()
 
 
-BEGINNING: Final = -2  # instead of an action: the choice of a task's opening
-
-
-class Table:
+class HistoryTable:
     """The common data of all states of one kind of game; see :func:`table_of`.
 
     Attributes:
         options: the kind of game.
-        start: the state before the setup, or before the choice of a task's opening.
+        draws_opening: whether chance first chooses an opening of a task, before its setup.
+        start: the state before the setup, or before that choice.
         first_lines: the first line of every seat's information state.
     """
 
     def __init__(self, options: GameOptions) -> None:
         self.options = options
         self._local = threading.local()
-        game, task = self.game, options.task
         self.first_lines = [first_line(options, seat) for seat in range(options.num_players)]
-        if task is None:
+        if options.task is None:
             blank = blank_game(options.num_players, options.board, options.max_turns)
         else:
-            blank = openings(task)
-        number = len(blank)
-        if number == 1:
-            outcomes = game.play_unchecked(blank.tobytes(), SETUP, ())
-        else:
-            outcomes = [(index, 1 / number) for index in range(number)]
-        pending = SETUP if number == 1 else BEGINNING
-        self.start = State(self, blank[:1].tobytes(), (), pending=pending, outcomes=outcomes)
+            blank = openings(options.task)
+        number, record = len(blank), blank[:1].tobytes()
+        self.draws_opening = number > 1
+        outcomes = (
+            [(index, 1 / number) for index in range(number)]
+            if self.draws_opening
+            else self.simulator.play_unchecked(record, SETUP, ())
+        )
+        self.start = History(self, record, (), pending=SETUP, outcomes=outcomes)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        options = self.options
-        return table_of, (options.num_players, options.side, options.max_turns, options.task)
+        return table_of, (self.options,)
 
     @property
-    def game(self) -> Game:
-        """This thread's own game for playing states, as compiled code releases the GIL."""
-        if not hasattr(self._local, "game"):
-            self._local.game = Game(seed=0, options=self.options)
-        game: Game = self._local.game
-        return game
+    def simulator(self) -> Simulator:
+        """This thread's own simulator, as compiled code releases the GIL."""
+        if not hasattr(self._local, "simulator"):
+            batch = Games(1, seed=0, autoreset=False, observation=None, options=self.options)
+            self._local.simulator = Simulator(batch)
+        simulator: Simulator = self._local.simulator
+        return simulator
 
 
 @lru_cache(maxsize=128)
-def table_of(
-    num_players: int, side: str, max_turns: int = DEFAULT_MAX_TURNS, task: str | None = None
-) -> Table:
-    """Return the table for a number of players, a side and a number of turns, or for a task.
-
-    Raises:
-        OptionError: an option has a wrong value.
-    """
-    if task is not None:
-        return Table(GameOptions(task=task))
-    return Table(GameOptions(num_players, side, max_turns=max_turns))
+def table_of(options: GameOptions) -> HistoryTable:
+    """Return the table for a kind of game."""
+    return HistoryTable(options)
 
 
 @dataclass(eq=False)
-class Step:
+class HistoryStep:
     """An action, or the setup, with everything that followed.
 
     Attributes:
@@ -146,7 +136,7 @@ class Step:
             self._lines[viewer] = "\n".join(map(event_line, seen_by(self.events, seat)))
         return self._lines[viewer]
 
-    def numbers(self, seat: int, game: Game) -> npt.NDArray[np.float32]:
+    def numbers(self, seat: int, game: Simulator) -> npt.NDArray[np.float32]:
         """Return its scaled numbers in the vector of a seat's information state; `game`: a game of
         this kind.
         """
@@ -172,7 +162,7 @@ def game_of(record: bytes) -> npt.NDArray[np.void]:
 
 
 @dataclass(slots=True, eq=False)
-class State:
+class History:
     """An immutable state: a decision of a seat, a chance node, or the end.
 
     The class is not frozen, which would triple the time of creation.
@@ -183,17 +173,17 @@ class State:
         steps: the steps that led there.
         seat: the seat to act; NONE if the game is over or chance decides.
         legal: numbers of its legal actions, ascending.
-        pending: the action with chance outcomes left, SETUP, BEGINNING, or None: a seat is to act,
-            or the game is over.
+        pending: the action with chance outcomes left, SETUP, or None: a seat is to act, or the game
+            is over.
         chance: its outcomes so far.
         outcomes: the next chance outcomes, (number, probability); empty if this is not a chance
             node.
         hidden: a cache of :func:`skyenv.histories.resampling.resampled`: hidden cards by seat.
     """
 
-    table: Table
+    table: HistoryTable
     record: bytes
-    steps: tuple[Step, ...]
+    steps: tuple[HistoryStep, ...]
     seat: int = NONE
     legal: list[int] = field(default_factory=list)
     pending: int | None = None
@@ -202,28 +192,28 @@ class State:
     hidden: dict[int, Any] = field(default_factory=dict)
 
     @staticmethod
-    def settled(table: Table, game: Game, steps: tuple[Step, ...]) -> State:
+    def settled(table: HistoryTable, game: Simulator, steps: tuple[HistoryStep, ...]) -> History:
         """Return the state of a game in which a seat is to act, or which is over."""
         seat = int(game.batch.seat[0])
-        return State(table, game.position(), steps, seat, game.legal_actions)
+        return History(table, game.position(), steps, seat, game.legal_actions)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> State:
+    def __deepcopy__(self, memo: dict[int, Any]) -> History:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
         steps = [(step.action, step.chance) for step in self.steps]
-        pending = None if self.pending == BEGINNING else self.pending
+        pending = None if self.table.draws_opening else self.pending
         return replayed, (self.table, steps, pending, self.chance)
 
     # ---- playing on ----
 
-    def after(self, action: int) -> State:
+    def after(self, action: int) -> History:
         """Return the state after an action of the seat to act, or an outcome of chance.
 
         Raises:
             IllegalActionError, ChanceError: it is impossible here.
         """
-        table, game, played = self.table, self.table.game, self.pending
+        table, game, played = self.table, self.table.simulator, self.pending
         chance: tuple[int, ...] = ()
         if played is None:
             if action not in self.legal:
@@ -235,19 +225,18 @@ class State:
                 possible = [f"{number} ({self.name_of(number)})" for number, _ in self.outcomes]
                 message = f"chance can't decide {shown(action)} here, only {', '.join(possible)}"
                 raise ChanceError(message, len(self.chance))
-            if played == BEGINNING:
-                options = table.options
-                task = f"{options.task}/{action}"
-                return table_of(options.num_players, options.side, task=task).start
+            if table.draws_opening:
+                task = f"{table.options.task}/{action}"
+                return table_of(replace(table.options, task=task)).start
             chance = (*self.chance, action)
         outcomes = game.play_unchecked(self.record, played, chance)
         if outcomes:
-            return State(
+            return History(
                 table, self.record, self.steps, pending=played, chance=chance, outcomes=outcomes
             )
         seat, rows = self._actor(), game.event_rows()
-        step = Step(game.board, seat, played, chance, rows, game.position())
-        return State.settled(table, game, (*self.steps, step))
+        step = HistoryStep(game.board, seat, played, chance, rows, game.position())
+        return History.settled(table, game, (*self.steps, step))
 
     def _actor(self) -> int:
         """The seat that plays, or has played, the action."""
@@ -262,7 +251,7 @@ class State:
 
     def name_of(self, outcome: int) -> str:
         """Return the name of a chance outcome by its number here."""
-        return f"opening {outcome}" if self.pending == BEGINNING else OUTCOME_NAMES[outcome]
+        return f"opening {outcome}" if self.table.draws_opening else OUTCOME_NAMES[outcome]
 
     @property
     def is_over(self) -> bool:
@@ -278,7 +267,7 @@ class State:
 
     def _under_way(self) -> list[Event]:
         """Return the event of an unfinished action, if there is one."""
-        if self.pending in (None, SETUP, BEGINNING):
+        if self.pending in (None, SETUP):
             return []
         return [action_event(self._actor(), self.pending)]
 
@@ -298,7 +287,7 @@ class State:
         """
         if not self.steps:
             return np.zeros(information_size(events), np.float32)
-        game = self.table.game
+        game = self.table.simulator
         seat = check_seat(seat, game.num_players)
         parts = [step.numbers(seat, game) for step in self.steps]
         return in_one_vector([*parts, information_rows(self._under_way(), scaled=True)], events)
@@ -307,7 +296,7 @@ class State:
         """Return a seat's observation, float32 (OBSERVATION_SIZE,); at a chance node that of the
         decision before.
         """
-        game = self.table.game
+        game = self.table.simulator
         return game.observation_in(self.record, seat)
 
     def observation_text(self, seat: int) -> str:
@@ -319,7 +308,7 @@ class State:
         """Return every seat's outcome (:func:`skyenv.engine.rewards.outcome_of`), or its payoff in
         a task; 0 before the end and in a truncated game.
         """
-        game, players, task = game_of(self.record), self.table.game.num_players, self.task
+        game, players, task = game_of(self.record), self.table.options.num_players, self.task
         if not self.is_over or game["end"][0] == END_TRUNCATED:
             return [0.0] * players
         if task is not None:
@@ -328,7 +317,7 @@ class State:
 
     def __str__(self) -> str:
         decided = ", ".join(map(self.name_of, self.chance)) or "nothing yet"
-        if self.pending == BEGINNING:
+        if self.table.draws_opening:
             return f"Task {self.task}; chance has not chosen an opening yet"
         if self.pending == SETUP:
             return f"The setup; chance has decided: {decided}"
@@ -340,11 +329,11 @@ class State:
 
 
 def replayed(
-    table: Table,
+    table: HistoryTable,
     played: Iterable[tuple[int, Sequence[int]]],
     pending: int | None = None,
     chance: Sequence[int] = (),
-) -> State:
+) -> History:
     """Return the state after complete steps, each an action with its chance outcomes, and the
     opening of another one.
     """

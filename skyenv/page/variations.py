@@ -38,8 +38,7 @@ def variation_of(
         Fields of :class:`~skyenv.page.stored.StoredGame`, by name.
 
     Raises:
-        PageError: there is no such step, the game is over there, or hidden cards can't be
-            resampled.
+        PageError: there is no such step, or the game is over there.
     """
     if replay.states[replay.checked(step)]["seat"] == NONE:
         raise PageError("the game is over; there is nothing to play", 409)
@@ -89,21 +88,12 @@ def resampled_record(replay: Replay, step: int, seat: int, uniform: float) -> st
         step: number of actions; the game isn't over there.
         seat: the seat whose knowledge stays.
         uniform: a number in [0, 1) that decides the sample among all consistent ones.
-
-    Raises:
-        PageError: the game uses a custom board.
     """
     game = replay.game
-    table = table_of(game.num_players, game.side, game.max_turns, game.options.task)
-    if table.options.board.rings != game.board.rings:
-        raise PageError(
-            "hidden cards can be resampled only on the printed board; keep them as they were",
-            409,
-        )
     steps = [(SETUP, outcome_numbers(setup_outcomes(replay.events[0][0], game.side)))]
     for number, action in enumerate(replay.actions()[:step]):
         position, events = replay.states[number], replay.events[number + 1]
         outcomes = (outcomes_in(position, action, event) for event in events)
         steps.append((action, outcome_numbers(chain.from_iterable(outcomes))))
-    other = resampled(replayed(table, steps), seat, lambda: uniform)
+    other = resampled(replayed(table_of(game.options), steps), seat, lambda: uniform)
     return as_text(header_of(game.options, None), other.events)

@@ -16,12 +16,21 @@ from open_spiel.python.algorithms import evaluate_bots, generate_playthrough, is
 from open_spiel.python.bots import uniform_random
 
 from scenario import as_likely
-from skyenv import ACTION_NAMES, AgentError, ChanceError, Game, IllegalActionError, OptionError
+from skyenv import (
+    ACTION_NAMES,
+    AgentError,
+    BoardError,
+    ChanceError,
+    Game,
+    IllegalActionError,
+    OptionError,
+)
 from skyenv.engine.information import DEFAULT_EVENTS, information_state, information_tensor
 from skyenv.engine.knowledge import resample, view
 from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.engine.simulator import OUTCOMES, SETUP
 from skyenv.envs.open_spiel import SHORT_NAME, AgentBot, FifthAvenueGame
+from skyenv.rules.board import load_board
 from skyenv.rules.state import GAME_DTYPE
 
 TABLES = [(2, "back"), (3, "front"), (4, "back")]
@@ -30,7 +39,7 @@ CHANCE, TERMINAL = int(pyspiel.PlayerId.CHANCE), int(pyspiel.PlayerId.TERMINAL)
 inf = pytest.mark.rule("INF-1", "INF-2", "INF-3")
 
 
-def loaded(players: int = 2, side: str = "front", **more: int) -> Any:
+def loaded(players: int = 2, side: str = "front", **more: int | str) -> Any:
     return pyspiel.load_game(SHORT_NAME, {"players": players, "side": side, **more})
 
 
@@ -155,6 +164,21 @@ def test_openspiel_and_game_give_the_same_record(players: int, side: str) -> Non
     shares = np.isin(range(players), game.outcome.winners) / len(game.outcome.winners)
     expected = (shares - 1 / players) * players / (players - 1)
     assert state.returns() == state.rewards() == pytest.approx(expected.tolist())
+
+
+@pytest.mark.rule("COM-7", "COM-9")
+def test_openspiel_plays_on_own_boards(tmp_path: Path) -> None:
+    """The file's path is part of the game's text; determinizations are on the same board."""
+    file = tmp_path / "board.toml"
+    file.write_text('[rings]\nTSQ = ["green", "brown", "violet", "orange", "gray"]\n')
+    game = loaded(3, board=str(file), max_turns=5)
+    assert pickle.loads(pickle.dumps(game)) == pyspiel.load_game(str(game)) == game
+    state = state_after(game, 2, 30)
+    played = state.resample_from_infostate(1, lambda: 0.3).to_game()
+    assert played.board == state.to_game().board == load_board(file, "front")
+    assert Game.from_record(played.to_record()).board == played.board
+    with pytest.raises((BoardError, pyspiel.SpielError), match="no_file"):
+        loaded(3, board="no_file")
 
 
 # ---- what seats see ----

@@ -22,7 +22,7 @@ from skyenv.engine.information import information_state, information_tensor
 from skyenv.engine.knowledge import PUBLIC, resample
 from skyenv.engine.simulator import OUTCOMES, SETUP, outcome_numbers
 from skyenv.histories.resampling import resampled
-from skyenv.histories.states import State, Table, replayed, table_of
+from skyenv.histories.states import History, HistoryTable, replayed, table_of
 from skyenv.render import words
 from skyenv.render.reasons import why_illegal
 from skyenv.render.standing import if_scored_now
@@ -292,9 +292,9 @@ def test_environments_do_not_depend_on_hidden_cards(name: str, players: int, sid
 # ---- determinizations ----
 
 
-def position_of(game: Game) -> State:
+def position_of(game: Game) -> History:
     """The game as a position with its history."""
-    table: Table = table_of(game.num_players, game.side, game.max_turns)
+    table: HistoryTable = table_of(game.options)
     steps = (
         (SETUP if action is None else action, outcome_numbers(chance))
         for action, chance in decided(game)

@@ -75,10 +75,29 @@ def test_a_replay_can_be_continued(ann: TestClient, resample: bool) -> None:
     assert resample != (hands[0].tolist() == hands[1].tolist())
 
 
-def test_finished_games_and_custom_boards_are_refused() -> None:
+def test_finished_games_are_refused() -> None:
     replay = replay_of(played(2))
     with pytest.raises(PageError, match="over"):
         variation_of(replay, replay.steps)
-    board = make_board("front", {"W34": ["violet", "green", "brown", "orange", "gray"]})
-    with pytest.raises(PageError, match="printed board"):
-        variation_of(replay_of(Game(2, seed=1, board=board)), 0, 0, 0.5)
+
+
+def test_hidden_cards_are_resampled_on_own_boards() -> None:
+    """The record replays; the seat's hand, the board and what was scored stay."""
+    game = Game(2, "back", seed=6, board=make_board("back", {"TSQ": RING}))
+    while int(game.state["decisions"]) < 90:
+        game.play(game.legal_actions[int(game.state["decisions"]) % len(game.legal_actions)])
+    hands = set()
+    for uniform in (0.1, 0.5, 0.9):
+        beginning = variation_of(replay_of(game), 90, 0, uniform)["beginning"]
+        one = Game.from_record(beginning)
+        assert (one.board, one.scores, one.legal_actions) == (
+            game.board,
+            game.scores,
+            game.legal_actions,
+        )
+        assert one.state["hand"][0].tolist() == game.state["hand"][0].tolist()
+        hands.add(one.state["hand"][1].tobytes())
+    assert len(hands) > 1
+
+
+RING = ["green", "brown", "violet", "orange", "gray", "sixth"]

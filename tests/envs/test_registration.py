@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +27,49 @@ def test_an_environment_id_with_a_module_is_made_in_a_new_process() -> None:
         "FifthAvenueEnv",
         "random",
     ]
+
+
+ORDERS = {
+    "after skyenv": ["skyenv", "gymnasium", "pettingzoo"],
+    "before skyenv": ["gymnasium", "pettingzoo", "skyenv"],
+}
+IN_ORDER = """
+import importlib.util, sys
+libraries = {"gymnasium", "pettingzoo"}
+for name in sys.argv[1:]:
+    importlib.util.find_spec(name)
+    before = libraries & set(sys.modules)
+    importlib.import_module(name)
+    assert name != "skyenv" or libraries & set(sys.modules) == before
+import gymnasium, pettingzoo
+print(gymnasium.make("skyenv/FifthAvenue-v0").unwrapped.core.illegal)
+print(pettingzoo.make("aec", "skyenv/fifth_avenue_v0", num_players=3).max_num_agents)
+"""
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_skyenv_imports_neither_library_but_registers_with_both(order: str) -> None:
+    assert printed("-W", "error", "-c", IN_ORDER, *ORDERS[order]).split() == ["end", "3"]
+
+
+PLAYS = """
+import skyenv
+game = skyenv.Game(num_players=2, seed=1)
+game.play(game.legal_names[0])
+for name in ("gymnasium", "pettingzoo"):
+    try:
+        __import__(name)
+    except AttributeError as error:
+        print(error)
+"""
+
+
+def test_broken_libraries_break_nothing_else(tmp_path: Path) -> None:
+    for name in ("gymnasium", "pettingzoo"):
+        (tmp_path / f"{name}.py").write_text(f"raise AttributeError('{name} is broken')")
+    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    output = printed("-c", PLAYS, environment={"PYTHONPATH": path})
+    assert output.splitlines() == ["gymnasium is broken", "pettingzoo is broken"]
 
 
 @pytest.mark.parametrize(

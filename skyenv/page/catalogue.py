@@ -4,17 +4,25 @@ suggests.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
-from skyenv.agents import Agent, agent_names, check_specification, make_agent
+from skyenv.agents import (
+    Agent,
+    CrowdAgent,
+    HoardAgent,
+    agent_names,
+    check_specification,
+    make_agent,
+)
 from skyenv.arena import ladder
-from skyenv.errors import SkyenvError, shown
+from skyenv.errors import shown
 from skyenv.page.errors import PageError
+
+COVERAGE_BOTS: Final = (CrowdAgent.name, HoardAgent.name)
+"""Registered agents that don't play to win."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +76,6 @@ class Catalogue:
     Attributes:
         readiness: the state of each agent, by name; agents given as objects are ready. Updated by
             :mod:`skyenv.page.preparing`.
-        find: returns the file of a network for a name that has no entry, or None; such an agent is
-            made on the first lookup, and offered from then on.
     """
 
     def __init__(self, entries: Iterable[CatalogueEntry]) -> None:
@@ -80,7 +86,6 @@ class Catalogue:
             else Readiness("ready", entry.source.description)
             for name, entry in self._entries.items()
         }
-        self.find: Callable[[str], Path | None] = lambda name: None
 
     @property
     def names(self) -> list[str]:
@@ -95,7 +100,7 @@ class Catalogue:
         ]
 
     def __getitem__(self, name: str) -> CatalogueEntry:
-        """Return the entry of a name; files are not searched, nothing is imported.
+        """Return the entry of a name; nothing is imported.
 
         Raises:
             PageError: there is no such entry.
@@ -106,29 +111,10 @@ class Catalogue:
             )
         return self._entries[name]
 
-    async def look_up(self, name: str) -> CatalogueEntry:
-        """Return the entry of a name; a network known to `find` is read in another thread and is
-        an entry from then on.
-
-        Raises:
-            PageError: there is no such agent, or its file is damaged.
-        """
-        path = None if name in self._entries else await asyncio.to_thread(self.find, name)
-        if path is not None:
-            entry = CatalogueEntry(name, str(path))
-            try:
-                agent = await asyncio.to_thread(lambda: entry.agent)
-            except SkyenvError as error:  # the error names the file's path
-                raise PageError(
-                    f"{name} can't play: its file is damaged or of another version"
-                ) from error
-            self._entries[name], self.readiness[name] = entry, Readiness("ready", agent.description)
-        return self[name]
-
 
 def catalogue(specifications: Iterable[str] = ()) -> Catalogue:
     """Return the requested agents, then all registered ones (:func:`skyenv.agents.agent_names`)
-    and those of :data:`STRENGTHS`.
+    that play to win, and those of :data:`STRENGTHS`.
 
     No agent is imported.
 
@@ -141,7 +127,8 @@ def catalogue(specifications: Iterable[str] = ()) -> Catalogue:
     asked = list(dict.fromkeys(specifications))
     for specification in asked:
         check_specification(specification)
-    names = dict.fromkeys([*asked, *agent_names(), *(name for name, _ in STRENGTHS.values())])
+    registered = [name for name in agent_names() if name not in COVERAGE_BOTS]
+    names = dict.fromkeys([*asked, *registered, *(name for name, _ in STRENGTHS.values())])
     return Catalogue(CatalogueEntry(name, name) for name in names)
 
 
@@ -151,7 +138,7 @@ PLAYERS: Final = 2
 SIDE: Final = "front"
 """The players and side of the ladder from which points come; the lobby sets up the same table."""
 STRENGTHS: Final = {
-    "easy": ("crowd", "Prefers full districts and plays many random moves. Good for a first game."),
+    "easy": ("random", "Plays any legal move. Good for a first game."),
     "medium": ("greedy", "Takes the most points available now and never looks ahead."),
     "strong": (
         "trained",

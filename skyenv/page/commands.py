@@ -27,7 +27,6 @@ from skyenv.page.library import Library
 from skyenv.page.payloads import THEMES
 from skyenv.page.replays import Replay
 from skyenv.page.roots import roots_of
-from skyenv.page.runs import Runs
 from skyenv.page.storage import Storage
 from skyenv.page.workers import Workers
 from skyenv.records import nth_game
@@ -40,8 +39,6 @@ if TYPE_CHECKING:
 POLL_INTERVAL: Final = 0.1
 """Seconds between checks whether the server is to end."""
 DATABASE: Final = Path("~/.skyenv/games.sqlite3")
-NETWORKS: Final = "networks"
-"""… and copies of networks that have been opponents."""
 HOST: Final = "127.0.0.1"
 PORT: Final = 8421
 FILES: Final = 10_240
@@ -87,11 +84,6 @@ class PlayOptions(Options):
         "open the page",
         metavar="FOLDER",
     )
-    runs: tuple[Path, ...] = option(
-        (),
-        "folders of training runs, with their games and networks, visible to the same browsers",
-        metavar="FOLDER",
-    )
     no_browser: bool = option(False, "don't open a browser")
 
 
@@ -125,9 +117,8 @@ def play(options: PlayOptions) -> None:
     names = names_of(options.host)
     public = None if options.public_host is None else public_name(options.public_host)
     chosen = catalogue(options.agents)
-    database = options.database.expanduser()
-    roots, trainings = roots_of([*options.runs, *options.games]), roots_of(options.runs)
-    storage = Storage(database)
+    roots = roots_of(options.games)
+    storage = Storage(options.database.expanduser())
     listening = listen(options.host, options.port)
     app = web.application(
         storage,
@@ -136,7 +127,6 @@ def play(options: PlayOptions) -> None:
         public,
         Workers(None if options.workers is None else Processes(options.workers)),
         library=Library(roots) if roots else None,
-        runs=Runs(trainings, database.parent / NETWORKS) if trainings else None,
     )
     host, port, *_ = listening.getsockname()
     everywhere = host in ("0.0.0.0", "::")

@@ -50,7 +50,7 @@ class GameRequest:
     task: str | None = None
 
     @classmethod
-    async def checked(cls, value: Mapping[str, Any], catalogue: Catalogue) -> GameRequest:
+    def checked(cls, value: Mapping[str, Any], catalogue: Catalogue) -> GameRequest:
         """Return the request in a JSON object.
 
         Raises:
@@ -64,7 +64,7 @@ class GameRequest:
         seats = _texts("seats", value.get("seats"), players)
         for seat in seats:
             if seat.startswith(AGENT):
-                await catalogue.look_up(seat.removeprefix(AGENT))
+                catalogue[seat.removeprefix(AGENT)]  # refuses unknown ones
             elif seat not in (ME, HUMAN):
                 raise PageError(
                     f"a seat must be '{ME}', '{HUMAN}' or '{AGENT}NAME', not {shown(seat)}"

@@ -213,7 +213,7 @@ class GameServer:
             PageError: this is no lesson, or there is no such agent.
         """
         _lesson_of(session)
-        await self.catalogue.look_up(agent)
+        self.catalogue[agent]
         actions = session.position.actions
         begun = {"origin": link.game, "origin_step": len(actions), "actions": actions}
         return await self._deal(str(link.browser), (HUMAN, agent), **begun)
@@ -429,7 +429,7 @@ class GameServer:
         Raises:
             PageError: there is no such agent, or it is unavailable.
         """
-        entry = await self.catalogue.look_up(name)
+        entry = self.catalogue[name]
         await self.preparation.agent(name)
         return entry
 

@@ -82,7 +82,7 @@ async def change_player(
     if session.game.is_over:
         raise PageError("the game is over", 409)
     if agent is not None:
-        await server.catalogue.look_up(agent)
+        server.catalogue[agent]
     async with session.changing:
         if session.is_human(seat) and (agent is None or not _is_away(server, session, seat)):
             raise PageError("the seat's player is here, or has been away for less than 30 s")

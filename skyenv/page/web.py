@@ -30,17 +30,16 @@ from skyenv.page.errors import PageError
 from skyenv.page.game_server import GameServer
 from skyenv.page.library import Library
 from skyenv.page.requests import STATIC, refusal
-from skyenv.page.routes import analysis, library, lobby, people, replays, runs, seats
-from skyenv.page.runs import Runs
+from skyenv.page.routes import analysis, library, lobby, people, replays, seats
 from skyenv.page.storage import Storage
 from skyenv.page.workers import Workers
 
-PARTS: Final = (lobby, seats, people, analysis, replays, library, runs)
+PARTS: Final = (lobby, seats, people, analysis, replays, library)
 """The modules of routes, in matching order."""
 THREADS: Final = 4
 """Threads for drawing and reading: with Python's GIL, more would only delay the event loop."""
 READERS: Final = 2
-"""How many of them may block on folders of games and training runs."""
+"""How many of them may block on folders of games."""
 HEADERS: Final = {
     "content-security-policy": "default-src 'none'; script-src 'self'; "
     "style-src 'self' 'unsafe-inline'; img-src 'self' data:;"
@@ -60,7 +59,6 @@ def application(
     public: str | None = None,
     workers: Workers | None = None,
     library: Library | None = None,
-    runs: Runs | None = None,
 ) -> Starlette:
     """Return the page as an ASGI application.
 
@@ -73,7 +71,6 @@ def application(
         workers: the processes that run agents and compile; ended with the application. None:
             threads of this process, without preparation: code is compiled on first use.
         library: recorded games, visible to every browser; None: no library.
-        runs: training runs, whose networks can be opponents; None: no runs.
     """
     names = None if hosts is None else [*hosts, *([public.partition(":")[0]] if public else [])]
 
@@ -84,9 +81,7 @@ def application(
         app.state.server = GameServer(storage, catalogue, workers)
         app.state.browsers = Browsers(await storage.ask(storage.key))
         app.state.public = public
-        app.state.library, app.state.runs = library, runs
-        if runs is not None:
-            catalogue.find = runs.network
+        app.state.library = library
         app.state.server.preparation.begin()
         yield
         await app.state.server.close()

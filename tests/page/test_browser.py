@@ -509,7 +509,6 @@ def test_invalid_addresses_show_their_reason(page: Browser, site: Site) -> None:
         mine: ("#take-text", "is taken by another browser"),
         f"{site.address}/nothing": ("h1", HERE),
         f"{site.address}/library": ("main", "--games"),
-        f"{site.address}/runs": ("main", "--runs"),
         f"{site.address}/seat/wrong": ("#gone-text", "there is no such seat"),
     }
     for address, (where, text) in places.items():

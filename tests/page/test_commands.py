@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -12,9 +13,9 @@ from typing import Any
 
 import httpx2
 import pytest
-from folders import make_run
 from pages import act, address_of, begin, payload, played, wait_for_turn
 
+import skyenv_agents
 from processes import running, there, wait_until
 from skyenv import cli
 from skyenv.errors import OptionError
@@ -52,7 +53,10 @@ def test_a_killed_server_resumes_its_games(tmp_path: Path) -> None:
     games, database = tmp_path / "games", tmp_path / "d" / "games.sqlite3"
     games.mkdir()
     (games / "a.jsonl").write_text(played(seed=1, actions=5).to_record(["ann", "bob"]))
-    make_run(tmp_path / "runs" / "first")
+    (run := tmp_path / "runs" / "first").mkdir(parents=True)
+    shutil.copy(
+        Path(skyenv_agents.__file__).parent / "trained" / "2-players.npz", run / "model.npz"
+    )
     with serving(database) as (server, ann):
         wait_until(lambda: told(ann, "preparing")["rules"], server)
         seat = begin(ann, ["me", "agent:random"])
@@ -60,7 +64,7 @@ def test_a_killed_server_resumes_its_games(tmp_path: Path) -> None:
         act(ann, seat, payload(ann, seat))
         before = payload(ann, seat)
         server.kill()
-    words = "--agents", "skyenv.agents:RandomAgent", "--games", games, "--runs", tmp_path / "runs"
+    words = "--agents", "skyenv.agents:RandomAgent", run, "--games", games
     with serving(database, *words) as (server, later):
         later.cookies = ann.cookies
         wait_until(lambda: told(later, "preparing")["rules"], server)
@@ -68,9 +72,9 @@ def test_a_killed_server_resumes_its_games(tmp_path: Path) -> None:
         later.post(f"{seat}/pause", json={"seconds": 0})
         assert wait_for_turn(later, seat)["step"] == 3, "the agent goes on"
         names = [one["name"] for one in told(later, "options")["agents"]]
-        assert {"skyenv.agents:RandomAgent", "greedy"} <= {*names}
+        assert {"skyenv.agents:RandomAgent", str(run), "greedy"} <= {*names}
         wait_until(lambda: told(later, "library")["games"], server)
-        assert [run["name"] for run in told(later, "runs")["runs"]] == ["runs/first"]
+        begin(later, ["me", f"agent:{run}"])
         interrupt(server)
 
 

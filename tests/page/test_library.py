@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 from clicks import HERE, Step, follow
-from folders import record_of
-from pages import RunningServer, another, client_of, quick_catalogue
+from pages import RunningServer, another, client_of, played, quick_catalogue
 
 from experiments.tools.chromium import Browser
 from processes import Threads
@@ -23,6 +22,11 @@ from skyenv.page.workers import Workers
 
 TWO = key_of("played/two.jsonl")
 NAMES = ["<img src=x>", "b\n\x1b[31m"]
+
+
+def record_of(seed: int, names: list[str] | None = None, **options: Any) -> str:
+    """Return the record of a game between crowd agents."""
+    return played(seed=seed, **options).to_record(names or ["crowd", "crowd"])
 
 
 @pytest.fixture(scope="module")

@@ -32,7 +32,7 @@ async def _analysis(request: Request) -> tuple[Name, Job[None]]:
     replay, server = await found(request), server_of(request)
     check_whole(replay.game)
     name = request.query_params.get("agent", "")
-    entry = await server.catalogue.look_up(name)
+    entry = server.catalogue[name]
     estimator = server.estimator()
     if estimator is None:
         raise PageError(f"analyses need the agent {ESTIMATOR}, which isn't ready here", 409)
@@ -55,7 +55,7 @@ async def _play_out(request: Request) -> tuple[Name, Job[None]]:
         raise PageError(
             f"there must be {replay.players} agents, one for each seat, not {len(names)}"
         )
-    entries = [await server_of(request).catalogue.look_up(name) for name in names]
+    entries = [server_of(request).catalogue[name] for name in names]
     position: Any = replay.states[step]
     if position["seat"] < 0:
         raise PageError("the game is over; there is nothing to play", 409)
@@ -81,7 +81,7 @@ async def _play_on(request: Request) -> Response:
     check_whole(replay.game)
     server, step = server_of(request), step_of(request)
     wanted = await json_object(request) | {"players": replay.players, "side": replay.game.side}
-    game = await GameRequest.checked(wanted, server.catalogue)
+    game = GameRequest.checked(wanted, server.catalogue)
     seat = None
     if check_flag("resample", wanted.get("resample", False)):
         if game.seats.count(ME) != 1:

@@ -27,16 +27,16 @@ from skyenv.page.storage import HUMAN, Storage
 from skyenv.render.words import seat_name
 from skyenv.rules.variant import VARIANT
 
-# Pages linked from the lobby, the last two if the server was started with folders.
-PAGES: Final = ("/tutorial", "/rules", "/ladder", "/library", "/runs")
+# Pages linked from the lobby, and one more if the server was started with recorded games.
+PAGES: Final = ("/tutorial", "/rules", "/ladder")
+LIBRARY: Final = "/library"
 MAX_LISTED: Final = 40  # newest games in the lobby's list
 RETURNED: Final = "returned"  # parameter of a URL: the browser has been sent its name
 
 
 async def _options(request: Request) -> Response:
     """Return the agents, the suggested ones among them, and the pages of this server."""
-    server, state = server_of(request), request.app.state
-    folders = {"/library": state.library, "/runs": state.runs}
+    server = server_of(request)
     offer = {
         "agents": server.preparation.payload()["agents"],
         "strengths": strengths(server.catalogue.names),
@@ -45,14 +45,14 @@ async def _options(request: Request) -> Response:
             for name, task in TASKS.items()
             if not VARIANT
         ],
-        "pages": [path for path in PAGES if folders.get(path, path)],
+        "pages": [*PAGES, LIBRARY] if request.app.state.library else PAGES,
     }
     return JSONResponse(offer)
 
 
 async def _make_game(request: Request) -> Response:
     server, browser = server_of(request), browser_of(request)
-    wanted = await GameRequest.checked(await json_object(request), server.catalogue)
+    wanted = GameRequest.checked(await json_object(request), server.catalogue)
     return made(await server.make(wanted, browser))
 
 

@@ -213,10 +213,8 @@ class GameServer:
             PageError: this is no lesson, or there is no such agent.
         """
         _lesson_of(session)
-        self.catalogue[agent]
-        actions = session.position.actions
-        begun = {"origin": link.game, "origin_step": len(actions), "actions": actions}
-        return await self._deal(str(link.browser), (HUMAN, agent), **begun)
+        agents = HUMAN, self.catalogue[agent].name
+        return await self._deal(str(link.browser), agents, actions=session.position.actions)
 
     # ---- permissions ----
 
@@ -270,7 +268,6 @@ class GameServer:
         self,
         session: Session,
         position: Position | None = None,
-        link: Link | None = None,
         **values: Any,
     ) -> None:
         """Store a change of a game, then apply it.
@@ -278,7 +275,6 @@ class GameServer:
         Args:
             session: the game; ``session.changing`` is held if its position changes.
             position: the new position.
-            link: one more link to the game.
             values: other fields, as :class:`~skyenv.page.stored.StoredGame` names them.
 
         Raises:
@@ -287,7 +283,7 @@ class GameServer:
         """
         if position is not None:
             values |= position.columns()
-        await self.storage.ask(self.storage.change_game, session.stored.id, link, **values)
+        await self.storage.ask(self.storage.change_game, session.stored.id, **values)
         session.stored = replace(session.stored, **values)
         if position is not None:
             session.become(position)

@@ -6,12 +6,13 @@ import asyncio
 import hashlib
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
 
 from skyenv.engine.game import Game
 from skyenv.engine.knowledge import PUBLIC
 from skyenv.errors import SkyenvError
+from skyenv.page.choices import is_incomplete
 from skyenv.page.errors import PageError
 from skyenv.page.storage import HUMAN, Link, StoredGame
 from skyenv.page.teaching import tutorial
@@ -25,7 +26,16 @@ POSITIONS: Final = 64  # positions cached for pages that show them one by one
 _REVEALS_NOTHING: Final = {"action", "tile to park", "vp"}
 
 
-Choices = tuple[tuple[int, int], ...]
+class Choices(NamedTuple):
+    """The choices of people, for taking back the last one.
+
+    Attributes:
+        made: step and seat of each choice among several actions.
+        since: the step since which nothing has been revealed and no other seat has acted.
+    """
+
+    made: tuple[tuple[int, int], ...] = ()
+    since: int = 0
 
 
 @dataclass(frozen=True)
@@ -35,12 +45,14 @@ class Position:
     Attributes:
         game: the game.
         actions: the actions played.
-        choices: step and seat of the choices that the last seat to act may take back.
+        choices: the choices of people so far.
+        taken_back: number of choices taken back after they had revealed something.
     """
 
     game: Game
     actions: tuple[int, ...]
     choices: Choices
+    taken_back: int
 
     def columns(self) -> dict[str, Any]:
         """Return its fields in the database, see :class:`skyenv.page.stored.StoredGame`."""
@@ -49,6 +61,7 @@ class Position:
             "to_act": self.game.seat,
             "turn": self.game.turn,
             "scores": tuple(self.game.scores),
+            "taken_back": self.taken_back,
         }
 
 
@@ -97,9 +110,9 @@ class Session:
         """Return the position after some actions."""
         stored = self.stored
         # The key is secret: guessing the seed doesn't reveal agents' random numbers.
-        chance = hashlib.blake2b((stored.chance or stored.id).encode(), digest_size=8)
+        chance = hashlib.blake2b(stored.id.encode(), digest_size=8)
         agent_seed = int.from_bytes(chance.digest()) & HIGHEST_SEED
-        choices: Choices = ()
+        choices = Choices()
         try:
             if stored.beginning is None:
                 game = Game(
@@ -119,27 +132,26 @@ class Session:
             raise PageError(
                 "this game was stored by another version of skyenv and can't be replayed", 409
             ) from error
-        since = (
-            stored.changes[-1].step if stored.changes else 0
-        )  # the seat may have had other players
-        choices = tuple(choice for choice in choices if choice[0] >= since)
-        return Position(game, tuple(actions), choices)
+        return Position(game, tuple(actions), choices, stored.taken_back)
 
     def _play(self, game: Game, action: int, choices: Choices) -> Choices:
-        """Play an action; return the choices that can be taken back until another seat acts: those
-        that drew or revealed nothing and started no auction.
+        """Play an action; return the choices of people up to it.
 
-        Bids, passing and building stops are public, so they stand.
+        An action reveals something if it draws a card or starts an auction. Bids, passing and
+        building stops are public.
         """
-        seat, step, is_choice = game.seat, int(game.state["decisions"]), game.mask.sum() > 1
+        seat, step = game.seat, int(game.state["decisions"])
+        is_choice = game.mask.sum() > 1 and not is_incomplete(game.state)
         events = game.play(action)
+        if seat is None or not self.is_human(seat):
+            return choices._replace(since=step + 1)
+        made, since = choices
+        if made and made[-1][1] != seat:
+            since = step
         is_silent = action < PASS or BUILD <= action < STOP
-        reveals = {event["event"] for event in events} - _REVEALS_NOTHING
-        if seat is None or not self.is_human(seat) or not is_silent or reveals:
-            return ()
-        if choices and choices[-1][1] != seat:
-            choices = ()
-        return (*choices, (step, seat)) if is_choice else choices
+        if not is_silent or {event["event"] for event in events} - _REVEALS_NOTHING:
+            since = step + 1
+        return Choices((*made, (step, seat)) if is_choice else made, since)
 
     @property
     def game(self) -> Game:
@@ -153,14 +165,11 @@ class Session:
 
     def is_human(self, seat: int | None) -> bool:
         """Return whether a person plays a seat now."""
-        return seat is not None and seat >= 0 and self.stored.sitters[seat] == HUMAN
+        return seat is not None and seat >= 0 and self.stored.agents[seat] == HUMAN
 
     @property
     def has_humans(self) -> bool:
-        """Whether people play this game.
-
-        This stays true after agents have taken over, as people may return to their hands.
-        """
+        """Whether people play this game."""
         return HUMAN in self.stored.agents
 
     @property
@@ -169,7 +178,7 @@ class Session:
         seat = self.game.seat
         if self.lesson is not None and not self.lesson.answer:
             return None
-        return None if seat is None or self.is_human(seat) else self.stored.sitters[seat]
+        return None if seat is None or self.is_human(seat) else self.stored.agents[seat]
 
     # ---- views ----
 
@@ -288,19 +297,25 @@ class Session:
         Raises:
             IllegalActionError: one of them isn't legal.
         """
-        game, choices = self.game.copy(), self.position.choices
+        before = self.position
+        game, choices = before.game.copy(), before.choices
         for action in actions:
             choices = self._play(game, action, choices)
-        return Position(game, (*self.position.actions, *actions), choices)
+        return replace(before, game=game, actions=(*before.actions, *actions), choices=choices)
 
     def can_undo(self, seat: int | None) -> bool:
-        """Return whether the seat can take back its last choice."""
-        choices = self.position.choices
-        return bool(choices) and seat == choices[-1][1] and self.lesson is None
+        """Return whether the seat can take back its last choice: one that has revealed nothing, or
+        any choice of the only person in a game against agents.
+        """
+        made, since = self.position.choices
+        if not made or made[-1][1] != seat or self.game.is_over or self.lesson is not None:
+            return False
+        return made[-1][0] >= since or self.stored.agents.count(HUMAN) == 1
 
     def undo(self, seat: int | None) -> Position:
-        """Return the position after taking back a seat's last choice, and the forced moves after
-        it.
+        """Return the position before a seat's last choice.
+
+        Chance stays the same: the same actions bring the same cards and the same answers of agents.
 
         Raises:
             PageError: there is nothing to take back.
@@ -308,10 +323,12 @@ class Session:
         if not self.can_undo(seat):
             raise PageError(
                 "there is nothing to take back: only your own last move, if it has revealed no "
-                "card",
+                "card or you play alone against agents",
                 409,
             )
-        return self.back_to(self.position.choices[-1][0])
+        made, since = self.position.choices
+        step = made[-1][0]
+        return replace(self.back_to(step), taken_back=self.position.taken_back + (step < since))
 
     def back_to(self, step: int) -> Position:
         """Return the position after the first `step` actions."""
@@ -340,8 +357,8 @@ class Session:
         return self.stored.names(self.links, seat)
 
     def record(self) -> str:
-        """Return the game's record. It names each seat's first player, takebacks, and later
-        changes of player.
+        """Return the game's record. It names the players, and says how many decisions were taken
+        back after they had revealed something.
 
         Raises:
             PageError: the game isn't over; a record contains every hidden card.
@@ -351,9 +368,7 @@ class Session:
                 "the record is available when the game is over, as it contains every hidden card",
                 403,
             )
-        taken_back = self.stored.taken_back
+        taken_back = self.position.taken_back
         back = f" ({counted(taken_back, 'decision')} taken back)" if taken_back else ""
         names = [name + back * (name == HUMAN) for name in self.stored.agents]
-        for change in self.stored.changes:
-            names[change.seat] += f", {change.player} from action {change.step}"
         return self.game.to_record(names)

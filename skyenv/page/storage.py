@@ -27,7 +27,6 @@ from skyenv.page.errors import PageError, StorageError
 from skyenv.page.stored import (
     ANY_BROWSER,
     HUMAN,
-    Change,
     Link,
     StoredGame,
 )
@@ -36,7 +35,6 @@ __all__ = [
     "ANY_BROWSER",
     "HUMAN",
     "MEMORY",
-    "Change",
     "Link",
     "Storage",
     "StoredGame",
@@ -45,9 +43,9 @@ MEMORY: Final = ":memory:"
 TIMEOUT: Final = 2.0  # seconds to wait for another program to release the file
 MANY: Final = 1 << 62  # no limit
 APPLICATION: Final = int.from_bytes(b"5Ave")
-VERSION: Final = 3  # the marks of this application and of the version of its tables
+VERSION: Final = 4  # the marks of this application and of the version of its tables
 # Columns of a game that hold JSON.
-_LISTS: Final = ("agents", "changes", "actions", "scores")
+_LISTS: Final = ("agents", "actions", "scores")
 _LINKS: Final = "SELECT link.* FROM link JOIN game ON game.id = link.game"
 _GONE: Final = "there is no such game; it may have been deleted"
 _Values = ParamSpec("_Values")
@@ -59,10 +57,9 @@ BEGIN;
 CREATE TABLE game (
     id TEXT PRIMARY KEY, owner TEXT NOT NULL, created REAL NOT NULL, players INTEGER NOT NULL,
     side TEXT NOT NULL, max_turns INTEGER NOT NULL, seed INTEGER NOT NULL, agents TEXT NOT NULL,
-    pause REAL NOT NULL, idempotency_key TEXT, origin TEXT, origin_step INTEGER, beginning TEXT,
-    chance TEXT, taken_back INTEGER NOT NULL, changes TEXT NOT NULL,
-    rematch TEXT, copied INTEGER NOT NULL, task TEXT, actions TEXT NOT NULL, to_act INTEGER,
-    turn INTEGER NOT NULL, scores TEXT NOT NULL,
+    pause REAL NOT NULL, idempotency_key TEXT, beginning TEXT, taken_back INTEGER NOT NULL,
+    rematch TEXT, task TEXT, actions TEXT NOT NULL, to_act INTEGER, turn INTEGER NOT NULL,
+    scores TEXT NOT NULL,
     CHECK (json_array_length(agents) = players AND side IN ('front', 'back') AND seed >= 0)
 ) STRICT;
 CREATE UNIQUE INDEX game_key ON game (owner, idempotency_key);
@@ -86,14 +83,26 @@ PRAGMA application_id = {APPLICATION};
 PRAGMA user_version = {VERSION};
 COMMIT;
 """
+_WITHOUT_CHANGES: Final = f"""
+    UPDATE game SET agents = (
+        SELECT json_group_array(coalesce((
+            SELECT json_extract(change.value, '$[2]') FROM json_each(game.changes) AS change
+            WHERE json_extract(change.value, '$[1]') = agent.key ORDER BY change.key DESC LIMIT 1
+        ), agent.value)) FROM json_each(game.agents) AS agent
+    ) WHERE changes != '[]' AND json_valid(changes);
+    ALTER TABLE game DROP COLUMN origin;
+    ALTER TABLE game DROP COLUMN origin_step;
+    ALTER TABLE game DROP COLUMN chance;
+    ALTER TABLE game DROP COLUMN changes;
+    ALTER TABLE game DROP COLUMN copied;
+    PRAGMA user_version = {VERSION};
+    COMMIT;
+"""
+"""From version 3, in which the players of seats could change: the last ones stay."""
 _UPDATES: Final = {
     0: _TABLES,
-    2: f"""
-        BEGIN;
-        ALTER TABLE game ADD COLUMN task TEXT;
-        PRAGMA user_version = {VERSION};
-        COMMIT;
-    """,
+    2: f"BEGIN; ALTER TABLE game ADD COLUMN task TEXT; {_WITHOUT_CHANGES}",
+    3: f"BEGIN; {_WITHOUT_CHANGES}",
     VERSION: "",
 }
 """Migrations to the current tables by version; 0: from an empty file."""
@@ -259,9 +268,7 @@ class Storage:
         try:
             values = dict(rows[0])
             lists = {name: tuple(json.loads(values[name])) for name in _LISTS}
-            changes = tuple(Change(*change) for change in lists["changes"])
-            values |= lists | {"changes": changes, "copied": bool(values["copied"])}
-            return StoredGame(**values)
+            return StoredGame(**values | lists)
         except (TypeError, ValueError, RecursionError) as error:
             _log.warning("game %s… in the database is damaged: %s", key[:8], error)
             raise PageError("this game is damaged in the database", 409) from error
@@ -271,16 +278,14 @@ class Storage:
         rows = self.rows("SELECT owner FROM game WHERE id = ?", key)
         return str(rows[0]["owner"]) if rows else ""
 
-    def change_game(self, key: str, link: Link | None = None, **values: object) -> None:
-        """Store changed fields of a game, and another link to it if given.
+    def change_game(self, key: str, **values: object) -> None:
+        """Store changed fields of a game.
 
         Raises:
             PageError: the game is gone.
         """
         with self.transaction() as connection:
             _update(connection, "game", "id", values | {"id": key})
-            if link is not None:
-                _insert(connection, "link", vars(link))
 
     def delete_game(self, key: str) -> None:
         """Delete a game and its links."""

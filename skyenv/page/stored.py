@@ -4,26 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 from skyenv.render.words import seat_label
 
 HUMAN: Final = "human"  # in place of an agent's name: a person plays this seat
 ANY_BROWSER: Final = "*"  # in place of a browser: any browser may use the link, as spectators do
-
-
-class Change(NamedTuple):
-    """A change of a seat's player.
-
-    Attributes:
-        step: number of actions played before it.
-        seat: 0 … N−1.
-        player: HUMAN or an agent's name.
-    """
-
-    step: int
-    seat: int
-    player: str
 
 
 @dataclass(frozen=True)
@@ -35,18 +21,13 @@ class StoredGame:
         owner: the browser that made it.
         created: seconds since 1970.
         players, side, max_turns, seed: as for :class:`skyenv.Game`.
-        agents: for every seat HUMAN or an agent's name, at the beginning.
+        agents: for every seat HUMAN or an agent's name.
         pause: minimum seconds of an agent's move.
         idempotency_key: two requests of a browser with the same key make one game.
-        origin, origin_step: the game that this one continues, which may be gone, and the number of
-            its actions; a variation of a replay has no origin.
         beginning: the record that a variation begins with; its actions are among the game's.
-        chance: the key of the game whose agents' random numbers this one shares; None: its own.
-        taken_back: number of decisions that its person has taken back.
-        changes: changes of player, in order.
+        taken_back: number of decisions that its person has taken back after they had revealed
+            something.
         rematch: the key of its rematch.
-        copied: whether a copy with the same chance continues it, whose record shows its hidden
-            cards.
         task: the bidding task (:mod:`skyenv.engine.openings`); None: a whole game.
         actions: the numbers of the actions played.
         to_act, turn, scores: the seat to act (None: the game is over), turns completed, and VP.
@@ -62,27 +43,14 @@ class StoredGame:
     agents: tuple[str, ...]
     pause: float
     idempotency_key: str | None = None
-    origin: str | None = None
-    origin_step: int | None = None
     beginning: str | None = None
-    chance: str | None = None
     taken_back: int = 0
-    changes: tuple[Change, ...] = ()
     rematch: str | None = None
-    copied: bool = False
     task: str | None = None
     actions: tuple[int, ...] = ()
     to_act: int | None = 0
     turn: int = 0
     scores: tuple[int, ...] = ()
-
-    @property
-    def sitters(self) -> tuple[str, ...]:
-        """The current player of each seat: HUMAN or an agent's name."""
-        sitters = list(self.agents)
-        for change in self.changes:
-            sitters[change.seat] = change.player
-        return tuple(sitters)
 
     def names(self, links: Iterable[Link], seat: int | None = None) -> list[str]:
         """Return the players' names as a seat sees them: people's from the links, and agents'."""
@@ -90,7 +58,7 @@ class StoredGame:
         people = [called.get(each) or f"Player {seat_label(each)}" for each in range(self.players)]
         return [
             "you" if each == seat else people[each] if player == HUMAN else player
-            for each, player in enumerate(self.sitters)
+            for each, player in enumerate(self.agents)
         ]
 
 

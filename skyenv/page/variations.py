@@ -49,7 +49,6 @@ def variation_of(
         beginning = as_text(replay.game.header(), list(events))
     return {
         "beginning": beginning,
-        "origin_step": step,
         "actions": tuple(replay.actions()[:step]),
         "max_turns": replay.game.max_turns,
     }

@@ -110,7 +110,7 @@ def test_requests_on_a_full_disk_are_refused_and_change_nothing(
 
 
 @pytest.mark.parametrize(
-    "damage", ["actions = 'no JSON'", "changes = '[7]'", "actions = '[-7]'", "actions = '[102]'"]
+    "damage", ["actions = 'no JSON'", "scores = '7'", "actions = '[-7]'", "actions = '[102]'"]
 )
 def test_a_damaged_game_affects_no_other_and_can_be_deleted(ann: TestClient, damage: str) -> None:
     broken, healthy = seated(ann, None)[0], seated(ann, None)[0]

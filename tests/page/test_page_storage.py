@@ -12,7 +12,7 @@ import pytest
 
 from processes import python
 from skyenv.page.errors import PageError
-from skyenv.page.storage import MEMORY, Change, Link, Storage, StoredGame
+from skyenv.page.storage import MEMORY, Link, Storage, StoredGame
 
 GAME = StoredGame("g", "ann", 1.5, 2, "back", 500, 2**63 - 1, ("human", "greedy"), 0.25)
 LINKS = [Link("w", "g", None, "ann"), Link("t0", "g", 0, None)]
@@ -21,8 +21,7 @@ LATER: dict[str, Any] = {
     "to_act": None,
     "turn": 3,
     "scores": (4, 5),
-    "changes": (Change(2, 1, "human"),),
-    "copied": True,
+    "taken_back": 2,
 }
 
 
@@ -60,25 +59,45 @@ def test_foreign_databases_are_refused_unchanged(tmp_path: Path) -> None:
         assert path.read_bytes() == before
 
 
-def test_databases_of_version_2_are_migrated(tmp_path: Path) -> None:
+OLD_COLUMNS = (
+    "origin TEXT",
+    "origin_step INTEGER",
+    "chance TEXT",
+    "changes TEXT NOT NULL DEFAULT '[]'",
+    "copied INTEGER NOT NULL DEFAULT 0",
+)
+CHANGES = '[[2, 1, "human"], [3, 0, "greedy"], [9, 1, "random"]]'
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_earlier_databases_are_migrated(version: int, tmp_path: Path) -> None:
+    """The last player of each seat stays; a game that is damaged prevents nothing."""
     path = tmp_path / "games.sqlite3"
     with closing(Storage(path)) as storage:
-        storage.add_game(GAME, LINKS)
+        for key in ("g", "changed", "damaged"):
+            storage.add_game(replace(GAME, id=key), [])
         with storage.transaction() as connection:
-            connection.execute("ALTER TABLE game DROP COLUMN task")
-            connection.execute("PRAGMA user_version = 2")
+            for column in OLD_COLUMNS:
+                connection.execute(f"ALTER TABLE game ADD COLUMN {column}")
+            connection.execute("UPDATE game SET changes = ? WHERE id = 'changed'", (CHANGES,))
+            connection.execute("UPDATE game SET changes = '[7' WHERE id = 'damaged'")
+            if version == 2:
+                connection.execute("ALTER TABLE game DROP COLUMN task")
+            connection.execute(f"PRAGMA user_version = {version}")
     for task in ("duel-3", "alea-4"):
         with closing(Storage(path)) as storage:
             storage.change_game("g", task=task)
             assert storage.game("g") == replace(GAME, task=task)
+            assert storage.game("changed").agents == ("greedy", "random")
+            assert storage.game("damaged").agents == GAME.agents
 
 
 def test_games_are_changed_and_deleted_atomically(storage: Storage) -> None:
-    storage.change_game("g", Link("t1", "g", 1, None), **LATER)
+    storage.change_game("g", **LATER)
     assert storage.game("g") == replace(GAME, **LATER)
-    assert [link.token for link in storage.links("g")] == ["w", "t0", "t1"]
+    assert [link.token for link in storage.links("g")] == ["w", "t0"]
     with pytest.raises(PageError, match="no such game"):
-        storage.add_game(replace(GAME, id="new"), [], origin={"id": "nobody", "copied": True})
+        storage.add_game(replace(GAME, id="new"), [], origin={"id": "nobody", "rematch": "new"})
     assert storage.owner("new") == "", "all or nothing"
     storage.spectate("w", "bob")
     storage.delete_game("g")

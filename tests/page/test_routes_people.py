@@ -1,4 +1,4 @@
-"""Players of a table by the API: spectators, replaced seats, rematch, takeback, curtain.
+"""Players of a table by the API: spectators, rematch, undo, curtain.
 
 The visible side is in test_browser.py.
 """
@@ -19,13 +19,9 @@ from pages import (
     played,
     seated,
     wait_for_turn,
-    watch,
 )
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
-
-from processes import wait_until
-from skyenv.page import people
 
 
 @pytest.fixture
@@ -41,11 +37,6 @@ def watching(client: TestClient, seat: str) -> str:
     return str(payload(client, seat)["people"]["watch"]).replace("/seat/", "/api/seats/")
 
 
-def change(client: TestClient, seat: str, number: int, agent: object) -> int:
-    """Change the player of a seat; return the status."""
-    return client.post(f"{seat}/people/{number}", json={"agent": agent}).status_code
-
-
 def test_spectators_see_the_public_view_and_cannot_act(ann: TestClient, bob: TestClient) -> None:
     first, _ = seated(ann, None, game=played(2, seed=4242424242424242, actions=60))
     told = payload(bob, looking := watching(ann, first))
@@ -53,32 +44,9 @@ def test_spectators_see_the_public_view_and_cannot_act(ann: TestClient, bob: Tes
     assert told | about | {"invitations": [], "undo": False} == told
     check_is_told_to(-1, told)
     wanted = {"action": 1, "step": told["step"], "seconds": 1, "agent": "greedy"}
-    for request in ("act", "undo", "release", "pause", "next", "takeback", "rematch", "people/0"):
+    for request in ("act", "undo", "release", "pause", "next", "rematch"):
         assert bob.post(f"{looking}/{request}", json=wanted).status_code in (403, 409), request
     assert (bob.get(f"{looking}/record").status_code, bob.delete(looking).status_code) == (403, 403)
-
-
-def test_an_agent_replaces_an_absent_player_and_returns_the_seat(
-    ann: TestClient, bob: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first, second, _ = seated(ann, bob, "crowd")
-    bob.post(f"{second}/claim", json={"name": "Bob"})
-    assert change(bob, second, 2, "random") == 403, "Ann has made the game"
-    assert act(ann, first, payload(ann, first)).status_code == 200
-    assert change(ann, first, 1, "random") == 400, "he has just been there"
-    monkeypatch.setattr(people, "AWAY", 0.0)
-    with watch(bob, second):
-        assert change(ann, first, 1, "random") == 400, "he is there"
-    told = "seen", "can_be_agents"
-    wait_until(lambda: all(payload(ann, first)["people"]["seats"][1][each] for each in told))
-    assert [change(ann, first, 1, each) for each in ("os:system", 7, None)] == [404, 400, 400]
-    assert change(ann, first, 1, "random") == 200
-    wait_until(lambda: payload(ann, first)["step"] >= 3)  # it has played for him
-    assert act(bob, second, payload(bob, second), 0).status_code == 409
-    assert ann.get(f"{first}/record").status_code == 403, "hands stay hidden: he may come back"
-    assert change(ann, first, 1, None) == change(ann, first, 2, None) == 200
-    after = payload(ann, first)
-    assert (after["names"], len(after["invitations"])) == (["you", "Bob", "Player 3"], 1)
 
 
 def test_a_rematch_rotates_the_seats_of_the_same_players(ann: TestClient, bob: TestClient) -> None:
@@ -91,28 +59,28 @@ def test_a_rematch_rotates_the_seats_of_the_same_players(ann: TestClient, bob: T
     assert bob.post(f"{watching(ann, first)}/rematch").status_code == 403
 
 
-def test_a_takeback_is_a_copy_with_the_same_chance(ann: TestClient) -> None:
-    """The same choice gives the same cards and replies. No player can join either game: playing one
-    to its end reveals hidden cards of the other.
+def test_the_only_person_takes_back_any_choice(ann: TestClient) -> None:
+    """The same choice gives the same cards and replies. With two people only a choice that has
+    revealed nothing can be taken back.
     """
     seat, _ = seated(ann, "random")
-    assert ann.post(f"{seat}/takeback", json={}).status_code == 409, "nothing has been decided yet"
+    assert ann.post(f"{seat}/undo").status_code == 409, "nothing has been decided yet"
     assert act(ann, seat, wait_for_turn(ann, seat)).status_code == 200
     before = wait_for_turn(ann, seat)
-    copy = led_to(ann.post(f"{seat}/takeback", json={}))
-    assert act(ann, copy, payload(ann, copy)).status_code == 200
-    same = wait_for_turn(ann, copy)
+    undone = ann.post(f"{seat}/undo?page=1").json()
+    assert (undone["step"], undone["people"]["taken_back"]) == (0, 1)
+    assert act(ann, seat, undone).status_code == 200
+    same = wait_for_turn(ann, seat)
     assert [same[told] == before[told] for told in ("drawing", "log", "legal")] == [True] * 3
-    assert change(ann, copy, 1, None) == 409
-    assert ann.delete(copy).status_code == 200
-    assert change(ann, seat, 1, None) == 409
+    (listed,) = ann.get("/api/games").json()["games"]
+    assert listed["taken_back"] == 1
     other = seated(ann, None, game=played(2, seed=1, actions=4))[0]
-    assert ann.post(f"{other}/takeback", json={}).status_code == 409, "others have seen it"
+    assert ann.post(f"{other}/undo").status_code == 409, "others have seen it"
 
 
 COVERED = [
     *(("GET", path) for path in ("hint?agent=random", "words")),
-    *(("POST", path) for path in ("act", "undo", "takeback")),
+    *(("POST", path) for path in ("act", "undo")),
 ]
 
 

@@ -11,8 +11,9 @@ from skyenv.agents import CrowdAgent, decide_game
 from skyenv.errors import IllegalActionError
 from skyenv.page.errors import PageError
 from skyenv.page.session import POSITIONS, Session
-from skyenv.page.storage import Change, StoredGame
+from skyenv.page.storage import StoredGame
 from skyenv.rules.actions import BID, BID_DONE, PASS, STOP
+from skyenv.rules.state import NONE
 
 HIDDEN = ("top", "face_down", "unlocated", "returned", "hand", "known", "alea_cards")
 
@@ -95,17 +96,35 @@ def test_undo_stops_at_actions_of_other_players() -> None:
     play(table, table.game.legal_actions[-1])
     assert [again(table).can_undo(seat) for seat in (0, 1)] == [False, True]
     assert again(table).undo(1).actions == table.position.actions[:1]
-    for step, can_undo in ((1, True), (2, False)):
-        changed = replace(again(table).stored, changes=(Change(step, 0, "human"),))
-        assert Session(changed).can_undo(1) == can_undo
 
 
-def test_a_record_names_changing_players_and_undone_decisions() -> None:
+def test_a_person_alone_takes_back_whole_choices_and_the_record_says_so() -> None:
+    """Forced moves, later cards of a bid, and moves of agents are no choices of their own."""
+    table, starts = session("human", "random", seed=3), list[int]()
+    table.stored = replace(table.stored, max_turns=8)
+    for action in actions_of(played(2, seed=3, turns=8)):
+        game = table.game
+        is_begun = int(game.state["laid"]) != NONE or int(game.state["first_colour"]) != NONE
+        if game.seat == 0 and game.mask.sum() > 1 and not is_begun:
+            starts.append(table.step)
+        assert table.can_undo(0) == (table.position.choices.made != ())
+        assert not table.can_undo(1)
+        play(table, action)
+    assert [step for step, _ in table.position.choices.made] == starts
+    table.become(table.played(table.game.legal_actions[:1]))
+    while starts:
+        table.become(table.undo(0))
+        assert table.step == starts.pop()
+    assert table.position.taken_back > 5
+    assert again(table).position == table.position
+
+
+def test_a_record_tells_undone_decisions() -> None:
     game = played(2, seed=3, turns=8)
     stored = replace(session("random", "human", seed=3).stored, max_turns=8, taken_back=1)
-    change = Change(2, 0, "human")
-    table = Session(replace(stored, actions=actions_of(game), changes=(change,)))
-    assert '"random, human from action 2", "human (1 decision taken back)"' in table.record()
+    table = Session(replace(stored, actions=actions_of(game)))
+    assert not table.can_undo(1), "the game is over"
+    assert '"random", "human (1 decision taken back)"' in table.record()
 
 
 def test_late_pages_receive_every_missed_position() -> None:

@@ -90,7 +90,7 @@ def _listed(storage: Storage, browser: str) -> list[Payload]:
             "scores": game.scores,
             "state": "your turn" if seat is not None and seat == link.seat else state,
             "taken_back": game.taken_back,
-            "agents": [player != HUMAN for player in game.sitters],
+            "agents": [player != HUMAN for player in game.agents],
         }
         payload.append(about)
     return payload

@@ -151,7 +151,7 @@ function describe(game) {
     text,
     ...(game.agents[seat] ? [" ", el("span.mark", "agent")] : []),
   ];
-  const back = taken_back ? ` · a copy, ${many(taken_back, "decision")} taken back` : "";
+  const back = taken_back ? ` · ${many(taken_back, "decision")} taken back` : "";
   const watched = game.seat === null ? " · spectator" : "";
   const kind = game.task ? `task ${game.task}` : `${game.side} side`;
   const isOver = state === "over";

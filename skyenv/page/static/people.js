@@ -1,26 +1,19 @@
-// The people at a table: presence, names, spectators, changes of player, rematch, takeback, a
-// shared screen.
-import { $, ask, at, copy, el, isNews, keys, many, send, whole } from "./dom.js";
+// The people at a table: presence, names, spectators, rematch, a shared screen.
+import { $, ask, at, copy, el, isNews, many, send, whole } from "./dom.js";
 import { api, attempt, load, note, onCurtain, onNews, onState, seat } from "./seat.js";
-
-const LONGEST_WAIT = 60; // seconds until presence is checked again
-let timer = null;
-let agents = null; // the agents that can play a seat
 
 const when = (seconds) =>
   new Date(1000 * seconds).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
-const go = (path, value) =>
+const rematch = () =>
   attempt(async () => {
-    location.href = at((await send(`${api}/${path}`, value)).page);
+    location.href = at((await send(`${api}/rematch`)).page);
   });
 
 /** Show the people from now on. */
 export function setUpPeople() {
   onState((state) => show(state.people));
   onNews("people", refresh);
-  const keyFor = keys();
-  $("take-back").onclick = () => go("takeback", { idempotency_key: keyFor(seat.state.step) });
-  $("rematch").onclick = () => go("rematch");
+  $("rematch").onclick = rematch;
   $("invite-spectators").onclick = () =>
     copy(whole(seat.state.people.watch), $("invite-spectators"), note);
   onCurtain(cover);
@@ -36,7 +29,7 @@ async function refresh() {
 
 function show(people) {
   if (!isNews($("people"), people)) return;
-  const persons = people.seats.filter((one) => !one.is_agent || one.person).length;
+  const persons = people.seats.filter((one) => !one.is_agent).length;
   $("people-list").replaceChildren(...people.seats.map(describe));
   $("people-list").hidden = persons < 2 && !people.watch;
   const others = people.spectators;
@@ -45,29 +38,17 @@ function show(people) {
   $("invite-spectators").hidden = !people.watch;
   const link = people.watch && el("a", { href: people.watch }, whole(people.watch));
   $("watch-link").replaceChildren(...(link ? ["spectator link: ", link] : []));
-  $("take-back").hidden = !people.can_take_back;
   const back = people.taken_back;
-  const copied = `A copy: ${many(back, "decision")} taken back. Its record says so.`;
-  $("taken-back").textContent = back ? copied : "";
-  $("take-back-help").hidden = !people.can_take_back;
+  const told = `${many(back, "decision")} taken back. The record says so.`;
+  $("taken-back").textContent = back ? told : "";
   $("rematch").hidden = !people.can_rematch || people.rematch !== null;
   $("rematch-link").hidden = people.rematch === null;
   if (people.rematch) $("rematch-link").href = at(people.rematch);
-  lookAgain(people);
-}
-
-/** Ask again once a player has been away long enough for an agent to take over. */
-function lookAgain(people) {
-  clearTimeout(timer);
-  const now = Date.now() / 1000;
-  const isAway = (seat) => people.owner && !seat.is_here && seat.replaceable_at > now;
-  const next = Math.min(...people.seats.filter(isAway).map((seat) => seat.replaceable_at - now));
-  if (Number.isFinite(next)) timer = setTimeout(refresh, 1000 * Math.min(next + 0.5, LONGEST_WAIT));
 }
 
 /** The status of a seat's player, in words. */
-function stateOf({ is_agent, person, is_here, is_free, seen }) {
-  if (is_agent) return person ? `plays for ${person}${is_here ? ", who is here" : ""}` : "";
+function stateOf({ is_agent, is_here, is_free, seen }) {
+  if (is_agent) return "";
   if (is_free) return "free";
   if (is_here) return "here";
   return seen ? `away since ${when(seen)}` : "not here yet";
@@ -86,28 +67,7 @@ const describe = (seat, number) =>
       " ",
       el("span.small", stateOf(seat)),
     ),
-    (seat.can_be_agents || seat.can_be_persons) && changing(seat, number),
   );
-
-/** The menu that gives a seat to an agent or a person. */
-function changing({ name, person, can_be_agents, can_be_persons }, number) {
-  const label = "change player";
-  const change = async () =>
-    show(await send(`${api}/people/${number}`, { agent: select.value || null }));
-  const select = el(
-    "select",
-    { "aria-label": `${label}, seat ${number + 1}`, onchange: () => attempt(change) },
-    el("option", { disabled: true, selected: true }, label),
-  );
-  const add = (value, text) => select.append(el("option", { value }, text));
-  const fill = async () => {
-    agents ??= (await ask("/api/options")).agents;
-    for (const one of agents) if (one.name !== name) add(one.name, one.name);
-  };
-  if (can_be_persons) add("", person ? `return the seat to ${person}` : "a player with a link");
-  if (can_be_agents) fill().catch((error) => note(error.message));
-  return select;
-}
 
 // ---- one screen for several ----
 

@@ -15,8 +15,8 @@ from skyenv.page.workers import Job, Priority, Workers
 
 MAX_JOBS: Final = 60
 """Finished jobs cached in memory."""
-MAX_RUNNING: Final = 3
-"""Running jobs per browser."""
+MAX_RUNNING: Final = 30
+"""Running jobs."""
 
 Name = tuple[str | int | None, ...]
 """The key of a job; the browser comes first."""
@@ -69,13 +69,12 @@ class Background:
         """Start a job, unless it is done or running; return it.
 
         Raises:
-            PageError: the browser has too many running jobs.
+            PageError: too many jobs are running.
         """
         if name in self._works and self._works[name].state in ("running", "done"):
             return self._works[name]
-        own = [work.state for (browser, *_), work in self._works.items() if browser == name[0]]
-        if own.count("running") >= MAX_RUNNING:
-            raise PageError(f"{MAX_RUNNING} jobs are running; wait for one, or stop it", 429)
+        if sum(work.state == "running" for work in self._works.values()) >= MAX_RUNNING:
+            raise PageError(f"{MAX_RUNNING} jobs are running; wait for one to end", 503)
         self._works[name] = work = Work()
         work.task = asyncio.create_task(self._run(work, job))
         return work

@@ -12,7 +12,7 @@ class PageError(SkyenvError, ValueError):
 
     Attributes:
         status: the HTTP status: 400 (invalid), 403 (not allowed), 404 (not found), 409 (too late),
-            413 (too large), 429 (too many), 503 (temporarily unavailable).
+            413 (too large), 503 (temporarily unavailable).
         fields: further fields for the page's scripts.
     """
 

@@ -32,9 +32,7 @@ from skyenv.page.workers import Priority, Workers
 from skyenv.seeds import fresh_seed
 
 DEFAULT_PAUSE: Final = 0.8
-# Games in the database per browser and in all, as a client can pretend to be many browsers.
-MAX_GAMES: Final = 500
-MAX_GAMES_IN_ALL: Final = 100_000
+MAX_GAMES: Final = 100_000  # games in the database
 SESSIONS: Final = 200  # games cached in memory without a spectator or player connected
 # Seconds until a failed store of a move is retried, at first and at most.
 FIRST_RETRY, LONGEST_RETRY = 0.5, 30.0
@@ -105,7 +103,7 @@ class GameServer:
             first free seat.
 
         Raises:
-            PageError: the browser has too many games, one of the agents is unavailable, or other
+            PageError: there are too many games, one of the agents is unavailable, or other
                 browsers have taken all seats.
         """
         agents = tuple(
@@ -129,15 +127,14 @@ class GameServer:
         """Store a new game, as :meth:`Storage.add_game` does.
 
         Raises:
-            PageError: the owner has too many games, or the rules, which decide the first position,
+            PageError: there are too many games, or the rules, which decide the first position,
                 aren't ready.
         """
         if game.actions or game.task:
             self.preparation.require_rules()
             session = await asyncio.to_thread(Session, game)
             game = replace(game, **session.position.columns())
-        limits = MAX_GAMES, MAX_GAMES_IN_ALL
-        return await self.storage.ask(self.storage.add_game, game, links, *limits, origin)
+        return await self.storage.ask(self.storage.add_game, game, links, MAX_GAMES, origin)
 
     async def session(self, link: Link) -> Session:
         """Return the game of a link, from memory or from the database; its agents continue.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from functools import cached_property, partial
 from itertools import islice
 from typing import Any, Final
@@ -37,14 +36,8 @@ MAX_ACTIONS: Final = 20_000
 MAX_GAMES: Final = 500
 """Most games in a record."""
 LONGEST_NAME: Final = 24
-MAX_REPLAYS: Final = 30
-"""Replays stored for one browser."""
-MAX_REPLAYS_IN_ALL: Final = 500
-"""Replays in the database, as a client can pretend to be many browsers."""
-UPLOADS: Final = 16
-"""Concurrent uploads; each may take megabytes of memory until it is read."""
-UPLOADS_OF_ONE: Final = 3
-"""Concurrent uploads of one browser."""
+MAX_REPLAYS: Final = 500
+"""Replays in the database; the oldest make room for new ones."""
 REPLAYS: Final = 8
 """Replays cached in memory."""
 
@@ -257,7 +250,6 @@ class StoredReplays:
         self.storage = storage
         self._require_rules = require_rules
         self._replays: LRUCache[tuple[str, int, str], Replay] = LRUCache(REPLAYS)
-        self._receiving: dict[asyncio.Timeout, str] = {}  # the time-out of each upload: its browser
 
     async def add(self, content: bytes, browser: str) -> tuple[str, list[Payload]]:
         """Check a record and store it for a browser.
@@ -270,7 +262,7 @@ class StoredReplays:
         """
         self._require_rules()
         games = await asyncio.to_thread(summaries, content)
-        details = MAX_REPLAYS, MAX_REPLAYS_IN_ALL, games[0]["names"] if games else [], len(games)
+        details = MAX_REPLAYS, games[0]["names"] if games else [], len(games)
         return await self.storage.ask(
             self.storage.add_replay, new_token(), browser, content, *details
         ), games
@@ -313,26 +305,3 @@ class StoredReplays:
             its = number if fetch is None else 1
             self._replays[place] = await asyncio.to_thread(Replay.of, await ask(), its)
         return self._replays[place]
-
-    @asynccontextmanager
-    async def receiving(self, browser: str) -> AsyncIterator[None]:
-        """Guard the upload of a record; a new upload aborts the slowest if there are too many.
-
-        Raises:
-            PageError: the browser has too many uploads, or this one was aborted for a new one.
-        """
-        if list(self._receiving.values()).count(browser) >= UPLOADS_OF_ONE:
-            raise PageError(f"this browser is sending {UPLOADS_OF_ONE} records already", 429)
-        while len(self._receiving) >= UPLOADS:
-            longest = next(iter(self._receiving))
-            del self._receiving[longest]
-            longest.reschedule(asyncio.get_running_loop().time())
-        try:
-            async with asyncio.timeout(None) as patience:
-                self._receiving[patience] = browser
-                try:
-                    yield
-                finally:
-                    self._receiving.pop(patience, None)
-        except TimeoutError as error:
-            raise PageError("too many records are being sent; try again", 503) from error

@@ -217,38 +217,33 @@ class Storage:
         game: StoredGame,
         links: Iterable[Link],
         most: int = MANY,
-        most_in_all: int = MANY,
         origin: Mapping[str, object] | None = None,
     ) -> list[Link]:
         """Store a new game and its links.
 
         Args:
             game, links: the game and its links.
-            most: limit of games per owner.
-            most_in_all: limit of all games; the oldest without actions are deleted for new ones.
+            most: limit of all games; the oldest without actions are deleted for new ones.
             origin: changed fields of the game from which it comes, with its ``id``.
 
         Returns:
             The links; those of an earlier game with the browser's same idempotency key, if any.
 
         Raises:
-            PageError: the browser or the server has too many games.
+            PageError: there are too many games.
         """
         links = list(links)
         with self.transaction() as connection:
             same = f"{_LINKS} WHERE owner = ? AND idempotency_key = ? ORDER BY seat"
             if earlier := connection.execute(same, (game.owner, game.idempotency_key)).fetchall():
                 return [Link(**row) for row in earlier]
-            count = "SELECT count(*), count(*) FILTER (WHERE owner = ?) FROM game"
-            in_all, own = connection.execute(count, (game.owner,)).fetchone()
-            if own >= most:
-                raise PageError(f"this browser has {most} games, the maximum; delete some", 429)
+            (number,) = connection.execute("SELECT count(*) FROM game").fetchone()
             unplayed = "SELECT id FROM game WHERE actions = '[]' ORDER BY created LIMIT ?"
             gone = connection.execute(
-                f"DELETE FROM game WHERE id IN ({unplayed})", (max(0, in_all + 1 - most_in_all),)
+                f"DELETE FROM game WHERE id IN ({unplayed})", (max(0, number + 1 - most),)
             ).rowcount
-            if in_all - gone >= most_in_all:
-                raise PageError(f"there are {most_in_all} games already; some must be deleted", 503)
+            if number - gone >= most:
+                raise PageError(f"there are {most} games already; some must be deleted", 503)
             _insert(connection, "game", _columns(vars(game)))
             for link in links:
                 _insert(connection, "link", vars(link))
@@ -356,11 +351,10 @@ class Storage:
         browser: str,
         record: bytes,
         most: int,
-        most_in_all: int,
         names: Sequence[str] = (),
         games: int = 0,
     ) -> str:
-        """Store a record; only the newest `most` per browser and `most_in_all` in all stay.
+        """Store a record; only the newest `most` stay.
 
         `names`, `games`: the summary in :meth:`replays`.
 
@@ -381,12 +375,8 @@ class Storage:
                 "games": games,
             }
             _insert(connection, "replay", row)
-            oldest = (
-                "DELETE FROM replay WHERE id IN"
-                " (SELECT id FROM replay {} ORDER BY created DESC LIMIT -1 OFFSET ?)"
-            )
-            connection.execute(oldest.format("WHERE browser = ?"), (browser, most))
-            connection.execute(oldest.format(""), (most_in_all,))
+            oldest = "SELECT id FROM replay ORDER BY created DESC LIMIT -1 OFFSET ?"
+            connection.execute(f"DELETE FROM replay WHERE id IN ({oldest})", (most,))
         return key
 
     def replay(self, key: str, browser: str) -> bytes:

@@ -103,8 +103,9 @@ FLOWS: Final[dict[str, tuple[str, list[Step]]]] = {
             ("press a", "[data-take]", "green"),
             ("click #undo", ".option", "Skyscrapers"),
             ("", "#log li:last-child", "builds on W34"),
-            ("click #undo", "#taken-back", "1 decision taken back"),
-            ("", "#situation", "Place the 2nd starting skyscraper"),
+            ("click #undo", "#situation", "Place the 2nd starting skyscraper"),
+            ("click #undo", "#situation", "Place the 1st starting skyscraper"),
+            ("", "#taken-back", "1 decision taken back"),
         ],
     ),
     "two cards are taken in any order": (

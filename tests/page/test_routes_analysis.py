@@ -131,5 +131,5 @@ async def use_works() -> None:
     await works.close()
 
 
-def test_jobs_per_browser_are_limited_and_report_failures() -> None:
+def test_jobs_are_limited_and_report_failures() -> None:
     asyncio.run(use_works())

@@ -74,8 +74,8 @@ def test_the_only_person_takes_back_any_choice(ann: TestClient) -> None:
     assert [same[told] == before[told] for told in ("drawing", "log", "legal")] == [True] * 3
     (listed,) = ann.get("/api/games").json()["games"]
     assert listed["taken_back"] == 1
-    other = seated(ann, None, game=played(2, seed=1, actions=4))[0]
-    assert ann.post(f"{other}/undo").status_code == 409, "others have seen it"
+    other = seated(ann, None, game=played(2, seed=1, actions=3))[0]
+    assert ann.post(f"{other}/undo").status_code == 409, "another has acted since"
 
 
 COVERED = [

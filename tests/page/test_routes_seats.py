@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from pages import (
+    act,
     another,
     client_of,
     payload,
@@ -122,6 +123,7 @@ def test_invalid_requests_are_refused_with_a_message(
     large = json.dumps({"action": 13, "step": 0, "more": "x" * MAX_JSON})
     assert ann.post(f"{seat}/act", content=large, headers=sent).status_code == 413
     assert payload(ann, seat) == state
+    assert act(ann, seat, state).status_code == 200
     monkeypatch.setattr(game_server, "MAX_GAMES", 1)
-    assert ann.post("/api/games", json=GAME).status_code == 429
+    assert ann.post("/api/games", json=GAME).status_code == 503
     assert len(ann.get("/api/games").json()["games"]) == 1

@@ -111,7 +111,6 @@ def test_a_person_alone_takes_back_whole_choices_and_the_record_says_so() -> Non
         assert not table.can_undo(1)
         play(table, action)
     assert [step for step, _ in table.position.choices.made] == starts
-    table.become(table.played(table.game.legal_actions[:1]))
     while starts:
         table.become(table.undo(0))
         assert table.step == starts.pop()

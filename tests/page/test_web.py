@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import select
 import socket
 from collections.abc import Callable, Iterator
 
@@ -14,7 +13,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from skyenv.page import replays, requests
+from skyenv.page import requests
 from skyenv.page.addresses import address_to_listen_on, is_called, is_loopback, names_of
 from skyenv.page.browsers import COOKIE, Browsers
 from skyenv.page.game_server import GameServer
@@ -149,7 +148,6 @@ def say(bob: httpx2.Client) -> Iterator[Callable[..., socket.socket]]:
 
 Say = Callable[..., socket.socket]
 HOST = "host: localhost"
-UPLOAD = "POST /api/replays HTTP/1.1", HOST, "content-length: 9999"
 
 
 def test_silent_connections_do_not_block_other_clients(say: Say, bob: httpx2.Client) -> None:
@@ -167,17 +165,3 @@ def test_a_slow_body_gets_408(
     headers = "content-type: application/json", f"cookie: {COOKIE}={bob.cookies[COOKIE]}"
     one = say("POST /api/games HTTP/1.1", HOST, *headers, "content-length: 9", "", "{")
     assert one.recv(65536).startswith(b"HTTP/1.1 408")
-
-
-def test_stalled_uploads_do_not_block_other_clients(
-    say: Say, bob: httpx2.Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(replays, "UPLOADS", 1)
-    monkeypatch.setattr(replays, "UPLOADS_OF_ONE", 1)
-    ann = httpx2.Client(cookies=httpx2.get(bob.base_url).cookies)
-    sent = [say(*UPLOAD, f"cookie: {COOKIE}={ann.cookies[COOKIE]}", "", "x") for _ in range(2)]
-    (refused,), _, _ = select.select(sent, [], [])  # of one browser one is let in
-    assert refused.recv(65536).startswith(b"HTTP/1.1 429")
-    assert bob.post("/api/replays", content=b"no record").status_code == 400
-    sent.remove(refused)
-    assert sent[0].recv(65536).startswith(b"HTTP/1.1 503")

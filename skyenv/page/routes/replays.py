@@ -43,10 +43,7 @@ MAX_RECORD: Final = 8 << 20
 
 async def _open_record(request: Request) -> Response:
     server, browser = server_of(request), browser_of(request)
-    async with server.replays.receiving(browser):
-        content = await body(request, MAX_RECORD)
-        # Waiting for the parser counts too, as the upload takes memory.
-        key, games = await server.replays.add(content, browser)
+    key, games = await server.replays.add(await body(request, MAX_RECORD), browser)
     return JSONResponse({"page": f"/replay/{key}", "games": len(games)}, 201)
 
 

@@ -1,4 +1,9 @@
-"""Means with confidence intervals: the bootstrap of evaluations, ratings and ladders.
+"""Means with 95 % confidence intervals.
+
+* :func:`mean_of`: of independent numbers, by Student's t.
+* :func:`share_of_wins`: of games won or lost, by Wilson's score.
+* :class:`Weights`: of games on paired seeds, by a bootstrap.
+* :func:`interquartile_means`: of runs, by a bootstrap.
 
 The games of a paired seed are correlated, so the bootstrap weights whole paired seeds. It is the
 Bayesian bootstrap (Rubin 1981): each paired seed gets one exponentially distributed weight, and
@@ -23,8 +28,13 @@ from skyenv.checks import Int64
 Floats = npt.NDArray[np.float64]
 
 CONFIDENCE: Final = 0.95
+NORMAL: Final = 1.959964
+"""Standard errors on each side of a normal mean."""
+FEW: Final = (12.7062, 4.3027, 3.1824, 2.7764)
+"""The same by Student's t, for 1 to 4 degrees of freedom."""
 RESAMPLES: Final = 1000
-GROUPS: Final = 10_000  # beyond this many, paired seeds share weights, which bounds memory
+GROUPS: Final = 10_000
+"""Beyond this many, paired seeds share weights, which bounds memory."""
 
 
 @dataclass(frozen=True)
@@ -35,16 +45,66 @@ class Estimate:
     low: float
     high: float
 
+    @property
+    def error(self) -> float:
+        """Half the width of the interval."""
+        return (self.high - self.low) / 2
+
     def rounded(self, digits: int) -> dict[str, float]:
         """Return the estimate as JSON files hold it."""
         return {name: round(value, digits) for name, value in vars(self).items()}
 
 
-def mean_of(values: Sequence[float]) -> Estimate:
-    """Return the mean of independent numbers, its interval by standard error; a point for one."""
-    mean = float(np.mean(values))
-    half = 1.96 * float(np.std(values, ddof=1)) / len(values) ** 0.5 if len(values) > 1 else 0.0
+def mean_of(values: Sequence[float] | Floats) -> Estimate:
+    """Return the mean of independent numbers, its interval by Student's t; a point for one."""
+    mean, number = float(np.mean(values)), len(values)
+    error = float(np.std(values, ddof=1)) / number**0.5 if number > 1 else 0.0
+    half = student_t(max(number - 1, 1)) * error
     return Estimate(mean, mean - half, mean + half)
+
+
+def student_t(freedom: int) -> float:
+    """Return how many standard errors Student's t allows on each side, for 1 or more degrees of
+    freedom; a relative error of 2·10⁻⁴ at most (Abramowitz and Stegun 26.7.5).
+    """
+    if freedom <= len(FEW):
+        return FEW[freedom - 1]
+    z = NORMAL
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return float(z + sum(term / freedom**power for power, term in enumerate(terms, 1)))
+
+
+def share_of_wins(share: float, number: int) -> Estimate:
+    """Return the share won of a number of games as an estimate (Wilson 1927)."""
+    z = NORMAL
+    middle = share + z**2 / (2 * number)
+    half = z * np.sqrt(share * (1 - share) / number + z**2 / (4 * number**2))
+    whole = 1 + z**2 / number
+    low, high = (middle - half) / whole, (middle + half) / whole
+    return Estimate(share, max(0.0, float(low)), min(1.0, float(high)))
+
+
+def interquartile_means(scores: Floats) -> list[Estimate]:
+    """Return the mean of the middle half of each column, its interval by a bootstrap over rows.
+
+    Args:
+        scores: float64 (runs, k).
+    """
+    drawn = np.random.default_rng(1).integers(len(scores), size=(len(scores), 10_000))
+    lows, highs = np.quantile(_middle(scores[drawn]), (0.025, 0.975), axis=0)
+    columns = zip(_middle(scores), lows, highs, strict=True)
+    return [Estimate(*map(float, column)) for column in columns]
+
+
+def _middle(scores: Floats) -> Floats:
+    """Return the mean of the middle half along the first axis."""
+    cut = len(scores) // 4
+    return np.asarray(np.sort(scores, axis=0)[cut : len(scores) - cut].mean(axis=0))
 
 
 def numbers_of(rows: Any) -> Floats:

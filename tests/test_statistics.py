@@ -1,4 +1,4 @@
-"""Bootstrap intervals against exact ones, normal ones, and those of agents that won every game."""
+"""Intervals against exact ones, simulated coverage, and those of agents that won every game."""
 
 from __future__ import annotations
 
@@ -6,8 +6,18 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from skyenv.statistics import Estimate, Weights, interval, mean_of, percent
+from skyenv.statistics import (
+    Estimate,
+    Weights,
+    interquartile_means,
+    interval,
+    mean_of,
+    percent,
+    share_of_wins,
+    student_t,
+)
 
 
 def weights(paired_seeds: int, resamples: int = 1000, seed: int = 1, players: int = 2) -> Weights:
@@ -57,6 +67,33 @@ def test_memory_is_independent_of_the_number_of_paired_seeds() -> None:
     expected = mean_of(values.tolist())
     assert estimate.mean == pytest.approx(expected.mean, rel=1e-12)
     assert estimate.high - estimate.low == pytest.approx(expected.high - expected.low, rel=0.1)
+
+
+def test_an_interval_of_few_numbers_covers_their_mean_as_often_as_it_says() -> None:
+    """1.96 standard errors of four numbers cover it 85 % of the time."""
+    rows = np.random.default_rng(1).normal(7, 2, (20_000, 4))
+    found = [mean_of(row) for row in rows]
+    assert np.mean([one.low <= 7 <= one.high for one in found]) == pytest.approx(0.95, abs=0.005)
+    assert mean_of([3.0]) == Estimate(3.0, 3.0, 3.0)
+
+
+def test_students_t_agrees_with_scipy() -> None:
+    for freedom in (*range(1, 40), 1000):
+        exact = stats.t.ppf(0.975, freedom)
+        assert student_t(freedom) == pytest.approx(exact, rel=2e-4), freedom
+
+
+def test_the_interval_of_a_share_is_wilsons() -> None:
+    for wins, number in ((50, 100), (0, 7), (7, 7), (1, 3)):
+        exact = stats.binomtest(wins, number).proportion_ci(method="wilson")
+        found = share_of_wins(wins / number, number)
+        assert (found.low, found.high) == pytest.approx((exact.low, exact.high), abs=1e-6)
+
+
+def test_the_interquartile_mean_drops_a_quarter_at_each_end() -> None:
+    (one,) = interquartile_means(np.array([[1.0], [2.0], [3.0], [4.0], [100.0]]))
+    assert one.mean == 3
+    assert 1 <= one.low < 3 < one.high <= 100
 
 
 def test_estimates_are_formatted_with_their_interval() -> None:

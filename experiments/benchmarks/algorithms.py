@@ -28,7 +28,7 @@ from experiments.figures import Figure, check_plots, draw_lines, save, write
 from skyenv.console.options import Options, exit_code, option, parse
 from skyenv.errors import CheckpointError
 from skyenv.files import read_json, write_atomically
-from skyenv.statistics import Floats
+from skyenv.statistics import Floats, interquartile_means
 from skyenv_agents.learned.torch_network import use_processor
 
 METHOD: Final = (
@@ -99,23 +99,6 @@ def planned(options: AlgorithmsOptions) -> Iterator[tuple[str, str, int, Path]]:
 # ---- figures ----
 
 
-def interquartile_mean(scores: Floats) -> Floats:
-    """Return the mean of the middle half along the first axis: ``trim_mean(scores, 0.25)``."""
-    cut = len(scores) // 4
-    return np.asarray(np.sort(scores, axis=0)[cut : len(scores) - cut].mean(axis=0))
-
-
-def interval(scores: Floats) -> Floats:
-    """Return the 95 % interval of the interquartile mean, float64 (2, k), by a bootstrap over whole
-    runs.
-
-    Args:
-        scores: float64 (runs, k).
-    """
-    drawn = np.random.default_rng(1).integers(len(scores), size=(len(scores), 10_000))
-    return np.quantile(interquartile_mean(scores[drawn]), (0.025, 0.975), axis=0)
-
-
 def curves(options: AlgorithmsOptions) -> dict[tuple[str, str], Curve]:
     """Return the learning curves of the finished runs, by algorithm and task.
 
@@ -143,10 +126,9 @@ def curve(name: str, task: str, runs: Sequence[Run]) -> Curve:
         for field in ("decisions", "seconds", "nash_conv")
     )
     across = np.median([decisions, seconds], axis=1)
-    rows = zip(*across, interquartile_mean(scores), *interval(scores), strict=True)
-    for made, spent, middle, low, high in rows:
+    for made, spent, one in zip(*across, interquartile_means(scores), strict=True):
         label = f"{ALGORITHMS[name].label}: {task} after {made:,.0f} decisions, {spent:.3g} s"
-        figures.append(Figure(label, float(middle), float(low), float(high), "VP", len(runs)))
+        figures.append(Figure(label, one.mean, one.low, one.high, "VP", len(runs)))
     return across, figures
 
 

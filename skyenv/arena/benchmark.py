@@ -316,9 +316,8 @@ def exact_rows(content: Mapping[str, Any]) -> list[list[str]]:
     rows = [["task", "openings", "NashConv, VP", "of the payoffs' range, %"]]
     for task, one in content["exact"].items():
         openings = one.get("openings") or one["positions"]  # as older files call them
-        vp = interval(one["nash_conv"], 2)
-        share = interval(one["share"], 1, 100)
-        rows.append([task, str(len(openings)), vp, share])
+        vp, share = (mean_of([row[unit] for row in openings]) for unit in ("nash_conv", "share"))
+        rows.append([task, str(len(openings)), interval(vp, 2), interval(share, 1, 100)])
     return rows
 
 

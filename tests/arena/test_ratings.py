@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from skyenv.arena.ratings import ANCHORS, POINTS, GameResults, rate
+from skyenv.arena.ratings import ANCHORS, POINTS, GameResults, better, rate
 from skyenv.arena.schedule import Entrant, Settings
 
 Floats = npt.NDArray[np.float64]
@@ -87,6 +87,11 @@ def test_with_mixed_tables_duels_are_not_rated() -> None:
         duel.par.mean == 1 and duel.ahead.mean == 0 and duel.ahead.low < 0 < duel.ahead.high
         for duel in other.duels
     )
+
+
+def test_a_tie_counts_as_half_of_being_better() -> None:
+    samples = np.array([[1.0, 2.0], [1.0, 0.0], [3.0, 3.0], [0.0, 2.0]])
+    assert better(samples, samples).tolist() == [[0.5, 0.375], [0.625, 0.5]]
 
 
 def test_the_scale_is_fixed_by_the_mean_of_the_anchors() -> None:

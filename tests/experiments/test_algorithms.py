@@ -58,10 +58,3 @@ def test_existing_runs_are_reused(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert figures[-1]["name"].startswith("MCCFR, external sampling: duel-3 after")
     assert algorithms.main([*given, "--decisions", "128"]) == 1
     assert "not a run with a budget of 128 decisions" in capsys.readouterr().err
-
-
-def test_the_interquartile_mean_drops_a_quarter_at_each_end() -> None:
-    scores = np.array([[1.0], [2.0], [3.0], [4.0], [100.0]])
-    assert algorithms.interquartile_mean(scores) == [3.0]
-    low, high = algorithms.interval(scores)
-    assert 1 <= low < 3 < high <= 100

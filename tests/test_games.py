@@ -11,12 +11,14 @@ import pytest
 
 from skyenv import (
     Game,
+    GameOptions,
     GameOverError,
     Games,
     IllegalActionError,
     OptionError,
     SkyenvError,
     make_agent,
+    make_board,
 )
 from skyenv.agents import decide
 from skyenv.engine import kernels
@@ -27,6 +29,7 @@ from skyenv.engine.rewards import outcome_of, share_of
 from skyenv.engine.thread_pool import worthwhile_threads
 from skyenv.rules.actions import ACTION_NUMBERS
 from skyenv.rules.compiling import COMPILED
+from skyenv.rules.components import PLOTS
 from skyenv.seeds import HIGHEST_SEED
 
 TABLES = [(2, "back"), (3, "front"), (4, "back")]
@@ -383,6 +386,50 @@ def test_compiled_code_writes_its_own_arrays() -> None:
     for one in (games, other, replaced):
         one.play_random(50)
     assert snapshot(games.copy()) == snapshot(games) == snapshot(other) == snapshot(replaced.copy())
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    ("options", "read"),
+    [
+        (GameOptions(3, reward="margin", max_turns=30), False),
+        (
+            GameOptions(2, "back", board=make_board("back", {"TSQ": PLOTS[::-1]}), max_turns=30),
+            True,
+        ),
+        (GameOptions(task="alea-4"), False),
+    ],
+)
+def test_a_batch_of_positions_plays_on_as_their_games_do(options: GameOptions, read: bool) -> None:
+    """With options read from a position, too; later games are played on the same board."""
+    games = Games(6, seed=3, options=options, autoreset=False)
+    games.play_random(2)
+    twin = Games.of(games.state, None if read else options, observation="scaled")
+    assert twin.options == options
+    for _ in range(3):
+        for one in (games, twin):
+            one.play_random(5)
+        assert snapshot(twin) == snapshot(games)
+    for one in (games, twin):
+        one.reset(4)
+    assert snapshot(twin) == snapshot(games)
+
+
+def test_positions_of_other_games_make_no_batch() -> None:
+    """Nor do invalid ones, nor none."""
+    two, three = (Games(1, players, seed=1).state for players in (2, 3))
+    wrong = two.copy()
+    wrong.ring[0, 0, 0] = 100
+    cases: tuple[tuple[Any, GameOptions | None, str], ...] = (
+        (two[:0], None, "number of states"),
+        (np.concatenate([two, three]), None, "num_players"),
+        (three, GameOptions(2), "num_players"),
+        (wrong, None, "ring"),
+        (np.zeros(3), None, "GAME_DTYPE"),
+    )
+    for states, options, message in cases:
+        with pytest.raises(OptionError, match=message):
+            Games.of(states, options)
 
 
 # ---- playing inside the compiled loop ----

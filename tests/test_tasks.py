@@ -290,9 +290,7 @@ def test_policies_do_not_depend_on_the_opponents_hand(name: str) -> None:
     told: list[tuple[bytes, ...]] = []
     for last in (False, True):
         asked = questions(made, nodes, reach, last)
-        games = Games(len(asked.node), task=name, seed=0, autoreset=False)
-        games.state[:] = asked.states
-        games.refresh()
+        games = Games.of(asked.states, GameOptions(task=name), observation="scaled")
         seen = decisions_in(games, make_agent("greedy"), uniform=np.zeros(len(asked.node)))
         assert seen.view is not None
         parts = (seen.mask, seen.view, games.observation, asked.states["hand"])

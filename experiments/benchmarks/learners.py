@@ -25,6 +25,7 @@ from experiments.training.rollouts import arranged
 from experiments.training.train import Training
 from skyenv.engine.games import Games
 from skyenv.engine.observation import SCALE
+from skyenv.engine.options import GameOptions
 from skyenv.envs.sb3 import SkyenvVecEnv
 from skyenv.rules.state import Array
 from skyenv.solving.best_response import Judge, Policy
@@ -69,10 +70,8 @@ class Exam:
         self.choices = int((self.tree.legal & (self.tree.legal - 1) != 0).sum())
         deciding = np.flatnonzero(self.tree.kind < CHANCE)
         self._questions = questions(opening, deciding, np.ones_like(self.judge.reach))
-        size = len(self._questions.node)
-        self._games = Games(size, task=name, seed=0, autoreset=False, observation="codes")
-        self._games.state[:] = self._questions.states
-        self._games.refresh()
+        task = GameOptions(task=name)
+        self._games = Games.of(self._questions.states, task, observation="codes")
 
     def policy(self, probabilities: Probabilities) -> Policy:
         """Return the exact policy of a network, queried once in every decision with a choice."""

@@ -122,15 +122,12 @@ def last_turns(options: CollectOptions, task: Task) -> npt.NDArray[np.void]:
 
 def allowed_colours(states: Any, seat: int, places: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     """Return the colours that a seat may bid in auctions of given places (AUC-5), bool (n, 5)."""
-    games = Games(len(states), int(states["num_players"][0]), seed=0, observation=None)
-    games.state[:] = states
-    games.state["auction_place"] = places
-    games.state["seat"] = seat
+    changed = states.copy()
+    changed["auction_place"], changed["seat"] = places, seat
     # one card of each kind, so that the mask shows the colours
     for field in ("hand", "known"):
-        games.state[field][:, seat, :NUM_COLOURS] = 1
-    games.refresh()
-    bids = games.mask[:, BID : BID + NUM_COLOURS * NUM_RANKS]
+        changed[field][:, seat, :NUM_COLOURS] = 1
+    bids = Games.of(changed).mask[:, BID : BID + NUM_COLOURS * NUM_RANKS]
     return np.asarray(bids.reshape(-1, NUM_COLOURS, NUM_RANKS).any(axis=2))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, Decisions, decisions_in
-from skyenv.arena.matches import batch_of, play_on, worlds_of
+from skyenv.arena.matches import play_on, worlds_of
 from skyenv.checks import Int64
 from skyenv.engine.games import Games
 from skyenv.engine.results import results
@@ -107,7 +107,7 @@ class LookaheadAgent(Agent):
         rows = np.repeat(which, worlds)
         seeds = np.array(self._seeds(decisions))[rows] + np.tile(np.arange(worlds), len(which))
         assert decisions.view is not None
-        games = batch_of(worlds_of(decisions.view[rows], seeds))
+        games = Games.of(worlds_of(decisions.view[rows], seeds))
         games.step(np.repeat(actions, worlds))
         return self._played_on(games, decisions.seat[rows]).reshape(len(which), worlds)
 

@@ -17,7 +17,7 @@ from skyenv.engine.knowledge import resample
 from skyenv.engine.options import GameKeywords, GameOptions, options_of
 from skyenv.engine.results import results
 from skyenv.errors import OptionError
-from skyenv.rules.components import MAX_PLAYERS, SIDES
+from skyenv.rules.components import MAX_PLAYERS
 from skyenv.rules.state import END_TRUNCATED
 from skyenv.seeds import EVALUATION, secret_seeds, seeds_of
 from skyenv.statistics import Floats
@@ -274,15 +274,3 @@ def worlds_of(views: npt.ArrayLike, seeds: npt.ArrayLike) -> npt.NDArray[np.void
     states: npt.NDArray[np.void] = resample(views, seeds).view(np.ndarray)
     states["seed"] = seeds
     return states
-
-
-def batch_of(states: npt.NDArray[np.void]) -> Games:
-    """Return a batch that continues positions of games of one kind, GAME_DTYPE (k,)."""
-    first = states[0]
-    players = int(first["num_players"])
-    side = SIDES[first["side"]]
-    turns = int(first["max_turns"])
-    games = Games(len(states), players, side, 0, max_turns=turns, autoreset=False, observation=None)
-    games.state[:] = states
-    games.refresh()
-    return games

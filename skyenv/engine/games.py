@@ -17,7 +17,7 @@ from skyenv.engine.arrays import SCALED, Arrays, new_arrays
 from skyenv.engine.batch import GameBatch
 from skyenv.engine.copying import copied
 from skyenv.engine.observation import CODES_DTYPE, OBSERVATION_SIZE
-from skyenv.engine.options import GameKeywords, options_of
+from skyenv.engine.options import GameKeywords, GameOptions, options_of
 from skyenv.engine.rewards import Transition, rewards_by
 from skyenv.engine.validation import as_games, check_positions
 from skyenv.errors import GameOverError, IllegalActionError, OptionError
@@ -27,6 +27,7 @@ from skyenv.seeds import Seeds, fresh_seed
 
 DECISIONS_AT_A_TIME: Final = 100_000
 """Decisions of random play between two checks for Ctrl-C: a few hundredths of a second."""
+MOST_GAMES: Final = 2**31 - 1
 OUTPUTS: Final = ("mask", "seat", "observation", "reward", "done", "truncated")
 """The arrays that a step writes."""
 
@@ -116,12 +117,50 @@ class Games(GameBatch):
         **options: Unpack[GameKeywords],
     ) -> None:
         game = options_of(num_players, side, **options)
-        self._take_options(num_games, 2**31 - 1, game, autoreset, observation, agent_seed)
+        self._take_options(num_games, MOST_GAMES, game, autoreset, observation, agent_seed)
         if threads is None:
             threads = min(thread_pool.cores(), thread_pool.MAX_THREADS)
         self.threads = check_integer("threads", threads, 1, thread_pool.MAX_THREADS)
         self._bind(new_arrays(game, self.num_games, observation, self.autoreset, 2 * self.threads))
         self.reset(fresh_seed() if seed is None else seed)
+
+    @classmethod
+    def of(
+        cls,
+        states: npt.NDArray[np.void],
+        options: GameOptions | None = None,
+        *,
+        threads: int | None = 1,
+        autoreset: bool = False,
+        observation: str | None = None,
+    ) -> Self:
+        """Return a batch that plays on from positions, with a row for each.
+
+        Args:
+            states: the positions, GAME_DTYPE (num_games,), as in :attr:`state`. They are copied.
+            options: their kind of game; None: that of the first position, with the reward
+                ``"outcome"`` (:meth:`skyenv.GameOptions.of`).
+            threads, autoreset, observation: as for the class.
+
+        Raises:
+            OptionError: there is no position, or one is invalid
+                (:func:`skyenv.engine.validation.check_positions`).
+        """
+        positions = as_games(states)
+        number = check_integer("the number of states", len(positions), 1, MOST_GAMES)
+        players = positions["num_players"][0] if options is None else options.num_players
+        check_positions(positions, int(players))
+        made = cls(
+            number,
+            seed=0,
+            threads=threads,
+            autoreset=autoreset,
+            observation=observation,
+            options=options or GameOptions.of(positions[0]),
+        )
+        made.arrays.state[:] = positions
+        made._refresh_all()
+        return made
 
     def _bind(self, arrays: Arrays) -> None:
         """Take these arrays, with public views of them and a new lock."""
@@ -175,8 +214,11 @@ class Games(GameBatch):
         """
         with self.lock:
             check_positions(self.arrays.state, self.num_players)
-            seeds = np.full(self.num_games, kernels.REFRESH, np.int64)
-            kernels.reset_rows(self.arrays, self._all_rows, seeds)
+            self._refresh_all()
+
+    def _refresh_all(self) -> None:
+        seeds = np.full(self.num_games, kernels.REFRESH, np.int64)
+        kernels.reset_rows(self.arrays, self._all_rows, seeds)
 
     def _check_rows(self, rows: npt.ArrayLike | None) -> Int64:
         return self._all_rows if rows is None else check_rows(rows, self.num_games)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypedDict, Unpack
+from typing import Final, Self, TypedDict, Unpack
+
+import numpy as np
 
 from skyenv.checks import check_choice, check_integer
 from skyenv.engine.openings import WHOLE_GAMES, openings
 from skyenv.engine.rewards import REWARDS, RewardFunction
 from skyenv.errors import OptionError
 from skyenv.rules.board import Board, as_board
-from skyenv.rules.components import FRONT, MAX_PLAYERS, MIN_PLAYERS, SIDES
+from skyenv.rules.components import FRONT, MAX_PLAYERS, MIN_PLAYERS, PLOTS, SIDES
+from skyenv.rules.state import NONE
 
 DEFAULT_MAX_TURNS: Final = 500
 
@@ -109,6 +112,22 @@ class GameOptions:
             reward=reward if callable(reward) else check_choice("reward", reward, REWARDS),
             task=task,
         )
+
+    @classmethod
+    def of(cls, position: np.void) -> Self:
+        """Return the players, side, board and length of a position's game, with the reward
+        ``"outcome"``.
+
+        Args:
+            position: a valid position, one record of GAME_DTYPE.
+        """
+        side = SIDES[position["side"]]
+        rings = tuple(
+            tuple(PLOTS[plot] for plot in ring if plot != NONE)
+            for ring in position["ring"].tolist()
+        )
+        turns = int(position["max_turns"])
+        return cls(int(position["num_players"]), side, board=Board(side, rings), max_turns=turns)
 
 
 def options_of(

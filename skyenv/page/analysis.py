@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from skyenv.arena.matches import batch_of
+from skyenv.engine.games import Games
 from skyenv.engine.results import results
 from skyenv.page.catalogue import CatalogueEntry
 from skyenv.page.chart import WIN, Rows
@@ -106,7 +106,7 @@ def analyse(record: str, entry: CatalogueEntry, estimator: CatalogueEntry, repor
 
 def decisions_of(replay: Replay) -> list[Decision]:
     """Return the decisions of a game with more than one legal choice."""
-    legal = batch_of(replay.states).mask.sum(axis=1)
+    legal = Games.of(replay.states).mask.sum(axis=1)
     return [
         Decision(step, replay.states[step], path)
         for step, path in replay.choices()

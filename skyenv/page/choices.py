@@ -18,7 +18,6 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, Decisions, checked_actions
-from skyenv.arena.matches import batch_of
 from skyenv.engine.games import Games
 from skyenv.engine.knowledge import view
 from skyenv.page.playouts import played, starts
@@ -96,7 +95,7 @@ def completed(agent: Agent, states: npt.NDArray[np.void], paths: Sequence[Path])
     states = played(states, whole)
     is_open = [not path for path in whole] | is_incomplete(states)
     while (rows := np.flatnonzero(is_open)).size:
-        games = batch_of(states[rows])
+        games = Games.of(states[rows])
         actions = checked_actions(agent, as_decisions(games, agent))
         games.step(actions)
         states[rows] = games.state
@@ -134,7 +133,7 @@ def probable(
                 found.setdefault(same(state[0], one[1]), []).append(one)
         level = [one for one, is_open in zip(further, incomplete, strict=True) if is_open]
         if level:
-            evaluation = agent.evaluate(as_decisions(batch_of(after[incomplete]), agent))
+            evaluation = agent.evaluate(as_decisions(Games.of(after[incomplete]), agent))
             probabilities = (
                 np.asarray(evaluation[0], np.float64) if evaluation else np.zeros((0, NUM_ACTIONS))
             )
@@ -163,7 +162,7 @@ def valued(agent: Agent, state: npt.NDArray[np.void], worth: Vector) -> list[Cho
         state: the determinized position, GAME_DTYPE (1,).
         worth: float64 (103,), VP less those of the best action, 0 where nothing is legal.
     """
-    legal = np.flatnonzero(batch_of(state).mask[0]).tolist()
+    legal = np.flatnonzero(Games.of(state).mask[0]).tolist()
     begun = [action for action in legal if worth[action] > EXCLUDED]
     paths = completed(agent, np.repeat(state, len(begun)), [(action,) for action in begun])
     best: dict[Hashable, Choice] = {}

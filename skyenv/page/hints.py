@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, checked_actions, decide_game, first_evaluation
-from skyenv.arena.matches import batch_of
 from skyenv.engine.game import Game
+from skyenv.engine.games import Games
 from skyenv.page import choices
 from skyenv.page.catalogue import CatalogueEntry
 from skyenv.page.choices import Choice, Path, same
@@ -117,7 +117,7 @@ def hint(agent: Agent, state: npt.NDArray[np.void]) -> Hint:
     Raises:
         AgentError: the agent returned no valid answer.
     """
-    decisions = choices.as_decisions(batch_of(state), agent)
+    decisions = choices.as_decisions(Games.of(state), agent)
     thought = agent.search_with_progress(decisions, lambda so_far: None)
     if thought is not None:
         first, tries = thought.evaluation.probabilities, (thought.tries, thought.most)

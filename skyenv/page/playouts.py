@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import decide_each
-from skyenv.arena.matches import SALT, batch_of
+from skyenv.arena.matches import SALT
+from skyenv.engine.games import Games
 from skyenv.engine.knowledge import resample
 from skyenv.engine.knowledge import view as view_of
 from skyenv.engine.results import results
@@ -62,7 +63,7 @@ def starts(position: np.void, seeds: Sequence[int], seat: int | None) -> npt.NDA
 
 def played(states: npt.NDArray[np.void], paths: Sequence[Sequence[int]]) -> npt.NDArray[np.void]:
     """Return positions, GAME_DTYPE (k,), after the legal actions of each one's path."""
-    games = batch_of(states)
+    games = Games.of(states)
     for number in range(max(map(len, paths), default=0)):
         rows = np.array([row for row, path in enumerate(paths) if len(path) > number])
         games.step([paths[row][number] for row in rows], rows)
@@ -125,7 +126,7 @@ def shares_of(
     Returns:
         Win shares and VP, each float64 (k, players).
     """
-    games = batch_of(played(starts(position, seeds, seat), [actions] * len(seeds)))
+    games = Games.of(played(starts(position, seeds, seat), [actions] * len(seeds)))
     agents = {seat: entry.agent for seat, entry in enumerate(entries)}
     while (rows := np.flatnonzero(games.seat >= 0)).size:
         seats = games.seat[rows]

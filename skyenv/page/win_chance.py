@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, decisions_in
-from skyenv.arena.matches import batch_of
 from skyenv.engine.games import Games
 from skyenv.engine.knowledge import view
 from skyenv.engine.results import results
@@ -71,7 +70,7 @@ def in_worlds(agent: Agent, queries: Sequence[Query]) -> Shares:
     Raises:
         AgentError: the agent doesn't evaluate outcomes.
     """
-    games = batch_of(np.concatenate([_worlds(*query) for query in queries]))
+    games = Games.of(np.concatenate([_worlds(*query) for query in queries]))
     estimates = np.zeros((games.num_games, games.num_players))
     number = np.zeros(estimates.shape, np.int64)
     while (rows := np.flatnonzero((games.seat >= 0) & (number.min(axis=1) < DECISIONS))).size:

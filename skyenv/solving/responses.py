@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from skyenv.agents.deciding import checked_actions, decisions_in
 from skyenv.agents.interface import Agent
-from skyenv.arena.matches import batch_of
 from skyenv.checks import Int64
+from skyenv.engine.games import Games
 from skyenv.rules.components import BLACK
 from skyenv.solving.best_response import Policy, spread_level
 from skyenv.solving.tree import CHANCE, MAX_SEATS, Opening
@@ -157,7 +157,7 @@ def ask(agent: Agent, asked: Questions, samples: int) -> Int64:
     actions = np.zeros((samples, len(asked.node)), np.int64)
     numbers = (np.arange(samples) + 0.5) / samples
     for first in range(0, len(asked.node), ROWS):
-        games = batch_of(asked.states[first : first + ROWS])
+        games = Games.of(asked.states[first : first + ROWS])
         for sample, number in enumerate(numbers):
             uniform = np.full(games.num_games, number)
             decisions = decisions_in(games, agent, uniform=uniform)

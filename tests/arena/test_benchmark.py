@@ -15,7 +15,7 @@ from skyenv.agents import Decisions, Evaluations, RandomAgent, decide
 from skyenv.arena.benchmark import PANEL, SECRET, against_panel, report
 from skyenv.arena.evaluate import evaluate
 from skyenv.arena.lookahead import CANDIDATES, DECISIONS, WORLDS, LookaheadAgent
-from skyenv.arena.matches import batch_of, play_games
+from skyenv.arena.matches import play_games
 from skyenv.arena.schedule import Settings, entrants
 from skyenv.arena.tournament import Folder, play
 from skyenv.engine.knowledge import resample, view
@@ -110,7 +110,7 @@ def test_look_ahead_depends_only_on_the_seats_view() -> None:
     actions = decide(games, agent)
     dealt = resample(view(games.state, games.seat), np.arange(6))
     dealt["seed"] = games.state["seed"]
-    others = batch_of(dealt)
+    others = Games.of(dealt)
     assert (others.state["hand"] != games.state["hand"]).any()
     assert decide(others, agent).tolist() == actions.tolist()
     assert decide(games, agent, [4]).tolist() == actions[4:5].tolist()

@@ -20,9 +20,9 @@ from skyenv.engine.results import results
 from skyenv.engine.rewards import CARD_VP
 from skyenv.rules.components import BLACK
 from skyenv.rules.state import END_REASONS, PHASE_BID, PHASE_BUILD
-from skyenv.solving.best_response import Judge, largest_losses
+from skyenv.solving.best_response import Evaluator, largest_losses
 from skyenv.solving.equilibrium import Solver, solve
-from skyenv.solving.responses import policy_of, questions
+from skyenv.solving.responses import policy_of, queries
 from skyenv.solving.tree import CHANCE, Opening
 
 pytestmark = pytest.mark.compiled
@@ -148,7 +148,7 @@ def test_invalid_tasks_are_refused() -> None:
 def test_values_in_the_tree_equal_the_mean_of_random_play(name: str) -> None:
     """ALEA-2: including her cards, which depend on all hands."""
     made = opening(name)
-    expected = Judge(made.tree).values(uniform_policy(made))
+    expected = Evaluator(made.tree).values(uniform_policy(made))
     brought = paid_at_random(name, 20_000, seed=9)
     error = brought.std(axis=0) / np.sqrt(20_000)
     assert (abs(brought.mean(axis=0) - expected) < 4 * error).all()
@@ -213,19 +213,19 @@ def brute_force(made: Opening, responder: int) -> float:
 )
 def test_best_responses_equal_brute_force(name: str, seat: int) -> None:
     made = opening(name)
-    responses = Judge(made.tree).best_responses(uniform_policy(made))
+    responses = Evaluator(made.tree).best_responses(uniform_policy(made))
     assert responses[seat] == pytest.approx(brute_force(made, seat), abs=1e-5)
 
 
 @pytest.mark.parametrize("name", ["duel-3/1", "alea-3/0", "three-3/0"])
 def test_losses_per_decision_sum_to_the_best_responses_gain(name: str) -> None:
     made = opening(name)
-    judge, policy = Judge(made.tree), uniform_policy(made)
-    gains = np.subtract(judge.best_responses(policy), judge.values(policy))
-    losses = [judge.losses(policy, seat) for seat in range(len(made.hands))]
+    evaluator, policy = Evaluator(made.tree), uniform_policy(made)
+    gains = np.subtract(evaluator.best_responses(policy), evaluator.values(policy))
+    losses = [evaluator.losses(policy, seat) for seat in range(len(made.hands))]
     assert min(part.min() for part in losses) > -1e-12
     assert [part.sum() for part in losses] == pytest.approx(gains)
-    largest = largest_losses(made, judge, policy, 3)
+    largest = largest_losses(made, evaluator, policy, 3)
     assert [loss.vp for loss in largest] == sorted((loss.vp for loss in largest), reverse=True)
     assert largest[0].vp == pytest.approx(max(part.max() for part in losses))
     assert largest[0].better != largest[0].played
@@ -236,7 +236,7 @@ def test_best_responses_to_an_equilibrium_gain_nothing(name: str) -> None:
     *_, solution = solve(Solver(opening(name).tree), 0.0002)
     assert 0 <= solution.nash_conv <= 0.0002 * solution.payoff_range
     value, least = solution.responses[0], -solution.responses[1]
-    responses = Judge(opening(name).tree).best_responses(uniform_policy(opening(name)))
+    responses = Evaluator(opening(name).tree).best_responses(uniform_policy(opening(name)))
     assert responses[0] >= least
     assert -responses[1] <= value
 
@@ -272,8 +272,8 @@ def test_exploitability_follows_from_an_agents_decisions(name: str) -> None:
     """Random play is as exploitable as the uniform policy; no agent is below 0."""
     made = opening("duel-3/0")
     *_, policy = policy_of(make_agent(name), made, samples=60)
-    judge = Judge(made.tree)
-    conv, uniform = judge.nash_conv(policy), judge.nash_conv(uniform_policy(made))
+    evaluator = Evaluator(made.tree)
+    conv, uniform = evaluator.nash_conv(policy), evaluator.nash_conv(uniform_policy(made))
     if name == "random":
         assert conv == pytest.approx(uniform, rel=0.03)
     else:
@@ -289,7 +289,7 @@ def test_policies_do_not_depend_on_the_opponents_hand(name: str) -> None:
     reach = np.ones((len(tree.kind), 2, max(len(own) for own in made.hands)))
     told: list[tuple[bytes, ...]] = []
     for last in (False, True):
-        asked = questions(made, nodes, reach, last)
+        asked = queries(made, nodes, reach, last)
         games = Games.of(asked.states, GameOptions(task=name), observation="scaled")
         seen = decisions_in(games, make_agent("greedy"), uniform=np.zeros(len(asked.node)))
         assert seen.view is not None

@@ -81,7 +81,7 @@ def run(name: str, task: str, seed: int, decisions: int) -> Run:
         reached, answer = next(learner)
         seconds += time.process_time() - begun
         if reached >= due:
-            found = [exam.judge.nash_conv(answer(exam)) for exam in exams]
+            found = [exam.evaluator.nash_conv(answer(exam)) for exam in exams]
             points.append({"decisions": reached, "seconds": round(seconds, 3), "nash_conv": found})
         while due <= reached:
             due *= 2

@@ -14,7 +14,7 @@ from skyenv.agents import make_agent
 from skyenv.checks import Int64
 from skyenv.rules.actions import BID, BID_DONE, BUILD, PASS
 from skyenv.rules.components import CARD_VALUES, NUM_RANKS
-from skyenv.solving.best_response import Judge, Policy
+from skyenv.solving.best_response import Evaluator, Policy
 from skyenv.solving.equilibrium import Solver, solve
 from skyenv.solving.responses import policy_of
 from skyenv.solving.tree import Opening
@@ -62,16 +62,16 @@ def bidding(scale: Scale) -> Iterator[Figure]:
 
 def play(opening: Opening, policy: Policy) -> dict[str, float]:
     """Return what a policy of both seats does and loses, by the columns of the table."""
-    judge = Judge(opening.tree)
-    halves = [habits(opening, judge, policy, seat) for seat in range(2)]
+    evaluator = Evaluator(opening.tree)
+    halves = [habits(opening, evaluator, policy, seat) for seat in range(2)]
     sums = {name: sum(half[name] for half in halves) for name in halves[0]}
     lost = {name: sums[name] for name in ("passes", "bids", "low", "high", "other")}
     shares = {"gives up": "should bid", "goes on": "should pass", "price": "won", "jump": "raises"}
     rates = {name: sums[name] / max(sums[of], 1e-12) for name, of in shares.items()}
-    return {"NashConv": judge.nash_conv(policy), **lost, **rates}
+    return {"NashConv": evaluator.nash_conv(policy), **lost, **rates}
 
 
-def habits(opening: Opening, judge: Judge, policy: Policy, seat: int) -> dict[str, float]:
+def habits(opening: Opening, evaluator: Evaluator, policy: Policy, seat: int) -> dict[str, float]:
     """Return what a seat loses, and how often it does things, and could, in a play of the task.
 
     Arrays have an edge a row and a hand a column: `lost` in VP, `there` and `taken` the chances
@@ -88,12 +88,12 @@ def habits(opening: Opening, judge: Judge, policy: Policy, seat: int) -> dict[st
     child = tree.child[tree.first[node] + number]
     level = levels(tree.action[tree.first[node] + number])
     legal = tree.legal[tree.first_legal[node] + hands] >> number & 1
-    judge.losses(policy, seat)
-    own = judge.reach[node, seat, hands]
-    worth = np.where(legal, judge.worth[child, hands], NEVER)
+    evaluator.losses(policy, seat)
+    own = evaluator.reach[node, seat, hands]
+    worth = np.where(legal, evaluator.worth[child, hands], NEVER)
     of_level = np.where(level == np.arange(BUILDS + 1)[:, None, None], worth, NEVER)
     tops = np.maximum.reduceat(of_level, starts, axis=1).repeat(sizes, axis=1)
-    chances = Judge(tree._replace(payoff=np.ones_like(tree.payoff)))
+    chances = Evaluator(tree._replace(payoff=np.ones_like(tree.payoff)))
     chances.losses(policy, seat)  # a node is then worth how probable the others make it
     share = policy[tree.block[node] + number * len(hands) + hands]
     there = own * chances.worth[node, hands] * legal

@@ -28,9 +28,9 @@ from skyenv.engine.observation import SCALE
 from skyenv.engine.options import GameOptions
 from skyenv.envs.sb3 import SkyenvVecEnv
 from skyenv.rules.state import Array
-from skyenv.solving.best_response import Judge, Policy
+from skyenv.solving.best_response import Evaluator, Policy
 from skyenv.solving.equilibrium import Solver
-from skyenv.solving.responses import questions
+from skyenv.solving.responses import queries
 from skyenv.solving.tree import CHANCE, MAX_CHOICES, Opening
 from skyenv_agents.learned.layout import used_inputs
 from skyenv_agents.learned.networks import masked_softmax
@@ -57,7 +57,7 @@ class Exam:
 
     Attributes:
         tree: the opening's tree.
-        judge: computes NashConv in the tree.
+        evaluator: computes NashConv in the tree.
         choices: number of decisions with a choice, for all hands.
         uniform: the uniform policy over the legal actions.
     """
@@ -65,20 +65,20 @@ class Exam:
     def __init__(self, name: str) -> None:
         opening = Opening(name)
         self.tree = opening.tree
-        self.judge = Judge(self.tree)
+        self.evaluator = Evaluator(self.tree)
         self.uniform = Solver(self.tree).solution().policy
         self.choices = int((self.tree.legal & (self.tree.legal - 1) != 0).sum())
         deciding = np.flatnonzero(self.tree.kind < CHANCE)
-        self._questions = questions(opening, deciding, np.ones_like(self.judge.reach))
+        self._queries = queries(opening, deciding, np.ones_like(self.evaluator.reach))
         task = GameOptions(task=name)
-        self._games = Games.of(self._questions.states, task, observation="codes")
+        self._games = Games.of(self._queries.states, task, observation="codes")
 
     def policy(self, probabilities: Probabilities) -> Policy:
         """Return the exact policy of a network, queried once in every decision with a choice."""
         policy, tree, games = self.uniform.copy(), self.tree, self._games
-        for first in range(0, len(self._questions.node), ROWS):
+        for first in range(0, len(self._queries.node), ROWS):
             rows = slice(first, first + ROWS)
-            node, hand = self._questions.node[rows], self._questions.hand[rows]
+            node, hand = self._queries.node[rows], self._queries.hand[rows]
             seat = tree.kind[node]
             by_action = probabilities(games.observation[rows], games.mask[rows], seat)
             edges = tree.first[node + 1] - tree.first[node]

@@ -148,7 +148,7 @@ class Sampler(Solver):
             chances=chances.ravel(),
             order=np.zeros(number, np.int64),
             chosen=np.zeros(number, np.int64),
-            values=self._judge.worth,
+            values=self._evaluator.worth,
             hands=np.zeros(3, np.int64),
             made=self.made,
         )

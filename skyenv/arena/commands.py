@@ -186,11 +186,11 @@ def play_tournament(options: TournamentOptions) -> None:
     """Run ``tournament``."""
     if options.add is None and options.ladder is not None:
         raise OptionError("--ladder requires --add")
-    standing = None if options.add is None else _ladder_for(options)
+    rated = None if options.add is None else _ladder_for(options)
     agents = (
         entrants(options.agents, options.players, options.side)
-        if standing is None
-        else _with_ladder(options, standing)
+        if rated is None
+        else _with_ladder(options, rated)
     )
     with ExitStack() as held:
         kept = options.out or Path(held.enter_context(TemporaryDirectory(prefix="skyenv-")))
@@ -201,7 +201,7 @@ def play_tournament(options: TournamentOptions) -> None:
             options.seed,
             options.max_turns,
             secret_of(options.secret, kept),
-            newcomer=standing is not None,
+            newcomer=rated is not None,
         )
         folder = held.enter_context(Folder(kept, settings))
         limit = options.paired_seeds or (None if options.minutes else DEFAULT_PAIRED_SEEDS)
@@ -215,20 +215,20 @@ def play_tournament(options: TournamentOptions) -> None:
         )
         whole = folder.whole_paired_seeds()
         if whole:
-            _report(folder, options, standing)
+            _report(folder, options, rated)
     if interrupted:
         raise KeyboardInterrupt(
             ("" if whole else NOTHING_WHOLE) + ("" if options.out is None else GOES_ON)
         )
 
 
-def _report(folder: Folder, options: TournamentOptions, standing: ladder.Ladder | None) -> None:
+def _report(folder: Folder, options: TournamentOptions, rated: ladder.Ladder | None) -> None:
     """Print the ladder, or the newcomer's place on it; write it to the folder, if any."""
     settings = folder.settings
     points = None
-    if standing is not None:
+    if rated is not None:
         points = np.array(
-            [[agent["rating"]["mean"] for agent in standing["agents"]], *standing["samples"]]
+            [[agent["rating"]["mean"] for agent in rated["agents"]], *rated["samples"]]
         )
     ratings = rate(
         folder.results(),
@@ -238,13 +238,13 @@ def _report(folder: Folder, options: TournamentOptions, standing: ladder.Ladder 
         apart=settings.apart,
     )
     again = _again("tournament", options, secret=settings.secret, paired_seeds=ratings.paired_seeds)
-    if standing is None:
+    if rated is None:
         name = "ladder.json"
         content = ladder.as_dict(ratings, settings, again)
         text = ladder.table(content)
     else:
         name = "newcomer.json"
-        content = ladder.newcomer_as_dict(ratings, settings, standing, again)
+        content = ladder.newcomer_as_dict(ratings, settings, rated, again)
         text = ladder.newcomer_table(content)
     if options.out is not None:  # first: the terminal may be gone
         write_atomically(options.out / name, ladder.as_json(content))
@@ -258,22 +258,22 @@ def _ladder_for(options: TournamentOptions) -> ladder.Ladder:
     """
     path = options.ladder or ladder.path_of(options.players, options.side)
     wanted = {name: getattr(options, name) for name in ("players", "side", "max_turns")}
-    standing = ladder.read(path, **wanted)
-    specs = (rung["spec"] for rung in standing["agents"])
+    rated = ladder.read(path, **wanted)
+    specs = (rung["spec"] for rung in rated["agents"])
     code = running_code(specs, path) - {options.add}
     if code != set(options.agents):
         raise OptionError(
             "with --add, AGENTs must be exactly the ladder's modules and checkpoints, "
             f"{shown(sorted(code), 200)}, which load only if the command names them"
         )
-    return standing
+    return rated
 
 
-def _with_ladder(options: TournamentOptions, standing: ladder.Ladder) -> tuple[Entrant, ...]:
+def _with_ladder(options: TournamentOptions, rated: ladder.Ladder) -> tuple[Entrant, ...]:
     """Return the newcomer and the ladder's agents."""
-    specs = [rung["spec"] for rung in standing["agents"]]
+    specs = [rung["spec"] for rung in rated["agents"]]
     agents = with_newcomer(options.add or "", specs, options.players, options.side)
-    for rung, old in zip(agents[1:], standing["agents"], strict=True):
+    for rung, old in zip(agents[1:], rated["agents"], strict=True):
         if (rung.version, rung.digest) != (old["version"], old["digest"]):
             file = " (different file)" if rung.digest != old["digest"] else ""
             print(

@@ -140,22 +140,22 @@ def payoffs(opening: str, state: npt.NDArray[np.void]) -> list[float]:
         state: the game at its end, GAME_DTYPE (1,).
     """
     players = int(state["num_players"][0])
-    shares, margins, cards = _standing(state)
+    shares, margins, cards = _tally(state)
     if not task_of(opening).auctions:
         if state["end"][0] == END_TRUNCATED:
             return [0.0] * players
         return list(outcome_of(shares[:players], players).tolist())
-    _, margins_before, cards_before = _standing(openings(opening))
+    _, margins_before, cards_before = _tally(openings(opening))
     paid = (cards_before - cards)[:players]
     from_others = (paid.sum() - paid) / (players - 1)
     payoff = (margins - margins_before)[:players] + CARD_VP * (from_others - paid)
     return [round(vp, 2) for vp in payoff.tolist()]
 
 
-def _standing(
+def _tally(
     state: npt.NDArray[np.void],
 ) -> tuple[npt.NDArray[np.float64], Int64, Int64]:
-    """Every seat's share of the win, its margin were all districts scored
+    """Return every seat's share of the win, its margin were all districts scored
     (:func:`skyenv.engine.results.write_results`), and its cards, dealt or not; each (4,).
     """
     shares, margins = np.zeros((1, MAX_PLAYERS)), np.zeros((1, MAX_PLAYERS), np.int64)

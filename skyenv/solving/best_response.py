@@ -130,7 +130,7 @@ def expected(tree: TaskTree, policy: Array, values: Array, node: int, hand: int)
 
 
 @entry_point("best responses")
-def evaluate(
+def seat_value(
     tree: TaskTree, policy: Array, reach: Array, values: Array, seat: int, best: bool
 ) -> float:
     """Return a seat's value against a policy, by its best response (`best`) or by the policy
@@ -158,7 +158,7 @@ def find_losses(
     tree: TaskTree, policy: Array, reach: Array, values: Array, seat: int, losses: Array
 ) -> None:
     """Write a seat's loss in each node with each hand against its best response, after
-    :func:`evaluate` with `best`: `losses`, float64 (n, h).
+    :func:`seat_value` with `best`: `losses`, float64 (n, h).
     """
     for node in range(len(tree.kind)):
         if tree.kind[node] == seat:
@@ -167,10 +167,10 @@ def find_losses(
                 losses[node, hand] = reach[node, seat, hand] * less
 
 
-# ---- judging ----
+# ---- evaluating ----
 
 
-class Judge:
+class Evaluator:
     """An exact evaluator of policies on a tree.
 
     Args:
@@ -204,7 +204,7 @@ class Judge:
         """Return a seat's losses against its best response in VP, float64 (n, h), for every node
         and hand, weighted by reach probability. Their sum is the best response's gain.
         """
-        evaluate(self.tree, policy, self.reach, self.worth, seat, True)
+        seat_value(self.tree, policy, self.reach, self.worth, seat, True)
         losses = np.zeros_like(self.worth)
         find_losses(self.tree, policy, self.reach, self.worth, seat, losses)
         return losses
@@ -212,7 +212,8 @@ class Judge:
     def _values_of(self, policy: Policy, best: bool) -> tuple[float, ...]:
         seats = range(self.reach.shape[1])
         return tuple(
-            float(evaluate(self.tree, policy, self.reach, self.worth, seat, best)) for seat in seats
+            float(seat_value(self.tree, policy, self.reach, self.worth, seat, best))
+            for seat in seats
         )
 
 
@@ -250,26 +251,30 @@ class Loss(NamedTuple):
         )
 
 
-def largest_losses(opening: Opening, judge: Judge, policy: Policy, number: int) -> list[Loss]:
+def largest_losses(
+    opening: Opening, evaluator: Evaluator, policy: Policy, number: int
+) -> list[Loss]:
     """Return the largest losses of a policy over all seats, the largest first."""
     found = []
     for seat in range(len(opening.hands)):
-        losses = judge.losses(policy, seat)
+        losses = evaluator.losses(policy, seat)
         for place in np.argsort(-losses, axis=None)[:number].tolist():
             node, hand = divmod(place, losses.shape[1])
             if losses[node, hand] > 0:
                 vp = float(losses[node, hand])
-                found.append(_loss(opening, judge, policy, node, hand, vp))
+                found.append(_loss(opening, evaluator, policy, node, hand, vp))
     return sorted(found, key=lambda loss: -loss.vp)[:number]
 
 
-def _loss(opening: Opening, judge: Judge, policy: Policy, node: int, hand: int, vp: float) -> Loss:
+def _loss(
+    opening: Opening, evaluator: Evaluator, policy: Policy, node: int, hand: int, vp: float
+) -> Loss:
     tree = opening.tree
     seat = int(tree.kind[node])
     first, end = tree.first[node : node + 2].tolist()
     bits = int(tree.legal[tree.first_legal[node] + hand])
     shares = policy[tree.block[node] : tree.block[node + 1]].reshape(end - first, -1)[:, hand]
-    worth = judge.worth[tree.child[first:end], hand].copy()
+    worth = evaluator.worth[tree.child[first:end], hand].copy()
     worth[[not bits >> edge & 1 for edge in range(end - first)]] = -np.inf
     names = [ACTION_NAMES[action] for action in tree.action[first:end]]
     best = int(worth.argmax())

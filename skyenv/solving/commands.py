@@ -17,7 +17,7 @@ from skyenv.console.tables import columns
 from skyenv.engine.openings import OF_AUCTIONS, TASKS, openings
 from skyenv.errors import CheckpointError
 from skyenv.files import check_writable, read_json, write_atomically
-from skyenv.solving.best_response import Judge, Loss, Policy, largest_losses
+from skyenv.solving.best_response import Evaluator, Loss, Policy, largest_losses
 from skyenv.solving.equilibrium import Solver, solve
 from skyenv.solving.responses import most_decisions, policy_of, seconds_for
 from skyenv.solving.tree import Opening
@@ -44,18 +44,18 @@ class ExploitabilityOptions(Options):
 def measure(agent: Agent, name: str, samples: int) -> dict[str, Any]:
     """Return the NashConv of an agent from one opening: a row of the table."""
     opening = Opening(name)
-    judge, policy = Judge(opening.tree), _asked(agent, opening, samples)
-    responses, values = judge.best_responses(policy), judge.values(policy)
+    evaluator, policy = Evaluator(opening.tree), _asked(agent, opening, samples)
+    responses, values = evaluator.best_responses(policy), evaluator.values(policy)
     conv = sum(responses) - sum(values)
     return {
         "opening": name,
         "nodes": len(opening.tree.kind),
-        "range": judge.payoff_range,
+        "range": evaluator.payoff_range,
         "nash_conv": conv,
-        "share": conv / judge.payoff_range,
+        "share": conv / evaluator.payoff_range,
         "responses": list(responses),
         "values": list(values),
-        "losses": [loss._asdict() for loss in largest_losses(opening, judge, policy, LISTED)],
+        "losses": [loss._asdict() for loss in largest_losses(opening, evaluator, policy, LISTED)],
     }
 
 

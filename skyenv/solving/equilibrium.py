@@ -17,7 +17,7 @@ from skyenv.files import writing
 from skyenv.rules.compiling import entry_point, rule
 from skyenv.rules.state import Array
 from skyenv.solving.best_response import (
-    Judge,
+    Evaluator,
     Policy,
     expected,
     pay_leaf,
@@ -152,24 +152,32 @@ class Solver:
         if tree.payoff.shape[1] != 2:
             raise OptionError(f"solving needs a task with two seats, not {tree.payoff.shape[1]}")
         self.tree, self.iterations = tree, 0
-        self._judge = Judge(tree)
+        self._evaluator = Evaluator(tree)
         self._policy = np.zeros(tree.block[-1])
         self._sums = np.zeros((2, tree.block[-1]))
 
     def run(self, iterations: int) -> None:
         """Run further iterations; Ctrl-C stops between two of them."""
-        judge, end = self._judge, self.iterations + iterations
+        evaluator, end = self._evaluator, self.iterations + iterations
         while self.iterations < end:
             until = min(self.iterations + AT_ONCE, end)
             begin, self.iterations = self.iterations, until
-            iterate(judge.tree, self._policy, self._sums, judge.reach, judge.worth, begin, until)
+            iterate(
+                evaluator.tree,
+                self._policy,
+                self._sums,
+                evaluator.reach,
+                evaluator.worth,
+                begin,
+                until,
+            )
 
     def solution(self) -> Solution:
         """Return the average policy so far and its best responses."""
         policy = np.zeros_like(self._policy)
         average(self.tree, self._sums, policy)
-        responses = self._judge.best_responses(policy)
-        return Solution(policy, self.iterations, responses, self._judge.payoff_range)
+        responses = self._evaluator.best_responses(policy)
+        return Solution(policy, self.iterations, responses, self._evaluator.payoff_range)
 
     def save(self, file: Path) -> None:
         """Save the solver's state for :meth:`load`.

@@ -31,7 +31,7 @@ TRIED: Final = 32
 
 
 @dataclass(frozen=True)
-class Questions:
+class Queries:
     """A batch of decisions to query: nodes and hands of the seat to act.
 
     Attributes:
@@ -74,7 +74,7 @@ def seconds_for(agent: Agent, opening: Opening, samples: int) -> float:
     tree = opening.tree
     deciding = np.flatnonzero(tree.kind < CHANCE)
     reach = np.ones((*tree.payoff.shape, tree.numbers.max()))
-    asked = questions(opening, deciding[:: len(deciding) // TRIED + 1], reach)
+    asked = queries(opening, deciding[:: len(deciding) // TRIED + 1], reach)
     ask(agent, asked, 1)  # compiles
     begun = time.process_time()
     ask(agent, asked, 1)
@@ -82,7 +82,7 @@ def seconds_for(agent: Agent, opening: Opening, samples: int) -> float:
     return each * samples * float(most_decisions(opening).sum())
 
 
-def questions(opening: Opening, nodes: Int64, reach: Any, last: bool = False) -> Questions:
+def queries(opening: Opening, nodes: Int64, reach: Any, last: bool = False) -> Queries:
     """Return the decisions to query in some nodes of one depth.
 
     Args:
@@ -112,7 +112,7 @@ def questions(opening: Opening, nodes: Int64, reach: Any, last: bool = False) ->
         asked["random"] = 1  # a valid state of the generator, which stays unused
         parts.append((nodes[row[possible]], hand[possible], asked[possible]))
     node, hands, found = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return Questions(node, hands, found)
+    return Queries(node, hands, found)
 
 
 def deal_others(
@@ -152,7 +152,7 @@ def deal_others(
     return np.asarray(fits.any(axis=1))
 
 
-def ask(agent: Agent, asked: Questions, samples: int) -> Int64:
+def ask(agent: Agent, asked: Queries, samples: int) -> Int64:
     """Return the agent's actions, int64 (samples, q), at evenly spaced random numbers."""
     actions = np.zeros((samples, len(asked.node)), np.int64)
     numbers = (np.arange(samples) + 0.5) / samples
@@ -184,14 +184,14 @@ def policy_of(agent: Agent, opening: Opening, samples: int = 32) -> Iterator[Pol
         level = np.flatnonzero(depths == depth)
         deciding = level[tree.kind[level] < CHANCE]
         if len(deciding):
-            asked = questions(opening, deciding, reach)
+            asked = queries(opening, deciding, reach)
             actions = ask(agent, asked, samples)
             note_answers(opening, asked, actions, policy)
         spread_level(tree, policy, reach, level)
         yield policy
 
 
-def note_answers(opening: Opening, asked: Questions, actions: Int64, policy: Policy) -> None:
+def note_answers(opening: Opening, asked: Queries, actions: Int64, policy: Policy) -> None:
     """Write the frequencies of the answers into a policy."""
     tree = opening.tree
     hands = tree.numbers[tree.kind[asked.node]]

@@ -22,7 +22,7 @@ from skyenv.engine.openings import openings
 from skyenv.errors import OptionError
 from skyenv.rules.actions import BID_DONE, NUM_ACTIONS, PASS
 from skyenv.rules.compiling import entry_point, rule
-from skyenv.rules.components import BLACK, NUM_RANKS
+from skyenv.rules.components import BLACK, MAX_PLAYERS, NUM_RANKS
 from skyenv.rules.event_log import FORCED_CARD
 from skyenv.rules.play import refresh_mask
 from skyenv.rules.state import (
@@ -37,12 +37,17 @@ from skyenv.rules.state import (
 )
 from skyenv.statistics import Floats
 
-CHANCE: Final = 4  # kind of a node besides the seats 0 to 3: Alea turns up cards
-LEAF: Final = 5  # kind of a node: the end
-DEEPEST: Final = 120  # most actions from the root to a leaf
-MAX_CHOICES: Final = 32  # actions of a node, over all hands
+CHANCE: Final = MAX_PLAYERS
+"""Kind of a node where Alea turns up cards; lower kinds are seats to act."""
+LEAF: Final = CHANCE + 1
+"""Kind of a node at the end."""
+DEEPEST: Final = 120
+"""Most actions from the root to a leaf."""
+MAX_CHOICES: Final = 32
+"""Most actions of a node, over all hands."""
 MAX_SEATS: Final = 3
-SMALLEST_PAYOFF: Final = 2  # decimal places of payoffs: they are multiples of CARD_VP / 2
+SMALLEST_PAYOFF: Final = 2
+"""Decimal places of payoffs: they are multiples of CARD_VP / 2."""
 
 
 class TaskTree(NamedTuple):
@@ -173,7 +178,7 @@ FRAME_DTYPE: Final = np.dtype(
         ("choices", np.int64),  # how many edges it has
         ("taken", np.int64),  # how many edges have been followed
         ("actions", np.int64, (MAX_CHOICES,)),  # of the edges
-        ("givers", np.int64, (MAX_CHOICES,)),  # a hand for which each edge is legal
+        ("legal_hands", np.int64, (MAX_CHOICES,)),  # a hand for which each edge is legal
         ("held", np.int64, (MAX_SEATS,)),  # the hand that each seat has been dealt there
         ("pending", np.int64),  # the action that waits for Alea's cards; NONE: none
         ("cards", np.int64),  # the set that she has turned up, or NONE
@@ -188,20 +193,20 @@ class FrameRecord(Record):
     """One record of FRAME_DTYPE."""
 
 
-class Walk(NamedTuple):
+class Traversal(NamedTuple):
     """The state of a depth-first traversal.
 
     Attributes:
         frames: FRAME_DTYPE (d,), one for each depth.
         masks: int8 (h, 103), the legal actions of the seat to act with each hand.
         counts: int64 (3,), nodes, edges and entries of `legal` so far.
-        kept: int64 (k, N), the hands held in stored positions.
+        stored_hands: int64 (k, N), the hands held in stored positions.
     """
 
     frames: Any
     masks: Any
     counts: Any
-    kept: Any
+    stored_hands: Any
 
 
 @rule
@@ -226,12 +231,12 @@ def note_choices(
     for action in range(NUM_ACTIONS):
         if masks[number, action] != NONE:
             frame.actions[frame.choices] = action
-            frame.givers[frame.choices] = masks[number, action]
+            frame.legal_hands[frame.choices] = masks[number, action]
             frame.choices += 1
 
 
 @rule
-def visit(game: GameRecord, tree: TaskTree, walk: Walk, hands: Array, depth: int) -> None:
+def visit(game: GameRecord, tree: TaskTree, walk: Traversal, hands: Array, depth: int) -> None:
     """Create the node of the position at a depth; only count if the tree has no room."""
     node, edge, entry = walk.counts[0], walk.counts[1], walk.counts[2]
     frame, kind, entries = walk.frames[depth], int(game.seat), 0
@@ -277,7 +282,7 @@ def turn_up(arrays: Arrays, depth: int, number: int) -> None:
 
 
 @rule
-def follow(arrays: Arrays, tree: TaskTree, walk: Walk, hands: Array, depth: int) -> None:
+def follow(arrays: Arrays, tree: TaskTree, walk: Traversal, hands: Array, depth: int) -> None:
     """Follow the next edge of the node at a depth and write the position of the next depth."""
     before, below = walk.frames[depth], depth + 1
     choice = before.taken
@@ -292,9 +297,9 @@ def follow(arrays: Arrays, tree: TaskTree, walk: Walk, hands: Array, depth: int)
         turn_up(arrays, below, action)
         frame.cards, action = action, before.pending
     else:
-        seat, giver = int(game.seat), before.givers[choice]
-        give(game, seat, hands[seat], frame.held[seat], giver)
-        frame.held[seat] = giver
+        seat, hand = int(game.seat), before.legal_hands[choice]
+        give(game, seat, hands[seat], frame.held[seat], hand)
+        frame.held[seat] = hand
         ends = action in (PASS, BID_DONE)
         if game.alea == ALEA_WAITS and seat != game.turn_seat and ends:
             frame.pending = action
@@ -306,11 +311,11 @@ def follow(arrays: Arrays, tree: TaskTree, walk: Walk, hands: Array, depth: int)
 
 
 @entry_point("the tree of a task")
-def grow(arrays: Arrays, tree: TaskTree, walk: Walk, hands: Array, wanted: Array) -> None:
+def grow(arrays: Arrays, tree: TaskTree, walk: Traversal, hands: Array, wanted: Array) -> None:
     """Traverse the tree depth first from the position in row 0; write it if the tree has room.
 
     The positions of `wanted` nodes, bool (n,) or (0,), are written to the rows of `arrays.finished`
-    in the order of nodes, and the hands held there to `walk.kept`.
+    in the order of nodes, and the hands held there to `walk.stored_hands`.
     """
     depth, kept = 0, 0
     visit(arrays.state[0], tree, walk, hands, 0)
@@ -318,8 +323,8 @@ def grow(arrays: Arrays, tree: TaskTree, walk: Walk, hands: Array, wanted: Array
         frame = walk.frames[depth]
         if frame.taken == 0 and frame.node < len(wanted) and wanted[frame.node]:
             copy_game(arrays.finished, kept, arrays.state_words, depth)
-            for seat in range(walk.kept.shape[1]):
-                walk.kept[kept, seat] = frame.held[seat]
+            for seat in range(walk.stored_hands.shape[1]):
+                walk.stored_hands[kept, seat] = frame.held[seat]
             kept += 1
         if frame.taken == frame.choices:
             depth -= 1
@@ -365,7 +370,7 @@ class Opening:
 
     def _walk(
         self, tree: TaskTree, wanted: npt.NDArray[np.bool_] | None = None
-    ) -> tuple[npt.NDArray[np.void], Walk]:
+    ) -> tuple[npt.NDArray[np.void], Traversal]:
         """Traverse a tree; return the wanted positions, GAME_DTYPE (k,), and the traversal."""
         wanted = np.zeros(0, np.bool_) if wanted is None else wanted
         players, most, _ = self._padded.shape
@@ -373,7 +378,7 @@ class Opening:
         games = Games(DEEPEST, task=self.name, seed=0, autoreset=False, observation=None)
         games.state[0] = self._first[0]
         games.state["hand"][0, :players, BLACK] = self._padded[:, 0]
-        walk = Walk(
+        walk = Traversal(
             new_records(DEEPEST, FRAME_DTYPE),
             np.zeros((most + 1, NUM_ACTIONS), np.int8),
             np.zeros(3, np.int64),
@@ -401,7 +406,7 @@ class Opening:
             there, int64 (k, N): any consistent one.
         """
         positions, walk = self._walk(self.tree, wanted)
-        return positions, walk.kept
+        return positions, walk.stored_hands
 
 
 def _new_tree(

@@ -13,7 +13,7 @@ from positions import paid_at_random
 from skyenv import Game, OptionError
 from skyenv.engine.openings import OF_AUCTIONS, TASKS
 from skyenv.envs.open_spiel import HIGHEST_PAYOFF, SHORT_NAME
-from skyenv.solving.best_response import Judge
+from skyenv.solving.best_response import Evaluator
 from skyenv.solving.equilibrium import Solver
 from skyenv.solving.tree import Opening
 
@@ -72,13 +72,13 @@ def test_a_determinization_has_a_history_that_leads_to_it(task: str, opening: in
 
 def test_best_responses_and_cfr_are_those_of_openspiel() -> None:
     made, game = Opening("park-4/31"), loaded("park-4", 31)
-    judge, ours, theirs = Judge(made.tree), Solver(made.tree), cfr.CFRPlusSolver(game)
+    evaluator, ours, theirs = Evaluator(made.tree), Solver(made.tree), cfr.CFRPlusSolver(game)
     for _ in range(3):
         ours.run(1)
         theirs.evaluate_and_update_policy()
         conv = exploitability.nash_conv(game, theirs.average_policy())
         assert ours.solution().nash_conv == pytest.approx(conv, abs=1e-9)
-        assert judge.nash_conv(ours.solution().policy) == pytest.approx(conv, abs=1e-9)
+        assert evaluator.nash_conv(ours.solution().policy) == pytest.approx(conv, abs=1e-9)
 
 
 @pytest.mark.parametrize("task", OF_AUCTIONS)

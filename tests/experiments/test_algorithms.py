@@ -30,7 +30,9 @@ def test_mccfr_comes_close_to_an_equilibrium() -> None:
     sampler = Sampler(exam.tree, seed=1)
     assert (sampler.solution().policy == exam.uniform).all()
     sampler.run(20_000)
-    found = [exam.judge.nash_conv(policy) for policy in (sampler.solution().policy, exam.uniform)]
+    found = [
+        exam.evaluator.nash_conv(policy) for policy in (sampler.solution().policy, exam.uniform)
+    ]
     assert 0 < found[0] < 0.1 * found[1]
 
 
@@ -38,7 +40,9 @@ def test_a_policy_is_judged_like_the_agent_that_samples_it() -> None:
     exam = Exam("duel-3/2")
     exact = exam.policy(lambda _codes, mask, _seat: np.eye(103)[mask.argmax(axis=1)])
     *_, acted = policy_of(First(), Opening("duel-3/2"), samples=1)
-    assert exam.judge.nash_conv(exact) == pytest.approx(exam.judge.nash_conv(acted), abs=1e-12)
+    assert exam.evaluator.nash_conv(exact) == pytest.approx(
+        exam.evaluator.nash_conv(acted), abs=1e-12
+    )
 
 
 def test_existing_runs_are_reused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

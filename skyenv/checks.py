@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
+import functools
+import inspect
 import math
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +24,50 @@ BOOLEANS: Final = (bool, np.bool_)
 Int64 = npt.NDArray[np.int64]
 
 Scalar = TypeVar("Scalar", bound=np.generic)
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 Refusal = Callable[[str], SkyenvError]
 """Creates the error to raise from its message."""
+
+
+def check_name(interface: str, name: str, known: Sequence[str]) -> None:
+    """Check that an interface has an option of a name.
+
+    Raises:
+        OptionError: it has none; the message names a similar one.
+    """
+    if name not in known:
+        similar = difflib.get_close_matches(name, known, 1)
+        hint = f"did you mean {similar[0]}?" if similar else f"choose from {', '.join(known)}"
+        raise OptionError(f"{interface} has no option {name:.60}; {hint}")
+
+
+def checks_names(
+    interface: str, keywords: type | None = None
+) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
+    """Make a function, or a class by its ``__init__``, refuse unknown options by
+    :func:`check_name`.
+
+    Args:
+        interface: its name for the user, such as ``"env()"``.
+        keywords: the TypedDict of its ``**options``.
+    """
+
+    def checking(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+        named = inspect.signature(function).parameters.values()
+        known = [one.name for one in named if one.kind != one.VAR_KEYWORD and one.name != "self"]
+        known += inspect.get_annotations(keywords) if keywords else []
+
+        @functools.wraps(function)
+        def checked(*args: Parameters.args, **options: Parameters.kwargs) -> Result:
+            if unknown := options.keys() - known:
+                check_name(interface, min(unknown), known)
+            return function(*args, **options)
+
+        return checked
+
+    return checking
 
 
 def check_integer(

@@ -84,12 +84,6 @@ def test_invalid_options_are_refused(wrong: dict[str, Any], message: str) -> Non
         options_of(**wrong)
 
 
-@each_interface
-def test_unknown_options_are_named(interface: str) -> None:
-    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
-        INTERFACES[interface](colour="green")
-
-
 def test_keyword_types_match_the_fields() -> None:
     """Except positional ones."""
     names = [field.name for field in dataclasses.fields(GameOptions)]

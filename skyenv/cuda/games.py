@@ -14,6 +14,7 @@ from skyenv.checks import (
     check_flag,
     check_integer,
     check_rows,
+    checks_names,
     whole_numbers,
 )
 from skyenv.cuda import kernels
@@ -66,6 +67,7 @@ class Games(GameBatch):
         BoardError: the board file is wrong.
     """
 
+    @checks_names("cuda.Games()", GameKeywords)
     def __init__(
         self,
         num_games: int,

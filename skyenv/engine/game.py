@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.checks import check_integer, check_seat
+from skyenv.checks import check_integer, check_seat, checks_names
 from skyenv.engine.events import (
     ChanceOutcome,
     Event,
@@ -111,6 +111,7 @@ class Game(Simulator):
 
     seed: int | None
 
+    @checks_names("Game()", GameKeywords)
     def __init__(
         self,
         num_players: int = 2,

@@ -11,7 +11,7 @@ from typing import Any, Final, Self, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.checks import Int64, check_each, check_integer, check_rows, whole_numbers
+from skyenv.checks import Int64, check_each, check_integer, check_rows, checks_names, whole_numbers
 from skyenv.engine import kernels, thread_pool
 from skyenv.engine.arrays import SCALED, Arrays, new_arrays
 from skyenv.engine.batch import GameBatch
@@ -103,6 +103,7 @@ class Games(GameBatch):
     done: npt.NDArray[np.bool_]
     truncated: npt.NDArray[np.bool_]
 
+    @checks_names("Games()", GameKeywords)
     def __init__(
         self,
         num_games: int,

@@ -8,7 +8,7 @@ from typing import Final, Self, TypedDict, Unpack
 
 import numpy as np
 
-from skyenv.checks import check_choice, check_integer
+from skyenv.checks import check_choice, check_integer, checks_names
 from skyenv.engine.openings import WHOLE_GAMES, openings
 from skyenv.engine.rewards import REWARDS, RewardFunction
 from skyenv.errors import OptionError
@@ -80,6 +80,7 @@ class GameOptions:
     reward: str | RewardFunction
     task: str | None
 
+    @checks_names("a game")
     def __init__(
         self,
         num_players: int = 2,

@@ -22,7 +22,7 @@ from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils import wrappers
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
-from skyenv.checks import check_integer
+from skyenv.checks import check_integer, checks_names
 from skyenv.engine.games import Games
 from skyenv.engine.options import GameKeywords
 from skyenv.envs.episodes import EpisodeSeeds, episode_infos, plain, row_seeds
@@ -43,6 +43,7 @@ class AecKeywords(GameKeywords, total=False):
     render_mode: str | None
 
 
+@checks_names("env()", AecKeywords)
 def env(num_players: int = 2, side: str = "front", **options: Unpack[AecKeywords]) -> AECEnv:
     """Return the environment in the wrappers of PettingZoo's classic ones; options as for
     :class:`raw_env`.
@@ -93,6 +94,7 @@ class TerminateIllegal(wrappers.TerminateIllegalWrapper):  # type: ignore[misc]
             self.unwrapped.update_infos()
 
 
+@checks_names("parallel_env()", AecKeywords)
 def parallel_env(
     num_players: int = 2, side: str = "front", **options: Unpack[AecKeywords]
 ) -> ParallelEnv:
@@ -143,6 +145,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         "render_fps": 2,
     }
 
+    @checks_names("raw_env()", GameKeywords)
     def __init__(
         self,
         num_players: int = 2,

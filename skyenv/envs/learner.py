@@ -15,7 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, decide, decide_each, make_agent, sample
-from skyenv.checks import Int64, check_choice, check_flag, check_number, check_seat, whole_numbers
+from skyenv.checks import (
+    Int64,
+    check_choice,
+    check_flag,
+    check_number,
+    check_seat,
+    checks_names,
+    whole_numbers,
+)
 from skyenv.engine.arrays import SCALED
 from skyenv.engine.games import Games
 from skyenv.engine.observation import codes_of
@@ -102,6 +110,7 @@ class LearnerGames:
         AgentError: an opponent can't be made.
     """
 
+    @checks_names("LearnerGames()", GameKeywords)
     def __init__(
         self,
         num_games: int,

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, checked_actions, decisions_in, make_agent
-from skyenv.checks import check_choice, check_flag, check_integer
+from skyenv.checks import check_choice, check_flag, check_integer, check_name
 from skyenv.engine.game import Game
 from skyenv.engine.information import DEFAULT_EVENTS, information_size, most_decisions, most_events
 from skyenv.engine.observation import OBSERVATION_SIZE
@@ -107,7 +107,7 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
     def __init__(self, params: dict[str, Any] | None = None) -> None:
         given = {**PARAMETERS, **(params or {})}
         for name in given:
-            check_choice("a parameter", name, tuple(PARAMETERS))
+            check_name(SHORT_NAME, name, tuple(PARAMETERS))
         options = _options_of(given)
         self.table: HistoryTable = table_of(options)
         task, turns = options.task, options.max_turns

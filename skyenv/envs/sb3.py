@@ -9,6 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
+from skyenv.checks import checks_names
 from skyenv.envs.episodes import plain, row_seeds
 from skyenv.envs.learner import LearnerEnv, LearnerGames, LearnerKeywords
 from skyenv.envs.spaces import action_space
@@ -67,6 +68,7 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
         AgentError: an opponent can't be made.
     """
 
+    @checks_names("SkyenvVecEnv()", LearnerKeywords)
     def __init__(
         self,
         num_envs: int,

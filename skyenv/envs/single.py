@@ -8,9 +8,10 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.checks import check_flag
+from skyenv.checks import check_flag, checks_names
 from skyenv.envs.episodes import check_no_options
 from skyenv.envs.learner import LearnerEnv, LearnerGame, LearnerKeywords
+from skyenv.envs.registration import ENV_ID
 from skyenv.envs.rendering import RENDER_MODES
 from skyenv.envs.spaces import action_space
 
@@ -73,6 +74,7 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": list(RENDER_MODES), "render_fps": 2}  # type: ignore[misc]
 
+    @checks_names(ENV_ID, LearnerKeywords)
     def __init__(
         self,
         num_players: int = 2,

@@ -11,10 +11,10 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from skyenv.checks import whole_numbers
+from skyenv.checks import checks_names, whole_numbers
 from skyenv.envs.episodes import check_no_options
 from skyenv.envs.learner import Bool, LearnerEnv, LearnerGames, LearnerKeywords
-from skyenv.envs.registration import MAX_EPISODE_STEPS
+from skyenv.envs.registration import ENV_ID, MAX_EPISODE_STEPS
 from skyenv.envs.rendering import RENDER_MODES
 from skyenv.envs.spaces import action_space, in_one_line
 from skyenv.errors import IllegalActionError, OptionError
@@ -67,6 +67,7 @@ class FifthAvenueVectorEnv(
         AgentError: an opponent can't be made.
     """
 
+    @checks_names(ENV_ID, LearnerKeywords)
     def __init__(
         self,
         num_envs: int = 1,

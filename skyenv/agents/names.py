@@ -42,6 +42,10 @@ NETWORK: Final = "npz"
 """Suffix of checkpoints that hold only numbers: loading imports and unpickles nothing."""
 
 
+UNLISTED: Final = frozenset({"crowd", "hoard"})
+"""Agents that no list shows: they reach rare rules, for tests; shipped ladders rate the first."""
+
+
 class Parsed(NamedTuple):
     """A parsed specification; parsing imports and reads nothing.
 
@@ -131,11 +135,12 @@ def make_agent(
 
 
 def agent_names() -> list[str]:
-    """Return the names of agents that installed packages declare, in alphabetical order.
+    """Return the names of agents that installed packages declare, in alphabetical order; not those
+    of :data:`UNLISTED`.
 
     None of them is imported.
     """
-    return sorted(_declared(AGENTS))
+    return sorted(_declared(AGENTS).keys() - UNLISTED)
 
 
 def checkpoint_suffixes() -> list[str]:

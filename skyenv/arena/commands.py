@@ -9,7 +9,7 @@ time budget.
 paired seed once from each seat (:mod:`skyenv.arena.evaluate`). Ctrl-C stops the games and reports
 the finished paired seeds, marked as interrupted.
 
-``python -m skyenv tournament random crowd greedy --players 2 --paired-seeds 500`` makes a ladder.
+``python -m skyenv tournament random bidder greedy --players 2 --paired-seeds 500`` makes a ladder.
 :mod:`skyenv.arena.schedule` defines the pairings, :mod:`skyenv.arena.tournament` the folder.
 ``--out FOLDER`` stores the games and ladder.json; the same command resumes there. Only paired seeds
 with all their games count.

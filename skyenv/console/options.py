@@ -8,8 +8,8 @@ Options are a frozen dataclass. Values come from the command line, then from a T
 ...     agent: str = argument("who plays")
 ...     seed: int = common("seed")
 ...     against: tuple[str, ...] = option(("random",), "opponents")
->>> parse(Example, "skyenv example", "An example.", ["greedy", "--against", "crowd,hoard"])
-Example(agent='greedy', seed=1, against=('crowd', 'hoard'))
+>>> parse(Example, "skyenv example", "An example.", ["greedy", "--against", "bidder,builder"])
+Example(agent='greedy', seed=1, against=('bidder', 'builder'))
 
 A field's type is int, float, str, bool, Path, or a tuple of one of them, optionally ``| None``.
 Tuples are separated by commas or spaces on the command line; TOML takes a list or the same text.

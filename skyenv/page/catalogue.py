@@ -11,8 +11,6 @@ from typing import Any, Final
 
 from skyenv.agents import (
     Agent,
-    CrowdAgent,
-    HoardAgent,
     agent_names,
     check_specification,
     make_agent,
@@ -20,9 +18,6 @@ from skyenv.agents import (
 from skyenv.arena import ladder
 from skyenv.errors import shown
 from skyenv.page.errors import PageError
-
-COVERAGE_BOTS: Final = (CrowdAgent.name, HoardAgent.name)
-"""Registered agents that don't play to win."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +109,7 @@ class Catalogue:
 
 def catalogue(specifications: Iterable[str] = ()) -> Catalogue:
     """Return the requested agents, then all registered ones (:func:`skyenv.agents.agent_names`)
-    that play to win, and those of :data:`STRENGTHS`.
+    and those of :data:`STRENGTHS`.
 
     No agent is imported.
 
@@ -127,8 +122,7 @@ def catalogue(specifications: Iterable[str] = ()) -> Catalogue:
     asked = list(dict.fromkeys(specifications))
     for specification in asked:
         check_specification(specification)
-    registered = [name for name in agent_names() if name not in COVERAGE_BOTS]
-    names = dict.fromkeys([*asked, *registered, *(name for name, _ in STRENGTHS.values())])
+    names = dict.fromkeys([*asked, *agent_names(), *(name for name, _ in STRENGTHS.values())])
     return Catalogue(CatalogueEntry(name, name) for name in names)
 
 

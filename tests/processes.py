@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Final
 from unittest.mock import Mock
 
 from skyenv import cli
-from skyenv.work import Pool, Task
+from skyenv.work import Job, Pool
 from skyenv.work.pool import portable
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -172,13 +172,13 @@ class Threads(Pool):
         busy: tasks under way, of all such pools.
     """
 
-    busy: ClassVar[set[Task[Any]]] = set()
+    busy: ClassVar[set[Job[Any]]] = set()
 
-    def _begin(self, task: Task[Any]) -> None:
+    def _begin(self, task: Job[Any]) -> None:
         self.busy.add(task)
         threading.Thread(target=self._do, args=(task,), daemon=True).start()
 
-    def _do(self, task: Task[Any]) -> None:
+    def _do(self, task: Job[Any]) -> None:
         report = () if task.on_progress is None else (task.on_progress,)
         if task.set_running_or_notify_cancel():
             try:
@@ -187,7 +187,7 @@ class Threads(Pool):
                 task.set_exception(portable(error))
         self.busy.discard(task)
 
-    def kill(self, task: Task[Any]) -> None:
+    def kill(self, task: Job[Any]) -> None:
         """See :class:`Pool`."""
         task.cancel()
         self.busy.discard(task)

@@ -13,7 +13,7 @@ from skyenv import seeds
 from skyenv.arena import matches
 from skyenv.arena.evaluate import evaluate
 from skyenv.arena.schedule import GroupSeeds, Settings, entrants
-from skyenv.arena.tournament import play_task
+from skyenv.arena.tournament import play_job
 from skyenv.dataset.sources import Matches
 from skyenv.engine.games import Games
 from skyenv.envs.sb3 import SkyenvVecEnv
@@ -98,7 +98,7 @@ def dealt(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def a_tournament() -> None:
     settings = Settings(entrants(["random", "hoard"], 2), 2, max_turns=3, secret=7)
-    play_task(settings, GroupSeeds((0, 1), (0, 1)))
+    play_job(settings, GroupSeeds((0, 1), (0, 1)))
 
 
 def a_tuning() -> None:

@@ -122,23 +122,23 @@ def evaluate(
     seeds = np.repeat(np.arange(seed, seed + paired_seeds), players)
     matches = [Played.none(seeds, seating) for _ in opponents]
     groups = [(0, 1 + opponent) for opponent in range(len(opponents))]
-    tasks = partial(rounds, lambda _: groups, paired_seeds)
+    jobs = partial(rounds, lambda _: groups, paired_seeds)
     with ExitStack() as held, progress_bar(len(opponents) * len(seating), shown=progress) as bar:
         if in_workers:
             interrupt = held.enter_context(Interrupt())
             pool = held.enter_context(open_pool(workers or 0, ray))
             results = pool.results(
                 work,
-                tasks(pool.size),
+                jobs(pool.size),
                 goes_on=interrupt.goes_on,
-                about=lambda task: f"{agents[0].name} played {agents[task.group[1]].name}",
+                about=lambda job: f"{agents[0].name} played {agents[job.group[1]].name}",
             )
         else:
-            results = ((task, work(task)) for task in tasks(lambda: 1))
+            results = ((job, work(job)) for job in jobs(lambda: 1))
         held.enter_context(suppress(KeyboardInterrupt))
-        for task, played in results:
-            first = task.paired_seeds[0] * players
-            matches[task.group[1] - 1].fill(slice(first, first + len(played.seeds)), played)
+        for job, played in results:
+            first = job.paired_seeds[0] * players
+            matches[job.group[1] - 1].fill(slice(first, first + len(played.seeds)), played)
             bar.update(len(played.seeds))
     named = [(one.name, played, 1) for one, played in zip(agents[1:], matches, strict=True)]
     if pooled and len(matches) > 1:
@@ -157,18 +157,18 @@ def _play(
     seed: int,
     secret: int | None,
     deterministic: bool,
-    task: GroupSeeds,
+    job: GroupSeeds,
 ) -> Played:
-    """Play the games of a task: the first agent against one opponent."""
+    """Play the games of a job: the first agent against one opponent."""
     made = [
         agent_of(one, deterministic=deterministic) if isinstance(one, Entrant) else one
-        for one in (agents[index] for index in task.group)
+        for one in (agents[index] for index in job.group)
     ]
     players = options.num_players
     return play_games(
         made,
-        rotations(players, len(task.paired_seeds)),
-        seed + np.repeat(task.paired_seeds, players),
+        rotations(players, len(job.paired_seeds)),
+        seed + np.repeat(job.paired_seeds, players),
         secret=secret,
         options=options,
     )

@@ -1,4 +1,4 @@
-"""Pairings of a tournament, and the tasks of a pool of workers.
+"""Pairings of a tournament, and the jobs of a pool of workers.
 
 A paired seed fixes the deal, setup, stacks and Alea's cards, and is played in several seatings. All
 agents play the same paired seeds, so the luck of deal and seat cancels.
@@ -14,7 +14,7 @@ agents play the same paired seeds, so the luck of deal and seat cancels.
   once in each seat, in both directions. Each paired seed plays the pairs at one cyclic distance;
   the distances alternate.
 
-A task is some paired seeds of one pair, or of the mixed tables: all of a round, or fewer where
+A job is some paired seeds of one pair, or of the mixed tables: all of a round, or fewer where
 workers would be idle. The first round is one paired seed; a short round is followed by a larger
 one.
 """
@@ -243,11 +243,11 @@ def _digest(spec: str) -> str:
     return "" if path is None else digest_of(path)
 
 
-# ---- tasks ----
+# ---- jobs ----
 
 
 class GroupSeeds(NamedTuple):
-    """A task of a tournament: a group's games of some paired seeds."""
+    """A job of a tournament: a group's games of some paired seeds."""
 
     group: Group
     paired_seeds: tuple[int, ...]
@@ -261,12 +261,12 @@ def rounds(
     minutes: float = math.inf,
     clock: Callable[[], float] = monotonic,
 ) -> Iterator[GroupSeeds]:
-    """Yield tasks, round by round; at least one round.
+    """Yield jobs, round by round; at least one round.
 
     Args:
         missing: returns the groups without games in a paired seed.
         limit: number of paired seeds.
-        workers: returns the number of tasks that can run at once.
+        workers: returns the number of jobs that can run at once.
         minutes: time after which no round starts.
         clock: returns seconds.
     """
@@ -287,7 +287,7 @@ def rounds(
 
 
 def shared_out(missing: Mapping[Group, Sequence[int]], workers: int) -> Iterator[GroupSeeds]:
-    """Yield the tasks of a round: one for each group, several if workers would be idle."""
+    """Yield the jobs of a round: one for each group, several if workers would be idle."""
     work = sum(map(len, missing.values()))
     most = -(-work // workers) if workers > len(missing) else work
     for group, paired_seeds in missing.items():

@@ -1,7 +1,7 @@
 """A tournament's folder of finished games, and the play of missing ones.
 
 config.json holds the settings. games.jsonl has a line for every game, appended and flushed to disk
-as tasks finish. Every line and config.json have a checksum (CRC-32), which detects damage. An
+as jobs finish. Every line and config.json have a checksum (CRC-32), which detects damage. An
 incomplete group (a pair's or the mixed games of a paired seed) is played again, and no game counts
 twice. One process uses the folder at a time (:func:`skyenv.files.locked`).
 """
@@ -230,33 +230,33 @@ def unsealed(content: Any) -> dict[str, Any]:
 # ---- playing ----
 
 
-def about(settings: Settings, task: GroupSeeds) -> str:
-    """Return a task's description for an error."""
-    *names, last = (settings.agents[index].name for index in task.group)
-    first, end = (settings.seed + task.paired_seeds[place] for place in (0, -1))
+def about(settings: Settings, job: GroupSeeds) -> str:
+    """Return a job's description for an error."""
+    *names, last = (settings.agents[index].name for index in job.group)
+    first, end = (settings.seed + job.paired_seeds[place] for place in (0, -1))
     return f"{', '.join(names)} and {last} played seeds {first} to {end}"
 
 
-def play_task(settings: Settings, task: GroupSeeds) -> list[Game]:
-    """Play the games of a task.
+def play_job(settings: Settings, job: GroupSeeds) -> list[Game]:
+    """Play the games of a job.
 
     Raises:
         AgentError: an agent failed, or its checkpoint differs on this machine.
     """
-    seatings = [settings.seatings(task.group, paired_seed) for paired_seed in task.paired_seeds]
-    paired_seeds = np.repeat(task.paired_seeds, [len(seats) for seats in seatings])
+    seatings = [settings.seatings(job.group, paired_seed) for paired_seed in job.paired_seeds]
+    paired_seeds = np.repeat(job.paired_seeds, [len(seats) for seats in seatings])
     seats = np.concatenate(seatings)
     try:
         played = play_games(
-            [agent_of(settings.agents[index]) for index in task.group],
-            np.searchsorted(task.group, seats),
+            [agent_of(settings.agents[index]) for index in job.group],
+            np.searchsorted(job.group, seats),
             settings.seed + paired_seeds,
             secret=settings.secret,
             purpose=LADDERS,
             options=settings.options,
         )
     except AgentError as error:
-        raise AgentError(f"{error}, while {about(settings, task)}") from error
+        raise AgentError(f"{error}, while {about(settings, job)}") from error
     return [
         {
             "paired_seed": int(paired_seeds[row]),
@@ -313,12 +313,12 @@ def play(
         progress_bar(total or None, done=done, shown=progress) as bar,
         open_pool(workers, ray) as pool,
     ):
-        for task, games in pool.results(
-            partial(play_task, settings),
+        for job, games in pool.results(
+            partial(play_job, settings),
             rounds(missing, limit, pool.size, minutes=minutes),
             goes_on=interrupt.goes_on,
             about=partial(about, settings),
         ):
-            folder.add(task.group, games)
+            folder.add(job.group, games)
             bar.update(len(games))
     return interrupt.asked

@@ -1,19 +1,19 @@
 """The pool of workers for tournaments, evaluations, datasets, trainings and the page.
 
-A task is a function that can be pickled, with its arguments. :func:`open_pool` gives processes of
+A job is a function that can be pickled, with its arguments. :func:`open_pool` gives processes of
 this machine or CPUs of a Ray cluster; :class:`Pool` is what both offer::
 
     with Interrupt() as interrupt, open_pool(workers, ray) as pool:
-        for task, result in pool.results(work, tasks, goes_on=interrupt.goes_on):
-            keep(task, result)  # in the order in which results come
+        for job, result in pool.results(work, jobs, goes_on=interrupt.goes_on):
+            keep(job, result)  # in the order in which results come
 
     future = pool.submit(work, *arguments)  # a concurrent.futures.Future
     pool.kill(future)
 
-* A task whose worker dies is tried again, by a new worker, up to :data:`ATTEMPTS` times in all.
-* A task's exception is raised in the caller, with the worker's traceback as a note.
+* A job whose worker dies is tried again, by a new worker, up to :data:`ATTEMPTS` times in all.
+* A job's exception is raised in the caller, with the worker's traceback as a note.
 * Workers ignore SIGINT, end with the parent process, and give each library one thread.
-* Workers live on between tasks, so in-process caches (``functools.lru_cache``) stay warm.
+* Workers live on between jobs, so in-process caches (``functools.lru_cache``) stay warm.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from skyenv.work.pool import (
     ATTEMPTS,
     ONE_THREAD,
     Interrupt,
+    Job,
     Pool,
     Processes,
     Report,
-    Task,
     WorkerDiedError,
 )
 
@@ -36,10 +36,10 @@ __all__ = [
     "ATTEMPTS",
     "ONE_THREAD",
     "Interrupt",
+    "Job",
     "Pool",
     "Processes",
     "Report",
-    "Task",
     "WorkerDiedError",
     "open_pool",
 ]

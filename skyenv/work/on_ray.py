@@ -1,6 +1,6 @@
 """A pool on a Ray cluster; needs ``pip install skyenv[ray]``.
 
-A task is a Ray task with one CPU. Ray retries it after the loss of a process or machine. All
+A job is a Ray task with one CPU. Ray retries it after the loss of a process or machine. All
 machines must have the same sources, or games would differ; workers compare digests before they
 unpickle anything.
 """
@@ -25,7 +25,7 @@ from skyenv.engine.thread_pool import cores
 from skyenv.errors import OptionError, SkyenvError, cause, install_hint
 from skyenv.files import digest_of
 from skyenv.rules.variant import VARIANT
-from skyenv.work.pool import ATTEMPTS, ONE_THREAD, Pool, Task, WorkerDiedError, portable
+from skyenv.work.pool import ATTEMPTS, ONE_THREAD, Job, Pool, WorkerDiedError, portable
 
 AUTO: Final = "auto"
 LOCAL: Final = "local"
@@ -97,13 +97,13 @@ class OnRay(Pool):
 
     Args:
         address: as for :func:`connect`.
-        workers: most concurrent tasks; 0: one per CPU.
+        workers: most concurrent jobs; 0: one per CPU.
     """
 
     def __init__(self, address: str, workers: int = 0) -> None:
         self._ray = connect(address, workers)
         self._workers = workers
-        self._references: dict[Task[Any], Any] = {}
+        self._references: dict[Job[Any], Any] = {}
         remote = self._ray.remote(
             num_cpus=1, max_retries=ATTEMPTS - 1, runtime_env={"env_vars": ONE_THREAD}
         )(do)
@@ -112,16 +112,16 @@ class OnRay(Pool):
             remote.remote, os.getcwd(), list(map(os.path.abspath, sys.path)), sources
         )
 
-    def _begin(self, task: Task[Any]) -> None:
+    def _begin(self, job: Job[Any]) -> None:
         # Ray's pickle also supports definitions of a `python -m` main module.
-        reference = self._remote(self._ray.cloudpickle.dumps((task.work, task.arguments)))
-        self._references[task] = reference
-        task.set_running_or_notify_cancel()
-        reference.future().add_done_callback(partial(self._settle, task))
+        reference = self._remote(self._ray.cloudpickle.dumps((job.work, job.arguments)))
+        self._references[job] = reference
+        job.set_running_or_notify_cancel()
+        reference.future().add_done_callback(partial(self._settle, job))
 
-    def kill(self, task: Task[Any]) -> None:
+    def kill(self, job: Job[Any]) -> None:
         """See :meth:`Pool.kill`."""
-        if (reference := self._references.pop(task, None)) is not None:
+        if (reference := self._references.pop(job, None)) is not None:
             self._ray.cancel(reference, force=True)
 
     def size(self) -> int:
@@ -130,12 +130,12 @@ class OnRay(Pool):
 
     def close(self) -> None:
         """See :meth:`Pool.close`; Ray stays connected."""
-        for task in list(self._references):
-            self.kill(task)
+        for job in list(self._references):
+            self.kill(job)
 
-    def _settle(self, task: Task[Any], done: Any) -> None:
-        """Set the result of a task; runs in a thread of Ray."""
-        self._references.pop(task, None)
+    def _settle(self, job: Job[Any], done: Any) -> None:
+        """Set the result of a job; runs in a thread of Ray."""
+        self._references.pop(job, None)
         errors = self._ray.exceptions
         lost = (
             errors.WorkerCrashedError,
@@ -150,15 +150,15 @@ class OnRay(Pool):
         except errors.RayError as raised:
             is_done, answer = False, SkyenvError(f"ray: {cause(raised)}; finished results are kept")
         if is_done:
-            task.set_result(answer)
+            job.set_result(answer)
         else:
-            task.set_exception(answer)
+            job.set_exception(answer)
 
 
 def do(
     folder: str, path: list[str], sources: Mapping[str, str], message: bytes
 ) -> tuple[bool, Any]:
-    """Run a task in a worker; return whether it succeeded, and its result or error.
+    """Run a job in a worker; return whether it succeeded, and its result or error.
 
     Args:
         folder: working directory of the submitting process.

@@ -1,6 +1,6 @@
 """The interface of a pool of workers, and a pool of local processes.
 
-In the local pool a thread drives each task: it sends the task to its worker's process, waits for
+In the local pool a thread drives each job: it sends the job to its worker's process, waits for
 the result, and retries it if the process dies.
 """
 
@@ -26,7 +26,7 @@ from typing import Any, ClassVar, Final, Generic, Self, TypeVar
 from skyenv.errors import AgentError, cause
 from skyenv.rules import variant
 
-ATTEMPTS: Final = 3  # a task fails after this many deaths of its worker
+ATTEMPTS: Final = 3  # a job fails after this many deaths of its worker
 POLL_INTERVAL: Final = 0.2  # seconds between checks of the clock and of Ctrl-C
 
 # Environment of a worker: it has one core, so libraries get one thread.
@@ -43,17 +43,17 @@ ONE_THREAD: Final = dict.fromkeys(
 
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
-Report = Callable[[Any], None]  # called with a task's progress, anything that can be pickled
+Report = Callable[[Any], None]  # called with a job's progress, anything that can be pickled
 
 _starting = threading.Lock()  # a new process inherits the environment of the whole parent process
 
 
 class WorkerDiedError(AgentError):
-    """The worker died in every attempt of a task."""
+    """The worker died in every attempt of a job."""
 
 
-class Task(Future[Result], Generic[Result]):
-    """A submitted task and the future of its result; see :meth:`Pool.submit`."""
+class Job(Future[Result], Generic[Result]):
+    """A submitted job and the future of its result; see :meth:`Pool.submit`."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class Task(Future[Result], Generic[Result]):
 
 
 class Pool(ABC):
-    """A pool of workers with one task each at a time; a context manager that closes it."""
+    """A pool of workers with one job each at a time; a context manager that closes it."""
 
     def submit(
         self,
@@ -76,41 +76,41 @@ class Pool(ABC):
         *arguments: Any,
         priority: int = 0,
         on_progress: Report | None = None,
-    ) -> Task[Result]:
-        """Submit a task. Ray ignores the last two options.
+    ) -> Job[Result]:
+        """Submit a job. Ray ignores the last two options.
 
         Args:
             work: the function to run in a worker. The function, its arguments and the result are
                 pickled.
             arguments: of the function.
-            priority: tasks with the lowest number start first; those above 0 leave one worker free
+            priority: jobs with the lowest number start first; those above 0 leave one worker free
                 for the others.
-            on_progress: called in another thread with the task's reports; the function then gets
+            on_progress: called in another thread with the job's reports; the function then gets
                 one more argument, a :data:`Report`.
 
         Returns:
             The future of the result. Its exception is the function's, or
             :class:`WorkerDiedError`.
         """
-        task = Task(work, arguments, priority, on_progress)
-        self._begin(task)
-        return task
+        job = Job(work, arguments, priority, on_progress)
+        self._begin(job)
+        return job
 
     @abstractmethod
-    def _begin(self, task: Task[Any]) -> None:
-        """Start a task as soon as a worker is idle."""
+    def _begin(self, job: Job[Any]) -> None:
+        """Start a job as soon as a worker is idle."""
 
     @abstractmethod
-    def kill(self, task: Task[Any]) -> None:
-        """Stop a waiting or running task at once; its future is never resolved."""
+    def kill(self, job: Job[Any]) -> None:
+        """Stop a waiting or running job at once; its future is never resolved."""
 
     @abstractmethod
     def size(self) -> int:
-        """Return the number of tasks that can run now, at least 1."""
+        """Return the number of jobs that can run now, at least 1."""
 
     @abstractmethod
     def close(self) -> None:
-        """Stop all tasks and workers at once."""
+        """Stop all jobs and workers at once."""
 
     def __enter__(self) -> Self:
         return self
@@ -126,20 +126,20 @@ class Pool(ABC):
         goes_on: Callable[[], bool] = lambda: True,
         about: Callable[[Argument], str] = str,
     ) -> Iterator[tuple[Argument, Result]]:
-        """Run a task for each argument; yield argument and result in order of completion.
+        """Run a job for each argument; yield argument and result in order of completion.
 
         Args:
             work: as for :meth:`submit`.
             arguments: an iterator is advanced when a worker is idle, after the results so far have
                 been yielded.
-            goes_on: called several times a second; once it returns False, unfinished tasks are
+            goes_on: called several times a second; once it returns False, unfinished jobs are
                 dropped.
-            about: describes a task for errors.
+            about: describes a job for errors.
 
         Raises:
             AgentError: the worker died in every attempt. Exception: raised by the work.
         """
-        waiting, pending = iter(arguments), dict[Task[Result], Argument]()
+        waiting, pending = iter(arguments), dict[Job[Result], Argument]()
         try:
             while goes_on():
                 for argument in itertools.islice(waiting, max(0, self.size() - len(pending))):
@@ -147,16 +147,16 @@ class Pool(ABC):
                 if not pending:
                     return
                 wait(pending, POLL_INTERVAL, FIRST_COMPLETED)
-                for task in [one for one in pending if one.done()]:
-                    argument = pending.pop(task)
+                for job in [one for one in pending if one.done()]:
+                    argument = pending.pop(job)
                     try:
-                        result = task.result()
+                        result = job.result()
                     except WorkerDiedError as error:
                         raise WorkerDiedError(f"{error} while {about(argument)}") from None
                     yield argument, result
         finally:
-            for task in pending:
-                self.kill(task)
+            for job in pending:
+                self.kill(job)
 
 
 class Interrupt:
@@ -205,29 +205,29 @@ class Interrupt:
 
 
 class Processes(Pool):
-    """A pool of at most `workers` local processes, started with their first tasks."""
+    """A pool of at most `workers` local processes, started with their first jobs."""
 
     def __init__(self, workers: int) -> None:
         self._workers = workers
         self._lock = threading.RLock()
-        self._waiting: list[Task[Any]] = []
+        self._waiting: list[Job[Any]] = []
         self._idle: list[_Process] = []
-        self._busy: dict[Task[Any], _Process] = {}
+        self._busy: dict[Job[Any], _Process] = {}
         self._drivers: set[threading.Thread] = set()
 
-    def _begin(self, task: Task[Any]) -> None:
+    def _begin(self, job: Job[Any]) -> None:
         with self._lock:
-            self._waiting.append(task)
+            self._waiting.append(job)
             self._distribute()
 
-    def kill(self, task: Task[Any]) -> None:
+    def kill(self, job: Job[Any]) -> None:
         """See :meth:`Pool.kill`."""
         with self._lock:
-            task.cancel()
-            if task in self._waiting:
-                self._waiting.remove(task)
-            elif task in self._busy:
-                self._busy.pop(task).kill()
+            job.cancel()
+            if job in self._waiting:
+                self._waiting.remove(job)
+            elif job in self._busy:
+                self._busy.pop(job).kill()
                 self._distribute()
 
     def size(self) -> int:
@@ -238,8 +238,8 @@ class Processes(Pool):
         """See :meth:`Pool.close`."""
         with self._lock:
             self._workers = 0
-            for task in [*self._waiting, *self._busy]:
-                self.kill(task)
+            for job in [*self._waiting, *self._busy]:
+                self.kill(job)
             for worker in self._idle:
                 worker.end()
             drivers = self._drivers.copy()
@@ -247,40 +247,40 @@ class Processes(Pool):
             driver.join()
 
     def _distribute(self) -> None:
-        """Give waiting tasks to idle workers; the lock is held."""
-        while len(self._busy) < self._workers and (task := self._next()) is not None:
-            self._waiting.remove(task)
-            worker = self._busy[task] = self._idle.pop() if self._idle else _Process()
-            driver = threading.Thread(target=self._drive, args=(task, worker), daemon=True)
+        """Give waiting jobs to idle workers; the lock is held."""
+        while len(self._busy) < self._workers and (job := self._next()) is not None:
+            self._waiting.remove(job)
+            worker = self._busy[job] = self._idle.pop() if self._idle else _Process()
+            driver = threading.Thread(target=self._drive, args=(job, worker), daemon=True)
             self._drivers.add(driver)
             driver.start()
 
-    def _next(self) -> Task[Any] | None:
-        """Return the next task to start; None if none may."""
-        low = sum(task.priority > 0 for task in self._busy)
+    def _next(self) -> Job[Any] | None:
+        """Return the next job to start; None if none may."""
+        low = sum(job.priority > 0 for job in self._busy)
         has_room = self._workers == 1 or low < self._workers - 1
-        ready = [task for task in self._waiting if has_room or task.priority == 0]
-        return min(ready, key=lambda task: task.priority, default=None)
+        ready = [job for job in self._waiting if has_room or job.priority == 0]
+        return min(ready, key=lambda job: job.priority, default=None)
 
-    def _drive(self, task: Task[Any], worker: _Process) -> None:
-        """Drive a task until it is done."""
-        is_wanted, result, error = task.set_running_or_notify_cancel(), None, None
+    def _drive(self, job: Job[Any], worker: _Process) -> None:
+        """Drive a job until it is done."""
+        is_wanted, result, error = job.set_running_or_notify_cancel(), None, None
         if is_wanted:
             try:
-                result = worker.do(task)
+                result = worker.do(job)
             except Exception as raised:
                 error = raised
         with self._lock:
             self._drivers.discard(threading.current_thread())
-            if self._busy.pop(task, None) is None:  # it was killed
+            if self._busy.pop(job, None) is None:  # it was killed
                 worker.end()
             else:
                 self._idle.append(worker)
             self._distribute()
         if error is not None:
-            task.set_exception(error)
+            job.set_exception(error)
         elif is_wanted:
-            task.set_result(result)
+            job.set_result(result)
 
 
 class _Process:
@@ -291,9 +291,9 @@ class _Process:
         self._connection: Connection | None = None
         self._is_killed = False
 
-    def do(self, task: Task[Any]) -> Any:
-        """Return the result of a task, or raise its exception."""
-        message = pickle.dumps((task.work, task.arguments, task.on_progress is not None))
+    def do(self, job: Job[Any]) -> Any:
+        """Return the result of a job, or raise its exception."""
+        message = pickle.dumps((job.work, job.arguments, job.on_progress is not None))
         for _ in range(ATTEMPTS):
             connection = self._connection or self._start()
             try:
@@ -301,8 +301,8 @@ class _Process:
                     raise EOFError
                 connection.send_bytes(message)
                 while (answer := connection.recv())[0] is None:
-                    assert task.on_progress is not None
-                    task.on_progress(answer[1])
+                    assert job.on_progress is not None
+                    job.on_progress(answer[1])
             except (EOFError, OSError):  # the process has died
                 self.end()
                 if self._is_killed:
@@ -323,7 +323,7 @@ class _Process:
         return ours
 
     def kill(self) -> None:
-        """Kill the process and its task."""
+        """Kill the process and its job."""
         self._is_killed = True
         process = self._process  # its driver may clear it meanwhile
         if process is not None:
@@ -361,7 +361,7 @@ def for_a_worker() -> Iterator[None]:
 
 
 def _serve(connection: Connection) -> None:
-    """Run tasks one after the other until the parent closes the pipe.
+    """Run jobs one after the other until the parent closes the pipe.
 
     Ignore SIGINT, and exit with the parent process however it ends.
     """

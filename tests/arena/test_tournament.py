@@ -13,7 +13,7 @@ from processes import ROOT, Threads
 from skyenv.agents import make_agent
 from skyenv.arena.matches import play_game
 from skyenv.arena.schedule import Group, GroupSeeds, agent_of, rounds, shared_out
-from skyenv.arena.tournament import play_task
+from skyenv.arena.tournament import play_job
 from skyenv.errors import AgentError
 from skyenv.seeds import LADDERS
 
@@ -26,7 +26,7 @@ def test_a_tournament_plays_the_games_of_single_matches(secret: int | None, grou
     """So every game of a ladder can be replayed by its seed and seats."""
     wanted = settings("random", "crowd", "hoard", players=3, side="back", seed=5, secret=secret)
     agents = [make_agent(agent.spec) for agent in wanted.agents]
-    games = play_task(wanted, GroupSeeds(group, (0, 3)))
+    games = play_job(wanted, GroupSeeds(group, (0, 3)))
     assert {index for game in games for index in game["seats"]} == set(group)
     for game in games:
         alone = play_game(
@@ -77,12 +77,12 @@ def test_a_checkpoint_that_differs_on_a_worker_is_refused(tmp_path: Path) -> Non
     )
     path = tmp_path / "model.npz"
     shutil.copy(network, path)
-    wanted, task = settings(str(path), "random", max_turns=2), GroupSeeds((0, 1), (0,))
-    assert play_task(wanted, task)
+    wanted, job = settings(str(path), "random", max_turns=2), GroupSeeds((0, 1), (0,))
+    assert play_job(wanted, job)
     shutil.copy(other, path)
     agent_of.cache_clear()  # as in another process
     with pytest.raises(AgentError, match=r"on .* differs from the file with which the games began"):
-        play_task(wanted, task)
+        play_job(wanted, job)
 
 
 @pytest.mark.parametrize(("seconds", "paired_seeds"), [(1, 7), (19, 3)])

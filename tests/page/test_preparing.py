@@ -19,7 +19,7 @@ from skyenv.page.storage import Storage
 from skyenv.page.web import application
 from skyenv.page.workers import Report, Workers
 from skyenv.rules.compiling import COMPILED
-from skyenv.work import Task
+from skyenv.work import Job
 
 NAMES = ("random", "crowd", "greedy", "broken")
 
@@ -38,7 +38,7 @@ class Compiler(Threads):
         self.begun: list[str] = []
         self.failing: dict[str, Exception] = {"broken": LookupError("not in\nthis world")}
 
-    def _begin(self, task: Task[Any]) -> None:
+    def _begin(self, task: Job[Any]) -> None:
         if task.work is compile_rules:
             task.work = partial(self._compile, "rules")
         elif isinstance(task.work, partial) and task.work.func is compile_agent:

@@ -62,7 +62,7 @@ def test_rays_usage_statistics_are_disabled(nodes: Nodes) -> None:
 A_LOCAL_RAY = """
 import os, sys
 from skyenv.work import open_pool
-from tasks import doubled
+from jobs import doubled
 os.nice(3)
 with open_pool(1, "local") as pool:
     niceness = pool.submit(os.nice, 0).result() - os.nice(0)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tasks import (
+from jobs import (
     UNSENDABLE,
     begun,
     doubled,
@@ -63,13 +63,13 @@ def pool(request: pytest.FixtureRequest) -> Any:
 def test_tasks_run_once_and_are_generated_lazily(pool: Pool) -> None:
     asked: list[int] = []
 
-    def tasks() -> Iterator[int]:
+    def jobs() -> Iterator[int]:
         for number in range(6):
             asked.append(number)
             yield number
 
     found = []
-    for result in pool.results(doubled, tasks()):
+    for result in pool.results(doubled, jobs()):
         found.append(result)
         assert len(asked) <= len(found) + pool.size() == len(found) + 2
     assert sorted(found) == [(number, 2 * number) for number in range(6)]
@@ -103,10 +103,10 @@ def test_exceptions_of_tasks_are_returned(pool: Pool) -> None:
 
 
 def test_killed_tasks_end_at_once_and_queued_ones_never_start(pool: Pool, tmp_path: Path) -> None:
-    tasks = [pool.submit(holding, tmp_path, name) for name in "abc"]
+    jobs = [pool.submit(holding, tmp_path, name) for name in "abc"]
     wait_until(lambda: len(list(tmp_path.iterdir())) == 2)
-    for task in reversed(tasks):
-        pool.kill(task)
+    for job in reversed(jobs):
+        pool.kill(job)
     assert pool.submit(doubled, 2).result() == 4
     end = time.monotonic() + 0.5
     work = partial(holding, tmp_path)
@@ -131,8 +131,8 @@ def test_unpicklable_tasks_leave_workers_alive(processes: Processes) -> None:
 
 def test_progress_is_reported(processes: Processes) -> None:
     heard: list[Any] = []
-    tasks = [processes.submit(reporting, number, on_progress=heard.append) for number in range(4)]
-    assert [task.result() for task in tasks] == [0, 1, 4, 9]
+    jobs = [processes.submit(reporting, number, on_progress=heard.append) for number in range(4)]
+    assert [job.result() for job in jobs] == [0, 1, 4, 9]
     assert heard == ["half"] * 4
 
 
@@ -144,13 +144,13 @@ def test_lower_priority_numbers_run_first_but_not_on_all_workers(
         for number, name in ((1, "low"), (0, "high"))
     )
     wait_until(lambda: begun(tmp_path, "low") and begun(tmp_path, "high"))
-    tasks = [processes.submit(noting, tmp_path, number, priority=number) for number in (2, 1, 0)]
+    jobs = [processes.submit(noting, tmp_path, number, priority=number) for number in (2, 1, 0)]
     (tmp_path / "high.go").touch()
-    assert (high.result(), tasks[2].result()) == ("high", 0)
+    assert (high.result(), jobs[2].result()) == ("high", 0)
     time.sleep(0.1)
     assert (tmp_path / "order").read_text() == "0"
     (tmp_path / "low.go").touch()
-    assert (low.result(), [task.result() for task in tasks]) == ("low", [2, 1, 0])
+    assert (low.result(), [job.result() for job in jobs]) == ("low", [2, 1, 0])
     assert (tmp_path / "order").read_text() == "012"
 
 
@@ -173,16 +173,16 @@ def test_a_worker_is_replaced_after_a_kill_or_its_death() -> None:
 INTERRUPTED = """
 import os, signal, sys, time
 from skyenv.work import Processes
-from tasks import process
+from jobs import process
 if __name__ == "__main__":
     heard = []
     signal.signal(signal.SIGINT, lambda *_: heard.append(1))
     with Processes(1) as pool:
-        task = pool.submit(process)
-        while not task.done():
+        job = pool.submit(process)
+        while not job.done():
             os.killpg(os.getpgrp(), signal.SIGINT)
             time.sleep(0.02)
-        print(bool(heard), task.result() != os.getpid())
+        print(bool(heard), job.result() != os.getpid())
 """
 
 
@@ -199,9 +199,9 @@ PARENT = """
 import sys
 from pathlib import Path
 from skyenv.work import Processes
-from tasks import holding
+from jobs import holding
 if __name__ == "__main__":
-    Processes(1).submit(holding, Path(sys.argv[1]), "task").result()
+    Processes(1).submit(holding, Path(sys.argv[1]), "job").result()
 """
 
 
@@ -210,8 +210,8 @@ def test_workers_exit_when_their_parent_is_killed(tmp_path: Path) -> None:
     script = tmp_path / "parent.py"
     script.write_text(PARENT)
     with running(script, tmp_path, environment={"PYTHONPATH": PATH}, stderr=None) as parent:
-        wait_until(lambda: begun(tmp_path, "task"), parent)
-        (worker,) = begun(tmp_path, "task")
+        wait_until(lambda: begun(tmp_path, "job"), parent)
+        (worker,) = begun(tmp_path, "job")
         os.kill(worker, signal.SIGINT)  # ignored
         assert there(worker)
         parent.kill()

@@ -92,6 +92,6 @@ def holding(folder: Path, name: str) -> str:
 
 
 def begun(folder: Path, name: str) -> list[int]:
-    """The processes that have begun a task of :func:`holding`."""
+    """The processes that have begun a job of :func:`holding`."""
     path = folder / f"{name}.begun"
     return [int(line) for line in path.read_text(encoding="ascii").split()] if path.exists() else []

@@ -148,9 +148,8 @@ def check_rows(rows: npt.ArrayLike, number: int) -> Int64:
     Raises:
         OptionError: an index is out of range, or the shape or dtype is wrong.
     """
-    chosen = np.asarray(
-        rows
-    ).copy()  # copied first, so that no thread changes it between the check and its use
+    # Copied first, so that no thread changes it between the check and its use.
+    chosen = np.asarray(rows).copy()
     if chosen.dtype == np.bool_ and chosen.shape == (number,):
         return np.flatnonzero(chosen)
     if chosen.size == 0:

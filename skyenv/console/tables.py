@@ -14,8 +14,9 @@ WIDTH: Final = 80
 
 
 def counted(number: int, thing: str) -> str:
-    """Return a number with its noun: ``"1 game"``, ``"1,008 games"``."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+    """Return a number with its noun: ``"1 game"``, ``"1,008 games"``, ``"2 galleries"``."""
+    several = f"{thing[:-1]}ies" if thing.endswith("y") else f"{thing}s"
+    return f"{number:,} {thing if number == 1 else several}"
 
 
 def columns(rows: Rows, left: int = 1, width: int = WIDTH) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
+from skyenv.console.tables import counted
 from skyenv.engine.game import Game
 from skyenv.engine.knowledge import PUBLIC
 from skyenv.errors import SkyenvError
@@ -17,7 +18,7 @@ from skyenv.page.errors import PageError
 from skyenv.page.storage import HUMAN, Link, StoredGame
 from skyenv.page.teaching import tutorial
 from skyenv.page.variations import to_play_on
-from skyenv.render.words import counted, seat_name
+from skyenv.render.words import seat_name
 from skyenv.rules.actions import BID, BID_DONE, BUILD, MOVE, PASS, STOP, TAKE
 from skyenv.seeds import HIGHEST_SEED
 

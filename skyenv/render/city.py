@@ -12,11 +12,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
+from skyenv.console.tables import counted
 from skyenv.render import shapes
 from skyenv.render.colours import Theme
 from skyenv.render.marks import at, circle, element, group, number, path, rectangle, title, words
 from skyenv.render.parts import Marks, Names, Part, Scene, glow, hidden, piece, slot, thing
-from skyenv.render.words import LONG_NAMES, PLACE_NAMES, counted, listed, plot_name, seat_name
+from skyenv.render.words import LONG_NAMES, PLACE_NAMES, listed, plot_name, seat_name
 from skyenv.rules.actions import MOVE, OPTION_D, PLOT
 from skyenv.rules.components import (
     BUILD_LIMIT,

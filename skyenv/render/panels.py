@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
+from skyenv.console.tables import counted
 from skyenv.engine.events import Event
 from skyenv.engine.knowledge import PUBLIC
 from skyenv.render import shapes
@@ -34,7 +35,6 @@ from skyenv.render.words import (
     bid_piles,
     bid_state,
     card_name,
-    counted,
     highest_bid,
     progress,
     seat_name,

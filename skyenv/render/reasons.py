@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from skyenv.console.tables import counted
 from skyenv.render.table import Table, visible_table
 from skyenv.render.words import (
     PLACE_NAMES,
@@ -18,7 +19,6 @@ from skyenv.render.words import (
     build_limit,
     card_name,
     checked_action,
-    counted,
     plot_name,
     seat_name,
 )

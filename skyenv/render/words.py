@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from skyenv.checks import check_integer
+from skyenv.console.tables import counted
 from skyenv.engine.events import Event
 from skyenv.engine.rewards import CARD_VP
 from skyenv.errors import IllegalActionError, OptionError, shown
@@ -117,13 +118,6 @@ def seat_name(seat: int, agents: Names = None) -> str:
 def seat_label(seat: int) -> str:
     """Return the label on a seat's pieces: ``1`` for seat 0, and ``A`` for Alea."""
     return "A" if seat in (-1, ALEA) else str(seat + 1)
-
-
-def counted(number: int, thing: str) -> str:
-    """Return a number with its noun: ``1 card``, ``2 cards``, ``2 galleries``."""
-    if number == 1:
-        return f"{number} {thing}"
-    return f"{number} {thing[:-1]}ies" if thing.endswith("y") else f"{number} {thing}s"
 
 
 def listed(things: Sequence[str]) -> str:

@@ -31,7 +31,7 @@ from experiments.training.best_response import BestResponse, BestResponseConfig
 from experiments.training.config import CONFIG, Config
 from experiments.training.curves import MAX_LINES, draw_curves, read_curve
 from experiments.training.expert_iteration import ExpertConfig, ExpertIteration
-from experiments.training.runs import MODEL
+from experiments.training.run import MODEL
 from experiments.training.train import Training
 from skyenv import __version__
 from skyenv.arena.evaluate import Result, evaluate, table

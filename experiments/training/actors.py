@@ -11,15 +11,13 @@ the inputs of the rollouts in progress.
 
 from __future__ import annotations
 
-import io
 import pickle
 from collections.abc import Mapping
 from concurrent.futures import Future, wait
 from functools import partial
 from typing import Any, Final
 
-import torch
-
+from experiments.training.checkpoint import packed, unpacked
 from experiments.training.config import Config
 from experiments.training.rollouts import Collector, Rollout, past_policy, tensors
 from skyenv.work import Pool, open_pool
@@ -28,18 +26,6 @@ from skyenv_agents.learned.torch_network import PolicyNetwork, use_processor
 
 WAIT_SECONDS: Final = 0.2
 """Time between two checks for an interrupt."""
-
-
-def packed(data: Any) -> bytes:
-    """Return tensors, numbers and text in dicts and lists as bytes; reading them runs no code."""
-    file = io.BytesIO()
-    torch.save(data, file)
-    return file.getvalue()
-
-
-def unpacked(content: bytes) -> Any:
-    """Return the data that :func:`packed` was given."""
-    return torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
 
 
 _latest: tuple[bytes, Collector] | None = None

@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import Any
 
 from experiments.training.config import Config, fixed
-from experiments.training.runs import program
+from experiments.training.program import program
 from experiments.training.train import Training
 from skyenv.console.options import common, option
 from skyenv.errors import OptionError, shown
@@ -72,7 +72,7 @@ class BestResponse(Training):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return the exit code, see :func:`experiments.training.runs.program`."""
+    """Run the command line; return the exit code."""
     return program(
         BestResponse, BestResponseConfig, "Train a best response against a frozen agent.", arguments
     )

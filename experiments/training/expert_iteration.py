@@ -24,8 +24,8 @@ import numpy.typing as npt
 import torch
 
 from experiments.training.config import MOST, Config, fixed
+from experiments.training.program import program
 from experiments.training.rollouts import Batch, Collector, Rollout, arranged, padded
-from experiments.training.runs import program
 from experiments.training.seating import Bool, Int64, Tables
 from experiments.training.train import Training
 from skyenv.agents import Decisions, Evaluations, decisions_in
@@ -213,7 +213,7 @@ class ExpertIteration(Training):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return the exit code, see :func:`experiments.training.runs.program`."""
+    """Run the command line; return the exit code."""
     return program(
         ExpertIteration,
         ExpertConfig,

@@ -5,7 +5,7 @@ Self-play PPO on the batch engine. In some games one network plays every seat; i
 shares the table with agents of a pool, fixed ones and past policies. It learns from every seat it
 plays. What is learned is in this file; actors are in :mod:`experiments.training.actors`, rollouts
 in :mod:`experiments.training.rollouts`; folder, checkpoints, Ctrl-C and resuming in
-:mod:`experiments.training.runs`. ``model.npz`` plays as an agent by its path.
+:mod:`experiments.training.run`. ``model.npz`` plays as an agent by its path.
 
 * The reward is the outcome, not the margin. (A reward of VP made players that took risks for high
   scores and won less.) The margin is an auxiliary target: it shapes what the network represents,
@@ -30,8 +30,9 @@ from torch import nn
 
 from experiments.training.actors import Actors
 from experiments.training.config import AUTO, PAST, Config
+from experiments.training.program import program
 from experiments.training.rollouts import Batch, Collector, Rollout
-from experiments.training.runs import Run, program
+from experiments.training.run import Run
 from experiments.training.seating import Ended, Tables
 from skyenv.agents import decide
 from skyenv.console.options import as_text
@@ -119,7 +120,7 @@ class Training(Run):
     annealed = 0.0  # progress of the run when the prior's weight fell last
 
     def begin(self) -> None:
-        """See :class:`experiments.training.runs.Run`."""
+        """See :class:`experiments.training.run.Run`."""
         self._prepare()
         if self.config.precision == AUTO:
             self.config = replace(self.config, precision="bfloat16" if has_amx() else "float32")
@@ -288,11 +289,11 @@ class Training(Run):
         }
 
     def model(self) -> bytes:
-        """See :class:`experiments.training.runs.Run`."""
+        """See :class:`experiments.training.run.Run`."""
         return self.frozen().to_bytes()
 
     def pack(self) -> dict[str, Any]:
-        """See :class:`experiments.training.runs.Run`."""
+        """See :class:`experiments.training.run.Run`."""
         assert self.actors is not None
         return {
             "network": self.network.state_dict(),
@@ -304,7 +305,7 @@ class Training(Run):
         }
 
     def unpack(self, state: dict[str, Any]) -> None:
-        """See :class:`experiments.training.runs.Run`."""
+        """See :class:`experiments.training.run.Run`."""
         self._prepare()
         self.network = self.config.make_network(started=False).to(self.device)
         self.network.load_state_dict(state["network"])
@@ -323,7 +324,7 @@ class Training(Run):
         self.actors.wait()
 
     def end(self) -> None:
-        """See :class:`experiments.training.runs.Run`."""
+        """See :class:`experiments.training.run.Run`."""
         if self.actors is not None:
             self.actors.end()
 
@@ -353,7 +354,7 @@ def normalised(values: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return the exit code, see :func:`experiments.training.runs.program`."""
+    """Run the command line; return the exit code."""
     return program(Training, Config, "Train an agent by self-play.", arguments)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from experiments.training.actors import packed, unpacked
+from experiments.training.checkpoint import packed, unpacked
 from experiments.training.expert_iteration import (
     CHANGE,
     LARGEST_ADVANTAGE,

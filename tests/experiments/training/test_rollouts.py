@@ -12,7 +12,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.training.actors import packed, unpacked
+from experiments.training.checkpoint import packed, unpacked
 from experiments.training.rollouts import (
     CERTAIN,
     FEWEST_IN_BFLOAT16,

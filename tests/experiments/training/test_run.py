@@ -15,20 +15,20 @@ import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator  # type: ignore[import-untyped]
 
 from experiments.training import train
-from experiments.training.actors import packed, unpacked
-from experiments.training.config import SEEDS_APART, Config
-from experiments.training.curves import read_curve
-from experiments.training.runs import (
+from experiments.training.checkpoint import (
     CHECKPOINT,
     DIGEST,
-    FEWEST_EPISODES,
     MAGIC,
-    MILESTONES,
-    Episodes,
-    program,
+    packed,
     read_checkpoint,
-    record_games,
+    unpacked,
 )
+from experiments.training.closing import close, record_games
+from experiments.training.config import SEEDS_APART, Config
+from experiments.training.curves import read_curve
+from experiments.training.episodes import FEWEST_EPISODES, Episodes
+from experiments.training.program import program
+from experiments.training.run import MILESTONES
 from experiments.training.train import Training
 from skyenv import records
 from skyenv.agents import make_agent
@@ -311,6 +311,7 @@ def test_signals_end_a_run_with_a_checkpoint(
     updates: int | None,
     output: str,
     tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
     capsys: Capture,
 ) -> None:
     """In its second update the first one ends it after that, the second at once; in the closing
@@ -323,11 +324,12 @@ def test_signals_end_a_run_with_a_checkpoint(
                 os.kill(os.getpid(), number)
             return super().learn()
 
-        def close(self) -> str:
-            for number in closing:
-                os.kill(os.getpid(), number)
-            return super().close()
+    def interrupted(config: Config) -> str:
+        for number in closing:
+            os.kill(os.getpid(), number)
+        return close(config)
 
+    monkeypatch.setattr("experiments.training.program.close", interrupted)
     handlers = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
     run = ["--run", str(tmp_path), *TINY, "--checkpoint-seconds", "0", "--paired-seeds", "1"]
     assert program(Signalled, Config, "Train.", run) == 130
@@ -349,7 +351,7 @@ def test_the_final_evaluation_uses_held_out_deals(
     """Whatever the run's seed; the results hold the seeds."""
     training = begun(tiny(tmp_path, seed=1, paired_seeds=2, against=("random",)))
     training.save()
-    training.close()
+    close(training.config)
     (result,) = json.loads((tmp_path / "evaluation.json").read_text())
     ((*_, first),) = training.config.games_of(0)
     assert first in TRAINING

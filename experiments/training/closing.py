@@ -1,0 +1,105 @@
+"""The closing evaluation of a run: wins, a task's losses, and the records of a few games."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from experiments.training.config import Config
+from experiments.training.reports import verdict
+from experiments.training.run import MODEL
+from skyenv import GameOptions
+from skyenv.agents import Agent, make_agent
+from skyenv.arena.evaluate import Result, as_json, evaluate, table
+from skyenv.arena.matches import play_game, rotations
+from skyenv.engine.openings import OF_AUCTIONS
+from skyenv.files import write_atomically, writing
+from skyenv.seeds import secret_seeds
+from skyenv.solving.commands import loss_lines, measure
+from skyenv.solving.commands import table as table_of_responses
+
+OPENINGS: Final = 8
+SAMPLES: Final = 32
+"""Evaluation of a task: so many openings, and random numbers for every decision."""
+CLOSING_SEED: Final = 1_000_000
+"""The secret of the evaluation is derived from it and the run's seed."""
+
+
+def forget(folder: Path) -> None:
+    """Remove the files of an earlier evaluation, as the agent is about to change."""
+    for path in [*folder.glob("evaluation*"), *folder.glob("games*.jsonl")]:
+        path.unlink()
+
+
+def close(config: Config) -> str:
+    """Measure a run's agent and write tables and a few games; return the table, and whether the
+    agent has learned.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C; nothing is written.
+    """
+    folder = Path(config.run)
+    agent = make_agent(folder / MODEL)
+    if config.task in OF_AUCTIONS:
+        rows = [measure(agent, f"{config.task}/{i}", SAMPLES) for i in range(OPENINGS)]
+        write_atomically(folder / "evaluation.json", json.dumps(rows, indent=1) + "\n")
+        return f"{table_of_responses(rows)}\n{loss_lines(rows)}"
+    opponents = config.make_agents("against")
+    # Not games of seeds next to the run's own, which are those that it was trained on.
+    seed, secret = config.seed, int(secret_seeds(config.seed, [CLOSING_SEED])[0])
+    kinds = [replace(config, reward="outcome").game_of(*kind) for kind in config.tables]
+    results: list[Result] = []
+    for kind in kinds:
+        results += evaluate(
+            agent,
+            opponents,
+            paired_seeds=config.paired_seeds,
+            seed=seed,
+            options=kind,
+            secret=secret,
+            progress=True,
+        )
+    if len(results) < len(opponents) * len(kinds) or any(one.interrupted for one in results):
+        raise KeyboardInterrupt
+    for kind in kinds:
+        name = "" if len(kinds) == 1 else f"-{kind.num_players}-{kind.side}"
+        games = 2 * kind.num_players
+        path = folder / f"games{name}.jsonl"
+        record_games(path, [agent, *opponents], kind, games, seed, secret)
+    write_atomically(folder / "evaluation.txt", table(results) + "\n")
+    write_atomically(folder / "evaluation.json", as_json(results))
+    return "\n\n".join([table(results), *verdict(results, config)])
+
+
+def record_games(
+    path: str | Path,
+    agents: Sequence[Agent],
+    options: GameOptions,
+    games: int,
+    seed: int,
+    secret: int | None = None,
+) -> None:
+    """Write the records of an agent's first games against every opponent, as
+    :func:`skyenv.arena.evaluate.evaluate` plays them (one rotation after the other).
+
+    Args:
+        path: the file to write.
+        agents: the agent, and the opponents.
+        options: the kind of game.
+        games: how many against each opponent.
+        seed, secret: as for :func:`skyenv.arena.evaluate.evaluate`.
+
+    Raises:
+        OSError: the file can't be written.
+    """
+    players = options.num_players
+    seating = rotations(players, -(-games // players))[:games]
+    with writing(path) as stream:
+        for opponent in agents[1:]:
+            for i, chairs in enumerate(seating.tolist()):
+                seats = [(agents[0], opponent)[chair] for chair in chairs]
+                played = play_game(seats, seed + i // players, secret=secret, options=options)
+                stream.write(played.to_record([one.name for one in seats]).encode())

@@ -10,7 +10,8 @@ from typing import Any, Final
 import torch
 
 from experiments.training.config import Config
-from experiments.training.rollouts import Batch, Collector, Rollout
+from experiments.training.ppo import Batch
+from experiments.training.rollouts import Collector, Rollout
 from experiments.training.train import Training
 
 SMALL: Final[dict[str, Any]] = {
@@ -85,11 +86,17 @@ def weights(training: Training) -> bytes:
     )
 
 
+def arrays_of(batch: Batch) -> list[torch.Tensor]:
+    """All arrays of a batch."""
+    own = [array for name, array in vars(batch).items() if name != "notes"]
+    return [*own, *batch.notes.values()]
+
+
 def content(rollouts: list[Rollout]) -> list[Any]:
     """All that rollouts hold, to be compared."""
     return [
         (
-            [array.numpy().tobytes() for array in vars(r.batch).values()],
+            [array.numpy().tobytes() for array in arrays_of(r.batch)],
             r.decisions,
             r.ended,
             r.figures,

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from experiments.training.checkpoint import packed, unpacked
 from experiments.training.config import Config
-from experiments.training.rollouts import Collector, Rollout, past_policy, tensors
+from experiments.training.rollouts import Collector, Improvement, Rollout, past_policy, tensors
 from skyenv.work import Pool, open_pool
 from skyenv_agents.learned.networks import Network
 from skyenv_agents.learned.torch_network import PolicyNetwork, use_processor
@@ -33,7 +33,7 @@ _latest: tuple[bytes, Collector] | None = None
 
 
 def play(
-    kind: type[Collector],
+    kind: type[Improvement],
     config: Config,
     part: int,
     state: bytes | None,
@@ -43,7 +43,7 @@ def play(
     """Play a rollout in a worker.
 
     Args:
-        kind: class of the collectors. config: of the training. part: of the games, from 0.
+        kind: how the policy improves. config: of the training. part: of the games, from 0.
         state: of its collector (:func:`packed`); None: games begin.
         weights: of the network (:func:`packed`).
         past: the past policies that join first (:func:`packed`).
@@ -56,7 +56,7 @@ def play(
     if _latest is not None and state == _latest[0]:
         collector = _latest[1]
     else:
-        collector = kind(config, part, None if state is None else unpacked(state))
+        collector = Collector(config, part, None if state is None else unpacked(state), kind)
     _latest = None
     rollout = played(collector, config.make_network(started=False), weights, past)
     _latest = packed(collector.state()), collector
@@ -75,7 +75,7 @@ class Actors:
     """All actors of a training.
 
     Args:
-        kind: class of the collectors. config: of the training. network: to begin with.
+        kind: how the policy improves. config: of the training. network: to begin with.
         kept: what :meth:`pack` gave, to continue from.
 
     Attributes:
@@ -87,7 +87,7 @@ class Actors:
 
     def __init__(
         self,
-        kind: type[Collector],
+        kind: type[Improvement],
         config: Config,
         network: PolicyNetwork,
         kept: Mapping[str, Any] | None = None,
@@ -104,7 +104,7 @@ class Actors:
         self._tasks: list[Future[bytes]] = []
         if config.processes == 1:
             (state,) = self._states
-            self.own = kind(config, 0, None if state is None else unpacked(state))
+            self.own = Collector(config, 0, None if state is None else unpacked(state), kind)
             self._network = config.make_network(started=False)
         else:
             # Of this machine a process for each part: it keeps the part's collector.

@@ -17,16 +17,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from experiments.training.config import MOST, Config, fixed
+from experiments.training.ppo import Batch
 from experiments.training.program import program
-from experiments.training.rollouts import Batch, Collector, Rollout, arranged, padded
-from experiments.training.seating import Bool, Int64, Tables
+from experiments.training.rollouts import Collector, Improvement, arranged, padded
+from experiments.training.seating import Bool, Int64
 from experiments.training.train import Training
 from skyenv.agents import Decisions, Evaluations, decisions_in
 from skyenv.arena.lookahead import CANDIDATES, MIN_PROBABILITY, LookaheadAgent
@@ -42,42 +42,29 @@ LARGEST_ADVANTAGE: Final = 0.5
 """Clip range of advantages, which are noisy with few determinizations."""
 
 
-@dataclass
-class LookaheadBatch(Batch):
-    """Decisions with the advantages of several actions.
+def lookahead_losses(
+    batch: Batch,
+    rows: torch.Tensor,
+    log_probabilities: torch.Tensor,
+    log_ratio: torch.Tensor,
+    clip: float,
+) -> torch.Tensor:
+    """Return the squared errors of the tried actions' logits, relative to their mean, plus the
+    cross entropy that keeps other actions improbable. Without look-ahead return the cross entropy
+    to the policy that decided. Arguments are those of
+    :func:`experiments.training.ppo.clipped_losses`.
 
-    Attributes:
-        tried: bool (k, 103), the actions with rollouts; all false without look-ahead.
-        policy: float32 (k, 103), log-probabilities of the policy that decided.
-        gain: float32 (k, 103), the value of each tried action minus their mean; else 0.
+    The gradient of squared errors doesn't vanish where a probability is small.
     """
-
-    tried: torch.Tensor
-    policy: torch.Tensor
-    gain: torch.Tensor
-
-    def policy_losses(
-        self,
-        rows: torch.Tensor,
-        log_probabilities: torch.Tensor,
-        log_ratio: torch.Tensor,
-        clip: float,
-    ) -> torch.Tensor:
-        """Return the squared errors of the tried actions' logits, relative to their mean, plus the
-        cross entropy that keeps other actions improbable. Without look-ahead return the cross
-        entropy to the policy that decided.
-
-        The gradient of squared errors doesn't vanish where a probability is small.
-        """
-        tried, before = self.tried[rows], self.policy[rows].clamp(min=LOWEST)
-        now = log_probabilities.clamp(min=LOWEST)
-        errors = centred((now - before) / CHANGE - self.gain[rows], tried)
-        others = torch.where(tried, log_probabilities, -torch.inf).logsumexp(dim=1)
-        return torch.where(
-            tried.any(dim=1),
-            0.5 * CHANGE * errors.square().sum(dim=1) - others,
-            -(before.exp() * now).sum(dim=1),
-        )
+    tried, before = batch.notes["tried"][rows], batch.notes["policy"][rows].clamp(min=LOWEST)
+    now = log_probabilities.clamp(min=LOWEST)
+    errors = centred((now - before) / CHANGE - batch.notes["gain"][rows], tried)
+    others = torch.where(tried, log_probabilities, -torch.inf).logsumexp(dim=1)
+    return torch.where(
+        tried.any(dim=1),
+        0.5 * CHANGE * errors.square().sum(dim=1) - others,
+        -(before.exp() * now).sum(dim=1),
+    )
 
 
 def centred(values: torch.Tensor, where: torch.Tensor) -> torch.Tensor:
@@ -115,57 +102,63 @@ class Learner(PolicyPlayer):
         return log_probabilities[:number].double().exp().numpy(), outcomes.numpy()
 
 
-class LookaheadCollector(Collector):
-    """Plays games, and looks ahead wherever several actions are probable enough."""
+class Lookahead(Improvement):
+    """The policy improvement of look-ahead, wherever several actions are probable enough.
 
-    BATCH = LookaheadBatch
-    KEPT = (*Collector.KEPT, "tried", "policy", "gain")
+    Its notes are ``tried``, bool (…, 103), the actions with rollouts, all false without look-ahead;
+    ``policy``, float32 (…, 103), log-probabilities of the policy that decided; ``gain``, float32
+    (…, 103), the value of each tried action minus their mean, else 0.
+    """
+
+    losses = staticmethod(lookahead_losses)
     config: ExpertConfig
 
-    def _make_buffers(self) -> None:
-        super()._make_buffers()
-        self.tried = torch.zeros_like(self.masks)
-        self.policy, self.gain = torch.zeros((2, *self.masks.shape))
+    def arrays(self, masks: torch.Tensor) -> dict[str, torch.Tensor]:
+        """See :class:`experiments.training.rollouts.Improvement`."""
+        policy, gain = torch.zeros((2, *masks.shape))
+        return {"tried": torch.zeros_like(masks), "policy": policy, "gain": gain}
 
-    def collect(self, network: PolicyNetwork) -> Rollout:
-        """See :meth:`experiments.training.rollouts.Collector.collect`."""
-        learner = Learner(self, network)
-        self.expert = LookaheadAgent(learner, self.config.worlds, self.config.horizon)
-        return super().collect(network)
-
-    def _play(
-        self, t: int, mine: Int64, action: torch.Tensor, log_probabilities: torch.Tensor
+    def note(
+        self,
+        collector: Collector,
+        network: PolicyNetwork,
+        t: int,
+        mine: Int64,
+        log_probabilities: torch.Tensor,
     ) -> None:
-        """See :class:`experiments.training.rollouts.Collector`; look ahead from there."""
-        super()._play(t, mine, action, log_probabilities)
-        tried, columns = candidates(log_probabilities), torch.from_numpy(mine)
-        self.tried[t, columns], self.policy[t, columns] = tried, log_probabilities
-        self.gain[t, columns] = 0.0
-        for tables, place in zip(self.tables, self.slices, strict=True):
+        """Look ahead from some decisions."""
+        tried, columns, notes = (
+            candidates(log_probabilities),
+            torch.from_numpy(mine),
+            collector.notes,
+        )
+        notes["tried"][t, columns], notes["policy"][t, columns] = tried, log_probabilities
+        gain = notes["gain"][t]
+        gain[columns] = 0.0
+        learner = Learner(collector, network)
+        expert = LookaheadAgent(learner, self.config.worlds, self.config.horizon)
+        for tables, place in zip(collector.tables, collector.slices, strict=True):
             inside = (columns >= place.start) & (columns < place.stop)
             here = torch.nonzero(tried.any(dim=1) & inside)[:, 0]
             if len(here):
                 rows = columns[here].numpy() - place.start
-                self.gain[t, columns[here]] = self._gains(tables, rows, tried[here])
+                uniform = collector.rng.random(rows.size)
+                decisions = decisions_in(tables.games, expert, rows, uniform=uniform)
+                gain[columns[here]] = gains(expert, decisions, tried[here])
 
-    def _gains(self, tables: Tables, rows: Int64, tried: torch.Tensor) -> torch.Tensor:
-        """Return each tried action's value minus their mean, for the seats to act in some rows,
-        float32 (k, 103).
-        """
-        uniform = self.rng.random(rows.size)
-        decisions = decisions_in(tables.games, self.expert, rows, uniform=uniform)
-        which, actions = np.nonzero(tried.numpy())
-        values = torch.zeros(tried.shape)
-        outcomes = self.expert.outcomes(decisions, which, actions).mean(axis=1)
-        values[which, actions] = torch.from_numpy(outcomes).float()
-        return centred(values, tried).clamp(-LARGEST_ADVANTAGE, LARGEST_ADVANTAGE)
+    def near_certain(self, collector: Collector) -> Bool:
+        """See :class:`experiments.training.rollouts.Improvement`."""
+        sure: Bool = ~collector.notes["tried"].any(dim=2).numpy()
+        return sure
 
-    def _certain(self) -> tuple[Bool, Bool]:
-        sure = ~self.tried.any(dim=2).numpy()
-        return sure, self.rng.random(sure.shape, np.float32) < self.config.certain_fraction
 
-    def _more(self) -> dict[str, npt.NDArray[Any]]:
-        return {name: getattr(self, name).numpy() for name in ("tried", "policy", "gain")}
+def gains(expert: LookaheadAgent, decisions: Decisions, tried: torch.Tensor) -> torch.Tensor:
+    """Return each tried action's value minus their mean, float32 (k, 103)."""
+    which, actions = np.nonzero(tried.numpy())
+    values = torch.zeros(tried.shape)
+    outcomes = expert.outcomes(decisions, which, actions).mean(axis=1)
+    values[which, actions] = torch.from_numpy(outcomes).float()
+    return centred(values, tried).clamp(-LARGEST_ADVANTAGE, LARGEST_ADVANTAGE)
 
 
 def candidates(log_probabilities: torch.Tensor) -> torch.Tensor:
@@ -208,7 +201,7 @@ class ExpertIteration(Training):
     """A network that learns what one step of look-ahead finds."""
 
     PROGRAM = "expert_iteration"
-    COLLECTOR = LookaheadCollector
+    IMPROVEMENT = Lookahead
     config: ExpertConfig
 
 

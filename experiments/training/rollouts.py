@@ -1,24 +1,23 @@
 """Rollouts of games with a network, and the advantage and targets of every decision.
 
-A seat's step lasts from one of its decisions to its next one and collects the rewards in between
-(:func:`advantages`). Discounting counts a seat's own decisions. A game ends for all seats at once;
-at a truncation (END-5) each seat's value of the last position is the bootstrap. The last decision
-of each seat in a rollout has no successor unless the game has ended: it stays *open* until the next
-rollout. (Without that, decisions before a long wait, and defeats by another seat's last action,
-would be underrepresented.)
+A game ends for all seats at once; at a truncation (END-5) each seat's value of the last position is
+the bootstrap. The last decision of each seat in a rollout has no successor unless the game has
+ended: it stays *open* until the next rollout. (Without that, decisions before a long wait, and
+defeats by another seat's last action, would be underrepresented.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Self
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
 from experiments.training.config import Config
+from experiments.training.ppo import Batch, Losses, advantages, clipped_losses
 from experiments.training.seating import Bool, Ended, Float32, Int16, Int64, Tables
 from skyenv.agents import Agent
 from skyenv.errors import OptionError
@@ -39,120 +38,15 @@ FEWEST_IN_BFLOAT16: Final = 256
 """Smaller forward passes use single precision: converting inputs and outputs takes longer than
 bfloat16 saves.
 """
+KEPT: Final = (
+    *("codes", "masks", "action", "owner", "chooses", "mine"),
+    *("log_probability", "entropy", "value"),
+)
+"""Buffers of a collector that are kept of an open decision."""
 ROWS: Final = 32
 """Forward passes have a multiple of so many rows: PyTorch prepares its products anew for every
 other number.
 """
-
-
-def advantages(
-    value: Float32,
-    seat: Int64,
-    chooses: Bool,
-    reward: Float32,
-    done: Bool,
-    ending: Float32,
-    gamma: float,
-    gae_lambda: float,
-) -> tuple[Float32, Bool]:
-    """Generalised advantage estimates of n games over T decisions each, for every seat along its
-    own decisions, of k kinds of rewards.
-
-    Args:
-        value: float32 (T, n, k), the values, for the seat to act, of each position.
-        seat: int64 (T, n), the seat to act.
-        chooses: bool (T, n), whether it has a choice; what is forced is no decision, and only
-            passes rewards on.
-        reward: float32 (T, n, players, k), what the action taken there brought every seat.
-        done: bool (T, n), whether it ended the game. The next row then belongs to another game.
-        ending: float32 (T, n, players, k), where it did: the values of the end for every seat, 0
-            unless it is truncated.
-        gamma, gae_lambda: discount and lambda, per decision of a seat.
-
-    Returns:
-        The advantages, float32 (T, n, k), and bool (T, n): false where the seat has no choice, or
-        has none again and the game isn't over within these T decisions, so that there is nothing to
-        estimate from (the advantage is 0 there).
-    """
-    games = np.arange(seat.shape[1])
-    advantage, whole = np.zeros_like(value), np.zeros_like(done)
-    rewarded = np.zeros(reward.shape[1:])  # since the decision at hand, up to the seat's next one
-    next_value, next_advantage = np.zeros_like(rewarded), np.zeros_like(rewarded)
-    known = np.zeros(rewarded.shape[:2], np.bool_)  # whether there is a next decision or an end
-    for t in reversed(range(len(seat))):
-        over = done[t]
-        next_value[over] = ending[t, over]
-        next_advantage[over] = rewarded[over] = 0.0
-        known[over] = True
-        rewarded += reward[t]
-        rows = games[chooses[t]]
-        here = rows, seat[t, rows]
-        now = value[t, rows]
-        td_error = rewarded[here] + gamma * next_value[here] - now
-        estimate = td_error + gamma * gae_lambda * next_advantage[here]
-        whole[t, rows] = known[here]
-        advantage[t, rows] = estimate = np.where(known[here][:, None], estimate, 0.0)
-        next_value[here], next_advantage[here] = now, estimate
-        rewarded[here], known[here] = 0.0, True
-    return advantage, whole
-
-
-@dataclass
-class Batch:
-    """Decisions to learn from, k of them.
-
-    Attributes:
-        codes: int16 (k, inputs), those that are used
-            (:func:`skyenv_agents.learned.layout.used_inputs`), in the order of the network's
-            inputs. masks: bool (k, 103), legal actions.
-        action: int64 (k,), what was played. log_probability: float32 (k,), of it. advantage:
-            float32 (k,).
-        target: float32 (k, VALUES), what the network should tell.
-        weight: float32 (k,), how many decisions it stands for; see
-            `certain_fraction` of :class:`experiments.training.config.Config`.
-    """
-
-    codes: torch.Tensor
-    masks: torch.Tensor
-    action: torch.Tensor
-    log_probability: torch.Tensor
-    advantage: torch.Tensor
-    target: torch.Tensor
-    weight: torch.Tensor
-
-    def __len__(self) -> int:
-        return len(self.action)
-
-    def policy_losses(
-        self,
-        rows: torch.Tensor,
-        log_probabilities: torch.Tensor,
-        log_ratio: torch.Tensor,
-        clip: float,
-    ) -> torch.Tensor:
-        """PPO's losses of some decisions, float32 (k,): no gain from moving a probability further
-        than `clip` from what it was when the action was drawn.
-
-        Args:
-            rows: int64 (k,), which ones.
-            log_probabilities: float32 (k, 103), of all actions now.
-            log_ratio: float32 (k,), of the one that was played, less what it was then.
-            clip: how far its probability may change, as a share.
-        """
-        ratio, advantage = log_ratio.exp(), self.advantage[rows]
-        return -torch.minimum(ratio * advantage, ratio.clamp(1 - clip, 1 + clip) * advantage)
-
-    @classmethod
-    def join(cls, batches: Sequence[Batch], device: torch.device) -> Self:
-        """Return several batches as one, on a device."""
-        if len(batches) == 1:
-            return cls(**{name: array.to(device) for name, array in vars(batches[0]).items()})
-        return cls(
-            **{
-                name: torch.cat([getattr(batch, name) for batch in batches]).to(device)
-                for name in vars(batches[0])
-            }
-        )
 
 
 @dataclass
@@ -186,31 +80,59 @@ class Open:
     kept: dict[str, torch.Tensor]
 
 
+class Improvement:
+    """The policy improvement of PPO: advantages of the actions that were played.
+
+    Another improvement, such as look-ahead, notes more of a decision in arrays of its own and has
+    other losses.
+
+    Args:
+        config: of the training.
+    """
+
+    losses: Losses = staticmethod(clipped_losses)
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+
+    def arrays(self, masks: torch.Tensor) -> dict[str, torch.Tensor]:
+        """Return arrays for the notes, by name, each with a row for every row of the masks."""
+        return {}
+
+    def note(
+        self,
+        collector: Collector,
+        network: PolicyNetwork,
+        t: int,
+        mine: Int64,
+        log_probabilities: torch.Tensor,
+    ) -> None:
+        """Note more of the decisions in some columns of step t."""
+
+    def near_certain(self, collector: Collector) -> Bool:
+        """Return the decisions from which hardly anything is learned, bool (T, n)."""
+        certain: Bool = collector.log_probability > CERTAIN
+        return certain
+
+
 class Collector:
     """Plays one part of a training's games, and collects decisions.
 
     Args:
         config: of the training. part: which part, from 0.
         state: of :meth:`state`, to continue from; None: games that begin.
+        improvement: how the policy improves.
     """
 
-    BATCH: ClassVar[type[Batch]] = Batch
-    """Class of the batches."""
-    KEPT: ClassVar[tuple[str, ...]] = (
-        "codes",
-        "masks",
-        "action",
-        "owner",
-        "chooses",
-        "mine",
-        "log_probability",
-        "entropy",
-        "value",
-    )
-    """Buffers that are kept of an open decision."""
-
-    def __init__(self, config: Config, part: int, state: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        config: Config,
+        part: int,
+        state: dict[str, Any] | None = None,
+        improvement: type[Improvement] = Improvement,
+    ) -> None:
         self.config, self.steps = config, config.steps
+        self.improvement = improvement(config)
         self.pool, self.prior = config.make_pool(), heuristic_of(config.prior)
         self.tables = self.make_tables(part)
         seed = config.seed * config.parts + part
@@ -297,6 +219,8 @@ class Collector:
         self.reward = np.zeros((*shape, self._seats, VALUES), np.float32)
         self.ending = np.zeros_like(self.reward)
         self.done = np.zeros(shape, np.bool_)
+        self.notes = self.improvement.arrays(self.masks)
+        self._kept: dict[str, Any] = {name: getattr(self, name) for name in KEPT} | self.notes
 
     def _seat(self, tables: Tables, rows: Int64) -> None:
         share = self.config.opponent_share if self.pool.agents else 0.0
@@ -329,14 +253,14 @@ class Collector:
         rows = self.steps + seats
         self.reward[rows, columns, seats] = self.open.since.numpy()
         for name, values in self.open.kept.items():
-            getattr(self, name)[rows, columns] = values
+            self._kept[name][rows, columns] = values
 
     def _leave_open(self, left: Bool) -> None:
         """Store the decisions without an estimate, bool (T, n), as open."""
         rows, columns = np.nonzero(left)
         since = np.cumsum(self._in_order(self.reward)[::-1], axis=0)[::-1]
         at = (rows + self._seats) % len(since), columns, self.owner[rows, columns]
-        kept = {name: torch.as_tensor(getattr(self, name)[rows, columns]) for name in self.KEPT}
+        kept = {name: torch.as_tensor(array[rows, columns]) for name, array in self._kept.items()}
         self.open = Open(torch.from_numpy(columns), torch.from_numpy(since[at]), kept)
 
     def _in_order(self, buffer: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -393,19 +317,10 @@ class Collector:
             return
         log_probabilities = self._evaluate(t, mine, network)
         uniform = torch.rand(mine.size, generator=self.generator)
-        self._play(
-            t,
-            mine,
-            drawn(log_probabilities, self.masks[t, torch.from_numpy(mine)], uniform),
-            log_probabilities,
-        )
-
-    def _play(
-        self, t: int, mine: Int64, action: torch.Tensor, log_probabilities: torch.Tensor
-    ) -> None:
-        """Store the actions of some columns and their log-probabilities."""
+        action = drawn(log_probabilities, self.masks[t, torch.from_numpy(mine)], uniform)
         self.action[t, mine] = action.numpy()
         self.log_probability[t, mine] = log_probabilities.gather(1, action[:, None])[:, 0].numpy()
+        self.improvement.note(self, network, t, mine, log_probabilities)
 
     def _note_ends(
         self, t: int, tables: Tables, place: slice, network: PolicyNetwork
@@ -446,7 +361,8 @@ class Collector:
         estimates, learnable = (np.roll(array, -self._seats, axis=0) for array in found)
         learnable &= self.mine
         self._leave_open(self.mine & ~learnable)
-        certain, drawn = self._certain()
+        certain = self.improvement.near_certain(self)
+        drawn = self.rng.random(certain.shape, np.float32) < self.config.certain_fraction
         kept, certain = learnable & (~certain | drawn), learnable & certain
         often = certain.sum() / max((certain & kept).sum(), 1)
         arrays = {
@@ -457,20 +373,10 @@ class Collector:
             "advantage": estimates[..., 0],
             "target": estimates + self.value,
             "weight": np.where(certain, often, 1.0).astype(np.float32),
-            **self._more(),
         }
         chosen = {name: torch.from_numpy(array[kept]) for name, array in arrays.items()}
-        return self.BATCH(**chosen), int(learnable.sum())
-
-    def _certain(self) -> tuple[Bool, Bool]:
-        """Return the near-certain decisions and a random subset; their intersection is kept."""
-        certain = self.log_probability > CERTAIN
-        drawn = self.rng.random(certain.shape, np.float32) < self.config.certain_fraction
-        return certain, drawn
-
-    def _more(self) -> dict[str, npt.NDArray[Any]]:
-        """Return the buffers that a subclass adds to :class:`Batch`."""
-        return {}
+        notes = {name: torch.from_numpy(array.numpy()[kept]) for name, array in self.notes.items()}
+        return Batch(**chosen, notes=notes), int(learnable.sum())
 
     def _figures(self) -> dict[str, float]:
         """Return a rollout's figures for the curve."""

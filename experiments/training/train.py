@@ -3,9 +3,9 @@
 
 Self-play PPO on the batch engine. In some games one network plays every seat; in the others it
 shares the table with agents of a pool, fixed ones and past policies. It learns from every seat it
-plays. What is learned is in this file; actors are in :mod:`experiments.training.actors`, rollouts
-in :mod:`experiments.training.rollouts`; folder, checkpoints, Ctrl-C and resuming in
-:mod:`experiments.training.run`. ``model.npz`` plays as an agent by its path.
+plays. Advantages and loss are in :mod:`experiments.training.ppo`, updates in this file; actors are
+in :mod:`experiments.training.actors`, rollouts in :mod:`experiments.training.rollouts`; folder,
+Ctrl-C and resuming in :mod:`experiments.training.run`. ``model.npz`` plays as an agent by its path.
 
 * The reward is the outcome, not the margin. (A reward of VP made players that took risks for high
   scores and won less.) The margin is an auxiliary target: it shapes what the network represents,
@@ -21,7 +21,7 @@ from __future__ import annotations
 import copy
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,8 +30,9 @@ from torch import nn
 
 from experiments.training.actors import Actors
 from experiments.training.config import AUTO, PAST, Config
+from experiments.training.ppo import Batch, Objective, normalised, variance
 from experiments.training.program import program
-from experiments.training.rollouts import Batch, Collector, Rollout
+from experiments.training.rollouts import Improvement, Rollout
 from experiments.training.run import Run
 from experiments.training.seating import Ended, Tables
 from skyenv.agents import decide
@@ -40,82 +41,17 @@ from skyenv.engine.results import results
 from skyenv_agents.heuristic.player import HeuristicAgent
 from skyenv_agents.learned.networks import Network, heuristic_of
 from skyenv_agents.learned.torch_network import (
-    LOWEST,
     PolicyNetwork,
-    entropy,
     has_amx,
-    in_precision,
     use_processor,
 )
-
-
-@dataclass(frozen=True)
-class Objective:
-    """The loss of an update.
-
-    Attributes:
-        config: weights and limits of its parts. entropy: weight of the entropy bonus now.
-        mean: the network of averaged weights, the anchor of the KL term.
-        only_value: whether only the values are trained.
-    """
-
-    config: Config
-    entropy: float
-    mean: PolicyNetwork
-    only_value: bool
-
-    def loss(
-        self, network: PolicyNetwork, batch: Batch, rows: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the loss of a minibatch, and its figures.
-
-        Args:
-            network: the one that learns.
-            batch: with weights of mean 1 and normalised advantages. rows: int64 (k,), of it.
-
-        Returns:
-            The loss, and the policy's loss, the value's and the KL divergence, float32 (3,).
-        """
-        config = self.config
-        with in_precision(batch.codes.device.type, config.bfloat16):
-            log_probabilities, values = network(
-                batch.codes.index_select(0, rows), batch.masks.index_select(0, rows)
-            )
-        weight = batch.weight[rows]
-        log_probability = log_probabilities.gather(1, batch.action[rows][:, None])[:, 0]
-        log_ratio = log_probability - batch.log_probability[rows]
-        policy_loss = (
-            weight * batch.policy_losses(rows, log_probabilities, log_ratio, config.clip)
-        ).mean()
-        errors = (weight[:, None] * (values - batch.target[rows]).square()).mean(dim=0)
-        loss = config.value_weight * errors[0] + config.margin_weight * errors[1]
-        if not self.only_value:
-            bonus = (weight * entropy(log_probabilities)).mean()
-            loss = loss + policy_loss - self.entropy * bonus
-            if config.mean_kl:
-                loss = loss + config.mean_kl * self._from_mean(batch, rows, log_probabilities)
-        divergence = (weight * (log_ratio.exp() - 1 - log_ratio)).mean()
-        return loss, torch.stack([policy_loss, errors[0], divergence]).detach()
-
-    def _from_mean(
-        self, batch: Batch, rows: torch.Tensor, log_probabilities: torch.Tensor
-    ) -> torch.Tensor:
-        """Return the KL divergence of the policy from that of the averaged weights, in nats."""
-        with torch.no_grad(), in_precision(batch.codes.device.type, self.config.bfloat16):
-            anchor, _ = self.mean(
-                batch.codes.index_select(0, rows), batch.masks.index_select(0, rows)
-            )
-        apart = log_probabilities.clamp(min=LOWEST) - anchor.clamp(min=LOWEST)
-        divergence = (log_probabilities.exp() * apart).sum(dim=1)
-        mean: torch.Tensor = (batch.weight[rows] * divergence).mean()
-        return mean
 
 
 class Training(Run):
     """A training run: network, optimiser, actors."""
 
     PROGRAM = "train"
-    COLLECTOR: ClassVar[type[Collector]] = Collector
+    IMPROVEMENT: ClassVar[type[Improvement]] = Improvement
     actors: Actors | None = None
     annealed = 0.0  # progress of the run when the prior's weight fell last
 
@@ -128,7 +64,7 @@ class Training(Run):
         self.mean = _copy(self.network)
         self.optimiser = self._new_optimiser()
         self.rng = np.random.default_rng(self.config.seed)
-        self.actors = Actors(self.COLLECTOR, self.config, self.network)
+        self.actors = Actors(self.IMPROVEMENT, self.config, self.network)
 
     def _prepare(self) -> None:
         use_processor(self.config.threads)
@@ -156,7 +92,7 @@ class Training(Run):
         rollouts = actors.rollouts(self.network)
         for rollout in rollouts:
             self._note(rollout.ended)
-        batch = self.COLLECTOR.BATCH.join([rollout.batch for rollout in rollouts], self.device)
+        batch = Batch.join([rollout.batch for rollout in rollouts], self.device)
         self.decisions += sum(rollout.decisions for rollout in rollouts)
         figures = mean_figures(rollouts) | self.improve(batch)
         self._average()
@@ -221,7 +157,8 @@ class Training(Run):
         ).clamp(1e-9)
         batch = replace(batch, weight=weight, advantage=normalised(batch.advantage, weight))
         entropy_weight = config.entropy * self._left(config.final_entropy)
-        objective = Objective(config, entropy_weight, self.mean, self.only_value)
+        losses = self.IMPROVEMENT.losses
+        objective = Objective(config, entropy_weight, self.mean, self.only_value, losses)
         sums, steps = torch.zeros(3, device=self.device), 0
         for _ in range(config.epochs):
             order = torch.from_numpy(self.rng.permutation(number)).to(self.device)
@@ -316,7 +253,7 @@ class Training(Run):
         self.rng = np.random.default_rng()
         self.rng.bit_generator.state = state["rng"]
         self.annealed = state["annealed"]
-        self.actors = Actors(self.COLLECTOR, self.config, self.network, state["actors"])
+        self.actors = Actors(self.IMPROVEMENT, self.config, self.network, state["actors"])
 
     def settle(self) -> None:
         """Wait until all actors are idle."""
@@ -341,16 +278,6 @@ def mean_figures(rollouts: Sequence[Rollout]) -> dict[str, float]:
         name: float(np.average([rollout.figures[name] for rollout in rollouts], weights=weights))
         for name in rollouts[0].figures
     }
-
-
-def variance(values: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    """Return the weighted variance; weights have mean 1."""
-    return (weight * (values - (weight * values).mean()).square()).mean()
-
-
-def normalised(values: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    """Return the values scaled to mean 0 and variance 1."""
-    return (values - (weight * values).mean()) / (variance(values, weight).sqrt() + 1e-8)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -7,7 +7,7 @@ import torch
 
 from experiments.training.actors import Actors
 from experiments.training.config import Config
-from experiments.training.rollouts import Collector
+from experiments.training.rollouts import Collector, Improvement
 from processes import Threads
 from skyenv_agents.learned.networks import NetworkAgent
 from skyenv_agents.learned.torch_network import PolicyNetwork
@@ -43,7 +43,7 @@ def test_actors_give_the_rollouts_of_local_collectors(
         steps=40,
     )
     given = networks(config, 5)
-    actors = Actors(Collector, config, given[0])
+    actors = Actors(Improvement, config, given[0])
     collectors = [Collector(config, part) for part in range(config.parts)]
     frozen = given[1].frozen({})
     for i in range(4):
@@ -57,7 +57,7 @@ def test_actors_give_the_rollouts_of_local_collectors(
             actors.end()
             if processes == 2:  # a worker takes seconds to start, so that a thread goes on
                 monkeypatch.setattr("experiments.training.actors.open_pool", lambda *_: Threads())
-            actors = Actors(Collector, config, given[4], kept)  # whose weights don't count
+            actors = Actors(Improvement, config, given[4], kept)  # whose weights don't count
         with_network = given[i + 1] if processes == 1 else given[i]
         wanted = content([one.collect(with_network) for one in collectors])
         rollouts = actors.rollouts(given[i + 1])

@@ -14,10 +14,11 @@ from experiments.training.expert_iteration import (
     CHANGE,
     LARGEST_ADVANTAGE,
     ExpertConfig,
-    LookaheadBatch,
-    LookaheadCollector,
+    Lookahead,
+    lookahead_losses,
     main,
 )
+from experiments.training.rollouts import Collector
 from skyenv.agents import decide, decisions_in, make_agent
 from skyenv.arena.lookahead import CANDIDATES, MIN_PROBABILITY, LookaheadAgent
 from skyenv.engine.games import Games
@@ -40,9 +41,9 @@ def config(**changes: Any) -> ExpertConfig:
     return ExpertConfig(**{"run": "unused", **PART, **changes})
 
 
-def looking(**changes: Any) -> LookaheadCollector:
+def looking(**changes: Any) -> Collector:
     """A collector."""
-    return LookaheadCollector(config(**changes), 0)
+    return Collector(config(**changes), 0, improvement=Lookahead)
 
 
 def undecided(seed: int = 1, weight: float = 0.5) -> PolicyNetwork:
@@ -54,7 +55,7 @@ def undecided(seed: int = 1, weight: float = 0.5) -> PolicyNetwork:
 def test_advantages_are_those_of_the_look_ahead_with_the_network() -> None:
     """Repeated from a copy of the games with the frozen network."""
     asked = config(players="2,3", games=12, steps=1, worlds=3, horizon=2)
-    collector, network = LookaheadCollector(asked, 0), undecided()
+    collector, network = Collector(asked, 0, improvement=Lookahead), undecided()
     again = [tables.games.copy() for tables in collector.tables]
     random = np.random.default_rng()
     random.bit_generator.state = collector.rng.bit_generator.state
@@ -64,7 +65,7 @@ def test_advantages_are_those_of_the_look_ahead_with_the_network() -> None:
     agent = NetworkAgent(network.frozen(about))
     expert, looked = LookaheadAgent(agent, 3, 2), 0
     for place, games in zip(collector.slices, again, strict=True):
-        tried = collector.tried[0, place].numpy()
+        tried = collector.notes["tried"][0, place].numpy()
         rows = np.flatnonzero(tried.any(axis=1))
         if not rows.size:
             continue
@@ -74,7 +75,7 @@ def test_advantages_are_those_of_the_look_ahead_with_the_network() -> None:
         values[which, actions] = expert.outcomes(decisions, which, actions).mean(axis=1)
         wanted = values - np.nanmean(values, axis=1, keepdims=True)
         wanted = np.clip(wanted, -LARGEST_ADVANTAGE, LARGEST_ADVANTAGE)[which, actions]
-        found = collector.gain[0, place].numpy()[rows][which, actions]
+        found = collector.notes["gain"][0, place].numpy()[rows][which, actions]
         # A rollout may take another course where a random number is at a limit.
         assert np.mean(np.abs(found - wanted) < 1e-3) > 0.95
         assert found.std() > 0.001
@@ -86,15 +87,14 @@ def test_probable_actions_are_tried() -> None:
     collector = looking(games=20, steps=16)
     collector.collect(undecided())
     batch = collector.collect(undecided(weight=6.0)).batch  # nothing is left of the one before
-    assert isinstance(batch, LookaheadBatch)
-    number = batch.tried.sum(dim=1)
+    number = batch.notes["tried"].sum(dim=1)
     assert set(number.tolist()) == {0, 2, 3, CANDIDATES}
-    assert (batch.masks | ~batch.tried).all()
-    probable = (batch.policy.exp() >= MIN_PROBABILITY) & batch.masks
+    assert (batch.masks | ~batch.notes["tried"]).all()
+    probable = (batch.notes["policy"].exp() >= MIN_PROBABILITY) & batch.masks
     assert torch.equal(number > 0, probable.sum(dim=1) > 1)
-    assert (probable | ~batch.tried).all()
-    assert batch.gain[batch.tried].abs().max() <= LARGEST_ADVANTAGE
-    assert not batch.gain[number == 0].any()
+    assert (probable | ~batch.notes["tried"]).all()
+    assert batch.notes["gain"][batch.notes["tried"]].abs().max() <= LARGEST_ADVANTAGE
+    assert not batch.notes["gain"][number == 0].any()
 
 
 def test_the_others_are_subsampled() -> None:
@@ -102,8 +102,7 @@ def test_the_others_are_subsampled() -> None:
     collector = looking(games=60, steps=20, prior_weight=60.0)
     rollout = collector.collect(config(prior_weight=60.0).make_network())
     batch = rollout.batch
-    assert isinstance(batch, LookaheadBatch)
-    without = ~batch.tried.any(dim=1)
+    without = ~batch.notes["tried"].any(dim=1)
     assert 0.2 < float(batch.weight[without].sum()) / rollout.decisions < 1.0
     assert float(batch.weight[without].mean()) == pytest.approx(1 / 0.3, rel=0.15)
     assert (batch.weight[~without] == 1).all()
@@ -113,21 +112,21 @@ def test_the_others_are_subsampled() -> None:
 def test_losses_are_least_where_the_policy_changed_by_the_advantages() -> None:
     """By CHANGE for an advantage of 1; without look-ahead, where it didn't change."""
     batch = looking(games=20, steps=16).collect(undecided(weight=6.0)).batch
-    assert isinstance(batch, LookaheadBatch)
-    rows, looked = torch.arange(len(batch)), batch.tried.any(dim=1)
+    tried, before, gain = (batch.notes[name] for name in ("tried", "policy", "gain"))
+    rows, looked = torch.arange(len(batch)), tried.any(dim=1)
 
     def changed(by: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Losses, and what of them is the improbability of all that was tried."""
-        policy = torch.log_softmax((batch.policy + by).masked_fill(~batch.masks, -1e9), dim=1)
-        inside = torch.where(batch.tried, policy.exp(), 0.0).sum(dim=1)
-        return batch.policy_losses(rows, policy, torch.zeros(1), 0.0), -inside.log()
+        policy = torch.log_softmax((before + by).masked_fill(~batch.masks, -1e9), dim=1)
+        inside = torch.where(tried, policy.exp(), 0.0).sum(dim=1)
+        return lookahead_losses(batch, rows, policy, torch.zeros(1), 0.0), -inside.log()
 
     for share in (0.5, 1.0, 1.5):
-        losses, others = changed(share * CHANGE * torch.where(batch.tried, batch.gain, 0.0))
-        expected = 0.5 * CHANGE * ((share - 1) * batch.gain).square().sum(dim=1)
-        apart = (losses - others - expected)[looked & (batch.gain.abs().amax(dim=1) < 0.3)]
+        losses, others = changed(share * CHANGE * torch.where(tried, gain, 0.0))
+        expected = 0.5 * CHANGE * ((share - 1) * gain).square().sum(dim=1)
+        apart = (losses - others - expected)[looked & (gain.abs().amax(dim=1) < 0.3)]
         assert apart.abs().max() < 1e-3
-    same, tilted = changed(torch.zeros(1))[0], changed(torch.randn(batch.policy.shape))[0]
+    same, tilted = changed(torch.zeros(1))[0], changed(torch.randn(before.shape))[0]
     assert (~looked).sum() > 10
     assert (same <= tilted + 1e-6)[~looked].all()
 
@@ -135,7 +134,8 @@ def test_losses_are_least_where_the_policy_changed_by_the_advantages() -> None:
 def test_a_collector_goes_on_from_its_state() -> None:
     collector = looking(games=2, steps=2)
     collector.collect(undecided(1))
-    other = LookaheadCollector(collector.config, 0, unpacked(packed(collector.state())))
+    state = unpacked(packed(collector.state()))
+    other = Collector(collector.config, 0, state, Lookahead)
     first, second = (each.collect(undecided(2)) for each in (collector, other))
     assert content([first]) == content([second])
 

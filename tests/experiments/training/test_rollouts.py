@@ -1,4 +1,4 @@
-"""Rollouts: advantages, sampled actions, and replay."""
+"""Rollouts: sampled actions, and replay."""
 
 from __future__ import annotations
 
@@ -9,16 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 from experiments.training.checkpoint import packed, unpacked
+from experiments.training.ppo import Batch, advantages
 from experiments.training.rollouts import (
     CERTAIN,
     FEWEST_IN_BFLOAT16,
-    Batch,
     Collector,
-    advantages,
     drawn,
 )
 from experiments.training.seating import LEARNER, margins
@@ -40,82 +37,6 @@ def network(seed: int = 1, decided: float = 0.0) -> PolicyNetwork:
         for parameter in made.parameters():
             parameter.add_(decided * torch.randn_like(parameter))
     return made
-
-
-# ---- advantages ----
-
-
-def slowly(
-    value: Any,
-    seat: Any,
-    chooses: Any,
-    reward: Any,
-    done: Any,
-    ending: Any,
-    gamma: float,
-    gae_lambda: float,
-) -> tuple[list[float], list[bool]]:
-    """Advantages of one game, forwards, from the definition: Σ (γλ)^k δ_k along a seat's own
-    decisions.
-    """
-    steps = len(value)
-    advantage, whole = [0.0] * steps, [False] * steps
-    for t in np.flatnonzero(chooses).tolist():
-        total, factor, now = 0.0, 1.0, t
-        while True:
-            got, then, over = 0.0, now, False
-            while True:  # to the seat's next decision, or the end
-                got += float(reward[then, seat[t]])
-                over = bool(done[then])
-                then += 1
-                if over or then == steps or (chooses[then] and seat[then] == seat[t]):
-                    break
-            if not over and then == steps:
-                break  # nothing to estimate from
-            whole[t] = True
-            following = float(ending[then - 1, seat[t]]) if over else float(value[then])
-            total += factor * (got + gamma * following - float(value[now]))
-            factor *= gamma * gae_lambda
-            if over:
-                break
-            now = then
-        advantage[t] = total
-    return advantage, whole
-
-
-@given(
-    steps=st.integers(1, 14),
-    number=st.integers(1, 3),
-    players=st.integers(2, 4),
-    seed=st.integers(0, 10**6),
-    gamma=st.floats(0.5, 1),
-    gae_lambda=st.floats(0, 1),
-)
-def test_advantages_agree_with_their_definition(
-    steps: int, number: int, players: int, seed: int, gamma: float, gae_lambda: float
-) -> None:
-    rng = np.random.default_rng(seed)
-    value = rng.normal(size=(steps, number, 1)).astype(np.float32)
-    seat = rng.integers(players, size=(steps, number))
-    chooses = rng.random((steps, number)) < rng.choice([0.3, 0.8, 1.0])
-    reward = rng.normal(size=(steps, number, players, 1)).astype(np.float32)
-    done = rng.random((steps, number)) < 0.2
-    truncated = done & (rng.random((steps, number)) < 0.5)
-    ending = rng.normal(size=reward.shape).astype(np.float32) * truncated[..., None, None]
-    advantage, whole = advantages(value, seat, chooses, reward, done, ending, gamma, gae_lambda)
-    assert advantage.dtype == np.float32
-    for game in range(number):
-        part = (
-            value[:, game, 0],
-            seat[:, game],
-            chooses[:, game],
-            reward[:, game, :, 0],
-            done[:, game],
-            ending[:, game, :, 0],
-        )
-        wanted, wanted_whole = slowly(*part, gamma, gae_lambda)
-        assert advantage[:, game, 0] == pytest.approx(wanted, abs=1e-4)
-        assert whole[:, game].tolist() == wanted_whole
 
 
 # ---- what is collected ----

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,9 @@ import pytest
 import torch
 
 from experiments.training import train
-from experiments.training.rollouts import Batch
+from experiments.training.ppo import Batch
 from experiments.training.seating import LEARNER, TASK_SCALE, Tables
-from experiments.training.train import Objective, Training
+from experiments.training.train import Training
 from skyenv import GameOptions
 from skyenv.agents import decide, decisions_in
 from skyenv_agents import GreedyAgent
@@ -85,28 +84,6 @@ def test_updates_follow_advantages_and_value_targets() -> None:
     assert (after - before)[~good].mean() < -0.02
     off, left = ((each - batch.target).abs().mean(dim=0) for each in (values, learned))
     assert (left < 0.5 * off).all()
-
-
-def test_the_kl_penalty_pulls_towards_the_averaged_policy() -> None:
-    """In proportion to the divergence, with no other loss."""
-    config = tiny(batch=10**6, epochs=1, entropy=0.0, margin_weight=0.0, value_weight=0.0)
-    training = begun(config)
-    batch = collector(training).collect(training.network).batch
-    batch.advantage = torch.zeros(len(batch))
-    with torch.no_grad():
-        for one in training.network.parameters():
-            one.add_(0.4 * torch.cos(torch.arange(float(one.numel()))).view_as(one))
-        wanted, _ = training.mean(batch.codes, batch.masks)
-        strayed, _ = training.network(batch.codes, batch.masks)
-    rows = torch.arange(len(batch))
-
-    def apart(weight: float) -> float:
-        objective = Objective(replace(config, mean_kl=weight), 0.0, training.mean, False)
-        return float(objective.loss(training.network, batch, rows)[0].detach())
-
-    divergence = (strayed.exp() * (strayed - wanted).nan_to_num()).sum(dim=1)
-    assert float(divergence.mean()) > 0.01
-    assert apart(2.0) - apart(0.0) == pytest.approx(2 * float(divergence.mean()), rel=1e-3)
 
 
 def test_tasks_are_trained_on_payoffs_and_evaluated_by_nash_conv(tmp_path: Path) -> None:

@@ -86,17 +86,17 @@ def weights(training: Training) -> bytes:
     )
 
 
-def arrays_of(batch: Batch) -> list[torch.Tensor]:
-    """All arrays of a batch."""
-    own = [array for name, array in vars(batch).items() if name != "notes"]
-    return [*own, *batch.notes.values()]
+def arrays_of(batch: Batch) -> dict[str, torch.Tensor]:
+    """All arrays of a batch by name."""
+    own = {name: array for name, array in vars(batch).items() if name != "notes"}
+    return own | batch.notes
 
 
 def content(rollouts: list[Rollout]) -> list[Any]:
     """All that rollouts hold, to be compared."""
     return [
         (
-            [array.numpy().tobytes() for array in arrays_of(r.batch)],
+            [array.numpy().tobytes() for array in arrays_of(r.batch).values()],
             r.decisions,
             r.ended,
             r.figures,

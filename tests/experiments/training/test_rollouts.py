@@ -24,7 +24,7 @@ from skyenv.rules.actions import NUM_ACTIONS
 from skyenv_agents.learned.architecture import Sizes
 from skyenv_agents.learned.layout import NUM_INPUTS
 from skyenv_agents.learned.torch_network import PolicyNetwork, in_precision
-from trainings import lessons, part_of, tiny
+from trainings import arrays_of, lessons, part_of, tiny
 
 SIZES = Sizes(8, 1, 4)
 
@@ -137,7 +137,7 @@ def test_a_rollout_can_be_replayed(changes: dict[str, Any]) -> None:
         torch.from_numpy((estimates + collector.value[:steps])[chosen]),
         torch.ones(len(batch)),
     )
-    for name, array in vars(batch).items():
+    for name, array in arrays_of(batch).items():
         assert torch.equal(array, getattr(wanted, name)), name
     with torch.no_grad():
         log_probabilities, values = learned(batch.codes, batch.masks)
@@ -178,7 +178,7 @@ def lines(batch: Batch) -> list[bytes]:
     """All that is told of each decision but its weight."""
     arrays = [
         array.numpy().reshape(len(batch), -1)
-        for name, array in vars(batch).items()
+        for name, array in arrays_of(batch).items()
         if name != "weight"
     ]
     return [b"".join(array[k].tobytes() for array in arrays) for k in range(len(batch))]

@@ -18,7 +18,7 @@ from skyenv import GameOptions
 from skyenv.agents import decide, decisions_in
 from skyenv_agents import GreedyAgent
 from skyenv_agents.learned.networks import Network, NetworkAgent, Prior
-from trainings import TINY, begun, collector, tiny, updated, weights, without_time
+from trainings import TINY, arrays_of, begun, collector, tiny, updated, weights, without_time
 
 # ---- loss ----
 
@@ -49,7 +49,8 @@ def test_a_decision_of_weight_three_counts_as_three(kind: type[Training]) -> Non
         batch.weight = torch.where(torch.arange(len(batch)) % 3 == 0, 3.0, 1.0)
         if several:
             rows = torch.arange(len(batch)).repeat_interleave(batch.weight.long())
-            batch = Batch(**{name: array[rows] for name, array in vars(batch).items()})
+            some: dict[str, Any] = {name: one[rows] for name, one in arrays_of(batch).items()}
+            batch = Batch(**some)
             batch.weight = torch.full((len(rows),), 7.0)  # only how they compare counts
         figures = training.improve(batch)
         gradients = [

@@ -35,9 +35,9 @@ from skyenv.rules.components import (
     SET_SIZES,
     SIXTH,
 )
-from skyenv.rules.state import ALEA, FIELDS, NONE, PHASE_MOVE, PHASE_OPTION
+from skyenv.rules.state import ALEA, NONE, PHASE_MOVE, PHASE_OPTION, GameRecord
 
-GAME_FIELDS = [name for name, *_ in FIELDS]
+GAME_FIELDS = list(GameRecord.fields)
 Event = dict[str, Any]
 Chance = Sequence[int | str]
 

@@ -20,7 +20,7 @@ from skyenv.engine.results import results
 from skyenv.engine import thread_pool as batches
 from skyenv.engine.knowledge import resample, view
 batches.DECISIONS_PER_THREAD = 64  # threads are used, however little there is to do
-from skyenv.rules.state import FIELDS, GAME_DTYPE
+from skyenv.rules.state import GAME_DTYPE, GameRecord
 """
 
 
@@ -87,8 +87,8 @@ rng = np.random.default_rng(5)
 accepted = refused = 0
 
 def garble(record, field):
-    low, high = next(bounds for name, _, _, *bounds in FIELDS if name == field)
-    low, high = (np.full(GAME_DTYPE[field].shape, min(bound, 2**62)) for bound in (low, high))
+    _, shape, *bounds = GameRecord.fields[field]
+    low, high = (np.full(shape, min(bound, 2**62)) for bound in bounds)
     new = rng.integers(low - (rng.random() < 0.02), high + 1)
     keep = rng.random(np.shape(new)) < rng.choice([0.0, 0.9])
     record[field] = np.where(keep, record[field], new).astype(GAME_DTYPE[field].base)
@@ -100,8 +100,7 @@ for number in range(40):
     good = games.state.copy()
     for _ in range(40):
         games.state[:] = good
-        names = [name for name, *_ in FIELDS]
-        for field in rng.choice(names, size=rng.integers(1, 5), replace=False):
+        for field in rng.choice(list(GameRecord.fields), size=rng.integers(1, 5), replace=False):
             garble(games.state[1], field)
         bad = games.state[1].copy()
         try:

@@ -14,7 +14,8 @@ from skyenv.agents import decide
 from skyenv.engine.knowledge import view
 from skyenv.engine.results import results
 from skyenv.engine.validation import as_games, check_positions
-from skyenv.rules.state import FIELDS, GAME_DTYPE, PHASE_BID, PHASE_PLOT
+from skyenv.rules.record import Field
+from skyenv.rules.state import GAME_DTYPE, PHASE_BID, PHASE_PLOT, GameRecord
 
 Edit = Callable[[np.record], Any]
 
@@ -69,25 +70,23 @@ def test_plausible_edits_are_valid() -> None:
 # ---- the table of ranges ----
 
 
-@pytest.mark.parametrize(("field", "kind", "shape", "low", "high"), FIELDS)
-def test_numbers_out_of_range_are_refused(
-    field: str, kind: type[np.integer[Any]], shape: tuple[int, ...], low: int, high: int
-) -> None:
+@pytest.mark.parametrize(("name", "field"), GameRecord.fields.items())
+def test_numbers_out_of_range_are_refused(name: str, field: Field) -> None:
     """In the field's last entry, just above and below its range; the error names it."""
     games = Games(3, 4, "back", seed=1)
-    place = tuple(size - 1 for size in shape)
-    bounds = np.iinfo(kind)
-    assert bounds.min <= low <= high <= bounds.max
-    for wrong in (low - 1, high + 1):
+    place = tuple(size - 1 for size in field.shape)
+    bounds: Any = np.iinfo(field.kind)
+    assert bounds.min <= field.low <= field.high <= bounds.max
+    for wrong in (field.low - 1, field.high + 1):
         if bounds.min <= wrong <= bounds.max:
-            kept = games.state[field][1].copy()
-            games.state[field][(1, *place)] = wrong
+            kept = games.state[name][1].copy()
+            games.state[name][(1, *place)] = wrong
             before = games.copy()
-            with pytest.raises(OptionError, match=rf"^game 1: {field}(\[.*\])? is {wrong}; "):
+            with pytest.raises(OptionError, match=rf"^game 1: {name}(\[.*\])? is {wrong}; "):
                 games.refresh()
             assert games.state.tobytes() == before.state.tobytes()
             assert games.mask.tobytes() == before.mask.tobytes()
-            games.state[field][1] = kept
+            games.state[name][1] = kept
     games.refresh()
 
 

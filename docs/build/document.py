@@ -10,6 +10,7 @@ Exit codes: 0 success, 1 invalid file, 2 invalid command.
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import sys
@@ -32,6 +33,7 @@ from skyenv.files import write_atomically
 from skyenv.rules import state
 from skyenv.rules.actions import ACTION_NAMES
 from skyenv.rules.components import SIDES
+from skyenv.rules.record import Record
 from skyenv.statistics import interval, percent
 from skyenv_agents.learned.networks import TRAINED
 
@@ -69,29 +71,26 @@ def agents_table() -> str:
     return markdown([["name", "version", ""], *rows])
 
 
-def fields_table(dtype: Any, source: Path, name: str) -> str:
-    """Return the fields of a record: names, types with shapes, and the comments beside them.
+def fields_table(record: type[Record]) -> str:
+    """Return the fields of a record: names, types with shapes, and the comments beside or above
+    them.
 
-    Args:
-        dtype: the record's dtype.
-        source: the file that lists the fields as tuples; comments with ``--`` are headings.
-        name: name of the dtype, or of the tuple of its fields, in that file.
+    Comments with ``--`` are headings.
     """
-    text = source.read_text(encoding="utf-8")
-    start, end = r"(?:np\.dtype\(\s*\[|\()$", r"^(?:    \]|\)$)"
-    block = re.search(rf"^{name}\b.*?= {start}(.*?){end}", text, re.MULTILINE | re.DOTALL)
-    assert block is not None, f"{source} has no list of fields called {name}"
     rows: list[list[str]] = []
-    for line in block[1].splitlines():
-        code, _, comment = line.partition("#")
-        if field := re.match(r"\s*\(?\"(\w+)\"", code):
-            kind = dtype[field[1]]
+    above: list[str] = []
+    for line in inspect.getsource(record).splitlines():
+        code, _, comment = line.partition("# ")
+        if field := re.match(r" +(\w+) = field\(", code):
+            kind = record.dtype[field[1]]
             base = "record" if kind.base.names else kind.base.name
-            rows.append([f"`{field[1]}`", f"{base} {kind.shape}" if kind.shape else base, ""])
-        if comment.strip().startswith("--"):
-            rows.append([HEADING, "", comment.strip().lstrip("- ")])
-        elif comment and rows:
-            rows[-1][2] = f"{rows[-1][2]} {comment.strip()}".strip()
+            shape = f"{base} {kind.shape}" if kind.shape else base
+            rows.append([f"`{field[1]}`", shape, " ".join([*above, comment]).strip()])
+            above = []
+        elif comment.startswith("--"):
+            rows.append([HEADING, "", comment.lstrip("- ")])
+        elif comment:
+            above.append(comment)
     table = [
         [f"**{meaning}**", "", ""] if field == HEADING else [field, kind, meaning]
         for field, kind, meaning in rows
@@ -245,10 +244,8 @@ PARTS: Final[dict[str, Callable[[], str]]] = {
     "information table": information_table,
     "actions table": actions_table,
     "agents table": agents_table,
-    "view table": partial(
-        fields_table, knowledge.VIEW_DTYPE, Path(knowledge.__file__), "VIEW_DTYPE"
-    ),
-    "game table": partial(fields_table, state.GAME_DTYPE, Path(state.__file__), "FIELDS"),
+    "view table": partial(fields_table, knowledge.ViewRecord),
+    "game table": partial(fields_table, state.GameRecord),
     "trained agents": trained_agents,
     "trained commands": trained_commands,
     "ladder summary": ladder_summary,

@@ -14,7 +14,7 @@ from experiments.figures import Figure, Scale, figure, per_second, seconds
 from skyenv import OBSERVATION_SIZE, Games
 from skyenv.checks import Int64
 from skyenv.engine.knowledge import resample, view
-from skyenv.rules.state import Array
+from skyenv.rules.record import Array
 
 OUTPUTS: Final[dict[str, dict[str, Any]]] = {
     "mask": {"observation": None},

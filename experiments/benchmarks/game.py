@@ -18,6 +18,7 @@ from skyenv.engine.games import Games
 from skyenv.engine.knowledge import view
 from skyenv.rules.actions import BID_DONE, BUILD, STOP
 from skyenv.rules.components import BLACK, CARD_VALUES, CENTRAL_PARK, MAX_PLAYERS, SIDES
+from skyenv.rules.record import Array
 from skyenv.rules.state import (
     END_BUSINESSES,
     END_STOPS,
@@ -25,7 +26,6 @@ from skyenv.rules.state import (
     NONE,
     PHASE_BID,
     PHASE_BUILD,
-    Array,
 )
 from skyenv.statistics import Weights
 

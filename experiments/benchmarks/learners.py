@@ -27,7 +27,7 @@ from skyenv.engine.games import Games
 from skyenv.engine.observation import SCALE
 from skyenv.engine.options import GameOptions
 from skyenv.envs.sb3 import SkyenvVecEnv
-from skyenv.rules.state import Array
+from skyenv.rules.record import Array
 from skyenv.solving.best_response import Evaluator, Policy
 from skyenv.solving.equilibrium import Solver
 from skyenv.solving.responses import queries

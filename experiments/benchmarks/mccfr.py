@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skyenv.rules.compiling import entry_point, rule
-from skyenv.rules.state import Array
+from skyenv.rules.record import Array
 from skyenv.solving.best_response import expected
 from skyenv.solving.equilibrium import Solver, match_regrets_of
 from skyenv.solving.tree import CHANCE, LEAF, TaskTree

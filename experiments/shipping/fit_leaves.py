@@ -30,12 +30,8 @@ from skyenv.console.progress import progress
 from skyenv.files import write_atomically
 from skyenv.rules.compiling import entry_point
 from skyenv.rules.components import NUM_DISTRICTS
-from skyenv.rules.state import (
-    GAME_DTYPE,
-    PHASE_START,
-    Array,
-    as_records,
-)
+from skyenv.rules.record import Array, as_records
+from skyenv.rules.state import GAME_DTYPE, PHASE_START
 from skyenv_agents.heuristic.features import extract_board
 from skyenv_agents.heuristic.inputs import DISTRICT_INPUTS, SEAT_INPUTS, write_district, write_seat
 from skyenv_agents.heuristic.player import GreedyAgent

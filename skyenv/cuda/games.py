@@ -26,7 +26,7 @@ from skyenv.engine.observation import CODES_DTYPE, OBSERVATION_SIZE, SCALE
 from skyenv.engine.options import GameKeywords, options_of
 from skyenv.engine.validation import check_positions
 from skyenv.errors import OptionError
-from skyenv.rules.state import new_records
+from skyenv.rules.record import new_records
 from skyenv.seeds import Seeds, fresh_seed, seeds_of
 
 MAX_GAMES: Final = 2**24  # rows of a batch; they take 32 GiB, with observations 100 GiB

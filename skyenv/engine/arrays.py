@@ -13,25 +13,28 @@ from skyenv.engine.rewards import REWARDS, TASK
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.components import MAX_PLAYERS
 from skyenv.rules.event_log import LOG_DTYPE
+from skyenv.rules.record import BOOL, F32, I8, I32, I64, Record, field, new_records
 from skyenv.rules.setup import blank_game
-from skyenv.rules.state import GAME_DTYPE, Record, new_games, new_records
+from skyenv.rules.state import GAME_DTYPE, new_games
 
 SCALED: Final = "scaled"
-SLOT_DTYPE: Final = np.dtype(
-    [
-        ("step_id", np.int64),  # number of the last step that named this row
-        ("seed", np.int64),  # of the latest game with a seed that began here
-        ("num_legal", np.int32),
-        ("reward", np.float32, (MAX_PLAYERS,)),  # every seat's reward of the last step
-        ("vp", np.int32, (MAX_PLAYERS,)),  # the counted VP before it
-        ("done", np.bool_),
-        ("truncated", np.bool_),
-        ("legal", np.int8, (NUM_ACTIONS,)),  # 1 for every legal action
-    ],
-    align=True,
-)
-
 GAME_WORDS: Final = GAME_DTYPE.itemsize // 4
+
+
+class SlotRecord(Record):
+    """A batch's private memory of a row."""
+
+    step_id = field(I64)  # number of the last step that named this row
+    seed = field(I64)  # of the latest game with a seed that began here
+    num_legal = field(I32)
+    reward = field(F32, (MAX_PLAYERS,))  # every seat's reward of the last step
+    vp = field(I32, (MAX_PLAYERS,))  # the counted VP before it
+    done = field(BOOL)
+    truncated = field(BOOL)
+    legal = field(I8, (NUM_ACTIONS,))  # 1 for every legal action
+
+
+SLOT_DTYPE: Final = SlotRecord.dtype
 
 
 class Arrays(NamedTuple):
@@ -71,10 +74,6 @@ class Arrays(NamedTuple):
     log: Any
     kind: int
     autoreset: bool
-
-
-class SlotRecord(Record):
-    """One record of SLOT_DTYPE."""
 
 
 def _kind(options: GameOptions) -> int:

@@ -22,7 +22,8 @@ from skyenv.engine.rewards import Transition, rewards_by
 from skyenv.engine.validation import as_games, check_positions
 from skyenv.errors import GameOverError, IllegalActionError, OptionError
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
-from skyenv.rules.state import GAME_DTYPE, NONE, PHASE_OVER, PHASES, new_records
+from skyenv.rules.record import new_records
+from skyenv.rules.state import GAME_DTYPE, NONE, PHASE_OVER, PHASES
 from skyenv.seeds import Seeds, fresh_seed
 
 DECISIONS_AT_A_TIME: Final = 100_000

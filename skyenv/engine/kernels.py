@@ -30,6 +30,7 @@ from skyenv.rules.chance import hash32
 from skyenv.rules.compiling import entry_point, rule
 from skyenv.rules.components import MAX_PLAYERS, NUM_DISTRICTS
 from skyenv.rules.play import PHASE_FIRST_ACTION, apply, refresh_mask
+from skyenv.rules.record import Array
 from skyenv.rules.scoring import refresh_district, winners
 from skyenv.rules.setup import begin
 from skyenv.rules.state import (
@@ -39,7 +40,6 @@ from skyenv.rules.state import (
     PHASE_BID,
     PHASE_BUILD,
     PHASE_OVER,
-    Array,
     GameRecord,
 )
 from skyenv.seeds import HIGHEST_SEED

@@ -20,17 +20,8 @@ from skyenv.rules.compiling import entry_point, rule
 from skyenv.rules.components import BLACK, MAX_PLAYERS, NUM_COLOURS, NUM_RANKS
 from skyenv.rules.event_log import FORCED_CARD, LOG_DTYPE, LogRecord
 from skyenv.rules.play import refresh_mask
-from skyenv.rules.state import (
-    GAME_DTYPE,
-    NONE,
-    PHASE_BID,
-    Array,
-    GameRecord,
-    Record,
-    as_records,
-    new_games,
-    new_records,
-)
+from skyenv.rules.record import I8, Array, Record, as_records, field, new_records
+from skyenv.rules.state import GAME_DTYPE, NONE, PHASE_BID, GameRecord, new_games
 from skyenv.seeds import HIGHEST_SEED
 
 MAX_DEALS: Final = 2**20
@@ -39,24 +30,22 @@ MAX_DEALS: Final = 2**20
 PUBLIC: Final = -1
 """The seat of a public view, which shows only public information."""
 
-VIEW_DTYPE: Final = np.dtype(
-    [
-        # The position with hidden information blanked: other hands hold only cards that
-        # are public, nothing is face down, there is no seed and no stream of chance.
-        ("game", GAME_DTYPE),
-        ("seat", np.int8),  # the seat of the view; PUBLIC: a public view
-        ("unknown", np.int8, (4, 6)),  # [seat, card colour] → cards in hand, unknown to this seat
-        ("unseen", np.int8, (6, 3)),  # [card colour, rank] → face down, or unknown in a hand
-        ("num_face_down", np.int8, (6,)),  # [card colour] → cards face down in the stack
-        ("spare", np.int8, (7,)),  # 0; fills the record
-    ],
-    align=True,
-)
-"""A seat's view of a game."""
-
 
 class ViewRecord(Record):
-    """One record of VIEW_DTYPE."""
+    """A seat's view of a game."""
+
+    # the position with hidden information blanked: other hands hold only cards that are public,
+    # nothing is face down, there is no seed and no stream of chance
+    game = field(GameRecord)
+    seat = field(I8)  # the seat of the view; PUBLIC: a public view
+    unknown = field(I8, (4, 6))  # [seat, card colour] → cards in hand, unknown to this seat
+    unseen = field(I8, (6, 3))  # [card colour, rank] → face down, or unknown in a hand
+    num_face_down = field(I8, (6,))  # [card colour] → cards face down in the stack
+    spare = field(I8, (7,))  # 0; fills the record
+
+
+VIEW_DTYPE: Final = ViewRecord.dtype
+"""A seat's view of a game."""
 
 
 @entry_point("views")
@@ -217,7 +206,7 @@ def _deduced_fits(views: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:
 
 def as_views(views: npt.ArrayLike) -> npt.NDArray[np.void]:
     """Return views for compiled functions, one for a single record; see
-    :func:`skyenv.rules.state.new_records`.
+    :func:`skyenv.rules.record.new_records`.
 
     Raises:
         OptionError: `views` are not views that :func:`view` could have returned.
@@ -233,8 +222,8 @@ def as_views(views: npt.ArrayLike) -> npt.NDArray[np.void]:
     hidden = records["unknown"].sum(axis=1, dtype=np.int64) + records["num_face_down"]
     possible = (seats >= 0) & (seats < records["game"]["num_players"])
     possible &= (records["unseen"].sum(axis=2, dtype=np.int64) == hidden).all(axis=1)
-    for field in ("unseen", "unknown", "num_face_down"):
-        possible &= (records[field] >= 0).all(axis=tuple(range(1, records[field].ndim)))
+    for name in ("unseen", "unknown", "num_face_down"):
+        possible &= (records[name] >= 0).all(axis=tuple(range(1, records[name].ndim)))
     possible &= _deduced_fits(records)
     if not possible.all():
         raise OptionError(

@@ -46,7 +46,8 @@ from skyenv.rules.components import (
     ROW_SIZE,
     SET_START,
 )
-from skyenv.rules.state import ALEA, ALEA_WAITS, NONE, PHASE_START, PHASES, GameRecord, Record
+from skyenv.rules.record import I16, Record, field
+from skyenv.rules.state import ALEA, ALEA_WAITS, NONE, PHASE_START, PHASES, GameRecord
 
 SEATS: Final = ("me", "next", "second next", "third next")
 RETURNED_SHOWN: Final = 3
@@ -312,15 +313,16 @@ _Starts = namedtuple("_Starts", [block.name.replace(" ", "_") for block in BLOCK
 AT: Final[Any] = _Starts._make(np.int64(where.start) for where in offsets().values())
 """Where each block begins in the vector."""
 
-CODES_DTYPE: Final = np.dtype([("codes", np.int16, (OBSERVATION_SIZE,))], align=True)
-"""The codes of one observation.
-
-It is a field of a record, as passing plain arrays costs reference counts.
-"""
-
 
 class CodesRecord(Record):
-    """One record of CODES_DTYPE."""
+    """The codes of one observation: a field of a record, as passing plain arrays costs reference
+    counts.
+    """
+
+    codes = field(I16, (OBSERVATION_SIZE,))
+
+
+CODES_DTYPE: Final = CodesRecord.dtype
 
 
 @rule
@@ -394,7 +396,7 @@ def write_skyscrapers(game: GameRecord, seat: int, out: CodesRecord) -> None:
     for relative in range(MAX_PLAYERS):
         who = np.int8(owner_at(game, seat, relative))  # eight bits, so that the loop is vectorized
         for i in range(entries(game, NUM_COLOURED_PLOTS)):
-            number = floors[i] if owners[i] == who else np.int8(0)
+            number: Any = floors[i] if owners[i] == who else np.int8(0)
             out.codes[AT.skyscrapers + relative * NUM_COLOURED_PLOTS + i] = number
     presence = 0  # districts of each relative seat, eight bits each
     for i in range(NUM_COLOURED_PLOTS):

@@ -20,7 +20,8 @@ from skyenv.engine.results import write_results
 from skyenv.engine.rewards import CARD_VP, outcome_of
 from skyenv.errors import OptionError, shown
 from skyenv.rules.components import MAX_PLAYERS
-from skyenv.rules.state import END_TRUNCATED, GAME_DTYPE, as_records
+from skyenv.rules.record import as_records
+from skyenv.rules.state import END_TRUNCATED, GAME_DTYPE
 from skyenv.rules.variant import VARIANT
 
 

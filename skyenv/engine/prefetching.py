@@ -9,7 +9,7 @@ from numba.core import types
 from numba.core.extending import intrinsic
 
 from skyenv.rules.compiling import COMPILED
-from skyenv.rules.state import Array
+from skyenv.rules.record import Array
 
 
 def _prefetch(_context: Any, array: Any, _row: Any, _byte: Any) -> Any:

@@ -11,8 +11,8 @@ from skyenv.engine.validation import as_games
 from skyenv.rules.cards import cards_in_hand
 from skyenv.rules.compiling import entry_point
 from skyenv.rules.components import MAX_PLAYERS
+from skyenv.rules.record import Array
 from skyenv.rules.scoring import winners
-from skyenv.rules.state import Array
 
 
 @entry_point("the results of games")

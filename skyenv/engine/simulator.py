@@ -27,7 +27,8 @@ from skyenv.rules.event_log import (
     LOG_DTYPE,
     MAX_FORCED,
 )
-from skyenv.rules.state import NONE, new_records
+from skyenv.rules.record import new_records
+from skyenv.rules.state import NONE
 
 OUTCOMES: Final[tuple[ChanceOutcome, ...]] = (*CARD_VALUES, *BUSINESSES, *COLOURS)
 """Chance outcomes by number."""

@@ -24,7 +24,8 @@ from skyenv.rules.components import (
     SET_START,
     SIXTH,
 )
-from skyenv.rules.state import ALEA, FIELDS, GAME_DTYPE, NONE, PHASE_BID, PHASE_PLOT, as_records
+from skyenv.rules.record import as_records
+from skyenv.rules.state import ALEA, GAME_DTYPE, NONE, PHASE_BID, PHASE_PLOT, GameRecord
 
 GameArray = npt.NDArray[np.void]
 
@@ -36,7 +37,7 @@ Edited positions may hold more than the pack (COM-1), but no field may overflow.
 
 
 def as_games(state: npt.ArrayLike) -> GameArray:
-    """Return games for compiled functions; see :func:`skyenv.rules.state.new_records`.
+    """Return games for compiled functions; see :func:`skyenv.rules.record.new_records`.
 
     Raises:
         OptionError: they are not records of GAME_DTYPE, (n,), or a number of players is wrong.
@@ -62,8 +63,8 @@ def as_games(state: npt.ArrayLike) -> GameArray:
 def check_positions(games: GameArray, num_players: int = 0, *, view_only: bool = False) -> None:
     """Raise an error for records that compiled code can't continue from.
 
-    Every number must be in its range (:data:`skyenv.rules.state.FIELDS`), and related fields must
-    be consistent. A position that passes need not be reachable in a game.
+    Every number must be in its range (:class:`skyenv.rules.state.GameRecord`), and related fields
+    must be consistent. A position that passes need not be reachable in a game.
 
     Args:
         games: as :func:`as_games` returns them.
@@ -76,7 +77,7 @@ def check_positions(games: GameArray, num_players: int = 0, *, view_only: bool =
     plain = games.view(np.ndarray)
     if not len(plain):
         return
-    for field, _, _, low, high in FIELDS:
+    for field, (_, _, low, high) in GameRecord.fields.items():
         numbers = plain[field]
         if numbers.min() < low or numbers.max() > high:
             row, *place = np.argwhere((numbers < low) | (numbers > high))[0].tolist()

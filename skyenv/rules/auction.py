@@ -16,6 +16,7 @@ from skyenv.rules.components import (
     NUM_RANKS,
 )
 from skyenv.rules.event_log import EVENT_AUCTION, EVENT_WON, NOBODY, LogRecord, report
+from skyenv.rules.record import Array
 from skyenv.rules.scoring import finish, plot_is_empty, tiles_on_plot
 from skyenv.rules.state import (
     ALEA,
@@ -27,7 +28,6 @@ from skyenv.rules.state import (
     PHASE_BID,
     PHASE_BUILD,
     PHASE_OVER,
-    Array,
     GameRecord,
 )
 from skyenv.rules.stops import carry_out_stop, remove_marker

@@ -16,8 +16,9 @@ from skyenv.rules.components import (
     SIXTH,
 )
 from skyenv.rules.event_log import EVENT_TILE_TO_PARK, WHY_BONUS, LogRecord, report
+from skyenv.rules.record import Array
 from skyenv.rules.scoring import award, finish, refresh_district, stands_in, tiles_on_plot
-from skyenv.rules.state import END_BUSINESSES, NONE, Array, GameRecord
+from skyenv.rules.state import END_BUSINESSES, NONE, GameRecord
 from skyenv.rules.turn import go_on
 
 

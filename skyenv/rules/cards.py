@@ -54,9 +54,8 @@ def take_top(game: GameRecord, log: LogRecord, seat: int, colour: int) -> None:
 @rule
 def return_coloured(game: GameRecord, colour: int, rank: int) -> None:
     """AUC-8: put a paid coloured card face up under its stack."""
-    if (
-        game.num_returned[colour] < game.returned.shape[1]
-    ):  # there is always room, unless an edited position has too many cards
+    # There is always room, unless an edited position has too many cards.
+    if game.num_returned[colour] < len(game.returned[colour]):
         game.returned[colour, game.num_returned[colour]] = rank
         game.num_returned[colour] += 1
 

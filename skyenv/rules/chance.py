@@ -11,7 +11,8 @@ from typing import Final
 from skyenv.rules.compiling import rule
 from skyenv.rules.components import BLACK, NUM_RANKS
 from skyenv.rules.event_log import EVENT_SHUFFLE, FORCED_CARD, LogRecord, report
-from skyenv.rules.state import NONE, Array, GameRecord
+from skyenv.rules.record import Vector
+from skyenv.rules.state import NONE, GameRecord
 
 MASK32: Final = 0xFFFFFFFF
 
@@ -83,7 +84,9 @@ def below(game: GameRecord, bound: int) -> int:
 
 
 @rule
-def choose(game: GameRecord, log: LogRecord, weights: Array | tuple[int, ...], kind: int) -> int:
+def choose(
+    game: GameRecord, log: LogRecord, weights: Vector[int] | tuple[int, ...], kind: int
+) -> int:
     """Return a random index from 0 to len(weights) − 1 in proportion to the weights; NONE if all
     are 0.
 
@@ -117,7 +120,7 @@ def choose(game: GameRecord, log: LogRecord, weights: Array | tuple[int, ...], k
 
 
 @rule
-def draw(game: GameRecord, log: LogRecord, counts: Array, kind: int) -> int:
+def draw(game: GameRecord, log: LogRecord, counts: Vector[int], kind: int) -> int:
     """Draw one item from a bag with `counts` of each; return it, or NONE if the bag is empty.
     `kind`: as for :func:`choose`.
     """

@@ -14,7 +14,8 @@ from skyenv.rules.components import (
     NUM_PLACES,
 )
 from skyenv.rules.event_log import LogRecord
-from skyenv.rules.state import Array, GameRecord
+from skyenv.rules.record import Array
+from skyenv.rules.state import GameRecord
 from skyenv.rules.turn import go_on
 
 

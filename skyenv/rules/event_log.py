@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-import numpy as np
-
 from skyenv.rules.compiling import rule
-from skyenv.rules.state import Record
+from skyenv.rules.record import I8, I32, Record, field
 
 MAX_FORCED: Final = 96
 """Outcomes that can be forced for one action. The setup needs the most: 7·2 + 20 + 9·4 + 5 = 75."""
@@ -22,25 +20,23 @@ MAX_WAYS: Final = 6  # kinds of outcomes of one draw: ranks, types or colours
 MAX_EVENTS: Final = 64
 EVENT_WIDTH: Final = 8
 
-LOG_DTYPE: Final = np.dtype(
-    [
-        ("event", np.int32, (MAX_EVENTS, EVENT_WIDTH)),  # [event] → EVENT_…, up to 7 numbers, 0
-        ("num_events", np.int32),
-        ("recording", np.int8),  # 0: events are not written
-        ("num_forced", np.int8),  # outcomes forced from outside
-        ("next_forced", np.int8),  # how many of them are used up
-        ("refused", np.int8),  # index of the first impossible one, or −1
-        ("forced", np.int8, (MAX_FORCED,)),  # the outcomes (FORCED_…)
-        ("asking", np.int8),  # 1: note what chance has to decide once the outcomes are used up
-        ("asked", np.int8),  # its kind (FORCED_CARD, …), or NONE: nothing yet
-        ("ways", np.int32, (MAX_WAYS,)),  # [rank, type or colour] → weight of that outcome
-    ],
-    align=True,
-)
-
 
 class LogRecord(Record):
-    """One record of LOG_DTYPE."""
+    """A log."""
+
+    event = field(I32, (MAX_EVENTS, EVENT_WIDTH))  # [event] → EVENT_…, up to 7 numbers, 0
+    num_events = field(I32)
+    recording = field(I8)  # 0: events are not written
+    num_forced = field(I8)  # outcomes forced from outside
+    next_forced = field(I8)  # how many of them are used up
+    refused = field(I8)  # index of the first impossible one, or −1
+    forced = field(I8, (MAX_FORCED,))  # the outcomes (FORCED_…)
+    asking = field(I8)  # 1: note what chance has to decide once the outcomes are used up
+    asked = field(I8)  # its kind (FORCED_CARD, …), or NONE: nothing yet
+    ways = field(I32, (MAX_WAYS,))  # [rank, type or colour] → weight of that outcome
+
+
+LOG_DTYPE: Final = LogRecord.dtype
 
 
 (

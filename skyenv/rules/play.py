@@ -49,6 +49,7 @@ from skyenv.rules.components import (
     SKYSCRAPERS_PER_OPTION,
 )
 from skyenv.rules.event_log import LogRecord
+from skyenv.rules.record import Array
 from skyenv.rules.scoring import score_district
 from skyenv.rules.setup import apply_start, legal_starts
 from skyenv.rules.state import (
@@ -59,7 +60,6 @@ from skyenv.rules.state import (
     PHASE_PLOT,
     PHASE_START,
     PHASE_TAKE,
-    Array,
     GameRecord,
 )
 from skyenv.rules.turn import apply_take, begin_move, go_on, legal_cards

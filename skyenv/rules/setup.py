@@ -32,8 +32,9 @@ from skyenv.rules.components import (
     TILES_PER_BUSINESS,
 )
 from skyenv.rules.event_log import FORCED_BUSINESS, FORCED_CARD, FORCED_COLOUR, LogRecord
+from skyenv.rules.record import Array, Vector
 from skyenv.rules.scoring import plot_is_empty, refresh_district, stands_in
-from skyenv.rules.state import ALEA_OUT, FIELDS, NONE, PHASE_START, Array, GameRecord, new_games
+from skyenv.rules.state import ALEA_OUT, NONE, PHASE_START, GameRecord, new_games
 from skyenv.rules.turn import begin_turn
 
 
@@ -47,8 +48,8 @@ def blank_game(num_players: int, board: Board, max_turns: int) -> npt.NDArray[np
     """
     games = new_games(1)
     game = games.view(np.recarray)[0]
-    for field, _, _, lowest, _ in FIELDS:
-        if lowest == NONE:
+    for field, about in GameRecord.fields.items():
+        if about.low == NONE:
             game[field] = NONE
     game.max_turns = max_turns
     game.num_players = num_players
@@ -94,7 +95,7 @@ colour here.
 
 
 @rule
-def draw_plot_colour(game: GameRecord, log: LogRecord, district: int, used: Array) -> int:
+def draw_plot_colour(game: GameRecord, log: LogRecord, district: int, used: Vector[int]) -> int:
     """SET-1: draw the colour of the plot for this district's business; all arrangements are equally
     likely.
 

@@ -10,16 +10,9 @@ from skyenv.rules.cards import stacks_with_cards, take_top
 from skyenv.rules.compiling import called_rule, rule
 from skyenv.rules.components import NUM_COLOURS
 from skyenv.rules.event_log import LogRecord
+from skyenv.rules.record import Array
 from skyenv.rules.scoring import finish
-from skyenv.rules.state import (
-    END_TRUNCATED,
-    NONE,
-    PHASE_MOVE,
-    PHASE_OPTION,
-    PHASE_TAKE,
-    Array,
-    GameRecord,
-)
+from skyenv.rules.state import END_TRUNCATED, NONE, PHASE_MOVE, PHASE_OPTION, PHASE_TAKE, GameRecord
 
 
 @rule

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from skyenv.rules.actions import ACTION_NAMES, BID, BID_DONE
 from skyenv.rules.compiling import entry_point, rule
 from skyenv.rules.components import CARD_VALUES
-from skyenv.rules.state import Array
+from skyenv.rules.record import Array
 from skyenv.solving.tree import ALEA_SETS, CHANCE, LEAF, MAX_SEATS, Opening, TaskTree
 
 Policy = npt.NDArray[np.float64]

@@ -15,7 +15,7 @@ import numpy as np
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.files import writing
 from skyenv.rules.compiling import entry_point, rule
-from skyenv.rules.state import Array
+from skyenv.rules.record import Array
 from skyenv.solving.best_response import (
     Evaluator,
     Policy,

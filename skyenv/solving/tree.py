@@ -25,16 +25,8 @@ from skyenv.rules.compiling import entry_point, rule
 from skyenv.rules.components import BLACK, MAX_PLAYERS, NUM_RANKS
 from skyenv.rules.event_log import FORCED_CARD
 from skyenv.rules.play import refresh_mask
-from skyenv.rules.state import (
-    ALEA_WAITS,
-    NONE,
-    PHASE_OVER,
-    Array,
-    GameRecord,
-    Record,
-    new_games,
-    new_records,
-)
+from skyenv.rules.record import F64, I64, Array, Record, field, new_records
+from skyenv.rules.state import ALEA_WAITS, NONE, PHASE_OVER, GameRecord, new_games
 from skyenv.statistics import Floats
 
 CHANCE: Final = MAX_PLAYERS
@@ -171,26 +163,22 @@ def give(game: GameRecord, seat: int, hands: Array, held: int, wanted: int) -> b
     return True
 
 
-FRAME_DTYPE: Final = np.dtype(
-    [
-        ("node", np.int64),
-        ("edge", np.int64),  # its first one
-        ("choices", np.int64),  # how many edges it has
-        ("taken", np.int64),  # how many edges have been followed
-        ("actions", np.int64, (MAX_CHOICES,)),  # of the edges
-        ("legal_hands", np.int64, (MAX_CHOICES,)),  # a hand for which each edge is legal
-        ("held", np.int64, (MAX_SEATS,)),  # the hand that each seat has been dealt there
-        ("pending", np.int64),  # the action that waits for Alea's cards; NONE: none
-        ("cards", np.int64),  # the set that she has turned up, or NONE
-        ("paid", np.float64, (MAX_SEATS,)),  # the seats' payoffs so far
-    ],
-    align=True,
-)
-"""The state of a traversal at one depth."""
-
-
 class FrameRecord(Record):
-    """One record of FRAME_DTYPE."""
+    """The state of a traversal at one depth."""
+
+    node = field(I64)
+    edge = field(I64)  # its first one
+    choices = field(I64)  # how many edges it has
+    taken = field(I64)  # how many edges have been followed
+    actions = field(I64, (MAX_CHOICES,))  # of the edges
+    legal_hands = field(I64, (MAX_CHOICES,))  # a hand for which each edge is legal
+    held = field(I64, (MAX_SEATS,))  # the hand that each seat has been dealt there
+    pending = field(I64)  # the action that waits for Alea's cards; NONE: none
+    cards = field(I64)  # the set that she has turned up, or NONE
+    paid = field(F64, (MAX_SEATS,))  # the seats' payoffs so far
+
+
+FRAME_DTYPE: Final = FrameRecord.dtype
 
 
 class Traversal(NamedTuple):

@@ -17,7 +17,8 @@ from skyenv import ACTION_NAMES, NUM_ACTIONS, Game
 from skyenv.rules.compiling import entry_point
 from skyenv.rules.components import CARD_COLOURS
 from skyenv.rules.play import refresh_mask
-from skyenv.rules.state import GAME_DTYPE, PHASES, as_records
+from skyenv.rules.record import as_records
+from skyenv.rules.state import GAME_DTYPE, PHASES
 
 # ---- numbers and names ----
 

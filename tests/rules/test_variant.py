@@ -22,7 +22,7 @@ PAGE = (ROOT / "docs" / "change_the_game.md").read_text(encoding="utf-8")
 
 def under(variant: str | Path, code: str, *words: str, cwd: Path = ROOT, jit: bool = False) -> str:
     """What a program prints that runs under a variant, in plain Python unless it is compiled."""
-    environment = {"SKYENV_VARIANT": str(variant), "PYTHONPATH": str(ROOT)}
+    environment = {"SKYENV_VARIANT": str(variant), "PYTHONPATH": f"{ROOT}:{ROOT / 'agents'}"}
     if not jit:
         environment["NUMBA_DISABLE_JIT"] = "1"
     done = python("-c", code, *words, environment=environment, cwd=cwd)
@@ -194,7 +194,7 @@ from pathlib import Path
 from skyenv.rules.board import as_board
 from skyenv.rules.event_log import LOG_DTYPE
 from skyenv.rules.setup import begin, blank_game
-from skyenv.rules.state import new_records
+from skyenv.rules.record import new_records
 from skyenv.rules.variant import of_variant
 from skyenv.work import open_pool
 

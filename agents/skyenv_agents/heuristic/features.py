@@ -9,7 +9,7 @@ seat that decides.
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -29,8 +29,9 @@ from skyenv.rules.components import (
     NUM_PLOTS,
     NUM_RANKS,
 )
+from skyenv.rules.record import F64, I8, I64, Record, field
 from skyenv.rules.scoring import district_vp, tiles_on_plot, types_on_plot
-from skyenv.rules.state import NONE, GameRecord, Record
+from skyenv.rules.state import NONE, GameRecord
 
 UNKNOWN_POINTS: Final = 4.8  # mean value of an unknown card
 MAX_POINTS: Final = 40  # larger raises are not considered
@@ -45,50 +46,50 @@ end; most games take a quarter of them.
 PATIENCE: Final = 0.5  # this value, for each further turn
 NEVER: Final = -1e9  # score of an excluded action
 
-HEURISTIC_DTYPE: Final = np.dtype(
-    [
-        ("score", np.float64, (NUM_ACTIONS,)),  # [action] → expected VP, of legal actions only
-        ("left", np.float64),  # share of the game that is left
-        ("scorings", np.float64),  # expected scorings of a district, the final one included
-        ("push", np.float64),  # value of bringing the end nearer by a business or a stop
-        ("point", np.float64),  # value of a point of a coloured card in my hand
-        ("price", np.float64, (6,)),  # [card colour] → value of a point that is paid for a bid
-        ("rival", np.float64, (MAX_PLAYERS,)),  # [seat] → weight of its VP against me
-        ("standing", np.float64, (MAX_PLAYERS,)),  # [seat] → VP if the game ended now
-        ("delta", np.float64, (MAX_PLAYERS,)),  # [seat] → change of its standing by an action
-        # [seat] → win probability, where it is computed
-        ("win", np.float64, (MAX_PLAYERS,)),
-        ("presence", np.int8, (MAX_PLAYERS,)),  # [seat] → districts with its skyscrapers
-        # [seat, card colour] → points in hand, as far as I know
-        ("points", np.float64, (MAX_PLAYERS, 6)),
-        ("types", np.int8, (7, 6)),  # [district, plot] → bit mask of the businesses there
-        ("room", np.int8, (7, 6)),  # [district, plot] → free spaces for businesses
-        # [district, seat] → plot with its skyscrapers, or NONE
-        ("plot", np.int8, (7, MAX_PLAYERS)),
-        ("empty", np.int8, (7,)),  # [district] → empty plots
-        # [district, plot] → expected VP of a skyscraper there by all scorings
-        ("value", np.float64, (7, 5)),
-        ("net", np.float64, (7,)),  # [district] → my VP of a scoring minus those of the others
-        # [district or CENTRAL_PARK] → expected value for me of an auction there
-        ("auction", np.float64, (8,)),
-        ("filling", np.float64, (7,)),  # [district] → value for me of filling an empty plot
-        ("places", np.float64),  # value of the commissioners' current places
-        # [points] → cost of the cheapest cards, while a bid is planned
-        ("cost", np.float64, (MAX_POINTS + 8,)),
-        # [points] → these cards: 5 bits for the number of each, in laying order
-        ("cards", np.int64, (MAX_POINTS + 8,)),
-    ],
-    align=True,
-)
-"""The features and scores of one decision."""
-
 
 class HeuristicRecord(Record):
-    """One record of HEURISTIC_DTYPE."""
+    """The features and scores of one decision."""
+
+    score = field(F64, (NUM_ACTIONS,))  # [action] → expected VP, of legal actions only
+    left = field(F64)  # share of the game that is left
+    scorings = field(F64)  # expected scorings of a district, the final one included
+    push = field(F64)  # value of bringing the end nearer by a business or a stop
+    point = field(F64)  # value of a point of a coloured card in my hand
+    price = field(F64, (6,))  # [card colour] → value of a point that is paid for a bid
+    rival = field(F64, (MAX_PLAYERS,))  # [seat] → weight of its VP against me
+    standing = field(F64, (MAX_PLAYERS,))  # [seat] → VP if the game ended now
+    delta = field(F64, (MAX_PLAYERS,))  # [seat] → change of its standing by an action
+    win = field(F64, (MAX_PLAYERS,))  # [seat] → win probability, where it is computed
+    presence = field(I8, (MAX_PLAYERS,))  # [seat] → districts with its skyscrapers
+    points = field(F64, (MAX_PLAYERS, 6))  # [seat, card colour] → points in hand, as far as I know
+    types = field(I8, (7, 6))  # [district, plot] → bit mask of the businesses there
+    room = field(I8, (7, 6))  # [district, plot] → free spaces for businesses
+    plot = field(I8, (7, MAX_PLAYERS))  # [district, seat] → plot with its skyscrapers, or NONE
+    empty = field(I8, (7,))  # [district] → empty plots
+    # [district, plot] → expected VP of a skyscraper there by all scorings
+    value = field(F64, (7, 5))
+    net = field(F64, (7,))  # [district] → my VP of a scoring minus those of the others
+    # [district or CENTRAL_PARK] → expected value for me of an auction there
+    auction = field(F64, (8,))
+    filling = field(F64, (7,))  # [district] → value for me of filling an empty plot
+    places = field(F64)  # value of the commissioners' current places
+    # [points] → cost of the cheapest cards, while a bid is planned
+    cost = field(F64, (MAX_POINTS + 8,))
+    # [points] → these cards: 5 bits for the number of each, in laying order
+    cards = field(I64, (MAX_POINTS + 8,))
+
+
+HEURISTIC_DTYPE: Final = HeuristicRecord.dtype
 
 
 class WeightsRecord(Record):
-    """One record of :data:`skyenv_agents.heuristic.weights.WEIGHTS_DTYPE`."""
+    """One record of :data:`skyenv_agents.heuristic.weights.WEIGHTS_DTYPE`, whose names stand in
+    that module's tables.
+    """
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> float: ...
 
 
 @entry_point("features of heuristic agents")

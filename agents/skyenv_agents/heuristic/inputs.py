@@ -36,7 +36,8 @@ from skyenv.rules.components import (
     NUM_DISTRICTS,
     NUM_RANKS,
 )
-from skyenv.rules.state import ALEA_OUT, ALEA_STANDS, NONE, PHASE_BUILD, Array, GameRecord
+from skyenv.rules.record import Array
+from skyenv.rules.state import ALEA_OUT, ALEA_STANDS, NONE, PHASE_BUILD, GameRecord
 from skyenv_agents.heuristic.features import (
     HeuristicRecord,
     extract_features,

@@ -25,7 +25,7 @@ from skyenv.agents import Agent, Decisions
 from skyenv.engine.knowledge import VIEW_DTYPE
 from skyenv.errors import AgentError, shown
 from skyenv.rules.actions import NUM_ACTIONS
-from skyenv.rules.state import as_records, new_records
+from skyenv.rules.record import as_records, new_records
 from skyenv_agents.heuristic.features import HEURISTIC_DTYPE
 from skyenv_agents.heuristic.inputs import NUM_POSITION_INPUTS, write_inputs
 from skyenv_agents.heuristic.scores import decide_all

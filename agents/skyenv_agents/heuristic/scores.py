@@ -41,6 +41,7 @@ from skyenv.rules.components import (
     NUM_RANKS,
     SKYSCRAPERS_PER_OPTION,
 )
+from skyenv.rules.record import Array
 from skyenv.rules.state import (
     NONE,
     PHASE_BID,
@@ -50,7 +51,6 @@ from skyenv.rules.state import (
     PHASE_PLOT,
     PHASE_START,
     PHASE_TAKE,
-    Array,
     GameRecord,
 )
 from skyenv_agents.heuristic.auctions import (

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.rules.state import new_records
+from skyenv.rules.record import new_records
 
 Weights: TypeAlias = Mapping[str, float]
 """All weights of an agent by name."""

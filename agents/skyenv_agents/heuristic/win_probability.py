@@ -12,7 +12,8 @@ from skyenv.engine.knowledge import VIEW_DTYPE, ViewRecord
 from skyenv.engine.validation import as_games
 from skyenv.rules.compiling import called_rule, entry_point
 from skyenv.rules.components import BLACK, MAX_PLAYERS, NUM_COLOURS, NUM_DISTRICTS, NUM_RANKS
-from skyenv.rules.state import PHASE_OVER, Array, GameRecord, as_records, new_records
+from skyenv.rules.record import Array, as_records, new_records
+from skyenv.rules.state import PHASE_OVER, GameRecord
 from skyenv_agents.heuristic.features import (
     HEURISTIC_DTYPE,
     HeuristicRecord,

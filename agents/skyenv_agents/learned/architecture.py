@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.compiling import COMPILED, entry_point
-from skyenv.rules.state import Array
+from skyenv.rules.record import Array
 from skyenv_agents.learned.layout import (
     COMMON_ACTIONS,
     COMMON_CODES,

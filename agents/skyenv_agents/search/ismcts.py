@@ -25,7 +25,8 @@ from skyenv.engine.knowledge import VIEW_DTYPE
 from skyenv.engine.rewards import outcome_of
 from skyenv.errors import AgentError
 from skyenv.rules.actions import NUM_ACTIONS
-from skyenv.rules.state import GAME_DTYPE, NONE, as_records, new_records
+from skyenv.rules.record import as_records, new_records
+from skyenv.rules.state import GAME_DTYPE, NONE
 from skyenv_agents.heuristic.player import GreedyAgent
 from skyenv_agents.search.budgets import MAX_SIMULATIONS, BudgetedAgent, seed_of
 from skyenv_agents.search.leaf_network import leaf_network

@@ -22,7 +22,8 @@ from skyenv.checks import check_integer, check_number
 from skyenv.engine.knowledge import VIEW_DTYPE
 from skyenv.errors import AgentError
 from skyenv.rules.actions import NUM_ACTIONS
-from skyenv.rules.state import GAME_DTYPE, as_records, new_records
+from skyenv.rules.record import as_records, new_records
+from skyenv.rules.state import GAME_DTYPE
 from skyenv_agents.heuristic.features import HEURISTIC_DTYPE, NEVER
 from skyenv_agents.heuristic.player import GreedyAgent
 from skyenv_agents.heuristic.scores import decide_all

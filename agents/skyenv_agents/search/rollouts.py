@@ -19,8 +19,9 @@ from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.compiling import called_rule
 from skyenv.rules.event_log import LOG_DTYPE, LogRecord
 from skyenv.rules.play import apply, refresh_mask
+from skyenv.rules.record import F64, I64, Array, Record, field, new_records
 from skyenv.rules.scoring import winners
-from skyenv.rules.state import GAME_DTYPE, PHASE_OVER, Array, GameRecord, Record, new_records
+from skyenv.rules.state import GAME_DTYPE, PHASE_OVER, GameRecord
 from skyenv_agents.heuristic.features import (
     HEURISTIC_DTYPE,
     WeightsRecord,
@@ -38,24 +39,25 @@ LEAF_VALUES: Final = ("holdings", "network")
 """Evaluations of an unfinished position: by the seats' holdings, or by the leaf network."""
 NETWORK: Final = LEAF_VALUES.index("network")
 
-SEARCH_DTYPE: Final = np.dtype(
-    [
-        ("turns", np.int64),  # length of a rollout, in turns of all seats together
-        ("policy", np.int64),  # rollout policy, an index of POLICIES
-        # VP of lead that multiply the odds of winning by e, at the start and the end of the game
-        ("early", np.float64),
-        ("late", np.float64),
-        # weight of VP in the value of a finished game; the win has the remaining weight
-        ("margin", np.float64),
-        ("exploration", np.float64),  # exploration constant of PUCT or UCB1
-        # temperature of the prior, a softmax of greedy's scores, in VP; 0: no prior (UCB1 instead
-        # of PUCT)
-        ("temperature", np.float64),
-        ("leaf_value", np.int64),  # evaluation of unfinished positions, an index of LEAF_VALUES
-    ],
-    align=True,
-)
-"""A search's options for rollouts, evaluations and the expansion of its tree."""
+
+class SearchRecord(Record):
+    """A search's options for rollouts, evaluations and the expansion of its tree."""
+
+    turns = field(I64)  # length of a rollout, in turns of all seats together
+    policy = field(I64)  # rollout policy, an index of POLICIES
+    # VP of lead that multiply the odds of winning by e, at the start and the end of the game
+    early = field(F64)
+    late = field(F64)
+    # weight of VP in the value of a finished game; the win has the remaining weight
+    margin = field(F64)
+    exploration = field(F64)  # exploration constant of PUCT or UCB1
+    # temperature of the prior, a softmax of greedy's scores, in VP; 0: no prior (UCB1 instead
+    # of PUCT)
+    temperature = field(F64)
+    leaf_value = field(I64)  # evaluation of unfinished positions, an index of LEAF_VALUES
+
+
+SEARCH_DTYPE: Final = SearchRecord.dtype
 NUMBERS: Final = {
     "early": (0.1, 1e6, EARLY),
     "late": (0.1, 1e6, LATE),
@@ -64,10 +66,6 @@ NUMBERS: Final = {
     "temperature": (0.0, 1e6, 0.0),
 }
 """Lowest, highest and default values of a search's numeric options."""
-
-
-class SearchRecord(Record):
-    """One record of SEARCH_DTYPE."""
 
 
 class Scratch(NamedTuple):
@@ -140,13 +138,13 @@ def search_options(
     if unknown := numbers.keys() - NUMBERS.keys():
         raise TypeError(f"unknown search options: {', '.join(sorted(unknown))}")
     options = new_records(1, SEARCH_DTYPE)
-    for field, choices, name, choice in (
+    for option, choices, name, choice in (
         ("policy", POLICIES, "rollout_policy", rollout_policy),
         ("leaf_value", LEAF_VALUES, "leaf_value", leaf_value),
     ):
         if choice not in choices:
             raise AgentError(f"{name} must be one of {', '.join(choices)}, not {shown(choice)}")
-        options[field] = choices.index(choice)
+        options[option] = choices.index(choice)
     options["turns"] = check_integer("turns", turns, 0, 2**31 - 1, AgentError)
     for name, (low, high, usual) in NUMBERS.items():
         options[name] = check_number(name, numbers.get(name, usual), low, high, AgentError)

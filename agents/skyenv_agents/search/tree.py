@@ -22,7 +22,8 @@ from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.compiling import called_rule, entry_point
 from skyenv.rules.components import MAX_PLAYERS
 from skyenv.rules.play import refresh_mask
-from skyenv.rules.state import NONE, PHASE_OVER, Array, GameRecord, new_records
+from skyenv.rules.record import F64, I32, Array, Record, field, new_records
+from skyenv.rules.state import NONE, PHASE_OVER, GameRecord
 from skyenv_agents.heuristic.features import WeightsRecord
 from skyenv_agents.heuristic.scores import score_actions
 from skyenv_agents.search.rollouts import (
@@ -43,21 +44,22 @@ PRIOR_FLOOR: Final = 0.02
 illegal when its node was expanded.
 """
 
-NODE_DTYPE: Final = np.dtype(
-    [
-        # [seat] → sum of its win probabilities over all simulations through the node
-        ("total", np.float64, (MAX_PLAYERS,)),
-        ("prior", np.float64),  # prior probability of the action
-        ("visits", np.int32),  # simulations through the node
-        ("available", np.int32),  # simulations through its parent in which the action was legal
-        ("child", np.int32),  # first child, or NONE
-        ("sibling", np.int32),  # the parent's next child, or NONE
-        ("action", np.int32),  # action from the parent to the node
-        ("spare", np.int32),
-    ],
-    align=True,
-)
-"""A node of the tree."""
+
+class NodeRecord(Record):
+    """A node of the tree."""
+
+    # [seat] → sum of its win probabilities over all simulations through the node
+    total = field(F64, (MAX_PLAYERS,))
+    prior = field(F64)  # prior probability of the action
+    visits = field(I32)  # simulations through the node
+    available = field(I32)  # simulations through its parent in which the action was legal
+    child = field(I32)  # first child, or NONE
+    sibling = field(I32)  # the parent's next child, or NONE
+    action = field(I32)  # action from the parent to the node
+    spare = field(I32)
+
+
+NODE_DTYPE: Final = NodeRecord.dtype
 
 
 @called_rule

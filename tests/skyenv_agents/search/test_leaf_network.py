@@ -9,7 +9,8 @@ from positions import positions
 from skyenv.engine.knowledge import VIEW_DTYPE
 from skyenv.rules.compiling import entry_point
 from skyenv.rules.components import NUM_DISTRICTS
-from skyenv.rules.state import GAME_DTYPE, PHASE_START, Array, as_records, new_records
+from skyenv.rules.record import Array, as_records, new_records
+from skyenv.rules.state import GAME_DTYPE, PHASE_START
 from skyenv_agents import GreedyAgent
 from skyenv_agents.heuristic.features import HEURISTIC_DTYPE, extract_board
 from skyenv_agents.heuristic.inputs import (

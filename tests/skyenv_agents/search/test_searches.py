@@ -19,7 +19,8 @@ from skyenv.engine.numbers import uniform32
 from skyenv.engine.results import results
 from skyenv.errors import AgentError
 from skyenv.rules.compiling import entry_point
-from skyenv.rules.state import GAME_DTYPE, Array, as_records, new_records
+from skyenv.rules.record import Array, as_records, new_records
+from skyenv.rules.state import GAME_DTYPE
 from skyenv_agents import GreedyAgent, GuidedAgent, RolloutAgent, SearchAgent
 from skyenv_agents.search.budgets import MAX_SIMULATIONS
 from skyenv_agents.search.rollouts import new_scratch, search_options

@@ -132,7 +132,8 @@ def test_agents_decide_alike_alone_and_in_batches(name: str) -> None:
 
 def test_plain_python_gives_the_same_decisions(tmp_path: Path) -> None:
     file, names = tmp_path / "decisions.json", ("greedy", "appraiser")
-    environment = {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": f"{ROOT / 'agents'}:{ROOT / 'tests'}"}
+    folders = ROOT, ROOT / "agents", ROOT / "tests"
+    environment = {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": ":".join(map(str, folders))}
     printed("-W", "error", __file__, file, *names, environment=environment)
     decisions = json.loads(file.read_text(encoding="utf-8"))["decisions"]
     for players, side in TABLES[1::4]:

@@ -13,7 +13,7 @@ from skyenv.errors import OptionError
 from skyenv.rules.compiling import rule
 from skyenv.rules.components import MAX_PLAYERS, NUM_RANKS
 from skyenv.rules.scoring import vp_if_scored
-from skyenv.rules.state import PHASE_BID, PHASE_BUILD, GameRecord
+from skyenv.rules.state import BID_BLACK, BID_COLOURED, PHASE_BID, PHASE_BUILD, GameRecord
 
 Share = TypeVar("Share", float, npt.NDArray[np.float64])
 
@@ -49,9 +49,9 @@ def charge(game: GameRecord, seat: int) -> float:
     for the cards paid, which the other seats share.
     """
     cards = 0
-    for part in range(2):
+    for kind in (BID_COLOURED, BID_BLACK):
         for rank in range(NUM_RANKS):
-            cards += int(game.bid_cards[game.seat, part, rank])
+            cards += int(game.bid_cards[game.seat, kind, rank])
     share = 1.0 if seat == game.seat else -1.0 / (game.num_players - 1)
     return CARD_VP * cards * share
 

@@ -25,7 +25,15 @@ from skyenv.rules.components import (
     SIXTH,
 )
 from skyenv.rules.record import as_records
-from skyenv.rules.state import ALEA, GAME_DTYPE, NONE, PHASE_BID, PHASE_PLOT, GameRecord
+from skyenv.rules.state import (
+    ALEA,
+    BID_COLOURED,
+    GAME_DTYPE,
+    NONE,
+    PHASE_BID,
+    PHASE_PLOT,
+    GameRecord,
+)
 
 GameArray = npt.NDArray[np.void]
 
@@ -103,7 +111,7 @@ def _misfits(games: GameArray, num_players: int, view_only: bool) -> list[tuple[
     current = 2 * (placed // 3) + (placed % 3 == 2)  # as skyenv.rules.businesses.current_set
     later = np.arange(ROW_SIZE) >= SET_START[current + 1][:, None]
     lacks_tiles = ~all_placed & (later & (games["row"] == NONE)).any(axis=1)  # BUS-1
-    uncoloured = (games["bid_colour"] == NONE) & games["bid_cards"][:, :, 0].any(axis=2)
+    uncoloured = (games["bid_colour"] == NONE) & games["bid_cards"][:, :, BID_COLOURED].any(axis=2)
     sixth = (games["ring"][:, :, :NUM_COLOURS] == SIXTH).any(axis=(1, 2))
     return [
         (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skyenv.rules.chance import draw_black
+from skyenv.rules.cards import draw_black
 from skyenv.rules.compiling import rule
 from skyenv.rules.components import (
     BLACK,
@@ -12,7 +12,7 @@ from skyenv.rules.components import (
     NUM_PLOTS,
     NUM_RANKS,
 )
-from skyenv.rules.event_log import EVENT_ALEA, EVENT_ALEA_BUILDS, LogRecord, report
+from skyenv.rules.event_log import EVENT_ALEA, EVENT_ALEA_BUILDS, LogRecord, report, report_more
 from skyenv.rules.scoring import plot_is_empty
 from skyenv.rules.state import ALEA, ALEA_OUT, ALEA_STANDS, NONE, GameRecord
 from skyenv.rules.stops import carry_out_stop
@@ -37,17 +37,9 @@ def alea_bids(game: GameRecord, log: LogRecord) -> None:
         total += rank + LOWEST_CARD
         if game.alea_cards[rank] == 2:
             break
-    report(
-        log,
-        EVENT_ALEA,
-        number,
-        cards & 7,
-        (cards >> 3) & 7,
-        (cards >> 6) & 7,
-        (cards >> 9) & 7,
-        0,
-        0,
-    )
+    report(log, EVENT_ALEA, number, 0)
+    for i in range(number):
+        report_more(log, 1 + i, (cards >> (3 * i)) & 7)
     if total > game.highest:
         game.highest = total
         game.highest_bidder = ALEA
@@ -95,7 +87,7 @@ def alea_builds(game: GameRecord, log: LogRecord, district: int, best: int) -> N
             game.alea_supply -= 1
             built |= 1 << plot
     if built != 0:
-        report(log, EVENT_ALEA_BUILDS, district, built, 0, 0, 0, 0, 0)
+        report(log, EVENT_ALEA_BUILDS, district, built)
 
 
 @rule

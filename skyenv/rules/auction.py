@@ -23,6 +23,8 @@ from skyenv.rules.state import (
     ALEA_OUT,
     ALEA_STANDS,
     ALEA_WAITS,
+    BID_BLACK,
+    BID_COLOURED,
     END_TASK,
     NONE,
     PHASE_BID,
@@ -49,7 +51,7 @@ def open_auction(game: GameRecord, log: LogRecord) -> None:
     game.alea = ALEA_WAITS if bids else ALEA_OUT
     game.seat = game.turn_seat
     game.phase = PHASE_BID
-    report(log, EVENT_AUCTION, place, game.turn_seat, 0, 0, 0, 0, 0)
+    report(log, EVENT_AUCTION, place, game.turn_seat)
 
 
 @rule
@@ -70,7 +72,7 @@ def clear_bid(game: GameRecord, seat: int) -> None:
     """Reset the seat's bid."""
     game.bid_colour[seat] = NONE
     game.bid_total[seat] = 0
-    for kind in range(2):
+    for kind in (BID_COLOURED, BID_BLACK):
         for rank in range(NUM_RANKS):
             game.bid_cards[seat, kind, rank] = 0
 
@@ -155,10 +157,10 @@ def apply_card(game: GameRecord, colour: int, rank: int) -> None:
         game.unlocated[colour, rank] -= 1
     game.bid_total[seat] += rank + LOWEST_CARD
     if colour == BLACK:
-        game.bid_cards[seat, 1, rank] += 1
+        game.bid_cards[seat, BID_BLACK, rank] += 1
         game.laid = NUM_RANKS + rank
         return
-    game.bid_cards[seat, 0, rank] += 1
+    game.bid_cards[seat, BID_COLOURED, rank] += 1
     game.laid = rank
     game.bid_colour[seat] = colour
     if game.auction_place == CENTRAL_PARK:
@@ -182,8 +184,8 @@ def apply_pass(game: GameRecord, log: LogRecord) -> None:
     """AUC-2, AUC-7: leave the auction; the cards return to the hand as public cards (INF-3)."""
     seat = int(game.seat)
     game.out[seat] = 1
-    for kind in range(2):
-        colour = BLACK if kind == 1 else int(game.bid_colour[seat])
+    for kind in (BID_COLOURED, BID_BLACK):
+        colour = BLACK if kind == BID_BLACK else int(game.bid_colour[seat])
         for rank in range(NUM_RANKS):
             cards = game.bid_cards[seat, kind, rank]
             if cards > 0:
@@ -218,7 +220,7 @@ def settle(game: GameRecord, log: LogRecord) -> None:
     """AUC-8, ALEA-5: end the auction; the winner pays, then builds or stops."""
     winner = int(game.highest_bidder)
     bidder = winner if winner != NONE else NOBODY
-    report(log, EVENT_WON, bidder, game.highest, 0, 0, 0, 0, 0)
+    report(log, EVENT_WON, bidder, game.highest)
     return_alea_cards(game)
     if winner == ALEA:
         alea_wins(game, log)
@@ -237,9 +239,9 @@ def pay(game: GameRecord, log: LogRecord, winner: int) -> None:
     """
     colour = int(game.bid_colour[winner])
     for rank in range(NUM_RANKS):
-        for _ in range(game.bid_cards[winner, 0, rank]):
+        for _ in range(game.bid_cards[winner, BID_COLOURED, rank]):
             return_coloured(game, colour, rank)
-        game.black_face_up[rank] += game.bid_cards[winner, 1, rank]
+        game.black_face_up[rank] += game.bid_cards[winner, BID_BLACK, rank]
     if game.top[colour] == NONE:
         turn_up_top(game, log, colour)
 
@@ -275,8 +277,9 @@ def highest_rank(game: GameRecord, seat: int) -> int:
     """
     highest = 0
     for rank in range(NUM_RANKS):
-        if game.bid_cards[seat, 0, rank] > 0 or game.bid_cards[seat, 1, rank] > 0:
-            highest = rank
+        for kind in (BID_COLOURED, BID_BLACK):
+            if game.bid_cards[seat, kind, rank] > 0:
+                highest = rank
     return highest
 
 

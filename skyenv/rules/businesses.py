@@ -9,13 +9,14 @@ from skyenv.rules.components import (
     BONUS_EVERY,
     BONUS_VP,
     BUSINESSES_TO_PLACE,
+    MAX_PLAYERS,
     MAX_TILES_ON_PLOT,
     NUM_DISTRICTS,
     NUM_PLOTS,
     SET_START,
     SIXTH,
 )
-from skyenv.rules.event_log import EVENT_TILE_TO_PARK, WHY_BONUS, LogRecord, report
+from skyenv.rules.event_log import EVENT_TILE_TO_PARK, EVENT_VP, WHY_BONUS, LogRecord, report
 from skyenv.rules.record import Array
 from skyenv.rules.scoring import award, finish, refresh_district, stands_in, tiles_on_plot
 from skyenv.rules.state import END_BUSINESSES, NONE, GameRecord
@@ -90,7 +91,7 @@ def take_from_row(game: GameRecord, log: LogRecord, business: int) -> None:
             left += 1
     if left == 1:
         game.park_tiles[game.row[last]] += 1
-        report(log, EVENT_TILE_TO_PARK, int(game.row[last]), 0, 0, 0, 0, 0, 0)
+        report(log, EVENT_TILE_TO_PARK, int(game.row[last]), 0)
         game.row[last] = NONE
 
 
@@ -119,14 +120,7 @@ def apply_place_business(game: GameRecord, log: LogRecord, district: int, plot: 
         return
     if game.placed % BONUS_EVERY == 0:
         bonus = game.placed // BONUS_EVERY - 1
-        award(
-            game,
-            log,
-            WHY_BONUS,
-            NONE,
-            bonus_vp(game, 0, bonus),
-            bonus_vp(game, 1, bonus),
-            bonus_vp(game, 2, bonus),
-            bonus_vp(game, 3, bonus),
-        )
+        report(log, EVENT_VP, WHY_BONUS, NONE)
+        for seat in range(MAX_PLAYERS):
+            award(game, log, seat, bonus_vp(game, seat, bonus))
     go_on(game, log)

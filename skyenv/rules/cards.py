@@ -1,12 +1,53 @@
-"""TURN-4, TURN-5, AUC-8: cards between hands and stacks."""
+"""TURN-4, TURN-5, AUC-8, AUC-9: cards between hands and stacks."""
 
 from __future__ import annotations
 
-from skyenv.rules.chance import draw, draw_black
+from skyenv.rules.chance import draw
 from skyenv.rules.compiling import rule
 from skyenv.rules.components import BLACK, LOWEST_CARD, MAX_PLAYERS, NUM_COLOURS, NUM_RANKS
-from skyenv.rules.event_log import EVENT_BLACK, EVENT_TOP, FORCED_CARD, LogRecord, report
+from skyenv.rules.event_log import (
+    EVENT_BLACK,
+    EVENT_SHUFFLE,
+    EVENT_TOP,
+    FORCED_CARD,
+    LogRecord,
+    report,
+)
 from skyenv.rules.state import NONE, GameRecord
+
+
+@rule
+def deduce_hands(game: GameRecord) -> None:
+    """AUC-9: record that each of two players knows the other's black cards before a shuffle, as
+    none is face down.
+
+    INF-1: three or four players know only the others' combined cards, which are not tracked.
+    """
+    if game.num_players == 2:
+        for seat in range(2):
+            for rank in range(NUM_RANKS):
+                hidden = game.hand[seat, BLACK, rank] - game.known[seat, BLACK, rank]
+                game.deduced[seat, rank] = hidden
+
+
+@rule
+def draw_black(game: GameRecord, log: LogRecord) -> int:
+    """AUC-9: return the rank of the next black card, shuffling the stack first if necessary; NONE
+    if there is no card.
+    """
+    face_down = 0
+    face_up = 0
+    for rank in range(NUM_RANKS):
+        face_down += int(game.face_down[BLACK, rank])
+        face_up += int(game.black_face_up[rank])
+    if face_down == 0 and face_up > 0:
+        deduce_hands(game)
+        for rank in range(NUM_RANKS):
+            game.face_down[BLACK, rank] = game.black_face_up[rank]
+            game.unlocated[BLACK, rank] += game.black_face_up[rank]
+            game.black_face_up[rank] = 0
+        report(log, EVENT_SHUFFLE, 0, 0)
+    return draw(game, log, game.face_down[BLACK], FORCED_CARD)
 
 
 @rule
@@ -20,7 +61,7 @@ def deal_black(game: GameRecord, log: LogRecord, seat: int) -> None:
         return
     game.hand[seat, BLACK, rank] += 1
     game.unknown[seat, BLACK] += 1
-    report(log, EVENT_BLACK, seat, rank + LOWEST_CARD, 0, 0, 0, 0, 0)
+    report(log, EVENT_BLACK, seat, rank + LOWEST_CARD)
 
 
 @rule
@@ -39,7 +80,7 @@ def turn_up_top(game: GameRecord, log: LogRecord, colour: int) -> None:
             game.returned[colour, i] = game.returned[colour, i + 1]
         game.returned[colour, left] = NONE
     game.top[colour] = rank
-    report(log, EVENT_TOP, colour, rank + LOWEST_CARD if rank != NONE else NONE, 0, 0, 0, 0, 0)
+    report(log, EVENT_TOP, colour, rank + LOWEST_CARD if rank != NONE else NONE)
 
 
 @rule

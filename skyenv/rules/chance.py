@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from skyenv.rules.compiling import rule
-from skyenv.rules.components import BLACK, NUM_RANKS
-from skyenv.rules.event_log import EVENT_SHUFFLE, FORCED_CARD, LogRecord, report
+from skyenv.rules.event_log import LogRecord
 from skyenv.rules.record import Vector
 from skyenv.rules.state import NONE, GameRecord
 
@@ -128,37 +127,3 @@ def draw(game: GameRecord, log: LogRecord, counts: Vector[int], kind: int) -> in
     if drawn >= 0:
         counts[drawn] -= 1
     return drawn
-
-
-@rule
-def deduce_hands(game: GameRecord) -> None:
-    """AUC-9: record that each of two players knows the other's black cards before a shuffle, as
-    none is face down.
-
-    INF-1: three or four players know only the others' combined cards, which are not tracked.
-    """
-    if game.num_players == 2:
-        for seat in range(2):
-            for rank in range(NUM_RANKS):
-                hidden = game.hand[seat, BLACK, rank] - game.known[seat, BLACK, rank]
-                game.deduced[seat, rank] = hidden
-
-
-@rule
-def draw_black(game: GameRecord, log: LogRecord) -> int:
-    """AUC-9: return the rank of the next black card, shuffling the stack first if necessary; NONE
-    if there is no card.
-    """
-    face_down = 0
-    face_up = 0
-    for rank in range(NUM_RANKS):
-        face_down += int(game.face_down[BLACK, rank])
-        face_up += int(game.black_face_up[rank])
-    if face_down == 0 and face_up > 0:
-        deduce_hands(game)
-        for rank in range(NUM_RANKS):
-            game.face_down[BLACK, rank] = game.black_face_up[rank]
-            game.unlocated[BLACK, rank] += game.black_face_up[rank]
-            game.black_face_up[rank] = 0
-        report(log, EVENT_SHUFFLE, 0, 0, 0, 0, 0, 0, 0)
-    return draw(game, log, game.face_down[BLACK], FORCED_CARD)

@@ -61,14 +61,21 @@ NOBODY: Final = -2  # EVENT_WON: nobody bid
 
 
 @rule
-def report(
-    log: LogRecord, kind: int, a: int, b: int, c: int, d: int, e: int, f: int, g: int
-) -> None:
-    """Write one event if the log is enabled."""
+def report(log: LogRecord, kind: int, first: int, second: int) -> None:
+    """Write an event with its first two numbers, and 0 for the others, if the log is enabled."""
     if log.recording == 0:
         return
     row = log.num_events
-    numbers = (kind, a, b, c, d, e, f, g)
-    for i in range(EVENT_WIDTH):
-        log.event[row, i] = numbers[i]
+    log.event[row, 0] = kind
+    log.event[row, 1] = first
+    log.event[row, 2] = second
+    for i in range(3, EVENT_WIDTH):
+        log.event[row, i] = 0
     log.num_events = row + 1
+
+
+@rule
+def report_more(log: LogRecord, place: int, number: int) -> None:
+    """Write one more number of the last event, 0 the first, if the log is enabled."""
+    if log.recording != 0:
+        log.event[log.num_events - 1, 1 + place] = number

@@ -7,6 +7,7 @@ from skyenv.rules.chance import draw
 from skyenv.rules.compiling import called_rule, rule
 from skyenv.rules.components import (
     CENTRAL_PARK,
+    MAX_PLAYERS,
     NUM_BUSINESSES,
     NUM_COLOURS,
     NUM_DISTRICTS,
@@ -24,6 +25,7 @@ from skyenv.rules.event_log import (
     WHY_PARK,
     LogRecord,
     report,
+    report_more,
 )
 from skyenv.rules.state import END_TASK, END_TRUNCATED, NONE, PHASE_OVER, GameRecord
 
@@ -106,31 +108,19 @@ def stands_in(game: GameRecord, district: int, seat: int) -> bool:
     return False
 
 
-@called_rule
-def award(
-    game: GameRecord, log: LogRecord, why: int, place: int, vp0: int, vp1: int, vp2: int, vp3: int
-) -> None:
-    """Add VP to the scores and report them."""
-    game.score[0] += vp0
-    game.score[1] += vp1
-    game.score[2] += vp2
-    game.score[3] += vp3
-    report(log, EVENT_VP, why, place, vp0, vp1, vp2, vp3, 0)
+@rule
+def award(game: GameRecord, log: LogRecord, seat: int, vp: int) -> None:
+    """Add VP to a seat's score, and write them into the last event, an EVENT_VP."""
+    game.score[seat] += vp
+    report_more(log, 2 + seat, vp)
 
 
 @called_rule
 def award_district(game: GameRecord, log: LogRecord, why: int, district: int) -> None:
     """SCO-2: award every seat its VP for the district."""
-    award(
-        game,
-        log,
-        why,
-        district,
-        district_vp(game, district, 0),
-        district_vp(game, district, 1),
-        district_vp(game, district, 2),
-        district_vp(game, district, 3),
-    )
+    report(log, EVENT_VP, why, district)
+    for seat in range(MAX_PLAYERS):
+        award(game, log, seat, district_vp(game, district, seat))
 
 
 @rule
@@ -166,28 +156,13 @@ def score_park(game: GameRecord, log: LogRecord) -> None:
         number += 1
     for i in range(number):
         game.park_tiles[((turned >> (3 * i)) & 7) - 1] += 1
-    report(
-        log,
-        EVENT_PARK,
-        number,
-        (turned & 7) - 1,
-        ((turned >> 3) & 7) - 1,
-        ((turned >> 6) & 7) - 1,
-        0,
-        0,
-        0,
-    )
+    report(log, EVENT_PARK, number, 0)
+    for i in range(3):
+        report_more(log, 1 + i, ((turned >> (3 * i)) & 7) - 1)
     vp = int(PLOT_VALUE[count_types(types)])
-    award(
-        game,
-        log,
-        WHY_PARK,
-        CENTRAL_PARK,
-        int(game.park[0]) * vp,
-        int(game.park[1]) * vp,
-        int(game.park[2]) * vp,
-        int(game.park[3]) * vp,
-    )
+    report(log, EVENT_VP, WHY_PARK, CENTRAL_PARK)
+    for seat in range(MAX_PLAYERS):
+        award(game, log, seat, int(game.park[seat]) * vp)
 
 
 @called_rule
@@ -203,7 +178,7 @@ def finish(game: GameRecord, log: LogRecord, reason: int) -> None:
     game.phase = PHASE_OVER
     game.end = reason
     game.seat = NONE
-    report(log, EVENT_END, reason, 0, 0, 0, 0, 0, 0)
+    report(log, EVENT_END, reason, 0)
 
 
 @rule

@@ -119,10 +119,8 @@ def draw_plot_colour(game: GameRecord, log: LogRecord, district: int, used: Vect
 @rule
 def lay_out_businesses(game: GameRecord, log: LogRecord) -> None:
     """SET-1 to SET-3: place a business in every district, and fill the supply row."""
-    # Two fields that are still empty serve as bags: remaining tiles, and uses of every
-    # colour.
-    bag = game.park_tiles
-    used = game.num_returned
+    # Two fields that are still empty: the tiles in the bag, and the plots of every colour.
+    bag, used = game.park_tiles, game.num_returned
     for business in range(NUM_BUSINESSES):
         bag[business] = TILES_PER_BUSINESS
     for district in range(NUM_DISTRICTS):
@@ -170,7 +168,10 @@ def deal_hidden_cards(game: GameRecord, log: LogRecord) -> None:
 @entry_point("setup")
 def begin(game: GameRecord, log: LogRecord, seed: int) -> None:
     """Carry out SET-1 to SET-6 on a blank record, or deal the hidden cards of a task's opening.
-    Chance comes from `seed` (NONE: from the log alone).
+
+    Args:
+        seed: of the game's stream of chance. NONE: the log has the outcomes; where they run out,
+            the stream of seed 0 goes on, but the game has no seed.
     """
     seed_stream(game, seed if seed >= 0 else 0)
     game.seed = seed

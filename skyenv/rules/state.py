@@ -39,6 +39,9 @@ ALEA_WAITS: Final = 0  # she has not bid in this auction (ALEA-2)
 ALEA_STANDS: Final = 1  # her total is the highest (ALEA-3)
 ALEA_OUT: Final = 2  # she was too low or was overbid; or there is no Alea
 
+BID_COLOURED: Final = 0  # the coloured cards of a bid
+BID_BLACK: Final = 1  # its black ones
+
 
 class GameRecord(Record):
     """One game: every field with its type, shape, lowest and highest value.
@@ -80,7 +83,8 @@ class GameRecord(Record):
     stopped = field(I8, (7,), 0, 1)  # STOP-4: 1 if the district is stopped
     stops = field(I8, (), 0, 2)  # building stops so far
     park = field(I8, (4,), 0, 18)  # skyscrapers of each seat in the park area
-    park_tiles = field(I8, (4,), 0, 9)  # businesses in the park area by type (BUS-3)
+    # businesses in the park area by type (BUS-3); during the setup the tiles in the bag
+    park_tiles = field(I8, (4,), 0, 9)
     placed = field(I8, (), 0, 12)  # businesses placed by option B so far
     row = field(I8, (20,), NONE, 3)  # SET-3: type on each space of the supply row; NONE: taken
     place = field(I8, (2,), 0, 8)  # place of each commissioner
@@ -100,7 +104,7 @@ class GameRecord(Record):
     unlocated = field(I8, (6, 3), 0, 127)  # [card colour, rank] → face down or in a hand, not known
     # AUC-8: ranks of the returned cards, next to come up first
     returned = field(I8, (5, 12), NONE, 2)
-    num_returned = field(I8, (5,), 0, 12)  # how many these are
+    num_returned = field(I8, (5,), 0, 12)  # how many these are; during the setup plots laid out
     # [rank] → cards face up at the bottom of the black stack
     black_face_up = field(I8, (3,), 0, 20)
     # -- the auction under way
@@ -110,7 +114,7 @@ class GameRecord(Record):
     highest_bidder = field(I8, (), NONE, ALEA)  # seat or ALEA; NONE before the first bid
     out = field(I8, (4,), 0, 1)  # 1 if the seat has passed
     bid_colour = field(I8, (4,), NONE, 4)  # AUC-4: colour of the seat's coloured cards; or NONE
-    bid_cards = field(I8, (4, 2, 3), 0, 20)  # [seat, coloured 0, black 1; rank]; PHASE_BUILD: paid
+    bid_cards = field(I8, (4, 2, 3), 0, 20)  # [seat, BID_…, rank] → in the bid; PHASE_BUILD: paid
     laid = field(I8, (), NONE, 5)  # last card of this bid: coloured 0–2, black 3–5; or NONE
     park_colour = field(I8, (), NONE, 4)  # AUC-12: colour of the park area's auction; NONE: no bid
     alea = field(I8, (), 0, 2)  # ALEA_…

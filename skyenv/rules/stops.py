@@ -5,13 +5,14 @@ from __future__ import annotations
 from skyenv.rules.compiling import rule
 from skyenv.rules.components import (
     MARKERS,
+    MAX_PLAYERS,
     MAX_STOPS,
     NUM_BUSINESSES,
     NUM_COLOURS,
     NUM_COMMISSIONERS,
     NUM_PLOTS,
 )
-from skyenv.rules.event_log import EVENT_STOP, WHY_STOP, LogRecord, report
+from skyenv.rules.event_log import EVENT_STOP, EVENT_VP, WHY_STOP, LogRecord, report
 from skyenv.rules.scoring import award, district_vp, finish, refresh_district
 from skyenv.rules.state import END_STOPS, NONE, GameRecord
 
@@ -64,17 +65,10 @@ def carry_out_stop(game: GameRecord, log: LogRecord, district: int, declarer: in
     """STOP-2 to STOP-6: carry out a building stop by a seat or by Alea; the second one ends the
     game.
     """
-    report(log, EVENT_STOP, district, declarer, 0, 0, 0, 0, 0)
-    award(
-        game,
-        log,
-        WHY_STOP,
-        district,
-        stop_vp(game, district, 0, declarer),
-        stop_vp(game, district, 1, declarer),
-        stop_vp(game, district, 2, declarer),
-        stop_vp(game, district, 3, declarer),
-    )
+    report(log, EVENT_STOP, district, declarer)
+    report(log, EVENT_VP, WHY_STOP, district)
+    for seat in range(MAX_PLAYERS):
+        award(game, log, seat, stop_vp(game, district, seat, declarer))
     clear_district(game, district)
     game.stops += 1
     if game.stops >= MAX_STOPS:

@@ -20,7 +20,7 @@ from skyenv.rules.components import (
     NUM_DISTRICTS,
     NUM_RANKS,
 )
-from skyenv.rules.state import ALEA, ALEA_WAITS, NONE, GameRecord
+from skyenv.rules.state import ALEA, ALEA_WAITS, BID_BLACK, BID_COLOURED, NONE, GameRecord
 from skyenv_agents.heuristic.features import (
     MAX_POINTS,
     NEVER,
@@ -334,7 +334,8 @@ def table_price(
     )
     value = 0.0
     for rank in range(NUM_RANKS):
-        number, number_black = int(game.bid_cards[me, 0, rank]), int(game.bid_cards[me, 1, rank])
+        number = int(game.bid_cards[me, BID_COLOURED, rank])
+        number_black = int(game.bid_cards[me, BID_BLACK, rank])
         value += (rank + LOWEST_CARD) * (coloured * number + black * number_black)
     return float(scale * value)
 

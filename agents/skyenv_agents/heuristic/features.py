@@ -31,7 +31,7 @@ from skyenv.rules.components import (
 )
 from skyenv.rules.record import F64, I8, I64, Record, field
 from skyenv.rules.scoring import district_vp, tiles_on_plot, types_on_plot
-from skyenv.rules.state import NONE, GameRecord
+from skyenv.rules.state import BID_BLACK, BID_COLOURED, NONE, GameRecord
 
 UNKNOWN_POINTS: Final = 4.8  # mean value of an unknown card
 MAX_POINTS: Final = 40  # larger raises are not considered
@@ -278,9 +278,10 @@ def extract_table(game: GameRecord, h: HeuristicRecord) -> None:
     for seat in range(game.num_players):
         for rank in range(NUM_RANKS):
             value = rank + LOWEST_CARD
+            coloured = int(game.bid_cards[seat, BID_COLOURED, rank])
             if game.bid_colour[seat] != NONE:
-                h.points[seat, game.bid_colour[seat]] += value * int(game.bid_cards[seat, 0, rank])
-            h.points[seat, BLACK] += value * int(game.bid_cards[seat, 1, rank])
+                h.points[seat, game.bid_colour[seat]] += value * coloured
+            h.points[seat, BLACK] += value * int(game.bid_cards[seat, BID_BLACK, rank])
 
 
 @called_rule

@@ -20,7 +20,7 @@ from skyenv.page.hints import advise, move
 from skyenv.page.payloads import SeatView
 from skyenv.page.win_chance import ESTIMATOR
 from skyenv.page.workers import Report, Workers
-from skyenv.rules.compiling import progress_to
+from skyenv.rules.compile_progress import progress_to
 
 FITTING: Final = "greedy"
 """The agent that is compiled first, if on offer: the page's suggestion."""

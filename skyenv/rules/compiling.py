@@ -1,181 +1,37 @@
-"""Compilation with Numba, and the cache of compiled code.
+"""Compilation with Numba.
 
 There are two kinds of functions. A *rule* is compiled into every compiled function that calls it,
 and has no code of its own. An *entry point* is compiled once and cached on disk; Python and other
-entry points call it. Both take integers of any size as int64, so that there is one version for all
-types of a record's fields.
+entry points call it.
 
-This module uses these internals of Numba, tested with the releases that pyproject.toml allows:
-
-- `numba.core.registry.CPUDispatcher` with `compile`, `get_call_template`, `_cache` and the
-  attributes `targetoptions`, `targetdescr`, `targetctx`, `typingctx`; of the target's context
-  `insert_user_function` and `remove_user_function`;
-- `numba.core.compiler`: `Flags`, `compile_extra`, `CompileResult._reduce` and `._rebuild`;
-- `numba.core.codegen.JITCodeLibrary` with `_optimize_final_module`, `_finalize_final_module`,
-  `_finalize_dynamic_globals`, `_finalized`, `has_dynamic_globals`; `magic_tuple` of its codegen;
-- `numba.core.typing.make_concrete_template`, `compiler_lock.global_compiler_lock`,
-  `serialize.dumps`, `config.CACHE_DIR`.
+:mod:`skyenv.rules.dispatchers` compiles them by internals of Numba, in half of the time that
+`numba.njit` takes, and keeps the code on disk. Where a release of Numba has changed these
+internals, or with ``SKYENV_PUBLIC_NUMBA=1``, `numba.njit` compiles the same functions in memory.
 """
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import os
-import pickle
-import sys
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any, Final, TypeVar, cast
 
 import numba
-import numpy as np
-from filelock import FileLock
-from numba.core import compiler, types
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.registry import CPUDispatcher
-from numba.core.serialize import dumps
-from numba.core.typing import make_concrete_template
 
-from skyenv.files import write_atomically
-from skyenv.rules.variant import VARIANT
+from skyenv.rules.compile_progress import print_line
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 COMPILED: Final = not bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
 """Whether Numba compiles; False with ``NUMBA_DISABLE_JIT=1``."""
-OPTIONS: Final[dict[str, Any]] = {
-    "nopython": True,
-    "error_model": "numpy",
-    "no_cfunc_wrapper": True,
-}
 
+dispatchers: Any = None  # the module, unless Numba's public interface compiles
+try:
+    if "SKYENV_PUBLIC_NUMBA" not in os.environ:
+        from skyenv.rules import dispatchers
+except (ImportError, AttributeError) as error:
+    print_line(f"Numba {numba.__version__} is unknown ({error}): compiling in memory")
 
-# ---- functions ----
-
-
-class _RuleLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """Code that is only linked into other code, without optimization or machine code of its own.
-
-    By default Numba does both for every function with all its callees.
-    """
-
-    def _optimize_final_module(self) -> None:
-        pass
-
-    def _finalize_final_module(self) -> None:
-        self._finalize_dynamic_globals()
-        self._finalized = True
-
-
-class _Called(CPUDispatcher):  # type: ignore[misc]
-    """A function that compiled functions can call."""
-
-    def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Return Numba's template of a call with arguments of these types; integers become
-        int64.
-        """
-        args = tuple(types.int64 if isinstance(one, types.Integer) else one for one in args)
-        _, python_signature, args, kws = super().get_call_template(args, kws)
-        _needed[-1].update(_needs[self, tuple(args)])
-        # Only this signature, so that Numba doesn't search for other matches.
-        template = make_concrete_template(
-            self.__name__, self.__name__, [self.overloads[tuple(args)].signature]
-        )
-        return template, python_signature, args, kws
-
-
-class Rule(_Called):
-    """A function that is compiled into others."""
-
-    def compile(self, sig: Any) -> Any:
-        """Compile for a signature; return the object that represents the function in Numba."""
-        with global_compiler_lock, _noting_needs() as needs:
-            if sig not in self.overloads:
-                flags = compiler.Flags()
-                self.targetdescr.options.parse_as_flags(flags, self.targetoptions)
-                flags.no_compile = True
-                context = self.targetctx
-                library = _RuleLibrary(context.codegen(), self.py_func.__qualname__)
-                made = compiler.compile_extra(
-                    self.typingctx, context, self.py_func, sig, None, flags, {}, library
-                )
-                result = made._replace(entry_point=object())
-                context.insert_user_function(result.entry_point, result.fndesc, [library])
-                self.overloads[sig] = result
-                _needs[self, sig] = needs
-            return self.overloads[sig].entry_point
-
-
-class EntryPoint(_Called):
-    """A function that is compiled separately and cached on disk.
-
-    Attributes:
-        about: description for the progress line.
-    """
-
-    about = ""
-
-    def compile(self, sig: Any) -> Any:
-        """Compile for a signature, or load the code from the cache.
-
-        One process compiles at a time; the others then load its code. Cached functions load without
-        waiting. Callers link to this function by its symbol instead of a copy, if it is an
-        attribute of its module.
-        """
-        if sig in self.overloads:
-            return self.overloads[sig].entry_point
-        with global_compiler_lock, contextlib.ExitStack() as lock, _noting_needs() as needs:
-            self._cache = _Cache(self, lock)
-            pointer = super().compile(sig)
-            _needs[self, sig] = needs
-            if getattr(sys.modules.get(self.__module__), self.__name__, None) is self:
-                _needs[self, sig] = {(self, sig)}
-                self.targetctx.remove_user_function(pointer)
-                self.targetctx.insert_user_function(pointer, self.overloads[sig].fndesc, [])
-            return pointer
-
-
-# Entry points with their signatures that code calls by symbol; they change only under
-# Numba's compiler lock.
-_needs: Final[dict[tuple[_Called, Any], set[tuple[EntryPoint, Any]]]] = {}  # of compiled functions
-_needed: Final[list[set[tuple[EntryPoint, Any]]]] = [set()]  # so far, of what is being compiled
-
-
-@contextlib.contextmanager
-def _noting_needs() -> Iterator[set[tuple[EntryPoint, Any]]]:
-    """Collect the entry points that the function compiled in the block needs."""
-    _needed.append(set())
-    try:
-        yield _needed[-1]
-    finally:
-        _needed.pop()
-
-
-def _symbols(needs: Iterable[tuple[EntryPoint, Any]]) -> list[tuple[Any, ...]]:
-    """Return names, signatures and symbols of entry points."""
-    return [
-        (one.__module__, one.__name__, sig, str(one.overloads[sig].fndesc.mangled_name))
-        for one, sig in needs
-    ]
-
-
-def _needs_of(symbols: Iterable[tuple[Any, ...]]) -> set[tuple[EntryPoint, Any]] | None:
-    """Load or compile entry points by names and symbols; return None if one has changed, as calling
-    a missing symbol would crash the process.
-    """
-    needs = set()
-    for module, name, sig, symbol in symbols:
-        found = getattr(sys.modules.get(module), name, None)
-        if not isinstance(found, EntryPoint):
-            return None
-        found.compile(sig)
-        if found.overloads[sig].fndesc.mangled_name != symbol:
-            return None
-        needs.add((found, sig))
-    return needs
+PUBLIC_OPTIONS: Final = {"error_model": "numpy", "nogil": True}
 
 
 def rule(function: Function, *, inline: bool = True) -> Function:
@@ -186,9 +42,9 @@ def rule(function: Function, *, inline: bool = True) -> Function:
     """
     if not COMPILED:
         return function
-    # Without `_nrt` the arrays of a tuple aren't counted as references at every use.
-    options = {**OPTIONS, "no_cpython_wrapper": True, "forceinline": inline, "_nrt": not inline}
-    return cast(Function, Rule(function, targetoptions=options))
+    if dispatchers is None:
+        return cast(Function, numba.njit(function, **PUBLIC_OPTIONS))
+    return cast(Function, dispatchers.new_rule(function, inline=inline))
 
 
 def called_rule(function: Function) -> Function:
@@ -212,204 +68,8 @@ def entry_point(about: str) -> Callable[[Function], Function]:
     """
 
     def mark(function: Function) -> Function:
-        if not COMPILED:
-            return function
-        made = EntryPoint(function, targetoptions={**OPTIONS, "nogil": True})
-        made.about = about
-        return cast(Function, made)
+        if not COMPILED or dispatchers is None:
+            return rule(function)
+        return cast(Function, dispatchers.new_entry_point(function, about))
 
     return mark
-
-
-# ---- progress ----
-
-Listener = Callable[[str, int, int], None]
-"""Hears what is compiled now, as which of how many functions of this process."""
-
-
-def _print_line(text: str) -> None:
-    if "SKYENV_QUIET" not in os.environ:
-        print(f"skyenv: {text}", file=sys.stderr, flush=True)
-
-
-# All of these change only under Numba's compiler lock.
-_listeners: Final[list[Listener]] = [
-    lambda about, number, total: _print_line(f"compiling {number} of {total}: {about}")
-]
-_compiled: Final[list[EntryPoint]] = []
-_expected: Final[set[EntryPoint]] = set()
-
-
-@contextlib.contextmanager
-def progress_to(listener: Listener) -> Iterator[None]:
-    """Report compilation to a function instead of stderr while the block runs, in all threads."""
-    _listeners.append(listener)
-    try:
-        yield
-    finally:
-        _listeners.remove(listener)
-
-
-def _announce(one: EntryPoint) -> None:
-    called = [other for other in _called_by(one) if isinstance(other, EntryPoint)]
-    _compiled.append(one)
-    _expected.update(other for other in called if not other.overloads)
-    _listeners[-1](one.about, len(_compiled), max(len(_compiled), len(_expected)))
-
-
-def _called_by(one: EntryPoint) -> list[_Called]:
-    """Return a function and all its direct and indirect callees."""
-    seen: list[_Called] = [one]
-    for function in seen:  # grows
-        names = function.py_func.__globals__
-        found = [names.get(name) for name in function.py_func.__code__.co_names]
-        seen += [new for new in found if isinstance(new, _Called) and new not in seen]
-    return seen
-
-
-@cache
-def _complain() -> None:
-    """Print one line per process about an unusable cache."""
-    reason = str(sys.exception()) or type(sys.exception()).__name__
-    _print_line(f"the cache of compiled code fails ({reason}); compiling in memory")
-
-
-# ---- on disk ----
-
-
-class _Cache:
-    """An entry point's cache on disk: a file per signature, with a digest of the sources and the
-    compiled code.
-
-    Numba's own cache checks only the function's file, needs a writable folder, and fails on damaged
-    files. Here a failure costs one line on stderr and a compilation in memory.
-
-    Args:
-        owner: the entry point.
-        lock: an exit stack for the lock of the compiling process.
-    """
-
-    def __init__(self, owner: EntryPoint, lock: contextlib.ExitStack) -> None:
-        self._owner, self._lock = owner, lock
-        self._function: Any = owner.py_func
-
-    def _files(self, sig: Any) -> list[Path]:
-        """Return the possible files for a signature, preferred first; none for functions without a
-        file and for closures.
-        """
-        source = Path(self._function.__code__.co_filename)
-        if not source.is_file() or self._function.__closure__:
-            return []
-        # The line number distinguishes functions of one name, such as lambdas.
-        name = self._function.__qualname__, self._function.__code__.co_firstlineno
-        magic = self._owner.targetctx.codegen().magic_tuple()
-        key = repr((sig, name, magic, sys.version, VARIANT))
-        digest = hashlib.sha256(key.encode()).hexdigest()[:16]
-        return [folder / f"{source.stem}.{digest}.nbc" for folder in _folders(source.parent)]
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the cached compilation of a signature; None if there is none."""
-        found = self._load(sig, target_context)
-        if found is None:
-            with contextlib.suppress(OSError, NotImplementedError):
-                self._lock.enter_context(_process_lock())
-                found = self._load(sig, target_context)
-        if found is None:
-            _announce(self._owner)
-        return found
-
-    def _load(self, sig: Any, target_context: Any) -> Any:
-        target_context.refresh()
-        digest = _digest_of_sources(self._owner)
-        for file in filter(Path.is_file, self._files(sig)):
-            try:
-                content = file.read_bytes()
-                if content.startswith(digest):
-                    symbols, kept = pickle.loads(content.removeprefix(digest))
-                    needs = _needs_of(symbols)
-                    if needs is not None:
-                        _needed[-1].update(needs)
-                        return compiler.CompileResult._rebuild(target_context, *kept)  # noqa: SLF001
-            except Exception:  # any error of a damaged file
-                _complain()
-        return None
-
-    def save_overload(self, sig: Any, result: Any) -> None:
-        """Write the compilation to the first writable folder."""
-        if result.library.has_dynamic_globals:
-            return
-        kept = _symbols(_needed[-1]), result._reduce()  # noqa: SLF001
-        content = _digest_of_sources(self._owner) + dumps(kept)
-        files = self._files(sig)
-        for file in files:
-            try:
-                file.parent.mkdir(parents=True, exist_ok=True)
-                write_atomically(file, content)
-                return
-            except OSError:
-                if file == files[-1]:
-                    _complain()
-
-
-@cache
-def _folders(home: Path) -> list[Path]:
-    """Return the cache folders for sources in a folder: NUMBA_CACHE_DIR, or beside the sources and,
-    if not writable, in the user's cache.
-    """
-    name = f"{home.name}_{hashlib.sha256(str(home.resolve()).encode()).hexdigest()[:16]}"
-    if numba.config.CACHE_DIR:  # type: ignore[attr-defined]
-        return [Path(numba.config.CACHE_DIR, name)]  # type: ignore[attr-defined]
-    user = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
-    return [home / "__pycache__", *([user / "skyenv" / name] if user.is_absolute() else [])]
-
-
-@cache
-def _process_lock() -> contextlib.AbstractContextManager[Any]:
-    """Return the lock of the compiling process: a file in the first writable folder."""
-    for folder in _folders(Path(__file__).parent):
-        with contextlib.suppress(OSError, NotImplementedError):
-            folder.mkdir(parents=True, exist_ok=True)
-            with FileLock(folder / "skyenv.lock") as lock:
-                return lock
-    return contextlib.nullcontext()
-
-
-# ---- sources ----
-
-
-@cache
-def _digest_of_sources(one: EntryPoint) -> bytes:
-    """Return a digest of everything that affects the code: the sources and the versions of Numba,
-    NumPy and Python.
-    """
-    skyenv = Path(__file__).parents[1]
-    places = {
-        (
-            other.py_func.__globals__.get("__package__"),
-            os.path.dirname(other.py_func.__code__.co_filename),
-        )
-        for other in _called_by(one)
-    }
-    files = {*skyenv.glob("*.py"), *skyenv.glob("rules/*.py"), *skyenv.glob("engine/*.py")}
-    digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version}".encode())
-    for file in sorted(files.union(*(_sources(*place) for place in places))):
-        digest.update(file.name.encode() + _digest_of(file))
-    return digest.digest()
-
-
-@cache
-def _sources(package: str | None, folder: str) -> list[Path]:
-    """Return the sources of a function's outermost package (in skyenv, its subpackage); of a
-    script, those beside it.
-    """
-    names = (package or "").split(".")
-    outermost = ".".join(names[: 1 + (names[0] == "skyenv")])
-    folders = getattr(sys.modules.get(outermost), "__path__", None)
-    if folders is None:
-        return list(Path(folder).glob("*.py"))
-    return [source for each in folders for source in Path(each).rglob("*.py")]
-
-
-@cache
-def _digest_of(file: Path) -> bytes:
-    return hashlib.sha256(file.read_bytes()).digest()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import pkgutil
+import re
 import shutil
 import subprocess
 import tempfile
@@ -18,7 +19,8 @@ import pytest
 import skyenv
 import skyenv_agents
 from processes import python, running, wait_until
-from skyenv.rules.compiling import COMPILED, EntryPoint, Rule, entry_point, rule
+from skyenv.rules.compiling import COMPILED, entry_point, rule
+from skyenv.rules.dispatchers import EntryPoint, Rule
 
 PACKAGE = Path(skyenv.__file__).parent
 
@@ -156,7 +158,8 @@ from pathlib import Path
 
 import numpy as np
 
-from skyenv.rules.compiling import entry_point, progress_to
+from skyenv.rules.compile_progress import progress_to
+from skyenv.rules.compiling import entry_point
 
 @entry_point("the middle")
 def middle(numbers):
@@ -209,11 +212,54 @@ def test_concurrent_processes_compile_once(tmp_path: Path) -> None:
     assert sorted(lines) == ["[('the middle', 1, 1)] 41 42 41 42\n", "[] 41 42 41 42\n"]
 
 
-def test_without_the_compiler(package: Path) -> None:
-    """NUMBA_DISABLE_JIT: plain functions, nothing announced, nothing on disk."""
-    result = run(package, "-m", "player.parts.limits", NUMBA_DISABLE_JIT="1")
+@pytest.mark.parametrize("variable", ["NUMBA_DISABLE_JIT", "SKYENV_PUBLIC_NUMBA"])
+def test_without_the_compiler_or_its_internals(package: Path, variable: str) -> None:
+    """Plain functions, or compiled ones; nothing announced, nothing on disk."""
+    result = run(package, "-m", "player.parts.limits", **{variable: "1"})
     assert (result.stdout, result.stderr) == ("43 0\n", "")
     assert not (package / "cache").exists()
+
+
+WITHOUT = """
+from numba.core import compiler, registry
+del {}
+import player.parts.limits
+print(type(player.parts.limits.limits))
+"""
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", ["compiler.CompileResult._rebuild", "registry.CPUDispatcher"])
+def test_a_numba_without_the_internals_compiles_in_memory(package: Path, name: str) -> None:
+    result = run(package, "-c", WITHOUT.format(name))
+    assert result.stdout == "43 0\n<class 'numba.core.registry.CPUDispatcher'>\n"
+    told = rf"skyenv: Numba \S+ is unknown \(.*{name.split('.')[-1]}.*\): compiling in memory\n"
+    assert re.fullmatch(told, result.stderr)
+    assert not (package / "cache").exists()
+
+
+PLAYED = """
+import hashlib
+from skyenv import Games
+
+for players, side in ((2, "front"), (4, "back")):
+    games = Games(64, players, side, seed=5, observation="scaled")
+    for salt in range(30):
+        games.play_random(20, salt)
+        print(*(hashlib.md5(array.tobytes()).hexdigest() for array in (
+            games.state, games.mask, games.observation, games.reward)))
+"""
+
+
+@needs_compiler
+@pytest.mark.long
+def test_numbas_public_interface_plays_the_same_games() -> None:
+    played = [
+        python("-W", "error", "-c", PLAYED, environment={"SKYENV_PUBLIC_NUMBA": way})
+        for way in (None, "1")
+    ]
+    assert [one.returncode for one in played] == [0, 0], played[1].stderr
+    assert played[0].stdout == played[1].stdout
 
 
 # ---- caches that fail ----

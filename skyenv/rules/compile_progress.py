@@ -1,0 +1,39 @@
+"""Progress of the compilation, on stderr or to a listener."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator
+from typing import Final
+
+Listener = Callable[[str, int, int], None]
+"""Hears what is compiled now, as which of how many functions of this process."""
+
+
+def print_line(text: str) -> None:
+    """Print a line on stderr, unless the environment variable SKYENV_QUIET is set."""
+    if "SKYENV_QUIET" not in os.environ:
+        print(f"skyenv: {text}", file=sys.stderr, flush=True)
+
+
+# They change only under Numba's compiler lock.
+_listeners: Final[list[Listener]] = [
+    lambda about, number, total: print_line(f"compiling {number} of {total}: {about}")
+]
+
+
+@contextlib.contextmanager
+def progress_to(listener: Listener) -> Iterator[None]:
+    """Report compilation to a function instead of stderr while the block runs, in all threads."""
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)
+
+
+def announce(about: str, number: int, total: int) -> None:
+    """Report the function that is compiled now."""
+    _listeners[-1](about, number, total)

@@ -212,7 +212,7 @@ def test_codes_times_scale_are_the_scaled_observations() -> None:
 
 
 @pytest.mark.compiled
-def test_maskable_ppo_learns_in_it() -> None:
+def test_maskable_ppo_trains_in_it() -> None:
     env = SkyenvVecEnv(4, 3, "back", opponents=("random", "crowd"), pool=True, seed=1, max_turns=3)
     assert is_masking_supported(env)
     model = MaskablePPO("MlpPolicy", env, n_steps=20, batch_size=40, n_epochs=1, device="cpu")
@@ -229,7 +229,7 @@ def test_maskable_ppo_learns_in_it() -> None:
 
 
 @pytest.mark.compiled
-def test_an_algorithm_without_masks_learns_in_it() -> None:
+def test_an_algorithm_without_masks_trains_in_it() -> None:
     env = SkyenvVecEnv(2, seed=1)
     model = DQN("MlpPolicy", env, learning_starts=20, buffer_size=500, seed=1, device="cpu")
     model.learn(60)

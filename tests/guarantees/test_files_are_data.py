@@ -7,7 +7,9 @@ from __future__ import annotations
 import base64
 import json
 import pickle
+import re
 import shlex
+import shutil
 import sys
 import zipfile
 from collections.abc import Callable
@@ -20,6 +22,7 @@ from processes import main_of
 from skyenv.arena import ladder
 from skyenv.arena.tournament import FORMAT, line_of
 from skyenv.engine.game import Game
+from skyenv_agents.learned.networks import TRAINED
 
 MARK = Path("mark")
 """It is there once code of the file's author has run."""
@@ -86,12 +89,15 @@ SPECS = [
 
 @pytest.fixture
 def theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A foreign folder in the working directory, with a pickle in a checkpoint, and a module."""
+    """A foreign folder in the working directory, with a pickle in a checkpoint; beside it a module
+    and a network, which a file may name only if it is in its own folder.
+    """
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "hostile", raising=False)
     Path("theirs/inside").mkdir(parents=True)
     Path("hostile.py").write_text("import pathlib; pathlib.Path('mark').touch()\n")
+    shutil.copy(TRAINED / "2-players.npz", "outside.npz")
     hidden = base64.b64encode(pickle.dumps(Hostile())).decode()
     for folder in ("theirs", "theirs/inside"):
         with zipfile.ZipFile(f"{folder}/model.zip", "w") as file:
@@ -109,6 +115,7 @@ def test_code_named_in_a_file_runs_only_if_the_command_names_it(
     assert run(words) != 0
     (line,) = capsys.readouterr().err.splitlines()
     assert spec.rpartition(",")[2] in line
+    assert re.search("only if the command names|has no variants", line)
     assert not MARK.exists()
     if spec == SPECS[0]:  # so that this can fail
         run(words + naming.format(spec=spec))

@@ -11,7 +11,7 @@ from skyenv.engine.knowledge import PUBLIC, resample, view
 from skyenv.errors import OptionError
 
 TABLES = [(2, "front"), (3, "back"), (4, "front")]
-HIDDEN_FIELDS = ("seed", "random", "hand", "face_down", "held")
+HIDDEN_FIELDS = ("seed", "random", "hand", "face_down")
 
 
 @pytest.mark.parametrize(("players", "side"), TABLES)
@@ -31,7 +31,7 @@ def test_the_public_view_is_common_knowledge(players: int, side: str) -> None:
         ).all()
         for seat in range(players):
             own = game.view(seat)
-            for field in set(GAME_FIELDS) - {"hand", "held", "deduced"}:
+            for field in set(GAME_FIELDS) - {"hand", "deduced"}:
                 assert (public["game"][field] == own["game"][field]).all(), field
         with pytest.raises(OptionError, match="its seat"):
             resample(public, [1])

@@ -2,7 +2,7 @@
 
 * :mod:`~skyenv.page.session`: a game with people and agents;
   :mod:`~skyenv.page.payloads`: the JSON that a seat receives
-* :mod:`~skyenv.page.catalogue`: the agents on offer; :mod:`~skyenv.page.hints`: their moves and
+* :mod:`~skyenv.page.catalogue`: the agents on offer; :mod:`~skyenv.analysis.hints`: their moves and
   hints
 * :mod:`~skyenv.page.replays`, :mod:`~skyenv.page.chart`: recorded games, step by step
 * :mod:`~skyenv.page.export`: a replay in one HTML file; needs no web framework

@@ -20,14 +20,14 @@ from skyenv.page.cache import LRUCache
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.errors import PageError, StorageError
 from skyenv.page.game_requests import AGENT, ME, GameRequest
-from skyenv.page.hints import advise, move
+from skyenv.analysis.hints import advise, move
 from skyenv.page.payloads import Payload
 from skyenv.page.preparing import Preparation
 from skyenv.page.replays import StoredReplays
 from skyenv.page.session import Position, Session
 from skyenv.page.storage import ANY_BROWSER, HUMAN, Link, Storage, StoredGame
 from skyenv.page.teaching import tutorial
-from skyenv.page.win_chance import ESTIMATOR
+from skyenv.analysis.win_chance import ESTIMATOR
 from skyenv.page.workers import Priority, Workers
 from skyenv.seeds import fresh_seed
 
@@ -96,7 +96,7 @@ class GameServer:
     ) -> Link:
         """Make a game, or find the one made before with the same idempotency key.
 
-        `begun`: the start of a variation (:func:`skyenv.page.variations.variation_of`).
+        `begun`: the start of a variation (:func:`skyenv.analysis.variations.variation_of`).
 
         Returns:
             A link for the browser that made it: its first seat, or watching; if it has neither, the

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
-from skyenv.page.worth import worth
+from skyenv.analysis.worth import worth
 from skyenv.render.reasons import (
     allowed_colours,
     reason,
@@ -176,7 +176,7 @@ def decision(position: Any, table: Table, names: Sequence[str], legal: Sequence[
         legal: the seat's legal actions.
 
     Returns:
-        `sentence`; `auction`, with `worth` (:func:`skyenv.page.worth.worth`); and, if the seat is
+        `sentence`; `auction`, with `worth` (:func:`skyenv.analysis.worth.worth`); and, if the seat is
         to act, `options`, `take` (colours of the stacks that have cards, when two are to be taken)
         or `bid`, else None; `ends`: whether the decision can end the game.
     """

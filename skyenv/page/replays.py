@@ -18,7 +18,7 @@ from skyenv.page.browsers import new_token
 from skyenv.page.cache import LRUCache
 from skyenv.page.chart import NARROW as NARROW_CHART
 from skyenv.page.chart import NOW, VP, Kind, Rows, chart
-from skyenv.page.choices import Path, is_incomplete
+from skyenv.analysis.choices import Path, is_incomplete
 from skyenv.page.errors import PageError
 from skyenv.page.payloads import NARROW, WIDE, Payload, task_label
 from skyenv.page.storage import Storage
@@ -141,7 +141,7 @@ class Replay:
         return [int(events[0]["action"]) for events in self.events[1:]]
 
     def choices(self) -> list[tuple[int, Path]]:
-        """Return the whole choices (:mod:`skyenv.page.choices`): the first step of each, and its
+        """Return the whole choices (:mod:`skyenv.analysis.choices`): the first step of each, and its
         actions; an open decision has none.
         """
         played = self.actions()

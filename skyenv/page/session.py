@@ -13,11 +13,11 @@ from skyenv.console.tables import counted
 from skyenv.engine.game import Game
 from skyenv.engine.knowledge import PUBLIC
 from skyenv.errors import SkyenvError
-from skyenv.page.choices import is_incomplete
+from skyenv.analysis.choices import is_incomplete
 from skyenv.page.errors import PageError
 from skyenv.page.storage import HUMAN, Link, StoredGame
 from skyenv.page.teaching import tutorial
-from skyenv.page.variations import to_play_on
+from skyenv.analysis.variations import to_play_on
 from skyenv.render.words import seat_name
 from skyenv.rules.actions import BID, BID_DONE, BUILD, MOVE, PASS, STOP, TAKE
 from skyenv.seeds import HIGHEST_SEED

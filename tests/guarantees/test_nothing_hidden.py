@@ -118,7 +118,7 @@ def spectators(game: Game, seat: int) -> str:
 def hints(game: Game, seat: int) -> list[str]:
     """Return hints of the page's agents with win chances."""
     from skyenv.page.catalogue import CatalogueEntry
-    from skyenv.page.hints import advise
+    from skyenv.analysis.hints import advise
 
     entries = [CatalogueEntry(name, made(name)) for name in ("greedy", "trained", "ismcts-20")]
     told = [json.dumps(advise(one, None, game, lambda so_far: None)) for one in entries]
@@ -127,7 +127,7 @@ def hints(game: Game, seat: int) -> list[str]:
 
 def analysis(game: Game, seat: int) -> str:
     """Return an agent's analysis of the seat's decision, with win chances."""
-    from skyenv.page.analysis import Decision, assess
+    from skyenv.analysis.mistakes import Decision, assess
     from skyenv.page.catalogue import CatalogueEntry
 
     entry = CatalogueEntry("trained", made("trained"))
@@ -137,8 +137,8 @@ def analysis(game: Game, seat: int) -> str:
 
 def draw_odds(game: Game, seat: int) -> Any:
     """Return draw odds, and the starts of simulations for a seat."""
-    from skyenv.page.chances import what_can_come
-    from skyenv.page.playouts import starts
+    from skyenv.analysis.odds import what_can_come
+    from skyenv.analysis.playouts import starts
 
     return what_can_come(game.state, seat), starts(game.state, range(5), seat).tobytes()
 
@@ -323,7 +323,7 @@ def determinizations(game: Game, seat: int) -> Iterator[tuple[Any, Any]]:
 def records_for_the_page(game: Game, seat: int) -> Iterator[tuple[Any, Any]]:
     """Records from which a visitor of a finished game may play on."""
     from skyenv.page.replays import Replay
-    from skyenv.page.variations import resampled_record
+    from skyenv.analysis.variations import resampled_record
 
     yield information_state(game, seat), game.state
     replay = Replay.of(game.to_record().encode(), 1)

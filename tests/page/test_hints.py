@@ -13,12 +13,12 @@ from starlette.testclient import TestClient
 
 from skyenv import Game
 from skyenv.agents import decide_game
-from skyenv.page import choices
+from skyenv.analysis import choices
 from skyenv.page.catalogue import CatalogueEntry
-from skyenv.page.choices import Path
-from skyenv.page.hints import advise
-from skyenv.page.playouts import shares_of
-from skyenv.page.win_chance import win_chances
+from skyenv.analysis.choices import Path
+from skyenv.analysis.hints import advise
+from skyenv.analysis.playouts import shares_of
+from skyenv.analysis.win_chance import win_chances
 from skyenv.rules.actions import BID_DONE, PASS
 from skyenv_agents import GreedyAgent, TrainedAgent
 

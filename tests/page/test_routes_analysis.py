@@ -17,11 +17,11 @@ from pages import (
 from starlette.testclient import TestClient
 
 from processes import Threads, wait_until
-from skyenv.page import choices, playouts
-from skyenv.page.analysis import analyse, assess, decisions_of, rows_of
+from skyenv.analysis import choices, playouts
+from skyenv.analysis.mistakes import analyse, assess, decisions_of, rows_of
 from skyenv.page.background import MAX_RUNNING, Background
 from skyenv.page.errors import PageError
-from skyenv.page.hints import advise
+from skyenv.analysis.hints import advise
 from skyenv.page.payloads import Payload
 from skyenv.page.workers import Report, Workers
 

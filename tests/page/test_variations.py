@@ -16,7 +16,7 @@ from skyenv import Game
 from skyenv.page.errors import PageError
 from skyenv.page.game_server import new_game
 from skyenv.page.session import Session
-from skyenv.page.variations import to_play_on, variation_of
+from skyenv.analysis.variations import to_play_on, variation_of
 from skyenv.records.replay import verify
 from skyenv.rules.actions import OPTION_A
 from skyenv.rules.board import make_board

@@ -11,18 +11,18 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from skyenv.checks import check_flag
-from skyenv.page.analysis import analyse
+from skyenv.analysis.mistakes import analyse
 from skyenv.page.background import Name
-from skyenv.page.chances import what_can_come
+from skyenv.analysis.odds import what_can_come
 from skyenv.page.errors import PageError
 from skyenv.page.game_requests import ME, GameRequest
 from skyenv.page.game_server import check_whole
-from skyenv.page.playouts import MOST, USUAL, play_out
+from skyenv.analysis.playouts import MOST, USUAL, play_out
 from skyenv.page.requests import browser_of, json_object, made, number, server_of
 from skyenv.page.routes.replays import GAME, found, origin, seat_of_replay, step_of
 from skyenv.page.routes.works import METHODS, work
-from skyenv.page.variations import variation_of
-from skyenv.page.win_chance import ESTIMATOR
+from skyenv.analysis.variations import variation_of
+from skyenv.analysis.win_chance import ESTIMATOR
 from skyenv.page.workers import Job
 from skyenv.seeds import HIGHEST_SEED, fresh_seed
 

@@ -21,7 +21,7 @@ from skyenv.engine.knowledge import view
 from skyenv.engine.results import results
 from skyenv.engine.rewards import share_of
 from skyenv.errors import AgentError
-from skyenv.page.playouts import played, starts
+from skyenv.analysis.playouts import played, starts
 from skyenv.rules.state import GAME_DTYPE
 
 ESTIMATOR: Final = "trained"

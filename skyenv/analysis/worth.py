@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from skyenv.page.chances import Stacks
+from skyenv.analysis.odds import Stacks
 from skyenv.render.reasons import allowed_colours, is_full
 from skyenv.rules.components import (
     BLACK,

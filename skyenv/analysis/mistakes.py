@@ -1,6 +1,6 @@
 """The analysis of a game: each seat's chance to win at each decision, and the mistakes by cost.
 
-Chances come from the page's estimator (:mod:`skyenv.page.win_chance`), given what the seat to act
+Chances come from the page's estimator (:mod:`skyenv.analysis.win_chance`), given what the seat to act
 can know. The cost of a choice is the seat's chance to win after the agent's choice less that after
 its own. Where the estimates don't settle which is better, both are played out.
 """
@@ -16,11 +16,11 @@ from skyenv.engine.games import Games
 from skyenv.engine.results import results
 from skyenv.page.catalogue import CatalogueEntry
 from skyenv.page.chart import WIN, Rows
-from skyenv.page.choices import Path, completed, imagined, same, text
+from skyenv.analysis.choices import Path, completed, imagined, same, text
 from skyenv.page.payloads import Payload
-from skyenv.page.playouts import SURE, shares_of
+from skyenv.analysis.playouts import SURE, shares_of
 from skyenv.page.replays import Replay
-from skyenv.page.win_chance import POWER, WORLDS, Query, in_worlds, sharpened
+from skyenv.analysis.win_chance import POWER, WORLDS, Query, in_worlds, sharpened
 from skyenv.page.workers import Report
 
 MAX_MISTAKES: Final = 12

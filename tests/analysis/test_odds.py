@@ -11,8 +11,8 @@ from pages import played, positions
 
 from skyenv import Game
 from skyenv.engine.knowledge import resample, view
-from skyenv.page.chances import Stacks, alea_totals, what_can_come
-from skyenv.page.worth import park_vp, worth
+from skyenv.analysis.odds import Stacks, alea_totals, what_can_come
+from skyenv.analysis.worth import park_vp, worth
 from skyenv.render.reasons import allowed_colours
 from skyenv.rules.actions import PASS, TAKE
 from skyenv.rules.components import BLACK, CARD_VALUES, COLOURS

@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, checked_actions, decide_game, first_evaluation
+from skyenv.arena.matches import batch_of
 from skyenv.engine.game import Game
-from skyenv.engine.games import Games
-from skyenv.page import choices
+from skyenv.analysis import choices
 from skyenv.page.catalogue import CatalogueEntry
-from skyenv.page.choices import Choice, Path, same
+from skyenv.analysis.choices import Choice, Path, same
 from skyenv.page.errors import PageError
 from skyenv.page.payloads import Payload
-from skyenv.page.win_chance import win_chances
+from skyenv.analysis.win_chance import win_chances
 from skyenv.page.workers import Report
 from skyenv.rules.state import NONE
 
@@ -62,7 +62,7 @@ def advise(
 
     Args:
         entry: the agent.
-        estimator: the agent that estimates chances to win (:mod:`skyenv.page.win_chance`); None:
+        estimator: the agent that estimates chances to win (:mod:`skyenv.analysis.win_chance`); None:
             no chances are given.
         game: a game that isn't over.
         report: the progress callback of all jobs; not called.
@@ -117,7 +117,7 @@ def hint(agent: Agent, state: npt.NDArray[np.void]) -> Hint:
     Raises:
         AgentError: the agent returned no valid answer.
     """
-    decisions = choices.as_decisions(Games.of(state), agent)
+    decisions = choices.as_decisions(batch_of(state), agent)
     thought = agent.search_with_progress(decisions, lambda so_far: None)
     if thought is not None:
         first, tries = thought.evaluation.probabilities, (thought.tries, thought.most)

@@ -16,7 +16,7 @@ from skyenv.engine.simulator import SETUP, outcome_numbers
 from skyenv.histories.resampling import resampled
 from skyenv.histories.states import replayed, table_of
 from skyenv.page.errors import PageError
-from skyenv.page.playouts import fresh_stream
+from skyenv.analysis.playouts import fresh_stream
 from skyenv.page.replays import Replay
 from skyenv.records.format import as_text, header_of
 from skyenv.records.replay import outcomes_in

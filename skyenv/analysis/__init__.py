@@ -1,0 +1,1 @@
+"""Estimates and analyses of positions and recorded games."""

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from skyenv import __version__
 from skyenv.agents import Agent, ReportingAgent, agents_help, decide_game, make_agent
+from skyenv.analysis import commands as analysis
 from skyenv.arena import benchmark
 from skyenv.arena import commands as arena
 from skyenv.console.options import Options, Parser, argument, common, exit_code, option, parse
@@ -177,6 +178,11 @@ COMMANDS: Final = {
         "export a recorded game as an HTML page that replays it",
         page.ExportOptions,
         page.export,
+    ),
+    "analyse": Command(
+        "list the mistakes of a recorded game by what they cost",
+        analysis.AnalyseOptions,
+        analysis.analyse,
     ),
     "evaluate": Command(
         "evaluate an agent against opponents, each deal once from every seat",

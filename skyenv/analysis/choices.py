@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, Decisions, checked_actions
-from skyenv.engine.games import Games
-from skyenv.engine.knowledge import view
 from skyenv.analysis.playouts import played, starts
 from skyenv.analysis.win_chance import digest
+from skyenv.engine.games import Games
+from skyenv.engine.knowledge import view
 from skyenv.render import words
 from skyenv.rules.actions import BID, BID_DONE, MOVE, NUM_ACTIONS, TAKE
 from skyenv.rules.state import NONE, PHASE_BID, PHASE_TAKE

@@ -1,6 +1,4 @@
-"""Agents' moves and hints: an agent's choice, its value for each whole choice, and the chance to
-win after it.
-"""
+"""Hints: an agent's choice, its value for each whole choice, and the chance to win after it."""
 
 from __future__ import annotations
 
@@ -9,17 +7,14 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import Agent, checked_actions, decide_game, first_evaluation
-from skyenv.arena.matches import batch_of
-from skyenv.engine.game import Game
+from skyenv.agents import Agent, checked_actions, first_evaluation
 from skyenv.analysis import choices
-from skyenv.page.catalogue import CatalogueEntry
 from skyenv.analysis.choices import Choice, Path, same
-from skyenv.page.errors import PageError
-from skyenv.page.payloads import Payload
 from skyenv.analysis.win_chance import win_chances
-from skyenv.page.workers import Report
-from skyenv.rules.state import NONE
+from skyenv.engine.game import Game
+from skyenv.engine.games import Games
+from skyenv.errors import OptionError
+from skyenv.statistics import Floats
 
 MAX_HINTED: Final = 6
 """Number of choices in a hint."""
@@ -41,73 +36,53 @@ class Hint(NamedTuple):
     tries: tuple[int, int | None] | None = None
 
 
-def move(entry: CatalogueEntry, game: Game, report: Report) -> list[int]:
-    """Return an agent's next choice in a game: one action, or all actions of a bid. Changes `game`.
+class Advice(NamedTuple):
+    """An agent's hint, with chances to win.
 
-    Raises:
-        AgentError: the agent returned no valid answer.
+    Attributes:
+        position: the position, GAME_DTYPE.
+        seat: the seat to act.
+        own: the agent's whole choice.
+        kind, tries: as in :class:`Hint`.
+        best: the agent's best choices, the best first; its own is among them.
+        chances: every seat's chance to win now, and behind each of the best choices, float64
+            (1 + choices, players); None without an estimator.
     """
-    actions: list[int] = []
-    while True:
-        actions.append(decide_game(game, entry.agent))
-        game.play(actions[-1])
-        if game.phase != "bid" or int(game.state["laid"]) == NONE:
-            return actions
+
+    position: Any
+    seat: int
+    own: Path
+    kind: str
+    tries: tuple[int, int | None] | None
+    best: list[Choice]
+    chances: Floats | None
 
 
-def advise(
-    entry: CatalogueEntry, estimator: CatalogueEntry | None, game: Game, report: Report
-) -> Payload:
-    """Return an agent's hint for the open decision of a game, as a browser receives it.
+def advise(agent: Agent, game: Game, estimator: Agent | None = None) -> Advice:
+    """Return an agent's hint for the open decision of a game, from what the seat to act knows.
 
     Args:
-        entry: the agent.
-        estimator: the agent that estimates chances to win (:mod:`skyenv.analysis.win_chance`); None:
-            no chances are given.
+        agent: the agent.
         game: a game that isn't over.
-        report: the progress callback of all jobs; not called.
-
-    Returns:
-        ``agent`` and ``seat``; ``actions`` and ``text`` of the agent's choice; ``kind`` and
-        ``tries`` as in :class:`Hint`; ``best``: its best choices, ``{"actions", "text", "sure",
-        "win"}`` each, with the seat's chance to ``win`` after it; ``win``: every seat's chance to
-        win now; ``by``: the estimator. Without an estimator ``win`` and ``by`` are null.
+        estimator: the agent that estimates chances to win (:mod:`skyenv.analysis.win_chance`);
+            None: no chances are given.
 
     Raises:
-        PageError: the game is over.
+        OptionError: the game is over.
         AgentError: the agent returned no valid answer.
     """
     if game.seat is None:
-        raise PageError("the game is over; there is nothing to decide", 409)
-    agent, position, seat = entry.agent, game.batch.state[0], game.seat
+        raise OptionError("the game is over; there is nothing to decide")
+    position, seat = game.batch.state[0], game.seat
     state = choices.imagined(position, seat)
     found = hint(agent, state)
     own = choices.completed(agent, state, [(found.action,)])[0]
     best = _best(found, own, position)
-    paths: list[Path] = [(), *(one.actions for one in best)]
-    chances: list[Any] = [None] * len(paths)
+    chances: Floats | None = None
     if estimator is not None:
-        estimates = win_chances(estimator.agent, [(position, seat, path) for path in paths])
-        chances = estimates.round(4).tolist()
-    return {
-        "agent": entry.name,
-        "seat": seat,
-        "actions": list(own),
-        "text": choices.text(position, own),
-        "kind": found.kind,
-        "tries": found.tries,
-        "best": [
-            {
-                "actions": list(one.actions),
-                "text": choices.text(position, one.actions),
-                "sure": None if one.sure is None else round(float(one.sure), 4),
-                "win": after and after[seat],
-            }
-            for one, after in zip(best, chances[1:], strict=True)
-        ],
-        "win": chances[0],
-        "by": estimator and estimator.name,
-    }
+        paths: list[Path] = [(), *(one.actions for one in best)]
+        chances = win_chances(estimator, [(position, seat, path) for path in paths])
+    return Advice(position, seat, own, found.kind, found.tries, best, chances)
 
 
 def hint(agent: Agent, state: npt.NDArray[np.void]) -> Hint:
@@ -117,7 +92,7 @@ def hint(agent: Agent, state: npt.NDArray[np.void]) -> Hint:
     Raises:
         AgentError: the agent returned no valid answer.
     """
-    decisions = choices.as_decisions(batch_of(state), agent)
+    decisions = choices.as_decisions(Games.of(state), agent)
     thought = agent.search_with_progress(decisions, lambda so_far: None)
     if thought is not None:
         first, tries = thought.evaluation.probabilities, (thought.tries, thought.most)

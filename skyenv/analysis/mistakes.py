@@ -1,33 +1,32 @@
-"""The analysis of a game: each seat's chance to win at each decision, and the mistakes by cost.
+"""The analysis of a recorded game: chances to win at each decision, and the mistakes by cost.
 
-Chances come from the page's estimator (:mod:`skyenv.analysis.win_chance`), given what the seat to act
-can know. The cost of a choice is the seat's chance to win after the agent's choice less that after
-its own. Where the estimates don't settle which is better, both are played out.
+Chances come from the estimator (:mod:`skyenv.analysis.win_chance`), given what the seat to act can
+know. The cost of a choice is the seat's chance to win after the agent's choice less that after its
+own. Where the estimates don't settle which is better, both are played out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from skyenv.agents import Agent
+from skyenv.analysis.choices import Path, completed, imagined, same, text
+from skyenv.analysis.playouts import shares_of
+from skyenv.analysis.recording import Recording
+from skyenv.analysis.win_chance import POWER, Query, in_worlds, sharpened
 from skyenv.engine.games import Games
 from skyenv.engine.results import results
-from skyenv.page.catalogue import CatalogueEntry
-from skyenv.page.chart import WIN, Rows
-from skyenv.analysis.choices import Path, completed, imagined, same, text
-from skyenv.page.payloads import Payload
-from skyenv.analysis.playouts import SURE, shares_of
-from skyenv.page.replays import Replay
-from skyenv.analysis.win_chance import POWER, WORLDS, Query, in_worlds, sharpened
-from skyenv.page.workers import Report
+from skyenv.seeds import HIGHEST_SEED
+from skyenv.statistics import Floats, mean_of
 
 MAX_MISTAKES: Final = 12
 GAMES: Final = 100
 """Games played out for each of two choices that the estimates can't tell apart."""
 BUNCH: Final = 4
-"""Decisions evaluated, and reported, together."""
+"""Decisions evaluated together."""
 
 
 class Decision(NamedTuple):
@@ -42,6 +41,11 @@ class Decision(NamedTuple):
     step: int
     position: Any
     played: Path
+
+    @property
+    def seat(self) -> int:
+        """The seat to act."""
+        return int(self.position["seat"])
 
 
 class Opinion(NamedTuple):
@@ -64,63 +68,89 @@ class Opinion(NamedTuple):
     error: float = 0.0
     games: int = 0
 
+    def payload(self) -> dict[str, Any]:
+        """Return the mistake for JSON: ``step`` and ``seat``; ``played`` and ``best`` in words;
+        ``actions``, those of the best choice; ``cost``, ``error`` and ``games``.
+        """
+        step, position, played = self.decision
+        return {
+            "step": step,
+            "seat": self.decision.seat,
+            "played": text(position, played),
+            "best": text(position, self.best),
+            "actions": list(self.best),
+            "cost": round(self.cost or 0.0, 4),
+            "error": round(self.error, 4),
+            "games": self.games,
+        }
 
-def analyse(record: str, entry: CatalogueEntry, estimator: CatalogueEntry, report: Report) -> None:
-    """Analyse a game, and report the findings so far after each batch.
+
+class Analysis:
+    """The analysis of a game, a batch of decisions at a time: iterate over :meth:`run`.
 
     Args:
-        record: the record of one game.
-        entry: the agent whose choices are compared with those played.
+        recording: the game; not a bidding task, as chances are those to win a whole game.
+        agent: the agent whose choices are compared with those played.
         estimator: the agent that estimates chances, and plays out.
-        report: called with ``agent`` and ``by``, the estimator; how many decisions are ``done``
-            ``of`` all that have a choice; the ``chart`` of the chances, if any is known; and the
-            ``mistakes``.
+        seed: of the play-outs, 0 to 2⁶³−1.
 
-    Raises:
-        AgentError: an agent returned no valid answer.
+    Attributes:
+        decisions: the decisions with more than one legal choice, in order.
+        opinions: their evaluations so far, by step.
     """
-    replay = Replay.of(record.encode(), 1)
-    decisions = decisions_of(replay)
-    opinions: dict[int, Opinion] = {}
 
-    def tell() -> None:
-        mistakes = worst(list(opinions.values()))
-        marks = [(one.decision.step, int(one.decision.position["seat"])) for one in mistakes]
-        rows = rows_of(replay, opinions)
-        report(
-            {
-                "agent": entry.name,
-                "by": estimator.name,
-                "done": len(opinions),
-                "of": len(decisions),
-                "chart": replay.charts(rows, WIN, marks) if opinions else None,
-                "mistakes": [_mistake(one) for one in mistakes],
-            }
-        )
+    def __init__(self, recording: Recording, agent: Agent, estimator: Agent, seed: int = 0) -> None:
+        self.recording, self.agent, self.estimator, self.seed = recording, agent, estimator, seed
+        self.decisions = decisions_of(recording)
+        self.opinions: dict[int, Opinion] = {}
 
-    tell()
-    for bunch in assess(entry, estimator, decisions):
-        opinions |= {opinion.decision.step: opinion for opinion in bunch}
-        tell()
+    def run(self) -> Iterator[int]:
+        """Evaluate the decisions; yield after each batch how many are evaluated.
+
+        Raises:
+            AgentError: an agent returned no valid answer.
+        """
+        for bunch in assess(self.agent, self.estimator, self.decisions, self.seed):
+            self.opinions |= {opinion.decision.step: opinion for opinion in bunch}
+            yield len(self.opinions)
+
+    @property
+    def mistakes(self) -> list[Opinion]:
+        """The choices that have a cost, the largest first, at most MAX_MISTAKES."""
+        return worst(list(self.opinions.values()))
+
+    def chances(self) -> list[list[float | None]]:
+        """Return each seat's chance to win, 0 to 1, ``[step][seat]``: at the latest decision so
+        far; at the game's end its outcome.
+        """
+        now: list[float | None] = [None] * self.recording.players
+        rows: list[list[float | None]] = []
+        for step in range(self.recording.steps + 1):
+            now = list(self.opinions[step].chances) if step in self.opinions else now
+            rows.append(now)
+        if self.recording.game.is_over:
+            last = results(self.recording.states[-1:])[0]
+            rows[-1] = last[0, : self.recording.players].tolist()
+        return rows
 
 
-def decisions_of(replay: Replay) -> list[Decision]:
+def decisions_of(recording: Recording) -> list[Decision]:
     """Return the decisions of a game with more than one legal choice."""
-    legal = Games.of(replay.states).mask.sum(axis=1)
+    legal = Games.of(recording.states).mask.sum(axis=1)
     return [
-        Decision(step, replay.states[step], path)
-        for step, path in replay.choices()
+        Decision(step, recording.states[step], path)
+        for step, path in recording.choices()
         if legal[step] > 1
     ]
 
 
 def assess(
-    entry: CatalogueEntry, estimator: CatalogueEntry, decisions: Sequence[Decision]
+    agent: Agent, estimator: Agent, decisions: Sequence[Decision], seed: int = 0
 ) -> Iterator[list[Opinion]]:
     """Evaluate the decisions of a game in batches; those that are played out come once more.
 
     Args:
-        entry, estimator: as for :func:`analyse`.
+        agent, estimator, seed: as for :class:`Analysis`.
         decisions: the decisions, in the order of evaluation.
 
     Raises:
@@ -128,12 +158,12 @@ def assess(
     """
     found: list[Opinion] = []
     for first in range(0, len(decisions), BUNCH):
-        opinions = _opinions(entry, estimator, decisions[first : first + BUNCH])
+        opinions = _opinions(agent, estimator, decisions[first : first + BUNCH])
         yield opinions
         found += opinions
     for opinion in worst(found):
         if opinion.error >= (opinion.cost or 0.0):
-            yield [_played_out(estimator, opinion)]
+            yield [_played_out(estimator, opinion, seed)]
 
 
 def worst(opinions: Sequence[Opinion]) -> list[Opinion]:
@@ -142,16 +172,14 @@ def worst(opinions: Sequence[Opinion]) -> list[Opinion]:
     return sorted(dear, key=lambda one: (-(one.cost or 0.0), one.decision.step))[:MAX_MISTAKES]
 
 
-def _opinions(
-    entry: CatalogueEntry, estimator: CatalogueEntry, decisions: Sequence[Decision]
-) -> list[Opinion]:
-    seats = [int(decision.position["seat"]) for decision in decisions]
+def _opinions(agent: Agent, estimator: Agent, decisions: Sequence[Decision]) -> list[Opinion]:
+    seats = [decision.seat for decision in decisions]
     states = [imagined(one.position, seat) for one, seat in zip(decisions, seats, strict=True)]
-    own = completed(entry.agent, np.concatenate(states), [()] * len(states))
+    own = completed(agent, np.concatenate(states), [()] * len(states))
     queries: list[Query] = []
     for decision, seat, best in zip(decisions, seats, own, strict=True):
         queries += [(decision.position, seat, path) for path in _paths(decision, best)]
-    worlds = iter(in_worlds(estimator.agent, queries))
+    worlds = iter(in_worlds(estimator, queries))
     opinions = []
     for decision, seat, best in zip(decisions, seats, own, strict=True):
         estimates = np.stack([next(worlds) for _ in _paths(decision, best)])
@@ -159,9 +187,8 @@ def _opinions(
         opinion = Opinion(decision, best, chances[0].round(4).tolist())
         if len(estimates) > 1:
             shares = estimates[1:, :, seat] / estimates[1:].sum(axis=2)
-            error = SURE * POWER * (shares[0] - shares[1]).std() / np.sqrt(WORLDS)
             cost = float(chances[1, seat] - chances[2, seat])
-            opinion = opinion._replace(cost=cost, error=float(error))
+            opinion = opinion._replace(cost=cost, error=POWER * paired_error(*shares))
         opinions.append(opinion)
     return opinions
 
@@ -174,45 +201,22 @@ def _paths(decision: Decision, best: Path) -> list[Path]:
     return [(), best, played]
 
 
-def _played_out(estimator: CatalogueEntry, opinion: Opinion) -> Opinion:
+def paired_error(first: Floats, second: Floats) -> float:
+    """Return half the width of the 95 % interval of a mean difference between pairs of shares,
+    float64 (k,) each.
+    """
+    difference = mean_of((first - second).tolist())
+    return difference.high - difference.mean
+
+
+def _played_out(estimator: Agent, opinion: Opinion, seed: int) -> Opinion:
     """Return the opinion with its cost measured by games on paired seeds."""
-    decision = opinion.decision
-    seat = int(decision.position["seat"])
-    entries = [estimator] * int(decision.position["num_players"])
+    decision, seat = opinion.decision, opinion.decision.seat
+    agents = [estimator] * int(decision.position["num_players"])
+    seeds = [(seed + game) % (HIGHEST_SEED + 1) for game in range(GAMES)]
     best, played = (
-        shares_of(entries, decision.position, range(GAMES), seat, path)[0][:, seat]
+        shares_of(agents, decision.position, seeds, seat, path)[0][:, seat]
         for path in (opinion.best, decision.played)
     )
-    error = SURE * (best - played).std() / np.sqrt(GAMES)
-    return opinion._replace(cost=float((best - played).mean()), error=float(error), games=GAMES)
-
-
-def rows_of(replay: Replay, opinions: Mapping[int, Opinion]) -> Rows:
-    """Return ``[step][seat]``: the chance to win at the latest decision; at the end, the outcome.
-
-    Args:
-        replay: the game.
-        opinions: the evaluations by step.
-    """
-    rows: list[list[float | None]] = []
-    now: list[float | None] = [None] * replay.players
-    for step in range(replay.steps + 1):
-        now = list(opinions[step].chances) if step in opinions else now
-        rows.append(now)
-    if replay.game.is_over:
-        rows[-1] = results(replay.states[-1:])[0][0, : replay.players].tolist()
-    return rows
-
-
-def _mistake(opinion: Opinion) -> Payload:
-    step, position, played = opinion.decision
-    return {
-        "step": step,
-        "seat": int(position["seat"]),
-        "played": text(position, played),
-        "best": text(position, opinion.best),
-        "actions": list(opinion.best),
-        "cost": round(opinion.cost or 0.0, 4),
-        "error": round(opinion.error, 4),
-        "games": opinion.games,
-    }
+    cost, error = float((best - played).mean()), paired_error(best, played)
+    return opinion._replace(cost=cost, error=error, games=GAMES)

@@ -1,17 +1,32 @@
-"""Draw odds: exact probabilities of the next cards and of Alea's bid, given a seat's knowledge."""
+"""Draw odds and the worth of an auction, from what a seat knows.
+
+:func:`draw_odds`: exact probabilities of the next cards and of Alea's bid. :func:`bid_worth`: VP of
+a skyscraper, the chance that Alea bids more, and the other seats' highest possible bids.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from itertools import combinations
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from skyenv.engine.knowledge import view
-from skyenv.rules.components import BLACK, CARD_COLOURS, CARD_VALUES, NUM_RANKS
-from skyenv.rules.state import GAME_DTYPE, NONE
+from skyenv.render.reasons import allowed_colours, is_full
+from skyenv.rules.components import (
+    BLACK,
+    CARD_COLOURS,
+    CARD_VALUES,
+    CENTRAL_PARK,
+    COLOURS,
+    NUM_RANKS,
+    PLOT_VALUE,
+    TILES_TURNED_UP,
+)
+from skyenv.rules.state import ALEA_WAITS, GAME_DTYPE, NONE, PHASE_BID
 
 Chances = npt.NDArray[np.float64]
 
@@ -67,7 +82,7 @@ class Stacks(NamedTuple):
         return alea_totals(self.pool[BLACK], int(self.number[BLACK]), self.game["black_face_up"])
 
 
-def what_can_come(position: Any, seat: int | None) -> dict[str, Any]:
+def draw_odds(position: Any, seat: int | None) -> dict[str, Any]:
     """Return the draw odds of a position.
 
     Args:
@@ -123,3 +138,88 @@ def alea_totals(pool: Sequence[int], number: int, up: Sequence[int]) -> dict[int
 
     turn([*map(int, pool)], number, [*map(int, up)], frozenset(), 0, 1.0)
     return dict(sorted(totals.items()))
+
+
+# ---- the worth of an auction ----
+
+DISTRICT: Final = (
+    "VP are those of one scoring with today's businesses. Every district that isn't stopped is "
+    "scored once at the end; each time that it is scored before brings as much again."
+)
+PARK: Final = (
+    "VP are what a skyscraper brings on average at the end, with the businesses that lie there now."
+)
+
+
+def bid_worth(seen: Any) -> dict[str, Any] | None:
+    """Return facts for the bid of the seat to act.
+
+    Args:
+        seen: its view, a record of VIEW_DTYPE.
+
+    Returns:
+        ``colours``: for each colour in which it may bid ``{"name", "vp"}``: VP of a skyscraper
+            there when it is scored;
+        ``assumes``: the assumptions behind the VP, a sentence;
+        ``stop``: VP that a building stop would bring instead (STOP-1, STOP-2), or null;
+        ``alea``: ``[total, chance that Alea bids more]`` for every total that a bid of Alea can
+            exceed, exact given the seat's knowledge; null where Alea bids no more;
+        ``others``: ``{"seat", "most"}`` of the other seats still bidding: the highest total that
+            each could bid, as far as this seat knows;
+        null if no bid is open.
+    """
+    game, seat = seen["game"], int(seen["seat"])
+    if game["phase"] != PHASE_BID or game["seat"] != seat:
+        return None
+    place = int(game["auction_place"])
+    in_park = place == CENTRAL_PARK
+    colours = [
+        {
+            "name": COLOURS[colour],
+            "vp": park_vp(game) if in_park else int(game["value"][place, colour]),
+        }
+        for colour in allowed_colours(game, seat)
+    ]
+    others = [other for other in range(int(game["num_players"])) if other != seat]
+    has_alea = game["num_players"] == 2 and game["alea"] == ALEA_WAITS
+    alea = Stacks.of_view(seen).alea() if has_alea else {}
+    return {
+        "colours": colours,
+        "assumes": PARK if in_park else DISTRICT,
+        "stop": int(game["floors"][place].sum()) if not in_park and is_full(game, place) else None,
+        "alea": [
+            [total, round(sum(chance for other, chance in alea.items() if other > total), 4)]
+            for total in range(max(alea))
+        ]
+        if alea
+        else None,
+        "others": [
+            {"seat": other, "most": most_bid(seen, other)}
+            for other in others
+            if not game["out"][other]
+        ],
+    }
+
+
+def park_vp(game: Any) -> float:
+    """Return the mean VP of a skyscraper in the park area with the tiles there (END-3)."""
+    tiles = np.repeat(np.arange(len(game["park_tiles"])), game["park_tiles"]).tolist()
+    sets = list(combinations(tiles, min(TILES_TURNED_UP, len(tiles))))
+    return round(sum(int(PLOT_VALUE[len(set(one))]) for one in sets) / len(sets), 2)
+
+
+def most_bid(seen: Any, seat: int) -> int:
+    """Return the highest total that another seat could bid in the current auction with the best
+    cards that it may have (AUC-4, AUC-5).
+    """
+    game = seen["game"]
+
+    def most(colour: int) -> int:
+        known = int(game["hand"][seat, colour] @ np.array(CARD_VALUES))
+        best = np.repeat(CARD_VALUES[::-1], seen["unseen"][colour][::-1])
+        return known + int(best[: int(seen["unknown"][seat, colour])].sum())
+
+    coloured = [most(colour) for colour in allowed_colours(game, seat)]
+    laid = int(game["bid_total"][seat])
+    best = max(coloured, default=0)
+    return laid + best + most(BLACK) if best or laid else 0

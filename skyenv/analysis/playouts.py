@@ -3,30 +3,39 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import decide_each
-from skyenv.arena.matches import SALT
+from skyenv.agents import Agent
+from skyenv.arena.matches import play_on
 from skyenv.engine.games import Games
 from skyenv.engine.knowledge import resample
 from skyenv.engine.knowledge import view as view_of
 from skyenv.engine.results import results
-from skyenv.page.catalogue import CatalogueEntry
-from skyenv.page.payloads import Payload
-from skyenv.page.workers import Report
 from skyenv.rules.state import GAME_DTYPE
+from skyenv.statistics import Estimate, Floats, share_of_wins
 
-MOST: Final = 1000
-"""Most games of one request."""
 USUAL: Final = 100
+"""Usual number of games."""
 AT_ONCE: Final = 25
-"""Games per batch; results are reported after each batch."""
-SURE: Final = 1.96
-"""Standard errors on each side of a 95 % interval."""
+"""Games per batch; results are yielded after each batch."""
+
+
+class SeatResult(NamedTuple):
+    """The results of a seat in play-outs.
+
+    Attributes:
+        share: of the win, 0 to 1, with its 95 % interval.
+        vp: mean VP.
+        margin: mean VP less those of the best other seat.
+    """
+
+    share: Estimate
+    vp: float
+    margin: float
 
 
 def fresh_stream(seed: int) -> npt.NDArray[np.uint32]:
@@ -71,55 +80,44 @@ def played(states: npt.NDArray[np.void], paths: Sequence[Sequence[int]]) -> npt.
 
 
 def play_out(
-    entries: Sequence[CatalogueEntry],
-    position: np.void,
-    number: int,
-    seat: int | None,
-    report: Report,
-) -> None:
-    """Have agents play a position out, and report the results so far after each batch.
+    agents: Sequence[Agent], position: np.void, number: int = USUAL, seat: int | None = None
+) -> Iterator[tuple[int, list[SeatResult]]]:
+    """Have agents play a position out; yield the results so far after each batch.
 
     The seeds are 0, 1, 2 … for every line-up: games from the same position have the same chance
     (paired seeds), as far as they use it in the same order.
 
     Args:
-        entries: the agents by seat.
+        agents: the agents by seat.
         position: GAME_DTYPE; the game isn't over.
         number: number of games.
-        seat: as for :func:`starts`.
-        report: called with ``agents``; how many games are ``done`` ``of`` all; for each of the
-            ``seats`` its ``share`` of the win with the 95 % ``interval``, and mean ``vp`` and
-            ``margin`` to the best other seat.
+        seat: resample the cards hidden from this seat in every game; None: they stay.
+
+    Yields:
+        The number of games so far, and the results of every seat.
 
     Raises:
         AgentError: an agent returned no valid answer.
     """
-    shares = scores = np.zeros((0, len(entries)))
+    shares = scores = np.zeros((0, len(agents)))
     for done in range(0, number, AT_ONCE):
         seeds = range(done, min(done + AT_ONCE, number))
-        bunch = shares_of(entries, position, seeds, seat)
+        bunch = shares_of(agents, position, seeds, seat)
         shares, scores = np.concatenate([shares, bunch[0]]), np.concatenate([scores, bunch[1]])
-        report(
-            {
-                "agents": [entry.name for entry in entries],
-                "done": len(shares),
-                "of": number,
-                "seats": [_seat_found(shares, scores, seat) for seat in range(len(entries))],
-            }
-        )
+        yield len(shares), [_seat_result(shares, scores, seat) for seat in range(len(agents))]
 
 
 def shares_of(
-    entries: Sequence[CatalogueEntry],
+    agents: Sequence[Agent],
     position: np.void,
     seeds: Sequence[int],
     seat: int | None,
     actions: Sequence[int] = (),
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+) -> tuple[Floats, Floats]:
     """Play a position out once per seed.
 
     Args:
-        entries, position, seat: as for :func:`play_out`.
+        agents, position, seat: as for :func:`play_out`.
         seeds: as for :func:`starts`.
         actions: actions to play first.
 
@@ -127,30 +125,13 @@ def shares_of(
         Win shares and VP, each float64 (k, players).
     """
     games = Games.of(played(starts(position, seeds, seat), [actions] * len(seeds)))
-    agents = {seat: entry.agent for seat, entry in enumerate(entries)}
-    while (rows := np.flatnonzero(games.seat >= 0)).size:
-        seats = games.seat[rows]
-        games.step(decide_each(games, agents, seats, rows, SALT + seats), rows)
+    play_on(games, agents)
     players = games.num_players
     scores = games.state["score"][:, :players].astype(np.float64)
     return results(games.state)[0][:, :players], scores
 
 
-def wilson(share: float, number: int) -> tuple[float, float]:
-    """Return the 95 % Wilson interval of a share observed in `number` games."""
-    middle = share + SURE**2 / (2 * number)
-    half = SURE * np.sqrt(share * (1 - share) / number + SURE**2 / (4 * number**2))
-    whole = 1 + SURE**2 / number
-    return max(0.0, float((middle - half) / whole)), min(1.0, float((middle + half) / whole))
-
-
-def _seat_found(
-    shares: npt.NDArray[np.float64], scores: npt.NDArray[np.float64], seat: int
-) -> Payload:
+def _seat_result(shares: Floats, scores: Floats, seat: int) -> SeatResult:
     margins = scores[:, seat] - np.delete(scores, seat, axis=1).max(axis=1)
-    return {
-        "share": round(float(shares[:, seat].mean()), 4),
-        "interval": [round(end, 4) for end in wilson(float(shares[:, seat].mean()), len(shares))],
-        "vp": round(float(scores[:, seat].mean()), 1),
-        "margin": round(float(margins.mean()), 1),
-    }
+    share = share_of_wins(float(shares[:, seat].mean()), len(shares))
+    return SeatResult(share, float(scores[:, seat].mean()), float(margins.mean()))

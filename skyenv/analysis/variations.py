@@ -8,57 +8,47 @@ contains all chance and can be verified.
 from __future__ import annotations
 
 from itertools import chain
-from typing import Any
 
+from skyenv.analysis.playouts import fresh_stream
+from skyenv.analysis.recording import Recording
 from skyenv.engine.events import setup_outcomes
 from skyenv.engine.game import Game
 from skyenv.engine.simulator import SETUP, outcome_numbers
+from skyenv.errors import OptionError
 from skyenv.histories.resampling import resampled
 from skyenv.histories.states import replayed, table_of
-from skyenv.page.errors import PageError
-from skyenv.analysis.playouts import fresh_stream
-from skyenv.page.replays import Replay
 from skyenv.records.format import as_text, header_of
 from skyenv.records.replay import outcomes_in
 from skyenv.rules.state import NONE
 
 
-def variation_of(
-    replay: Replay, step: int, seat: int | None = None, uniform: float = 0.0
-) -> dict[str, Any]:
-    """Return the fields of a new game that continues a replay after `step` actions.
+def variation(
+    recording: Recording, step: int, seat: int | None = None, uniform: float = 0.0
+) -> str:
+    """Return the record of a game's first actions, with which :func:`continued` begins.
 
     Args:
-        replay: the game.
-        step: number of actions.
+        recording: the game.
+        step: number of actions, 0 to all.
         seat: resample the cards hidden from this seat (:func:`resampled_record`); None: they stay.
         uniform: a number in [0, 1) that decides the sample.
 
-    Returns:
-        Fields of :class:`~skyenv.page.stored.StoredGame`, by name.
-
     Raises:
-        PageError: there is no such step, or the game is over there.
+        OptionError: there is no such step, or the game is over there.
     """
-    if replay.states[replay.checked(step)]["seat"] == NONE:
-        raise PageError("the game is over; there is nothing to play", 409)
+    if recording.states[recording.checked(step)]["seat"] == NONE:
+        raise OptionError("the game is over; there is nothing to play")
     if seat is not None:
-        beginning = resampled_record(replay, step, seat, uniform)
-    else:
-        events = chain.from_iterable(replay.events[: step + 1])
-        beginning = as_text(replay.game.header(), list(events))
-    return {
-        "beginning": beginning,
-        "actions": tuple(replay.actions()[:step]),
-        "max_turns": replay.game.max_turns,
-    }
+        return resampled_record(recording, step, seat, uniform)
+    events = chain.from_iterable(recording.events[: step + 1])
+    return as_text(recording.game.header(), list(events))
 
 
-def to_play_on(beginning: str, seed: int, agent_seed: int) -> Game:
+def continued(beginning: str, seed: int, agent_seed: int | None = None) -> Game:
     """Return a game at the end of a record that continues with the chance of a seed.
 
     Args:
-        beginning: the record.
+        beginning: the record, as from :func:`variation`.
         seed: 0 to 2⁶³−1.
         agent_seed: as for :class:`skyenv.Games`.
 
@@ -75,7 +65,7 @@ def to_play_on(beginning: str, seed: int, agent_seed: int) -> Game:
 # ---- resampled hidden cards ----
 
 
-def resampled_record(replay: Replay, step: int, seat: int, uniform: float) -> str:
+def resampled_record(recording: Recording, step: int, seat: int, uniform: float) -> str:
     """Return the record of a game's first actions with resampled hidden cards, without seed and
     names.
 
@@ -83,15 +73,15 @@ def resampled_record(replay: Replay, step: int, seat: int, uniform: float) -> st
     black cards change; all that the seat has seen stays.
 
     Args:
-        replay: the game.
+        recording: the game.
         step: number of actions; the game isn't over there.
         seat: the seat whose knowledge stays.
         uniform: a number in [0, 1) that decides the sample among all consistent ones.
     """
-    game = replay.game
-    steps = [(SETUP, outcome_numbers(setup_outcomes(replay.events[0][0], game.side)))]
-    for number, action in enumerate(replay.actions()[:step]):
-        position, events = replay.states[number], replay.events[number + 1]
+    game = recording.game
+    steps = [(SETUP, outcome_numbers(setup_outcomes(recording.events[0][0], game.side)))]
+    for number, action in enumerate(recording.actions()[:step]):
+        position, events = recording.states[number], recording.events[number + 1]
         outcomes = (outcomes_in(position, action, event) for event in events)
         steps.append((action, outcome_numbers(chain.from_iterable(outcomes))))
     other = resampled(replayed(table_of(game.options), steps), seat, lambda: uniform)

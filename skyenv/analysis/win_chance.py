@@ -1,4 +1,4 @@
-"""The estimator of chances to win, used by hints, analyses and charts.
+"""The estimator of chances to win.
 
 The agent ``trained`` plays on in WORLDS determinizations of the position for a seat, each with new
 chance. Each stops once every seat has had DECISIONS decisions with a choice; the network then
@@ -16,12 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, decisions_in
+from skyenv.analysis.playouts import played, starts
 from skyenv.engine.games import Games
 from skyenv.engine.knowledge import view
 from skyenv.engine.results import results
 from skyenv.engine.rewards import share_of
 from skyenv.errors import AgentError
-from skyenv.analysis.playouts import played, starts
 from skyenv.rules.state import GAME_DTYPE
 
 ESTIMATOR: Final = "trained"

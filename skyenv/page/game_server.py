@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
+from skyenv.analysis.win_chance import ESTIMATOR
 from skyenv.engine.game import Game
 from skyenv.engine.options import DEFAULT_MAX_TURNS
 from skyenv.page.background import Background
@@ -20,14 +21,13 @@ from skyenv.page.cache import LRUCache
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.errors import PageError, StorageError
 from skyenv.page.game_requests import AGENT, ME, GameRequest
-from skyenv.analysis.hints import advise, move
+from skyenv.page.jobs import advise, move
 from skyenv.page.payloads import Payload
 from skyenv.page.preparing import Preparation
 from skyenv.page.replays import StoredReplays
 from skyenv.page.session import Position, Session
 from skyenv.page.storage import ANY_BROWSER, HUMAN, Link, Storage, StoredGame
 from skyenv.page.teaching import tutorial
-from skyenv.analysis.win_chance import ESTIMATOR
 from skyenv.page.workers import Priority, Workers
 from skyenv.seeds import fresh_seed
 
@@ -96,7 +96,7 @@ class GameServer:
     ) -> Link:
         """Make a game, or find the one made before with the same idempotency key.
 
-        `begun`: the start of a variation (:func:`skyenv.analysis.variations.variation_of`).
+        `begun`: the start of a variation (:func:`skyenv.page.routes.analysis`).
 
         Returns:
             A link for the browser that made it: its first seat, or watching; if it has neither, the
@@ -449,6 +449,8 @@ class GameServer:
             AgentError: the agent fails or returns no valid answer.
         """
         check_whole(game)
+        if game.is_over:
+            raise PageError("the game is over; there is nothing to decide", 409)
         job = partial(advise, await self._agent(name), self.estimator(), game)
         return await self.workers.ask(job, Priority.HINT)
 

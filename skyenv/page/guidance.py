@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
-from skyenv.analysis.worth import worth
+from skyenv.analysis.odds import bid_worth
 from skyenv.render.reasons import (
     allowed_colours,
     reason,
@@ -176,9 +176,9 @@ def decision(position: Any, table: Table, names: Sequence[str], legal: Sequence[
         legal: the seat's legal actions.
 
     Returns:
-        `sentence`; `auction`, with `worth` (:func:`skyenv.analysis.worth.worth`); and, if the seat is
-        to act, `options`, `take` (colours of the stacks that have cards, when two are to be taken)
-        or `bid`, else None; `ends`: whether the decision can end the game.
+        `sentence`; `auction`, with `worth` (:func:`~skyenv.analysis.odds.bid_worth`); and, if
+        the seat is to act, `options`, `take` (colours of the stacks that have cards, when two are
+        to be taken) or `bid`, else None; `ends`: whether the decision can end the game.
     """
     game = table.game
     phase = int(game["phase"]) if legal else PHASE_OVER
@@ -188,7 +188,7 @@ def decision(position: Any, table: Table, names: Sequence[str], legal: Sequence[
     last = phase == PHASE_PLOT and game["placed"] == BUSINESSES_TO_PLACE - 1
     return {
         "sentence": sentence(table, names, legal),
-        "auction": on | {"worth": worth(position) if legal else None} if on else None,
+        "auction": on | {"worth": bid_worth(position) if legal else None} if on else None,
         "options": options(position, table) if phase == PHASE_OPTION else None,
         "take": [
             [colour, COLOURS[colour], int(game["top"][colour]) + LOWEST_CARD] for colour in stacks

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
+from skyenv.analysis.win_chance import ESTIMATOR
 from skyenv.engine.game import Game
 from skyenv.errors import SkyenvError, cause
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.errors import PageError
-from skyenv.analysis.hints import advise, move
+from skyenv.page.jobs import advise, move
 from skyenv.page.payloads import SeatView
-from skyenv.analysis.win_chance import ESTIMATOR
 from skyenv.page.workers import Report, Workers
 from skyenv.rules.compile_progress import progress_to
 

@@ -6,30 +6,27 @@ import asyncio
 import io
 from collections.abc import Awaitable, Callable, Sequence
 from functools import cached_property, partial
-from itertools import islice
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
+from skyenv.analysis.recording import Recording
 from skyenv.engine.events import Event
 from skyenv.engine.game import Game
 from skyenv.page.browsers import new_token
 from skyenv.page.cache import LRUCache
 from skyenv.page.chart import NARROW as NARROW_CHART
 from skyenv.page.chart import NOW, VP, Kind, Rows, chart
-from skyenv.analysis.choices import Path, is_incomplete
 from skyenv.page.errors import PageError
 from skyenv.page.payloads import NARROW, WIDE, Payload, task_label
 from skyenv.page.storage import Storage
-from skyenv.records import GameLines, iter_games, nth_game
+from skyenv.records import GameLines, iter_games
 from skyenv.render import words
 from skyenv.render.colours import Theme
 from skyenv.render.parts import Drawing
 from skyenv.render.standing import if_scored_now
 from skyenv.render.svg import drawing
 from skyenv.render.table import visible_table
-from skyenv.rules.state import GAME_DTYPE
 
 MAX_ACTIONS: Final = 20_000
 """Most actions in all games of a record; an ordinary game has 200 to 600."""
@@ -83,16 +80,10 @@ def summaries(content: bytes) -> list[Payload]:
     return games
 
 
-class Replay:
-    """One recorded game with all its positions.
+class Replay(Recording):
+    """One recorded game with its drawings, its log and its charts.
 
-    Args:
-        lines: the game from the record reader.
-
-    Attributes:
-        names: the players' names by seat.
-        states: the positions, GAME_DTYPE (actions + 1,).
-        events: the events of each step; those of step 0 are the setup.
+    `names`, the players' names by seat, are printable and short.
 
     Raises:
         RecordError: a line is wrong.
@@ -100,78 +91,15 @@ class Replay:
     """
 
     def __init__(self, lines: GameLines) -> None:
-        self.names = shown_names(lines.header.value)
-        self.events: list[list[Event]] = []
-        states = []
-        known = 0
-        for self.game in islice(Game.positions(lines), MAX_ACTIONS + 2):
-            states.append(np.array(self.game.state, GAME_DTYPE))
-            self.events.append(self.game.events[known:])
-            known = len(self.game.events)
-        if len(states) > MAX_ACTIONS + 1:
+        super().__init__(lines, MAX_ACTIONS + 2)
+        if self.steps > MAX_ACTIONS:
             raise PageError(f"the game has more than {MAX_ACTIONS} actions", 413)
-        self.states: npt.NDArray[np.void] = np.array(states, GAME_DTYPE)
-
-    @classmethod
-    def of(cls, content: bytes, number: int) -> Replay:
-        """Return a game of a record by its number, from 1.
-
-        Raises:
-            RecordError, PageError: as for the class. OptionError: there is no such game.
-        """
-        return cls(nth_game(io.BytesIO(content), number))
+        self.names = shown_names(lines.header.value)
 
     @cached_property
     def record(self) -> str:
         """Return the record of this game alone. This is slow."""
         return self.game.to_record(self.names)
-
-    @property
-    def steps(self) -> int:
-        """Number of actions."""
-        return len(self.states) - 1
-
-    @property
-    def players(self) -> int:
-        """Number of seats."""
-        return self.game.num_players
-
-    def actions(self) -> list[int]:
-        """The action of each step."""
-        return [int(events[0]["action"]) for events in self.events[1:]]
-
-    def choices(self) -> list[tuple[int, Path]]:
-        """Return the whole choices (:mod:`skyenv.analysis.choices`): the first step of each, and its
-        actions; an open decision has none.
-        """
-        played = self.actions()
-        begin = np.flatnonzero(~is_incomplete(self.states)).tolist()
-        ends = [*begin[1:], self.steps]
-        return [(step, tuple(played[step:end])) for step, end in zip(begin, ends, strict=True)]
-
-    def at(self, step: int) -> Game:
-        """Return the game after `step` actions, for drawings and for agents.
-
-        Args:
-            step: number of actions.
-
-        Raises:
-            PageError: there is no such step.
-        """
-        game = self.game.copy()
-        game.events = []
-        game.rewind(self.states[[self.checked(step)]].tobytes())
-        return game
-
-    def checked(self, step: int) -> int:
-        """Return the step after a check of its range.
-
-        Raises:
-            PageError: there is no such step.
-        """
-        if not 0 <= step <= self.steps:
-            raise PageError(f"there is no step {step}: the game has {self.steps} actions", 404)
-        return step
 
     def drawing(
         self, step: int, seat: int | None, theme: str | Theme, narrow: bool = False
@@ -179,7 +107,7 @@ class Replay:
         """Return the table's parts after `step` actions from a seat's view; None: all hands.
 
         Raises:
-            PageError: there is no such step.
+            OptionError: there is no such step.
         """
         position: Any = self.states.view(np.recarray)[self.checked(step)]
         return drawing(

@@ -9,15 +9,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
+from skyenv.analysis.choices import is_incomplete
+from skyenv.analysis.variations import continued
 from skyenv.console.tables import counted
 from skyenv.engine.game import Game
 from skyenv.engine.knowledge import PUBLIC
 from skyenv.errors import SkyenvError
-from skyenv.analysis.choices import is_incomplete
 from skyenv.page.errors import PageError
 from skyenv.page.storage import HUMAN, Link, StoredGame
 from skyenv.page.teaching import tutorial
-from skyenv.analysis.variations import to_play_on
 from skyenv.render.words import seat_name
 from skyenv.rules.actions import BID, BID_DONE, BUILD, MOVE, PASS, STOP, TAKE
 from skyenv.seeds import HIGHEST_SEED
@@ -125,7 +125,7 @@ class Session:
                     agent_seed=agent_seed,
                 )
             else:
-                game = to_play_on(stored.beginning, stored.seed, agent_seed)
+                game = continued(stored.beginning, stored.seed, agent_seed)
             for action in actions[int(game.state["decisions"]) :]:
                 choices = self._play(game, action, choices)
         except (SkyenvError, OverflowError) as error:

@@ -7,12 +7,11 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from pages import played, positions
 
+from crowd_games import played, positions
 from skyenv import Game
+from skyenv.analysis.odds import Stacks, alea_totals, bid_worth, draw_odds, park_vp
 from skyenv.engine.knowledge import resample, view
-from skyenv.analysis.odds import Stacks, alea_totals, what_can_come
-from skyenv.analysis.worth import park_vp, worth
 from skyenv.render.reasons import allowed_colours
 from skyenv.rules.actions import PASS, TAKE
 from skyenv.rules.components import BLACK, CARD_VALUES, COLOURS
@@ -47,7 +46,7 @@ def test_chances_of_aleas_totals_are_those_of_the_game() -> None:
     for game in positions(2, 2, "bid"):
         is_last = game.seat != game.state["turn_seat"] and not game.state["out"][:2].any()
         if is_last and PASS in game.legal_actions and not game.state["alea"]:
-            told = what_can_come(game.state, None)["alea"]
+            told = draw_odds(game.state, None)["alea"]
             assert dict(told) == pytest.approx(totals_by_the_game(game), abs=1e-4)
             compared += 1
     assert compared > 3
@@ -73,7 +72,7 @@ def test_deduced_black_cards_are_excluded() -> None:
     """A seat that knows all of the opponent's black cards knows those of the stack."""
     position = played(2, seed=7, actions=90).batch.state[0]
     position["deduced"][1] = (position["hand"] - position["known"])[1, BLACK]
-    told, real = (what_can_come(position, seat) for seat in (0, None))
+    told, real = (draw_odds(position, seat) for seat in (0, None))
     assert (told["cards"][BLACK], told["alea"]) == (real["cards"][BLACK], real["alea"])
 
 
@@ -85,7 +84,7 @@ def test_chances_for_a_seat_are_means_over_determinizations(players: int) -> Non
     told = Stacks.of(position, 0)
     one = view(np.array([position], GAME_DTYPE), [0])
     many = resample(one, np.arange(2000)).view(np.ndarray)
-    assert what_can_come(many[0], 0) == what_can_come(many[1], 0)
+    assert draw_odds(many[0], 0) == draw_odds(many[1], 0)
     for colour in range(BLACK + 1):
         drawn = [Stacks.of(game, None).next_card(colour) for game in many]
         if (chances := told.next_card(colour)) is not None:
@@ -99,7 +98,7 @@ def test_chances_for_a_seat_are_means_over_determinizations(players: int) -> Non
 def test_a_bid_is_worth_what_its_buildings_score() -> None:
     for game in positions(2, 2, "bid"):
         position, seat = game.state, game.seat or 0
-        told, place, other = worth(game.view(seat)), int(position["auction_place"]), 1 - seat
+        told, place, other = bid_worth(game.view(seat)), int(position["auction_place"]), 1 - seat
         assert told is not None
         for one in told["colours"] if place < len(position["value"]) else []:
             assert one["vp"] == position["value"][place, COLOURS.index(one["name"])]

@@ -16,6 +16,7 @@ COMMANDS = [
     (f"{RECORD} -o new.jsonl", 99, "new.jsonl"),
     ("show game.jsonl --svg new.svg", 99, "new.svg"),
     ("export game.jsonl -o new.html", 99, "new.html"),
+    ("analyse game.jsonl --agent random --json new.json", 99, "new.json"),
     ("evaluate random --paired-seeds 1 --max-turns 3 --json new.json", 99, "new.json"),
     (f"{TOURNAMENT} 1", 9, "out/.lock"),
     (f"{TOURNAMENT} 1", 99, "out/config.json"),

@@ -115,32 +115,30 @@ def spectators(game: Game, seat: int) -> str:
     return page(game, PUBLIC)
 
 
-def hints(game: Game, seat: int) -> list[str]:
-    """Return hints of the page's agents with win chances."""
-    from skyenv.page.catalogue import CatalogueEntry
-    from skyenv.analysis.hints import advise
+def hints(game: Game, seat: int) -> str:
+    """Return hints of agents with win chances."""
+    from skyenv.analysis import advise
 
-    entries = [CatalogueEntry(name, made(name)) for name in ("greedy", "trained", "ismcts-20")]
-    told = [json.dumps(advise(one, None, game, lambda so_far: None)) for one in entries]
-    return [*told, json.dumps(advise(entries[0], entries[1], game, lambda so_far: None))]
+    agents = [made(name) for name in ("greedy", "trained", "ismcts-20")]
+    told = [*(advise(agent, game) for agent in agents), advise(agents[0], game, agents[1])]
+    return repr([(one.own, one.kind, one.tries, one.best, one.chances) for one in told])
 
 
 def analysis(game: Game, seat: int) -> str:
     """Return an agent's analysis of the seat's decision, with win chances."""
     from skyenv.analysis.mistakes import Decision, assess
-    from skyenv.page.catalogue import CatalogueEntry
 
-    entry = CatalogueEntry("trained", made("trained"))
-    told = assess(entry, entry, [Decision(0, game.batch.state[0], ())])
+    agent = made("trained")
+    told = assess(agent, agent, [Decision(0, game.batch.state[0], ())])
     return repr([(one.best, one.chances) for bunch in told for one in bunch])
 
 
 def draw_odds(game: Game, seat: int) -> Any:
     """Return draw odds, and the starts of simulations for a seat."""
-    from skyenv.analysis.odds import what_can_come
+    from skyenv import analysis
     from skyenv.analysis.playouts import starts
 
-    return what_can_come(game.state, seat), starts(game.state, range(5), seat).tobytes()
+    return analysis.draw_odds(game.state, seat), starts(game.state, range(5), seat).tobytes()
 
 
 # Outputs for any seat. A new output is one more line.
@@ -322,13 +320,13 @@ def determinizations(game: Game, seat: int) -> Iterator[tuple[Any, Any]]:
 
 def records_for_the_page(game: Game, seat: int) -> Iterator[tuple[Any, Any]]:
     """Records from which a visitor of a finished game may play on."""
-    from skyenv.page.replays import Replay
+    from skyenv.analysis.recording import Recording
     from skyenv.analysis.variations import resampled_record
 
     yield information_state(game, seat), game.state
-    replay = Replay.of(game.to_record().encode(), 1)
+    recording = Recording.of(game.to_record())
     for number in range(8):
-        one = Game.from_record(resampled_record(replay, replay.steps, seat, number / 8))
+        one = Game.from_record(resampled_record(recording, recording.steps, seat, number / 8))
         yield information_state(one, seat), one.state
 
 

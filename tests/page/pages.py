@@ -13,15 +13,17 @@ from pathlib import Path
 from typing import Any, cast
 
 import httpx2
-import numpy as np
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from crowd_games import Judge as Judge
+from crowd_games import actions_of as actions_of
+from crowd_games import played as played
+from crowd_games import positions as positions
 from processes import wait_until
 from skyenv import Game
-from skyenv.agents import Agent, CrowdAgent, Decisions, RandomAgent, decide_game
-from skyenv.agents.interface import Evaluations
+from skyenv.agents import Agent, CrowdAgent, RandomAgent
 from skyenv.page.browsers import COOKIE, new_token
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.game_server import GameServer, new_game
@@ -49,20 +51,6 @@ def quick_catalogue(*more: Agent) -> Catalogue:
     """Return fast agents, and those given."""
     agents = GreedyAgent(), RandomAgent(), CrowdAgent(), *more
     return Catalogue(CatalogueEntry(agent.name, agent) for agent in agents)
-
-
-class Judge(RandomAgent):
-    """An agent that estimates win chances from the lead in VP."""
-
-    name = "trained"
-    uses_view = True
-
-    def evaluate(self, decisions: Decisions) -> Evaluations:
-        """See :class:`skyenv.agents.Agent`."""
-        scores = decisions.trusted_view().game.score[:, : decisions.num_players]
-        own = scores[np.arange(len(decisions)), decisions.seat]
-        ahead = np.tanh((own - scores.mean(axis=1)) / 20)
-        return decisions.mask / decisions.mask.sum(axis=1, keepdims=True), ahead
 
 
 def judged_catalogue() -> Catalogue:
@@ -145,34 +133,6 @@ def quick(actions: Sequence[int]) -> int:
         actions,
         key=lambda action: (0 if 1 <= action <= 4 else 2 if action in (0, 5, 78) else 1, action),
     )
-
-
-def played(
-    players: int = 2,
-    seed: int = 1,
-    actions: int | None = None,
-    side: str = "front",
-    turns: int = 500,
-) -> Game:
-    """Return a game of crowd agents, complete or after some actions, truncated after `turns` turns."""
-    game, agent = Game(players, side, seed, max_turns=turns), CrowdAgent()
-    while not game.is_over and (actions is None or int(game.state["decisions"]) < actions):
-        game.play(decide_game(game, agent))
-    return game
-
-
-def actions_of(game: Game) -> tuple[int, ...]:
-    """Return the actions played."""
-    return tuple(event["action"] for event in game.events if event["event"] == "action")
-
-
-def positions(players: int, seed: int, phase: str | None = None) -> Iterator[Game]:
-    """Yield the positions of a whole game with a seat to act, or those of one phase."""
-    game, agent = Game(players, seed=seed), CrowdAgent()
-    while not game.is_over:
-        if phase in (None, game.phase):
-            yield game.copy()
-        game.play(decide_game(game, agent))
 
 
 def opened(client: TestClient, game: Game, names: list[str] | None = None) -> str:

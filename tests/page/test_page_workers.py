@@ -13,7 +13,7 @@ from pages import positions
 from processes import there
 from skyenv.agents import decide_game
 from skyenv.page.catalogue import CatalogueEntry
-from skyenv.analysis.hints import move
+from skyenv.page.jobs import move
 from skyenv.page.workers import Report, Workers
 from skyenv.rules.state import NONE
 from skyenv.work import Processes

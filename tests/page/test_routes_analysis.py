@@ -7,67 +7,65 @@ from pathlib import Path
 
 import pytest
 from pages import (
+    act,
+    another,
+    begin,
     in_library,
     judged_catalogue,
     opened,
+    payload,
     played,
     quick_catalogue,
     replay_of,
+    seated,
 )
+from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from processes import Threads, wait_until
-from skyenv.analysis import choices, playouts
-from skyenv.analysis.mistakes import analyse, assess, decisions_of, rows_of
 from skyenv.page.background import MAX_RUNNING, Background
 from skyenv.page.errors import PageError
-from skyenv.analysis.hints import advise
+from skyenv.page.jobs import advise, analyse, play_out
 from skyenv.page.payloads import Payload
 from skyenv.page.workers import Report, Workers
 
 JUDGE = judged_catalogue()["trained"]
 
 
-def test_an_analysis_judges_every_choice_of_a_game() -> None:
-    """Its choices are those of replays and hints: bids, two cards, moves."""
-    replay = replay_of(played(2, seed=3, turns=8))
-    told: list[Payload] = []
+def test_analyses_report_chart_mistakes_and_progress() -> None:
+    """A mistake's better choice is the agent's hint there."""
+    replay, told = replay_of(played(2, seed=3, turns=8)), list[Payload]()
     greedy = quick_catalogue()["greedy"]
     analyse(replay.record, greedy, JUDGE, told.append)
-    decisions = {one.step: one for one in decisions_of(replay)}
-    assert [told[0]["done"], told[-1]["done"], told[-1]["of"]] == [0, *[len(decisions)] * 2]
-    assert decisions.keys() < set(replay.payload()["choices"])
-    assert {len(one.played) for one in decisions.values()} > {1, 2, 3}
-    costs = [one["cost"] for one in told[-1]["mistakes"]]
-    assert costs == sorted(costs, reverse=True) != []
+    assert [told[0]["done"], told[0]["chart"], told[-1]["done"]] == [0, None, told[-1]["of"]]
+    assert {"wide", "narrow"} == told[-1]["chart"].keys()
     for one in told[-1]["mistakes"]:
-        position, path = decisions[one["step"]].position, decisions[one["step"]].played
-        hint = advise(greedy, None, replay.at(one["step"]), lambda so_far: None)
-        assert one["played"] == choices.text(position, path) != one["best"] == hint["text"]
-        assert choices.same(position, path) != choices.same(position, tuple(one["actions"]))
-        assert one["games"] or one["error"] < one["cost"]
-
-
-def test_win_chances_sum_to_one_and_equal_those_of_hints() -> None:
-    """At every step of the chart, once each seat's chance is known."""
-    replay = replay_of(played(3, seed=4, turns=4))
-    decisions = decisions_of(replay)
-    bunches = assess(quick_catalogue()["random"], JUDGE, decisions)
-    rows = rows_of(replay, {one.decision.step: one for bunch in bunches for one in bunch})
-    assert all(sum(share or 0 for share in row) == pytest.approx(1, abs=1e-3) for row in rows[1:])
-    for one in decisions[:2]:
-        told = advise(JUDGE, JUDGE, replay.at(one.step), lambda so_far: None)
-        assert rows[one.step] == told["win"]
+        hint = advise(greedy, JUDGE, replay.at(one["step"]), lambda so_far: None)
+        assert one["best"] == hint["text"] != one["played"]
+        assert sum(hint["win"]) == pytest.approx(1, abs=1e-3)
 
 
 def test_simulations_report_win_shares_and_margins() -> None:
     game, told = played(2, seed=3, actions=200), list[Payload]()
-    playouts.play_out([quick_catalogue()["crowd"]] * 2, game.batch.state[0], 30, 0, told.append)
+    play_out([quick_catalogue()["crowd"]] * 2, game.batch.state[0], 30, 0, told.append)
     assert [one["done"] for one in told] == [25, 30]
     first, second = told[-1]["seats"]
-    assert playouts.wilson(0.5, 100) == pytest.approx((0.4038, 0.5962), abs=1e-4)
     assert first["share"] + second["share"] == pytest.approx(1, abs=1e-3)
     assert first["margin"] == -second["margin"]
+
+
+def test_hints_are_for_the_seat_to_act_and_for_spectators_of_agents(
+    app: Starlette, ann: TestClient
+) -> None:
+    """All hands are open in games between agents; elsewhere a hint would reveal a hand."""
+    watched = begin(ann, ["agent:random", "agent:crowd"])
+    assert ann.get(f"{watched}/hint?agent=greedy&step=0").json()["step"] == 0
+    seat, bob = seated(ann, None)[0], another(app)
+    hint, state = ann.get(f"{seat}/hint?agent=greedy").json(), payload(ann, seat)
+    spectator = state["people"]["watch"].replace("/seat/", "/api/seats/")
+    assert bob.get(f"{spectator}/hint?agent=greedy").status_code == 409
+    assert act(ann, seat, state, *hint["actions"]).status_code == 200
+    assert ann.get(f"{seat}/hint?agent=greedy").status_code == 409
 
 
 @pytest.mark.parametrize(
@@ -77,11 +75,11 @@ def test_simulations_report_win_shares_and_margins() -> None:
         ("9/playouts?agent=crowd&agent=nobody", {}, 404),
         ("9/playouts?agent=crowd&agent=crowd&number=1001", {}, 400),
         ("9/playouts?agent=crowd&agent=crowd&seat=2", {}, 400),
-        ("16/playouts?agent=crowd&agent=crowd", {}, 404),
+        ("16/playouts?agent=crowd&agent=crowd", {}, 400),
         ("analysis?agent=crowd", {}, 409),
         ("9/variations", {"seats": ["me", "me"], "resample": True}, 400),
         ("9/variations", {"seats": ["me", "agent:no"]}, 404),
-        ("16/variations", {"seats": ["me", "me"]}, 404),
+        ("16/variations", {"seats": ["me", "me"]}, 400),
     ],
 )
 def test_invalid_simulations_analyses_and_variations_are_refused(

@@ -10,21 +10,24 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from skyenv.analysis.odds import draw_odds
+from skyenv.analysis.playouts import USUAL
+from skyenv.analysis.variations import variation
+from skyenv.analysis.win_chance import ESTIMATOR
 from skyenv.checks import check_flag
-from skyenv.analysis.mistakes import analyse
 from skyenv.page.background import Name
-from skyenv.analysis.odds import what_can_come
 from skyenv.page.errors import PageError
 from skyenv.page.game_requests import ME, GameRequest
 from skyenv.page.game_server import check_whole
-from skyenv.analysis.playouts import MOST, USUAL, play_out
+from skyenv.page.jobs import analyse, play_out
 from skyenv.page.requests import browser_of, json_object, made, number, server_of
 from skyenv.page.routes.replays import GAME, found, origin, seat_of_replay, step_of
 from skyenv.page.routes.works import METHODS, work
-from skyenv.analysis.variations import variation_of
-from skyenv.analysis.win_chance import ESTIMATOR
 from skyenv.page.workers import Job
 from skyenv.seeds import HIGHEST_SEED, fresh_seed
+
+MOST: Final = 1000
+"""Most games of one simulation."""
 
 
 async def _analysis(request: Request) -> tuple[Name, Job[None]]:
@@ -67,7 +70,7 @@ async def _chances(request: Request) -> Response:
     """Return the draw odds at a step; ``?seat=`` for those of a seat's view."""
     replay = await found(request)
     step, seat = replay.checked(step_of(request)), seat_of_replay(request, replay)
-    return JSONResponse(await asyncio.to_thread(what_can_come, replay.states[step], seat))
+    return JSONResponse(await asyncio.to_thread(draw_odds, replay.states[step], seat))
 
 
 async def _play_on(request: Request) -> Response:
@@ -88,7 +91,12 @@ async def _play_on(request: Request) -> Response:
             raise PageError("to resample hidden cards, play exactly one seat")
         seat = game.seats.index(ME)
     uniform = fresh_seed() / (HIGHEST_SEED + 1)
-    begun = await asyncio.to_thread(variation_of, replay, step, seat, uniform)
+    beginning = await asyncio.to_thread(variation, replay, step, seat, uniform)
+    begun = {
+        "beginning": beginning,
+        "actions": tuple(replay.actions()[:step]),
+        "max_turns": replay.game.max_turns,
+    }
     return made(await server.make(game, browser_of(request), begun))
 
 

@@ -7,14 +7,11 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from pages import act, another, begin, payload, played, quick_catalogue, seated
-from starlette.applications import Starlette
-from starlette.testclient import TestClient
 
+from crowd_games import played
 from skyenv import Game
-from skyenv.agents import decide_game
+from skyenv.agents import decide_game, make_agent
 from skyenv.analysis import choices
-from skyenv.page.catalogue import CatalogueEntry
 from skyenv.analysis.choices import Path
 from skyenv.analysis.hints import advise
 from skyenv.analysis.playouts import shares_of
@@ -34,16 +31,16 @@ def at(phase: str, least: int = 3) -> Game:
 @pytest.mark.parametrize("phase", ["start", "option", "take", "move", "bid"])
 @pytest.mark.parametrize("name", ["random", "crowd", "greedy"])
 def test_choices_are_complete_and_distinct(phase: str, name: str) -> None:
-    """Every choice can be played and completes its decision; the agent's own choice is among them."""
+    """Every choice can be played and completes its decision; the agent's own is among them."""
     game = at(phase)
-    hints = advise(quick_catalogue()[name], None, game, lambda so_far: None)
+    hints = advise(make_agent(name), game)
     position = game.batch.state[0]
-    kinds = [choices.same(position, tuple(one["actions"])) for one in hints["best"]]
+    kinds = [choices.same(position, one.actions) for one in hints.best]
     assert len(set(kinds)) == len(kinds) <= 6
-    assert choices.same(position, tuple(hints["actions"])) in kinds
-    for one in hints["best"]:
+    assert choices.same(position, hints.own) in kinds
+    for one in hints.best:
         after = game.copy()
-        for action in one["actions"]:
+        for action in one.actions:
             assert after.seat == game.seat
             after.play(action)
         assert not choices.is_incomplete(after.batch.state)[0]
@@ -66,24 +63,11 @@ def test_a_bids_probability_is_the_product_of_its_actions() -> None:
     position, chances = game.batch.state[0], Counter[str]()
     for path, chance in every_bid(game):
         chances[choices.text(position, path).partition(":")[0]] += chance  # type: ignore[assignment]
-    hints = advise(quick_catalogue()["random"], None, game, lambda so_far: None)["best"]
+    hints = advise(make_agent("random"), game).best
     assert len(hints) > 3
     for one in hints:
-        assert one["sure"] == pytest.approx(chances[one["text"].partition(":")[0]], rel=0.1)
-
-
-def test_hints_are_for_the_seat_to_act_and_for_spectators_of_agents(
-    app: Starlette, ann: TestClient
-) -> None:
-    """All hands are open in games between agents; elsewhere a hint would reveal a hand."""
-    watched = begin(ann, ["agent:random", "agent:crowd"])
-    assert ann.get(f"{watched}/hint?agent=greedy&step=0").json()["step"] == 0
-    seat, bob = seated(ann, None)[0], another(app)
-    hint, state = ann.get(f"{seat}/hint?agent=greedy").json(), payload(ann, seat)
-    spectator = state["people"]["watch"].replace("/seat/", "/api/seats/")
-    assert bob.get(f"{spectator}/hint?agent=greedy").status_code == 409
-    assert act(ann, seat, state, *hint["actions"]).status_code == 200
-    assert ann.get(f"{seat}/hint?agent=greedy").status_code == 409
+        told = choices.text(position, one.actions).partition(":")[0]
+        assert one.sure == pytest.approx(chances[told], rel=0.1)
 
 
 @pytest.mark.long
@@ -92,12 +76,12 @@ def test_win_chances_agree_with_play_outs(players: int) -> None:
     """The mean error is below 15 points, of which the noise of 60 play-outs is about 4; estimates
     correlate with results.
     """
-    trained = CatalogueEntry("trained", TrainedAgent())
+    trained = TrainedAgent()
     predicted, played_out = [], []
     for seed in range(6):
         game = played(players, seed, actions=40 + 25 * seed)
         position = game.batch.state[0]
-        predicted += win_chances(trained.agent, [(position, game.seat, ())])[0].tolist()
+        predicted += win_chances(trained, [(position, game.seat, ())])[0].tolist()
         shares, _ = shares_of([trained] * players, position, range(60), game.seat)
         played_out += shares.mean(axis=0).tolist()
     assert np.abs(np.array(predicted) - played_out).mean() < 0.15

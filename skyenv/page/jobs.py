@@ -1,0 +1,155 @@
+"""Jobs of the page's workers: agents' turns, hints, analyses, play-outs, as browsers receive them.
+
+The last argument of each is the callback for its progress, as :mod:`skyenv.page.workers` calls it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from skyenv.agents import decide_game
+from skyenv.analysis import hints
+from skyenv.analysis.choices import text
+from skyenv.analysis.mistakes import Analysis
+from skyenv.analysis.playouts import SeatResult
+from skyenv.analysis.playouts import play_out as played_out
+from skyenv.engine.game import Game
+from skyenv.page.catalogue import CatalogueEntry
+from skyenv.page.chart import WIN
+from skyenv.page.payloads import Payload
+from skyenv.page.replays import Replay
+from skyenv.page.workers import Report
+from skyenv.rules.state import NONE
+
+
+def move(entry: CatalogueEntry, game: Game, report: Report) -> list[int]:
+    """Return an agent's next choice in a game: one action, or all actions of a bid. Changes `game`.
+
+    Raises:
+        AgentError: the agent returned no valid answer.
+    """
+    actions: list[int] = []
+    while True:
+        actions.append(decide_game(game, entry.agent))
+        game.play(actions[-1])
+        if game.phase != "bid" or int(game.state["laid"]) == NONE:
+            return actions
+
+
+def advise(
+    entry: CatalogueEntry, estimator: CatalogueEntry | None, game: Game, report: Report
+) -> Payload:
+    """Return an agent's hint for the open decision of a game.
+
+    Args:
+        entry: the agent.
+        estimator: the agent that estimates chances to win; None: no chances are given.
+        game: a game that isn't over.
+        report: not called.
+
+    Returns:
+        ``agent`` and ``seat``; ``actions`` and ``text`` of the agent's choice; ``kind`` and
+        ``tries`` as in :class:`skyenv.analysis.hints.Hint`; ``best``: its best choices,
+        ``{"actions", "text", "sure", "win"}`` each, with the seat's chance to ``win`` after it;
+        ``win``: every seat's chance to win now; ``by``: the estimator. Without an estimator ``win``
+        and ``by`` are null.
+
+    Raises:
+        OptionError: the game is over. AgentError: the agent returned no valid answer.
+    """
+    found = hints.advise(entry.agent, game, None if estimator is None else estimator.agent)
+    chances: list[Any] = [None] * (1 + len(found.best))
+    if found.chances is not None:
+        chances = found.chances.round(4).tolist()
+    return {
+        "agent": entry.name,
+        "seat": found.seat,
+        "actions": list(found.own),
+        "text": text(found.position, found.own),
+        "kind": found.kind,
+        "tries": found.tries,
+        "best": [
+            {
+                "actions": list(one.actions),
+                "text": text(found.position, one.actions),
+                "sure": None if one.sure is None else round(float(one.sure), 4),
+                "win": after and after[found.seat],
+            }
+            for one, after in zip(found.best, chances[1:], strict=True)
+        ],
+        "win": chances[0],
+        "by": estimator and estimator.name,
+    }
+
+
+def analyse(record: str, entry: CatalogueEntry, estimator: CatalogueEntry, report: Report) -> None:
+    """Analyse a game, and report the findings so far after each batch.
+
+    Args:
+        record: the record of one game.
+        entry: the agent whose choices are compared with those played.
+        estimator: the agent that estimates chances, and plays out.
+        report: called with ``agent`` and ``by``, the estimator; how many decisions are ``done``
+            ``of`` all that have a choice; the ``chart`` of the chances, if any is known; and the
+            ``mistakes``.
+
+    Raises:
+        AgentError: an agent returned no valid answer.
+    """
+    replay = Replay.of(record)
+    analysis = Analysis(replay, entry.agent, estimator.agent)
+
+    def tell() -> None:
+        marks = [(one.decision.step, one.decision.seat) for one in analysis.mistakes]
+        is_begun = bool(analysis.opinions)
+        report(
+            {
+                "agent": entry.name,
+                "by": estimator.name,
+                "done": len(analysis.opinions),
+                "of": len(analysis.decisions),
+                "chart": replay.charts(analysis.chances(), WIN, marks) if is_begun else None,
+                "mistakes": [one.payload() for one in analysis.mistakes],
+            }
+        )
+
+    tell()
+    for _ in analysis.run():
+        tell()
+
+
+def play_out(
+    entries: Sequence[CatalogueEntry],
+    position: np.void,
+    number: int,
+    seat: int | None,
+    report: Report,
+) -> None:
+    """Have agents play a position out, and report the results so far after each batch.
+
+    Args:
+        entries: the agents by seat.
+        position, number, seat: as for :func:`skyenv.analysis.playouts.play_out`.
+        report: called with ``agents``; how many games are ``done`` ``of`` all; for each of the
+            ``seats`` its ``share`` of the win with the 95 % ``interval``, and mean ``vp`` and
+            ``margin`` to the best other seat.
+
+    Raises:
+        AgentError: an agent returned no valid answer.
+    """
+    names = [entry.name for entry in entries]
+    for done, found in played_out([entry.agent for entry in entries], position, number, seat):
+        seats = [_seat_result(one) for one in found]
+        report({"agents": names, "done": done, "of": number, "seats": seats})
+
+
+def _seat_result(found: SeatResult) -> Payload:
+    return {
+        "share": round(found.share.mean, 4),
+        "interval": [round(found.share.low, 4), round(found.share.high, 4)],
+        "vp": round(found.vp, 1),
+        "margin": round(found.margin, 1),
+    }

@@ -1,0 +1,76 @@
+"""The analysis of recorded games: choices, chances to win, and costs with their errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from crowd_games import Judge, played
+from skyenv.agents import Decisions, RandomAgent, make_agent
+from skyenv.agents.interface import Evaluations
+from skyenv.analysis import choices
+from skyenv.analysis.hints import advise
+from skyenv.analysis.mistakes import Analysis, assess, decisions_of, paired_error
+from skyenv.analysis.recording import Recording
+
+
+def test_an_analysis_judges_every_choice_of_a_game() -> None:
+    """Its choices are those of hints: bids, two cards, moves."""
+    recording = Recording.of(played(2, seed=3, turns=8).to_record())
+    greedy = make_agent("greedy")
+    analysis = Analysis(recording, greedy, Judge())
+    assert list(analysis.run())[-1] == len(analysis.decisions)
+    decisions = {one.step: one for one in analysis.decisions}
+    assert decisions.keys() < {step for step, _ in recording.choices()}
+    assert {len(one.played) for one in analysis.decisions} > {1, 2, 3}
+    costs = [one.cost or 0.0 for one in analysis.mistakes]
+    assert costs == sorted(costs, reverse=True) != []
+    for one in analysis.mistakes:
+        position, played_path = one.decision.position, one.decision.played
+        assert advise(greedy, recording.at(one.decision.step)).own == one.best
+        assert choices.same(position, played_path) != choices.same(position, one.best)
+        assert one.games or one.error < (one.cost or 0.0)
+
+
+def test_win_chances_sum_to_one_and_equal_those_of_hints() -> None:
+    """At every step, once each seat's chance is known."""
+    recording, judge = Recording.of(played(3, seed=4, turns=4).to_record()), Judge()
+    analysis = Analysis(recording, make_agent("random"), judge)
+    assert all(analysis.run())
+    rows = analysis.chances()
+    assert all(sum(share or 0 for share in row) == pytest.approx(1, abs=1e-3) for row in rows[1:])
+    for one in analysis.decisions[:2]:
+        told = advise(judge, recording.at(one.step), judge).chances
+        assert told is not None
+        assert rows[one.step] == told[0].round(4).tolist()
+
+
+def test_the_error_of_a_cost_is_that_of_paired_shares() -> None:
+    """It is 0 where every pair differs equally, and 1.96 standard errors of 1,000 differences."""
+    shares = np.tile([0.0, 1.0, 0.4, 0.6], 250)
+    assert paired_error(shares, shares) == 0
+    assert paired_error(shares + 0.25, shares) == pytest.approx(0, abs=1e-12)
+    further = shares + np.tile([0.1, -0.1], 500)
+    assert paired_error(further, shares) == pytest.approx(1.96 * 0.1 / 1000**0.5, rel=0.005)
+
+
+class Unsure(RandomAgent):
+    """An estimator that guesses, so that many costs have to be played out."""
+
+    def __init__(self) -> None:
+        self._rng = np.random.default_rng(1)
+
+    def evaluate(self, decisions: Decisions) -> Evaluations:
+        """See :class:`skyenv.agents.Agent`."""
+        guesses = self._rng.uniform(-1, 1, len(decisions))
+        return decisions.mask / decisions.mask.sum(axis=1, keepdims=True), guesses
+
+
+def test_the_seed_decides_what_is_played_out() -> None:
+    decisions = decisions_of(Recording.of(played(2, seed=3).to_record()))[20:40]
+
+    def costs(seed: int) -> list[float | None]:
+        bunches = assess(make_agent("greedy"), Unsure(), decisions, seed)
+        return [one.cost for bunch in bunches for one in bunch if one.games]
+
+    assert costs(0) == costs(0) != costs(5)

@@ -1,0 +1,53 @@
+"""Games of crowd agents, and an agent that estimates their outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from skyenv import Game
+from skyenv.agents import CrowdAgent, Decisions, RandomAgent, decide_game
+from skyenv.agents.interface import Evaluations
+
+
+class Judge(RandomAgent):
+    """An agent that estimates win chances from the lead in VP."""
+
+    name = "trained"
+    uses_view = True
+
+    def evaluate(self, decisions: Decisions) -> Evaluations:
+        """See :class:`skyenv.agents.Agent`."""
+        scores = decisions.trusted_view().game.score[:, : decisions.num_players]
+        own = scores[np.arange(len(decisions)), decisions.seat]
+        ahead = np.tanh((own - scores.mean(axis=1)) / 20)
+        return decisions.mask / decisions.mask.sum(axis=1, keepdims=True), ahead
+
+
+def played(
+    players: int = 2,
+    seed: int = 1,
+    actions: int | None = None,
+    side: str = "front",
+    turns: int = 500,
+) -> Game:
+    """Return a game of crowd agents, complete or after some actions, of at most `turns` turns."""
+    game, agent = Game(players, side, seed, max_turns=turns), CrowdAgent()
+    while not game.is_over and (actions is None or int(game.state["decisions"]) < actions):
+        game.play(decide_game(game, agent))
+    return game
+
+
+def actions_of(game: Game) -> tuple[int, ...]:
+    """Return the actions played."""
+    return tuple(event["action"] for event in game.events if event["event"] == "action")
+
+
+def positions(players: int, seed: int, phase: str | None = None) -> Iterator[Game]:
+    """Yield the positions of a whole game with a seat to act, or those of one phase."""
+    game, agent = Game(players, seed=seed), CrowdAgent()
+    while not game.is_over:
+        if phase in (None, game.phase):
+            yield game.copy()
+        game.play(decide_game(game, agent))

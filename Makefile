@@ -1,4 +1,4 @@
-# `make test` and `make train` work on a fresh clone: they set up everything they need in .venv first.
+# `make test` and `make train` work on a fresh clone: they set up what they need in .venv first.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -7,8 +7,9 @@ LOWEST := .venv-lowest
 RAY := .venv-ray
 PAGE_READY := $(VENV)/.ready-page
 TRAIN_READY := $(VENV)/.ready-train
-# uv installs in a third of pip's time; it doesn't read pip's settings, so the folder of wheels is handed on.
-INSTALL := $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --quiet --constraint constraints.txt uv && \
+# uv installs in a third of pip's time; it doesn't read pip's settings, such as the folder of wheels.
+INSTALL := $(PYTHON) -m venv $(VENV) && \
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt uv && \
 	$(BIN)/uv pip install --python $(BIN)/python --constraint constraints.txt --editable
 export UV_FIND_LINKS := $(PIP_FIND_LINKS)
 PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal
@@ -18,7 +19,8 @@ NODE_READY := $(SCRIPTS)/node_modules/.ready
 PRETTIER := $(SCRIPTS)/node_modules/.bin/prettier --config $(SCRIPTS)/package.json 'skyenv/page/static/*.js' '$(SCRIPTS)/*.js'
 
 .DEFAULT_GOAL := help
-.PHONY: help setup quick test tests browser test-long test-uncompiled test-lowest test-ray test-libraries lint style types scripts format train play speed peers docs site clean
+.PHONY: help setup quick test tests browser test-long test-uncompiled test-lowest test-ray \
+	test-libraries lint style types scripts format train play speed peers docs site clean
 
 help:  ## say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18

@@ -319,7 +319,7 @@ def test_rewind_restores_a_position() -> None:
 
 
 NUMBERS = {
-    **{"shuffle": 0, "tile to park": 1, "end": 1, "top": 2, "black": 2, "auction": 2, "won": 2},
+    **{"shuffle": 0, "tile to park": 1, "end": 5, "top": 2, "black": 2, "auction": 2, "won": 2},
     **{"alea builds": 2, "stop": 2, "park": 4, "alea": 5, "vp": 6},
 }
 """How many numbers of a row an event has, behind its kind."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -11,15 +11,15 @@ import pytest
 
 from skyenv import Game, OptionError, make_agent
 from skyenv.agents import decide_game
-from skyenv.engine.events import Event, seen_by
+from skyenv.engine.events import EVENTS, KINDS, Event, seen_by
 from skyenv.engine.information import (
     EVENT_SIZE,
     HEADER_SIZE,
-    KINDS,
     information_size,
     information_state,
     information_tensor,
 )
+from skyenv.engine.openings import OF_AUCTIONS, TASKS
 from skyenv.rules.actions import ACTION_NAMES
 from skyenv.rules.components import (
     BUSINESSES,
@@ -73,10 +73,21 @@ TOLD: dict[str, Callable[..., dict[str, Any]]] = {
 """The table in the docs, read backwards."""
 
 
+def codes_of(vector: Any) -> Any:
+    """The integers of a vector's events, (k, EVENT_SIZE)."""
+    rows = vector[HEADER_SIZE:].reshape(-1, EVENT_SIZE) * len(KINDS)
+    kinds = np.rint(rows[:, 0]).astype(int)
+    for kind, fields in enumerate(EVENTS.values(), 1):
+        largest = [number for field in fields for number in field.scaled_to_1]
+        rows[kinds == kind, 1 : 1 + len(largest)] *= np.array(largest) / len(KINDS)
+    assert np.allclose(rows, np.rint(rows), atol=1e-4)
+    return np.rint(rows).astype(int)
+
+
 def decoded(vector: Any, players: int) -> list[Event]:
     """The events of a vector."""
     events: list[Event] = []
-    for kind, *numbers in vector[HEADER_SIZE:].reshape(-1, EVENT_SIZE).astype(int).tolist():
+    for kind, *numbers in codes_of(vector).tolist():
         if kind == 0:
             break
         event = {"event": KINDS[kind - 1], **TOLD[KINDS[kind - 1]](*numbers)}
@@ -107,8 +118,9 @@ def test_the_information_tensor_encodes_every_visible_event(
         assert vector.shape == (information_size(),)
         setup, *happened = seen_by(game.events, seat)
         assert decoded(vector, players) == [comparable(event) for event in happened]
-        assert vector[:4].tolist() == [seat, players, side == "back", 40]
-        assert header_told(vector[4:HEADER_SIZE].astype(int)) == {
+        table = vector[:4] * [3, 4, 1, 500]
+        assert table.tolist() == pytest.approx([seat, players, int(side == "back"), 40])
+        assert header_told(vector[4:HEADER_SIZE]) == {
             "rings": [list(ring) for ring in game.board.rings],
             "plots": setup["plots"],
             "row": setup["row"],
@@ -117,31 +129,30 @@ def test_the_information_tensor_encodes_every_visible_event(
         }
 
 
-@pytest.mark.parametrize(("players", "side", "agent"), TABLES)
-def test_the_scaled_tensor_is_the_codes_times_constants(
-    players: int, side: str, agent: str
-) -> None:
-    """Constants depend on the event's kind; zeros stay zeros."""
-    game = played(players, side, agent)
-    codes, scaled = information_tensor(game, 1), information_tensor(game, 1, scaled=True)
-    assert scaled.dtype == np.float32
-    assert ((codes == 0) == (scaled == 0)).all()
-    assert np.abs(scaled).max() < 5 < np.abs(codes).max()
-    assert np.linalg.norm(scaled) < np.linalg.norm(codes) / 10
-    factors: dict[tuple[int, int], set[float]] = {}
-    for plain, one in zip(
-        codes[HEADER_SIZE:].reshape(-1, 7), scaled[HEADER_SIZE:].reshape(-1, 7), strict=True
-    ):
-        for entry in np.flatnonzero(plain).tolist():
-            factors.setdefault((int(plain[0]), entry), set()).add(
-                round(float(one[entry] / plain[entry]), 5)
-            )
-    assert len(factors) > 20
-    assert all(len(of_entry) == 1 for of_entry in factors.values())
+@pytest.mark.parametrize("task", OF_AUCTIONS)
+def test_numbers_of_tasks_lie_between_minus_1_and_1(task: str) -> None:
+    """The last event is the end, for the last reason."""
+    game = Game(task=f"{task}/31", seed=2)
+    while not game.is_over:
+        game.play(game.legal_actions[-1])
+    for seat in range(game.num_players):
+        vector = information_tensor(game, seat)
+        assert np.abs(vector[:HEADER_SIZE]).max() <= 1
+        events = vector[HEADER_SIZE:].reshape(-1, EVENT_SIZE)
+        assert events[len(game.events) - 2, :2].tolist() == pytest.approx([1, 1])
+        assert vector[46:48].tolist() == pytest.approx([[*TASKS].index(task) / 10, 1])
+
+
+def test_no_code_exceeds_the_number_that_is_scaled_to_1() -> None:
+    """But totals, VP and cards, which have no maximum."""
+    for field in chain.from_iterable(EVENTS.values()):
+        codes = [field.codes.get(number, number) for number in field.values]
+        assert max(codes, default=0) <= field.largest or field.name == "total"
 
 
 def header_told(codes: Any) -> dict[str, Any]:
-    """Board and setup of a vector, from its entries 4 to 102."""
+    """Board and setup of a whole game's vector, from its entries 4 to 102."""
+    codes = np.rint(codes * ([5] * 42 + [5, 3] * 7 + [3] * 20 + [4] * 18 + [6] * 5)).astype(int)
     plots, hand = codes[42:56].reshape(7, 2).tolist(), codes[76:94].reshape(6, 3).tolist()
     return {
         "rings": [

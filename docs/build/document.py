@@ -27,7 +27,7 @@ from skyenv.arena import benchmark, ladder
 from skyenv.arena.schedule import entrants
 from skyenv.console.options import Parser, exit_code
 from skyenv.console.tables import markdown
-from skyenv.engine import information, knowledge, observation
+from skyenv.engine import events, knowledge, observation
 from skyenv.engine.options import table_label, table_name
 from skyenv.files import write_atomically
 from skyenv.rules import state
@@ -196,11 +196,12 @@ def sizes() -> str:
 
 def information_table() -> str:
     """Return the events of an information state's vector, one row per event."""
-    rows = [
-        [str(number), kind, information.FIELDS[kind]]
-        for number, kind in enumerate(information.KINDS, 1)
-    ]
-    return markdown([["first number", "event", "numbers after it"], *rows])
+    rows = [["first number", "event", "numbers after it", "each divided by"]]
+    for number, (kind, fields) in enumerate(events.EVENTS.items(), 1):
+        text = ", ".join(field.text for field in fields)
+        largest = ", ".join(str(one) for field in fields for one in field.scaled_to_1)
+        rows.append([str(number), kind, text, largest])
+    return markdown(rows)
 
 
 def benchmark_tables() -> str:

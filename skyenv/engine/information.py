@@ -9,8 +9,8 @@ cards. Two games have the same information state for a seat exactly if the seat 
 apart.
 
 As a text (:func:`information_state`) it is a key for tables. As a vector
-(:func:`information_tensor`) it has one length for all games, :func:`information_size`; it holds
-integer codes, or with ``scaled=True`` codes times constants, about −1 to 1:
+(:func:`information_tensor`) it has one length for all games, :func:`information_size`. It holds
+codes, each divided by its largest value (or by a large one, if there is none), about −1 to 1:
 
     0         the seat whose it is
     1         number of players
@@ -23,21 +23,21 @@ integer codes, or with ``scaled=True`` codes times constants, about −1 to 1:
     98–102    SET-4: value of the first visible card of each colour
               of a bidding task instead: 46 its place in TASKS, 47 the number of its opening, then
               −1; 80–97 the cards that the seat was dealt unseen; 98–102 0
-    103 …     the events, EVENT_SIZE numbers each: what happened (KINDS), then its numbers
-              (:data:`FIELDS`); 0 behind the last
+    103 …     the events, EVENT_SIZE numbers each: the kind, counted from 1, then its numbers
+              (:data:`skyenv.engine.events.EVENTS`); 0 behind the last
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from skyenv.checks import check_seat
-from skyenv.engine.events import Event, seen_by
+from skyenv.engine.events import CODES, EVENTS, Event, EventField, row_of, seen_by
 from skyenv.engine.game import Game
 from skyenv.engine.openings import TASKS
 from skyenv.engine.options import GameOptions
@@ -53,13 +53,11 @@ from skyenv.rules.components import (
     MAX_PLAYERS,
     NUM_DISTRICTS,
     NUM_PLOTS,
-    PLACES,
     PLOTS,
     ROW_SIZE,
     SIDES,
 )
-from skyenv.rules.event_log import NOBODY, WHYS
-from skyenv.rules.state import END_REASONS
+from skyenv.rules.event_log import EVENT_BLACK
 
 EVENT_SIZE: Final = 3 + MAX_PLAYERS
 HEADER_SIZE: Final = 103
@@ -71,58 +69,25 @@ shuffle, what is built or scored.
 """
 _NAMES: Final = ("name", "legal")  # redundant fields, and fields about the position alone
 
-FIELDS: Final[dict[str, str]] = {
-    "action": "seat, action (INTERFACE.md)",
-    "top": "colour, value of the card that became visible (0: the stack is empty)",
-    "shuffle": "",
-    "black": "seat, value of the black card that it drew (0: hidden from this seat)",
-    "alea": "number of cards that Alea turned up, their values (up to 4)",
-    "alea builds": "district, plots as bits "
-    "(1: green, 2: violet, 4: brown, 8: orange, 16: gray, 32: the sixth)",
-    "tile to park": "type",
-    "auction": "place (0–6 districts, 7 Central Park), seat that starts",
-    "won": f"seat (-1: Alea, {NOBODY}: nobody), its total",
-    "stop": "district, seat (-1: Alea)",
-    "vp": "why (0 district, 1 stop, 2 bonus, 3 final, 4 park), place (−1: none), VP of every seat",
-    "park": "number of businesses turned up, their types (up to 3)",
-    "end": "why (1 businesses, 2 stops, 3 truncated), cards in every seat's hand",
-}
-"""The numbers of each kind of event in the vector, after the kind itself; 0 behind them."""
-KINDS: Final = tuple(FIELDS)
-"""Kinds of events (INTERFACE.md); in the vector they are numbered from 1."""
+
+def _scales(largest: Sequence[int]) -> npt.NDArray[np.float32]:
+    return (1 / np.array(largest)).astype(np.float32)
 
 
-_VP: Final = 20  # victory points of an event that are scaled to 1
-_LARGEST: Final[dict[str, tuple[int, ...]]] = {
-    "action": (3, 102),
-    "top": (4, 6),
-    "shuffle": (),
-    "black": (3, 6),
-    "alea": (4, 6, 6, 6, 6),
-    "alea builds": (6, 63),
-    "tile to park": (3,),
-    "auction": (7, 3),
-    "won": (3, 20),
-    "stop": (6, 3),
-    "vp": (4, 7, _VP, _VP, _VP, _VP),
-    "park": (3, 3, 3, 3),
-    "end": (3, 20, 20, 20, 20),
-}
-"""For each of :data:`FIELDS` the value that is scaled to 1: the maximum, or a large value if there
-is none.
-"""
-_LARGEST_OF_HEADER: Final = (3, 4, 1, 500, *[5] * 42, *[5, 3] * 7, *[3] * 20, *[4] * 18, *[6] * 5)
+def _event_scales(fields: Sequence[EventField]) -> npt.NDArray[np.float32]:
+    largest = [len(EVENTS), *(number for field in fields for number in field.scaled_to_1)]
+    return _scales(largest + [1] * (EVENT_SIZE - len(largest)))
 
 
-def _scales(largest: Iterable[int], size: int) -> list[float]:
-    scales = [1 / number for number in largest]
-    return scales + [1.0] * (size - len(scales))
-
-
-_HEADER_SCALE: Final = np.array(_scales(_LARGEST_OF_HEADER, HEADER_SIZE), np.float32)
-_EVENT_SCALES: Final = np.array(
-    [_scales((len(KINDS), *_LARGEST[kind]), EVENT_SIZE) for kind in KINDS], np.float32
-)
+_EVENT_SCALES: Final = np.array([_event_scales(fields) for fields in EVENTS.values()])
+"""[kind] → factors of an event's numbers, float32 (13, EVENT_SIZE)."""
+_LAID_OUT: Final = [5, 3] * NUM_DISTRICTS + [3] * ROW_SIZE
+_OPENING: Final = [len(TASKS) - 1, 31] + [1] * (len(_LAID_OUT) - 2)
+_HEADER_SCALES: Final = [
+    _scales([3, 4, 1, 500, *[5] * 42, *places, *[cards] * 18, *[6] * 5])
+    for places, cards in ((_LAID_OUT, 4), (_OPENING, 6))
+]
+"""Factors of the numbers before the events: of a whole game, and of a task."""
 
 
 # ---- as a text ----
@@ -206,7 +171,7 @@ def information_size(events: int = DEFAULT_EVENTS) -> int:
 
 
 def information_tensor(
-    game: Game, seat: int, events: int = DEFAULT_EVENTS, scaled: bool = False
+    game: Game, seat: int, events: int = DEFAULT_EVENTS
 ) -> npt.NDArray[np.float32]:
     """Return a seat's information state as a vector, float32 (information_size(events),), as the
     module's docstring defines it.
@@ -215,14 +180,14 @@ def information_tensor(
         game: the game; its events must tell the whole of it.
         seat: 0 … N−1.
         events: room for events, without the setup.
-        scaled: whether codes are multiplied by constants, for networks; otherwise integers.
 
     Raises:
         OptionError: there is no such seat, or there are more events than room.
     """
-    setup, *happened = seen_by(game.events, check_seat(seat, game.num_players))
-    header = information_header(game.options, seat, setup, scaled)
-    return in_one_vector([header, information_rows(happened, scaled)], events)
+    check_seat(seat, game.num_players)
+    setup, *happened = game.events
+    header = information_header(game.options, seat, setup)
+    return in_one_vector([header, information_rows(map(row_of, happened), seat)], events)
 
 
 def in_one_vector(parts: Sequence[npt.NDArray[np.float32]], events: int) -> npt.NDArray[np.float32]:
@@ -240,24 +205,28 @@ def in_one_vector(parts: Sequence[npt.NDArray[np.float32]], events: int) -> npt.
     return vector
 
 
-def information_rows(events: Sequence[Event], scaled: bool) -> npt.NDArray[np.float32]:
-    """Return the numbers of events that a seat has seen, float32 (EVENT_SIZE · k,)."""
-    rows = np.zeros((len(events), EVENT_SIZE), np.float32)
-    for row, event in zip(rows, events, strict=True):
-        numbers = _NUMBERS[event["event"]](event)
-        kind = KINDS.index(event["event"])
-        row[: 1 + len(numbers)] = [1 + kind, *numbers]
-        if scaled:
-            row *= _EVENT_SCALES[kind]
-    return rows.reshape(-1)
+def information_rows(rows: Iterable[Sequence[int]], seat: int | None) -> npt.NDArray[np.float32]:
+    """Return the numbers of events that a seat has seen, float32 (EVENT_SIZE · k,).
 
-
-def information_header(
-    options: GameOptions, seat: int, setup: Event, scaled: bool
-) -> npt.NDArray[np.float32]:
-    """Return the numbers before the events, float32 (HEADER_SIZE,); `setup` as the seat has seen
-    it.
+    Args:
+        rows: the events; see :data:`skyenv.engine.events.EVENTS`.
+        seat: the seat; others' black cards are 0.
     """
+    kinds, numbers = list[int](), list[int]()
+    for row in rows:
+        kind, *event = row[:EVENT_SIZE]
+        for at, codes in CODES[kind]:
+            event[at - 1] = codes.get(event[at - 1], event[at - 1])
+        if kind == EVENT_BLACK and event[0] != seat:
+            event[1] = 0
+        kinds.append(kind)
+        numbers += [kind + 1, *event]
+    scales = _EVENT_SCALES[np.array(kinds, np.int64)].reshape(-1)
+    return np.array(numbers, np.float32) * scales
+
+
+def information_header(options: GameOptions, seat: int, setup: Event) -> npt.NDArray[np.float32]:
+    """Return the numbers before the events, float32 (HEADER_SIZE,)."""
     positions = [
         plot
         for ring in options.board.rings
@@ -281,28 +250,4 @@ def information_header(
     ]
     table = [seat, options.num_players, SIDES.index(options.side), options.max_turns]
     numbers = np.array([*table, *positions, *laid_out, *hand, *tops], np.float32)
-    return numbers * _HEADER_SCALE if scaled else numbers
-
-
-def _place(name: str | None) -> int:
-    return -1 if name is None else PLACES.index(name)
-
-
-_NUMBERS: Final[dict[str, Callable[[Event], list[Any]]]] = {
-    "action": lambda event: [event["seat"], event["action"]],
-    "top": lambda event: [COLOURS.index(event["color"]), event["card"] or 0],
-    "shuffle": lambda event: [],
-    "black": lambda event: [event["seat"], event.get("card", 0)],
-    "alea": lambda event: [len(event["cards"]), *event["cards"]],
-    "alea builds": lambda event: [
-        _place(event["district"]),
-        sum(1 << PLOTS.index(plot) for plot in event["plots"]),
-    ],
-    "tile to park": lambda event: [BUSINESSES.index(event["business"])],
-    "auction": lambda event: [_place(event["place"]), event["starter"]],
-    "won": lambda event: [NOBODY if event["seat"] is None else event["seat"], event["total"]],
-    "stop": lambda event: [_place(event["district"]), event["seat"]],
-    "vp": lambda event: [WHYS.index(event["why"]), _place(event["place"]), *event["vp"]],
-    "park": lambda event: [len(event["tiles"]), *map(BUSINESSES.index, event["tiles"])],
-    "end": lambda event: [END_REASONS.index(event["reason"]), *event["cards"]],
-}
+    return numbers * _HEADER_SCALES[options.task is not None]

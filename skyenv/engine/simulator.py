@@ -16,11 +16,12 @@ import numpy.typing as npt
 from skyenv.checks import check_seat
 from skyenv.engine import kernels
 from skyenv.engine.copying import Copyable
-from skyenv.engine.events import ChanceOutcome
+from skyenv.engine.events import ChanceOutcome, end_event, row_of
 from skyenv.engine.games import Games
 from skyenv.errors import ChanceError, shown
 from skyenv.rules.components import BUSINESSES, CARD_VALUES, COLOURS
 from skyenv.rules.event_log import (
+    EVENT_END,
     FORCED_BUSINESS,
     FORCED_CARD,
     FORCED_COLOUR,
@@ -175,10 +176,13 @@ class Simulator(Copyable):
         ]
 
     def event_rows(self) -> list[list[int]]:
-        """Return the events of the last play in compiled code's numbers; see
-        :func:`skyenv.engine.events.events_of`.
+        """Return the events of the last play without the action, as rows of
+        :data:`skyenv.engine.events.EVENTS`.
         """
-        return self._log["event"][0, : int(self._log["num_events"][0])].tolist()
+        rows = self._log["event"][0, : int(self._log["num_events"][0])].tolist()
+        if rows and rows[-1][0] == EVENT_END:  # compiled code reports the reason alone
+            rows[-1] = row_of(end_event(self._arrays.state))
+        return rows
 
     def _deal(self, seed: int) -> None:
         kernels.reset_rows(self._arrays, _ROW, np.array([seed], np.int64))

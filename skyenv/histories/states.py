@@ -17,7 +17,15 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.checks import check_seat
-from skyenv.engine.events import Event, action_event, events_of, seen_by, setup_event
+from skyenv.engine.events import (
+    Event,
+    action_event,
+    action_row,
+    events_of,
+    row_of,
+    seen_by,
+    setup_event,
+)
 from skyenv.engine.games import Games
 from skyenv.engine.information import (
     event_line,
@@ -136,17 +144,14 @@ class HistoryStep:
             self._lines[viewer] = "\n".join(map(event_line, seen_by(self.events, seat)))
         return self._lines[viewer]
 
-    def numbers(self, seat: int, game: Simulator) -> npt.NDArray[np.float32]:
-        """Return its scaled numbers in the vector of a seat's information state; `game`: a game of
-        this kind.
-        """
+    def numbers(self, seat: int, options: GameOptions) -> npt.NDArray[np.float32]:
+        """Return its numbers in the vector of a seat's information state."""
         viewer = seat if self._is_private else NONE
         if viewer not in self._numbers:
-            seen = seen_by(self.events, seat)
             self._numbers[viewer] = (
-                information_header(game.options, seat, seen[0], scaled=True)
+                information_header(options, seat, self.events[0])
                 if self.action == SETUP
-                else information_rows(seen, scaled=True)
+                else information_rows([action_row(self.seat, self.action), *self.rows], seat)
             )
         return self._numbers[viewer]
 
@@ -279,7 +284,7 @@ class History:
         return "\n".join([*lines, *map(event_line, self._under_way())])
 
     def information_vector(self, seat: int, events: int) -> npt.NDArray[np.float32]:
-        """Return :func:`skyenv.engine.information.information_tensor`, scaled, mostly cached from
+        """Return :func:`skyenv.engine.information.information_tensor`, mostly cached from
         earlier positions; zeros during the setup.
 
         Raises:
@@ -287,10 +292,11 @@ class History:
         """
         if not self.steps:
             return np.zeros(information_size(events), np.float32)
-        game = self.table.simulator
-        seat = check_seat(seat, game.num_players)
-        parts = [step.numbers(seat, game) for step in self.steps]
-        return in_one_vector([*parts, information_rows(self._under_way(), scaled=True)], events)
+        options = self.table.options
+        check_seat(seat, options.num_players)
+        parts = [step.numbers(seat, options) for step in self.steps]
+        under_way = information_rows(map(row_of, self._under_way()), seat)
+        return in_one_vector([*parts, under_way], events)
 
     def observation(self, seat: int) -> npt.NDArray[np.float32]:
         """Return a seat's observation, float32 (OBSERVATION_SIZE,); at a chance node that of the

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, NoReturn
 
-from skyenv.engine.events import Event
+from skyenv.engine.events import EVENTS, Event, EventField
 from skyenv.engine.options import GameOptions
 from skyenv.errors import OptionError, RecordError, shown
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
@@ -26,13 +26,11 @@ from skyenv.rules.components import (
     DISTRICTS,
     MAX_PLAYERS,
     MIN_PLAYERS,
-    PLACES,
     PLOTS,
     ROW_SIZE,
     SIDES,
     STARTING_BLACK_CARDS,
 )
-from skyenv.rules.event_log import WHYS
 from skyenv.rules.state import END_REASONS
 from skyenv.rules.variant import of_variant
 from skyenv.seeds import HIGHEST_SEED
@@ -102,7 +100,7 @@ def as_text(header: Event, events: Iterable[Event]) -> str:
 _SURROGATES: Final = frozenset(map(chr, range(0xD800, 0xE000)))
 
 
-class Field(NamedTuple):
+class RecordField(NamedTuple):
     """The valid values of a field.
 
     Attributes:
@@ -111,7 +109,7 @@ class Field(NamedTuple):
         many: the valid lengths of a list of values; None: a single value.
     """
 
-    values: range | Sequence[str] | type | Mapping[str, Field]
+    values: range | Sequence[str] | type | Mapping[str, RecordField]
     null: bool = False
     many: Sequence[int] | None = None
 
@@ -128,7 +126,7 @@ class Field(NamedTuple):
         return f"null or {text}" if self.null else text
 
 
-Schema = dict[str, dict[str, Field]]
+Schema = dict[str, dict[str, RecordField]]
 """Fields by the kind of line."""
 
 
@@ -137,63 +135,65 @@ def schema(players: int, is_task: bool = False) -> Schema:
     """Return the fields of the header, the first event and the other events for a number of
     players.
     """
-    card = Field(range(CARD_VALUES[0], CARD_VALUES[-1] + 1))
+    card = RecordField(range(CARD_VALUES[0], CARD_VALUES[-1] + 1))
     hand = {
         colour: card._replace(many=(STARTING_BLACK_CARDS if colour == "black" else 1,))
         for colour in CARD_COLOURS
     }
-    plot = Field((*PLOTS, *BUSINESSES), many=(2,))
-    seat = Field(range(players))
-    seat_or_alea = Field(range(-1, players))
-    counts = Field(range(MAX_INT32 + 1), many=(players,))
+    plot = RecordField((*PLOTS, *BUSINESSES), many=(2,))
+    counts = RecordField(range(MAX_INT32 + 1), many=(players,))
     setup = {
-        "plots": Field(dict.fromkeys(DISTRICTS, plot)),
-        "row": Field(BUSINESSES, many=(ROW_SIZE,)),
-        "hands": Field(hand, many=(players,)),
-        "tops": Field(dict.fromkeys(COLOURS, card)),
+        "plots": RecordField(dict.fromkeys(DISTRICTS, plot)),
+        "row": RecordField(BUSINESSES, many=(ROW_SIZE,)),
+        "hands": RecordField(hand, many=(players,)),
+        "tops": RecordField(dict.fromkeys(COLOURS, card)),
     }
-    dealt = dict.fromkeys(CARD_COLOURS, card._replace(many=range(sum(BLACK_CARDS) + 1)))
+    cards = card._replace(many=range(sum(BLACK_CARDS) + 1))
+    dealt = RecordField(dict.fromkeys(CARD_COLOURS, cards), many=(players,))
     events = {
-        **({"deal": {"hands": Field(dealt, many=(players,))}} if is_task else {"setup": setup}),
-        "action": {"seat": seat, "action": Field(range(NUM_ACTIONS)), "name": Field(ACTION_NAMES)},
-        "top": {"color": Field(COLOURS), "card": card._replace(null=True)},
-        "shuffle": {},
-        "black": {"seat": seat, "card": card},
-        "alea": {"cards": card._replace(many=range(5))},
-        "alea builds": {
-            "district": Field(DISTRICTS),
-            "plots": Field(COLOURS, many=range(len(COLOURS) + 1)),
+        **({"deal": {"hands": dealt}} if is_task else {"setup": setup}),
+        **{
+            kind: {one.name: _recorded(one, players) for one in fields}
+            for kind, fields in EVENTS.items()
         },
-        "tile to park": {"business": Field(BUSINESSES)},
-        "auction": {"place": Field(PLACES[:-1]), "starter": seat},
-        "won": {"seat": seat_or_alea._replace(null=True), "total": Field(range(1001))},
-        "stop": {"district": Field(DISTRICTS), "seat": seat_or_alea},
-        "vp": {"why": Field(WHYS), "place": Field(PLACES[:-1], null=True), "vp": counts},
-        "park": {"tiles": Field(BUSINESSES, many=range(4))},
-        "end": {
-            "reason": Field(END_REASONS[1:] if is_task else END_REASONS[1:4]),
-            "scores": counts,
-            "cards": counts,
-            "winners": seat._replace(many=range(players + 1)),
-            **({"payoff": Field(float, many=(players,))} if is_task else {}),
-        },
+    }
+    events["action"]["name"] = RecordField(ACTION_NAMES)
+    events["end"] = {
+        "reason": RecordField(END_REASONS[1:] if is_task else END_REASONS[1:4]),
+        "scores": counts,
+        "cards": counts,
+        "winners": RecordField(range(players), many=range(players + 1)),
+        **({"payoff": RecordField(float, many=(players,))} if is_task else {}),
     }
     header = {
-        "format": Field((TASK_FORMAT if is_task else FORMAT,)),
-        "version": Field(range(VERSION, VERSION + 1)),
-        **({"task": Field(str)} if is_task else {}),
-        "players": Field(range(MIN_PLAYERS, MAX_PLAYERS + 1)),
-        "side": Field(SIDES),
-        "rings": Field(list, many=(len(DISTRICTS),)),
-        "max_turns": Field(range(1, MAX_INT32 + 1)),
-        "seed": Field(range(HIGHEST_SEED + 1), null=True),
-        "agents": Field(str, null=True, many=(players,)),
+        "format": RecordField((TASK_FORMAT if is_task else FORMAT,)),
+        "version": RecordField(range(VERSION, VERSION + 1)),
+        **({"task": RecordField(str)} if is_task else {}),
+        "players": RecordField(range(MIN_PLAYERS, MAX_PLAYERS + 1)),
+        "side": RecordField(SIDES),
+        "rings": RecordField(list, many=(len(DISTRICTS),)),
+        "max_turns": RecordField(range(1, MAX_INT32 + 1)),
+        "seed": RecordField(range(HIGHEST_SEED + 1), null=True),
+        "agents": RecordField(str, null=True, many=(players,)),
     }
-    whole = {kind: {"event": Field((kind,)), **fields} for kind, fields in events.items()}
+    whole = {kind: {"event": RecordField((kind,)), **fields} for kind, fields in events.items()}
     return {"header": header, **whole}
 
 
-def _fits(value: Any, field: Field) -> bool:
+def _recorded(field: EventField, players: int) -> RecordField:
+    """Return the valid values of an event's field."""
+    values = [value for value in field.values.values() if value is not None]
+    numbers = [value for value in values if isinstance(value, int)]
+    valid: range | list[Any] = values
+    if not values:
+        valid = range(MAX_INT32 + 1)
+    elif numbers:
+        valid = range(min(numbers), players if field.is_seat else max(numbers) + 1)
+    null = None in field.values.values()
+    return RecordField(valid, null=null, many=field.lengths(players))
+
+
+def _fits(value: Any, field: RecordField) -> bool:
     if value is None or field.many is None:
         return field.null if value is None else _is_one(value, field.values)
     return (
@@ -203,7 +203,7 @@ def _fits(value: Any, field: Field) -> bool:
     )
 
 
-def _is_one(value: Any, values: range | Sequence[str] | type | Mapping[str, Field]) -> bool:
+def _is_one(value: Any, values: range | Sequence[str] | type | Mapping[str, RecordField]) -> bool:
     if isinstance(values, range):
         return type(value) is int and value in values
     if isinstance(values, Mapping):
@@ -270,11 +270,11 @@ def check_event(line: int, value: Event, kinds: Schema, kind: str | None = None)
         fail(line, f'"event" must be one of {", ".join([*kinds][2:])}, not {quoted(found)}')
     fields = kinds[found]
     if found == "action" and "legal" in value:  # optional for actions
-        fields = {**fields, "legal": Field(range(NUM_ACTIONS), many=range(NUM_ACTIONS + 1))}
+        fields = {**fields, "legal": RecordField(range(NUM_ACTIONS), many=range(NUM_ACTIONS + 1))}
     _check(line, f'"{found}"', value, fields)
 
 
-def _check(line: int, what: str, value: Event, fields: dict[str, Field]) -> None:
+def _check(line: int, what: str, value: Event, fields: dict[str, RecordField]) -> None:
     for name in [name for name in fields if name in value]:
         if not _fits(value[name], fields[name]):
             fail(line, f'{what}: "{name}" must be {fields[name]}, not {quoted(value[name])}')

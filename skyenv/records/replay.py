@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import chain, islice, zip_longest
 from typing import Any, Final, NoReturn
 
-from skyenv.engine.events import ChanceOutcome, Event, action_event, setup_outcomes
+from skyenv.engine.events import EVENTS, ChanceOutcome, Event, action_event, setup_outcomes
 from skyenv.engine.game import Game
 from skyenv.errors import ChanceError, RecordError
 from skyenv.records.format import fail, options_in, quoted
@@ -22,6 +22,9 @@ from skyenv.rules.components import COLOURS
 from skyenv.rules.state import NONE
 
 MAX_LINES_PER_ACTION: Final = 256  # upper bound of the events after one action
+_CHANCE_FIELDS: Final = {
+    kind: field.name for kind, fields in EVENTS.items() for field in fields if field.is_chance
+}
 
 
 def begin(lines: GameLines, reward: str = "outcome") -> Game:
@@ -157,23 +160,21 @@ def outcomes_in(state: Any, action: int, event: Event) -> list[ChanceOutcome]:
         event: an event after it.
     """
     kind = event["event"]
-    if kind in ("alea", "park"):
-        return list(event[_CHANCE_FIELD[kind]])
-    is_new = kind == "black"
-    if kind == "top" and TAKE <= action < MOVE and event["card"] is not None:
+    decided = event.get(_CHANCE_FIELDS.get(kind, ""))
+    if kind == "top" and decided is not None:
         # Chance decides the new top of a stack only while cards lie face down in it; returned ones
         # come up in known order.
         taken = action - TAKE
-        is_new = event["color"] == COLOURS[taken] and state["face_down"][taken].any()
-    return [event["card"]] if is_new else []
-
-
-_CHANCE_FIELD: Final = {"black": "card", "top": "card", "alea": "cards", "park": "tiles"}
+        is_new = TAKE <= action < MOVE and event["color"] == COLOURS[taken]
+        decided = decided if is_new and state["face_down"][taken].any() else None
+    if decided is None:
+        return []
+    return list(decided) if isinstance(decided, list) else [decided]
 
 
 def _differ(line: int, event: Event | None, recorded: Event | None) -> NoReturn:
     """Raise for a line that differs from the rules' event; its chance outcomes are hidden."""
-    if event is not None and (chance := _CHANCE_FIELD.get(event["event"])):
+    if event is not None and (chance := _CHANCE_FIELDS.get(event["event"])):
         event = {**event, chance: "?"}
     rules, record = (quoted(one) if one else "nothing more" for one in (event, recorded))
     fail(line, f"the rules give {rules}, the record says {record}")

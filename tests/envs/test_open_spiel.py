@@ -145,7 +145,7 @@ def test_openspiel_and_game_give_the_same_record(players: int, side: str) -> Non
         action = int(rng.choice(game.legal_actions))
         assert state.action_to_string(action) == ACTION_NAMES[action]
         assert state.returns() == [0] * players
-        tensor = information_tensor(game, state.current_player(), scaled=True)
+        tensor = information_tensor(game, state.current_player())
         for other in (state, state.clone()):
             told = other.information_state_tensor(other.current_player())
             assert np.array_equal(told, tensor)
@@ -155,7 +155,7 @@ def test_openspiel_and_game_give_the_same_record(players: int, side: str) -> Non
     assert state.current_player() == TERMINAL
     for seat in range(players):
         assert state.information_state_string(seat) == information_state(game, seat)
-        tensor = information_tensor(game, seat, scaled=True)
+        tensor = information_tensor(game, seat)
         assert state.information_state_tensor(seat) == tensor.tolist()
     assert state.to_game().to_record().splitlines()[1:] == game.to_record().splitlines()[1:]
     assert state.to_game().seed is None

@@ -125,8 +125,7 @@ class Game(Simulator):
         first = fresh_seed() if seed is None else check_integer("seed", seed, 0, HIGHEST_SEED)
         game = options_of(num_players, side, **options)
         if game.task is not None and "/" not in game.task:
-            begun = Games(1, seed=first, observation=None, options=game)
-            game = replace(game, task=opening_of(game.task, begun.state[0]))
+            game = replace(game, task=opening_of(game.task, first))
         games = Games(
             1, seed=first, autoreset=False, observation=None, agent_seed=agent_seed, options=game
         )

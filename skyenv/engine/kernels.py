@@ -13,6 +13,7 @@ import numpy as np
 from skyenv.engine.arrays import GAME_WORDS, SLOT_DTYPE, Arrays, SlotRecord
 from skyenv.engine.numbers import agents_uniform, uniform32
 from skyenv.engine.observation import OBSERVATION_SIZE, SCALE, write_codes
+from skyenv.engine.openings import selected
 from skyenv.engine.prefetching import prefetch
 from skyenv.engine.rewards import (
     MARGIN,
@@ -26,7 +27,6 @@ from skyenv.engine.rewards import (
 )
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.cards import refresh_knowledge
-from skyenv.rules.chance import hash32
 from skyenv.rules.compiling import entry_point, rule
 from skyenv.rules.components import MAX_PLAYERS, NUM_DISTRICTS
 from skyenv.rules.play import PHASE_FIRST_ACTION, apply, refresh_mask
@@ -47,7 +47,6 @@ from skyenv.seeds import HIGHEST_SEED
 REFRESH: Final = -2  # instead of a seed: keep the game and update derived data
 NEXT_SEED: Final = -3  # instead of a seed: the row's next one, as in automatic resets
 
-OPENING_SALT: Final = 0x7A5CBE61  # of the choice of a task's opening
 
 OK: Final = -1
 ROWS_AHEAD: Final = 2
@@ -80,8 +79,7 @@ def copy_game(target: Array, row: int, source: Array, place: int) -> None:
 @rule
 def deal(arrays: Arrays, row: int, seed: int) -> None:
     """Begin a row's new game (NONE: without a seed); the seed selects a task's opening."""
-    opening = hash32(seed & HIGHEST_SEED, OPENING_SALT) % len(arrays.blank)
-    copy_game(arrays.state_words, row, arrays.blank, opening)
+    copy_game(arrays.state_words, row, arrays.blank, selected(seed, len(arrays.blank)))
     begin(arrays.state[row], arrays.log[0], seed)
     if seed != NONE:
         arrays.slots[row].seed = seed

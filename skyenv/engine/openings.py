@@ -19,10 +19,13 @@ from skyenv.checks import Int64
 from skyenv.engine.results import write_results
 from skyenv.engine.rewards import CARD_VP, outcome_of
 from skyenv.errors import OptionError, shown
+from skyenv.rules.chance import hash32
+from skyenv.rules.compiling import entry_point, rule
 from skyenv.rules.components import MAX_PLAYERS
 from skyenv.rules.record import as_records
 from skyenv.rules.state import END_TRUNCATED, GAME_DTYPE
 from skyenv.rules.variant import VARIANT
+from skyenv.seeds import HIGHEST_SEED
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,8 @@ def task_of(name: str) -> Task:
 
 
 FILE: Final = "openings.npz"
+SALT: Final = 0x7A5CBE61
+"""Of the choice of an opening by the seed."""
 
 
 @cache
@@ -120,17 +125,21 @@ def openings(name: str) -> npt.NDArray[np.void]:
     return games[int(number) : int(number) + 1]
 
 
-def opening_of(task: str, state: np.record) -> str:
-    """Return the name of the opening that a task's game started from, such as "alea-4/7".
+@rule
+def selected(seed: int, number: int) -> int:
+    """Return which of a number of openings a seed selects."""
+    return hash32(seed & HIGHEST_SEED, SALT) % number
 
-    Args:
-        task: such as "alea-4".
-        state: the game before its first action.
-    """
-    candidates = openings(task)
-    for name in ("seed", "random", "hand", "face_down"):  # what a deal decides
-        candidates[name] = state[name]
-    return f"{task}/{[one.tobytes() for one in candidates].index(state.tobytes())}"
+
+@entry_point("the openings of tasks")
+def select(seed: int, number: int) -> int:
+    """Return :func:`selected`."""
+    return selected(seed, number)
+
+
+def opening_of(task: str, seed: int) -> str:
+    """Return the name of the opening that a seed selects in a task, such as "alea-4/7"."""
+    return f"{task}/{select(seed, len(openings(task)))}"
 
 
 def payoffs(opening: str, state: npt.NDArray[np.void]) -> list[float]:

@@ -85,7 +85,7 @@ def app() -> Any:
 @pytest.fixture
 def short_games(monkeypatch: pytest.MonkeyPatch) -> None:
     """Truncate the page's games after a few turns."""
-    monkeypatch.setattr("skyenv.page.game_server.DEFAULT_MAX_TURNS", 8)
+    monkeypatch.setattr("skyenv.page.table.server.DEFAULT_MAX_TURNS", 8)
 
 
 @pytest.fixture

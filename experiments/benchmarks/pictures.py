@@ -11,8 +11,8 @@ import numpy as np
 from experiments.figures import Figure, Scale, figure, per_second, seconds
 from skyenv.agents import decide_game, make_agent
 from skyenv.engine.game import Game
-from skyenv.page.export import exported
-from skyenv.page.replays import Replay
+from skyenv.page.library.export import exported
+from skyenv.page.library.replays import Replay
 from skyenv.render import city, panels, svg
 from skyenv.render.raster import rgb
 

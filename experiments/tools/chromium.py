@@ -23,8 +23,8 @@ from selenium.webdriver.remote.webelement import WebElement
 
 from skyenv.errors import OptionError
 from skyenv.page.browsers import COOKIE, new_token
-from skyenv.page.game_server import new_game
 from skyenv.page.storage import HUMAN, Link, Storage
+from skyenv.page.table.server import new_game
 
 FLAGS: Final = (
     "--headless=new",

@@ -10,7 +10,7 @@ from typing import Any, Final
 from skyenv.errors import SkyenvError
 from skyenv.page.cache import LRUCache
 from skyenv.page.errors import PageError
-from skyenv.page.payloads import Payload
+from skyenv.page.view.payloads import Payload
 from skyenv.page.workers import Job, Priority, Workers
 
 MAX_JOBS: Final = 60

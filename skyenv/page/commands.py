@@ -21,13 +21,13 @@ from skyenv.console.tables import counted
 from skyenv.errors import OptionError, SkyenvError, install_hint
 from skyenv.files import writing
 from skyenv.page.addresses import address_to_listen_on, names_of, public_name
-from skyenv.page.catalogue import catalogue
-from skyenv.page.export import exported
-from skyenv.page.library import Library
-from skyenv.page.payloads import THEMES
-from skyenv.page.replays import Replay
+from skyenv.page.agents.catalogue import catalogue
+from skyenv.page.library.export import exported
+from skyenv.page.library.games import Library
+from skyenv.page.library.replays import Replay
 from skyenv.page.roots import roots_of
 from skyenv.page.storage import Storage
+from skyenv.page.view.payloads import THEMES
 from skyenv.page.workers import Workers
 from skyenv.records import nth_game
 from skyenv.rules.variant import VARIANT

@@ -17,10 +17,10 @@ from skyenv.checks import check_choice, check_integer, parse_integer
 from skyenv.errors import shown
 from skyenv.page.browsers import COOKIE, Browsers, new_token
 from skyenv.page.errors import PageError
-from skyenv.page.game_server import GameServer
-from skyenv.page.payloads import THEMES
-from skyenv.page.session import Session
 from skyenv.page.storage import Link
+from skyenv.page.table.server import GameServer
+from skyenv.page.table.session import Session
+from skyenv.page.view.payloads import THEMES
 
 COOKIE_SECONDS: Final = 365 * 24 * 3600
 MAX_JSON: Final = 4096

@@ -24,14 +24,14 @@ from starlette.websockets import WebSocket
 
 from skyenv.errors import SkyenvError
 from skyenv.page.addresses import is_called
+from skyenv.page.agents.catalogue import Catalogue
 from skyenv.page.browsers import Browsers
-from skyenv.page.catalogue import Catalogue
 from skyenv.page.errors import PageError
-from skyenv.page.game_server import GameServer
-from skyenv.page.library import Library
+from skyenv.page.library.games import Library
 from skyenv.page.requests import STATIC, refusal
 from skyenv.page.routes import analysis, library, lobby, people, replays, seats
 from skyenv.page.storage import Storage
+from skyenv.page.table.server import GameServer
 from skyenv.page.workers import Workers
 
 PARTS: Final = (lobby, seats, people, analysis, replays, library)

@@ -100,7 +100,7 @@ def openspiel(game: Game, seat: int) -> list[Any]:
 
 def page(game: Game, seat: int) -> str:
     """Return the payload of a player."""
-    from skyenv.page.payloads import SeatView
+    from skyenv.page.view.payloads import SeatView
     from skyenv.render.text import text
 
     seen = [

@@ -35,8 +35,8 @@ from experiments.tools.chromium import Browser
 from skyenv import Game
 from skyenv.errors import OptionError
 from skyenv.page.browsers import COOKIE
-from skyenv.page.export import exported
-from skyenv.page.replays import Replay
+from skyenv.page.library.export import exported
+from skyenv.page.library.replays import Replay
 
 
 def test_the_accessibility_check_finds_violations(page: Browser, site: Site) -> None:

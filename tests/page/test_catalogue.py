@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 from pages import quick_catalogue
 
-from skyenv.page.catalogue import catalogue, strengths
+from skyenv.page.agents.catalogue import catalogue, strengths
 from skyenv.page.errors import PageError
 
 

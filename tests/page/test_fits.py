@@ -11,7 +11,7 @@ from clicks import Site, sit_at
 from pages import played
 
 from experiments.tools.chromium import Browser, open_game
-from skyenv.page.library import Library
+from skyenv.page.library.games import Library
 from skyenv.page.roots import roots_of
 from skyenv.page.teaching import tutorial
 

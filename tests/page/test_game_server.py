@@ -31,9 +31,9 @@ from starlette.testclient import TestClient
 from processes import wait_until
 from skyenv.agents import Decisions, RandomAgent
 from skyenv.engine.game import Game
-from skyenv.page import game_server
 from skyenv.page.cache import LRUCache
 from skyenv.page.storage import MEMORY, Link, Storage
+from skyenv.page.table import server as game_server
 
 SEATS = ["me", "human"]
 

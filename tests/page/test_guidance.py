@@ -9,7 +9,7 @@ import pytest
 from pages import positions
 
 from skyenv import Game
-from skyenv.page import guidance
+from skyenv.page.view import guidance
 from skyenv.render.reasons import why_illegal
 from skyenv.render.table import visible_table
 from skyenv.rules.actions import BID, BID_DONE, OPTION_A

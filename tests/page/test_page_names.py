@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skyenv.page.errors import PageError
-from skyenv.page.game_requests import LONGEST_NAME, checked_name
+from skyenv.page.table.new_games import LONGEST_NAME, checked_name
 
 AGENTS = ["greedy", "ismcts-trained"]
 

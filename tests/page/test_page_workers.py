@@ -12,8 +12,8 @@ from pages import positions
 
 from processes import there
 from skyenv.agents import decide_game
-from skyenv.page.catalogue import CatalogueEntry
-from skyenv.page.jobs import move
+from skyenv.page.agents.catalogue import CatalogueEntry
+from skyenv.page.agents.jobs import move
 from skyenv.page.workers import Report, Workers
 from skyenv.rules.state import NONE
 from skyenv.work import Processes

@@ -13,7 +13,7 @@ import pytest
 from pages import begin, drawn, payload, played
 from starlette.testclient import TestClient
 
-from skyenv.page.payloads import SeatView, final_scoring
+from skyenv.page.view.payloads import SeatView, final_scoring
 from skyenv.rules.actions import NUM_ACTIONS
 
 TYPES = Path(__file__).parent / "js" / "types.d.ts"

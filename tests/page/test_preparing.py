@@ -13,8 +13,8 @@ from pages import act, begin, client_of, led_to, payload, wait_for_turn
 from starlette.testclient import TestClient
 
 from processes import Threads, printed, wait_until
-from skyenv.page.catalogue import Catalogue, CatalogueEntry
-from skyenv.page.preparing import Step, compile_agent, compile_rules
+from skyenv.page.agents.catalogue import Catalogue, CatalogueEntry
+from skyenv.page.agents.preparing import Step, compile_agent, compile_rules
 from skyenv.page.storage import Storage
 from skyenv.page.web import application
 from skyenv.page.workers import Report, Workers
@@ -134,8 +134,8 @@ def test_failing_compilation_of_the_rules_is_reported(ann: TestClient, compiler:
 
 DOUBLING = """
 from skyenv.agents import RandomAgent
-from skyenv.page.catalogue import CatalogueEntry
-from skyenv.page.preparing import Step, compile_agent
+from skyenv.page.agents.catalogue import CatalogueEntry
+from skyenv.page.agents.preparing import Step, compile_agent
 from skyenv.rules.compiling import entry_point
 
 @entry_point("doubling")

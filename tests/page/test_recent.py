@@ -6,7 +6,7 @@ import pytest
 from pages import played
 
 from skyenv.engine.events import Event
-from skyenv.page.recent import alea_since, changed_parts, since_last_turn, turns
+from skyenv.page.view.recent import alea_since, changed_parts, since_last_turn, turns
 from skyenv.rules.actions import PLOT, TAKE
 
 NAMES = ["you", "ann", "bob"]

@@ -14,9 +14,9 @@ import pytest
 from pages import played, replay_of
 
 from skyenv import Game
-from skyenv.page import export, replays
-from skyenv.page.chart import HEIGHT, NOW, WIN, Rows, chart
 from skyenv.page.errors import PageError
+from skyenv.page.library import export, replays
+from skyenv.page.library.chart import HEIGHT, NOW, WIN, Rows, chart
 from skyenv.render import words
 from skyenv.render.colours import VARIABLES
 

@@ -12,8 +12,8 @@ from starlette.testclient import TestClient
 
 from skyenv import Game
 from skyenv.analysis.variations import variation
-from skyenv.page.game_server import new_game
-from skyenv.page.session import Session
+from skyenv.page.table.server import new_game
+from skyenv.page.table.session import Session
 from skyenv.records.replay import verify
 from skyenv.rules.actions import OPTION_A
 

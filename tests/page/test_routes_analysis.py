@@ -23,10 +23,10 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from processes import Threads, wait_until
+from skyenv.page.agents.jobs import advise, analyse, play_out
 from skyenv.page.background import MAX_RUNNING, Background
 from skyenv.page.errors import PageError
-from skyenv.page.jobs import advise, analyse, play_out
-from skyenv.page.payloads import Payload
+from skyenv.page.view.payloads import Payload
 from skyenv.page.workers import Report, Workers
 
 JUDGE = judged_catalogue()["trained"]

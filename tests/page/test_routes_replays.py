@@ -18,7 +18,8 @@ from starlette.testclient import TestClient
 
 from processes import wait_until
 from skyenv import Game
-from skyenv.page import replays, routes
+from skyenv.page import routes
+from skyenv.page.library import replays
 from skyenv.render.svg import svg
 
 

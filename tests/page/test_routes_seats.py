@@ -21,8 +21,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from skyenv.page import game_server
 from skyenv.page.requests import MAX_JSON, unless_gone
+from skyenv.page.table import server as game_server
 
 
 def test_a_hint_is_cancelled_when_its_client_disconnects() -> None:

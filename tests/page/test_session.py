@@ -10,8 +10,8 @@ from pages import actions_of, played
 from skyenv.agents import CrowdAgent, decide_game
 from skyenv.errors import IllegalActionError
 from skyenv.page.errors import PageError
-from skyenv.page.session import POSITIONS, Session
 from skyenv.page.storage import StoredGame
+from skyenv.page.table.session import POSITIONS, Session
 from skyenv.rules.actions import BID, BID_DONE, PASS, STOP
 from skyenv.rules.state import NONE
 

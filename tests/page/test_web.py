@@ -16,8 +16,8 @@ from starlette.websockets import WebSocketDisconnect
 from skyenv.page import requests
 from skyenv.page.addresses import address_to_listen_on, is_called, is_loopback, names_of
 from skyenv.page.browsers import COOKIE, Browsers
-from skyenv.page.game_server import GameServer
 from skyenv.page.storage import MEMORY, Storage
+from skyenv.page.table.server import GameServer
 from skyenv.page.web import HEADERS, application
 
 # ---- addresses, however they are written ----

@@ -15,14 +15,14 @@ from skyenv.analysis.playouts import USUAL
 from skyenv.analysis.variations import variation
 from skyenv.analysis.win_chance import ESTIMATOR
 from skyenv.checks import check_flag
+from skyenv.page.agents.jobs import analyse, play_out
 from skyenv.page.background import Name
 from skyenv.page.errors import PageError
-from skyenv.page.game_requests import ME, GameRequest
-from skyenv.page.game_server import check_whole
-from skyenv.page.jobs import analyse, play_out
 from skyenv.page.requests import browser_of, json_object, made, number, server_of
 from skyenv.page.routes.replays import GAME, found, origin, seat_of_replay, step_of
 from skyenv.page.routes.works import METHODS, work
+from skyenv.page.table.new_games import ME, GameRequest
+from skyenv.page.table.server import check_whole
 from skyenv.page.workers import Job
 from skyenv.seeds import HIGHEST_SEED, fresh_seed
 

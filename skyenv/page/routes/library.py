@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute, Route
 
 from skyenv.arena import ladder
 from skyenv.page.errors import PageError
-from skyenv.page.library import Library
+from skyenv.page.library.games import Library
 from skyenv.page.requests import from_disk, number, page, server_of, whole
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 

@@ -9,10 +9,8 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from skyenv.engine.openings import TASKS
-from skyenv.page.catalogue import strengths
+from skyenv.page.agents.catalogue import strengths
 from skyenv.page.errors import PageError
-from skyenv.page.game_requests import GameRequest
-from skyenv.page.payloads import TASK_TEXTS, Payload
 from skyenv.page.requests import (
     browser_of,
     json_object,
@@ -24,6 +22,8 @@ from skyenv.page.requests import (
     server_of,
 )
 from skyenv.page.storage import HUMAN, Storage
+from skyenv.page.table.new_games import GameRequest
+from skyenv.page.view.payloads import TASK_TEXTS, Payload
 from skyenv.render.words import seat_name
 from skyenv.rules.variant import VARIANT
 

@@ -8,8 +8,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from skyenv.page import people
 from skyenv.page.requests import json_object, made, seat_of
+from skyenv.page.table import people
 
 
 async def _people(request: Request) -> Response:

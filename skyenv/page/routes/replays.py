@@ -15,8 +15,8 @@ from skyenv.checks import check_seat
 from skyenv.errors import shown
 from skyenv.page.background import Name
 from skyenv.page.errors import PageError
-from skyenv.page.export import MAX_STEPS, make_page
-from skyenv.page.replays import Replay
+from skyenv.page.library.export import MAX_STEPS, make_page
+from skyenv.page.library.replays import Replay
 from skyenv.page.requests import (
     body,
     browser_of,

@@ -15,12 +15,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from skyenv.checks import check_number
 from skyenv.errors import SkyenvError, shown
-from skyenv.page import people
 from skyenv.page.errors import PageError
-from skyenv.page.game_requests import checked_name
-from skyenv.page.game_server import GameServer, Watcher
-from skyenv.page.payloads import Payload, SeatView
-from skyenv.page.recent import alea_since
 from skyenv.page.requests import (
     Handler,
     browser_of,
@@ -33,8 +28,13 @@ from skyenv.page.requests import (
     theme,
     unless_gone,
 )
-from skyenv.page.session import Session
 from skyenv.page.storage import Link
+from skyenv.page.table import people
+from skyenv.page.table.new_games import checked_name
+from skyenv.page.table.server import GameServer, Watcher
+from skyenv.page.table.session import Session
+from skyenv.page.view.payloads import Payload, SeatView
+from skyenv.page.view.recent import alea_since
 from skyenv.render.parts import digests
 from skyenv.render.text import text
 

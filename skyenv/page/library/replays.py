@@ -15,11 +15,11 @@ from skyenv.engine.events import Event
 from skyenv.engine.game import Game
 from skyenv.page.browsers import new_token
 from skyenv.page.cache import LRUCache
-from skyenv.page.chart import NARROW as NARROW_CHART
-from skyenv.page.chart import NOW, VP, Kind, Rows, chart
 from skyenv.page.errors import PageError
-from skyenv.page.payloads import NARROW, WIDE, Payload, task_label
+from skyenv.page.library.chart import NARROW as NARROW_CHART
+from skyenv.page.library.chart import NOW, VP, Kind, Rows, chart
 from skyenv.page.storage import Storage
+from skyenv.page.view.payloads import NARROW, WIDE, Payload, task_label
 from skyenv.records import GameLines, iter_games
 from skyenv.render import words
 from skyenv.render.colours import Theme

@@ -17,10 +17,10 @@ from skyenv.analysis.mistakes import Analysis
 from skyenv.analysis.playouts import SeatResult
 from skyenv.analysis.playouts import play_out as played_out
 from skyenv.engine.game import Game
-from skyenv.page.catalogue import CatalogueEntry
-from skyenv.page.chart import WIN
-from skyenv.page.payloads import Payload
-from skyenv.page.replays import Replay
+from skyenv.page.agents.catalogue import CatalogueEntry
+from skyenv.page.library.chart import WIN
+from skyenv.page.library.replays import Replay
+from skyenv.page.view.payloads import Payload
 from skyenv.page.workers import Report
 from skyenv.rules.state import NONE
 

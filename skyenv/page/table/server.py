@@ -15,19 +15,19 @@ from typing import Any, Final
 from skyenv.analysis.win_chance import ESTIMATOR
 from skyenv.engine.game import Game
 from skyenv.engine.options import DEFAULT_MAX_TURNS
+from skyenv.page.agents.catalogue import Catalogue, CatalogueEntry
+from skyenv.page.agents.jobs import advise, move
+from skyenv.page.agents.preparing import Preparation
 from skyenv.page.background import Background
 from skyenv.page.browsers import new_token
 from skyenv.page.cache import LRUCache
-from skyenv.page.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.errors import PageError, StorageError
-from skyenv.page.game_requests import AGENT, ME, GameRequest
-from skyenv.page.jobs import advise, move
-from skyenv.page.payloads import Payload
-from skyenv.page.preparing import Preparation
-from skyenv.page.replays import StoredReplays
-from skyenv.page.session import Position, Session
+from skyenv.page.library.replays import StoredReplays
 from skyenv.page.storage import ANY_BROWSER, HUMAN, Link, Storage, StoredGame
+from skyenv.page.table.new_games import AGENT, ME, GameRequest
+from skyenv.page.table.session import Position, Session
 from skyenv.page.teaching import tutorial
+from skyenv.page.view.payloads import Payload
 from skyenv.page.workers import Priority, Workers
 from skyenv.seeds import fresh_seed
 

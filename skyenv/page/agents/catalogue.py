@@ -70,7 +70,7 @@ class Catalogue:
 
     Attributes:
         readiness: the state of each agent, by name; agents given as objects are ready. Updated by
-            :mod:`skyenv.page.preparing`.
+            :mod:`skyenv.page.agents.preparing`.
     """
 
     def __init__(self, entries: Iterable[CatalogueEntry]) -> None:

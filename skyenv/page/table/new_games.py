@@ -11,7 +11,7 @@ from typing import Any, Final
 from skyenv.checks import check_choice, check_integer, parse_integer
 from skyenv.engine.options import GameOptions, table_label
 from skyenv.errors import shown
-from skyenv.page.catalogue import Catalogue
+from skyenv.page.agents.catalogue import Catalogue
 from skyenv.page.errors import PageError
 from skyenv.page.storage import HUMAN
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES

@@ -12,8 +12,8 @@ from html import escape
 from importlib.resources import files
 from typing import Final
 
-from skyenv.page.payloads import THEMES
-from skyenv.page.replays import Replay
+from skyenv.page.library.replays import Replay
+from skyenv.page.view.payloads import THEMES
 from skyenv.page.workers import Report
 from skyenv.render.colours import VARIABLES, theme_named, variables
 

@@ -12,7 +12,7 @@ from skyenv.engine.events import seen_by
 from skyenv.engine.game import Game
 from skyenv.engine.knowledge import PUBLIC
 from skyenv.engine.rewards import CARD_VP
-from skyenv.page import guidance, recent
+from skyenv.page.view import guidance, recent
 from skyenv.render import words
 from skyenv.render.parts import Drawing
 from skyenv.render.reasons import reason

@@ -15,10 +15,10 @@ from typing import Any, Final
 from skyenv.analysis.win_chance import ESTIMATOR
 from skyenv.engine.game import Game
 from skyenv.errors import SkyenvError, cause
-from skyenv.page.catalogue import Catalogue, CatalogueEntry
+from skyenv.page.agents.catalogue import Catalogue, CatalogueEntry
+from skyenv.page.agents.jobs import advise, move
 from skyenv.page.errors import PageError
-from skyenv.page.jobs import advise, move
-from skyenv.page.payloads import SeatView
+from skyenv.page.view.payloads import SeatView
 from skyenv.page.workers import Report, Workers
 from skyenv.rules.compile_progress import progress_to
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from skyenv.page.browsers import new_token
 from skyenv.page.errors import PageError
-from skyenv.page.game_server import PEOPLE, GameServer, new_game
-from skyenv.page.payloads import Payload
-from skyenv.page.session import Session
 from skyenv.page.storage import ANY_BROWSER, Link
+from skyenv.page.table.server import PEOPLE, GameServer, new_game
+from skyenv.page.table.session import Session
+from skyenv.page.view.payloads import Payload
 from skyenv.seeds import fresh_seed
 
 # ---- presence ----

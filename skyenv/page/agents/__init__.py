@@ -1,0 +1,1 @@
+"""The agents on offer: their preparation and their jobs."""

@@ -1,0 +1,1 @@
+"""Recorded games: the library, replays, charts, exports."""

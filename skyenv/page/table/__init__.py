@@ -1,0 +1,1 @@
+"""Games with people: sessions, all games of a server, new games."""

@@ -205,8 +205,7 @@ def paired_error(first: Floats, second: Floats) -> float:
     """Return half the width of the 95 % interval of a mean difference between pairs of shares,
     float64 (k,) each.
     """
-    difference = mean_of((first - second).tolist())
-    return difference.high - difference.mean
+    return mean_of(first - second).error
 
 
 def _played_out(estimator: Agent, opinion: Opinion, seed: int) -> Opinion:

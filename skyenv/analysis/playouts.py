@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent
-from skyenv.arena.matches import play_on
+from skyenv.arena.matches import play_on, worlds_of
 from skyenv.engine.games import Games
-from skyenv.engine.knowledge import resample
 from skyenv.engine.knowledge import view as view_of
 from skyenv.engine.results import results
 from skyenv.rules.state import GAME_DTYPE
@@ -61,11 +60,10 @@ def starts(position: np.void, seeds: Sequence[int], seat: int | None) -> npt.NDA
     """
     one = np.array([position], GAME_DTYPE)
     if seat is not None:
-        made: npt.NDArray[np.void] = resample(view_of(one, [seat]), list(seeds)).view(np.ndarray)
-    else:
-        made = np.repeat(one, len(seeds))
-        for row, seed in enumerate(seeds):
-            made["random"][row] = fresh_stream(seed)
+        return worlds_of(view_of(one, [seat]), list(seeds))
+    made = np.repeat(one, len(seeds))
+    for row, seed in enumerate(seeds):
+        made["random"][row] = fresh_stream(seed)
     made["seed"] = list(seeds)  # agents' random numbers derive from it
     return made
 

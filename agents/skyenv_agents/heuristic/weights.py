@@ -15,10 +15,10 @@ from skyenv.rules.record import new_records
 
 Weights: TypeAlias = Mapping[str, float]
 """All weights of an agent by name."""
-Table: TypeAlias = Mapping[str, tuple[float, float, float]]
+WeightTable: TypeAlias = Mapping[str, tuple[float, float, float]]
 """Values for games of two, three and four players, by name."""
 
-GREEDY: Final[Table] = {
+GREEDY: Final[WeightTable] = {
     # -- the rest of the game
     # expected scorings of a district at the start, in addition to the final one
     "scorings": (0.352, 0.334, 0.32),
@@ -78,7 +78,7 @@ GREEDY: Final[Table] = {
     "crowd": (3.25, 2.92, 3.26),  # cost of each other seat in the district of a starting skyscraper
 }
 """Greedy's weights, tuned by an evolution strategy (CMA-ES) in games between variants."""
-ADDITIONAL: Final[Table] = {
+ADDITIONAL: Final[WeightTable] = {
     # -- auctions
     # value of a point to any bidder, relative to the value of a coloured point in my hand
     "limit": (1.0, 1.0, 1.0),
@@ -105,7 +105,7 @@ ADDITIONAL: Final[Table] = {
     "same": (0.5, 0.5, 0.5),  # cost of a second starting plot of the same colour
 }
 """The appraiser's additional weights."""
-OVERRIDES: Final[Table] = {
+OVERRIDES: Final[WeightTable] = {
     "deny": (0.6, 0.5, 0.5),
     "stand_other": (1.0, 0.5, 0.6),
     "option_a": (3.0, 6.0, 7.0),
@@ -114,7 +114,7 @@ OVERRIDES: Final[Table] = {
 """The appraiser's overrides of greedy's weights, measured one by one, not tuned together."""
 
 
-def by_players(table: Table) -> dict[int, Weights]:
+def by_players(table: WeightTable) -> dict[int, Weights]:
     """Return the weights for every number of players."""
     return {
         players: {name: values[players - 2] for name, values in table.items()}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -45,7 +45,7 @@ class GuidedAgent(SearchAgent):
 
     name = "ismcts-trained"
     version = "4"
-    versions = {3: "5", 4: "5"}  # noqa: RUF012
+    versions: ClassVar[Mapping[int, str]] = {3: "5", 4: "5"}
     default_simulations = DEFAULT_SIMULATIONS
 
     def __init__(

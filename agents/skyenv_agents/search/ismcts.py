@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +31,7 @@ from skyenv_agents.heuristic.player import GreedyAgent
 from skyenv_agents.search.budgets import MAX_SIMULATIONS, BudgetedAgent, seed_of
 from skyenv_agents.search.leaf_network import leaf_network
 from skyenv_agents.search.rollouts import LEAF_VALUES, NETWORK, new_scratch, search_options
-from skyenv_agents.search.tree import DEEPEST, NO_ACTIONS, NODE_DTYPE, PRIOR_FLOOR, simulate
+from skyenv_agents.search.tree import DEEPEST, NODE_DTYPE, PRIOR_FLOOR, run_simulations
 
 DEFAULT_SIMULATIONS: Final = 1000
 SLICE: Final = 16  # simulations between checks of the clock and of Ctrl-C
@@ -51,7 +51,7 @@ Check = Callable[[], None]
 # ---- the tree ----
 
 
-class Tree:
+class SearchTree:
     """The tree of one decision.
 
     Args:
@@ -100,8 +100,7 @@ class Tree:
         """Run `number` simulations after `done` others."""
         seeds = np.arange(self._first_seed + done, self._first_seed + done + number)
         tree = self.nodes, self._used, self._path
-        how = self._options, self._weights, *self._memory
-        simulate(self._view, seeds, *how, *NO_ACTIONS, *tree)
+        run_simulations(self._view, seeds, self._options, self._weights, *tree, *self._memory)
 
     def children(self) -> Records:
         """Return the root's children, NODE_DTYPE (k,)."""
@@ -163,7 +162,7 @@ class SearchResult(NamedTuple):
     nodes: npt.NDArray[np.int64]
 
     @classmethod
-    def of(cls, decisions: Decisions, trees: Sequence[Tree | None]) -> SearchResult:
+    def of(cls, decisions: Decisions, trees: Sequence[SearchTree | None]) -> SearchResult:
         """Return the result of each decision's tree; None: a forced action."""
         visits, totals = np.zeros((2, len(decisions), NUM_ACTIONS))
         simulations, nodes = np.zeros((2, len(decisions)), np.int64)
@@ -200,7 +199,7 @@ class SearchAgent(BudgetedAgent):
 
     name = "ismcts"
     version = "3"
-    versions = {3: "4", 4: "4"}  # noqa: RUF012
+    versions: ClassVar[Mapping[int, str]] = {3: "4", 4: "4"}
     description = "information-set Monte Carlo tree search"
     uses_view = True
     searches_with: tuple[str, ...] = (GreedyAgent.name,)
@@ -279,21 +278,21 @@ class SearchAgent(BudgetedAgent):
         weights = self._greedy.weights(decisions.num_players)
         wanted = self.simulations * NODES_PER_SIMULATION
         room = min(max(wanted, FEWEST_NODES), MAX_NODES)
-        trees: list[Tree | None] = []
+        trees: list[SearchTree | None] = []
         for i, mask in enumerate(decisions.mask):
             if mask.sum() < 2:
                 trees.append(None)
                 continue
             root = empty_nodes(1) if priors is None else expanded_root(mask, priors[i])
             seed = seed_of(decisions.uniform[i])
-            trees.append(Tree(views[i : i + 1], root, room, seed, weights, self._options))
+            trees.append(SearchTree(views[i : i + 1], root, room, seed, weights, self._options))
         check = _every(lambda: watch(SearchResult.of(decisions, trees))) if watch else lambda: None
         for tree in trees:
             if tree is not None:
                 self._run(tree, check)
         return SearchResult.of(decisions, trees)
 
-    def _run(self, tree: Tree, check: Check) -> None:
+    def _run(self, tree: SearchTree, check: Check) -> None:
         """Run a tree's budget, at least one slice; `check` is called between slices."""
         until = time.perf_counter() + (self.milliseconds or math.inf) / 1000
         number = self.simulations if self.milliseconds is None else MAX_TIMED

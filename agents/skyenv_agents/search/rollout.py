@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,8 +28,7 @@ from skyenv_agents.heuristic.features import HEURISTIC_DTYPE, NEVER
 from skyenv_agents.heuristic.player import GreedyAgent
 from skyenv_agents.heuristic.scores import decide_all
 from skyenv_agents.search.budgets import BudgetedAgent, seed_of
-from skyenv_agents.search.rollouts import new_scratch, search_options
-from skyenv_agents.search.tree import NO_TREE, simulate
+from skyenv_agents.search.rollouts import new_scratch, search_options, try_actions
 
 DEFAULT_SIMULATIONS: Final = 64
 FEWEST: Final = 2  # least determinizations between two checks of the clock
@@ -117,7 +116,7 @@ class RolloutAgent(BudgetedAgent):
 
     name = "rollout"
     version = "2"
-    versions = {3: "3", 4: "3"}  # noqa: RUF012
+    versions: ClassVar[Mapping[int, str]] = {3: "3", 4: "3"}
     description = "compares actions by greedy rollouts from sampled determinizations"
     uses_view = True
     searches_with: tuple[str, ...] = (GreedyAgent.name,)
@@ -178,7 +177,7 @@ class RolloutAgent(BudgetedAgent):
             for start in range(0, len(values), size):
                 part = slice(start, start + size)
                 shared = self._options, weights, *memory
-                simulate(view, seeds[part], *shared, actions, values[part], *NO_TREE)
+                try_actions(view, actions, seeds[part], *shared, values[part])
 
         simulations = _Simulations(candidates, play)
         sizes = list(_sizes(len(candidates)))

@@ -16,8 +16,8 @@ from skyenv.engine.knowledge import VIEW_DTYPE, ViewRecord, redact, sample_deter
 from skyenv.engine.numbers import uniform32
 from skyenv.errors import AgentError, shown
 from skyenv.rules.actions import NUM_ACTIONS
-from skyenv.rules.compiling import called_rule
-from skyenv.rules.event_log import LOG_DTYPE, LogRecord
+from skyenv.rules.compiling import called_rule, entry_point
+from skyenv.rules.event_log import LOG_DTYPE
 from skyenv.rules.play import apply, refresh_mask
 from skyenv.rules.record import F64, I64, Array, Record, field, new_records
 from skyenv.rules.scoring import winners
@@ -152,12 +152,6 @@ def search_options(
 
 
 @called_rule
-def act(game: GameRecord, log: LogRecord, action: int) -> None:
-    """Apply an action; without this function, all rules would be compiled into three callers."""
-    apply(game, log, action)
-
-
-@called_rule
 def copy_game(games: Array, row: int, game: GameRecord) -> None:
     """Copy a game to a row.
 
@@ -203,7 +197,7 @@ def rollout(
 ) -> None:
     """Play all seats until `last` turns of the game are over, or to the end."""
     while game.phase != PHASE_OVER and game.turns < last:
-        act(game, scratch.log[0], rollout_action(game, s, w, scratch, salt))
+        apply(game, scratch.log[0], rollout_action(game, s, w, scratch, salt))
 
 
 @called_rule
@@ -236,7 +230,7 @@ def evaluate(
         h.win[seat] = s.margin * h.win[seat] + (1.0 - s.margin) * share
 
 
-@called_rule
+@entry_point("rollouts")
 def try_actions(
     views: Array,
     actions: Array,
@@ -259,7 +253,7 @@ def try_actions(
             copy_game(scratch.games, 0, games[0])
             game = scratch.games[0]
             last = int(game.turns) + int(options[0].turns)
-            act(game, scratch.log[0], actions[j])
+            apply(game, scratch.log[0], actions[j])
             rollout(game, options[0], weights[0], scratch, last, int(seeds[i]))
             evaluate(game, options[0], weights[0], scratch, me)
             values[i, j] = scratch.heuristic[0].win[me]

@@ -21,20 +21,18 @@ from skyenv.engine.knowledge import ViewRecord
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.compiling import called_rule, entry_point
 from skyenv.rules.components import MAX_PLAYERS
-from skyenv.rules.play import refresh_mask
-from skyenv.rules.record import F64, I32, Array, Record, field, new_records
+from skyenv.rules.play import apply, refresh_mask
+from skyenv.rules.record import F64, I32, Array, Record, field
 from skyenv.rules.state import NONE, PHASE_OVER, GameRecord
 from skyenv_agents.heuristic.features import WeightsRecord
 from skyenv_agents.heuristic.scores import score_actions
 from skyenv_agents.search.rollouts import (
     Scratch,
     SearchRecord,
-    act,
     copy_game,
     determinize,
     evaluate,
     rollout,
-    try_actions,
     write_view,
 )
 
@@ -227,7 +225,7 @@ def select(
         node = select_child(nodes, used, node, int(game.seat), s, mask, number)
         if node == NONE:
             break
-        act(game, scratch.log[0], int(nodes[node].action))
+        apply(game, scratch.log[0], int(nodes[node].action))
         depth += 1
         path[depth] = node
         if nodes[node].visits == 0:
@@ -235,7 +233,7 @@ def select(
     return depth
 
 
-@called_rule
+@entry_point("tree searches")
 def run_simulations(
     views: Array,
     seeds: Array,
@@ -259,35 +257,3 @@ def run_simulations(
             node.visits += 1
             for seat in range(MAX_PLAYERS):
                 node.total[seat] += scratch.heuristic[0].win[seat]
-
-
-@entry_point("searches")
-def simulate(
-    views: Array,
-    seeds: Array,
-    options: Array,
-    weights: Array,
-    games: Array,
-    scratch: Scratch,
-    actions: Array,
-    values: Array,
-    nodes: Array,
-    used: Array,
-    path: Array,
-) -> None:
-    """Evaluate actions with :func:`skyenv_agents.search.rollouts.try_actions`; without actions, add
-    simulations to a tree with :func:`run_simulations`.
-
-    Both searches share this entry point, as a second one would compile all rollouts, rules and
-    scores again.
-    """
-    if len(actions) > 0:
-        try_actions(views, actions, seeds, options, weights, games, scratch, values)
-    else:
-        run_simulations(views, seeds, options, weights, nodes, used, path, games, scratch)
-
-
-NO_TREE: Final = (new_records(0, NODE_DTYPE), np.zeros(1, np.int64), np.zeros(0, np.int64))
-"""Empty tree arguments of :func:`simulate`, for a search without a tree."""
-NO_ACTIONS: Final = (np.zeros(0, np.int64), np.zeros((0, 0)))
-"""Empty actions and values of :func:`simulate`, for a search with a tree."""

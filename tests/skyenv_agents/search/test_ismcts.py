@@ -27,7 +27,7 @@ from skyenv_agents import GreedyAgent
 from skyenv_agents.learned.networks import TRAINED, Network
 from skyenv_agents.search import ismcts
 from skyenv_agents.search.guided import GuidedAgent
-from skyenv_agents.search.ismcts import SearchAgent, Tree, empty_nodes
+from skyenv_agents.search.ismcts import SearchAgent, SearchTree, empty_nodes
 from skyenv_agents.search.rollouts import search_options
 
 
@@ -109,12 +109,12 @@ def test_invalid_priors_are_refused(make: Any, priors: Any, message: str, games:
 # ---- the tree ----
 
 
-def searched(games: Games, row: int, slices: list[int], room: int, **options: Any) -> Tree:
+def searched(games: Games, row: int, slices: list[int], room: int, **options: Any) -> SearchTree:
     """The tree of one decision after some slices of simulations."""
     views = as_views(view(games.state[row : row + 1], int(games.seat[row])))
     record = search_options(**{"temperature": 2.0, "exploration": 0.25, **options})
     weights = GreedyAgent().weights(games.num_players)
-    tree = Tree(views, empty_nodes(1), room, 0, weights, record)
+    tree = SearchTree(views, empty_nodes(1), room, 0, weights, record)
     for i, number in enumerate(slices):
         tree.run(sum(slices[:i]), number)
     return tree

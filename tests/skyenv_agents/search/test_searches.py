@@ -23,8 +23,7 @@ from skyenv.rules.record import Array, as_records, new_records
 from skyenv.rules.state import GAME_DTYPE
 from skyenv_agents import GreedyAgent, GuidedAgent, RolloutAgent, SearchAgent
 from skyenv_agents.search.budgets import MAX_SIMULATIONS
-from skyenv_agents.search.rollouts import new_scratch, search_options
-from skyenv_agents.search.tree import NO_TREE, simulate
+from skyenv_agents.search.rollouts import new_scratch, search_options, try_actions
 
 Searching = RolloutAgent | SearchAgent
 KINDS: tuple[type[Searching], ...] = (RolloutAgent, SearchAgent, GuidedAgent)
@@ -49,7 +48,7 @@ def test_rollouts_follow_the_greedy_agent(num_players: int) -> None:
     options = search_options(turns=2**31 - 1, early=10.0, late=3.0, margin=0.0)
     memory = new_records(1, GAME_DTYPE), new_scratch()
     how = options, greedy.weights(num_players), *memory
-    simulate(as_views(views), np.array([seed]), *how, legal, values, *NO_TREE)
+    try_actions(as_views(views), legal, np.array([seed]), *how, values)
     for j, action in enumerate(legal):
         game = Games(1, num_players, "back", 0, autoreset=False)
         game.state[:] = resample(views, [seed])

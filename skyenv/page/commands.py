@@ -23,9 +23,8 @@ from skyenv.files import writing
 from skyenv.page.addresses import address_to_listen_on, names_of, public_name
 from skyenv.page.agents.catalogue import catalogue
 from skyenv.page.library.export import exported
-from skyenv.page.library.games import Library
+from skyenv.page.library.games import Library, roots_of
 from skyenv.page.library.replays import Replay
-from skyenv.page.roots import roots_of
 from skyenv.page.storage import Storage
 from skyenv.page.view.payloads import THEMES
 from skyenv.page.workers import Workers

@@ -21,6 +21,7 @@ from skyenv.page.storage import Link
 from skyenv.page.table.server import GameServer
 from skyenv.page.table.session import Session
 from skyenv.page.view.payloads import THEMES
+from skyenv.page.workers import Job, Name
 
 COOKIE_SECONDS: Final = 365 * 24 * 3600
 MAX_JSON: Final = 4096
@@ -32,6 +33,8 @@ RATE: Final = 65_536
 LOOK: Final = 0.1
 """Seconds between checks whether a waiting client is still connected."""
 STATIC: Final = Path(str(files("skyenv.page"))) / "static"
+JOB_METHODS: Final = ["GET", "POST", "DELETE"]
+"""Of a job's URL: progress, start, stop."""
 Handler = Callable[[Request], Awaitable[Response]]
 Answer = TypeVar("Answer")
 _Values = ParamSpec("_Values")
@@ -244,3 +247,20 @@ async def seat_of(connection: HTTPConnection) -> tuple[GameServer, Link, Session
     server = server_of(connection)
     link = await server.link(connection.path_params["token"], browser_of(connection))
     return server, link, await server.session(link)
+
+
+def work(make: Callable[[Request], Awaitable[tuple[Name, Job[Any]]]]) -> Handler:
+    """Return the handler of a job's URL; `make`: returns the job's name, after the browser's, and
+    the job, which POST starts.
+    """
+
+    async def handle(request: Request) -> Response:
+        background = server_of(request).background
+        own, job = await make(request)
+        name = browser_of(request), *own
+        if request.method == "POST":
+            return JSONResponse(background.start(name, job).payload(), 202)
+        there = background.get(name) if request.method == "GET" else await background.stop(name)
+        return JSONResponse(there.payload())
+
+    return handle

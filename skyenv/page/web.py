@@ -29,12 +29,12 @@ from skyenv.page.browsers import Browsers
 from skyenv.page.errors import PageError
 from skyenv.page.library.games import Library
 from skyenv.page.requests import STATIC, refusal
-from skyenv.page.routes import analysis, library, lobby, people, replays, seats
+from skyenv.page.routes import analysis, library, lobby, replays, seats
 from skyenv.page.storage import Storage
 from skyenv.page.table.server import GameServer
 from skyenv.page.workers import Workers
 
-PARTS: Final = (lobby, seats, people, analysis, replays, library)
+PARTS: Final = (lobby, seats, analysis, replays, library)
 """The modules of routes, in matching order."""
 THREADS: Final = 4
 """Threads for drawing and reading: with Python's GIL, more would only delay the event loop."""

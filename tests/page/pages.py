@@ -26,9 +26,8 @@ from skyenv import Game
 from skyenv.agents import Agent, CrowdAgent, RandomAgent
 from skyenv.page.agents.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.browsers import COOKIE, new_token
-from skyenv.page.library.games import Library
+from skyenv.page.library.games import Library, key_of, roots_of
 from skyenv.page.library.replays import Replay
-from skyenv.page.roots import key_of, roots_of
 from skyenv.page.storage import ANY_BROWSER, HUMAN, MEMORY, Link, Storage
 from skyenv.page.table.server import GameServer, new_game
 from skyenv.page.web import application

@@ -12,8 +12,7 @@ from pages import RunningServer, make_app, quick_catalogue
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from experiments.tools.chromium import Browser
-from skyenv.page.library.games import Library
-from skyenv.page.roots import roots_of
+from skyenv.page.library.games import Library, roots_of
 from skyenv.page.storage import MEMORY, Storage
 from skyenv.page.web import application
 

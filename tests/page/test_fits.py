@@ -11,8 +11,7 @@ from clicks import Site, sit_at
 from pages import played
 
 from experiments.tools.chromium import Browser, open_game
-from skyenv.page.library.games import Library
-from skyenv.page.roots import roots_of
+from skyenv.page.library.games import Library, roots_of
 from skyenv.page.teaching import tutorial
 
 DESKTOPS: Final = ((1920, 950), (1536, 730), (1440, 900), (1366, 768), (1280, 720))

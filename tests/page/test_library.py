@@ -14,8 +14,7 @@ from pages import RunningServer, another, client_of, played, quick_catalogue
 from experiments.tools.chromium import Browser
 from processes import Threads
 from skyenv.page.errors import PageError
-from skyenv.page.library.games import Library, read_changed
-from skyenv.page.roots import key_of, roots_of
+from skyenv.page.library.games import Library, key_of, read_changed, roots_of
 from skyenv.page.storage import MEMORY, Storage
 from skyenv.page.web import application
 from skyenv.page.workers import Workers

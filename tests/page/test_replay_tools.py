@@ -10,8 +10,7 @@ import pytest
 from clicks import HERE, Step, follow
 from pages import RunningServer, few, judged_catalogue, played
 
-from skyenv.page.library.games import Library
-from skyenv.page.roots import key_of, roots_of
+from skyenv.page.library.games import Library, key_of, roots_of
 from skyenv.page.storage import MEMORY, Storage
 from skyenv.page.web import application
 

@@ -24,10 +24,9 @@ from starlette.testclient import TestClient
 
 from processes import Threads, wait_until
 from skyenv.page.agents.jobs import advise, analyse, play_out
-from skyenv.page.background import MAX_RUNNING, Background
 from skyenv.page.errors import PageError
 from skyenv.page.view.payloads import Payload
-from skyenv.page.workers import Report, Workers
+from skyenv.page.workers import MAX_RUNNING, Background, Report, Workers
 
 JUDGE = judged_catalogue()["trained"]
 

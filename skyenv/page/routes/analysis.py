@@ -16,14 +16,12 @@ from skyenv.analysis.variations import variation
 from skyenv.analysis.win_chance import ESTIMATOR
 from skyenv.checks import check_flag
 from skyenv.page.agents.jobs import analyse, play_out
-from skyenv.page.background import Name
 from skyenv.page.errors import PageError
-from skyenv.page.requests import browser_of, json_object, made, number, server_of
+from skyenv.page.requests import JOB_METHODS, browser_of, json_object, made, number, server_of, work
 from skyenv.page.routes.replays import GAME, found, origin, seat_of_replay, step_of
-from skyenv.page.routes.works import METHODS, work
 from skyenv.page.table.new_games import ME, GameRequest
 from skyenv.page.table.server import check_whole
-from skyenv.page.workers import Job
+from skyenv.page.workers import Job, Name
 from skyenv.seeds import HIGHEST_SEED, fresh_seed
 
 MOST: Final = 1000
@@ -101,8 +99,8 @@ async def _play_on(request: Request) -> Response:
 
 
 ROUTES: Final[list[BaseRoute]] = [
-    Route(f"{GAME}/analysis", work(_analysis), methods=METHODS),
-    Route(f"{GAME}/{{step}}/playouts", work(_play_out), methods=METHODS),
+    Route(f"{GAME}/analysis", work(_analysis), methods=JOB_METHODS),
+    Route(f"{GAME}/{{step}}/playouts", work(_play_out), methods=JOB_METHODS),
     Route(f"{GAME}/{{step}}/variations", _play_on, methods=["POST"]),
     Route(f"{GAME}/{{step}}/chances", _chances),
 ]

@@ -13,11 +13,12 @@ from starlette.routing import BaseRoute, Route
 
 from skyenv.checks import check_seat
 from skyenv.errors import shown
-from skyenv.page.background import Name
 from skyenv.page.errors import PageError
 from skyenv.page.library.export import MAX_STEPS, make_page
+from skyenv.page.library.games import KEY_LENGTH
 from skyenv.page.library.replays import Replay
 from skyenv.page.requests import (
+    JOB_METHODS,
     body,
     browser_of,
     number,
@@ -26,11 +27,10 @@ from skyenv.page.requests import (
     theme,
     unless_gone,
     whole,
+    work,
 )
-from skyenv.page.roots import KEY_LENGTH
 from skyenv.page.routes.library import RECORD, attachment, library_game
-from skyenv.page.routes.works import METHODS, work
-from skyenv.page.workers import Job
+from skyenv.page.workers import Job, Name
 from skyenv.render.parts import Drawing, digests
 from skyenv.render.raster import png
 
@@ -171,7 +171,7 @@ ROUTES: Final[list[BaseRoute]] = [
     Route("/api/replays/{key}", _forget_record, methods=["DELETE"]),
     Route("/api/replays/{key}/record", _record),
     Route(GAME, _replay),
-    Route(f"{GAME}/made", work(_making), methods=METHODS),
+    Route(f"{GAME}/made", work(_making), methods=JOB_METHODS),
     Route(f"{GAME}/made/file", _made),
     Route(f"{GAME}/{{step}}/picture.{{suffix}}", _picture),
     Route(f"{GAME}/{{step}}", _replay_step),

@@ -1,4 +1,4 @@
-"""URLs of a seat: its state, its moves, and notification of changes."""
+"""URLs of a seat: its state, its moves, its people, the lesson, and notification of changes."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from skyenv.page.requests import (
     browser_of,
     integer,
     json_object,
+    made,
     number,
     page,
     seat_of,
@@ -205,6 +206,31 @@ async def _replay_own(request: Request) -> Response:
     return JSONResponse({"page": f"/replay/{key}"}, 201)
 
 
+async def _people(request: Request) -> Response:
+    server, link, session = await seat_of(request)
+    return JSONResponse(await people.payload(server, session, link))
+
+
+async def _rematch(request: Request) -> Response:
+    server, link, session = await seat_of(request)
+    return made(await people.rematch(server, session, link))
+
+
+async def _back(request: Request) -> Response:
+    """Go back a step in a lesson, or with ``{"restart": true}`` to its beginning."""
+    value = await json_object(request)
+    server, _, session = await seat_of(request)
+    await server.repeat(session, value.get("restart") is True)
+    return JSONResponse({})
+
+
+async def _leave(request: Request) -> Response:
+    """Continue from a lesson's position in a game."""
+    value = await json_object(request)
+    server, link, session = await seat_of(request)
+    return made(await server.leave_lesson(session, link, str(value.get("agent"))))
+
+
 async def _changes(socket: WebSocket) -> None:
     """Send a line for every change that this seat can see; the page then requests the state."""
     try:
@@ -247,5 +273,9 @@ ROUTES: Final[list[BaseRoute]] = [
     Route(f"{_SEAT}/words", _words),
     Route(f"{_SEAT}/record", _record),
     Route(f"{_SEAT}/replay", _replay_own, methods=["POST"]),
+    Route(f"{_SEAT}/people", _people),
+    Route(f"{_SEAT}/rematch", _rematch, methods=["POST"]),
+    Route(f"{_SEAT}/lesson/back", _back, methods=["POST"]),
+    Route(f"{_SEAT}/lesson/leave", _leave, methods=["POST"]),
     WebSocketRoute(f"{_SEAT}/changes", _changes),
 ]

@@ -18,7 +18,6 @@ from skyenv.engine.options import DEFAULT_MAX_TURNS
 from skyenv.page.agents.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.agents.jobs import advise, move
 from skyenv.page.agents.preparing import Preparation
-from skyenv.page.background import Background
 from skyenv.page.browsers import new_token
 from skyenv.page.cache import LRUCache
 from skyenv.page.errors import PageError, StorageError
@@ -28,7 +27,7 @@ from skyenv.page.table.new_games import AGENT, ME, GameRequest
 from skyenv.page.table.session import Position, Session
 from skyenv.page.teaching import tutorial
 from skyenv.page.view.payloads import Payload
-from skyenv.page.workers import Priority, Workers
+from skyenv.page.workers import Background, Priority, Workers
 from skyenv.seeds import fresh_seed
 
 DEFAULT_PAUSE: Final = 0.8
@@ -272,7 +271,7 @@ class GameServer:
         Args:
             session: the game; ``session.changing`` is held if its position changes.
             position: the new position.
-            values: other fields, as :class:`~skyenv.page.stored.StoredGame` names them.
+            values: other fields, as :class:`~skyenv.page.storage.StoredGame` names them.
 
         Raises:
             StorageError: the change can't be stored. Nothing has changed.
@@ -533,7 +532,7 @@ def new_game(
     side: str = "front",
     **options: Any,
 ) -> StoredGame:
-    """Return a game created now; arguments as for :class:`~skyenv.page.stored.StoredGame`."""
+    """Return a game created now; arguments as for :class:`~skyenv.page.storage.StoredGame`."""
     usual: dict[str, Any] = {
         "id": new_token(),
         "max_turns": DEFAULT_MAX_TURNS,

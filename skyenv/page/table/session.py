@@ -56,7 +56,7 @@ class Position:
     taken_back: int
 
     def columns(self) -> dict[str, Any]:
-        """Return its fields in the database, see :class:`skyenv.page.stored.StoredGame`."""
+        """Return its fields in the database, see :class:`skyenv.page.storage.StoredGame`."""
         return {
             "actions": self.actions,
             "to_act": self.game.seat,

@@ -69,6 +69,20 @@ TASKS: Final[dict[str, Task]] = {
     "last-turns": Task(0, auctions=0, alea=True, turns=4),
 }
 """The tasks by name."""
+TASK_TEXTS: Final = {
+    "duel-3": "two players bid for a district, 3 cards each",
+    "duel-4": "two players bid for a district, 4 cards each",
+    "duel-5": "two players bid for a district, 5 cards each",
+    "duel-6": "two players bid for a district, 6 cards each",
+    "alea-3": "two players and Alea bid for a district, 3 cards each",
+    "alea-4": "two players and Alea bid for a district, 4 cards each",
+    "alea-5": "two players and Alea bid for a district, 5 cards each",
+    "three-3": "three players bid for a district, 3 cards each",
+    "set-2": "two auctions with one hand, 3 cards each",
+    "park-4": "two players bid for the park area, 4 cards each",
+    "last-turns": "the last turns of a game for two",
+}
+"""The description of each bidding task, a line each."""
 OF_AUCTIONS: Final = tuple(name for name, task in TASKS.items() if task.auctions)
 """The tasks that pay VP and are solved exactly."""
 WHOLE_GAMES: Final = {

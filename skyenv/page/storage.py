@@ -220,9 +220,8 @@ class Storage:
         for setting in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"):
             execute(f"PRAGMA {setting}")
         self._connection.executescript(_UPDATES[version if tables else 0])
-        with (
-            self.transaction()
-        ):  # detects use by another process, which reading an empty file doesn't
+        # A transaction detects use by another process; reading an empty file doesn't.
+        with self.transaction():
             pass
 
     async def ask(
@@ -505,9 +504,8 @@ def _update(
 
 def _trouble(error: sqlite3.DatabaseError) -> StorageError:
     """Translate an SQLite error."""
-    code = (
-        getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-    )  # the primary code is in the low byte
+    # The primary code is in the low byte.
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StorageError(
             "another process uses it; end that, or choose another file with --database"

@@ -123,6 +123,23 @@ def test_every_event_and_action_has_a_text_and_rules() -> None:
     assert all(told and IDS.issuperset(told) for told in rules)
 
 
+@pytest.mark.rule("BUS-4", "BUS-5", "STOP-2", "END-2", "END-3")
+@pytest.mark.parametrize(
+    ("event", "rules"),
+    [
+        ({"event": "vp", "why": "bonus"}, ["BUS-4"]),
+        ({"event": "vp", "why": "stop", "place": "W34"}, ["STOP-2", "STOP-3"]),
+        ({"event": "vp", "why": "final", "place": "W34"}, ["END-2", "SCO-2"]),
+        ({"event": "vp", "why": "park"}, ["END-3"]),
+        ({"event": "end", "reason": "businesses"}, ["BUS-5", "END-4"]),
+        ({"event": "end", "reason": "stops"}, ["STOP-6", "END-4"]),
+    ],
+    ids=lambda value: "-".join(value.values()) if isinstance(value, dict) else None,
+)
+def test_scorings_and_ends_name_their_own_rules(event: dict[str, Any], rules: list[str]) -> None:
+    assert list(event_rules({"vp": [4, 0], "winners": [0], "place": "", **event})) == rules
+
+
 def test_the_log_merges_actions_of_one_choice() -> None:
     """A black card's value is shown to its owner only (INF-2)."""
 

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from skyenv.engine.openings import TASKS
+from skyenv.engine.openings import TASK_TEXTS, TASKS
 from skyenv.page.agents.catalogue import strengths
 from skyenv.page.errors import PageError
 from skyenv.page.requests import (
@@ -23,7 +23,7 @@ from skyenv.page.requests import (
 )
 from skyenv.page.storage import HUMAN, Storage
 from skyenv.page.table.new_games import GameRequest
-from skyenv.page.view.payloads import TASK_TEXTS, Payload
+from skyenv.page.view.payloads import Payload
 from skyenv.render.words import seat_name
 from skyenv.rules.variant import VARIANT
 

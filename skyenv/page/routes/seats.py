@@ -47,9 +47,11 @@ def tab_of(connection: HTTPConnection) -> str:
     return connection.query_params.get("tab", "")
 
 
-async def answer(request: Request) -> Response:
+async def answer(request: Request, server: GameServer, link: Link, session: Session) -> Response:
     """Return the answer to a seat's action: with ``?page=1`` the full state."""
-    return await _table(request) if number(request, "page") else JSONResponse({})
+    if not number(request, "page"):
+        return JSONResponse({})
+    return await _state(request, server, link, session)
 
 
 async def _table(request: Request) -> Response:
@@ -61,6 +63,10 @@ async def _table(request: Request) -> Response:
             raise
         # A page that shows the new state needs no error for it.
         return JSONResponse({"refused": str(error), "free": False, **error.fields})
+    return await _state(request, server, link, session)
+
+
+async def _state(request: Request, server: GameServer, link: Link, session: Session) -> Response:
     about_people = await people.payload(server, session, link)
     if curtain := people.curtain(session, link):
         return JSONResponse({"curtain": curtain})
@@ -101,13 +107,16 @@ async def _table(request: Request) -> Response:
     return await asyncio.to_thread(lambda: JSONResponse(view.payload(known, parts) | about))
 
 
-def _doing(change: Callable[[GameServer, Session, Link, str], Awaitable[None]]) -> Handler:
+def _doing(
+    change: Callable[[GameServer, Session, Link, str], Awaitable[None] | None],
+) -> Handler:
     """Return the handler of a request without a body; `change`: its effect."""
 
     async def do(request: Request) -> Response:
         server, link, session = await seat_of(request)
-        await change(server, session, link, tab_of(request))
-        return await answer(request)
+        if (effect := change(server, session, link, tab_of(request))) is not None:
+            await effect
+        return await answer(request, server, link, session)
 
     return do
 
@@ -136,7 +145,7 @@ async def _act(request: Request) -> Response:
     actions = [integer(action, "action") for action in several]
     step = integer(value.get("step"), "step")
     await server.act(session, link, tab_of(request), actions, step)
-    return await answer(request)
+    return await answer(request, server, link, session)
 
 
 async def _pause(request: Request) -> Response:

@@ -307,7 +307,7 @@ class GameServer:
             position = await asyncio.to_thread(session.undo, link.seat)
             await self._become(session, position, tab)
 
-    async def lift(self, session: Session, link: Link, tab: str = "") -> None:
+    def lift(self, session: Session, link: Link, tab: str = "") -> None:
         """Lift the curtain for a seat and lower it for the others at the same screen; `tab`: as
         for :meth:`tell`.
 
@@ -345,8 +345,8 @@ class GameServer:
         session.granted = False
         self.tell(link.game)
 
-    async def step(self, session: Session, link: Link, tab: str = "") -> None:
-        """Let paused agents make one move; every `tab` is notified of it.
+    def step(self, session: Session, link: Link, tab: str) -> None:
+        """Let paused agents make one move; every page is notified of it, whatever its `tab`.
 
         Raises:
             PageError: as for :meth:`pace`.

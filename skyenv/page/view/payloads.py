@@ -11,6 +11,7 @@ import numpy as np
 from skyenv.engine.events import seen_by
 from skyenv.engine.game import Game
 from skyenv.engine.knowledge import PUBLIC
+from skyenv.engine.openings import TASK_TEXTS
 from skyenv.engine.rewards import CARD_VP
 from skyenv.page.view import guidance, recent
 from skyenv.render import words
@@ -32,20 +33,6 @@ Payload = dict[str, Any]  # a JSON object for a browser
 # Actions with buttons, as they have no place on the table.
 BUTTONS: Final = (OPTION_A, OPTION_C, PASS, *range(BID_DONE, NUM_ACTIONS))
 
-TASK_TEXTS: Final = {
-    "duel-3": "two players bid for a district, 3 cards each",
-    "duel-4": "two players bid for a district, 4 cards each",
-    "duel-5": "two players bid for a district, 5 cards each",
-    "duel-6": "two players bid for a district, 6 cards each",
-    "alea-3": "two players and Alea bid for a district, 3 cards each",
-    "alea-4": "two players and Alea bid for a district, 4 cards each",
-    "alea-5": "two players and Alea bid for a district, 5 cards each",
-    "three-3": "three players bid for a district, 3 cards each",
-    "set-2": "two auctions with one hand, 3 cards each",
-    "park-4": "two players bid for the park area, 4 cards each",
-    "last-turns": "the last turns of a game for two",
-}
-"""The description of each bidding task, a line each."""
 PAYS: Final = (
     "The change of the lead in VP, with all districts scored, and "
     f"{CARD_VP:g} VP per card, from its payer to the others"

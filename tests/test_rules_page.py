@@ -45,7 +45,7 @@ def test_pictures_are_small(name: str) -> None:
     assert not re.search(r" data-(?!theme)", text)
 
 
-@pytest.mark.parametrize("name", ["terms.js", "table.html"])
+@pytest.mark.parametrize("name", ["rules.js", "table.html"])
 def test_rule_ids_in_scripts_exist(name: str) -> None:
     script = (STATIC / name).read_text(encoding="utf-8")
     terms = re.findall(r'"([A-Z]+-\d+)"', script)

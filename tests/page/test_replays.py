@@ -74,6 +74,14 @@ def test_a_win_chart_begins_at_known_values_and_marks_mistakes() -> None:
 # ---- the exported page ----
 
 
+def test_modules_become_one_script_however_their_imports_are_broken_into_lines() -> None:
+    first = "export const a = 1;\nexport function b() {}\n"
+    second = (
+        'import { a } from "./a.js";\nimport {\n  b,\n  c,\n} from "./b.js";\nexport const d = b;\n'
+    )
+    assert export.bundled(first, second) == "const a = 1;\nfunction b() {}\nconst d = b;\n"
+
+
 def test_exports_hold_every_view_and_no_external_resource() -> None:
     replay = replay_of(played(2, seed=5, actions=25), ["ann", "</script>"])
     page = export.exported(replay, "<game>", ("light", "dark"))

@@ -18,13 +18,13 @@ from skyenv.page.workers import Report
 from skyenv.render.colours import VARIABLES, theme_named, variables
 
 SCRIPTS: Final = (
-    *("dom.js", "settings.js", "board.js", "around.js"),
-    *("viewer.js", "zoom.js", "export.js"),
+    *("api.js", "format.js", "dom.js", "settings.js"),
+    *("board.js", "around.js", "viewer.js", "export.js"),
 )
 """Concatenated in this order they are one script: each uses only what precedes it."""
 MAX_STEPS: Final = 5000
 """Longest game, in actions, that the server exports: about 2 MB, and two minutes of a worker."""
-_IMPORT: Final = re.compile(r"^import .*?;\n", re.MULTILINE)
+_IMPORT: Final = re.compile(r"^import\s[^;]*;\n", re.MULTILINE)
 _EXPORT: Final = re.compile(r"^export (?=const |function |async )", re.MULTILINE)
 
 
@@ -45,7 +45,7 @@ def exported(
         themes: the themes that the page offers.
         progress: called with the number of drawings made, and of all drawings.
     """
-    script = "".join(_EXPORT.sub("", _IMPORT.sub("", _static(name))) for name in SCRIPTS)
+    script = bundled(*map(_static, SCRIPTS))
     colours = "".join(
         f':root[data-theme="{name}"]{{{variables(theme_named(name))}}}\n' for name in themes
     )
@@ -58,6 +58,11 @@ def exported(
         "data": _data(replay, themes, progress),
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda match: values[match[1]], _static("export.html"))
+
+
+def bundled(*modules: str) -> str:
+    """Return JavaScript modules as one script, in which each uses only what precedes it."""
+    return "".join(_EXPORT.sub("", _IMPORT.sub("", module)) for module in modules)
 
 
 def make_page(record: str, report: Report) -> bytes:

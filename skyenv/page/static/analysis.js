@@ -1,8 +1,10 @@
 // The tabs beside a replay's board: hints, analysis, simulation, export. The markup is the template
 // "bench" of replay.html.
+import { ask, at, send } from "./api.js";
 import { PARTS, actionsOf } from "./board.js";
-import { $$, $, ask, at, el, leaveBy, note, percent, send, signed } from "./dom.js";
-import { table, theme } from "./dom.js";
+import { $, $$, el, leaveBy, note, table } from "./dom.js";
+import { percent, signed } from "./format.js";
+import { theme } from "./settings.js";
 import { hintTable, sureText, think } from "./thinking.js";
 
 // the strongest first

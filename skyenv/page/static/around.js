@@ -1,6 +1,7 @@
-// The surroundings of a drawing: text in its empty area, and on small
-// screens the cards in a line.
-import { $$, el } from "./dom.js";
+// The surroundings of a drawing: text in its empty area; on small screens the cards in a line, and
+// the board larger than the screen or as a whole.
+import { $, $$, el } from "./dom.js";
+import { isOn, setOn } from "./settings.js";
 
 /** Whether the whole drawing can't be read on this screen at once. */
 export const isSmall = matchMedia(
@@ -43,3 +44,30 @@ function lineOf(name, selector, board) {
 /** The open cards of a seat's hand, and those of the stacks. */
 export const handLine = (name, seat, board) => lineOf(name, `[data-card^="${seat}:"]`, board);
 export const stackLine = (board) => lineOf("stacks", "[data-stack]", board);
+
+// ---- small screens ----
+
+function showZoom(isLarge) {
+  document.body.classList.toggle("large", isLarge);
+  $("zoom").textContent = isLarge ? "fit" : "zoom";
+  $("zoom").title = isLarge ? "show the whole board" : "show the board large enough to be read";
+}
+
+/** What can be scrolled is to be reached with Tab. */
+function showScrolling() {
+  const board = $("board");
+  if (board.scrollWidth > board.clientWidth) board.tabIndex = 0;
+  else board.removeAttribute("tabindex");
+}
+
+/** Set the button up; style sheets tell which screens have it. */
+export function setUpZoom() {
+  showZoom(isOn("large"));
+  $("zoom").onclick = () => {
+    const isLarge = !document.body.classList.contains("large");
+    setOn("large", isLarge);
+    showZoom(isLarge);
+    showScrolling();
+  };
+  new ResizeObserver(showScrolling).observe($("board"));
+}

@@ -1,19 +1,11 @@
 // The drawing of the table in the page, updated part by part: clickable parts, labels and moving
 // pieces.
+import { $$, shape } from "./dom.js";
 
 /** The parts that can be clicked or have a tooltip. */
-import { $$ } from "./dom.js";
 export const PARTS = ["district", "plot", "stack", "place", "commissioner", "card", "row-type"]
   .map((name) => `[data-${name}]`)
   .join();
-
-/** An element of a drawing. */
-export function shape(name, attributes = {}, ...children) {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, `${value}`);
-  made.append(...children);
-  return made;
-}
 
 // ---- drawings ----
 

@@ -1,13 +1,11 @@
 // The seat's choices, on the drawing and as buttons. Two cards, and the cards of a bid, are chosen
 // in any order.
+import { BidTray, showDraft } from "./bid.js";
 import { actionsOf, markLegal } from "./board.js";
-import { asked } from "./asking.js";
-import { BidTray } from "./bid.js";
-import { showDraft } from "./draft.js";
-import { $$, $, el, isNews } from "./dom.js";
+import { $, $$, el, isNews } from "./dom.js";
+import { linked, worded } from "./rules.js";
 import { act, positionOf, seat, undo } from "./seat.js";
-import { isForced } from "./settings.js";
-import { linked, worded } from "./terms.js";
+import { asked, isForced } from "./settings.js";
 
 const [PASS, TAKE, STOP, BID] = [78, 55, 102, 79];
 // up to so many choices on the table are buttons; more are a list that can be opened

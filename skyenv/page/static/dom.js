@@ -1,10 +1,5 @@
-// Helpers of all pages: elements, requests, stored values, texts.
-
-/** An address of this server, which may stand below a path, as this script does. */
-export function at(address) {
-  const { pathname, search, hash } = new URL(`..${address}`, import.meta.url);
-  return pathname + search + hash;
-}
+// Helpers of all pages: elements and texts.
+import { at } from "./api.js";
 
 /** An element of the page, by its id. */
 export const $ = (name) => document.getElementById(name);
@@ -14,9 +9,6 @@ export const $ = (name) => document.getElementById(name);
  * @param {ParentNode} root
  */
 export const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
-
-/** The absolute form of an address of this server, for sharing. */
-export const whole = (address) => new URL(at(address), location.href).href;
 
 function set(element, name, value) {
   if (typeof value === "function") element.addEventListener(name.slice(2), value);
@@ -41,6 +33,14 @@ export function el(selector, ...rest) {
   }
   for (const [name, value] of Object.entries(attributes)) set(made, name, value);
   made.append(...rest.flat().filter((child) => child !== false && child !== null));
+  return made;
+}
+
+/** An element of a drawing. */
+export function shape(name, attributes = {}, ...children) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, `${value}`);
+  made.append(...children);
   return made;
 }
 
@@ -73,93 +73,6 @@ export function isNews(place, value) {
   const isNew = place.dataset.shown !== text;
   place.dataset.shown = text;
   return isNew;
-}
-
-/** A number with its unit, in one or several. */
-export const many = (number, unit) =>
-  `${number.toLocaleString()} ${unit}${number === 1 ? "" : "s"}`;
-
-/** A number with a proper minus sign. */
-export const signed = (number) => `${number}`.replaceAll("-", "−");
-
-/** A time, given in seconds since 1970. */
-export const when = (seconds) =>
-  new Date(1000 * seconds).toLocaleString([], { dateStyle: "short", timeStyle: "short" });
-
-/** A value stored in this browser; null if there is none, or pages may store nothing. */
-export function kept(name) {
-  try {
-    return localStorage.getItem(name);
-  } catch {
-    return null;
-  }
-}
-
-/** Store a value in this browser, if pages may. */
-export function keep(name, value) {
-  try {
-    localStorage.setItem(name, value);
-  } catch {
-    /* then it is forgotten with the page */
-  }
-}
-
-/** The theme in force: "light" or "dark". */
-export const theme = () => document.documentElement.dataset.theme;
-
-/**
- * Follow the system's theme until this button chooses one; then `changed` is called.
- */
-export function themeButton(changed = () => {}) {
-  const system = matchMedia("(prefers-color-scheme: dark)");
-  const root = document.documentElement;
-  const apply = () => {
-    root.dataset.theme = kept("theme") ?? (system.matches ? "dark" : "light");
-  };
-  apply();
-  system.addEventListener("change", () => {
-    apply();
-    changed();
-  });
-  const change = () => {
-    root.dataset.theme = theme() === "dark" ? "light" : "dark";
-    keep("theme", theme());
-    changed();
-  };
-  const label = "Light or dark";
-  return el("button.quiet", { "aria-label": label, title: label, onclick: change }, "◐");
-}
-
-let patience = null; // waits for a server in preparation
-
-/** Have requests that come too early repeated after the promise `wait(progress)`. */
-export const setPatience = (wait) => {
-  patience = wait;
-};
-
-/**
- * What an error of the network becomes; that of an abort stays.
- * @returns {never}
- */
-function unreached(error) {
-  if (error.name === "AbortError") throw error;
-  throw new Error("The server can't be reached.");
-}
-
-/** Send a request; returns the answer, or throws an Error with its message. */
-export async function ask(address, options = {}) {
-  const answer = await fetch(address[0] === "/" ? at(address) : address, options).catch(unreached);
-  const content = await answer.json().catch((error) => {
-    if (error.name === "AbortError") throw error;
-    return {};
-  });
-  if (answer.status === 503 && content.preparing && patience) {
-    await patience(content.preparing);
-    return ask(address, options);
-  }
-  if (answer.ok) return content;
-  const error = new Error(content.error ?? "The server can't do that.");
-  throw Object.assign(error, { status: answer.status });
 }
 
 /**
@@ -210,36 +123,6 @@ export const followedBy = (go) => (event) => {
   go(event.currentTarget.href);
 };
 
-const newKey = () =>
-  [...crypto.getRandomValues(new Uint32Array(4))]
-    .map((n) => n.toString(16).padStart(8, "0"))
-    .join("");
-
-/**
- * Idempotency keys, so that a request that is sent twice is carried out once: the same key for the
- * same `what`, else another one.
- */
-export function keys() {
-  const names = new Map();
-  return (what) => {
-    const text = JSON.stringify(what);
-    if (!names.has(text)) names.set(text, newKey());
-    return names.get(text);
-  };
-}
-
-/** Send JSON. */
-export const send = (address, value = {}) =>
-  ask(address, {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify(value),
-  });
-
-/** The seats with their players' names. */
-export const seatNames = (names) =>
-  names.map((name, seat) => (name ? `${seat + 1} ${name}` : `seat ${seat + 1}`));
-
 /** A small link to what the rules say, by their ids; rules.js shows it beside the game. */
 export const ruleLink = (rules) => rules?.length > 0 && ruleNamed("a.rule", rules, "rule");
 
@@ -250,11 +133,3 @@ export const ruleNamed = (selector, rules, text) =>
     { href: `/rules#${rules[0]}`, "data-rule": rules[0], title: `the rule: ${rules.join(", ")}` },
     text,
   );
-
-/** A share of 1 as a per cent that never says more than is known. */
-export function percent(share) {
-  if (share > 0.999 && share < 1) return "> 99.9 %";
-  if (share < 0.001 && share > 0) return "< 0.1 %";
-  const isFine = (share > 0 && share < 0.095) || (share > 0.99 && share < 1);
-  return `${(100 * share).toFixed(isFine ? 1 : 0)} %`;
-}

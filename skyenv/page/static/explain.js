@@ -3,8 +3,8 @@
 import { PARTS, meant } from "./board.js";
 import { isLegal, say, whyNot } from "./choices.js";
 import { $, el, ruleLink } from "./dom.js";
+import { linked } from "./rules.js";
 import { onState, seat } from "./seat.js";
-import { linked } from "./terms.js";
 
 const tip = el("div.tip", { role: "status", hidden: true });
 let refused = null; // the step to which a refusal belongs, which stays until it is put away

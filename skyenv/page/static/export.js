@@ -1,8 +1,8 @@
 // The replay of an exported file, which contains its drawings (skyenv/page/export.py).
+import { setUpZoom } from "./around.js";
 import { merged } from "./board.js";
-import { themeButton } from "./dom.js";
+import { themeButton } from "./settings.js";
 import { view } from "./viewer.js";
-import { setUpZoom } from "./zoom.js";
 
 async function unpacked() {
   const packed = Uint8Array.from(atob(document.getElementById("data").textContent.trim()), (c) =>

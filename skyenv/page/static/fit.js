@@ -1,7 +1,7 @@
 // Layout that style sheets can't express: the height of the dock, and on small screens the visible
 // part of the drawing and the cards in a line.
 import { boxOf, fitHole, handLine, isSmall, stackLine } from "./around.js";
-import { $$, $ } from "./dom.js";
+import { $, $$ } from "./dom.js";
 import { onState, positionOf, seat } from "./seat.js";
 
 const root = document.documentElement.style;

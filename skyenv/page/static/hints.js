@@ -1,6 +1,7 @@
 // Hints for this seat, or in a game between agents.
-import { $$, $, ask, el } from "./dom.js";
-import { isPacing, togglePause } from "./follow.js";
+import { ask } from "./api.js";
+import { $, $$, el } from "./dom.js";
+import { isPacing, togglePause } from "./pace.js";
 import { api, attempt, onConnect, onState, seat } from "./seat.js";
 import { hintTable, think } from "./thinking.js";
 

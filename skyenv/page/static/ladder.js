@@ -1,7 +1,15 @@
 // The published ladders: ratings, results of each pair, and games to watch.
-import { $, ask, el, followedBy, leaveBy, many, note, percent, signed } from "./dom.js";
-import { offered, watch } from "./match.js";
+import { ask, send } from "./api.js";
+import { $, el, followedBy, leaveBy, note } from "./dom.js";
+import { many, percent, signed } from "./format.js";
 import { setUpHeader } from "./rules.js";
+
+/** Begin a game between agents, to be watched; the server's answer names its page. */
+const watch = (names, side) =>
+  send("/api/games", { players: names.length, side, seats: names.map((name) => `agent:${name}`) });
+
+/** The agents that can be chosen, by name. */
+const offered = async () => (await ask("/api/options")).agents.map((one) => one.name);
 
 const fixed = (number, digits = 1) => signed(number.toFixed(digits));
 /** An estimate is never certain. */

@@ -1,5 +1,7 @@
 // The library of recorded games: filters, a table, pages. The URL holds the query.
-import { $$, $, ask, at, el, followedBy, many, note, when } from "./dom.js";
+import { ask, at } from "./api.js";
+import { $, $$, el, followedBy, note } from "./dom.js";
+import { many, when } from "./format.js";
 import { setUpHeader } from "./rules.js";
 
 const form = $("filters");

@@ -1,24 +1,10 @@
 // The lobby: start or continue a game, open a record.
-import { confirmed } from "./asking.js";
-import {
-  $$,
-  $,
-  ask,
-  at,
-  el,
-  keys,
-  leaveBy,
-  many,
-  note,
-  onReturn,
-  seatNames,
-  send,
-  signed,
-} from "./dom.js";
-import { when } from "./dom.js";
+import { ask, at, keys, send } from "./api.js";
+import { $, $$, el, leaveBy, note, onReturn } from "./dom.js";
+import { many, seatNames, signed, when } from "./format.js";
 import { follow, readiness } from "./preparing.js";
 import { setUpHeader } from "./rules.js";
-import { storedName, storeName } from "./settings.js";
+import { confirmed, storeName, storedName } from "./settings.js";
 
 const canPlay = (name) => agents.find((one) => one.name === name)?.state !== "failed";
 let agents = [];
@@ -270,7 +256,7 @@ async function load() {
     const taskOption = ({ name, text }) => el("option", { value: name }, `${name}: ${text}`);
     $("task").append(...tasks.map(taskOption));
     showStrengths(offer.strengths);
-    const ways = [...$("ways").children];
+    const ways = $$("a", $("ways"));
     const offered = offer.pages.map(at); // the server may stand below a path
     for (const way of ways) way.hidden = !offered.includes(way.pathname);
     $("ways").hidden = ways.every((way) => way.hidden);

@@ -1,5 +1,7 @@
-// The people at a table: presence, names, spectators, rematch, a shared screen.
-import { $, ask, at, copy, el, isNews, many, send, whole } from "./dom.js";
+// The people at a table: presence, names, spectators, free seats, rematch, a shared screen.
+import { ask, at, send, whole } from "./api.js";
+import { $, copy, el, isNews } from "./dom.js";
+import { many } from "./format.js";
 import { api, attempt, load, note, onCurtain, onNews, onState, seat } from "./seat.js";
 
 const when = (seconds) =>
@@ -91,4 +93,22 @@ export function cover(curtain) {
     }
   };
   $("curtain-lift").focus();
+}
+
+// ---- free seats, for the browser that made the game ----
+
+/**
+ * Show the addresses of free seats.
+ * @param {State} state
+ */
+export function showInvitations({ invitations }) {
+  if (!isNews($("invitations"), invitations)) return;
+  const line = ({ seat, page }) => {
+    const address = whole(page);
+    const onclick = (event) => copy(address, event.target, note);
+    const link = el("a", { href: page }, address);
+    return el("li", `seat ${seat + 1}: `, link, " ", el("button.quiet", { onclick }, "copy"));
+  };
+  $("invitations").hidden = invitations.length === 0;
+  $("invitation-list").replaceChildren(...invitations.map(line));
 }

@@ -1,6 +1,8 @@
 // Progress of the server's preparation: every page shows it, and repeats requests that came too
 // early.
-import { ask, el, setPatience } from "./dom.js";
+import { ask, setPatience } from "./api.js";
+import { el } from "./dom.js";
+import { themeButton } from "./settings.js";
 
 const OFTEN = 700; // milliseconds
 const followers = [];
@@ -95,3 +97,8 @@ setPatience(async (preparing) => {
   if (told.error) throw new Error(told.error);
 });
 begin();
+
+// A page in place of one that can't be shown; it is loaded again when what it waits for is there.
+const refused = document.querySelector("main[data-waits]");
+if (refused) header.append(themeButton());
+if (refused?.dataset.waits === "rules") follow(({ rules }) => rules && location.reload());

@@ -1,10 +1,12 @@
 // Replays stored on the server: the games of a record, drawings, and the URL of the position shown.
 import { tools } from "./analysis.js";
+import { ask } from "./api.js";
+import { setUpZoom } from "./around.js";
 import { digestsOf, merged } from "./board.js";
-import { $, ask, el, seatNames, table } from "./dom.js";
+import { $, el, table } from "./dom.js";
+import { seatNames } from "./format.js";
 import { setUpHeader } from "./rules.js";
 import { view } from "./viewer.js";
-import { setUpZoom } from "./zoom.js";
 
 const path = location.pathname.split("/"); // …/replay/KEY, or …/library/FILE/GAME
 const inLibrary = path.at(-2) !== "replay";

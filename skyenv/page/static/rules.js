@@ -1,12 +1,14 @@
 // The rules beside the game: a panel on every page, opened by a button, by the key R, and by every
-// link to a rule.
-import { $$, at, el, themeButton } from "./dom.js";
+// link to a rule; the game's terms, which are such links; and the page of the rules.
+import { at } from "./api.js";
+import { $$, el, ruleNamed } from "./dom.js";
+import { themeButton } from "./settings.js";
 
 let panel = null; // made when it is first opened
 let before = null; // what had the keyboard then
 
 /** Mark what a rule's sign stands behind, and go there. */
-export function show(root, id) {
+function show(root, id) {
   for (const old of $$(".here", root)) old.classList.remove("here");
   const sign = id ? root.querySelector(`[id="${CSS.escape(id)}"]`) : null;
   if (!sign) return;
@@ -90,4 +92,72 @@ function rulesButton() {
   });
   const attributes = { "aria-keyshortcuts": "R", title: "the rules (R)", onclick: toggle };
   return el("button#rules.quiet", attributes, "Rules");
+}
+
+// ---- terms ----
+
+export const TERMS = {
+  "building stop": "STOP-1",
+  "park area": "AUC-12",
+  "special points": "BUS-4",
+  "general supply": "COM-2",
+  "supply row": "SET-3",
+  "current set": "BUS-1",
+  "black card": "AUC-4",
+  "sixth plot": "COM-8",
+  "coloured card": "TURN-4",
+  "City Hall": "MOVE-4",
+  "option A": "TURN-2",
+  "option B": "BUS-2",
+  "option C": "TURN-7",
+  "option D": "SCO-1",
+  commissioner: "MOVE-1",
+  marker: "MOVE-2",
+  auction: "AUC-1",
+  business: "BUS-1",
+  supply: "TURN-2",
+  Alea: "ALEA-1",
+  coin: "SCO-2",
+  bid: "AUC-3",
+  stop: "STOP-1",
+  "final scoring": "END-2",
+  scored: "SCO-2",
+};
+const ANY = new RegExp(`\\b(${Object.keys(TERMS).join("|")})(?:e?s)?\\b`, "gi");
+const ruleOf = Object.fromEntries(
+  Object.entries(TERMS).map(([term, rule]) => [term.toLowerCase(), rule]),
+);
+
+const touched = matchMedia("(pointer: coarse)");
+
+/** A text in the words of the device: fingers tap. */
+export const worded = (text) =>
+  touched.matches
+    ? text.replace(/\b([Cc])lick/g, (_, first) => (first === "C" ? "Tap" : "tap"))
+    : text;
+
+/** A text as nodes: each of the game's words is a link to its rule, where it first stands. */
+export function linked(told) {
+  const text = worded(told);
+  const nodes = [];
+  const seen = new Set();
+  let from = 0;
+  for (const match of text.matchAll(ANY)) {
+    const term = match[1].toLowerCase();
+    if (seen.has(term)) continue;
+    seen.add(term);
+    const link = ruleNamed("a.term", [ruleOf[term]], match[0]);
+    nodes.push(text.slice(from, match.index), link);
+    from = match.index + match[0].length;
+  }
+  return [...nodes, text.slice(from)].filter((node) => node !== "");
+}
+
+// ---- the rules as a page of their own ----
+
+if (document.getElementById("rules-text")) {
+  const showRule = () => show(document, decodeURIComponent(location.hash.slice(1)));
+  document.querySelector("header").append(themeButton());
+  addEventListener("hashchange", showRule);
+  showRule();
 }

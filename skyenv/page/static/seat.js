@@ -1,7 +1,8 @@
 // The client of one seat: the latest state, requests, and updates.
+import { ask, send, whole } from "./api.js";
 import { digestsOf, isUpright, merged } from "./board.js";
-import { $, ask, note as tell, onReturn, send, theme, whole } from "./dom.js";
-import { storedName, storeName } from "./settings.js";
+import { $, note as tell, onReturn } from "./dom.js";
+import { storeName, storedName, theme } from "./settings.js";
 
 export const api = `/api/seats/${location.pathname.split("/").pop()}`;
 

@@ -1,5 +1,49 @@
-// The settings that this browser remembers.
-import { keep, kept } from "./dom.js";
+// What this browser remembers: the theme, the player's name, switches, and confirmations.
+import { el } from "./dom.js";
+
+/** A value stored in this browser; null if there is none, or pages may store nothing. */
+export function kept(name) {
+  try {
+    return localStorage.getItem(name);
+  } catch {
+    return null;
+  }
+}
+
+/** Store a value in this browser, if pages may. */
+export function keep(name, value) {
+  try {
+    localStorage.setItem(name, value);
+  } catch {
+    /* then it is forgotten with the page */
+  }
+}
+
+/** The theme in force: "light" or "dark". */
+export const theme = () => document.documentElement.dataset.theme;
+
+/**
+ * Follow the system's theme until this button chooses one; then `changed` is called.
+ */
+export function themeButton(changed = () => {}) {
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const root = document.documentElement;
+  const apply = () => {
+    root.dataset.theme = kept("theme") ?? (system.matches ? "dark" : "light");
+  };
+  apply();
+  system.addEventListener("change", () => {
+    apply();
+    changed();
+  });
+  const change = () => {
+    root.dataset.theme = theme() === "dark" ? "light" : "dark";
+    keep("theme", theme());
+    changed();
+  };
+  const label = "Light or dark";
+  return el("button.quiet", { "aria-label": label, title: label, onclick: change }, "◐");
+}
 
 /** The name of the player at this browser. */
 export const storedName = () => kept("name") ?? "";
@@ -23,3 +67,33 @@ export function bindSetting(box, name, changed = () => {}) {
 /** Whether the page plays the only legal action by itself; not in a lesson, which explains it. */
 export const isForced = (state) =>
   state.yours && state.legal.length === 1 && !state.lesson && isOn("forced");
+
+// ---- confirmation of moves that can't be taken back ----
+
+/**
+ * Ask for confirmation of a move; a promise of the answer. Players can switch these questions off.
+ */
+export const asked = async (question, yes, no) => !isOn("ask") || confirmed(question, yes, no);
+
+/** Ask in a dialog; a promise of the answer. */
+export function confirmed(question, yes, no = "no") {
+  const dialog = el(
+    "dialog.asked",
+    { "aria-labelledby": "asked-text" },
+    el("p#asked-text", question),
+    el(
+      "form.row",
+      { method: "dialog" },
+      el("button#asked-yes", { type: "submit", value: "yes" }, yes),
+      el("button#asked-no.primary", { type: "submit", autofocus: true }, no),
+    ),
+  );
+  document.body.append(dialog);
+  dialog.showModal();
+  return new Promise((resolve) => {
+    dialog.onclose = () => {
+      dialog.remove();
+      resolve(dialog.returnValue === "yes");
+    };
+  });
+}

@@ -1,28 +1,19 @@
 // The page of a seat at a table.
-import { setUpAlea } from "./alea.js";
-import { confirmed } from "./asking.js";
+import { ask, at, send } from "./api.js";
+import { setUpZoom } from "./around.js";
 import { isUpright, showBoard } from "./board.js";
-import { showLeads, showRecent } from "./changes.js";
-import { click, isLegal, showChoices } from "./choices.js";
-import { $, ask, at, isNews, leaveBy, send } from "./dom.js";
+import { choiceKey, click, isLegal, showChoices } from "./choices.js";
+import { $, isNews, leaveBy } from "./dom.js";
+import { isTold, showFinal, showLeads, showLog, showNews, showRecent, whenTold } from "./events.js";
 import { setUpExplaining } from "./explain.js";
-import { isTold, showFinal, whenTold } from "./final.js";
 import { setUpFit } from "./fit.js";
-import { setUpPace } from "./follow.js";
-import { playForced, setUpForced } from "./forced.js";
 import { setUpHints } from "./hints.js";
-import { showInvitations } from "./invitations.js";
-import { setUpKeys } from "./keys.js";
-import { showLog } from "./log.js";
-import { showNews } from "./news.js";
-import { setUpHeader } from "./rules.js";
-import { setUpPeople } from "./people.js";
+import { next, playForced, setUpPace, togglePause } from "./pace.js";
+import { setUpPeople, showInvitations } from "./people.js";
+import { linked, setUpHeader } from "./rules.js";
 import { api, attempt, begin, load, note, onState, seat, take, undo } from "./seat.js";
-import { bindSetting, isForced } from "./settings.js";
-import { linked } from "./terms.js";
-import { setUpTurns } from "./turns.js";
+import { bindSetting, confirmed, isForced } from "./settings.js";
 import { setUpLesson } from "./tutorial.js";
-import { setUpZoom } from "./zoom.js";
 
 let worded = null; // the drawing whose text was fetched
 
@@ -53,6 +44,42 @@ async function showWords() {
   }
 }
 
+// ---- keys ----
+
+const showKeys = () => $("keys").showModal();
+const others = new Map([
+  ["?", showKeys],
+  ["n", next],
+  [" ", togglePause],
+]);
+
+/** Whether a key belongs to the browser, a field or a button. */
+function isMeantElsewhere(event) {
+  const inside = (selector) => event.target.closest?.(selector);
+  return (
+    event.ctrlKey ||
+    event.altKey ||
+    event.metaKey ||
+    event.defaultPrevented ||
+    inside("input, select, textarea, dialog") ||
+    (event.key === " " && inside("button, summary, a, [role=button]"))
+  );
+}
+
+/** Listen to keys. */
+function setUpKeys() {
+  $("keys-open").onclick = showKeys;
+  addEventListener("keydown", (event) => {
+    const { key } = event;
+    if (isMeantElsewhere(event) || $("table").hidden) return;
+    if (others.has(key)) others.get(key)();
+    else if (!/^[a-z]$/.test(key) || !choiceKey(key)) return;
+    event.preventDefault();
+  });
+}
+
+// ---- setup ----
+
 const again = () => load();
 setUpHeader(again, document.querySelector("header .row"));
 isUpright.addEventListener("change", again);
@@ -60,17 +87,14 @@ for (const show of [showTable, showChoices, showRecent, showLeads, showLog]) onS
 for (const show of [showInvitations, showFinal, showWords]) onState(show);
 setUpFit();
 whenTold(() => showTable(seat.state));
-setUpPace();
-setUpAlea();
+setUpPace(again);
 setUpZoom();
 setUpHints();
 setUpPeople();
-setUpTurns();
 onState(showNews);
 setUpExplaining();
 setUpLesson();
 onState(playForced);
-setUpForced(again);
 bindSetting($("ask-first"), "ask");
 setUpKeys();
 $("undo").onclick = undo;

@@ -1,5 +1,7 @@
 // Hints: requests to agents, with time spent, a stop button and a table of answers.
-import { ask, el, percent, signed, table } from "./dom.js";
+import { ask } from "./api.js";
+import { el, table } from "./dom.js";
+import { percent, signed } from "./format.js";
 import { follow, readiness } from "./preparing.js";
 
 let agents = []; // what the server says of them

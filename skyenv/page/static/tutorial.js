@@ -1,11 +1,12 @@
 // The lesson: its text, marks on the next click, going back, and leaving it.
+import { ask, at, send } from "./api.js";
 import { isSmall } from "./around.js";
 import { actionsOf } from "./board.js";
 import { begun } from "./choices.js";
-import { $$, $, ask, at, isNews, ruleLink, send } from "./dom.js";
+import { $, $$, isNews, ruleLink } from "./dom.js";
 import { bring } from "./fit.js";
+import { linked, worded } from "./rules.js";
 import { api, attempt, onState, seat } from "./seat.js";
-import { linked, worded } from "./terms.js";
 
 const USUAL = "greedy"; // who is played on against, if it is there
 const DONE = 97;

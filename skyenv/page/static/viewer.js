@@ -2,7 +2,9 @@
 // the source of drawings.
 import { fitHole, handLine, isSmall, stackLine } from "./around.js";
 import { isUpright, showBoard } from "./board.js";
-import { $$, el, ruleLink, seatNames, theme } from "./dom.js";
+import { $$, el, ruleLink } from "./dom.js";
+import { seatNames } from "./format.js";
+import { theme } from "./settings.js";
 
 const CHARTS = { now: "if scored now", vp: "VP", win: "chance to win" };
 const ROOM = 600; // pixels that the wide chart needs

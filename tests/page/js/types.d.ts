@@ -4,7 +4,7 @@
 interface Control
   extends HTMLElement,
     Pick<HTMLInputElement, "checkValidity" | "disabled" | "files" | "max" | "name">,
-    Pick<HTMLAnchorElement, "href">,
+    Pick<HTMLAnchorElement, "href" | "pathname">,
     Pick<HTMLDialogElement, "close" | "open" | "showModal">,
     Pick<HTMLSelectElement, "options">,
     Pick<HTMLTableElement, "tBodies" | "tHead">,

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { ask, keys, seatNames } from "../../../skyenv/page/static/dom.js";
+import { ask, keys } from "../../../skyenv/page/static/api.js";
+import { seatNames } from "../../../skyenv/page/static/format.js";
 
 /** Answer the next requests with these, one after the other. */
 function answers(...all) {

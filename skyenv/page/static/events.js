@@ -1,0 +1,222 @@
+// What has happened: the last turns, the standings, the log, explanations, the final scoring.
+import { $, $$, el, isNews, ruleLink, table } from "./dom.js";
+import { signed } from "./format.js";
+import { linked } from "./rules.js";
+import { keep, kept } from "./settings.js";
+
+// ---- the last turns, and the standings ----
+
+const LAST_TURNS = "The last turns";
+
+/**
+ * List the turns since this seat's last one, and mark what they changed.
+ * @param {State} state
+ */
+export function showRecent(state) {
+  if (state.watching) {
+    // a spectator has no turn
+    $("recent").querySelector("h2").textContent = LAST_TURNS;
+    $("recent").querySelector(".scroll").setAttribute("aria-label", LAST_TURNS);
+  }
+  if (isNews($("recent-list"), state.recent)) {
+    const line = (text) => el("span", linked(text));
+    const turns = state.recent.map(({ seat, lines }) => el(`li.seat-${seat}`, lines.map(line)));
+    $("recent-list").replaceChildren(...turns);
+    $("recent-none").hidden = turns.length > 0;
+  }
+  mark(state.recent.flatMap((turn) => turn.parts));
+}
+
+/** Mark parts of the drawing: pairs of a data attribute's name and its value. */
+function mark(parts) {
+  for (const old of $$(".changed", $("board"))) old.classList.remove("changed");
+  for (const [name, value] of parts) {
+    for (const part of $$(`[data-${name}="${value}"]`, $("board"))) part.classList.add("changed");
+  }
+}
+
+/**
+ * Show the standings: VP, and VP if all districts were scored now.
+ * @param {State} state
+ */
+export function showLeads({ scores, standing, names }) {
+  if (!isNews($("leads-body"), [scores, standing, names])) return;
+  const most = Math.max(...standing);
+  const row = (name, seat) =>
+    el(
+      `tr.seat-${seat}`,
+      el("th", { scope: "row" }, `${seat + 1} ${name}`),
+      el("td", `${scores[seat]}`),
+      el(standing[seat] === most ? "td.most" : "td", `${standing[seat]}`),
+    );
+  $("leads-body").replaceChildren(...names.map(row));
+}
+
+// ---- the log ----
+
+let logged = 0; // lines that the server has told
+
+/**
+ * Show the lines that are new.
+ * @param {State} state
+ */
+export function showLog(state) {
+  const list = $("log-lines");
+  for (const line of $$(".new", list)) line.classList.remove("new");
+  if (state.log.from < logged) list.replaceChildren();
+  list.append(
+    ...state.log.lines.map((line, i) =>
+      el("li", { class: logged ? "new" : null }, `${line} `, ruleLink(state.log.rules[i])),
+    ),
+  );
+  // the page is laid out then, once for all
+  if (state.log.lines.length) requestAnimationFrame(scrollLog);
+  logged = state.log.from + state.log.lines.length;
+}
+
+/** Add a line of the page's own. */
+export function tell(text) {
+  $("log-lines").append(el("li.own", text));
+  scrollLog();
+}
+
+function scrollLog() {
+  $("log").scrollTop = $("log").scrollHeight;
+}
+
+// ---- explanations of new events, in a sentence or two, once in each browser ----
+
+/** What is explained before the first decision of a phase. */
+const AHEAD = { move: "MOVE-1", bid: "AUC-1" };
+const STOP = 102;
+const queue = [];
+let known = false; // whether the page has been told of the game before
+let card = null;
+const box = $("explain"); // by which this is switched off and on
+
+const stored = () => ({ seen: [], off: false, ...JSON.parse(kept("news") ?? "{}") });
+
+function store(changes) {
+  const value = { ...stored(), ...changes };
+  box.checked = !value.off;
+  keep("news", JSON.stringify(value));
+}
+
+/** The words about a rule; null if it has none. */
+const wordsOf = (rule) => $("new").content.querySelector(`[data-rule="${rule}"]`);
+
+box.checked = !stored().off;
+box.onchange = () => {
+  store(box.checked ? { off: false, seen: [] } : { off: true });
+  if (!box.checked) stopNews();
+};
+
+/** Look at what a seat was told, for things that are new. */
+export function showNews(state) {
+  const isFirst = !known;
+  known = true;
+  if (state.watching || state.lesson) return;
+  const happened = isFirst ? [] : state.log.rules.map(([rule]) => rule);
+  const ahead = state.yours
+    ? [AHEAD[state.phase], state.legal.some(({ action }) => action === STOP) ? "STOP-4" : ""]
+    : [];
+  for (const rule of [...happened, ...ahead]) {
+    const { seen, off } = stored();
+    if (off || seen.includes(rule) || !wordsOf(rule)) continue;
+    store({ seen: [...seen, rule] });
+    queue.push(rule);
+  }
+  if (!card) nextCard();
+}
+
+function nextCard() {
+  card?.remove();
+  card = null;
+  const rule = queue.shift();
+  if (!rule) return;
+  const [title, text] = [...wordsOf(rule).childNodes].map(({ textContent }) =>
+    textContent.replace(/\s+/g, " "),
+  );
+  const off = () => {
+    store({ off: true });
+    stopNews();
+  };
+  card = el(
+    "section#news.news",
+    { role: "status", "aria-label": "This is new", onclick: () => card?.classList.add("open") },
+    el("p", el("b", `New: ${title}. `), linked(text), " ", ruleLink([rule])),
+    el(
+      "p.row",
+      el("button.primary", { onclick: nextCard }, "got it"),
+      el("button", { onclick: off }, "no more of these"),
+    ),
+  );
+  $("beside").prepend(card);
+}
+
+/** Explain nothing more. */
+function stopNews() {
+  queue.length = 0;
+  nextCard();
+}
+
+// ---- the final scoring, step by step ----
+
+let left = null; // steps that haven't been shown; null: the game isn't over
+let tellEnd = () => {}; // what is done once all have been
+
+/** Whether all steps of the final scoring have been shown. */
+export const isTold = () => left?.length === 0;
+
+/** Have `act()` called once they have. */
+export const whenTold = (act) => {
+  tellEnd = act;
+};
+
+/** Have the drawing say the points that have been told so far. */
+function score(scores) {
+  for (const [seat, vp] of scores.entries()) {
+    const texts = $$(`[data-part="seat ${seat + 1}"] text`, $("board"));
+    const text = texts.find((one) => /^\d+ VP$/.test(one.textContent));
+    if (text) text.textContent = `${vp} VP`;
+  }
+}
+
+/** Show the end once it is there. */
+export function showFinal(state) {
+  $("finished").hidden = !state.over;
+  $("choices").hidden = state.over;
+  if (!state.over || left) return;
+  left = [...state.final];
+  if (state.task) $("finished").querySelector("h2").textContent = "Task payoffs";
+  const head = (name, seat) => el(`th.seat-${seat}`, { scope: "col" }, `${seat + 1} ${name}`);
+  const shown = table("table", state.names.map(head), []);
+  shown.ariaLive = "polite";
+  const step = () => {
+    const one = left.shift();
+    const cell = (vp, seat) =>
+      el("td", one.vp?.[seat] > 0 && el("b", `+${one.vp[seat]} `), `${vp}`);
+    const pays = (vp) => el("td", el("b", (vp > 0 ? "+" : "") + signed(vp)));
+    const what = { scope: "rowgroup", colspan: state.names.length };
+    shown.append(
+      el(
+        "tbody",
+        el("tr", el("th", what, one.text)),
+        el("tr", one.pays?.map(pays) ?? one.scores.map(cell)),
+      ),
+    );
+    score(one.scores);
+    more.hidden = rest.hidden = isTold();
+    document.body.classList.toggle("scoring", !isTold());
+    $("final").scrollTop = $("final").scrollHeight;
+    if (isTold()) tellEnd();
+  };
+  const more = el("button#final-next.primary", { onclick: step }, "next step");
+  const all = () => {
+    while (left.length) step();
+  };
+  const rest = el("button#final-all", { onclick: all }, "show all");
+  $("final").replaceChildren(shown);
+  $("final-steps").replaceChildren(more, rest);
+  if (left.length) step();
+}

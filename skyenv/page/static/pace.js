@@ -1,0 +1,177 @@
+// The pace of a game: paused, stepped, and shown one by one; forced moves; long agents' turns.
+import { ask, send } from "./api.js";
+import { $, $$, el } from "./dom.js";
+import { tell } from "./events.js";
+import { act, api, attempt, load, now, onArrival, onState, positionOf, seat } from "./seat.js";
+import { bindSetting, isForced } from "./settings.js";
+import { doing } from "./thinking.js";
+
+// ---- Alea's cards, turned up one by one before the table shows the result ----
+
+const [LONGEST, LINGER] = [1500, 2500]; // milliseconds: for a card; until they are taken away
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+let waiting = null; // what turns up the next card, while there is one
+let all = false; // whether the rest comes at once
+let removal = null; // takes the cards away
+
+/** Turn up the next card; `rest`: all of them. */
+function turnUp(rest = false) {
+  all = all || rest;
+  waiting?.();
+}
+
+/** Wait for a card's time, or until a click turns it up earlier. */
+function pause(seconds) {
+  return new Promise((resolve) => {
+    const due = setTimeout(() => waiting?.(), Math.min(1000 * seconds, LONGEST));
+    waiting = () => {
+      clearTimeout(due);
+      waiting = null;
+      resolve(null);
+    };
+  });
+}
+
+/** @param {State} state */
+async function showAlea(state) {
+  if (!state.alea.length || !seat.state) return;
+  const atOnce = calm.matches || state.pause === 0;
+  all = atOnce;
+  document.body.classList.toggle("turning", !atOnce);
+  clearTimeout(removal);
+  for (const cards of state.alea) {
+    const [place, total] = [el("span.up"), el("span.sum")];
+    $("alea").replaceChildren(el("b", "Alea turns up"), place, total);
+    $("alea").hidden = false;
+    for (const [number, value] of cards.entries()) {
+      place.append(el("span.black-card", `${value}`));
+      const sum = cards.slice(0, number + 1).reduce((a, b) => a + b);
+      total.textContent = number === cards.length - 1 ? `= ${sum}, her bid` : `= ${sum}`;
+      if (!all) await pause(state.pause);
+    }
+  }
+  document.body.classList.remove("turning");
+}
+
+/** Have the cards stay a while. */
+function takeAway(state) {
+  if (!state.alea.length) return;
+  clearTimeout(removal);
+  removal = setTimeout(() => ($("alea").hidden = true), LINGER);
+}
+
+// ---- agents' moves ----
+
+let timer = null;
+
+/** Whether this page controls the pace of agents; a spectator of others' game doesn't. */
+export const isPacing = (state) => !state.watching || state.owner;
+
+/** Show the next position, or have the next move played. */
+export function next() {
+  const { state } = seat;
+  if (waiting) turnUp();
+  else if (state?.behind) load();
+  else if (state?.paused && isPacing(state)) attempt(() => send(`${api}/next`));
+}
+
+/** Pause or resume agents and the display; returns a promise. */
+export async function togglePause() {
+  const { state } = seat;
+  if (!state || !isPacing(state) || (state.over && !state.behind)) return;
+  await attempt(() => send(`${api}/pause`, { paused: !state.paused }));
+}
+
+/** Show the controls, and the number of positions still to show. */
+function showSteps({ behind, over, paused, yours }, paces) {
+  const isOwn = over || yours;
+  $("pace").hidden = isOwn && !behind && !paused;
+  $("next").disabled = !behind && !(paces && paused && !isOwn);
+  $("skip").disabled = !behind;
+  const rest = paused ? "paused" : "";
+  $("behind").textContent = behind ? `${behind} more to come` : rest;
+}
+
+function showPace(state) {
+  clearTimeout(timer);
+  const { behind, pause, paused } = state;
+  const paces = isPacing(state);
+  if (behind && !paused) timer = setTimeout(load, 1000 * pause);
+  $("hold").hidden = !paces;
+  $("hold").textContent = paused ? "resume" : "pause";
+  $("hold").ariaPressed = `${paused}`;
+  showSteps(state, paces);
+  $("how").hidden = !paces;
+  for (const own of $$(".own", $("how"))) own.hidden = state.watching;
+  if (document.activeElement !== $("pause")) $("pause").value = pause;
+  $("pause-seconds").textContent = `${pause} s`;
+}
+
+/** Set the controls up; `changed()` is called when forced moves were switched. */
+export function setUpPace(changed) {
+  bindSetting($("forced"), "forced", changed);
+  $("hold").onclick = togglePause;
+  $("next").onclick = next;
+  $("skip").onclick = () => {
+    turnUp(true);
+    now();
+  };
+  $("pause").oninput = ({ target }) => {
+    $("pause-seconds").textContent = `${target.value} s`;
+  };
+  $("pause").onchange = ({ target }) =>
+    attempt(() => send(`${api}/pause`, { seconds: Number(target.value) }));
+  onState(showPace);
+  onArrival((state) => {
+    if (state.alea.length) $("next").disabled = $("skip").disabled = false;
+  });
+  onArrival(showAlea);
+  onState(takeAway);
+  $("choices").before(line);
+  onState(showTurn);
+}
+
+// ---- forced moves, which the page plays by itself ----
+
+let played = null; // the position whose action was played, or is on its way
+let told = null;
+
+/** Play a forced move; again if the server couldn't be reached, once it tells something. */
+export async function playForced(state) {
+  const position = positionOf(state);
+  if (!isForced(state) || played === position) return;
+  played = position;
+  if (told !== position) tell(`forced, the only choice: ${state.legal[0].text}`);
+  told = position;
+  if (!(await act([state.legal[0].action])) && played === position) played = null;
+}
+
+// ---- long agents' turns ----
+
+const [DELAY, INTERVAL] = [2000, 1000]; // milliseconds
+const line = el("p#thinking.card", { role: "timer", "aria-live": "off", hidden: true });
+let shown = null; // the step
+let lookTimer = null;
+
+async function look() {
+  const { step } = seat.state;
+  try {
+    const { agent, seconds } = await ask(`${api}/thinking`);
+    if (seat.state.step !== step || seat.state.yours) return;
+    line.hidden = !agent || seconds === null;
+    if (!line.hidden) line.textContent = doing(agent, Math.round(seconds));
+  } catch {
+    /* the table says what is wrong */
+  }
+  clearTimeout(lookTimer);
+  lookTimer = setTimeout(look, INTERVAL);
+}
+
+/** Show the agent that thinks when nothing happens for a while. */
+function showTurn(state) {
+  if (state.step === shown && !state.over) return; // drawn anew
+  shown = state.step;
+  clearTimeout(lookTimer);
+  line.hidden = true;
+  if (!state.yours && !state.over) lookTimer = setTimeout(look, DELAY);
+}

@@ -63,6 +63,8 @@ def test_plausible_edits_are_valid() -> None:
     games.state["hand"][0, 2] = 0
     games.state["known"][0, 2] = 0
     games.state["seat"][1] = 2
+    games.state["placed"][0] = 2  # both of the first set: the second one is current
+    games.state["row"][0, :5] = -1
     games.refresh()
     assert games.seat.tolist() == [0, 2]
 
@@ -109,6 +111,14 @@ def many_cards(state: np.record) -> None:
     state["top"][2] = 1
 
 
+def cards_of_alea(state: np.record) -> None:
+    """Of one black card 100 elsewhere, and one that Alea has turned up."""
+    for name in ("bid_cards", "black_face_up", "unlocated"):
+        state[name] = 0
+    state["hand"][:, 5, 1], state["face_down"][5, 1] = 20, 20
+    state["alea_cards"][1] = 1
+
+
 def two_plots(state: np.record) -> None:
     state["owner"][3, :2], state["floors"][3, :2] = 1, 1
 
@@ -121,6 +131,7 @@ MISFITTING: list[tuple[str, Edit]] = [
     ("known", lambda state: state["known"].__setitem__((3, 0, 0), 1)),
     ("bid_cards", put(bid_colour=-1)),
     ("there are more than 100 cards", many_cards),
+    ("there are more than 100 cards", cards_of_alea),
     ("phase", put(phase=PHASE_PLOT, placed=12)),
     ("a field", put(seat=3)),
     ("a field", put(turn_seat=3)),
@@ -129,6 +140,7 @@ MISFITTING: list[tuple[str, Edit]] = [
     ("owner", two_plots),
     ("turns", put(turns=400, max_turns=399)),
     ("row", put(placed=0, row=-1)),
+    ("row", lambda state: put(placed=2)(state) or state["row"].__setitem__(5, -1)),
 ]
 
 

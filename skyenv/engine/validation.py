@@ -99,7 +99,7 @@ def check_positions(games: GameArray, num_players: int = 0, *, view_only: bool =
 
 
 def _misfits(games: GameArray, num_players: int, view_only: bool) -> list[tuple[Any, str]]:
-    """Yield the faults of records whose numbers are in range: the affected games, (n,), and a
+    """Return the faults of records whose numbers are in range: the affected games, (n,), and a
     description; arguments as for :func:`check_positions`.
     """
     players, phase = games["num_players"], games["phase"]

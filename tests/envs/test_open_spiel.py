@@ -90,6 +90,14 @@ def test_openspiels_game_and_simulation_checks_pass(players: int, side: str) -> 
     assert len(deciders) - deciders.count(CHANCE) <= game.max_game_length()
 
 
+def test_chance_nodes_stay_within_their_bound() -> None:
+    """Of a game with many times more of them than turns."""
+    game = loaded(2, max_turns=21)
+    *_, state = states(game, 1)
+    nodes = [move.player for move in state.full_history()].count(CHANCE)
+    assert 150 < nodes <= game.max_chance_nodes_in_history()
+
+
 @pytest.mark.parametrize(
     "params",
     [

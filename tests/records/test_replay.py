@@ -373,6 +373,19 @@ def test_impossible_cards_of_alea_are_refused(
     check_error(lines, index + 1, message)
 
 
+def test_the_cards_of_alea_are_blamed_rather_than_the_shuffle_that_they_imply() -> None:
+    """Without the impossible card she turns up fewer, and no shuffle is due before her line."""
+    lines = lines_of(played(2, seed=17, max_turns=60).to_record())
+    assert (lines[219]["cards"], lines[403], lines[404]["event"]) == (
+        [5, 4, 4],
+        {"event": "shuffle"},
+        "alea",
+    )
+    # With other cards before, those of line 405 are no longer all in the stack.
+    lines[0]["seed"], lines[219]["cards"] = None, [5, 4, 5]
+    check_error(lines, 405, 'the record says {"event": "alea"')
+
+
 def test_the_first_of_two_faults_is_reported() -> None:
     lines = json.loads(json.dumps(base_record()))
     first = at(lines, "vp")

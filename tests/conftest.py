@@ -50,7 +50,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip tests in a browser where there is none; on CI they fail."""
     if "browsers" in getattr(item, "fixturenames", ()) and not os.environ.get("CI"):
-        from experiments.tools.chromium import find_chromium
+        from chromium import find_chromium
 
         try:
             find_chromium()
@@ -100,7 +100,7 @@ def ann(app: Any) -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def browsers() -> Callable[..., Any]:
     """What opens a browser."""
-    from experiments.tools.chromium import browser
+    from chromium import browser
 
     return browser
 

@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Final
 
 from docs.build.drawings import greedy_game
-from experiments.tools.chromium import Browser, browser, open_game
 from skyenv.console.options import exit_code
 from skyenv.page.agents.catalogue import catalogue
 from skyenv.page.commands import listen, server_of
 from skyenv.page.storage import Storage
 from skyenv.page.web import application
+
+sys.path.append(str(Path(__file__).parents[2] / "tests" / "page"))
+from chromium import Browser, browser, open_game
 
 SEED: Final = 7
 TABLES: Final = {

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from experiments.tools.chromium import Browser
+from chromium import Browser
 
 _RUN: Final = """
     const done = arguments[1];

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from accessibility import check_accessible
+from chromium import Browser, open_game
 from pages import RunningServer, quick_catalogue
 from selenium.webdriver.common.keys import Keys
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from experiments.tools.chromium import Browser, open_game
 from skyenv import Game
 from skyenv.agents import CrowdAgent, decide_game
 from skyenv.page.browsers import COOKIE

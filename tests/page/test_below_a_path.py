@@ -7,11 +7,11 @@ from typing import Final
 from urllib.parse import urlsplit
 
 import pytest
+from chromium import Browser
 from clicks import GONE, HERE, follow
 from pages import RunningServer, make_app, quick_catalogue
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from experiments.tools.chromium import Browser
 from skyenv.page.library.games import Library, roots_of
 from skyenv.page.storage import MEMORY, Storage
 from skyenv.page.web import application

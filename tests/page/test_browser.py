@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import pytest
 from accessibility import check_accessible, violations
+from chromium import Browser
 from clicks import (
     GONE,
     HERE,
@@ -31,7 +32,6 @@ from pages import check_is_told_to, few, played, quick
 from test_fits import LEAST_TEXT, PHONES, measured
 
 from conftest import pytest_runtest_setup
-from experiments.tools.chromium import Browser
 from skyenv import Game
 from skyenv.errors import OptionError
 from skyenv.page.browsers import COOKIE

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import pytest
 from accessibility import check_accessible
+from chromium import Browser, open_game
 from clicks import Site, sit_at
 from pages import played
 
-from experiments.tools.chromium import Browser, open_game
 from skyenv.page.library.games import Library, roots_of
 from skyenv.page.teaching import tutorial
 

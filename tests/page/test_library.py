@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from chromium import Browser
 from clicks import HERE, Step, follow
 from pages import RunningServer, another, client_of, played, quick_catalogue
 
-from experiments.tools.chromium import Browser
 from processes import Threads
 from skyenv.page.errors import PageError
 from skyenv.page.library.games import Library, key_of, read_changed, roots_of

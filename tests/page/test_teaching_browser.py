@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from accessibility import check_accessible
+from chromium import Browser
 from clicks import GONE, HERE, Site, click, follow
 from pages import few
 
-from experiments.tools.chromium import Browser
 from skyenv.page.teaching.tutorial import BEATS
 
 PHONE = {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True}

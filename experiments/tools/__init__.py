@@ -1,1 +1,0 @@
-"""Maintenance tools: generated docs, tuned weights, task positions, screenshots."""

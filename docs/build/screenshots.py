@@ -71,7 +71,8 @@ def _take_others(page: Browser, folder: Path, address: str) -> None:
     page.wait("#step")
     page.screenshot(folder / "replay.png")
     page.open(f"{address}/")
-    page.wait("#strengths input")
+    page.wait("#ways a")
+    page.wait("#strengths input:enabled")
     page.screenshot(folder / "lobby.png")
 
 

@@ -97,7 +97,7 @@ def changeable(name: str, printed: Value, low: int, high: int) -> Value:
     if len(numbers) != many or not is_whole:
         wanted = f"{many} numbers, each" if many > 1 else "a number"
         raise _refusal(f"{name} must be {wanted} from {low} to {high}, not {shown(value)}")
-    return type(printed)(numbers) if isinstance(printed, tuple) else numbers[0]
+    return type(printed)(numbers) if isinstance(printed, tuple) else int(numbers[0])
 
 
 def check(conditions: dict[str, bool]) -> None:

@@ -20,7 +20,7 @@ from skyenv.page.storage import Storage
 from skyenv.page.web import application
 
 sys.path.append(str(Path(__file__).parents[2] / "tests" / "page"))
-from chromium import Browser, browser, open_game
+from chromium import browser, open_game
 
 SEED: Final = 7
 TABLES: Final = {
@@ -63,17 +63,13 @@ def take(folder: Path, address: str, storage: Storage) -> None:
             open_game(page, address, storage, players, SEED, actions)
             page.screenshot(folder / f"{name}.png")
             if name == "final":
-                _take_others(page, folder, address)
-
-
-def _take_others(page: Browser, folder: Path, address: str) -> None:
-    page.click("#replay")
-    page.wait("#step")
-    page.screenshot(folder / "replay.png")
-    page.open(f"{address}/")
-    page.wait("#ways a")
-    page.wait("#strengths input:enabled")
-    page.screenshot(folder / "lobby.png")
+                page.click("#replay")
+                page.wait("#step")
+                page.screenshot(folder / "replay.png")
+    with browser() as page:  # a first visit
+        page.open(f"{address}/")
+        page.wait("#learn")
+        page.screenshot(folder / "lobby.png")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

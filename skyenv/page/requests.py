@@ -26,10 +26,6 @@ from skyenv.page.workers import Job, Name
 COOKIE_SECONDS: Final = 365 * 24 * 3600
 MAX_JSON: Final = 4096
 """Largest request body, except for records, in bytes."""
-TIMEOUT: Final = 5.0
-"""Seconds within which a request body must arrive …"""
-RATE: Final = 65_536
-"""… plus one second per this many bytes of its limit."""
 LOOK: Final = 0.1
 """Seconds between checks whether a waiting client is still connected."""
 STATIC: Final = Path(str(files("skyenv.page"))) / "static"
@@ -129,19 +125,15 @@ async def body(request: Request, limit: int) -> bytes:
     """Return the request body.
 
     Raises:
-        PageError: the body is too large, compressed, or arrives too slowly.
+        PageError: the body is too large, or compressed.
     """
     if request.headers.get("content-encoding", "identity") != "identity":
         raise PageError("a request must not be compressed", 415)
     content = bytearray()
-    try:
-        async with asyncio.timeout(TIMEOUT + limit / RATE):
-            async for part in request.stream():
-                content += part
-                if len(content) > limit:
-                    raise PageError(f"the request body exceeds {limit} bytes", 413)
-    except TimeoutError as error:
-        raise PageError("the request body arrived too slowly", 408) from error
+    async for part in request.stream():
+        content += part
+        if len(content) > limit:
+            raise PageError(f"the request body exceeds {limit} bytes", 413)
     return bytes(content)
 
 

@@ -13,7 +13,6 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from skyenv.page import requests
 from skyenv.page.addresses import address_to_listen_on, is_called, is_loopback, names_of
 from skyenv.page.browsers import COOKIE, Browsers
 from skyenv.page.storage import MEMORY, Storage
@@ -156,12 +155,3 @@ def test_silent_connections_do_not_block_other_clients(say: Say, bob: httpx2.Cli
             say(*start)
     with httpx2.Client(base_url=bob.base_url, timeout=600) as late:
         begin(late, ["me", "agent:random"])
-
-
-def test_a_slow_body_gets_408(
-    say: Say, bob: httpx2.Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(requests, "TIMEOUT", 0.05)
-    headers = "content-type: application/json", f"cookie: {COOKIE}={bob.cookies[COOKIE]}"
-    one = say("POST /api/games HTTP/1.1", HOST, *headers, "content-length: 9", "", "{")
-    assert one.recv(65536).startswith(b"HTTP/1.1 408")

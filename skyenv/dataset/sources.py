@@ -29,6 +29,7 @@ from skyenv.engine.results import results
 from skyenv.errors import DatasetError
 from skyenv.files import fault_of
 from skyenv.records.format import TASK_FORMAT, fail
+from skyenv.records.index import parts
 from skyenv.records.reader import iter_games, named
 from skyenv.records.replay import begin, follow
 from skyenv.rules.components import MAX_PLAYERS, SIDES
@@ -284,24 +285,19 @@ class Records:
         digest, places, unfinished = hashlib.sha256(), [], 0
         for path in [file for one in paths for file in _files(one)]:
             content = path.read_bytes()
-            lines = io.BytesIO(content).readlines()
             digest.update(hashlib.sha256(content).digest())
-            # Only headers contain the word "format".
-            firsts = [number for number, line in enumerate(lines) if b'"format"' in line]
-            if firsts[:1] != [0]:
-                with named(path):
+            found = list(parts(io.BytesIO(content)))
+            with named(path):
+                if not found:
                     fail(1, fault_of(content) or "a game must begin with its header")
-            for number in firsts:
-                if TASK_FORMAT.encode() in lines[number]:
-                    with named(path):
-                        fail(number + 1, "a task's record; datasets need whole games")
-            starts = np.cumsum([0, *map(len, lines)]).tolist()
-            for first, stop in zip(firsts, [*firsts[1:], len(lines)], strict=True):
-                if re.search(rb'"event"\s*:\s*"end"', lines[stop - 1]):
-                    size = starts[stop] - starts[first]
-                    places.append((path, starts[first], size, first + 1))
-                else:
-                    unfinished += 1
+                for part in found:
+                    lines = part.content.splitlines()
+                    if TASK_FORMAT.encode() in lines[0]:
+                        fail(part.line, "a task's record; datasets need whole games")
+                    if re.search(rb'"event"\s*:\s*"end"', lines[-1]):
+                        places.append((path, part.start, len(part.content), part.line))
+                    else:
+                        unfinished += 1
         return cls(tuple(places), unfinished, digest.hexdigest())
 
     @property

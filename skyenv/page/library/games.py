@@ -28,6 +28,7 @@ from skyenv.errors import OptionError, RecordError, SkyenvError
 from skyenv.page.errors import PageError
 from skyenv.page.workers import Priority, Report, Workers
 from skyenv.records import iter_games
+from skyenv.records.index import parts
 from skyenv.records.reader import MAX_LINE
 
 LONGEST_NAME: Final = 60
@@ -342,39 +343,16 @@ def _read(file: File) -> IndexedFile:
     place = {"file": file.key, "label": one_line(file.way, LONGEST_LABEL), "date": file.mtime / 1e9}
     try:
         with open_plain(file.path) as stream:
-            for number, (line, start, content) in enumerate(_parts(stream), 1):
-                where = {**place, "number": number, "start": start, "length": len(content)}
+            for number, part in enumerate(parts(stream, MAX_RECORD + MAX_LINE), 1):
+                length = len(part.content)
+                where = {**place, "number": number, "start": part.start, "length": length}
                 try:
-                    games[number] = where | _game(content, line)
+                    games[number] = where | _game(part.content, part.line)
                 except RecordError as error:
                     complaints.append(one_line(str(error), 200))
     except OSError as error:
         complaints.append(f"can't be read: {error.strerror}")
     return IndexedFile(file, games, complaints)
-
-
-def _parts(stream: BinaryIO) -> Iterator[tuple[int, int, bytes]]:
-    """Yield the games of a record: the number of the first line, its offset in bytes, all lines.
-
-    A file that doesn't begin with a header has none. An incomplete last line is skipped, as it is
-    being written.
-    """
-    part: list[bytes] = []
-    first, start, place = 1, 0, 0
-    for number, line in enumerate(iter(partial(stream.readline, MAX_LINE + 1), b""), 1):
-        if b'"format"' in line:
-            if part:
-                yield first, start, b"".join(part)
-            part, first, start = [], number, place
-        elif number == 1:
-            return
-        place += len(line)
-        if place - start <= MAX_RECORD + MAX_LINE:
-            part.append(line)
-    if part and not part[-1].endswith((b"\n", b"}")):
-        part.pop()
-    if part:
-        yield first, start, b"".join(part)
 
 
 def _game(content: bytes, line: int) -> Game:

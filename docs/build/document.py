@@ -20,7 +20,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
-from docs.build import drawings, rules_page
+from docs.build import drawings, page_facts, rules_page
 from experiments import figures
 from skyenv.agents import agent_names, make_agent
 from skyenv.arena import benchmark, ladder
@@ -283,7 +283,7 @@ def filled(page: str) -> str:
 def files() -> dict[Path, str]:
     """Return every generated file and every page with generated parts, by its path from ROOT."""
     pages = {path: filled((ROOT / path).read_text(encoding="utf-8")) for path in PAGES}
-    return pages | drawings.drawings() | rules_page.written()
+    return pages | drawings.drawings() | rules_page.written() | page_facts.written()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

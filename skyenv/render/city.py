@@ -89,10 +89,11 @@ def _district(scene: Scene, district: int) -> Part:
     half, what = BLOCK / 2, f"{name}, {LONG_NAMES[district]}"
     what += ": building stop" if is_stopped else ": under auction" if is_auctioned else ""
     edge, width = (theme.gold, 5) if is_auctioned else (theme.block_edge, 1.4)
+    auction = name if is_auctioned else None
     block = rectangle(-half, -half, BLOCK, BLOCK, 14)
     fill = theme.stopped if is_stopped else theme.block
     parts = [
-        group(block, fill=fill, stroke=edge, stroke_width=width),
+        group(block, fill=fill, stroke=edge, stroke_width=width, data_auction=auction),
         shapes.picture(theme, "trees"),
         glow(theme, marks, block),
         add(Part(f"{name}.name", _hub(theme, district, _is_visited(shown)))),
@@ -332,7 +333,8 @@ def _park(theme: Theme, upright: bool, is_auctioned: bool) -> Part:
     edge, width = (theme.gold, 5) if is_auctioned else (theme.tree, 1.4)
     inside = (shapes.picture(theme, "garden"), slot(f"{name}.visitors"), slot("park area"))
     what = "Central Park, and the park area under auction" if is_auctioned else "Central Park"
-    parts = [title(what), rectangle(*box, 12, fill=theme.grass, stroke=edge, stroke_width=width)]
+    style = {"fill": theme.grass, "stroke": edge, "stroke_width": width}
+    parts = [title(what), rectangle(*box, 12, **style, data_auction=name if is_auctioned else None)]
     parts += [at(*spot, drawn) for spot, drawn in zip(spots, inside, strict=True)]
     if is_auctioned:
         parts.append(at(box[0] + 17, box[1] + 15, shapes.picture(theme, "gavel")))

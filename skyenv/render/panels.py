@@ -259,7 +259,9 @@ def _stack(scene: Scene, colour: int, width: float) -> Part:
         empty = {"fill": "none", "stroke": theme.suits[colour], "stroke_dasharray": "4 3"}
         picture = rectangle(-half, 0, 2 * half, high, 5, **empty, stroke_width=1.4)
         picture += at(0, 28, group(shapes.suit(theme, colour, 8), opacity=0.4))
-    parts.append(group(picture, **piece(f"card-{colour}", cards)) if cards else picture)
+    value = None if top == NONE else top + LOWEST_CARD
+    on_stack = piece(f"card-{colour}", cards) | {"data_value": value}
+    parts.append(group(picture, **on_stack) if cards else picture)
     what = f"{name} stack{': empty' if is_empty else on_top}; "
     what += f"{counted(face_down, 'card')} face down{behind}"
     left = {"middle": True, "bold": True, "fill": theme.ink}
@@ -272,6 +274,11 @@ def _stack(scene: Scene, colour: int, width: float) -> Part:
 # ---- the auction ----
 
 _BIDDER: Final = 46.0
+# In a bidder's row: the first card's left edge, the widest step to the next, and the width that
+# cards leave free.
+CARDS_FROM: Final = 38
+CARD_STEP: Final = 26
+CARDS_LEAVE: Final = 128
 
 
 def auction(scene: Scene, width: float) -> Panel:
@@ -319,10 +326,10 @@ def _bidder(scene: Scene, bidder: int, width: float) -> str:
     ]
     if bidder == game.seat:
         parts.append(path(f"M-4 {middle - 7:.1f}l8 7l-8 7Z", fill=theme.legal))
-    step = min(26.0, (width - 128) / max(len(cards) - 1, 1))
+    step = min(CARD_STEP, (width - CARDS_LEAVE) / max(len(cards) - 1, 1))
     for i, card in enumerate(cards):
         drawn = shapes.small_card(theme, *card)
-        parts.append(at(38 + step * i, 6, drawn, **piece(f"card-{card[0]}")))
+        parts.append(at(CARDS_FROM + step * i, 6, drawn, **piece(f"card-{card[0]}")))
     if cards:
         on = {"end": True, "bold": True, "fill": theme.ink}
         parts.append(words(width - 8, middle + 7, str(total), 20, **on))
@@ -331,7 +338,7 @@ def _bidder(scene: Scene, bidder: int, width: float) -> str:
     elif state:
         x = width - 38 if cards else 40
         parts.append(words(x, middle + 5, state, shapes.SMALL, fill=theme.faint, end=cards))
-    return group(*parts, opacity=0.6 if is_out else None)
+    return group(*parts, opacity=0.6 if is_out else None, data_seat=bidder)
 
 
 # ---- the players ----
@@ -398,7 +405,7 @@ def _player(scene: Scene, seat: int, width: float, height: float) -> Part:
         circle(20, 17, 14, fill=theme.badge),
         at(20, 17.5, shapes.emblem(theme, seat, 9)),
         words(42, 23.5, fitted(agent or seat_name(seat), 17, width - 150), 17, bold=True, fill=on),
-        words(width - 12, 25, points, 21, end=True, bold=True, fill=on),
+        words(width - 12, 25, points, 21, end=True, bold=True, fill=on, data_vp=game.score[seat]),
     ]
     beside = width - 30 - _BOLD * width_of(points, 21)
     if has_won:
@@ -407,7 +414,8 @@ def _player(scene: Scene, seat: int, width: float, height: float) -> Part:
         parts.append(at(beside, 17, shapes.picture(theme, "flag")))
     if game.seat == seat:
         frame, style = (-2, -2, width + 4, height + 4, 12), {"fill": "none", "stroke": theme.legal}
-        parts.append(rectangle(*frame, **style, stroke_width=6, stroke_opacity=0.3))
+        glowing = rectangle(*frame, **style, stroke_width=6, stroke_opacity=0.3, data_acting=seat)
+        parts.append(glowing)
         parts.append(rectangle(*frame, **style, stroke_width=2.4))
     return Part(f"seat {seat + 1}", "".join(parts))
 

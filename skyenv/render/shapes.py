@@ -180,9 +180,8 @@ def card(
         ]
     if copies > 1:
         y = 16.8 if is_back else 16.7
-        parts.append(
-            words(width / 2 + 0.5, y, f"×{copies}", SMALL, middle=True, bold=True, fill=on)
-        )
+        style = {"middle": True, "bold": True, "fill": on, "data_copies": copies}
+        parts.append(words(width / 2 + 0.5, y, f"×{copies}", SMALL, **style))
     if copies < 10:
         parts.append(at(*sign_at, suit(theme, colour, 4.2, None if is_back else sign_fill)))
     if height > 44 and not is_back:

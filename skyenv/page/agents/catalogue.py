@@ -144,6 +144,8 @@ STRENGTHS: Final = {
     ),
 }
 """For each strength, from the weakest: its agent, and how that plays."""
+STRONGEST: Final = ("ismcts-trained-1000", "ismcts", "trained", "appraiser", "greedy")
+"""The agents that replays suggest first."""
 
 
 def strengths(offered: Container[str]) -> list[dict[str, Any]]:

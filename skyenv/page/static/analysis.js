@@ -4,12 +4,9 @@ import { ask, at, send } from "./api.js";
 import { PARTS, actionsOf } from "./board.js";
 import { $, $$, el, leaveBy, note, table } from "./dom.js";
 import { percent, signed } from "./format.js";
+import { ESTIMATOR, MOVE, NUM_DISTRICTS, NUM_PLACES, PASS, STRONGEST } from "./game.js";
 import { theme } from "./settings.js";
 import { hintTable, sureText, think } from "./thinking.js";
-
-// the strongest first
-const STRONGEST = ["ismcts-trained-1000", "ismcts", "trained", "appraiser", "greedy"];
-const [MOVES, PLACES, DISTRICTS] = [60, 9, 7];
 
 /**
  * The tools of a replay. `place`: API addresses, the names of agents, the parameters in the URL.
@@ -56,10 +53,10 @@ function elementOf(board, seat) {
   }
   return (action) => {
     const found = parts.get(action);
-    if (found || action < MOVES || action >= MOVES + 2 * PLACES) return found;
-    const place = (action - MOVES) % PLACES;
-    const part = place < DISTRICTS ? board.querySelector(`[data-district="${place}"]`) : null;
-    return part && { part, word: action < MOVES + PLACES ? "white " : "beige " };
+    if (found || action < MOVE || action >= PASS) return found;
+    const place = (action - MOVE) % NUM_PLACES;
+    const part = place < NUM_DISTRICTS ? board.querySelector(`[data-district="${place}"]`) : null;
+    return part && { part, word: action < MOVE + NUM_PLACES ? "white " : "beige " };
   };
 }
 
@@ -210,7 +207,7 @@ function job(find, id, address, show) {
 // ---- the analysis of a game ----
 
 function analysis(viewer, { api, agents, agent, marks, find }) {
-  const usual = agents.includes(agent) ? agent : "trained";
+  const usual = agents.includes(agent) ? agent : ESTIMATOR;
   const who = offer(find("analyst"), agents, usual);
   const lists = find("analysis-lists");
   const address = () => `${api}/analysis?agent=${encodeURIComponent(who.value)}`;

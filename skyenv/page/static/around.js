@@ -1,6 +1,7 @@
 // The surroundings of a drawing: text in its empty area; on small screens the cards in a line, and
 // the board larger than the screen or as a whole.
 import { $, $$, el } from "./dom.js";
+import { LOWEST_CARD } from "./game.js";
 import { isOn, setOn } from "./settings.js";
 
 /** Whether the whole drawing can't be read on this screen at once. */
@@ -29,14 +30,20 @@ export function fitHole(hole, board) {
   });
 }
 
+/** The number of a hand's equal cards, which lie in one pile. */
+export const copiesOf = (pile) => Number(pile.querySelector("[data-copies]")?.dataset.copies ?? 1);
+
 /** The cards that a selector names on the drawing, in a line behind a name; "" without cards. */
 function lineOf(name, selector, board) {
   const chips = $$(selector, board).map((pile) => {
-    const [, colour] = (pile.dataset.card ?? `:${pile.dataset.stack}`).split(":");
-    const texts = $$("text", pile).map((text) => text.textContent);
-    const value = texts.find((text) => /^[456]$/.test(text)) ?? "?";
-    const many = pile.dataset.card && texts.find((text) => text.startsWith("×"));
-    return el(`span.suit.suit-${colour}`, `${value}${many ?? ""}`);
+    const { card, stack } = pile.dataset;
+    if (!card) {
+      const value = pile.querySelector("[data-value]")?.dataset.value ?? "?";
+      return el(`span.suit.suit-${stack}`, value);
+    }
+    const [, colour, rank] = card.split(":").map(Number);
+    const copies = copiesOf(pile);
+    return el(`span.suit.suit-${colour}`, `${rank + LOWEST_CARD}${copies > 1 ? `×${copies}` : ""}`);
   });
   return chips.length ? el("span", el("b", name), chips) : "";
 }

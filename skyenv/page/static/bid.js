@@ -1,11 +1,26 @@
 // A bid in preparation: cards chosen from the hand in any order, then played as the sequence of
 // actions that the action encoding has.
+import { copiesOf } from "./around.js";
 import { $$, el, shape } from "./dom.js";
 import { many, percent } from "./format.js";
+import {
+  BID,
+  BID_DONE,
+  BLACK,
+  CARDS_FROM,
+  CARDS_LEAVE,
+  CARD_COLOURS,
+  CARD_STEP,
+  LOWEST_CARD,
+  NUM_RANKS,
+} from "./game.js";
 
-const COLOURS = ["green", "violet", "brown", "orange", "gray", "black"];
-const [BLACK, BID, DONE] = [5, 79, 97];
-const actionOf = (colour, value) => BID + 3 * colour + value - 4;
+const actionOf = (colour, value) => BID + NUM_RANKS * colour + value - LOWEST_CARD;
+/** Colour and value of a card, from its action. */
+const cardOf = (action) => [
+  Math.floor((action - BID) / NUM_RANKS),
+  ((action - BID) % NUM_RANKS) + LOWEST_CARD,
+];
 let current = null; // one decision has one tray
 
 /** The cards of a bid in preparation, and their total. */
@@ -32,12 +47,13 @@ export class Bid {
     const card = this.bid.cards.find((one) => one[0] === colour && one[1] === value);
     const { colours } = this.bid;
     if (!card && colour !== BLACK && !colours.includes(colour)) {
-      const names = colours.map((one) => COLOURS[one]).join(" or ");
+      const names = colours.map((one) => CARD_COLOURS[one]).join(" or ");
       return `only ${names || "no colour"} can be bid here`;
     }
     if (!card) return "there is no such card in your hand";
-    if (colour !== BLACK && this.colour !== null && this.colour !== colour)
-      return `all coloured cards of a bid have one colour; yours is in ${COLOURS[this.colour]}`;
+    const laid = this.colour;
+    if (colour !== BLACK && laid !== null && laid !== colour)
+      return `all coloured cards of a bid have one colour; yours is in ${CARD_COLOURS[laid]}`;
     return this.count(colour, value) < card[2] ? "" : "you have laid down all of these";
   }
 
@@ -49,7 +65,7 @@ export class Bid {
   }
 
   get sum() {
-    return this.actions.reduce((sum, action) => sum + ((action - BID) % 3) + 4, 0);
+    return this.actions.reduce((sum, action) => sum + cardOf(action)[1], 0);
   }
 
   /** Why the tray is no bid yet; "" if it is one. */
@@ -62,7 +78,7 @@ export class Bid {
 
   /** Skyscrapers that the bid would allow (COM-10): by the highest card. */
   get allows() {
-    const limits = this.actions.map((action) => this.bid.limits[((action - BID) % 3) + 4]);
+    const limits = this.actions.map((action) => this.bid.limits[cardOf(action)[1]]);
     const most = Math.max(...Object.values(this.bid.limits));
     return Math.min(...limits, this.bid.laid ? this.bid.allows : most);
   }
@@ -119,7 +135,7 @@ export class BidTray extends Bid {
     this.rest = el("p.small");
     this.told = el("details.worth", this.value, this.rest);
     this.button = el("button#bid-done.primary", {
-      "data-action": DONE,
+      "data-action": BID_DONE,
       onclick: () => this.done(),
     });
     this.empty = el("button#bid-empty", { onclick: () => this.clear() }, "take all back");
@@ -128,7 +144,7 @@ export class BidTray extends Bid {
   }
 
   row(colour, value, number) {
-    const [card, name] = [`${colour}:${value}`, `${COLOURS[colour]} ${value}`];
+    const [card, name] = [`${colour}:${value}`, `${CARD_COLOURS[colour]} ${value}`];
     const count = el("span.count");
     const lay = () => this.add(colour, value);
     const more = el(
@@ -156,7 +172,7 @@ export class BidTray extends Bid {
   }
 
   done() {
-    if (!this.missing) this.play([...this.actions, DONE]);
+    if (!this.missing) this.play([...this.actions, BID_DONE]);
   }
 
   show() {
@@ -179,7 +195,7 @@ export class BidTray extends Bid {
     this.empty.disabled = cards === 0;
     this.told.hidden = !this.worth;
     if (this.worth) {
-      const bid = { colour: COLOURS[this.colour], total, builds, cards };
+      const bid = { colour: CARD_COLOURS[this.colour], total, builds, cards };
       [this.value.textContent, this.rest.textContent] = worthText(this.worth, bid);
     }
     this.changed();
@@ -187,8 +203,6 @@ export class BidTray extends Bid {
 }
 
 // ---- the bid on the drawing ----
-
-const [LEFT, STEP, ROOM] = [38, 26, 128]; // user units, as skyenv/render/panels.py draws cards
 
 /** A text whose words are for the time of a draft. */
 function reword(text, words) {
@@ -200,12 +214,11 @@ function reword(text, words) {
 function thin(board, seat, tray) {
   for (const pile of $$(`[data-card^="${seat}:"]`, board)) {
     const [, colour, rank] = pile.dataset.card.split(":").map(Number);
-    const laid = tray?.count(colour, rank + 4) ?? 0;
-    const wordsOf = (text) => text.dataset.whole ?? text.textContent;
-    const many = $$("text", pile).find((text) => wordsOf(text).startsWith("×"));
-    const all = many ? Number(wordsOf(many).slice(1)) : 1;
+    const laid = tray?.count(colour, rank + LOWEST_CARD) ?? 0;
+    const all = copiesOf(pile);
     pile.classList.toggle("laid", laid === all);
-    if (many) reword(many, laid ? (all - laid > 1 ? `×${all - laid}` : "") : null);
+    const copies = pile.querySelector("[data-copies]");
+    if (copies) reword(copies, laid ? (all - laid > 1 ? `×${all - laid}` : "") : null);
   }
 }
 
@@ -216,19 +229,18 @@ function thin(board, seat, tray) {
 export function showDraft(board, seat, tray) {
   for (const old of $$(".draft", board)) old.remove();
   thin(board, seat, tray);
-  const rows = $$('[data-part^="bidder"] > g', board);
-  const titleOf = (row) => row.querySelector("title")?.textContent ?? "";
-  const row = rows.find((one) => titleOf(one).startsWith(`seat ${seat + 1}`));
+  const row = board.querySelector(`[data-part^="bidder"] > [data-seat="${seat}"]`);
   if (!row) return;
   const cards = tray?.actions ?? [];
   const lie = $$("[data-piece]", row).length;
   for (const text of $$(":scope > text", row)) reword(text, cards.length ? "" : null);
   if (!cards.length) return;
   const width = row.querySelector("rect").width.baseVal.value;
-  const step = Math.min(STEP, (width - ROOM) / Math.max(lie + cards.length - 1, 1));
+  const room = (width - CARDS_LEAVE) / Math.max(lie + cards.length - 1, 1);
+  const step = Math.min(CARD_STEP, room);
   for (const [i, action] of cards.entries()) {
-    const [colour, value] = [Math.floor((action - 79) / 3), ((action - 79) % 3) + 4];
-    const transform = `translate(${LEFT + STEP * lie + step * i} 6)`;
+    const [colour, value] = cardOf(action);
+    const transform = `translate(${CARDS_FROM + CARD_STEP * lie + step * i} 6)`;
     const card = shape(
       "g",
       { class: `draft suit-${colour}`, transform, "aria-hidden": "true" },

@@ -3,11 +3,11 @@
 import { BidTray, showDraft } from "./bid.js";
 import { actionsOf, markLegal } from "./board.js";
 import { $, $$, el, isNews } from "./dom.js";
+import { BID, LOWEST_CARD, PASS, PLOT, STOP, TAKE } from "./game.js";
 import { linked, worded } from "./rules.js";
 import { act, positionOf, seat, undo } from "./seat.js";
 import { asked, isForced } from "./settings.js";
 
-const [PASS, TAKE, STOP, BID] = [78, 55, 102, 79];
 // up to so many choices on the table are buttons; more are a list that can be opened
 const LISTED = 8;
 
@@ -36,7 +36,7 @@ const taking = (part) =>
 /** The card of this seat's hand that a part of the drawing is: [colour, value], or null. */
 function cardOf(part) {
   const [whose, colour, rank] = (part.dataset.card ?? "").split(":").map(Number);
-  return part.dataset.card && whose === seat.state.seat ? [colour, rank + 4] : null;
+  return part.dataset.card && whose === seat.state.seat ? [colour, rank + LOWEST_CARD] : null;
 }
 
 /** The actions chosen so far, in the order of playing them. */
@@ -118,7 +118,7 @@ function questionOf(action, { legal, decision, lesson }) {
   if (lesson) return null;
   if (action === PASS && legal.length > 1)
     return ["Leave this auction for good?", "pass", "keep bidding"];
-  const ends = decision.ends && action >= 13 && action < TAKE;
+  const ends = decision.ends && action >= PLOT && action < TAKE;
   if (ends) return ["The 12th business ends the game. Place it?", "place it", "not yet"];
   if (action !== STOP) return null;
   return [

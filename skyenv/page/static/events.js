@@ -1,6 +1,7 @@
 // What has happened: the last turns, the standings, the log, explanations, the final scoring.
 import { $, $$, el, isNews, ruleLink, table } from "./dom.js";
 import { signed } from "./format.js";
+import { STOP } from "./game.js";
 import { linked } from "./rules.js";
 import { keep, kept } from "./settings.js";
 
@@ -88,7 +89,6 @@ function scrollLog() {
 
 /** What is explained before the first decision of a phase. */
 const AHEAD = { move: "MOVE-1", bid: "AUC-1" };
-const STOP = 102;
 const queue = [];
 let known = false; // whether the page has been told of the game before
 let card = null;
@@ -176,9 +176,8 @@ export const whenTold = (act) => {
 /** Have the drawing say the points that have been told so far. */
 function score(scores) {
   for (const [seat, vp] of scores.entries()) {
-    const texts = $$(`[data-part="seat ${seat + 1}"] text`, $("board"));
-    const text = texts.find((one) => /^\d+ VP$/.test(one.textContent));
-    if (text) text.textContent = `${vp} VP`;
+    const text = $("board").querySelector(`[data-part="seat ${seat + 1}"] [data-vp]`);
+    text.textContent = `${vp} VP`;
   }
 }
 

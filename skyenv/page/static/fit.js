@@ -32,10 +32,9 @@ const scrollTo = (part, block) =>
 
 /** Bring what is auctioned to the top, once in each auction. */
 function bringAuction() {
-  const nameOf = (part) => part.ariaLabel ?? part.querySelector(":scope > title")?.textContent;
-  const part = $$("g", $("board")).find((one) => nameOf(one)?.endsWith("under auction"));
-  if (!part || brought === nameOf(part)) return;
-  brought = nameOf(part);
+  const part = $("board").querySelector("[data-auction]");
+  if (!part || brought === part.dataset.auction) return;
+  brought = part.dataset.auction;
   scrollTo(part, "start");
 }
 

@@ -2,6 +2,7 @@
 import { ask, at, keys, send } from "./api.js";
 import { $, $$, el, leaveBy, note, onReturn } from "./dom.js";
 import { many, seatNames, signed, when } from "./format.js";
+import { ESTIMATOR, USUAL } from "./game.js";
 import { follow, readiness } from "./preparing.js";
 import { setUpHeader } from "./rules.js";
 import { confirmed, storeName, storedName } from "./settings.js";
@@ -73,7 +74,7 @@ function showReadiness() {
 
 function showSeats() {
   const before = $$("select", $("seats")).map((select) => select.value);
-  const usual = agents.some((one) => one.name === "greedy") ? "greedy" : agents[0].name;
+  const usual = (agents.find((one) => one.name === USUAL) ?? agents[0]).name;
   const seats = Array.from({ length: Number($("players").value) }, (_, seat) => {
     const select = el(
       "select",
@@ -262,7 +263,7 @@ async function load() {
     $("ways").hidden = ways.every((way) => way.hidden);
     if (offer.pages.includes("/ladder")) $("to-ladder").href = at("/ladder");
     showSeats();
-    for (const [seat, name] of ["trained", "greedy"].entries()) {
+    for (const [seat, name] of [ESTIMATOR, USUAL].entries()) {
       $(`watch-${seat}`).replaceChildren(...options());
       const isThere = agents.some((one) => one.name === name && canPlay(name));
       if (isThere) $(`watch-${seat}`).value = `agent:${name}`;

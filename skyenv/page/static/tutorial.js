@@ -5,11 +5,10 @@ import { actionsOf } from "./board.js";
 import { begun } from "./choices.js";
 import { $, $$, isNews, ruleLink } from "./dom.js";
 import { bring } from "./fit.js";
+import { BID_DONE, USUAL } from "./game.js";
 import { linked, worded } from "./rules.js";
 import { api, attempt, onState, seat } from "./seat.js";
 
-const USUAL = "greedy"; // who is played on against, if it is there
-const DONE = 97;
 let isSetUp = false; // whether the page has been made a lesson's
 
 function setUp() {
@@ -61,7 +60,7 @@ function mark() {
     isWrong = isWrong || place < 0;
     left = left.filter((_, i) => i !== place);
   }
-  if (left.length > 1) left = left.filter((action) => action !== DONE);
+  if (left.length > 1) left = left.filter((action) => action !== BID_DONE);
   if (isWrong) left = [];
   for (const part of $$("[data-action]", $("table"))) {
     const taught = actionsOf(part, state.seat).some((action) => left.includes(action));

@@ -179,7 +179,8 @@ export function view(root, game, draw, options = {}) {
     happened.classList.toggle("hole", place === over);
     if (place === over) fitHole(happened, board);
     if (!isSmall.matches) return;
-    const whose = seat ?? Number(/\d/.exec(game.situations[step])) - 1;
+    const acting = board.querySelector("[data-acting]");
+    const whose = seat ?? Number(acting?.dataset.acting ?? 0);
     strip.replaceChildren(handLine(names[whose], whose, board), stackLine(board));
   }
 

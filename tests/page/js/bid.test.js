@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import "./browser.js";
 import { Bid } from "../../../skyenv/page/static/bid.js";
 
 const GREEN = 0,

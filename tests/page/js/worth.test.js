@@ -1,6 +1,7 @@
 // What the tray of a bid says of what winning is worth.
 import assert from "node:assert/strict";
 import test from "node:test";
+import "./browser.js";
 import { worthText } from "../../../skyenv/page/static/bid.js";
 
 const worth = {

@@ -1,0 +1,28 @@
+"""Generator of ``skyenv/page/static/game.js``: facts of the game and the page for JavaScript."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Final
+
+from docs.build.rules_page import STATIC
+from skyenv.analysis.win_chance import ESTIMATOR
+from skyenv.page.agents.catalogue import STRENGTHS, STRONGEST
+from skyenv.render import panels
+from skyenv.rules import actions, components
+
+ACTIONS: Final = ("PLOT", "TAKE", "MOVE", "PASS", "BID", "BID_DONE", "STOP")
+COMPONENTS: Final = ("CARD_COLOURS", "BLACK", "LOWEST_CARD", "NUM_RANKS")
+PLACES: Final = ("NUM_DISTRICTS", "NUM_PLACES")
+DRAWING: Final = ("CARDS_FROM", "CARD_STEP", "CARDS_LEAVE")
+
+
+def written() -> dict[Path, str]:
+    """Return the module, by its path in the repository."""
+    facts = {name: getattr(actions, name) for name in ACTIONS}
+    facts |= {name: getattr(components, name) for name in (*COMPONENTS, *PLACES)}
+    facts |= {name: getattr(panels, name) for name in DRAWING}
+    facts |= {"USUAL": STRENGTHS["medium"][0], "ESTIMATOR": ESTIMATOR, "STRONGEST": STRONGEST}
+    lines = "".join(f"export const {name} = {json.dumps(fact)};\n" for name, fact in facts.items())
+    return {STATIC / "game.js": f"// Facts from Python; `make docs` writes this file.\n{lines}"}

@@ -12,7 +12,6 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,7 +20,7 @@ from skyenv.agents import Agent, ReportingAgent, agents_help, decide_game, make_
 from skyenv.analysis import commands as analysis
 from skyenv.arena import benchmark
 from skyenv.arena import commands as arena
-from skyenv.console.options import Options, Parser, argument, common, exit_code, option, parse
+from skyenv.console.options import Options, Parser, argument, common, option, run_program
 from skyenv.console.progress import progress
 from skyenv.console.tables import counted
 from skyenv.dataset import commands as dataset
@@ -67,8 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     name = parser.parse_args(words[:1]).command
     command = COMMANDS[name]
     about = f"{command.what[0].upper()}{command.what[1:]}."
-    read = partial(parse, command.options, f"skyenv {name}", about, words[1:])
-    return exit_code(name, lambda: command.run(read()))
+    return run_program(command.options, f"skyenv {name}", about, command.run, words[1:])
 
 
 # ---- record ----

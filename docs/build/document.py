@@ -25,7 +25,7 @@ from experiments import figures
 from skyenv.agents import agent_names, make_agent
 from skyenv.arena import benchmark, ladder
 from skyenv.arena.schedule import entrants
-from skyenv.console.options import Parser, exit_code
+from skyenv.console.options import Options, run_program
 from skyenv.console.tables import markdown
 from skyenv.engine import events, knowledge, observation
 from skyenv.engine.options import table_label, table_name
@@ -288,15 +288,14 @@ def files() -> dict[Path, str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
-    Parser("docs.build.document", "Update the generated parts of the docs.").parse_args(arguments)
+    text = "Update the generated parts of the docs."
+    return run_program(Options, "docs.build.document", text, _run, arguments)
 
-    def run() -> int:
-        for path, text in files().items():
-            (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(ROOT / path, text)
-        return 0
 
-    return exit_code("document", run)
+def _run(_: Options) -> None:
+    for path, text in files().items():
+        (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(ROOT / path, text)
 
 
 if __name__ == "__main__":

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from docs.build.drawings import greedy_game
-from skyenv.console.options import exit_code
+from skyenv.console.options import Options, option, run_program
 from skyenv.page.agents.catalogue import catalogue
 from skyenv.page.commands import listen, server_of
 from skyenv.page.storage import Storage
@@ -72,21 +72,23 @@ def take(folder: Path, address: str, storage: Storage) -> None:
         page.screenshot(folder / "lobby.png")
 
 
+@dataclass(frozen=True)
+class ScreenshotOptions(Options):
+    """Options of the command line."""
+
+    out: Path = option(Path("runs/screenshots"), "folder of the pictures", metavar="FOLDER")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
-    parser = argparse.ArgumentParser(
-        prog="python -m docs.build.screenshots", description="Take screenshots of the page."
-    )
-    parser.add_argument("--out", type=Path, default=Path("runs/screenshots"), metavar="FOLDER")
-    folder: Path = parser.parse_args(arguments).out
+    text = "Take screenshots of the page."
+    return run_program(ScreenshotOptions, "docs.build.screenshots", text, _run, arguments)
 
-    def run() -> int:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory() as data, serving(Path(data)) as (address, storage):
-            take(folder, address, storage)
-        return 0
 
-    return exit_code("screenshots", run)
+def _run(options: ScreenshotOptions) -> None:
+    options.out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as data, serving(Path(data)) as (address, storage):
+        take(options.out, address, storage)
 
 
 if __name__ == "__main__":

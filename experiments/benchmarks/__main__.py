@@ -8,17 +8,16 @@ Exit codes: 0 success, 1 invalid file, 2 invalid command, 130 interrupted.
 
 from __future__ import annotations
 
-import argparse
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import MISSING, dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Final
 
 from experiments.figures import Figure, Scale, shown, write
-from skyenv.checks import check_choice
-from skyenv.console.options import Parser, exit_code
+from skyenv.console.options import Options, option, run_program
 
 BENCHMARKS: Final = {
     "speed": "engine",
@@ -36,38 +35,29 @@ BENCHMARKS: Final = {
 """Modules by the names of their functions."""
 
 
-def benchmark(name: str) -> Callable[[Scale], Iterable[Figure]]:
-    """Return a benchmark by its name.
+@dataclass(frozen=True)
+class BenchmarkOptions(Options):
+    """Options of the command line."""
 
-    Raises:
-        OptionError: unknown name.
-    """
-    module = BENCHMARKS[check_choice("name", name, tuple(BENCHMARKS))]
-    function: Callable[[Scale], Iterable[Figure]] = getattr(
-        import_module(f"experiments.benchmarks.{module}"), name
+    names: tuple[str, ...] = option(
+        MISSING, ", ".join(BENCHMARKS), tuple(BENCHMARKS), metavar="NAME", positional=True
     )
-    return function
+    out: Path | None = option(None, "write FOLDER/NAME.json", metavar="FOLDER")
+    share: float = option(1.0, "share of the usual work", above=True)
+    repeats: int = option(7, "repeats of every figure", low=1)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
-    parser = Parser("experiments.benchmarks", "Run benchmarks and print their figures.")
-    parser.add_argument("names", nargs="+", metavar="NAME", help=", ".join(BENCHMARKS))
-    parser.add_argument("--out", type=Path, metavar="FOLDER", help="write FOLDER/NAME.json")
-    parser.add_argument(
-        "--share", type=float, default=1.0, help="share of the usual work (default: 1)"
-    )
-    parser.add_argument(
-        "--repeats", type=int, default=7, help="repeats of every figure (default: 7)"
-    )
-    options = parser.parse_args(arguments)
-    return exit_code("benchmarks", lambda: _run(options))
+    text = "Run benchmarks and print their figures."
+    return run_program(BenchmarkOptions, "experiments.benchmarks", text, _run, arguments)
 
 
-def _run(options: argparse.Namespace) -> None:
+def _run(options: BenchmarkOptions) -> None:
     scale = Scale(options.share, options.repeats)
     for name in options.names:
-        function = benchmark(name)
+        module = import_module(f"experiments.benchmarks.{BENCHMARKS[name]}")
+        function: Callable[[Scale], Iterable[Figure]] = getattr(module, name)
         method = " ".join((inspect.getdoc(function) or "").split())
         print(f"{name}: {method}", flush=True)
         figures = []

@@ -25,7 +25,7 @@ import numpy as np
 
 from experiments.benchmarks.learners import ALGORITHMS, Exam, Problem
 from experiments.figures import Figure, check_plots, draw_lines, save, write
-from skyenv.console.options import Options, exit_code, option, parse
+from skyenv.console.options import Options, option, run_program
 from skyenv.errors import CheckpointError
 from skyenv.files import read_json, write_atomically
 from skyenv.statistics import Floats, interquartile_means
@@ -162,13 +162,8 @@ def draw(found: dict[tuple[str, str], Curve], path: Path) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return the exit code (see the module's text)."""
-    module, description = (
-        "experiments.benchmarks.algorithms",
-        "Compare algorithms in bidding tasks.",
-    )
-    return exit_code(
-        "algorithms", lambda: compare(parse(AlgorithmsOptions, module, description, arguments))
-    )
+    module, text = "experiments.benchmarks.algorithms", "Compare algorithms in bidding tasks."
+    return run_program(AlgorithmsOptions, module, text, compare, arguments)
 
 
 def compare(options: AlgorithmsOptions) -> None:

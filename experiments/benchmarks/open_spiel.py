@@ -48,7 +48,7 @@ def open_spiel(scale: Scale) -> Iterator[Figure]:
         evaluator = mcts.RandomRolloutEvaluator(1, rng)
         bot = ismcts.ISMCTSBot(game, evaluator, 2.0, simulations, random_state=rng)
         agent = SearchAgent(100 * simulations, rollout_policy="random", turns=500, temperature=0.0)
-        root = decisions_in(state.to_game().games, agent, [0])
+        root = decisions_in(state.to_game().batch, agent, [0])
         once = partial(simulations_per_second, partial(bot.step, state), simulations)
         yield scale.measure(f"OpenSpiel's ISMCTS, {place} position", "simulations/s", once)
         once = partial(simulations_per_second, partial(agent.search, root), 100 * simulations)

@@ -14,10 +14,10 @@ Exit codes: 0 success, 1 invalid file, 2 invalid command or agent, 130 interrupt
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.figures import (
@@ -33,30 +33,34 @@ from experiments.figures import (
 )
 from skyenv.agents import decide_game, make_agent
 from skyenv.arena.evaluate import evaluate
-from skyenv.console.options import Parser, exit_code
+from skyenv.console.options import Options, argument, common, option, run_program
 from skyenv.engine.game import Game
 from skyenv.render.colours import REFERENCE
-from skyenv.rules.components import SIDES
 from skyenv.seeds import fresh_seed
+
+
+@dataclass(frozen=True)
+class StrengthOptions(Options):
+    """Options of the command line."""
+
+    agents: tuple[str, ...] = argument("the agents to measure", metavar="AGENT")
+    against: tuple[str, ...] = common("against", default=("greedy",))
+    players: int = common("players")
+    side: str = common("side")
+    paired_seeds: int = common("paired_seeds", default=200)
+    secret: int | None = common("secret")
+    workers: int = common("workers")
+    ray: str | None = common("ray")
+    out: Path = option(Path("runs/strength"), "folder of the figures", metavar="FOLDER")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return the exit code (see the module's text)."""
-    parser = Parser("experiments.benchmarks.strength", "Measure a list of agents.")
-    parser.add_argument("agents", nargs="+", metavar="AGENT")
-    parser.add_argument("--against", nargs="+", metavar="AGENT", default=["greedy"])
-    parser.add_argument("--players", type=int, choices=(2, 3, 4), default=2)
-    parser.add_argument("--side", choices=SIDES, default="front")
-    parser.add_argument("--paired-seeds", type=int, default=200, metavar="N")
-    parser.add_argument("--secret", type=int, help="number that decides deals (default: a new one)")
-    parser.add_argument("--workers", type=int, default=0, help="0: one for each core")
-    parser.add_argument("--ray", help="spread the work: auto, local or HOST:PORT")
-    parser.add_argument("--out", type=Path, default=Path("runs/strength"), metavar="FOLDER")
-    options = parser.parse_args(arguments)
-    return exit_code("strength", lambda: _run(options))
+    module, text = "experiments.benchmarks.strength", "Measure a list of agents."
+    return run_program(StrengthOptions, module, text, _run, arguments)
 
 
-def _run(options: argparse.Namespace) -> None:
+def _run(options: StrengthOptions) -> None:
     check_plots()
     secret = fresh_seed() if options.secret is None else options.secret
     method = f"{options.players} players, {options.side} side, --secret {secret}; 95 % intervals."

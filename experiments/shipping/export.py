@@ -36,15 +36,12 @@ from experiments.training.train import Training
 from skyenv import __version__
 from skyenv.arena.evaluate import Result, evaluate, table
 from skyenv.console.options import (
-    INTERRUPTED,
     Options,
     argument,
     command_line,
     common,
-    complain,
-    exit_code,
     option,
-    parse,
+    run_program,
 )
 from skyenv.engine.options import table_label, table_name
 from skyenv.errors import CheckpointError, OptionError
@@ -281,18 +278,16 @@ def write(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit code (see the module's text)."""
+    """Run the command; return the exit code (see the module's text)."""
+    text = "Export a trained agent, so that it ships with the project."
+    return run_program(ExportConfig, "experiments.shipping.export", text, _run, arguments)
 
-    def run() -> int:
-        description = "Export a trained agent, so that it ships with the project."
-        results = export(parse(ExportConfig, "experiments.shipping.export", description, arguments))
-        if not results:
-            complain("export", "interrupted; nothing was written")
-            return INTERRUPTED
-        print(results)
-        return 0
 
-    return exit_code("export", run)
+def _run(config: ExportConfig) -> None:
+    results = export(config)
+    if not results:
+        raise KeyboardInterrupt("; nothing was written")
+    print(results)
 
 
 if __name__ == "__main__":

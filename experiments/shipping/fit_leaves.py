@@ -25,7 +25,7 @@ import numpy.typing as npt
 from experiments.shipping.openings import Positions
 from skyenv.agents import Agent, Decisions
 from skyenv.arena.matches import play_games
-from skyenv.console.options import Options, common, exit_code, option, parse
+from skyenv.console.options import Options, common, option, run_program
 from skyenv.console.progress import progress
 from skyenv.files import write_atomically
 from skyenv.rules.compiling import entry_point
@@ -238,14 +238,11 @@ class Fitting(Options):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code."""
-    description = "Fit the network that tells searches what the leaves of their trees are worth."
-    return exit_code(
-        "fit_leaves",
-        lambda: _run(parse(Fitting, "experiments.shipping.fit_leaves", description, arguments)),
-    )
+    text = "Fit the network that tells searches what the leaves of their trees are worth."
+    return run_program(Fitting, "experiments.shipping.fit_leaves", text, _run, arguments)
 
 
-def _run(options: Fitting) -> int:
+def _run(options: Fitting) -> None:
     samples = make_samples(options.players, options.positions, options.seed)
     arrays, loss = fit(samples, options.epochs, options.seed)
     held_out = min(HELD_OUT, options.positions // 10)
@@ -258,7 +255,6 @@ def _run(options: Fitting) -> int:
     np.savez(file, **arrays)  # type: ignore[arg-type]
     options.out.mkdir(parents=True, exist_ok=True)
     write_atomically(options.out / f"{options.players}-players.npz", file.getvalue())
-    return 0
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from skyenv.agents import make_agent
 from skyenv.arena.matches import play_games
-from skyenv.console.options import Options, common, exit_code, option, parse
+from skyenv.console.options import Options, common, option, run_program
 from skyenv.engine.games import Games
 from skyenv.engine.openings import FILE, TASKS, Task
 from skyenv.files import write_atomically
@@ -230,8 +230,8 @@ def collect(options: CollectOptions) -> dict[str, npt.NDArray[np.void]]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
-    module, text = "experiments.shipping.openings", "Collect openings of bidding tasks from games."
-    return exit_code("openings", lambda: _run(parse(CollectOptions, module, text, arguments)))
+    text = "Collect openings of bidding tasks from games."
+    return run_program(CollectOptions, "experiments.shipping.openings", text, _run, arguments)
 
 
 def _run(options: CollectOptions) -> None:

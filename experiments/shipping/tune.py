@@ -30,7 +30,7 @@ import numpy.typing as npt
 
 from skyenv.agents import make_agent
 from skyenv.arena.matches import play_games, rotations
-from skyenv.console.options import Options, argument, common, exit_code, option, parse
+from skyenv.console.options import Options, argument, common, option, run_program
 from skyenv.errors import AgentError
 from skyenv.files import write_atomically
 from skyenv.render.extras import check_installed
@@ -138,10 +138,8 @@ def fitness(tuning: Tuning, first: int, weights: Weights) -> float:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
-    description = "Tune the weights of an agent."
-    return exit_code(
-        "tune", lambda: _run(parse(Tuning, "experiments.shipping.tune", description, arguments))
-    )
+    text = "Tune the weights of an agent."
+    return run_program(Tuning, "experiments.shipping.tune", text, _run, arguments)
 
 
 def _run(options: Tuning) -> None:

@@ -27,13 +27,18 @@ from skyenv.errors import OptionError, shown
 class BestResponseConfig(Config):
     """The trainer's options, and the agent to respond to."""
 
-    target: str = option("greedy", "the agent to respond to", metavar="AGENT")
-    run: str = option("runs/best-response", "folder of the run", metavar="FOLDER")
+    target: str = option(
+        "greedy", "the agent to respond to", metavar="AGENT", section="best response"
+    )
+    run: str = option(
+        "runs/best-response", "folder of the run", metavar="FOLDER", section="the run"
+    )
     paired_seeds: int = common(
         "paired_seeds",
         default=1000,
         text="paired seeds of the closing evaluation, each played once from every seat; 0: none",
         low=0,
+        section="closing evaluation",
     )
     opponent_share: float = fixed(1.0)
     mixed_share: float = fixed(0.0)

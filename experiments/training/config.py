@@ -67,7 +67,7 @@ class Config(Options):
     )
     """Options that may change when a run is resumed."""
 
-    run: str = option("runs/first", "folder of the run", metavar="FOLDER")
+    run: str = option("runs/first", "folder of the run", metavar="FOLDER", section="the run")
     players: tuple[int, ...] = common(
         "players", default=(2,), text="number of players, or several as in 2,3,4 for one network"
     )
@@ -89,25 +89,25 @@ class Config(Options):
     milestone_minutes: float = option(
         0.0, "minutes between two milestones, agents that are kept; 0: none", metavar="M"
     )
-    against: tuple[str, ...] = common("against", text="opponents of the closing evaluation")
+    resume: bool = common(
+        "resume", text="go on from the run's checkpoint; options not given stay as they were"
+    )
+    beside: str = option(
+        "", "folder of another run, drawn into the same curves.png", metavar="FOLDER"
+    )
+    against: tuple[str, ...] = common(
+        "against", text="opponents of the closing evaluation", section="closing evaluation"
+    )
     paired_seeds: int = common(
         "paired_seeds",
         default=300,
         text="paired seeds of the closing evaluation, each played from every seat; 0: none",
         low=0,
     )
-    beside: str = option(
-        "", "folder of another run, drawn into the same curves.png", metavar="FOLDER"
-    )
-    threads: int = common("threads")
-    ray: str | None = common(
-        "ray", text="let actors play on a Ray: auto (the one here), HOST:PORT, local"
-    )
-    resume: bool = common(
-        "resume", text="go on from the run's checkpoint; options not given stay as they were"
+    games: int = option(
+        512, "games played side by side", low=1, high=MOST, section="games and rollouts"
     )
     reward: str = option("outcome", "reward (see docs/environments.md)", choices=REWARDS)
-    games: int = option(512, "games played side by side", low=1, high=MOST)
     steps: int = option(64, "decisions in each game between updates", low=1, high=MOST)
     batch: int = option(1024, "decisions in a minibatch", low=1, high=MOST)
     certain_fraction: float = option(
@@ -116,7 +116,9 @@ class Config(Options):
         above=True,
         high=1,
     )
-    epochs: int = option(2, "passes over the decisions of an update", low=1, high=MOST)
+    epochs: int = option(
+        2, "passes over the decisions of an update", low=1, high=MOST, section="PPO"
+    )
     learning_rate: float = option(2e-3, "Adam's learning rate", above=True, high=1)
     final_rate: float = option(0.1, "fraction of it left at the end (linear decay)", high=1)
     warm_up: int = option(10, "updates of linear warm-up of the learning rate", high=MOST)
@@ -140,7 +142,7 @@ class Config(Options):
         0.05, "a: the agent averages weights, the k-th of n updates by (k/n)^(1/a)", high=1
     )
     start: str = option("", "network file (model.npz) to start from", metavar="FILE")
-    hidden: int = option(128, "units of the network's trunk", low=1, high=MOST)
+    hidden: int = option(128, "units of the network's trunk", low=1, high=MOST, section="network")
     blocks: int = option(2, "residual blocks of the trunk", high=MOST)
     entity_dim: int = option(
         32, "units of the embedding of each district, colour and seat", low=1, high=MOST
@@ -162,7 +164,9 @@ class Config(Options):
     value_updates: int = option(
         10, "with a prior: first updates of a new network that train values alone", high=MOST
     )
-    opponent_share: float = option(0.6, "share of games with opponents; 0: self-play", high=1)
+    opponent_share: float = option(
+        0.6, "share of games with opponents; 0: self-play", high=1, section="opponents"
+    )
     mixed_share: float = option(
         0.5, "share of those with several learner's seats and several opponents", high=1
     )
@@ -175,7 +179,9 @@ class Config(Options):
     sampling: str = option("hard", "how opponents are drawn", choices=SAMPLINGS)
     past_policies: int = option(8, "past policies in the pool of opponents", high=MOST)
     snapshot: int = option(100, "updates between two past policies", low=1, high=MOST)
-    device: str = option("auto", "device of the learner", choices=("auto", "cpu", "cuda"))
+    device: str = option(
+        "auto", "device of the learner", choices=("auto", "cpu", "cuda"), section="machine"
+    )
     precision: str = option(
         AUTO,
         "of the network while it trains; auto: bfloat16 where the processor has AMX for it",
@@ -183,6 +189,10 @@ class Config(Options):
     )
     processes: int = option(
         1, "1: play and learn in turns; N: N - 1 play while one learns", low=1, high=1024
+    )
+    threads: int = common("threads")
+    ray: str | None = common(
+        "ray", text="let actors play on a Ray: auto (the one here), HOST:PORT, local"
     )
 
     def __post_init__(self) -> None:

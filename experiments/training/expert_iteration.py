@@ -173,14 +173,18 @@ def candidates(log_probabilities: torch.Tensor) -> torch.Tensor:
 class ExpertConfig(Config):
     """The trainer's options, and the expert's."""
 
-    run: str = option("runs/expert", "folder of the run", metavar="FOLDER")
-    worlds: int = option(1, "determinizations in which actions are tried", low=1, high=1000)
+    run: str = option("runs/expert", "folder of the run", metavar="FOLDER", section="the run")
+    worlds: int = option(
+        1, "determinizations in which actions are tried", low=1, high=1000, section="look-ahead"
+    )
     horizon: int = option(
         5, "moves of the seat, forced ones too, until a rollout ends", low=1, high=1000
     )
     # By default updates are large; docs/results/tried.md has small ones.
     steps: int = option(128, "decisions in each game between updates", low=1, high=MOST)
-    epochs: int = option(3, "passes over the decisions of an update", low=1, high=MOST)
+    epochs: int = option(
+        3, "passes over the decisions of an update", low=1, high=MOST, section="PPO"
+    )
     learning_rate: float = option(1e-3, "Adam's learning rate", above=True, high=1)
     reward: str = fixed(OUTCOME_REWARD)  # values are expected outcomes
     task: str = fixed("")

@@ -12,7 +12,7 @@ from experiments.training.closing import close, forget
 from experiments.training.config import Config, earlier
 from experiments.training.reports import beginning, how_to_go_on
 from experiments.training.run import MODEL, Run
-from skyenv.console.options import INTERRUPTED, exit_code, parse
+from skyenv.console.options import INTERRUPTED, run_program
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.files import locked
 
@@ -37,12 +37,9 @@ def program(
         training: the trainer. config: its options. description: what ``--help`` says of it.
         arguments: the command line; None: that of this process.
     """
-    name = training.PROGRAM
-    return exit_code(
-        name,
-        lambda: launch(
-            training(parse(config, f"experiments.training.{name}", description, arguments, earlier))
-        ),
+    module = f"experiments.training.{training.PROGRAM}"
+    return run_program(
+        config, module, description, lambda given: launch(training(given)), arguments, earlier
     )
 
 

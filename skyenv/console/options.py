@@ -376,6 +376,21 @@ def parse(
     return options
 
 
+def run_program(
+    kind: type[Kind],
+    command: str,
+    description: str,
+    run: Callable[[Kind], int | None],
+    arguments: Sequence[str] | None = None,
+    earlier: Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]] | None = None,
+) -> int:
+    """Run a program with its options; return its exit code (:func:`exit_code`). Arguments other
+    than `run` are those of :func:`parse`.
+    """
+    name = command.replace(".", " ").split()[-1]
+    return exit_code(name, lambda: run(parse(kind, command, description, arguments, earlier)))
+
+
 def _add(section: argparse._ActionsContainer, entry: Field[Any], kind: Any) -> None:
     """Add an option to a section of a parser, which reads it as text and leaves it out if it isn't
     given.

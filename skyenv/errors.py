@@ -58,7 +58,9 @@ class SkyenvError(Exception):
 
 
 class OptionError(SkyenvError, ValueError):
-    """An option is unknown or its value is invalid, in a constructor, function or command."""
+    """An option is unknown, its value is invalid, or what was asked for is impossible with it, in a
+    constructor, function or command.
+    """
 
 
 class BoardError(OptionError):

@@ -51,8 +51,6 @@ ACTION_NAMES: Final[tuple[str, ...]] = (
     *(f"build {number}" for number in range(4)),
     "stop",
 )
-
-
 """The name of every action, by number."""
 
 ACTION_NUMBERS: Final = {name: number for number, name in enumerate(ACTION_NAMES)}

@@ -1,7 +1,5 @@
 """A cluster of Ray for tests: nodes on this machine that are added and lost."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import tempfile

@@ -1,7 +1,5 @@
 """Fixtures of all tests: headless, quiet, one thread per library, fixed seeds."""
 
-from __future__ import annotations
-
 import importlib.util
 import itertools
 import os

@@ -1,7 +1,5 @@
 """Games of crowd agents, and an agent that estimates their outcomes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Positions to try agents in, and what a seat can't see of them exchanged."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

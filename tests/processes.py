@@ -3,8 +3,6 @@
 Commands run in this process where that is enough.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shlex

@@ -9,8 +9,6 @@ chance or a player decided.
     python tests/referee.py FILE...
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections import Counter
@@ -500,7 +498,7 @@ class Referee:
 
     # ---- playing ----
 
-    def play(self, action: int, reader: Reader) -> None:
+    def play(self, action: int, reader: "Reader") -> None:
         """Play a legal action of the seat to act: the reader has what chance decided, and checks
         the event lines that follow the `action` line.
         """

@@ -10,8 +10,6 @@ Tiles and skyscrapers are not: they are put on the board and taken from it freel
 what they are unless a test sets them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from statistics import NormalDist
 from typing import Any

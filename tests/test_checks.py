@@ -1,7 +1,5 @@
 """Validation of arguments, and the errors' wording."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from fractions import Fraction

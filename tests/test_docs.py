@@ -1,7 +1,5 @@
 """The README and the docs: runnable code, current generated parts, valid links, lengths."""
 
-from __future__ import annotations
-
 import code
 import importlib
 import json

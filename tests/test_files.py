@@ -1,7 +1,5 @@
 """Atomic files, digests, and locked folders."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

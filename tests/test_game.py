@@ -1,7 +1,5 @@
 """A single game: actions, chance, outcomes, copies and errors."""
 
-from __future__ import annotations
-
 import copy
 import doctest
 from collections.abc import Callable

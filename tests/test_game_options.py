@@ -1,7 +1,5 @@
 """GameOptions: one immutable value in all interfaces."""
 
-from __future__ import annotations
-
 import dataclasses
 import pickle
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The batch engine: rows, validation, seeds, rewards, threads and copies."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """INF-2: agents' random numbers are ChaCha of the seed, a secret, the decision and a salt."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

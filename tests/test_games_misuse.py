@@ -3,8 +3,6 @@
 Each case runs in its own process.
 """
 
-from __future__ import annotations
-
 import os
 from typing import Final
 

@@ -1,7 +1,5 @@
 """INF: the information state: every event that a seat has seen, in order, and nothing else."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import chain, pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """The notebooks in docs/, run as by a reader."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The observation: layout, bounds, and agreement with its documentation."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

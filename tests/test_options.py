@@ -1,7 +1,5 @@
 """Options of programs from the command line, TOML files and Python."""
 
-from __future__ import annotations
-
 import doctest
 import json
 import shlex

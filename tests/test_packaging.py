@@ -1,7 +1,5 @@
 """The wheel: contents, metadata, and use with only the core's dependencies."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Benchmarks, tools and examples with minimal sizes."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """Invariants of every position, whatever chance and the players do."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -3,8 +3,6 @@
 Ruff's rules D and strict mypy check docstrings and types.
 """
 
-from __future__ import annotations
-
 import inspect
 
 import pytest

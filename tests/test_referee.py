@@ -1,7 +1,5 @@
 """The referee's refusals; ``test_referee_fuzz.py`` shows that it accepts whole games."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

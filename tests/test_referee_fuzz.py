@@ -1,7 +1,5 @@
 """Whole games of the engine, checked line by line by the referee, an independent implementation."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections import Counter

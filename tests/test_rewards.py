@@ -1,7 +1,5 @@
 """Custom reward functions in every interface."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import gymnasium

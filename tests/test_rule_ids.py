@@ -1,7 +1,5 @@
 """Rule ids: every rule of RULES.md has a test, and ids in code and docs exist."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

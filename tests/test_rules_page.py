@@ -1,7 +1,5 @@
 """The rules page: complete, linked and current."""
 
-from __future__ import annotations
-
 import gzip
 import re
 

@@ -1,7 +1,5 @@
 """Ranges of seeds by purpose, and programs that keep to them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

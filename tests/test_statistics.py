@@ -1,7 +1,5 @@
 """Intervals against exact ones, simulated coverage, and those of agents that won every game."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import numpy as np

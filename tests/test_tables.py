@@ -1,7 +1,5 @@
 """Tables as text."""
 
-from __future__ import annotations
-
 from skyenv.console.tables import columns, counted, latex, markdown
 
 ROWS = [["agent", "wins", "VP"], ["greedy", "7", "12.5"], ["me", "100", ""]]

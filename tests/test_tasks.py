@@ -1,7 +1,5 @@
 """Bidding tasks: deals, payoffs, trees, equilibria, and best responses to agents."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path

@@ -4,8 +4,6 @@ This file is also a program, ``python tests/test_uncompiled.py PLAYERS SIDE AGEN
 which prints digests.
 """
 
-from __future__ import annotations
-
 import copy
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Validation of positions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

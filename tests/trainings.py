@@ -1,7 +1,5 @@
 """Trainings of a second or two."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The interface of agents: construction, decisions, and validated actions."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Specifications of agents: registered names, import strings and checkpoints."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Errors of agents in commands: one line with the agent, the error and the place."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``python -m skyenv analyse``."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

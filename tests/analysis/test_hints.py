@@ -1,7 +1,5 @@
 """Hints: complete choices, their probabilities, and win chances."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

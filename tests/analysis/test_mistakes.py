@@ -1,7 +1,5 @@
 """The analysis of recorded games: choices, chances to win, and costs with their errors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

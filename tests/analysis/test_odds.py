@@ -1,7 +1,5 @@
 """Draw odds compared with the game's own chance, and the value of an auction."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from itertools import islice
 

@@ -1,7 +1,5 @@
 """Play-outs of positions."""
 
-from __future__ import annotations
-
 import pytest
 
 from crowd_games import played

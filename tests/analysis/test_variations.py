@@ -3,8 +3,6 @@
 That hidden cards are resampled is tested in tests/guarantees.
 """
 
-from __future__ import annotations
-
 import io
 
 import pytest

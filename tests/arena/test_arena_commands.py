@@ -1,7 +1,5 @@
 """``python -m skyenv evaluate`` and ``tournament``: output, files, Ctrl-C, new entrants."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

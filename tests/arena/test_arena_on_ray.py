@@ -1,7 +1,5 @@
 """Tournaments and evaluations on two Ray nodes give the games of one machine."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The benchmark protocol: its figures, and exploitation by look-ahead."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Evaluations: figures, pooled opponents, seeds and workers."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A tournament's folder: durability, duplicates and damage."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path

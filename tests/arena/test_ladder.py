@@ -1,7 +1,5 @@
 """Ladders: tables, files, and those that ship."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Matches: games independent of batches, and secrets."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Ratings: an independent library, ties, excluded pairs, coverage of intervals."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Schedules of tournaments."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from typing import Any

@@ -1,7 +1,5 @@
 """Tournaments: games, workers, misbehaving agents, rounds."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

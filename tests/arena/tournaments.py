@@ -1,7 +1,5 @@
 """Small tournaments for tests, and misbehaving agents."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Bug reports, of this project or others, each as a small named case."""
 
-from __future__ import annotations
-
 import multiprocessing
 import signal
 from pathlib import Path

@@ -5,8 +5,6 @@ This file is also a program, ``python tests/cuda/test_cuda_games.py TURNS PLAYER
 there and prints digests; or, with the name of a part instead, what came of that.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import hashlib

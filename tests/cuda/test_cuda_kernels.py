@@ -1,7 +1,5 @@
 """The GPU's code compiles to PTX, for which no GPU is needed."""
 
-from __future__ import annotations
-
 import re
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """Small datasets for tests, made in this process."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from skyenv.dataset.folder import Plan

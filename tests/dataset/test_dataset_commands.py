@@ -1,7 +1,5 @@
 """``python -m skyenv dataset``: what it writes, and how to load it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import minari

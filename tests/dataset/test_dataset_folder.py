@@ -1,7 +1,5 @@
 """A dataset's folder: reproducible shards, repairs, and refused folders."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Minari datasets agree with the trajectories."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Parquet files agree with the trajectories."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import replace
 from typing import Any

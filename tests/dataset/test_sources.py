@@ -1,7 +1,5 @@
 """Sources of datasets: matches and records."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from pathlib import Path
 

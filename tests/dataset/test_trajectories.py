@@ -1,7 +1,5 @@
 """Trajectories of games, decision by decision."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Single-learner environments: Gymnasium, its vector API, Stable-Baselines3, and their core."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import json

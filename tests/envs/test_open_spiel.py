@@ -1,7 +1,5 @@
 """The OpenSpiel game: OpenSpiel's own checks, hidden information, determinizations, and bots."""
 
-from __future__ import annotations
-
 import pickle
 import warnings
 from collections.abc import Callable, Iterator

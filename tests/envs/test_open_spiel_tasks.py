@@ -1,7 +1,5 @@
 """Bidding tasks in OpenSpiel: equal games, and the values of OpenSpiel's algorithms."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

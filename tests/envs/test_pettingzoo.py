@@ -1,7 +1,5 @@
 """The PettingZoo environment: PettingZoo's own tests and skyenv's further guarantees."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The environments' ids, known as soon as skyenv is imported."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import sys

@@ -1,7 +1,5 @@
 """Rendering of environments: every mode shows only what the seat may know (INF)."""
 
-from __future__ import annotations
-
 import copy
 import importlib.util
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The comparison of algorithms in bidding tasks."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

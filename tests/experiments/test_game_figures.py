@@ -1,7 +1,5 @@
 """Figures of the game: auctions and losses."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """All interfaces behind one protocol: open decision, play, result."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

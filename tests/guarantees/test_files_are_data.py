@@ -2,8 +2,6 @@
 names it, too.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import pickle

@@ -1,7 +1,5 @@
 """On a full disk every command names the file that it can't write."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Long-running programs: interrupted and resumed, and exclusive folders."""
 
-from __future__ import annotations
-
 import functools
 import json
 import os

@@ -1,7 +1,5 @@
 """INF: no output reveals hidden information, and determinizations vary exactly the hidden part."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Callable, Iterator

@@ -4,8 +4,6 @@ This file is also a program, ``python tests/guarantees/test_same_game.py INTERFA
 TURNS``, which prints a digest of a game.
 """
 
-from __future__ import annotations
-
 import copy
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Text files of other systems: byte order marks are accepted, and undecodable files are named."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import re

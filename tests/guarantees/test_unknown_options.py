@@ -1,7 +1,5 @@
 """Unknown options of every interface: one line with the interface's name and a similar option."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from functools import partial

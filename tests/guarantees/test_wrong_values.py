@@ -1,7 +1,5 @@
 """Invalid values of every option of every program, for each kind of error of its type."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path

@@ -6,8 +6,6 @@ black cards drawn. What is changed there at random, and is still a game by the r
 those seats can tell from the real one.
 """
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Iterator

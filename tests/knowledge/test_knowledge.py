@@ -1,7 +1,5 @@
 """Views: all that a seat may know, and nothing else."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Determinizations: positions sampled from a view."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import combinations_with_replacement
 from math import comb, prod

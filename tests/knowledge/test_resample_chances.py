@@ -5,8 +5,6 @@ Nothing here asks the code what a seat knows. Every test says which cards it can
 counts in how many ways they can lie.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import permutations
 from typing import Any

@@ -7,8 +7,6 @@ Drawings are exempt from one rule, label-content-name-mismatch (a label contains
 the digits on a drawn card are no label.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,5 @@
 """A headless Chromium for tests and screenshots of the page."""
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 import tempfile

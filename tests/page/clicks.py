@@ -1,7 +1,5 @@
 """Helpers of the page's browser tests: a recording site, stored positions, and steps of flows."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Damaged and malicious records."""
 
-from __future__ import annotations
-
 from pages import played
 
 DAMAGED = 10

@@ -1,7 +1,5 @@
 """Helpers of the page's tests: an application with fast agents, clients, and played games."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -1,7 +1,5 @@
 """The page behind a reverse proxy with a path prefix and without WebSockets."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit

@@ -3,8 +3,6 @@
 Sizes are measured in test_fits.py; the lesson is played in test_teaching_browser.py.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

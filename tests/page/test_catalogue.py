@@ -1,7 +1,5 @@
 """The catalogue of agents: unknown ones, those on offer, and the lobby's strengths."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """``python -m skyenv play`` and ``export``."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

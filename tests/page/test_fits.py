@@ -1,7 +1,5 @@
 """The layout of the table at common screen sizes, in pixels."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """The game server: full disks, damaged games, slow agents, repeated requests and cached games."""
 
-from __future__ import annotations
-
 import asyncio
 import resource
 import threading

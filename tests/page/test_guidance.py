@@ -1,7 +1,5 @@
 """Guidance for the open decision: its sentence, the four options, and the bid tray."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The library of games and the ladders: the index, the API, and the pages in a browser."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Names of players."""
 
-from __future__ import annotations
-
 import pytest
 
 from skyenv.page.errors import PageError

@@ -1,7 +1,5 @@
 """The database: durability, limits, and refused files."""
 
-from __future__ import annotations
-
 import stat
 from contextlib import closing
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Bidding tasks on the page: played, paid, stored, repeated and replayed."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

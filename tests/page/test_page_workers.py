@@ -1,7 +1,5 @@
 """The page's workers: cancelled jobs and agents' turns."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import time

@@ -3,8 +3,6 @@
 Hidden information is checked in tests/guarantees.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

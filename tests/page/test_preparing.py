@@ -1,7 +1,5 @@
 """Preparation: compilation in the background, its progress, and failures."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from functools import partial

@@ -1,7 +1,5 @@
 """The turns since a seat's last one."""
 
-from __future__ import annotations
-
 import pytest
 from pages import played
 

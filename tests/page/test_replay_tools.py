@@ -1,7 +1,5 @@
 """The tools beside a replay's board in a real browser: hints, analysis, simulation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any

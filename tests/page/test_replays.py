@@ -1,7 +1,5 @@
 """Replays step by step, their charts, and the exported page."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

@@ -1,7 +1,5 @@
 """Variations as games of the page."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import replace
 from typing import Any

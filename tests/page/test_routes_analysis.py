@@ -1,7 +1,5 @@
 """Analyses and simulations by the API, and background jobs."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 The visible side is in test_browser.py.
 """
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

@@ -1,7 +1,5 @@
 """Replays by the API: every step, and exported files."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

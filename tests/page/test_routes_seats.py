@@ -1,7 +1,5 @@
 """Seats by the API: ownership, disconnects, and refused requests."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Sessions: whose turn it is, complete choices, and undo."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The lesson, a fixed game with a task at each step."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

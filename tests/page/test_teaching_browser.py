@@ -1,7 +1,5 @@
 """The lesson and the rules page in a real browser."""
 
-from __future__ import annotations
-
 import pytest
 from accessibility import check_accessible
 from chromium import Browser

@@ -1,7 +1,5 @@
 """Hosts, origins, cookies, headers and static files; silent and slow clients."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 from collections.abc import Callable, Iterator

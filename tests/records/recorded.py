@@ -1,7 +1,5 @@
 """Records to read, to damage and to compare."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Writing and reading records: streaming, bounded memory, and errors with their line."""
 
-from __future__ import annotations
-
 import io
 import re
 import sys

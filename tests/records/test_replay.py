@@ -1,7 +1,5 @@
 """Replay of records: exact restoration, and the first line that breaks the rules."""
 
-from __future__ import annotations
-
 import io
 import json
 import random

@@ -1,7 +1,5 @@
 """Records of bidding tasks: the opening, the hidden deal, and the payoff."""
 
-from __future__ import annotations
-
 import io
 import re
 from functools import cache

@@ -1,7 +1,5 @@
 """Raster images, films, windows and the commands that draw records."""
 
-from __future__ import annotations
-
 import io
 import sys
 from concurrent.futures import ThreadPoolExecutor

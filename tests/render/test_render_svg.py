@@ -1,7 +1,5 @@
 """The SVG drawing: well-formed, complete, legible, cached in parts, with marked actions."""
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Iterator

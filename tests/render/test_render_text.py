@@ -3,8 +3,6 @@
 Hidden information is tested in tests/guarantees.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

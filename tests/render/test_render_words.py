@@ -1,7 +1,5 @@
 """Texts of events, decisions and actions, and the reasons why actions are illegal."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

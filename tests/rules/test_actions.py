@@ -2,8 +2,6 @@
 actions.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import combinations, product
 from typing import Any

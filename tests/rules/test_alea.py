@@ -1,7 +1,5 @@
 """ALEA: the imaginary third player of the 2-player game."""
 
-from __future__ import annotations
-
 from itertools import permutations
 from typing import Any
 

@@ -1,7 +1,5 @@
 """AUC: auctions, with the examples of the rule book's pages on them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

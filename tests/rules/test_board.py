@@ -1,7 +1,5 @@
 """Board files: which rings they may describe, what they change, and how each mistake is told."""
 
-from __future__ import annotations
-
 import pickle
 import re
 from pathlib import Path

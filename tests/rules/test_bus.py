@@ -1,7 +1,5 @@
 """BUS: placing businesses with option B."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -2,8 +2,6 @@
 below any bound.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numba

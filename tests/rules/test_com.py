@@ -1,7 +1,5 @@
 """COM: what is in the box, and the board."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

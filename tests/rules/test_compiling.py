@@ -1,7 +1,5 @@
 """Compilation and its cache: invalidation, damage, concurrency, and unwritable folders."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import pkgutil

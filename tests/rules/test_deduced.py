@@ -1,7 +1,5 @@
 """INF-1, AUC-9: what two players deduce from a shuffle of the black stack, and what goes again."""
 
-from __future__ import annotations
-
 import pytest
 
 from scenario import bare_game, bid, black_stack, hand, passes, start_auction, turn_of

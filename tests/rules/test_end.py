@@ -1,7 +1,5 @@
 """END: how the game ends, and who wins."""
 
-from __future__ import annotations
-
 import pytest
 
 from scenario import (

@@ -5,8 +5,6 @@ is hidden, ``tests/guarantees/test_nothing_hidden.py`` shows for all that a seat
 observation tells what is public, ``tests/test_observation.py``.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from scenario import (

@@ -1,7 +1,5 @@
 """MOVE: the commissioners."""
 
-from __future__ import annotations
-
 import pytest
 
 from scenario import about_to_move, bare_game, commissioner, kinds, legal, only, passes, stopped

@@ -1,7 +1,5 @@
 """The records: layouts that stay the same, and types that a type checker knows."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """SCO: scoring a district with option D."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """SET: the setup. What chance decides is checked over many games with fixed seeds."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """STOP: building stops."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

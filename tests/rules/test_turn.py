@@ -1,7 +1,5 @@
 """TURN: a turn is one option with its three actions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -2,8 +2,6 @@
 and nothing that bears one variant's label is mixed with what bears another one's.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import re

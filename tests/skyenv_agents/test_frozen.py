@@ -5,8 +5,6 @@ and leave the old one. This file is also the program that wrote the hashes, for 
 tests/skyenv_agents/test_frozen.py NAME ...``.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sys

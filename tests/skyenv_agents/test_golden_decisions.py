@@ -6,8 +6,6 @@ tests/skyenv_agents/test_golden_decisions.py [FILE NAME ...]``. Run it after a c
 wanted, give the agents whose lines differ a new `version`, and have them rated anew.
 """
 
-from __future__ import annotations
-
 import json
 import pickle
 import re

@@ -1,7 +1,5 @@
 """All players: legal play to the end, minimum strength, and validated decisions."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The shipped networks: descriptions, strength and versions."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shlex

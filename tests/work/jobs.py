@@ -1,7 +1,5 @@
 """Tasks for tests of pools, and what happens to their workers."""
 
-from __future__ import annotations
-
 import os
 import sys
 import threading

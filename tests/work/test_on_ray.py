@@ -2,8 +2,6 @@
 there is none.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import socket

@@ -1,7 +1,5 @@
 """Pools of workers: the same results from any number of workers, priorities, kill, deaths."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

@@ -1,7 +1,5 @@
 """Programs with other libraries, run where the library is installed."""
 
-from __future__ import annotations
-
 import pytest
 
 from processes import ROOT, printed

@@ -1,7 +1,5 @@
 """The code of docs/libraries.md; `make test-libraries` installs all its libraries."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The JAX example plays the games of the engine."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The Tianshou example plays the games of the engine with masks, and its DQN trains."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

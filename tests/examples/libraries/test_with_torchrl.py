@@ -1,7 +1,5 @@
 """The TorchRL example passes TorchRL's checks and plays the games of the engine."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

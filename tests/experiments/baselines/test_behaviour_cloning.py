@@ -1,7 +1,5 @@
 """Behaviour cloning: reading datasets, learning, and the saved agent."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Agents with RLlib's policies, without RLlib; test_rllib_self_play.py has real ones."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """RLlib: training in both environments, masked policies, and its checkpoint as an agent."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The MaskablePPO baseline: a short training, resumed, and its agent."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 from pathlib import Path

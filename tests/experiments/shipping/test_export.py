@@ -1,7 +1,5 @@
 """Export of trained agents into the package."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shlex

@@ -1,7 +1,5 @@
 """Fitting the network for leaves."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

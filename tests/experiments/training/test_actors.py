@@ -1,7 +1,5 @@
 """Actors: processes play what one process would."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

@@ -1,7 +1,5 @@
 """Actors on a cluster of Ray: a training is the same though an actor and a machine are lost."""
 
-from __future__ import annotations
-
 import os
 import signal
 from pathlib import Path

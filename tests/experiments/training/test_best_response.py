@@ -1,7 +1,5 @@
 """A best response meets its target alone, and its file tells which."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Options of a training, and what derives from them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

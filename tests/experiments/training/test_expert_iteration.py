@@ -1,7 +1,5 @@
 """Expert iteration: advantages by look-ahead, losses, subsampling, checkpoints."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """PPO: advantages, and the loss of an update."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Reports of a training."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 from pathlib import Path

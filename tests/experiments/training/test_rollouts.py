@@ -1,7 +1,5 @@
 """Rollouts: sampled actions, and replay."""
 
-from __future__ import annotations
-
 import copy
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """A training's folder: files, checkpoints, signals, limits and report."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Tables of a training: seats, inputs and rewards."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The trainer: losses, schedules, pools, averaging and resumption."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Inputs of networks from the heuristics: per seat, the deciding one first."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

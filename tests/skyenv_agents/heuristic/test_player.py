@@ -1,7 +1,5 @@
 """Greedy and the appraiser: plainly best actions, and their weights."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

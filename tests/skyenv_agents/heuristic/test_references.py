@@ -1,7 +1,5 @@
 """Reference agents and perturbed ones."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 

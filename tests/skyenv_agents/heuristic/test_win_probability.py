@@ -1,7 +1,5 @@
 """Win probabilities from scores and resources."""
 
-from __future__ import annotations
-
 import pytest
 
 from skyenv.engine.games import Games

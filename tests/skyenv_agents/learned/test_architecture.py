@@ -1,7 +1,5 @@
 """The network's forward pass, written out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

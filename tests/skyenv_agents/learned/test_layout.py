@@ -1,7 +1,5 @@
 """The layout of inputs and outputs by entity, checked by their names."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

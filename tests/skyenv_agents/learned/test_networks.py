@@ -1,7 +1,5 @@
 """Agents of network files."""
 
-from __future__ import annotations
-
 import io
 import json
 import tracemalloc

@@ -1,7 +1,5 @@
 """Agents with policies of sb3-contrib's MaskablePPO."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The pool of opponents: members and sampling weights."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """The network in PyTorch: agreement with NumPy, and masked actions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

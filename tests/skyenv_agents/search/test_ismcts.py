@@ -1,7 +1,5 @@
 """The tree search: nodes, given priors and evaluations, progress."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from typing import Any

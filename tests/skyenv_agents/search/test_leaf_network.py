@@ -1,7 +1,5 @@
 """The network that evaluates leaves."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

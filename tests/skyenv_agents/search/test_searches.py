@@ -1,7 +1,5 @@
 """All searching agents: determinizations, budgets, names, and Ctrl-C."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Callable

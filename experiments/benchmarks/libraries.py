@@ -76,7 +76,8 @@ def libraries(scale: Scale) -> Iterator[Figure]:
 
 def examples() -> list[Path]:
     """Return the example programs that have a file of requirements."""
-    return sorted(file.with_suffix(".py") for file in (ROOT / "examples").rglob("*.txt"))
+    folders = (ROOT / "experiments" / "baselines", ROOT / "examples" / "libraries")
+    return [file.with_suffix(".py") for folder in folders for file in sorted(folder.glob("*.txt"))]
 
 
 def steps_per_second(example: Path) -> float:

@@ -5,10 +5,11 @@ Hidden information is checked in tests/guarantees.
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from pages import begin, drawn, payload, played
+from pages import begin, drawn, payload, played, positions
 from starlette.testclient import TestClient
 
 from skyenv.page.view.payloads import SeatView, final_scoring
@@ -40,10 +41,29 @@ def test_the_final_scoring_leads_to_the_scores(seed: int) -> None:
 
 
 def test_the_scripts_types_match_the_payload(ann: TestClient) -> None:
-    """The types that check the page's scripts."""
-    state = payload(ann, begin(ann, ["me", "agent:greedy"]))
-    told = {"State": state, "Decision": state["decision"], "Log": state["log"]}
-    for name, value in (told | {"Choice": state["legal"][0]}).items():
-        body = re.search(rf"interface {name} {{\n(.*?)\n}}", TYPES.read_text("utf-8"), re.DOTALL)
-        assert body
-        assert set(re.findall(r"^  (\w+)\??:", body[1], re.MULTILINE)) == value.keys(), name
+    """The types that check the page's scripts: the fields of every object that has a type."""
+    text = TYPES.read_text("utf-8")
+    types = {
+        name: dict(re.findall(r"^  (\w+): (.*);", body, re.MULTILINE))
+        for name, body in re.findall(r"interface (\w+) {\n(.*?)\n}", text, re.DOTALL)
+    }
+    checked: set[str] = set()
+
+    def check(kind: str, value: Any) -> None:
+        """Check a value against a field's type; null has none."""
+        if kind.endswith("[]") and value is not None:
+            for one in value:
+                check(kind[:-2], one)
+        elif kind in types and value is not None:
+            assert value.keys() == types[kind].keys(), kind
+            checked.add(kind)
+            for field, other in types[kind].items():
+                check(other.removesuffix(" | null"), value[field])
+
+    for seed in range(3):
+        for game in positions(2, seed):
+            check("Decision", SeatView(game, game.seat, ["a", "b"]).payload()["decision"])
+        check("Scoring[]", final_scoring(played(2, seed), ["a", "b"]))
+    check("State", payload(ann, begin(ann, ["me", "agent:greedy"])))
+    check("State", payload(ann, re.sub("^/seat/", "/api/seats/", ann.get("/tutorial").url.path)))
+    assert checked >= {"State", "Option", "Hand", "Auction", "Worth", "Person", "Lesson", "Choice"}

@@ -2,7 +2,7 @@
 // "bench" of replay.html.
 import { ask, at, send } from "./api.js";
 import { PARTS, actionsOf } from "./board.js";
-import { $, $$, el, leaveBy, note, table } from "./dom.js";
+import { $, $$, el, leaveBy, note, table, the } from "./dom.js";
 import { percent, signed } from "./format.js";
 import { ESTIMATOR, MOVE, NUM_DISTRICTS, NUM_PLACES, PASS, STRONGEST } from "./game.js";
 import { theme } from "./settings.js";
@@ -12,8 +12,8 @@ import { hintTable, sureText, think } from "./thinking.js";
  * The tools of a replay. `place`: API addresses, the names of agents, the parameters in the URL.
  */
 export function tools(viewer, place) {
-  const bench = document.importNode($("bench").content, true).firstElementChild;
-  const find = (id) => bench.querySelector(`#${id}`);
+  const bench = the(".bench", document.importNode($("bench").content, true));
+  const find = (id) => the(`#${id}`, bench);
   const shared = { ...place, find, marks: marks(viewer) };
   for (const make of [asking, analysis, simulating, continuing, chances, exporting]) {
     make(viewer, shared);
@@ -21,7 +21,7 @@ export function tools(viewer, place) {
   const show = (tool) => {
     for (const panel of $$("[data-tool]", bench)) panel.hidden = panel.dataset.tool !== tool;
   };
-  find("tools").onchange = ({ target }) => show(target.value);
+  find("tools").onchange = ({ target }) => show(target?.value);
   if (viewer.game.task) {
     // the others judge by who wins the whole game
     find("tools").hidden = true;
@@ -107,10 +107,10 @@ function asking(viewer, { api, agents, agent, noted, marks, find }) {
   const [thinking, answers, always] = [find("thinking"), find("hint"), find("always")];
   const usual = agents.includes(agent) ? agent : strongestOf(agents);
   let shown = null; // the step of the answer
-  let asked = null; // aborts the requests
+  let asked = new AbortController(); // of the requests
 
   async function go() {
-    asked?.abort();
+    asked.abort();
     const { signal } = (asked = new AbortController());
     const step = (shown = viewer.step);
     const names = [...new Set(choices.map((one) => one.value).filter(Boolean))];
@@ -148,7 +148,7 @@ function asking(viewer, { api, agents, agent, noted, marks, find }) {
   find("ask").onclick = go;
   viewer.follow((step) => {
     if (step === shown) return;
-    asked?.abort();
+    asked.abort();
     shown = null;
     thinking.replaceChildren();
     answers.replaceChildren();
@@ -212,9 +212,9 @@ function analysis(viewer, { api, agents, agent, marks, find }) {
   const lists = find("analysis-lists");
   const address = () => `${api}/analysis?agent=${encodeURIComponent(who.value)}`;
   job(find, "analyse", address, show);
-  let better = null; // the mistake whose better choice is shown
+  let better = { step: -1, seat: 0, actions: [] }; // the mistake whose better choice is shown
   viewer.follow((step) => {
-    if (better?.step !== step) return;
+    if (better.step !== step) return;
     marks.show(better.seat, [{ actions: better.actions, text: "better", isBest: true }]);
   });
 

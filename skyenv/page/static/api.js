@@ -9,6 +9,7 @@ export function at(address) {
 /** The absolute form of an address of this server, for sharing. */
 export const whole = (address) => new URL(at(address), location.href).href;
 
+/** @type {((progress: Progress) => Promise<void>) | null} */
 let patience = null; // waits for a server in preparation
 
 /** Have requests that come too early repeated after the promise `wait(progress)`. */
@@ -59,7 +60,6 @@ export function keys() {
   };
 }
 
-/** Send JSON. */
 export const send = (address, value = {}) =>
   ask(address, {
     method: "POST",

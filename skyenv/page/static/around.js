@@ -13,7 +13,6 @@ const GAP = 0.012; // of the drawing's height, between what is drawn and what st
 export const boxOf = (part) => part.getBoundingClientRect();
 const ofWhole = (length, of) => `${100 * Math.max(0, length / of)}%`;
 
-/** Put an element where the drawing is empty. */
 export function fitHole(hole, board) {
   const svg = board.querySelector("svg");
   const [whole, city] = [svg, svg.querySelector('[data-part="city"]')].map(boxOf);
@@ -67,7 +66,6 @@ function showScrolling() {
   else board.removeAttribute("tabindex");
 }
 
-/** Set the button up; style sheets tell which screens have it. */
 export function setUpZoom() {
   showZoom(isOn("large"));
   $("zoom").onclick = () => {

@@ -21,6 +21,7 @@ const cardOf = (action) => [
   Math.floor((action - BID) / NUM_RANKS),
   ((action - BID) % NUM_RANKS) + LOWEST_CARD,
 ];
+/** @type {BidTray | null} */
 let current = null; // one decision has one tray
 
 /** The cards of a bid in preparation, and their total. */
@@ -108,7 +109,6 @@ export function worthText(worth, { colour, total, builds, cards }) {
   return [brings + risk, rest.filter(Boolean).join(" ")];
 }
 
-/** The tray in which a bid is prepared. */
 export class BidTray extends Bid {
   changed = () => {};
   play = (_actions) => {};
@@ -210,7 +210,6 @@ function reword(text, words) {
   text.textContent = words ?? text.dataset.whole;
 }
 
-/** Cards that are laid down leave the hand. */
 function thin(board, seat, tray) {
   for (const pile of $$(`[data-card^="${seat}:"]`, board)) {
     const [, colour, rank] = pile.dataset.card.split(":").map(Number);

@@ -54,6 +54,7 @@ const keyOf = (part) =>
  *
  * Without `play` nothing can be clicked. `play(part)` is called for clicks on any part;
  * `legal(part)` tells which react.
+ * @param {Play | null} play
  */
 export function showBoard(holder, drawing, play = null, legal = (_part) => false) {
   const board = boards.get(holder) ?? begun(holder);
@@ -100,6 +101,7 @@ function redraw(board, drawing, holder, isFirst) {
 }
 
 function begun(holder) {
+  /** @type {Board} */
   const board = { slots: new Map(), flights: [], placed: null, play: null, legal: () => false };
   boards.set(holder, board);
   holder.addEventListener("click", (event) => {
@@ -272,7 +274,6 @@ function fly(board, holder, from, to) {
   board.flights.push({ flight, veil, flying });
 }
 
-/** Finish all animations at once. */
 function land(board) {
   for (const { flight, veil, flying } of board.flights.splice(0)) {
     flight.cancel();

@@ -5,38 +5,43 @@ import { actionsOf, markLegal } from "./board.js";
 import { $, $$, el, isNews } from "./dom.js";
 import { BID, LOWEST_CARD, PASS, PLOT, STOP, TAKE } from "./game.js";
 import { linked, worded } from "./rules.js";
-import { act, positionOf, seat, undo } from "./seat.js";
+import { act, latest, positionOf, seat, undo } from "./seat.js";
 import { asked, isForced } from "./settings.js";
 
 // up to so many choices on the table are buttons; more are a list that can be opened
 const LISTED = 8;
 
 // "board" or "choices": where the focus is, and is restored after others have moved
-let place = null;
+let place = "";
 // in which phase the list of choices was set up, and whether it was open then
-let opened = [null, false];
+let opened = ["", false];
+/** @type {number | null} */
 let first = null; // the stack that was chosen, where two cards are taken
+/** @type {BidTray | null} */
 let tray = null; // the bid in preparation
 
 addEventListener("focusin", ({ target }) => {
-  place = target.closest(":focus-visible")?.closest("#board, #choices")?.id ?? null;
+  place = target?.closest(":focus-visible")?.closest("#board, #choices")?.id ?? "";
 });
 addEventListener("pointerdown", () => {
-  place = null;
+  place = "";
 });
 
 /** The legal actions that a part of the drawing stands for. */
 const movesOf = (part) =>
-  actionsOf(part, seat.state.seat).filter((action) =>
-    seat.state.legal.some((choice) => choice.action === action),
+  actionsOf(part, latest().seat).filter((action) =>
+    latest().legal.some((choice) => choice.action === action),
   );
 const taking = (part) =>
   seat.state?.decision.take && part.dataset.stack !== undefined ? Number(part.dataset.stack) : null;
 
-/** The card of this seat's hand that a part of the drawing is: [colour, value], or null. */
+/**
+ * The card of this seat's hand that a part of the drawing is: colour and value.
+ * @returns {[number, number] | null}
+ */
 function cardOf(part) {
   const [whose, colour, rank] = (part.dataset.card ?? "").split(":").map(Number);
-  return part.dataset.card && whose === seat.state.seat ? [colour, rank + LOWEST_CARD] : null;
+  return part.dataset.card && whose === latest().seat ? [colour, rank + LOWEST_CARD] : null;
 }
 
 /** The actions chosen so far, in the order of playing them. */
@@ -44,7 +49,10 @@ export const begun = () => tray?.actions ?? (first === null ? [] : [TAKE + first
 
 const canPass = (legal) => legal.some((choice) => choice.action === PASS);
 
-/** Whether any bid is left: of cards that come to too little, passing is the only choice. */
+/**
+ * Whether any bid is left: of cards that come to too little, passing is the only choice.
+ * @param {State} state
+ */
 const canBid = (state) =>
   state.decision.bid !== null && state.legal.some((choice) => choice.action !== PASS);
 
@@ -54,11 +62,15 @@ export function isLegal(part) {
   if (!state?.yours || isForced(state)) return false;
   if (state.decision.take && part.dataset.stack !== undefined)
     return state.decision.take.some(([colour]) => colour === taking(part));
-  if (canBid(state) && cardOf(part)) return !BidTray.of(state).why(...cardOf(part));
+  const card = canBid(state) && cardOf(part);
+  if (card) return !BidTray.of(state).why(...card);
   return movesOf(part).length > 0;
 }
 
-/** The server's reason against an action; without one, that of the whole position. */
+/**
+ * The server's reason against an action; without one, that of the whole position.
+ * @param {State} state
+ */
 function reasonOf(state, action) {
   const reasons = Object.entries(state.why);
   const found =
@@ -75,11 +87,12 @@ export function whyNot(part) {
   const [action] = actionsOf(part, state.seat); // all moves of a commissioner have one reason
   if (action === undefined && state.yours)
     return part.dataset.stack ? "black cards come with options C and D; they can't be chosen" : "";
-  if (canBid(state) && cardOf(part)) return BidTray.of(state).why(...cardOf(part));
+  const card = canBid(state) && cardOf(part);
+  if (card) return BidTray.of(state).why(...card);
   return reasonOf(state, action);
 }
 
-/** The effect of a click on a part of the drawing, in words. */
+/** The effect of a click on a part of the drawing, in words. @param {State} state */
 function clickOf(part, state) {
   if (taking(part) !== null) return first === taking(part) ? "put it back" : "take its top card";
   if (canBid(state) && cardOf(part)) return "lay it down";
@@ -87,9 +100,8 @@ function clickOf(part, state) {
   return state.legal.find((one) => one.action === movesOf(part)[0])?.text;
 }
 
-/** The tooltip of a part of the drawing. */
 export function say(part) {
-  const { state } = seat;
+  const state = latest();
   const what = part.getAttribute("aria-label") ?? "";
   const click = isLegal(part) ? clickOf(part, state) : "";
   return [what, click ? worded(`click: ${click}`) : whyNot(part)].filter(Boolean).join(" — ");
@@ -99,8 +111,9 @@ export function say(part) {
 export function click(part) {
   if (!isLegal(part)) return;
   const moves = movesOf(part);
+  const card = cardOf(part);
   if (taking(part) !== null) take(taking(part));
-  else if (canBid(seat.state) && cardOf(part)) tray.add(...cardOf(part));
+  else if (tray && card) tray.add(...card);
   else if (part.dataset.commissioner === undefined) choose(moves[0]);
   else if (moves.length === 1) act(moves);
   else aim(part.dataset.commissioner);
@@ -113,7 +126,11 @@ function aim(who) {
   $("board").querySelector(`.legal[data-place^="${who}:"]`)?.focus();
 }
 
-/** The confirmation of an action that can't be taken back: question, yes and no; or null. */
+/**
+ * The confirmation of an action that can't be taken back: question, yes and no; or null.
+ * @param {number} action
+ * @param {State} state
+ */
 function questionOf(action, { legal, decision, lesson }) {
   if (lesson) return null;
   if (action === PASS && legal.length > 1)
@@ -131,12 +148,12 @@ function questionOf(action, { legal, decision, lesson }) {
 }
 
 /** Play an action, after confirmation if it can't be taken back. */
-export async function choose(action) {
-  const { state } = seat;
+async function choose(action) {
+  const state = latest();
   const question = questionOf(action, state);
   if (question && !(await asked(...question))) return;
   // the state may be newer by now
-  if (positionOf(seat.state) === positionOf(state)) act([action]);
+  if (positionOf(latest()) === positionOf(state)) act([action]);
 }
 
 /** Choose a stack: the first is marked, with the second both are taken, by ascending colour. */
@@ -158,7 +175,7 @@ function mark() {
   for (const button of $$("[data-take]", $("choices")))
     button.setAttribute("aria-pressed", `${Number(button.dataset.take) === first}`);
   markLegal($("board"));
-  showDraft($("board"), seat.state.seat, tray);
+  showDraft($("board"), latest().seat, tray);
 }
 
 // ---- the choices as buttons ----
@@ -211,13 +228,12 @@ function showPlaces(phase, places) {
   $("places").replaceChildren(...places.map((choice) => el("li", button(choice))));
 }
 
-/** Show the buttons that end a bid or pass. */
 function showFoot(legal) {
   const passing = el("button.apart", choosing(PASS), "pass");
   $("foot").replaceChildren(tray?.foot ?? "", canPass(legal) ? passing : "");
 }
 
-/** Show the choices. */
+/** @param {State} state */
 export function showChoices(state) {
   const { legal: all, decision, undo, step } = state;
   if (!isNews($("choices"), [all, decision, undo, step, isForced(state)])) {
@@ -230,14 +246,16 @@ export function showChoices(state) {
   tray = null;
   const legal = isForced(state) || !state.yours ? [] : all;
   const others = options || stacks || bid ? [] : legal.filter((choice) => choice.place);
-  if ($("all")) opened[1] = $("all").open;
+  for (const list of $$("#all")) opened[1] = list.open;
   // Made anew each time, as what stays in the page and moves is seen as a jump.
   $("choices").replaceChildren(document.importNode($("offer").content, true));
   const told = auction ? `${auction.text} Still in: ${auction.still.join(", ")}.` : "";
   $("auction").replaceChildren(...linked(told));
   $("buttons").className = options ? "options" : "buttons";
   if (legal.length && canBid(state)) {
-    tray = Object.assign(BidTray.of(state), { changed: mark, play: act });
+    tray = BidTray.of(state);
+    tray.changed = mark;
+    tray.play = act;
     tray.show();
   }
   $("buttons").replaceChildren(...buttons(decision, legal));
@@ -260,6 +278,7 @@ function sameAs(earlier) {
 function keepFocus(focused) {
   const { activeElement: active } = document;
   const stays =
+    active &&
     active !== document.body &&
     !(active.closest("#board") && active.getAttribute("role") !== "button");
   if (!place || stays || $("choices").classList.contains("idle")) return;

@@ -1,8 +1,18 @@
 // Helpers of all pages: elements and texts.
 import { at } from "./api.js";
 
+/**
+ * The element that a selector names; an Error says that there is none.
+ * @param {ParentNode} root
+ */
+export function the(selector, root = document) {
+  const found = root.querySelector(selector);
+  if (!found) throw new Error(`there is no ${selector} here`);
+  return found;
+}
+
 /** An element of the page, by its id. */
-export const $ = (name) => document.getElementById(name);
+export const $ = (name) => the(`#${name}`);
 
 /**
  * The elements that a selector names.
@@ -36,7 +46,6 @@ export function el(selector, ...rest) {
   return made;
 }
 
-/** An element of a drawing. */
 export function shape(name, attributes = {}, ...children) {
   const made = document.createElementNS("http://www.w3.org/2000/svg", name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, `${value}`);

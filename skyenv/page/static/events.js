@@ -1,5 +1,5 @@
 // What has happened: the last turns, the standings, the log, explanations, the final scoring.
-import { $, $$, el, isNews, ruleLink, table } from "./dom.js";
+import { $, $$, el, isNews, ruleLink, table, the } from "./dom.js";
 import { signed } from "./format.js";
 import { STOP } from "./game.js";
 import { linked } from "./rules.js";
@@ -16,8 +16,8 @@ const LAST_TURNS = "The last turns";
 export function showRecent(state) {
   if (state.watching) {
     // a spectator has no turn
-    $("recent").querySelector("h2").textContent = LAST_TURNS;
-    $("recent").querySelector(".scroll").setAttribute("aria-label", LAST_TURNS);
+    the("h2", $("recent")).textContent = LAST_TURNS;
+    the(".scroll", $("recent")).setAttribute("aria-label", LAST_TURNS);
   }
   if (isNews($("recent-list"), state.recent)) {
     const line = (text) => el("span", linked(text));
@@ -75,7 +75,6 @@ export function showLog(state) {
   logged = state.log.from + state.log.lines.length;
 }
 
-/** Add a line of the page's own. */
 export function tell(text) {
   $("log-lines").append(el("li.own", text));
   scrollLog();
@@ -91,6 +90,7 @@ function scrollLog() {
 const AHEAD = { move: "MOVE-1", bid: "AUC-1" };
 const queue = [];
 let known = false; // whether the page has been told of the game before
+/** @type {HTMLElement | null} */
 let card = null;
 const box = $("explain"); // by which this is switched off and on
 
@@ -111,7 +111,7 @@ box.onchange = () => {
   if (!box.checked) stopNews();
 };
 
-/** Look at what a seat was told, for things that are new. */
+/** Look at what a seat was told, for things that are new. @param {State} state */
 export function showNews(state) {
   const isFirst = !known;
   known = true;
@@ -135,7 +135,7 @@ function nextCard() {
   const rule = queue.shift();
   if (!rule) return;
   const [title, text] = [...wordsOf(rule).childNodes].map(({ textContent }) =>
-    textContent.replace(/\s+/g, " "),
+    `${textContent}`.replace(/\s+/g, " "),
   );
   const off = () => {
     store({ off: true });
@@ -154,7 +154,6 @@ function nextCard() {
   $("beside").prepend(card);
 }
 
-/** Explain nothing more. */
 function stopNews() {
   queue.length = 0;
   nextCard();
@@ -162,6 +161,7 @@ function stopNews() {
 
 // ---- the final scoring, step by step ----
 
+/** @type {Scoring[] | null} */
 let left = null; // steps that haven't been shown; null: the game isn't over
 let tellEnd = () => {}; // what is done once all have been
 
@@ -176,25 +176,27 @@ export const whenTold = (act) => {
 /** Have the drawing say the points that have been told so far. */
 function score(scores) {
   for (const [seat, vp] of scores.entries()) {
-    const text = $("board").querySelector(`[data-part="seat ${seat + 1}"] [data-vp]`);
-    text.textContent = `${vp} VP`;
+    the(`[data-part="seat ${seat + 1}"] [data-vp]`, $("board")).textContent = `${vp} VP`;
   }
 }
 
-/** Show the end once it is there. */
+/** @param {State} state */
 export function showFinal(state) {
   $("finished").hidden = !state.over;
   $("choices").hidden = state.over;
-  if (!state.over || left) return;
-  left = [...state.final];
-  if (state.task) $("finished").querySelector("h2").textContent = "Task payoffs";
+  if (!state.final || left) return;
+  const steps = (left = [...state.final]);
+  if (state.task) the("h2", $("finished")).textContent = "Task payoffs";
   const head = (name, seat) => el(`th.seat-${seat}`, { scope: "col" }, `${seat + 1} ${name}`);
   const shown = table("table", state.names.map(head), []);
   shown.ariaLive = "polite";
   const step = () => {
-    const one = left.shift();
-    const cell = (vp, seat) =>
-      el("td", one.vp?.[seat] > 0 && el("b", `+${one.vp[seat]} `), `${vp}`);
+    const one = steps.shift();
+    if (!one) return;
+    const cell = (vp, seat) => {
+      const gain = one.vp?.[seat] ?? 0;
+      return el("td", gain > 0 && el("b", `+${gain} `), `${vp}`);
+    };
     const pays = (vp) => el("td", el("b", (vp > 0 ? "+" : "") + signed(vp)));
     const what = { scope: "rowgroup", colspan: state.names.length };
     shown.append(
@@ -212,10 +214,10 @@ export function showFinal(state) {
   };
   const more = el("button#final-next.primary", { onclick: step }, "next step");
   const all = () => {
-    while (left.length) step();
+    while (steps.length) step();
   };
   const rest = el("button#final-all", { onclick: all }, "show all");
   $("final").replaceChildren(shown);
   $("final-steps").replaceChildren(more, rest);
-  if (left.length) step();
+  if (steps.length) step();
 }

@@ -4,9 +4,10 @@ import { PARTS, meant } from "./board.js";
 import { isLegal, say, whyNot } from "./choices.js";
 import { $, el, ruleLink } from "./dom.js";
 import { linked } from "./rules.js";
-import { onState, seat } from "./seat.js";
+import { latest, onState } from "./seat.js";
 
 const tip = el("div.tip", { role: "status", hidden: true });
+/** @type {number | null} */
 let refused = null; // the step to which a refusal belongs, which stays until it is put away
 
 function hide() {
@@ -30,10 +31,11 @@ function show(event, text) {
 }
 
 function refuse(event, text) {
-  refused = seat.state.step;
+  const { step, why_rules } = latest();
+  refused = step;
   tip.hidden = false;
   tip.id = "refusal";
-  tip.replaceChildren(...linked(text), " ", ruleLink(seat.state.why_rules[text]) || "");
+  tip.replaceChildren(...linked(text), " ", ruleLink(why_rules[text]) || "");
   put(event);
 }
 
@@ -53,7 +55,6 @@ function click(event) {
   else show(event, say(part));
 }
 
-/** Show tooltips from now on. */
 export function setUpExplaining() {
   document.body.append(tip);
   $("board").onclick = click;

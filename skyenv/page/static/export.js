@@ -1,13 +1,12 @@
 // The replay of an exported file, which contains its drawings (skyenv/page/export.py).
 import { setUpZoom } from "./around.js";
 import { merged } from "./board.js";
+import { $, the } from "./dom.js";
 import { themeButton } from "./settings.js";
 import { view } from "./viewer.js";
 
 async function unpacked() {
-  const packed = Uint8Array.from(atob(document.getElementById("data").textContent.trim()), (c) =>
-    c.charCodeAt(0),
-  );
+  const packed = Uint8Array.from(atob($("data").textContent.trim()), (c) => c.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(stream).text());
 }
@@ -35,6 +34,6 @@ function drawingsOf(view) {
 const draw = async (step, seat, theme, narrow) =>
   drawingsOf(`${seat ?? "all"}/${narrow ? "narrow" : "wide"}`)[step];
 if (themes.length === 1) document.documentElement.dataset.theme = themes[0];
-else document.querySelector("header").append(themeButton());
-view(document.querySelector("main"), game, draw);
+else the("header").append(themeButton());
+view(the("main"), game, draw);
 setUpZoom();

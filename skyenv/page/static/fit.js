@@ -2,11 +2,12 @@
 // part of the drawing and the cards in a line.
 import { boxOf, fitHole, handLine, isSmall, stackLine } from "./around.js";
 import { $, $$ } from "./dom.js";
-import { onState, positionOf, seat } from "./seat.js";
+import { latest, onState, positionOf } from "./seat.js";
 
 const root = document.documentElement.style;
 let brought = "";
 
+/** @param {State} state */
 function showCards({ decision, over, seat: own }) {
   if (!isSmall.matches) return;
   $("strip").replaceChildren(
@@ -34,13 +35,13 @@ const scrollTo = (part, block) =>
 function bringAuction() {
   const part = $("board").querySelector("[data-auction]");
   if (!part || brought === part.dataset.auction) return;
-  brought = part.dataset.auction;
+  brought = part.dataset.auction ?? "";
   scrollTo(part, "start");
 }
 
 /** On small screens, bring what can be chosen on the drawing into view, once in each position. */
 export function bring() {
-  const { state } = seat;
+  const state = latest();
   const { options, take, bid } = state.decision; // the dock has all that can be chosen then
   if (!isSmall.matches || !state.yours || options || take) return;
   if (bid) return bringAuction();
@@ -52,7 +53,6 @@ export function bring() {
   if (!all.some(isSeen)) scrollTo(all[0], "center");
 }
 
-/** Keep all of it up to date. */
 export function setUpFit() {
   onState(() => fitHole($("recent"), $("board")));
   onState(showCards);

@@ -1,6 +1,5 @@
 // Numbers, times and names as texts.
 
-/** A number with its unit, in one or several. */
 export const many = (number, unit) =>
   `${number.toLocaleString()} ${unit}${number === 1 ? "" : "s"}`;
 

@@ -2,9 +2,10 @@
 import { ask } from "./api.js";
 import { $, $$, el } from "./dom.js";
 import { isPacing, togglePause } from "./pace.js";
-import { api, attempt, onConnect, onState, seat } from "./seat.js";
+import { api, attempt, latest, onConnect, onState, seat } from "./seat.js";
 import { hintTable, think } from "./thinking.js";
 
+/** @type {Asked | null} */
 let asked = null; // the agent that is thinking: its name, its abort, a promise of its end
 
 async function loadAdvisers() {
@@ -15,6 +16,7 @@ async function loadAdvisers() {
   if (seat.state) showHints(seat.state);
 }
 
+/** @param {State} state */
 function showHints(state) {
   const isOpen = state.open_hands && isPacing(state);
   $("hints").hidden = state.over || state.task || (state.watching && !isOpen);
@@ -29,19 +31,19 @@ function showHints(state) {
 }
 
 async function hint() {
-  if (seat.state.watching && !seat.state.paused) await togglePause();
+  const { watching, paused } = latest();
+  if (watching && !paused) await togglePause();
   const name = $("adviser").value;
   if (asked?.name === name) return; // that it thinks is shown
   asked?.stop.abort();
   await asked?.done;
   if (asked) return; // clicked once more meanwhile
   const stop = new AbortController();
-  asked = { name, stop };
-  asked.done = attempt(async () => {
+  const done = attempt(async () => {
     try {
-      const question = `agent=${encodeURIComponent(name)}&step=${seat.state.step}`;
+      const question = `agent=${encodeURIComponent(name)}&step=${latest().step}`;
       const hint = await think($("hint"), name, `${api}/hint?${question}`, stop.signal);
-      if (hint?.step !== seat.state.step) return;
+      if (hint?.step !== latest().step) return;
       $("hint").replaceChildren(hintTable([hint]));
       const chosen = new Set(hint.actions.map(String));
       for (const part of $$("[data-action]", $("board")))
@@ -53,9 +55,9 @@ async function hint() {
       asked = null;
     }
   });
+  asked = { name, stop, done };
 }
 
-/** Offer hints. */
 export function setUpHints() {
   $("ask-hint").onclick = hint;
   onState(showHints);

@@ -1,6 +1,6 @@
 // The published ladders: ratings, results of each pair, and games to watch.
 import { ask, send } from "./api.js";
-import { $, el, followedBy, leaveBy, note } from "./dom.js";
+import { $, el, followedBy, leaveBy, note, the } from "./dom.js";
 import { many, percent, signed } from "./format.js";
 import { setUpHeader } from "./rules.js";
 
@@ -8,7 +8,6 @@ import { setUpHeader } from "./rules.js";
 const watch = (names, side) =>
   send("/api/games", { players: names.length, side, seats: names.map((name) => `agent:${name}`) });
 
-/** The agents that can be chosen, by name. */
 const offered = async () => (await ask("/api/options")).agents.map((one) => one.name);
 
 const fixed = (number, digits = 1) => signed(number.toFixed(digits));
@@ -50,7 +49,6 @@ function showWhich(ladder) {
   $("which").replaceChildren(...ladders.map(link));
 }
 
-/** Ratings, with their intervals on one scale. */
 function showRatings({ agents }) {
   const low = Math.min(...agents.map(({ rating }) => rating.low));
   const high = Math.max(...agents.map(({ rating }) => rating.high));
@@ -111,7 +109,7 @@ function showMatrix(ladder, one, other) {
       names.map((_, column) => cell(number, column)),
     );
   const heads = names.map((name) => el("th", { scope: "col" }, name));
-  $("matrix").tHead.replaceChildren(el("tr", el("td"), heads));
+  the("thead", $("matrix")).replaceChildren(el("tr", el("td"), heads));
   $("matrix").tBodies[0].replaceChildren(...names.map(row));
 }
 

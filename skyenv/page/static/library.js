@@ -1,6 +1,6 @@
 // The library of recorded games: filters, a table, pages. The URL holds the query.
 import { ask, at } from "./api.js";
-import { $, $$, el, followedBy, note } from "./dom.js";
+import { $, $$, el, followedBy, note, the } from "./dom.js";
 import { many, when } from "./format.js";
 import { setUpHeader } from "./rules.js";
 
@@ -36,7 +36,6 @@ function wanted() {
   return addressOf(new URLSearchParams([...said, ...kept]));
 }
 
-/** Fill the form from the address. */
 function fill() {
   const given = address();
   const agents = given.getAll("agent");
@@ -94,7 +93,6 @@ function pager({ page, pages }) {
 
 const follow = followedBy(go);
 
-/** Load and show the URL's query. */
 async function load() {
   const mine = ++asked;
   showHead();
@@ -127,9 +125,7 @@ async function look() {
       `reading the folders, ${(state.left / 1e6).toFixed(0)} MB are left …`;
     $("complaints").hidden = !state.damaged;
     $("damaged").textContent = `Files with damaged parts, which are left out: ${state.damaged}`;
-    $("complaints")
-      .querySelector("ul")
-      .replaceChildren(...state.complaints.map((one) => el("li", one)));
+    the("ul", $("complaints")).replaceChildren(...state.complaints.map((one) => el("li", one)));
     $("agents").replaceChildren(...state.agents.map((name) => el("option", { value: name })));
     if (state.games !== known) await load();
     known = state.games;

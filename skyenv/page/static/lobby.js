@@ -1,6 +1,6 @@
 // The lobby: start or continue a game, open a record.
 import { ask, at, keys, send } from "./api.js";
-import { $, $$, el, leaveBy, note, onReturn } from "./dom.js";
+import { $, $$, el, leaveBy, note, onReturn, the } from "./dom.js";
 import { many, seatNames, signed, when } from "./format.js";
 import { ESTIMATOR, USUAL } from "./game.js";
 import { follow, readiness } from "./preparing.js";
@@ -18,7 +18,6 @@ $("name").oninput = () => storeName($("name").value);
 
 const keyFor = keys();
 
-/** Start a game and go to its table. */
 function begin(form, game) {
   note("");
   const wanted = { ...game, idempotency_key: keyFor(game) };
@@ -99,7 +98,7 @@ function showSeats() {
       seat === 0 && !$("task").value && el("span.small", "begins"),
     );
   });
-  $("seats").replaceChildren($("seats").firstElementChild, ...seats);
+  $("seats").replaceChildren(the("legend", $("seats")), ...seats);
   showHot();
 }
 
@@ -230,8 +229,9 @@ for (const [id, gameOf] of Object.entries(games)) {
     begin($(id), { players: game.seats.length, side: "front", ...game });
   };
 }
+const openFirst = (files) => files?.length && open(files[0]);
 $("file").onchange = () => {
-  if ($("file").files.length) open($("file").files[0]);
+  openFirst($("file").files);
 };
 addEventListener("dragover", (event) => {
   event.preventDefault();
@@ -241,7 +241,7 @@ addEventListener("dragleave", () => $("drop").classList.remove("over"));
 addEventListener("drop", (event) => {
   event.preventDefault();
   $("drop").classList.remove("over");
-  if (event.dataTransfer.files.length) open(event.dataTransfer.files[0]);
+  openFirst(event.dataTransfer?.files);
 });
 setUpHeader();
 const openCustom = () => {

@@ -2,7 +2,18 @@
 import { ask, send } from "./api.js";
 import { $, $$, el } from "./dom.js";
 import { tell } from "./events.js";
-import { act, api, attempt, load, now, onArrival, onState, positionOf, seat } from "./seat.js";
+import {
+  act,
+  api,
+  attempt,
+  latest,
+  load,
+  now,
+  onArrival,
+  onState,
+  positionOf,
+  seat,
+} from "./seat.js";
 import { bindSetting, isForced } from "./settings.js";
 import { doing } from "./thinking.js";
 
@@ -10,9 +21,10 @@ import { doing } from "./thinking.js";
 
 const [LONGEST, LINGER] = [1500, 2500]; // milliseconds: for a card; until they are taken away
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
+/** @type {(() => void) | null} */
 let waiting = null; // what turns up the next card, while there is one
 let all = false; // whether the rest comes at once
-let removal = null; // takes the cards away
+let removal = 0; // takes the cards away
 
 /** Turn up the next card; `rest`: all of them. */
 function turnUp(rest = false) {
@@ -33,7 +45,7 @@ function pause(seconds) {
 }
 
 /** @param {State} state */
-async function showAlea(state) {
+export async function showAlea(state) {
   if (!state.alea.length || !seat.state) return;
   const atOnce = calm.matches || state.pause === 0;
   all = atOnce;
@@ -53,7 +65,7 @@ async function showAlea(state) {
   document.body.classList.remove("turning");
 }
 
-/** Have the cards stay a while. */
+/** @param {State} state */
 function takeAway(state) {
   if (!state.alea.length) return;
   clearTimeout(removal);
@@ -62,9 +74,12 @@ function takeAway(state) {
 
 // ---- agents' moves ----
 
-let timer = null;
+let timer = 0;
 
-/** Whether this page controls the pace of agents; a spectator of others' game doesn't. */
+/**
+ * Whether this page controls the pace of agents; a spectator of others' game doesn't.
+ * @param {State} state
+ */
 export const isPacing = (state) => !state.watching || state.owner;
 
 /** Show the next position, or have the next move played. */
@@ -82,7 +97,7 @@ export async function togglePause() {
   await attempt(() => send(`${api}/pause`, { paused: !state.paused }));
 }
 
-/** Show the controls, and the number of positions still to show. */
+/** Show the controls, and the number of positions still to show. @param {State} state */
 function showSteps({ behind, over, paused, yours }, paces) {
   const isOwn = over || yours;
   $("pace").hidden = isOwn && !behind && !paused;
@@ -92,6 +107,7 @@ function showSteps({ behind, over, paused, yours }, paces) {
   $("behind").textContent = behind ? `${behind} more to come` : rest;
 }
 
+/** @param {State} state */
 function showPace(state) {
   clearTimeout(timer);
   const { behind, pause, paused } = state;
@@ -116,11 +132,9 @@ export function setUpPace(changed) {
     turnUp(true);
     now();
   };
-  $("pause").oninput = ({ target }) => {
-    $("pause-seconds").textContent = `${target.value} s`;
-  };
-  $("pause").onchange = ({ target }) =>
-    attempt(() => send(`${api}/pause`, { seconds: Number(target.value) }));
+  const pace = $("pause");
+  pace.oninput = () => ($("pause-seconds").textContent = `${pace.value} s`);
+  pace.onchange = () => attempt(() => send(`${api}/pause`, { seconds: Number(pace.value) }));
   onState(showPace);
   onArrival((state) => {
     if (state.alea.length) $("next").disabled = $("skip").disabled = false;
@@ -133,31 +147,34 @@ export function setUpPace(changed) {
 
 // ---- forced moves, which the page plays by itself ----
 
-let played = null; // the position whose action was played, or is on its way
-let told = null;
+let played = ""; // the position whose action was played, or is on its way
+let told = "";
 
-/** Play a forced move; again if the server couldn't be reached, once it tells something. */
+/**
+ * Play a forced move; again if the server couldn't be reached, once it tells something.
+ * @param {State} state
+ */
 export async function playForced(state) {
   const position = positionOf(state);
   if (!isForced(state) || played === position) return;
   played = position;
   if (told !== position) tell(`forced, the only choice: ${state.legal[0].text}`);
   told = position;
-  if (!(await act([state.legal[0].action])) && played === position) played = null;
+  if (!(await act([state.legal[0].action])) && played === position) played = "";
 }
 
 // ---- long agents' turns ----
 
 const [DELAY, INTERVAL] = [2000, 1000]; // milliseconds
 const line = el("p#thinking.card", { role: "timer", "aria-live": "off", hidden: true });
-let shown = null; // the step
-let lookTimer = null;
+let shown = -1; // the step
+let lookTimer = 0;
 
 async function look() {
-  const { step } = seat.state;
+  const { step } = latest();
   try {
     const { agent, seconds } = await ask(`${api}/thinking`);
-    if (seat.state.step !== step || seat.state.yours) return;
+    if (latest().step !== step || latest().yours) return;
     line.hidden = !agent || seconds === null;
     if (!line.hidden) line.textContent = doing(agent, Math.round(seconds));
   } catch {
@@ -167,7 +184,7 @@ async function look() {
   lookTimer = setTimeout(look, INTERVAL);
 }
 
-/** Show the agent that thinks when nothing happens for a while. */
+/** Show the agent that thinks when nothing happens for a while. @param {State} state */
 function showTurn(state) {
   if (state.step === shown && !state.over) return; // drawn anew
   shown = state.step;

@@ -2,7 +2,7 @@
 import { ask, at, send, whole } from "./api.js";
 import { $, copy, el, isNews } from "./dom.js";
 import { many } from "./format.js";
-import { api, attempt, load, note, onCurtain, onNews, onState, seat } from "./seat.js";
+import { api, attempt, latest, load, note, onCurtain, onNews, onState } from "./seat.js";
 
 const when = (seconds) =>
   new Date(1000 * seconds).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
@@ -11,13 +11,12 @@ const rematch = () =>
     location.href = at((await send(`${api}/rematch`)).page);
   });
 
-/** Show the people from now on. */
 export function setUpPeople() {
   onState((state) => show(state.people));
   onNews("people", refresh);
   $("rematch").onclick = rematch;
   $("invite-spectators").onclick = () =>
-    copy(whole(seat.state.people.watch), $("invite-spectators"), note);
+    copy(whole(latest().people.watch), $("invite-spectators"), note);
   onCurtain(cover);
 }
 
@@ -74,7 +73,7 @@ const describe = (seat, number) =>
 // ---- one screen for several ----
 
 /** Show the next player's name instead of the table; the page holds no hand then. */
-export function cover(curtain) {
+function cover(curtain) {
   document.title = "Fifth Avenue";
   $("curtain-title").textContent = `Pass the device to ${curtain.name}`;
   $("curtain-text").textContent =

@@ -1,13 +1,15 @@
 // Progress of the server's preparation: every page shows it, and repeats requests that came too
 // early.
 import { ask, setPatience } from "./api.js";
-import { el } from "./dom.js";
+import { el, the } from "./dom.js";
 import { themeButton } from "./settings.js";
 
 const OFTEN = 700; // milliseconds
 const followers = [];
-let told = null; // what the server said last
+/** What the server said last. @type {Progress} */
+let told = { rules: false, ready: false, error: "", about: "", done: 0, total: 0, agents: [] };
 let wasSmall = false;
+/** @type {Promise<void> | null} */
 let watching = null; // the watch under way, a promise that ends when everything is ready
 
 const bar = el("progress", { "aria-label": "getting ready" });
@@ -16,7 +18,7 @@ const meanwhile = el("a", { href: "/rules", target: "_blank" }, "Read the rules 
 const details = el("span.small");
 const named = { hidden: true, "aria-label": "Getting ready" };
 const panel = el("section#preparing.preparing", named, what, meanwhile, bar, details);
-const header = document.querySelector("header");
+const header = the("header");
 header.after(panel);
 
 /**
@@ -25,7 +27,7 @@ header.after(panel);
  */
 export function follow(show) {
   followers.push(show);
-  if (told) show(told);
+  show(told);
 }
 
 /** How ready an agent is, in words: "" if it is. */
@@ -51,7 +53,7 @@ function show() {
   // The rules keep everything waiting. Agents don't: a line in the header tells of them, which
   // moves nothing else.
   const isSmall = told.rules && !failed;
-  if (isSmall && panel.parentElement !== header) header.firstElementChild.after(panel);
+  if (isSmall && panel.parentElement !== header) header.children[0].after(panel);
   panel.hidden = told.ready || !(compiling || failed); // code that is there is loaded at once
   if (panel.classList.toggle("small", isSmall) !== wasSmall) bar.removeAttribute("value");
   wasSmall = isSmall;
@@ -70,18 +72,17 @@ const nap = (milliseconds) =>
   });
 
 async function watch() {
-  while (!told?.ready && !told?.error) {
+  while (!told.ready && !told.error) {
     try {
       told = await ask("/api/preparing");
       show();
     } catch {
       /* the page says so that asked for something */
     }
-    if (!told?.ready) await nap(OFTEN);
+    if (!told.ready) await nap(OFTEN);
   }
 }
 
-/** Show how far it is until everything is ready. */
 function begin() {
   watching ??= watch().finally(() => {
     watching = null;

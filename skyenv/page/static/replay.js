@@ -3,7 +3,7 @@ import { tools } from "./analysis.js";
 import { ask } from "./api.js";
 import { setUpZoom } from "./around.js";
 import { digestsOf, merged } from "./board.js";
-import { $, el, table } from "./dom.js";
+import { $, el, table, the } from "./dom.js";
 import { seatNames } from "./format.js";
 import { setUpHeader } from "./rules.js";
 import { view } from "./viewer.js";
@@ -13,8 +13,9 @@ const inLibrary = path.at(-2) !== "replay";
 const key = path.at(inLibrary ? -2 : -1);
 const its = path.at(-1);
 const api = `/api/replays/${key}`;
-const main = document.querySelector("main");
+const main = the("main");
 let redraw = () => {};
+/** @type {ReturnType<typeof view> | null} */
 let viewer = null;
 let opened = null; // the number of the game that is shown
 setUpHeader(() => redraw());
@@ -45,7 +46,7 @@ function note(changes, jumped = false) {
     history[jumped ? "pushState" : "replaceState"](null, "", address);
 }
 
-let late = null; // browsers refuse many changes of the address in a second: the last one will do
+let late = 0; // browsers refuse many changes of the address in a second: the last one will do
 function moved(where, jumped) {
   clearTimeout(late);
   if (jumped) note(where, true);
@@ -89,13 +90,13 @@ async function open(number, agents) {
   $("task").textContent = game.task;
   main.className = "wide";
   opened = number;
-  viewer = view(main, game, draw, {
+  const made = (viewer = view(main, game, draw, {
     step,
     seat: seat !== null && seat < game.players ? seat : null,
     moved,
     tools: (made) => tools(made, where),
-  });
-  redraw = () => viewer.show(false, true);
+  }));
+  redraw = () => made.show(false, true);
   setUpZoom();
 }
 
@@ -129,7 +130,7 @@ async function showPlace(record) {
   const agents = record.agents.map((one) => one.name);
   const wanted = record.games.length === 1 ? record.games[0].number : place().game;
   if (!record.games.some((game) => game.number === wanted)) choose(record.games, agents);
-  else if (wanted === opened) viewer.put(place());
+  else if (wanted === opened) viewer?.put(place());
   else await open(wanted, agents);
 }
 

@@ -1,10 +1,12 @@
 // The rules beside the game: a panel on every page, opened by a button, by the key R, and by every
 // link to a rule; the game's terms, which are such links; and the page of the rules.
 import { at } from "./api.js";
-import { $$, el, ruleNamed } from "./dom.js";
+import { $$, el, ruleNamed, the } from "./dom.js";
 import { themeButton } from "./settings.js";
 
+/** @type {Control | null} */
 let panel = null; // made when it is first opened
+/** @type {any} */
 let before = null; // what had the keyboard then
 
 /** Mark what a rule's sign stands behind, and go there. */
@@ -20,19 +22,19 @@ function show(root, id) {
 async function make() {
   const close = el("button.quiet", { onclick: hide, "aria-label": "close the rules" }, "✕");
   const text = el("div.rules-text", { tabindex: -1 }, "…");
-  panel = document.body.appendChild(
+  const made = (panel = document.body.appendChild(
     el(
       "dialog.rules-panel",
       { "aria-label": "The rules" },
       el("div.rules-head", el("h1", "The rules"), el("a", { href: "/rules" }, "as a page"), close),
       text,
     ),
-  );
-  panel.onkeydown = (event) => {
+  ));
+  made.onkeydown = (event) => {
     if (event.key === "Escape") hide();
   };
-  panel.onclick = (event) => {
-    const link = event.target.closest("a[href^='#']");
+  made.onclick = (event) => {
+    const link = event.target?.closest("a[href^='#']");
     if (!link) return;
     event.preventDefault();
     show(text, decodeURIComponent(link.hash.slice(1)));
@@ -41,52 +43,49 @@ async function make() {
     const answer = await fetch(at("/rules"));
     if (!answer.ok) throw new Error();
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    text.replaceChildren(...page.getElementById("rules-text").childNodes);
+    text.replaceChildren(...the("#rules-text", page).childNodes);
   } catch {
     text.textContent = "The rules can't be loaded now.";
-    panel.onclose = () => {
-      panel.remove();
+    made.onclose = () => {
+      made.remove();
       panel = null;
     };
   }
 }
 
 /** Open the rules at a rule, or where they were. */
-export async function openRules(id = "") {
+async function openRules(id = "") {
   if (!panel?.open) before = document.activeElement;
-  if (!panel) {
-    const made = make();
-    panel.show();
-    await made;
-  }
+  const made = panel ? null : make();
+  panel?.show();
+  await made;
   if (!panel) return;
-  if (!panel.open) panel.show();
-  const text = panel.querySelector(".rules-text");
+  const text = the(".rules-text", panel);
   text.focus({ preventScroll: true });
   show(text, id);
 }
 
 function hide() {
-  panel.close();
+  panel?.close();
   before?.focus?.({ preventScroll: true });
 }
 
 /** Put the buttons of all pages into a header; `changed` is called when the theme has. */
-export const setUpHeader = (changed, header = document.querySelector("header")) =>
+export const setUpHeader = (changed, header = the("header")) =>
   header.append(rulesButton(), themeButton(changed));
 
 /** A button that opens and closes them. Links to rules and the key R do from now on. */
 function rulesButton() {
   const toggle = () => (panel?.open ? hide() : openRules());
   document.addEventListener("click", (event) => {
-    const link = event.target.closest?.("a[data-rule]");
+    const link = event.target?.closest?.("a[data-rule]");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     openRules(link.dataset.rule);
   });
   document.addEventListener("keydown", (event) => {
     if (event.key.toLowerCase() !== "r" || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.target.closest?.("input, select, textarea, [contenteditable]")) return;
+    if (event.target?.closest?.("input, select, textarea, [contenteditable]")) return;
     event.preventDefault();
     toggle();
   });
@@ -96,7 +95,7 @@ function rulesButton() {
 
 // ---- terms ----
 
-export const TERMS = {
+const TERMS = {
   "building stop": "STOP-1",
   "park area": "AUC-12",
   "special points": "BUS-4",
@@ -157,7 +156,7 @@ export function linked(told) {
 
 if (document.getElementById("rules-text")) {
   const showRule = () => show(document, decodeURIComponent(location.hash.slice(1)));
-  document.querySelector("header").append(themeButton());
+  the("header").append(themeButton());
   addEventListener("hashchange", showRule);
   showRule();
 }

@@ -13,21 +13,29 @@ export const api = `/api/seats/${location.pathname.split("/").pop()}`;
  */
 export const seat = { state: null };
 
-/** The identity of a position; a step can come again after a takeback. */
+/** The latest state; an Error before the first. */
+export function latest() {
+  if (!seat.state) throw new Error("there is no position yet");
+  return seat.state;
+}
+
+/** The identity of a position; a step can come again after a takeback. @param {State} state */
 export const positionOf = (state) => `${state.undone}:${state.step}`;
 
 let lines = 0; // log lines on the page
+/** @type {Promise<void> | null} */
 let busy = null; // ends with the request under way whose answer is to be shown
 let again = false; // whether something has changed meanwhile
 let wait = 500; // milliseconds until the next try to connect
+/** @type {WebSocket | null} */
 let socket = null; // tells of changes
 // whether the page is final: no such seat, or a game that can't be played any more
 let gone = false;
 let trouble = null; // the server's latest report of trouble
 // whether the seat isn't this browser's: no requests until it is taken
 let closed = false;
-let noted = null; // the step to which a message belongs
-let cover = null; // shows the curtain
+let noted = -1; // the step to which a message belongs
+let cover = (_curtain) => {}; // shows the curtain
 // this page's name, so that it gets no news of its own requests
 const tab = Math.random().toString(36).slice(2);
 const shows = []; // callbacks for every state
@@ -48,7 +56,6 @@ export const onState = (show) => shows.push(show);
  */
 export const onArrival = (arrive) => arrivals.push(arrive);
 
-/** Have `begin()` called for each connection. */
 export const onConnect = (begin) => connects.push(begin);
 
 /** Have `show(curtain)` called when another player at this screen is to act. */
@@ -60,7 +67,7 @@ export const onNews = (what, hear) => (hears[what] = hear);
 /** Show a message; "" removes it. */
 export function note(text) {
   tell(text);
-  noted = seat.state?.step;
+  noted = seat.state?.step ?? -1;
 }
 
 // ---- actions ----
@@ -78,15 +85,12 @@ export async function attempt(doing) {
   }
 }
 
-/** Send a request for this seat and show the answer. */
 const change = async (path, value) =>
   arriving || attempt(() => update((known) => send(`${api}/${path}?${known}`, value)));
 /** Play actions of this seat, one after the other. */
-export const act = (actions) => change("act", { actions, step: seat.state.step });
-/** Take back this seat's last choice. */
+export const act = (actions) => change("act", { actions, step: latest().step });
 export const undo = () => change("undo");
 
-/** Take the seat for this browser. */
 export async function take() {
   storeName($("take-name").value);
   try {
@@ -99,7 +103,6 @@ export async function take() {
 
 // ---- updates ----
 
-/** Show the latest position. */
 export const now = () => load(true);
 
 /** Show the position after the one that is shown, so that none is skipped, or the newest. */
@@ -140,7 +143,6 @@ async function update(asking, skip = false) {
   }
 }
 
-/** Show a state from the server. */
 async function arrive(state) {
   if (state.refused)
     throw Object.assign(new Error(state.refused), { status: 403, free: state.free });
@@ -197,15 +199,15 @@ async function retry() {
 }
 
 function connect() {
-  socket = new WebSocket(whole(`${api}/changes?tab=${tab}`).replace("http", "ws"));
-  socket.onopen = () => {
+  const made = (socket = new WebSocket(whole(`${api}/changes?tab=${tab}`).replace("http", "ws")));
+  made.onopen = () => {
     wait = 500;
     note(seat.state?.trouble ?? "");
     load();
     for (const begin of connects) begin();
   };
-  socket.onmessage = (event) => (hears[event.data] ?? load)();
-  socket.onclose = () => {
+  made.onmessage = (event) => (hears[event.data] ?? load)();
+  made.onclose = () => {
     if (gone || closed) return;
     setTimeout(retry, wait);
     wait = Math.min(wait * 1.5, 5000);
@@ -219,7 +221,6 @@ addEventListener("pagehide", () => {
 });
 onReturn(() => location.reload());
 
-/** Show the table and keep it up to date. */
 export async function begin() {
   wait = 500;
   await load();

@@ -45,14 +45,11 @@ export function themeButton(changed = () => {}) {
   return el("button.quiet", { "aria-label": label, title: label, onclick: change }, "◐");
 }
 
-/** The name of the player at this browser. */
 export const storedName = () => kept("name") ?? "";
 export const storeName = (name) => keep("name", name.trim());
 
-/** Whether a setting is on. */
 export const isOn = (name) => kept(name) !== "off";
 
-/** Switch a setting. */
 export const setOn = (name, is) => keep(name, is ? "on" : "off");
 
 /** Have a checkbox show a setting and change it; `changed()` is called afterwards. */
@@ -64,7 +61,10 @@ export function bindSetting(box, name, changed = () => {}) {
   };
 }
 
-/** Whether the page plays the only legal action by itself; not in a lesson, which explains it. */
+/**
+ * Whether the page plays the only legal action by itself; not in a lesson, which explains it.
+ * @param {State} state
+ */
 export const isForced = (state) =>
   state.yours && state.legal.length === 1 && !state.lesson && isOn("forced");
 

@@ -3,7 +3,7 @@ import { ask, at, send } from "./api.js";
 import { setUpZoom } from "./around.js";
 import { isUpright, showBoard } from "./board.js";
 import { choiceKey, click, isLegal, showChoices } from "./choices.js";
-import { $, isNews, leaveBy } from "./dom.js";
+import { $, isNews, leaveBy, the } from "./dom.js";
 import { isTold, showFinal, showLeads, showLog, showNews, showRecent, whenTold } from "./events.js";
 import { setUpExplaining } from "./explain.js";
 import { setUpFit } from "./fit.js";
@@ -11,12 +11,14 @@ import { setUpHints } from "./hints.js";
 import { next, playForced, setUpPace, togglePause } from "./pace.js";
 import { setUpPeople, showInvitations } from "./people.js";
 import { linked, setUpHeader } from "./rules.js";
-import { api, attempt, begin, load, note, onState, seat, take, undo } from "./seat.js";
+import { api, attempt, begin, latest, load, note, onState, seat, take, undo } from "./seat.js";
 import { bindSetting, confirmed, isForced } from "./settings.js";
 import { setUpLesson } from "./tutorial.js";
 
+/** @type {Drawing | null} */
 let worded = null; // the drawing whose text was fetched
 
+/** @param {State} state */
 function showTable(state) {
   const yours = state.yours && !isForced(state);
   document.title = `${yours ? "● " : ""}Fifth Avenue`;
@@ -66,13 +68,13 @@ function isMeantElsewhere(event) {
   );
 }
 
-/** Listen to keys. */
 function setUpKeys() {
   $("keys-open").onclick = showKeys;
   addEventListener("keydown", (event) => {
     const { key } = event;
     if (isMeantElsewhere(event) || $("table").hidden) return;
-    if (others.has(key)) others.get(key)();
+    const act = others.get(key);
+    if (act) act();
     else if (!/^[a-z]$/.test(key) || !choiceKey(key)) return;
     event.preventDefault();
   });
@@ -81,12 +83,12 @@ function setUpKeys() {
 // ---- setup ----
 
 const again = () => load();
-setUpHeader(again, document.querySelector("header .row"));
+setUpHeader(again, the("header .row"));
 isUpright.addEventListener("change", again);
 for (const show of [showTable, showChoices, showRecent, showLeads, showLog]) onState(show);
 for (const show of [showInvitations, showFinal, showWords]) onState(show);
 setUpFit();
-whenTold(() => showTable(seat.state));
+whenTold(() => showTable(latest()));
 setUpPace(again);
 setUpZoom();
 setUpHints();

@@ -63,11 +63,12 @@ function mark() {
   if (left.length > 1) left = left.filter((action) => action !== BID_DONE);
   if (isWrong) left = [];
   for (const part of $$("[data-action]", $("table"))) {
-    const taught = actionsOf(part, state.seat).some((action) => left.includes(action));
+    const taught = actionsOf(part, state?.seat).some((action) => left.includes(action));
     if (part.classList.contains("taught") !== taught) part.classList.toggle("taught", taught);
   }
 }
 
+/** @param {State} state */
 function show({ lesson, yours }) {
   if (!lesson) return;
   $("situation").classList.toggle("unseen", yours); // the lesson says what to do

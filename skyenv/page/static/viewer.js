@@ -19,7 +19,7 @@ const ROOM = 600; // pixels that the wide chart needs
 export function view(root, game, draw, options = {}) {
   const within = (wanted) => Math.max(0, Math.min(game.steps, wanted ?? 0));
   let step = within(options.step);
-  let timer = null;
+  let timer = 0;
   let drawn = 0; // tells late drawings apart
   let drawnChart = null; // the chart that is shown
   let kind = Object.keys(game.charts)[0];
@@ -220,8 +220,9 @@ export function view(root, game, draw, options = {}) {
   }
 
   function showLine() {
+    /** @type {HTMLElement | null} */
     let current = null;
-    for (const line of log.children) {
+    for (const line of $$("li", log)) {
       const at = Number(line.dataset.step);
       line.classList.toggle("new", at === step);
       line.classList.toggle("later", at > step);
@@ -240,7 +241,7 @@ export function view(root, game, draw, options = {}) {
 
   function stop() {
     clearInterval(timer);
-    timer = null;
+    timer = 0;
     showPlay("▶ play", "play");
   }
 

@@ -4,8 +4,8 @@
 interface Control
   extends HTMLElement,
     Pick<HTMLInputElement, "checkValidity" | "disabled" | "files" | "max" | "name">,
-    Pick<HTMLAnchorElement, "href" | "pathname">,
-    Pick<HTMLDialogElement, "close" | "open" | "showModal">,
+    Pick<HTMLAnchorElement, "hash" | "href" | "pathname">,
+    Pick<HTMLDialogElement, "close" | "open" | "show" | "showModal">,
     Pick<HTMLSelectElement, "options">,
     Pick<HTMLTableElement, "tBodies" | "tHead">,
     Pick<HTMLTemplateElement, "content">,
@@ -48,19 +48,96 @@ interface Choice {
   place: boolean;
 }
 
+interface Option {
+  letter: string;
+  name: string;
+  brings: string;
+  choices: { action: number; text: string }[];
+  why: string;
+}
+
+interface Worth {
+  colours: { name: string; vp: number }[];
+  assumes: string;
+  stop: number | null;
+  alea: [number, number][] | null;
+  others: { seat: number; most: number }[];
+}
+
+interface Auction {
+  text: string;
+  still: string[];
+  worth: Worth | null;
+}
+
+interface Hand {
+  colours: number[];
+  is_open: boolean;
+  /** Colour, value, number. */
+  cards: [number, number, number][];
+  laid: number;
+  highest: number;
+  limits: Record<number, number>;
+  allows: number;
+  supply: number;
+}
+
 interface Decision {
   sentence: string;
-  auction: any;
-  options: any[] | null;
+  auction: Auction | null;
+  options: Option[] | null;
   take: [number, string, number][] | null;
   ends: boolean;
-  bid: any;
+  bid: Hand | null;
 }
 
 interface Log {
   from: number;
   lines: string[];
   rules: string[][];
+}
+
+interface Turn {
+  seat: number;
+  lines: string[];
+  parts: [string, string][];
+}
+
+interface Scoring {
+  text: string;
+  vp: number[] | null;
+  scores: number[];
+  pays: number[] | null;
+}
+
+interface Person {
+  name: string;
+  is_agent: boolean;
+  is_free: boolean;
+  is_here: boolean;
+  seen: number | null;
+}
+
+interface People {
+  seats: Person[];
+  spectators: number;
+  owner: boolean;
+  watch: string | null;
+  rematch: string | null;
+  can_rematch: boolean;
+  taken_back: number;
+}
+
+interface Lesson {
+  number: number;
+  steps: number;
+  title: string;
+  text: string;
+  todo: string;
+  rule: string;
+  wanted: number[];
+  waits: boolean;
+  over: boolean;
 }
 
 interface State {
@@ -73,13 +150,13 @@ interface State {
   scores: number[];
   standing: number[];
   decision: Decision;
-  recent: any[];
-  drawing: Record<string, [string, string]>;
+  recent: Turn[];
+  drawing: Drawing;
   legal: Choice[];
   why: Record<string, number[]>;
   why_rules: Record<string, string[]>;
   log: Log;
-  final: any;
+  final: Scoring[] | null;
   step: number;
   behind: number;
   alea: number[][];
@@ -88,10 +165,52 @@ interface State {
   paused: boolean;
   pause: number;
   trouble: string | null;
-  lesson: any;
+  lesson: Lesson | null;
   watching: boolean;
   open_hands: boolean;
   owner: boolean;
-  people: any;
+  people: People;
   invitations: { seat: number; page: string }[];
+}
+
+/** The parts of a drawing by their names: digest and SVG text. */
+type Drawing = Record<string, [string, string]>;
+
+/** An agent of the catalogue. */
+interface Agent {
+  name: string;
+  description: string;
+  ready: boolean;
+  state: string;
+  error: string;
+}
+
+/** How far the server's preparation is. */
+interface Progress {
+  rules: boolean;
+  ready: boolean;
+  error: string;
+  about: string;
+  done: number;
+  total: number;
+  agents: Agent[];
+}
+
+/** A request to an agent that is under way. */
+interface Asked {
+  name: string;
+  stop: AbortController;
+  done: Promise<boolean>;
+}
+
+/** What a click on a part of a drawing does. */
+type Play = (part: Control, event: Event) => void;
+
+/** A drawing in the page. */
+interface Board {
+  slots: Map<string, { digest: string; place: Control; inner: Control[] }>;
+  flights: { flight: Animation; veil: Animation; flying: Element }[];
+  placed: Map<string, any> | null;
+  play: Play | null;
+  legal: (part: Control) => boolean;
 }

@@ -1,6 +1,8 @@
 """Guidance for the open decision: its sentence, the four options, and the bid tray."""
 
 import itertools
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +12,12 @@ from skyenv import Game
 from skyenv.page.view import guidance
 from skyenv.render.reasons import why_illegal
 from skyenv.render.table import visible_table
+from skyenv.render.words import build_limit
 from skyenv.rules.actions import BID, BID_DONE, OPTION_A
+
+BIDS = Path(__file__).parent / "js" / "bids.json"
+# Players and seed of the game whose positions the cases are.
+GAME = 3, 5
 
 
 def told(game: Game) -> dict[str, Any]:
@@ -28,25 +35,34 @@ def test_option_cards_hold_legal_actions_or_a_reason() -> None:
         assert cards[0]["why"] == (why_illegal(game.view(), OPTION_A) or "")
 
 
-@pytest.mark.rule("AUC-3", "AUC-4", "AUC-5")
-def test_the_bid_tray_offers_exactly_the_legal_bids() -> None:
-    """A set of cards is a legal bid exactly if the tray's numbers permit it."""
-    checked: set[bool] = set()
-    for game in itertools.islice(positions(3, 5), 0, None, 3):
-        bid = told(game)["bid"] or {"cards": []}
-        kinds = [(colour, value) for colour, value, number in bid["cards"] for _ in range(number)]
-        for cards in itertools.chain(*(itertools.combinations(kinds, n) for n in (1, 2, 3))):
-            colours = {colour for colour, _ in cards} - {5}
-            is_offered = len(colours) < 2 and bool(colours or not bid["is_open"])
-            is_offered &= bid["laid"] + sum(value for _, value in cards) > bid["highest"]
-            after = game.copy()
-            for colour, value in sorted(cards):
-                if BID + 3 * colour + value - 4 in after.legal_actions:
-                    after.play(BID + 3 * colour + value - 4)
-            is_whole = len(after.events) - len(game.events) == len(cards)
-            assert (is_whole and BID_DONE in after.legal_actions) == is_offered
-            checked.add(is_offered)
-    assert checked == {True, False}
+def bids(step: int) -> dict[str, Any]:
+    """Return the sets of up to three cards of a hand: bids, with the skyscrapers that they allow,
+    and sets that are none.
+    """
+    game = next(itertools.islice(positions(*GAME), step, None))
+    hand = told(game)["bid"]
+    kinds = [(colour, value) for colour, value, number in hand["cards"] for _ in range(number)]
+    sets = set(itertools.chain(*(itertools.combinations(kinds, n) for n in (1, 2, 3))))
+    found: dict[str, Any] = {"step": step, "hand": hand, "bids": [], "none": []}
+    for cards in sorted(sets):
+        after = game.copy()
+        for colour, value in cards:
+            if (action := BID + 3 * colour + value - 4) in after.legal_actions:
+                after.play(action)
+        is_whole = len(after.events) - len(game.events) == len(cards)
+        if is_whole and BID_DONE in after.legal_actions:
+            limit = build_limit(visible_table(after.view()).game, int(str(game.seat)))
+            found["bids"].append([[list(card) for card in cards], limit])
+        else:
+            found["none"].append([list(card) for card in cards])
+    return found
+
+
+@pytest.mark.rule("AUC-3", "AUC-4", "AUC-5", "COM-10")
+def test_the_bid_trays_cases_are_the_rules() -> None:
+    """js/bid.test.js holds the page's tray to the same cases."""
+    cases = json.loads(BIDS.read_text("utf-8"))
+    assert [bids(case["step"]) for case in cases] == cases
 
 
 @pytest.mark.rule("END-1")

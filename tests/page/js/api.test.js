@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { ask, keys } from "../../../skyenv/page/static/api.js";
-import { seatNames } from "../../../skyenv/page/static/format.js";
 
 /** Answer the next requests with these, one after the other. */
 function answers(...all) {
@@ -20,10 +19,6 @@ test("an idempotency key belongs to a request and to one list of keys", () => {
   assert.equal(keyFor({ side: "front" }), key);
   assert.notEqual(keyFor({ side: "back" }), key);
   assert.notEqual(keys()({ side: "front" }), key);
-});
-
-test("seats count from one", () => {
-  assert.deepEqual(seatNames(["Ann", ""]), ["1 Ann", "seat 2"]);
 });
 
 for (const [what, given, message] of [

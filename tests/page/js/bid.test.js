@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { readFileSync } from "node:fs";
 import "./browser.js";
 import { Bid } from "../../../skyenv/page/static/bid.js";
 
@@ -90,3 +91,28 @@ for (const [colour, value, why] of [
 test("a card can't be laid down twice", () => {
   assert.equal(bidOf([[GREEN, 4, 2]]).why(GREEN, 4), "you have laid down all of these");
 });
+
+// ---- sets of cards: tests/page/test_guidance.py holds the cases to the rules ----
+
+const CASES = JSON.parse(readFileSync(new URL("bids.json", import.meta.url), "utf8"));
+
+/** A tray with these cards, laid down one by one; null if one of them can't be. */
+function trayOf(hand, cards) {
+  const bid = new Bid(hand);
+  for (const [colour, value] of cards) {
+    if (bid.why(colour, value)) return null;
+    bid.laid.set(79 + 3 * colour + value - 4, bid.count(colour, value) + 1);
+  }
+  return bid;
+}
+
+for (const { step, hand, bids, none } of CASES) {
+  test(`step ${step}: ${bids.length} sets of cards are bids, ${none.length} are not`, () => {
+    for (const [cards, allows] of bids) {
+      const tray = trayOf(hand, cards.toReversed());
+      assert.equal(tray?.missing, "", JSON.stringify(cards));
+      assert.equal(tray.allows, allows, JSON.stringify(cards));
+    }
+    for (const cards of none) assert.notEqual(trayOf(hand, cards)?.missing, "", `${cards}`);
+  });
+}

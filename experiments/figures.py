@@ -22,8 +22,8 @@ from skyenv.files import replacing, write_atomically
 from skyenv.render.extras import check_installed
 from skyenv.statistics import Estimate
 
+# Folder of the published figures.
 RESULTS: Final = Path(__file__).resolve().parents[1] / "docs" / "results"
-"""Folder of the published figures."""
 
 PACKAGES: Final = (
     *("skyenv", "numpy", "numba", "numba-cuda", "torch", "gymnasium", "pettingzoo"),

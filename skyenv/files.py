@@ -26,11 +26,11 @@ from skyenv.errors import CheckpointError, FolderInUseError
 
 LOCK: Final = ".lock"
 """Name of the lock file, which names the process that holds the folder."""
+# Names of hidden, unfinished files (see :func:`replacing`).
 _HIDDEN: Final = re.compile(r"\..*\.[0-9a-f]{8}\.part(\..*)?")
-"""Names of hidden, unfinished files (see :func:`replacing`)."""
 HALF_A_CHARACTER: Final = "it has an unpaired surrogate (half a character)"
+# Errors of writing that don't name a file.
 _ONLY_WRITING: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
-"""Errors of writing that don't name a file."""
 
 
 def digest_of(path: Path, endings: tuple[str, ...] = ("",)) -> str:

@@ -19,17 +19,17 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
 ROOT: Final = Path(__file__).resolve().parents[2]
+# Folders of the packages in the API reference.
 SOURCES: Final = {"skyenv": ROOT / "skyenv", "skyenv_agents": ROOT / "agents" / "skyenv_agents"}
-"""Folders of the packages in the API reference."""
 PROGRAMS: Final = {"cli", "__main__"}
 PICTURES: Final = (".png", ".svg")
 LINK: Final = re.compile(r"(\]\()(?!https?:|mailto:|#)([^)#\s]+)")
+# Replacements in docstrings: roles, colons before examples, and doctests, as Markdown.
 DOCSTRING: Final = {
     r":(?:attr|class|data|func|meth|mod):`~?([^`]+)`": r"`\1`",
     r"(?<=\S)::$": ":",
     r"((?:^ *>>> .*\n)(?:^ *\S.*(?:\n|\Z))*)": r"```pycon\n\1\n```\n",
 }
-"""Replacements in docstrings: roles, colons before examples, and doctests, as Markdown."""
 
 
 def address(path: str) -> str:

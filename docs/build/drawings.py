@@ -12,19 +12,18 @@ from skyenv.render import svg
 from skyenv_agents import GreedyAgent
 
 FOLDER: Final = Path("docs") / "drawings"
+# By the drawing's name: the phase in which seat 0 acts, or "over", and the least number of finished
+# turns.
 MOMENTS: Final = {
     "start": ("start", 0),
     "turn": ("option", 6),
     "auction": ("bid", 12),
     "end": ("over", 0),
 }
-"""By the drawing's name: the phase in which seat 0 acts, or "over", and the least number of
-finished turns.
-"""
 
 LOBBY: Final = Path("skyenv") / "page" / "static"
+# ViewBox of the board in a drawing of the whole table.
 BOARD: Final = "18 78 870 605"
-"""ViewBox of the board in a drawing of the whole table."""
 
 
 def drawings() -> dict[Path, str]:

@@ -60,6 +60,7 @@ class Picture:
 
 
 _TIMES_SQUARE: Final = (344, 284, 192, 192)
+# The drawings by their names in rules.md.
 SHOWN: Final = {
     "board": Picture("option C", (18, 78, 870, 605)),
     "district": Picture("option D TSQ", _TIMES_SQUARE),
@@ -71,7 +72,6 @@ SHOWN: Final = {
     "example": Picture("option D TSQ", _TIMES_SQUARE),
     "park": Picture("", (752, 330, 136, 353)),
 }
-"""The drawings by their names in rules.md."""
 
 
 def pictures() -> dict[Path, str]:
@@ -137,8 +137,8 @@ class Chapter:
         ]
 
 
+# Rule ids at the end of a paragraph, in Markdown or HTML.
 _CITED: Final = re.compile(rf" *\[({_ID}(?:, {_ID})*)\](?=$|</)", re.MULTILINE)
-"""Rule ids at the end of a paragraph, in Markdown or HTML."""
 
 
 def chapters() -> list[Chapter]:

@@ -23,6 +23,8 @@ sys.path.append(str(Path(__file__).parents[2] / "tests" / "page"))
 from chromium import browser, open_game
 
 SEED: Final = 7
+# By the screenshot's name: the browser's options, the number of players, the phase in which seat 0
+# acts, and the least number of finished turns.
 TABLES: Final = {
     "start": ({}, 2, "start", 0),
     "bid": ({}, 2, "bid", 10),
@@ -31,9 +33,6 @@ TABLES: Final = {
     "phone-option": ({"phone": True}, 2, "option", 8),
     "phone-bid": ({"phone": True}, 2, "bid", 10),
 }
-"""By the screenshot's name: the browser's options, the number of players, the phase in which seat 0
-acts, and the least number of finished turns.
-"""
 
 
 @contextmanager

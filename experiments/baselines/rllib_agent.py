@@ -13,12 +13,12 @@ from typing import Any, Final
 from skyenv.errors import AgentError, CheckpointError, cause
 from skyenv_agents.learned.policy import MaskedAgent, check_spaces
 
+# Key of the observation vector for RLlib's masking module (`mask="rllib"`).
 OBSERVATIONS: Final = "observations"
-"""Key of the observation vector for RLlib's masking module (``mask="rllib"``)."""
+# A file in the folder of every object that RLlib restores from a checkpoint.
 CLASS_FILE: Final = "class_and_ctor_args.pkl"
-"""A file in the folder of every object that RLlib restores from a checkpoint."""
+# The policies' folder within a checkpoint of an algorithm, learner group, learner or module.
 MODULES: Final = ("learner_group/learner/rl_module", "learner/rl_module", "rl_module", ".")
-"""The policies' folder within a checkpoint of an algorithm, learner group, learner or module."""
 
 
 class RllibAgent(MaskedAgent):

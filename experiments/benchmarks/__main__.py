@@ -19,6 +19,7 @@ from typing import Final
 from experiments.figures import Figure, Scale, shown, write
 from skyenv.console.options import Options, option, run_program
 
+# Modules by the names of their functions.
 BENCHMARKS: Final = {
     "speed": "engine",
     "resampling": "engine",
@@ -32,7 +33,6 @@ BENCHMARKS: Final = {
     "game": "game",
     "bidding": "bidding",
 }
-"""Modules by the names of their functions."""
 
 
 @dataclass(frozen=True)

@@ -36,11 +36,11 @@ METHOD: Final = (
     "95 % intervals by the bootstrap; processor time without judging."
 )
 
+# Judgements of a run: `"decisions"`, `"seconds"` of processor time (learning alone), and
+# `"nash_conv"`, in VP for each opening.
 Run = list[dict[str, Any]]
-"""Judgements of a run: ``"decisions"``, ``"seconds"`` of processor time (learning alone), and
-``"nash_conv"``, in VP for each opening."""
+# Medians of decisions and seconds, float64 (2, k), and NashConv then.
 Curve = tuple[Floats, list[Figure]]
-"""Medians of decisions and seconds, float64 (2, k), and NashConv then."""
 
 
 @dataclass(frozen=True)

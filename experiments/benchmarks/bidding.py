@@ -21,14 +21,14 @@ from skyenv.solving.tree import Opening
 from skyenv.statistics import mean_of
 
 TASKS: Final = ("duel-4", "alea-4")
+# At how many random numbers every decision of theirs is asked; an equilibrium is solved.
 AGENTS: Final = {"greedy": 4, "trained": 16, "ismcts-trained": 1, "equilibrium": 0}
-"""At how many random numbers every decision of theirs is asked; an equilibrium is solved."""
 
 PASSES = 0
 ENDS = 1
 CARDS = 2
+# Levels of actions, the more is bid the higher; those of cards are 2 to 4, by value.
 BUILDS = 5
-"""Levels of actions, the more is bid the higher; those of cards are 2 to 4, by value."""
 SHARES: Final = ("gives up", "goes on", "jump")
 NEVER: Final = -1e9  # VP of what isn't legal
 

@@ -16,12 +16,12 @@ from skyenv.checks import Int64
 from skyenv.engine.knowledge import resample, view
 from skyenv.rules.record import Array
 
+# Options of :class:`skyenv.Games` by the outputs of a step, in addition to rewards and ends.
 OUTPUTS: Final[dict[str, dict[str, Any]]] = {
     "mask": {"observation": None},
     "mask and codes": {"observation": "codes"},
     "mask and observation": {},
 }
-"""Options of :class:`skyenv.Games` by the outputs of a step, in addition to rewards and ends."""
 UNIT: Final = "positions/s"
 
 

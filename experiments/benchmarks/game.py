@@ -30,12 +30,12 @@ from skyenv.rules.state import (
 from skyenv.statistics import Weights
 
 AGENTS: Final = ("greedy", "trained")
+# One in EVERY decisions is sampled for its information set.
 EVERY: Final = 16
-"""One in EVERY decisions is sampled for its information set."""
 SECRET: Final = 1
 ENDS: Final = {"BUS-5": END_BUSINESSES, "STOP-6": END_STOPS, "END-5": END_TRUNCATED}
+# Additional black cards of a seat before the first turn: 4s, 5s, 6s.
 GIFT: Final = np.array([2, 1, 1], np.int8)
-"""Additional black cards of a seat before the first turn: 4s, 5s, 6s."""
 
 
 def game(scale: Scale) -> Iterator[Figure]:

@@ -36,17 +36,16 @@ from skyenv_agents.learned.layout import used_inputs
 from skyenv_agents.learned.networks import masked_softmax
 from skyenv_agents.learned.policy import PolicyAgent
 
+# Decisions in one forward pass.
 ROWS: Final = 2048
-"""Decisions in one forward pass."""
+# Concurrent games of PPO.
 GAMES: Final = 64
-"""Concurrent games of PPO."""
 
+# A policy: returns the probabilities of all actions, float64 (k, 103).
+#
+# Its arguments are the observations' codes, int16 (k, OBSERVATION_SIZE), the masks of legal
+# actions, int8 (k, 103), and the seats to act, int8 (k,).
 Probabilities = Callable[[Array, Array, Array], Array]
-"""A policy: returns the probabilities of all actions, float64 (k, 103).
-
-Its arguments are the observations' codes, int16 (k, OBSERVATION_SIZE), the masks of legal actions,
-int8 (k, 103), and the seats to act, int8 (k,).
-"""
 
 
 class Exam:
@@ -317,8 +316,8 @@ class Algorithm(NamedTuple):
     seeds: int = 1000
 
 
+# Multiple of the budget for tabular algorithms, whose decisions cost much less.
 TABULAR: Final = 1000
-"""Multiple of the budget for tabular algorithms, whose decisions cost much less."""
 ALGORITHMS: Final[Mapping[str, Algorithm]] = {
     "cfr+": Algorithm("CFR+", cfr_plus, TABULAR, seeds=1),
     "mccfr": Algorithm("MCCFR, external sampling", mccfr, TABULAR),

@@ -18,8 +18,8 @@ from skyenv.agents import decisions_in
 from skyenv.envs.open_spiel import SHORT_NAME
 from skyenv_agents import SearchAgent
 
+# Numbers of decisions before the measured positions.
 PLACES: Final = {"the opening": 0, "a middle": 100, "a late": 200}
-"""Numbers of decisions before the measured positions."""
 
 
 def open_spiel(scale: Scale) -> Iterator[Figure]:

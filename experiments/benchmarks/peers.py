@@ -23,8 +23,8 @@ LIST: Final = "list"
 MASK: Final = "mask"
 ALL: Final = "mask and observation"
 INSIDE: Final = "mask, inside"
+# Decisions per game in a call of a library that samples actions itself.
 INSIDE_STEPS: Final = 256
-"""Decisions per game in a call of a library that samples actions itself."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class Play:
     step: Callable[[Any], int]
 
 
+# Starts games, by the outputs of a step and the number of games.
 Begin = Callable[[str, int], Play]
-"""Starts games, by the outputs of a step and the number of games."""
 
 
 def games(output: str, number: int) -> Play:
@@ -199,6 +199,7 @@ def catan(_output: str, _number: int) -> Play:
 
 MANY: Final = (1, 64, 1024)
 BRIDGE: Final = "bridge(use_double_dummy_result=false)"
+# Name, required module, function that starts games, outputs, numbers of concurrent games.
 PEERS: Final[tuple[tuple[str, str, Begin, tuple[str, ...], tuple[int, ...]], ...]] = (
     ("skyenv, Games", "skyenv", games, (MASK, ALL, INSIDE), MANY),
     ("Pgx, sparrow mahjong", "pgx", sparrow_mahjong, (MASK, ALL, INSIDE), MANY),
@@ -209,7 +210,6 @@ PEERS: Final[tuple[tuple[str, str, Begin, tuple[str, ...], tuple[int, ...]], ...
     ("RLCard, bridge", "rlcard", rlcard_bridge, (ALL,), (1,)),
     ("Catanatron, 4 players", "catanatron", catan, (LIST,), (1,)),
 )
-"""Name, required module, function that starts games, outputs, numbers of concurrent games."""
 
 
 def peers(scale: Scale) -> Iterator[Figure]:

@@ -15,12 +15,12 @@ from skyenv.engine.game import Game
 from skyenv_agents import GreedyAgent, SearchAgent
 from skyenv_agents.search.tree import NODE_DTYPE
 
+# Simulations per decision, and options of :class:`skyenv_agents.SearchAgent`.
 SEARCHES: Final[dict[str, tuple[int, dict[str, Any]]]] = {
     "leaf network": (5_000, {}),
     "holdings": (10_000, {"leaf_value": "holdings"}),
     "greedy rollout of 3 turns": (500, {"leaf_value": "holdings", "turns": 3}),
 }
-"""Simulations per decision, and options of :class:`skyenv_agents.SearchAgent`."""
 
 
 def search(scale: Scale) -> Iterator[Figure]:

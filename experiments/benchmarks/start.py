@@ -15,6 +15,7 @@ DECIDE: Final = (
     "from skyenv import Game, make_agent; from skyenv.agents import decide_game;"
     " decide_game(Game(seed=1), make_agent('{}'))"
 )
+# Programs by name; each may use code compiled by those above.
 PARTS: Final = {
     "import": "import skyenv",
     "first step of an environment": (
@@ -25,7 +26,6 @@ PARTS: Final = {
         for name in ("greedy", "rollout-16", "ismcts-16", "trained", "ismcts-trained-16")
     },
 }
-"""Programs by name; each may use code compiled by those above."""
 MEMORY: Final = "; import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
 
 

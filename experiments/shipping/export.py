@@ -51,10 +51,11 @@ from skyenv_agents.learned.frozen import keep_frozen
 from skyenv_agents.learned.networks import TRAINED, Network, NetworkAgent, TrainedAgent
 
 PICTURES: Final = Path(__file__).resolve().parents[2] / "docs" / "results" / "trained"
+# The first paired seed: far from those of trainings and of their closing evaluations.
 SEED: Final = 50_000_000
-"""The first paired seed: far from those of trainings and of their closing evaluations."""
+# What grows along a curve.
 GROWING: Final = ("seconds", "decisions")
-"""What grows along a curve."""
+# Options of trainers, those with more of their own first, and which module takes them.
 COMMANDS: Final[Mapping[type[Config], str]] = {
     kind: f"experiments.training.{trainer.PROGRAM}"
     for kind, trainer in (
@@ -63,7 +64,6 @@ COMMANDS: Final[Mapping[type[Config], str]] = {
         (Config, Training),
     )
 }
-"""Options of trainers, those with more of their own first, and which module takes them."""
 
 
 @dataclass(frozen=True)

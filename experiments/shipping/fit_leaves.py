@@ -45,16 +45,15 @@ from skyenv_agents.search.rollouts import (
     search_options,
 )
 
+# Games played at once; three batches in four have the front side.
 GAMES: Final = 256
-"""Games played at once; three batches in four have the front side."""
+# Share of the positions that are collected.
 RATE: Final = 1 / 12
-"""Share of the positions that are collected."""
+# VP by which an action must be better to be drawn e times as often; each seat of each game has one
+# of these.
 TEMPERATURES: Final = (0.05, 0.5, 1.5, 3.0, 5.0)
-"""VP by which an action must be better to be drawn e times as often; each seat of each game has one
-of these.
-"""
+# Share of the actions that are drawn from all legal ones.
 ANY_ACTION: Final = 0.02
-"""Share of the actions that are drawn from all legal ones."""
 LAST_TURN: Final = 2**31 - 2
 HELD_OUT: Final = 20_000
 BATCH: Final = 1024

@@ -30,8 +30,8 @@ from skyenv.rules.actions import BID
 from skyenv.rules.components import BLACK, CENTRAL_PARK, MARKERS, NUM_COLOURS, NUM_RANKS
 from skyenv.rules.state import ALEA_OUT, NONE, PHASE_BID, PHASE_OPTION
 
+# Least face-down black cards of an opening, more than Alea turns up, so none are shuffled.
 LEAST_FACE_DOWN: Final = 5
-"""Least face-down black cards of an opening, more than Alea turns up, so none are shuffled."""
 LEAST_SUPPLY: Final = 3  # least skyscrapers in every seat's supply
 
 

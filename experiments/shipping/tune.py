@@ -39,10 +39,10 @@ from skyenv.work import open_pool
 from skyenv_agents.heuristic.player import HeuristicAgent
 from skyenv_agents.heuristic.weights import Weights
 
+# Lead in VP that counts as much as a win.
 LEAD: Final = 400.0
-"""Lead in VP that counts as much as a win."""
+# Initial value of smaller weights, as 0 has no logarithm.
 LEAST: Final = 1e-3
-"""Initial value of smaller weights, as 0 has no logarithm."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ class Tuning(Options):
     out: Path = option(Path("tuning.json"), "file for the weights", metavar="FILE", writes=True)
 
 
+# The fitness of a candidate's weights.
 Fitness = Callable[[Weights], float]
-"""The fitness of a candidate's weights."""
 
 
 def tune(

@@ -24,12 +24,12 @@ from skyenv.work import Pool, open_pool
 from skyenv_agents.learned.networks import Network
 from skyenv_agents.learned.torch_network import PolicyNetwork, use_processor
 
+# Time between two checks for an interrupt.
 WAIT_SECONDS: Final = 0.2
-"""Time between two checks for an interrupt."""
 
 
+# The collector that played in this process last, and its state: a cache.
 _latest: tuple[bytes, Collector] | None = None
-"""The collector that played in this process last, and its state: a cache."""
 
 
 def play(

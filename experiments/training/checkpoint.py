@@ -15,8 +15,8 @@ from skyenv.errors import CheckpointError, cause
 from skyenv.files import write_atomically
 
 CHECKPOINT: Final = "checkpoint.bin"
+# Its number grows with every change of the format.
 MAGIC: Final = b"skyenv-training-checkpoint-8\n"
-"""Its number grows with every change of the format."""
 DIGEST: Final = hashlib.sha256().digest_size
 
 

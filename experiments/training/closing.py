@@ -22,10 +22,10 @@ from skyenv.solving.commands import loss_lines, measure
 from skyenv.solving.commands import table as table_of_responses
 
 OPENINGS: Final = 8
+# Evaluation of a task: so many openings, and random numbers for every decision.
 SAMPLES: Final = 32
-"""Evaluation of a task: so many openings, and random numbers for every decision."""
+# The secret of the evaluation is derived from it and the run's seed.
 CLOSING_SEED: Final = 1_000_000
-"""The secret of the evaluation is derived from it and the run's seed."""
 
 
 def forget(folder: Path) -> None:

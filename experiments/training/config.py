@@ -29,16 +29,16 @@ CONFIG: Final = "config.json"
 DEFAULT_MINUTES: Final = 5.0
 AUTO: Final = "auto"
 PRECISIONS: Final = (AUTO, "float32", "bfloat16")
+# Options of trainings that name agents.
 AGENTS: Final = {"against", "fixed_opponents", "target"}
-"""Options of trainings that name agents."""
+# Name of past policies, in front of a number.
 PAST: Final = "past"
-"""Name of past policies, in front of a number."""
+# Between the seeds of two kinds of tables: more games than a run plays.
 SEEDS_APART: Final = 10**9
-"""Between the seeds of two kinds of tables: more games than a run plays."""
+# Default of a new network's prior.
 PRIOR_WEIGHT: Final = 6.0
-"""Default of a new network's prior."""
+# Upper limit of counts.
 MOST: Final = 10**7
-"""Upper limit of counts."""
 
 
 def fixed(value: Any) -> Any:
@@ -54,6 +54,7 @@ class Config(Options):
     processes and threads and in the same precision.
     """
 
+    # Options that may change when a run is resumed.
     LIMITS: ClassVar[tuple[str, ...]] = (
         "run",
         "minutes",
@@ -65,7 +66,6 @@ class Config(Options):
         "beside",
         "resume",
     )
-    """Options that may change when a run is resumed."""
 
     run: str = option("runs/first", "folder of the run", metavar="FOLDER", section="the run")
     players: tuple[int, ...] = common(

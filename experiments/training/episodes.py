@@ -10,10 +10,10 @@ import numpy as np
 
 from experiments.training.config import PAST
 
+# The curves show means over this many latest episodes (win shares: against each opponent).
 RECENT_EPISODES: Final = 1000
-"""The curves show means over this many latest episodes (win shares: against each opponent)."""
+# Means of fewer games are not shown.
 FEWEST_EPISODES: Final = 50
-"""Means of fewer games are not shown."""
 
 
 class Episodes:

@@ -36,10 +36,10 @@ from skyenv_agents.learned.layout import NUM_INPUTS
 from skyenv_agents.learned.networks import OUTCOME_REWARD, PolicyPlayer, Prior
 from skyenv_agents.learned.torch_network import LOWEST, PolicyNetwork
 
+# Change of a logit for an advantage of 1, such as a draw instead of a loss.
 CHANGE: Final = 40.0
-"""Change of a logit for an advantage of 1, such as a draw instead of a loss."""
+# Clip range of advantages, which are noisy with few determinizations.
 LARGEST_ADVANTAGE: Final = 0.5
-"""Clip range of advantages, which are noisy with few determinizations."""
 
 
 def lookahead_losses(

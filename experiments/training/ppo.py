@@ -114,10 +114,9 @@ class Batch:
         )
 
 
+# Losses of the policy in some decisions of a batch, float32 (k,), of the arguments of
+# :func:`clipped_losses`.
 Losses = Callable[[Batch, torch.Tensor, torch.Tensor, torch.Tensor, float], torch.Tensor]
-"""Losses of the policy in some decisions of a batch, float32 (k,), of the arguments of
-:func:`clipped_losses`.
-"""
 
 
 def clipped_losses(

@@ -28,25 +28,22 @@ from skyenv_agents.learned.networks import Network, NetworkAgent, heuristic_of
 from skyenv_agents.learned.torch_network import LOWEST, PolicyNetwork, entropy, in_precision
 
 SMALLEST: Final = 2.0**-25
+# Random numbers stay between these: 0 takes the first legal action, and rounding may bring a share
+# of a sum up to the whole.
 LARGEST: Final = 1.0 - 2.0**-22
-"""Random numbers stay between these: 0 takes the first legal action, and rounding may bring a share
-of a sum up to the whole.
-"""
+# A sampled action with a higher log-probability was near-certain and has hardly a gradient.
 CERTAIN: Final = float(np.log(0.99))
-"""A sampled action with a higher log-probability was near-certain and has hardly a gradient."""
+# Smaller forward passes use single precision: converting inputs and outputs takes longer than
+# bfloat16 saves.
 FEWEST_IN_BFLOAT16: Final = 256
-"""Smaller forward passes use single precision: converting inputs and outputs takes longer than
-bfloat16 saves.
-"""
+# Buffers of a collector that are kept of an open decision.
 KEPT: Final = (
     *("codes", "masks", "action", "owner", "chooses", "mine"),
     *("log_probability", "entropy", "value"),
 )
-"""Buffers of a collector that are kept of an open decision."""
+# Forward passes have a multiple of so many rows: PyTorch prepares its products anew for every other
+# number.
 ROWS: Final = 32
-"""Forward passes have a multiple of so many rows: PyTorch prepares its products anew for every
-other number.
-"""
 
 
 @dataclass

@@ -45,12 +45,12 @@ from skyenv.files import write_atomically
 from skyenv.rules.variant import of_variant
 from skyenv.work import Interrupt
 
+# The agent.
 MODEL: Final = "model.npz"
-"""The agent."""
+# Folder of earlier agents, SECONDS.npz by seconds of training without checkpoints.
 MILESTONES: Final = "milestones"
-"""Folder of earlier agents, SECONDS.npz by seconds of training without checkpoints."""
+# After this much training the pace is printed.
 PACE_SECONDS: Final = 3.0
-"""After this much training the pace is printed."""
 
 
 class Interrupts(Interrupt):
@@ -75,8 +75,8 @@ class Run(ABC):
         episodes: statistics of the latest ones.
     """
 
+    # Name of the program, also in its checkpoints.
     PROGRAM: str
-    """Name of the program, also in its checkpoints."""
     clock: Callable[[], float] = staticmethod(time.perf_counter)
 
     def __init__(self, config: Config) -> None:

@@ -24,13 +24,13 @@ from skyenv_agents.learned.layout import NUM_INPUTS, OUTCOME, OUTCOME_PARTS
 from skyenv_agents.learned.networks import OUTCOME_REWARD, Prior
 from skyenv_agents.learned.pool import OpponentPool
 
+# The learner's number in `seats`.
 LEARNER: Final = -1
-"""The learner's number in `seats`."""
 
+# In a game, roughly.
 DECISIONS_A_PLAYER: Final = 140
-"""In a game, roughly."""
+# VP that are a task's reward of 1.
 TASK_SCALE: Final = np.float32(10.0)
-"""VP that are a task's reward of 1."""
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]

@@ -79,15 +79,15 @@ def _event_scales(fields: Sequence[EventField]) -> npt.NDArray[np.float32]:
     return _scales(largest + [1] * (EVENT_SIZE - len(largest)))
 
 
+# [kind] → factors of an event's numbers, float32 (13, EVENT_SIZE).
 _EVENT_SCALES: Final = np.array([_event_scales(fields) for fields in EVENTS.values()])
-"""[kind] → factors of an event's numbers, float32 (13, EVENT_SIZE)."""
 _LAID_OUT: Final = [5, 3] * NUM_DISTRICTS + [3] * ROW_SIZE
 _OPENING: Final = [len(TASKS) - 1, 31] + [1] * (len(_LAID_OUT) - 2)
+# Factors of the numbers before the events: of a whole game, and of a task.
 _HEADER_SCALES: Final = [
     _scales([3, 4, 1, 500, *[5] * 42, *places, *[cards] * 18, *[6] * 5])
     for places, cards in ((_LAID_OUT, 4), (_OPENING, 6))
 ]
-"""Factors of the numbers before the events: of a whole game, and of a task."""
 
 
 # ---- as a text ----

@@ -37,12 +37,12 @@ SETUP: Final = -1
 """Instead of an action: the setup (SET-1 to SET-5)."""
 
 _NUMBERS: Final = {outcome: number for number, outcome in enumerate(OUTCOMES)}
+# Range of numbers of each kind of outcome, by the kind in compiled code.
 _KINDS: Final = {FORCED_CARD: range(3), FORCED_BUSINESS: range(3, 7), FORCED_COLOUR: range(7, 12)}
-"""Range of numbers of each kind of outcome, by the kind in compiled code."""
+# Compiled code's name of each outcome.
 _FORCED: Final = bytes(kind + i for kind, numbers in _KINDS.items() for i in range(len(numbers)))
-"""Compiled code's name of each outcome."""
+# The rows of a batch of one game.
 _ROW: Final = np.zeros(1, np.int64)
-"""The rows of a batch of one game."""
 
 
 def outcome_numbers(chance: Iterable[ChanceOutcome]) -> list[int]:

@@ -21,10 +21,9 @@ from skyenv.rules.actions import NUM_ACTIONS
 Mask = npt.NDArray[np.int8]
 ACTION_MASK: Final = "action_mask"
 """The mask's key, in observations and infos."""
+# For every place of the mask the vector's key in dict observations; None: observations are vectors,
+# and infos hold the mask.
 _KEYS: Final = {"observation": "observation", "info": None, "rllib": "observations"}
-"""For every place of the mask the vector's key in dict observations; None: observations are
-vectors, and infos hold the mask.
-"""
 
 
 def observation_space(observation: str = SCALED) -> spaces.Space[npt.NDArray[Any]]:

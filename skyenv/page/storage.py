@@ -74,6 +74,7 @@ PRAGMA application_id = {APPLICATION};
 PRAGMA user_version = {VERSION};
 COMMIT;
 """
+# From version 3, in which the players of seats could change: the last ones stay.
 _WITHOUT_CHANGES: Final = f"""
     UPDATE game SET agents = (
         SELECT json_group_array(coalesce((
@@ -89,14 +90,13 @@ _WITHOUT_CHANGES: Final = f"""
     PRAGMA user_version = {VERSION};
     COMMIT;
 """
-"""From version 3, in which the players of seats could change: the last ones stay."""
+# Migrations to the current tables by version; 0: from an empty file.
 _UPDATES: Final = {
     0: _TABLES,
     2: f"BEGIN; ALTER TABLE game ADD COLUMN task TEXT; {_WITHOUT_CHANGES}",
     3: f"BEGIN; {_WITHOUT_CHANGES}",
     VERSION: "",
 }
-"""Migrations to the current tables by version; 0: from an empty file."""
 
 
 @dataclass(frozen=True)

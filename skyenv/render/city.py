@@ -240,10 +240,9 @@ def _count(theme: Theme, x: float, y: float, number_of: int) -> str:
 # ---- commissioners and markers ----
 
 
+# For each commissioner whether it is at a place, whether its marker is, its own moves, and the move
+# that leads there.
 _Visitors = tuple[tuple[bool, bool, Marks, Marks], ...]
-"""For each commissioner whether it is at a place, whether its marker is, its own moves, and the
-move that leads there.
-"""
 
 
 def _moves(which: int) -> range:

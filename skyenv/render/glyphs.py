@@ -18,8 +18,8 @@ _FACES: Final = {False: "SourceSansPro-Regular.ttf", True: "SourceSansPro-Bold.t
 _TEXT: Final = re.compile(r"<text([^>]*)>([^<]*)</text>")
 _ATTRIBUTE: Final = re.compile(r'\s([\w-]+)="([^"]*)"')
 _PLACING: Final = frozenset({"x", "y", "font-size", "font-weight", "font-family", "text-anchor"})
+# The share of a text's width that lies before its `x`, by anchor.
 _SHARE_BEFORE: Final = {"middle": 0.5, "end": 1.0}
-"""The share of a text's width that lies before its `x`, by anchor."""
 
 
 @functools.cache

@@ -346,8 +346,8 @@ def _bidder(scene: Scene, bidder: int, width: float) -> str:
 _STRIP: Final = 24.0
 _HAND: Final = 62.0
 
+# A hand: for each colour its ranks (NONE: unknown) and their numbers.
 _Piles = tuple[tuple[tuple[int, int], ...], ...]
-"""A hand: for each colour its ranks (NONE: unknown) and their numbers."""
 
 
 def players(scene: Scene, width: float) -> Panel:

@@ -29,21 +29,21 @@ LARGEST: Final = 8192
 """Maximum of the longer side, in pixels."""
 HIGHEST_FPS: Final = 50.0
 """Maximum of pictures per second; browsers slow down faster films."""
+# Extra time of a film's last picture, in milliseconds.
 _HOLD: Final = 3000
-"""Extra time of a film's last picture, in milliseconds."""
 
+# Error in a channel from which a palette's colour counts as wrong.
 _WRONG_BY: Final = 48
-"""Error in a channel from which a palette's colour counts as wrong."""
+# Maximum share of a picture with wrong colours.
 _MAX_WRONG: Final = 0.002
-"""Maximum share of a picture with wrong colours."""
 
 RGB = npt.NDArray[np.uint8]
 
+# Input to ThorVG is padded to multiples of this many bytes.
 _BLOCK: Final = 1 << 16
-"""Input to ThorVG is padded to multiples of this many bytes."""
 
+# Held while ThorVG draws, and while fontTools makes outlines, as it unpacks the font lazily.
 _lock: Final = threading.Lock()
-"""Held while ThorVG draws, and while fontTools makes outlines, as it unpacks the font lazily."""
 
 
 @functools.cache

@@ -206,6 +206,7 @@ def coin(theme: Theme, text: str, r: float = 9.0) -> str:
     return disc + words(0, size * 0.34, text, size, middle=True, bold=True, fill=theme.on_gold)
 
 
+# FIFTH AVENUE, in strokes.
 _LETTERS: Final = (
     '<path d="M0 0V-20H11M0-10.5H8" transform="translate(0 0)"/>'
     '<path d="M0 0V-20" transform="translate(14 0)"/>'
@@ -219,7 +220,6 @@ _LETTERS: Final = (
     '<path d="M0-20V-6Q0 0 6 0Q12 0 12-6V-20" transform="translate(142.5 0)"/>'
     '<path d="M11 0H0V-20H11M0-10.5H8" transform="translate(159.5 0)"/>'
 )
-"""FIFTH AVENUE, in strokes."""
 _PICTURES: Final = {
     "skyline": (
         '<path d="'

@@ -152,8 +152,8 @@ def _legal_set(legal: npt.ArrayLike | None) -> frozenset[int]:
     return frozenset(np.flatnonzero(mask).tolist())
 
 
+# The contents, width and height of a picture.
 _Layout = tuple[list[str], float, float]
-"""The contents, width and height of a picture."""
 
 
 def _side(scene: Scene, width: float) -> list[Panel]:

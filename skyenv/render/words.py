@@ -192,6 +192,7 @@ def build_limit(game: Any, seat: int) -> int:
 
 # ---- actions ----
 
+# The effect of each action, independent of the position.
 _DOES: Final = (
     f"take {SKYSCRAPERS_PER_OPTION} skyscrapers into the supply",
     *(f"place a {business}" for business in BUSINESSES),
@@ -207,7 +208,6 @@ _DOES: Final = (
     *(f"build {counted(number, 'skyscraper')}" for number in range(1, STOP - BUILD)),
     "declare a building stop",
 )
-"""The effect of each action, independent of the position."""
 
 # By the number of the first action of a kind.
 _ACTION_RULES: Final = {

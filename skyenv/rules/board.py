@@ -92,8 +92,8 @@ def make_board(side: str, rings: Mapping[str, Sequence[str]] | None = None) -> B
     return Board(side, chosen)
 
 
+# Each side's: every new game asks for it.
 _printed_board = functools.cache(make_board)
-"""Each side's: every new game asks for it."""
 
 
 def load_board(path: str | Path, side: str) -> Board:

@@ -16,7 +16,9 @@ PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 SCRIPTS := tests/page/js
 NODE_READY := $(SCRIPTS)/node_modules/.ready
-PRETTIER := $(SCRIPTS)/node_modules/.bin/prettier --config $(SCRIPTS)/package.json 'skyenv/page/static/*.js' '$(SCRIPTS)/*.js'
+PRETTIER := $(SCRIPTS)/node_modules/.bin/prettier --config $(SCRIPTS)/package.json \
+	'$(SCRIPTS)/*.js' 'skyenv/page/static/*.{js,css,html}' 'skyenv/page/teaching/*.html' \
+	'!skyenv/page/static/{export,rules}.html'
 
 .DEFAULT_GOAL := help
 .PHONY: help setup quick test tests browser test-long test-uncompiled test-lowest test-ray \
@@ -53,15 +55,16 @@ types:
 
 # Where Node.js or the npm packages can't be had, the page's scripts go unchecked, but never on CI.
 scripts format: export PATH := $(CURDIR)/$(BIN):$(PATH)
-scripts: $(READY)  ## types, style and unit tests of the page's JavaScript
+scripts: $(READY)  ## types, style and unit tests of the page's JavaScript; style of its CSS and HTML
 	@if $(MAKE) --no-print-directory $(NODE_READY) > $(VENV)/npm.log 2>&1; then \
 		set -ex; \
 		$(PRETTIER) --check --log-level warn; \
 		$(SCRIPTS)/node_modules/.bin/tsc --project $(SCRIPTS); \
 		$(SCRIPTS)/node_modules/.bin/eslint --config $(SCRIPTS)/eslint.config.js skyenv/page/static $(SCRIPTS); \
+		$(SCRIPTS)/node_modules/.bin/stylelint --config $(SCRIPTS)/stylelint.config.js 'skyenv/page/static/*.css'; \
 		node --disable-warning=MODULE_TYPELESS_PACKAGE_JSON --test --test-reporter=dot $(SCRIPTS)/*.test.js; \
 	else \
-		echo "JavaScript not checked: Node.js >= 20.19 or npm packages of $(SCRIPTS) are missing ($(VENV)/npm.log)"; \
+		echo "JavaScript and CSS not checked: Node.js >= 20.19 or npm packages of $(SCRIPTS) are missing ($(VENV)/npm.log)"; \
 		test -z "$$CI" || { cat $(VENV)/npm.log; exit 1; }; \
 	fi
 

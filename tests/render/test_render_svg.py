@@ -266,10 +266,11 @@ def test_invalid_arguments_are_refused(options: dict[str, Any], message: str) ->
 
 @each_theme
 def test_the_page_has_the_colours_of_the_table(theme: Any) -> None:
-    """The seats' colours, and those that pictures reference by variables."""
+    """The colours of seats and suits, and those that pictures reference by variables."""
     sheet = files("skyenv.page").joinpath("static/page.css").read_text(encoding="utf-8")
     (block,) = re.findall(rf"color-scheme: {theme.name};(.*?)\}}", sheet, re.DOTALL)
     assert tuple(re.findall(r"--seat-\d: (#\w+);", block)) == theme.seat_lines
+    assert tuple(re.findall(r"--suit-\d: (#\w+);", block)) == theme.suits
     colours = dict(declaration.split(":") for declaration in variables(theme).split(";"))
     state = built_up(TSQ).state
     written = drawing(state, theme=VARIABLES).text().replace("any", theme.name, 1)

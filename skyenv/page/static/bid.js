@@ -28,7 +28,7 @@ let current = null; // one decision has one tray
 export class Bid {
   laid = new Map(); // how many cards, by their actions
 
-  /** `bid`: the server's `decision.bid`. */
+  /** @param {Hand} bid */
   constructor(bid) {
     this.bid = bid;
   }
@@ -39,8 +39,9 @@ export class Bid {
 
   /** The colour of the coloured cards in the tray; null if there is none. */
   get colour() {
-    const isLaid = ([colour, value]) => colour !== BLACK && this.count(colour, value) > 0;
-    return this.bid.cards.find(isLaid)?.[0] ?? null;
+    const { cards } = this.bid;
+    const laid = cards.find(([one, value]) => one !== BLACK && this.count(one, value) > 0);
+    return laid?.[0] ?? null;
   }
 
   /** Why a card can't be laid down beside the others; "" if it can. */
@@ -113,7 +114,7 @@ export class BidTray extends Bid {
   changed = () => {};
   play = (_actions) => {};
 
-  /** The tray of a decision that the server told of. */
+  /** The tray of a decision. @param {State} state */
   static of({ decision, step }) {
     const key = JSON.stringify([step, decision.bid]);
     if (current?.key !== key) current = new BidTray(decision, key);
@@ -195,7 +196,7 @@ export class BidTray extends Bid {
     this.empty.disabled = cards === 0;
     this.told.hidden = !this.worth;
     if (this.worth) {
-      const bid = { colour: CARD_COLOURS[this.colour], total, builds, cards };
+      const bid = { colour: CARD_COLOURS[this.colour ?? -1], total, builds, cards };
       [this.value.textContent, this.rest.textContent] = worthText(this.worth, bid);
     }
     this.changed();

@@ -134,9 +134,9 @@ function nextCard() {
   card = null;
   const rule = queue.shift();
   if (!rule) return;
-  const [title, text] = [...wordsOf(rule).childNodes].map(({ textContent }) =>
-    `${textContent}`.replace(/\s+/g, " "),
-  );
+  const words = wordsOf(rule);
+  const title = the("b", words).textContent;
+  const text = `${words.lastChild.textContent}`.replace(/\s+/g, " ").trim();
   const off = () => {
     store({ off: true });
     stopNews();

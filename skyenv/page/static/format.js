@@ -14,7 +14,7 @@ export const when = (seconds) =>
 export const seatNames = (names) =>
   names.map((name, seat) => (name ? `${seat + 1} ${name}` : `seat ${seat + 1}`));
 
-/** A share of 1 as a per cent that never says more than is known. */
+/** A share of 1 as a per cent that never says more than is known. @param {number} share */
 export function percent(share) {
   if (share > 0.999 && share < 1) return "> 99.9 %";
   if (share < 0.001 && share > 0) return "< 0.1 %";

@@ -92,7 +92,7 @@ function showMatrix(ladder, one, other) {
     const text = (100 * share).toFixed(0);
     const [first, second] = [names[row], names[column]];
     const predicted = played ? "" : ", as predicted";
-    const hue = share >= 0.5 ? "--line-2" : "--line-1";
+    const hue = share >= 0.5 ? "--seat-3" : "--seat-0";
     const depth = Math.round(60 * Math.abs(share - 0.5));
     const attributes = {
       "aria-pressed": `${row === one && column === other}`,

@@ -4,8 +4,8 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 
 const STATIC = new URL("../../../skyenv/page/static/", import.meta.url);
 const IMPORT = /^(?:import|export)\b[^;"]*?"\.\/([\w-]+\.js)"/gm;
-const SCRIPT = /<script type="module" src="\/static\/([\w-]+\.js)"><\/script>\n/g;
-const LINK = /<link rel="modulepreload" href="[^"]*">\n/g;
+const SCRIPT = /  <script type="module" src="\/static\/([\w-]+\.js)"><\/script>\n/g;
+const LINK = /  <link rel="modulepreload" href="[^"]*" \/>\n/g;
 
 const read = (name) => readFileSync(new URL(name, STATIC), "utf8");
 
@@ -27,15 +27,16 @@ function withPreloads(text) {
   for (const [, name] of scripts) found.delete(name);
   const links = [...found]
     .sort()
-    .map((name) => `<link rel="modulepreload" href="/static/${name}">\n`);
+    .map((name) => `  <link rel="modulepreload" href="/static/${name}" />\n`);
   const last = scripts.at(-1)[0];
   return text.replace(LINK, "").replace(last, last + links.join(""));
 }
 
-/** The pages: name, text, and the text that it should have. */
+/** The pages that are written by hand: name, text, and the text that it should have. */
 export const pages = () =>
   readdirSync(STATIC)
-    .filter((name) => name.endsWith(".html"))
+    .filter((name) => name.endsWith(".html") && name !== "rules.html")
+    .concat("../teaching/rules.html")
     .map((name) => [name, read(name), withPreloads(read(name))]);
 
 if (process.argv[1] === import.meta.filename) {

@@ -28,8 +28,8 @@ from skyenv_agents import GreedyAgent
 from skyenv_agents.learned.architecture import Sizes
 from skyenv_agents.learned.networks import Network, NetworkAgent
 
-OURS = {
-    *("random", "crowd", "hoard", "greedy", "appraiser", "bidder", "builder"),
+LISTED = {
+    *("random", "greedy", "appraiser", "bidder", "builder"),
     *("rollout", "ismcts", "trained", "trained-2026a", "ismcts-trained"),
 }
 
@@ -59,11 +59,11 @@ number = 7
 
 
 def test_registered_names_make_agents() -> None:
-    assert set(agent_names()) >= OURS - {"crowd", "hoard"}
+    assert set(agent_names()) >= LISTED
     assert not re.search("crowd|hoard", f"{agent_names()} {agents_help()}")
     assert checkpoint_suffixes() == [".npz", ".zip"]
     assert "(.npz, .zip, or a folder with a model.npz)" in agents_help()
-    for name in OURS:
+    for name in LISTED | {"crowd", "hoard"}:
         agent = make_agent(name)
         assert agent.name == name
         assert agent.version
@@ -248,7 +248,7 @@ def test_installed_packages_register_agents_by_name(tmp_path: Path) -> None:
     (tmp_path / "timid_agents.py").write_text(MODULE, encoding="utf-8")
     done = python("-c", PROGRAM, environment={"PYTHONPATH": str(tmp_path)}, cwd=tmp_path)
     names, after, said = json.loads(done.stdout)
-    assert set(names) == OURS | {"timid", "broken", "dated", "paid", "timid-agents/greedy"}
+    assert set(names) == LISTED | {"timid", "broken", "dated", "paid", "timid-agents/greedy"}
     assert after[:5] == [7, ["file.keen", True], "timid", "trained", "greedy"]
     assert after[5:] == ["timid", "timid", "model.npz", False]
     for name, part in {

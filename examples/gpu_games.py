@@ -27,7 +27,7 @@ def shared(array: Any) -> torch.Tensor:
 
 def play(num_games: int, steps: int, seed: int) -> tuple[int, float]:
     """Play at random; return the number of finished games and the decisions per second."""
-    games = Games(num_games, num_players=2, seed=seed, observation="codes", wait=False)
+    games = Games(num_games, num_players=2, seed=seed, wait=False)
     mask, done = shared(games.mask), shared(games.done)  # each step updates them
     generator = torch.Generator(mask.device).manual_seed(seed)
     ended = torch.zeros((), dtype=torch.int64, device=mask.device)

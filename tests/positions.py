@@ -91,7 +91,7 @@ def auction(game: Game, place: int, highest: int, bidder: int) -> None:
 
 def paid_at_random(task: str, number: int, seed: int) -> npt.NDArray[np.float64]:
     """What random play of a task's games brings every seat, float64 (number, players)."""
-    games = Games(number, task=task, seed=seed, autoreset=False, observation=None)
+    games = Games(number, task=task, seed=seed, autoreset=False, observation=False)
     paid = np.zeros(games.reward.shape)
     while (games.seat >= 0).any():
         going = games.seat >= 0

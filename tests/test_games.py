@@ -21,7 +21,7 @@ from skyenv import (
 from skyenv.agents import decide
 from skyenv.engine import kernels
 from skyenv.engine.knowledge import resample, view
-from skyenv.engine.observation import OBSERVATION_SIZE, SCALE
+from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.engine.results import results, write_results
 from skyenv.engine.rewards import outcome_of, share_of
 from skyenv.engine.thread_pool import worthwhile_threads
@@ -203,7 +203,7 @@ def test_invalid_arguments_are_refused_and_change_nothing(
         *(("num_games", value, "num_games must be a whole number from 1") for value in (0, 1.5)),
         ("num_games", True, "num_games must be a whole number"),
         ("threads", 0, "threads must be a whole number from 1 to"),
-        ("observation", "int8", "observation must be one of scaled, codes, not 'int8'"),
+        ("observation", "int8", "observation must be True or False, not 'int8'"),
         *(("autoreset", value, "autoreset must be True or False") for value in (1, "yes", None)),
         ("seed", -1, "seed must be a whole number from 0 to 9223372036854775807, not -1"),
         *(("seed", value, "seed must be a whole number") for value in (2**63, [1, 0.5], [1, -5])),
@@ -319,23 +319,19 @@ def test_observe_takes_any_seat_and_row() -> None:
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("threads", [1, 2])
-def test_codes_and_scaled_observations_agree(threads: int) -> None:
-    """After resets, steps, random play and in copies; without observations all else is equal."""
-    scaled, codes, blind = (
-        Games(130, 3, seed=4, threads=threads, observation=form)
-        for form in ("scaled", "codes", None)
+def test_without_observations_all_else_is_equal(threads: int) -> None:
+    """After resets, steps, random play and in copies."""
+    games, blind = (
+        Games(130, 3, seed=4, threads=threads, observation=flag) for flag in (True, False)
     )
-    assert codes.observation.dtype == np.int16
     for _ in range(3):
-        for games in (scaled, codes, blind):
-            games.step(games.mask.argmax(axis=1))
-            games.play_random(20)
-            games.reset(seed=[9], rows=[5])
-        assert (codes.observation * SCALE == scaled.observation).all()
-        assert (codes.observe(0) == scaled.observe(0)).all()
-        assert snapshot(blind) == {**snapshot(scaled), "observation": b""}
-        assert (blind.observe(0) == scaled.observe(0)).all()
-        codes = codes.copy()
+        for one in (games, blind):
+            one.step(one.mask.argmax(axis=1))
+            one.play_random(20)
+            one.reset(seed=[9], rows=[5])
+        assert snapshot(blind) == {**snapshot(games), "observation": b""}
+        assert (blind.observe(0) == games.observe(0)).all()
+        blind = blind.copy()
     assert blind.observation.shape == (130, 0)
 
 
@@ -402,7 +398,7 @@ def test_a_batch_of_positions_plays_on_as_their_games_do(options: GameOptions, r
     """With options read from a position, too; later games are played on the same board."""
     games = Games(6, seed=3, options=options, autoreset=False)
     games.play_random(2)
-    twin = Games.of(games.state, None if read else options, observation="scaled")
+    twin = Games.of(games.state, None if read else options, observation=True)
     assert twin.options == options
     for _ in range(3):
         for one in (games, twin):

@@ -58,7 +58,7 @@ def reference(seed: int, agent_seed: int | None, decisions: int, salt: int) -> f
 def test_numbers_agree_with_a_reference_implementation(agent_seed: int | None) -> None:
     """For seeds, salts and secrets of all sizes, in batches and single games."""
     seeds = [0, 1, 2**31, 2**32, 2**62 + 12345, HIGHEST_SEED]
-    games = Games(6, 3, seed=seeds, agent_seed=agent_seed, observation=None)
+    games = Games(6, 3, seed=seeds, agent_seed=agent_seed, observation=False)
     for decisions in range(3):
         for salt in (0, 1000, 2**32 + 1, 2**62):
             expected = [reference(seed, agent_seed, decisions, salt) for seed in seeds]

@@ -50,8 +50,8 @@ def uniform_policy(made: Opening) -> npt.NDArray[np.float64]:
 def test_hidden_cards_are_dealt_from_the_unlocated_ones(name: str) -> None:
     """INF-2: with the number of cards that the task names, every seat in every opening."""
     task, stored = TASKS[name], openings(name)
-    games = Games(400, task=name, seed=5, observation=None)
-    again = Games(400, task=name, seed=5, threads=2, observation=None)
+    games = Games(400, task=name, seed=5, observation=False)
+    again = Games(400, task=name, seed=5, threads=2, observation=False)
     assert games.state.tobytes() == again.state.tobytes()
     state = games.state
     hidden = (state["hand"] - state["known"]).sum(axis=1)
@@ -60,7 +60,7 @@ def test_hidden_cards_are_dealt_from_the_unlocated_ones(name: str) -> None:
     seats = slice(0, task.num_players)
     assert (hidden[:, BLACK].sum(axis=1) == state["unknown"][:, seats, BLACK].sum(axis=1)).all()
     assert len(np.unique(state["owner"], axis=0)) == len(np.unique(stored["owner"], axis=0)) > 20
-    hands = Games(60, task=f"{name}/0", seed=1, observation=None).state["hand"]
+    hands = Games(60, task=f"{name}/0", seed=1, observation=False).state["hand"]
     assert (
         hands[:, seats, :BLACK].sum(axis=(2, 3)) == hands[0, seats, :BLACK].sum(axis=(1, 2))
     ).all()
@@ -71,7 +71,7 @@ def test_hidden_cards_are_dealt_from_the_unlocated_ones(name: str) -> None:
 def test_a_task_lasts_its_auctions_and_pays_for_vp_and_cards(name: str) -> None:
     """Zero-sum with two seats, and equal to a plain computation."""
     task = TASKS[name]
-    games = Games(200, task=name, seed=2, autoreset=False, observation=None)
+    games = Games(200, task=name, seed=2, autoreset=False, observation=False)
     paid, won = np.zeros((200, task.num_players)), np.zeros(200, np.int64)
     start = standing(games.state, task.num_players)
     cards = np.zeros_like(paid)
@@ -154,7 +154,7 @@ def test_values_in_the_tree_equal_the_mean_of_random_play(name: str) -> None:
 
 def brute_force(made: Opening, responder: int) -> float:
     """The best response to random play, by whole games from every deal, without the tree."""
-    games = Games(1, task=made.name, seed=0, autoreset=False, observation=None)
+    games = Games(1, task=made.name, seed=0, autoreset=False, observation=False)
     first = openings(made.name)
     start: dict[Deal, tuple[Any, float, float]] = {}
     for deal in np.ndindex(*made.tree.deals.shape[1:]):
@@ -288,7 +288,7 @@ def test_policies_do_not_depend_on_the_opponents_hand(name: str) -> None:
     told: list[tuple[bytes, ...]] = []
     for last in (False, True):
         asked = queries(made, nodes, reach, last)
-        games = Games.of(asked.states, GameOptions(task=name), observation="scaled")
+        games = Games.of(asked.states, GameOptions(task=name), observation=True)
         seen = decisions_in(games, make_agent("greedy"), uniform=np.zeros(len(asked.node)))
         assert seen.view is not None
         parts = (seen.mask, seen.view, games.observation, asked.states["hand"])

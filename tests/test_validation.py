@@ -41,7 +41,7 @@ def bidding(players: int = 3, seed: int = 4) -> Game:
 )
 def test_every_position_of_a_game_is_valid(players: int, side: str, agent: str) -> None:
     """From the setup to the end, and seats' views of it."""
-    games = Games(6, players, side, seed=3, max_turns=50, autoreset=False, observation=None)
+    games = Games(6, players, side, seed=3, max_turns=50, autoreset=False, observation=False)
     player = make_agent(agent)
     while (games.seat >= 0).any():
         going = np.flatnonzero(games.seat >= 0)

@@ -74,15 +74,13 @@ class Decisions:
         for name in ("observation", "mask"):
             flat = read[name].combine_chunks().flatten().to_numpy()
             columns[name] = flat.reshape(len(read), -1)
-        if columns["observation"].dtype == np.float32:
-            columns["observation"] = codes_of(columns["observation"])
         if len(np.unique(columns["players"])) > 1 or len(np.unique(columns["side"])) > 1:
             raise SystemExit(f"{folder} mixes numbers of players or sides of the board")
         selected = columns["mask"].sum(axis=1) > 1  # a single legal action is no choice
         if imitate:
             selected &= np.isin(columns["agent"], imitate)
         codes = np.zeros((selected.sum(), NUM_INPUTS), np.int16)
-        codes[:, :OBSERVATION_SIZE] = columns.pop("observation")[selected]
+        codes[:, :OBSERVATION_SIZE] = codes_of(columns.pop("observation")[selected])
         if prior:
             codes[:, OBSERVATION_SIZE:] = prior_codes(columns, selected, prior)
         columns = {name: column[selected] for name, column in columns.items()}
@@ -123,7 +121,7 @@ def prior_codes(
         players,
         side,
         columns["seed"][firsts].astype(np.int64),
-        observation=None,
+        observation=False,
         autoreset=False,
     )
     codes = np.zeros((len(selected), NUM_INPUTS - OBSERVATION_SIZE), np.int16)

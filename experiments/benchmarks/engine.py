@@ -18,8 +18,7 @@ from skyenv.rules.record import Array
 
 # Options of :class:`skyenv.Games` by the outputs of a step, in addition to rewards and ends.
 OUTPUTS: Final[dict[str, dict[str, Any]]] = {
-    "mask": {"observation": None},
-    "mask and codes": {"observation": "codes"},
+    "mask": {"observation": False},
     "mask and observation": {},
 }
 UNIT: Final = "positions/s"
@@ -101,6 +100,6 @@ def resample_each(views: Array, seeds: Int64) -> float:
 
 def middle_games(number: int, players: int) -> Games:
     """Return games after 100 random decisions."""
-    games = Games(number, players, seed=1, observation=None)
+    games = Games(number, players, seed=1, observation=False)
     games.play_random(100)
     return games

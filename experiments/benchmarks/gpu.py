@@ -25,10 +25,10 @@ def gpu(scale: Scale) -> Iterator[Figure]:
     if not cuda.is_available():
         raise OptionError("Numba finds no usable GPU; python -m numba -s prints the reasons")
     steps = scale.of(100)
-    for outputs in ("mask", "mask and codes"):
+    for outputs in ("mask", "mask and observation"):
         core = partial(random_play, Games(4096, seed=1, **OUTPUTS[outputs]), steps)
         yield scale.measure(f"one core, random play, {outputs}, 4096 games", "decisions/s", core)
-    for number, outputs in product((2**12, 2**15, 2**18, 2**20), ("mask", "mask and codes")):
+    for number, outputs in product((2**12, 2**15, 2**18, 2**20), ("mask", "mask and observation")):
         device = DeviceGames(scale.of(number), seed=1, **OUTPUTS[outputs])
         name = f"GPU, random play, {outputs}, {number} games"
         yield scale.measure(name, "decisions/s", partial(device_play, device, steps))

@@ -24,7 +24,7 @@ from experiments.training.config import Config
 from experiments.training.rollouts import arranged
 from experiments.training.train import Training
 from skyenv.engine.games import Games
-from skyenv.engine.observation import SCALE
+from skyenv.engine.observation import codes_of
 from skyenv.engine.options import GameOptions
 from skyenv.envs.sb3 import SkyenvVecEnv
 from skyenv.rules.record import Array
@@ -43,8 +43,8 @@ GAMES: Final = 64
 
 # A policy: returns the probabilities of all actions, float64 (k, 103).
 #
-# Its arguments are the observations' codes, int16 (k, OBSERVATION_SIZE), the masks of legal
-# actions, int8 (k, 103), and the seats to act, int8 (k,).
+# Its arguments are observations, float32 (k, OBSERVATION_SIZE), the masks of legal actions, int8
+# (k, 103), and the seats to act, int8 (k,).
 Probabilities = Callable[[Array, Array, Array], Array]
 
 
@@ -70,7 +70,7 @@ class Exam:
         deciding = np.flatnonzero(self.tree.kind < CHANCE)
         self._queries = queries(opening, deciding, np.ones_like(self.evaluator.reach))
         task = GameOptions(task=name)
-        self._games = Games.of(self._queries.states, task, observation="codes")
+        self._games = Games.of(self._queries.states, task, observation=True)
 
     def policy(self, probabilities: Probabilities) -> Policy:
         """Return the exact policy of a network, queried once in every decision with a choice."""
@@ -169,8 +169,11 @@ def ppo(problem: Problem, **options: Any) -> Learner:
 
 
 @torch.no_grad()
-def _trainer_probabilities(network: torch.nn.Module, codes: Array, mask: Array, _: Array) -> Array:
-    outputs = network(arranged(codes, used_inputs(2, False)), torch.from_numpy(mask != 0))
+def _trainer_probabilities(
+    network: torch.nn.Module, observation: Array, mask: Array, _: Array
+) -> Array:
+    codes = arranged(codes_of(observation), used_inputs(2, False))
+    outputs = network(codes, torch.from_numpy(mask != 0))
     return outputs[0].double().exp().numpy()  # type: ignore[no-any-return]
 
 
@@ -194,8 +197,8 @@ def maskable_ppo(problem: Problem) -> Learner:
         model.learn(GAMES * options.steps, callback=count, reset_num_timesteps=False)
 
 
-def _agent_probabilities(agent: PolicyAgent, codes: Array, mask: Array, _: Array) -> Array:
-    return agent.probabilities(codes * SCALE, mask)
+def _agent_probabilities(agent: PolicyAgent, observation: Array, mask: Array, _: Array) -> Array:
+    return agent.probabilities(observation, mask)
 
 
 # ---- OpenSpiel ----
@@ -294,9 +297,11 @@ def _self_play(
 
 
 @torch.no_grad()
-def _seat_probabilities(networks: Sequence[Any], codes: Array, mask: Array, seat: Array) -> Array:
-    observation = torch.from_numpy(codes * SCALE)
-    logits = torch.stack([network(observation) for network in networks]).double().numpy()
+def _seat_probabilities(
+    networks: Sequence[Any], observation: Array, mask: Array, seat: Array
+) -> Array:
+    inputs = torch.from_numpy(observation)
+    logits = torch.stack([network(inputs) for network in networks]).double().numpy()
     return masked_softmax(logits[seat, np.arange(len(seat))], mask)
 
 

@@ -46,7 +46,7 @@ Begin = Callable[[str, int], Play]
 
 def games(output: str, number: int) -> Play:
     """Start games in skyenv's batch engine."""
-    batch = Games(number, seed=1, threads=1, observation="scaled" if output == ALL else None)
+    batch = Games(number, seed=1, threads=1, observation=output == ALL)
     generator = np.random.default_rng(1)
 
     def step(actions: Any) -> int:

@@ -73,7 +73,7 @@ class Tables:
     """
 
     def __init__(self, number: int, options: GameOptions, seed: int, threads: int = 1) -> None:
-        self.games = Games(number, options=options, seed=seed, threads=threads, observation="codes")
+        self.games = Games(number, options=options, seed=seed, threads=threads)
         self.seats: Int64 = np.full((number, options.num_players), LEARNER, np.int64)
         self.guests: list[Agent] = []
         pays_vp = options.task is not None and task_of(options.task).auctions > 0
@@ -191,7 +191,7 @@ class Tables:
     def inputs(self, rows: Int64, prior: HeuristicAgent | None) -> Int16:
         """Return the inputs of network and prior in some rows as codes, int16 (k, NUM_INPUTS)."""
         codes = np.zeros((rows.size, NUM_INPUTS), np.int16)
-        codes[:, :OBSERVATION_SIZE] = self.games.observation[rows]
+        codes[:, :OBSERVATION_SIZE] = codes_of(self.games.observation[rows])
         if prior is not None and rows.size:
             held = Prior.of(prior, decisions_in(self.games, prior, rows))
             codes[:, OBSERVATION_SIZE:] = held.codes(self.outcome)

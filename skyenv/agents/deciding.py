@@ -14,7 +14,6 @@ from skyenv.checks import Int64
 from skyenv.engine.game import Game
 from skyenv.engine.games import Games
 from skyenv.engine.knowledge import view
-from skyenv.engine.observation import SCALE
 from skyenv.errors import AgentError
 from skyenv.rules.actions import NUM_ACTIONS
 
@@ -39,13 +38,11 @@ def decisions_in(
     seats = games.seat[chosen]
     observation = None
     if agent.uses_observation:
-        # Agents get scaled observations, also from a batch that writes codes.
-        written = (
+        observation = (
             games.observation[chosen]
             if games.observation.shape[1]
             else games.observe(seats, chosen)
         )
-        observation = written if written.dtype == np.float32 else written * SCALE
     return Decisions(
         mask=games.mask[chosen],
         seat=seats,

@@ -45,7 +45,7 @@ class Onlooker(Protocol):
     ) -> None:
         """Receive the chosen actions of some rows before they are played.
 
-        Masks, seats and observations (codes) are still those of the decisions.
+        Masks, seats and observations are still those of the decisions.
         """
 
     def played(self, games: Games, rows: Int64, matches: Int64) -> None:
@@ -151,7 +151,7 @@ def play_games(
         seed=dealt[:width],
         autoreset=False,
         # Without an onlooker, observations are made for those agents alone that use them.
-        observation=None if onlooker is None else "codes",
+        observation=onlooker is not None,
         agent_seed=secret,
         options=options,
     )

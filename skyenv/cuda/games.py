@@ -19,17 +19,17 @@ from skyenv.checks import (
 )
 from skyenv.cuda import kernels
 from skyenv.cuda.kernels import THREADS, cuda
-from skyenv.engine.arrays import GAME_WORDS, SCALED, Arrays, new_arrays
+from skyenv.engine.arrays import GAME_WORDS, Arrays, new_arrays
 from skyenv.engine.batch import GameBatch
 from skyenv.engine.kernels import REFRESH
-from skyenv.engine.observation import CODES_DTYPE, OBSERVATION_SIZE, SCALE
+from skyenv.engine.observation import OBSERVATION_DTYPE, OBSERVATION_SIZE
 from skyenv.engine.options import GameKeywords, options_of
 from skyenv.engine.validation import check_positions
 from skyenv.errors import OptionError
 from skyenv.rules.record import new_records
 from skyenv.seeds import Seeds, fresh_seed, seeds_of
 
-MAX_GAMES: Final = 2**24  # rows of a batch; they take 32 GiB, with observations 100 GiB
+MAX_GAMES: Final = 2**24  # rows of a batch; they take 32 GiB, with observations 80 GiB
 DECISIONS_AT_A_TIME: Final = 2**24
 STEPS_AT_A_TIME: Final = 2**12
 """Limit of random play in one kernel: less than 1 s, so that Ctrl-C works between two kernels and a
@@ -76,7 +76,7 @@ class Games(GameBatch):
         seed: Seeds | None = None,
         *,
         autoreset: bool = True,
-        observation: str | None = SCALED,
+        observation: bool = True,
         agent_seed: int | None = None,
         wait: bool = True,
         **options: Unpack[GameKeywords],
@@ -85,15 +85,14 @@ class Games(GameBatch):
         if callable(game.reward):
             raise OptionError("reward must be a name: the GPU can't call functions")
         self._take_options(num_games, MAX_GAMES, game, autoreset, observation, agent_seed)
-        self._form, self._waiting = observation, check_flag("wait", wait)
-        self._scales = cuda.to_device(SCALE)
+        self._waiting = check_flag("wait", wait)
         number = self.num_games
         self._all_rows = cuda.to_device(self._all_rows)
         self._steps = cuda.to_device(np.zeros(number, np.int64))
         self._refused, self._nothing_refused = (
             cuda.to_device(np.array(kernels.NOTHING_REFUSED, np.int64)) for _ in range(2)
         )
-        self._bind(new_arrays(game, number, observation, self.autoreset, scratch=number))
+        self._bind(new_arrays(game, number, observation, self.autoreset))
         start = seeds_of(fresh_seed() if seed is None else seed, number)
         self._reset(self._all_rows, cuda.to_device(start))
 
@@ -105,10 +104,9 @@ class Games(GameBatch):
         arrays = Arrays(*parts)
         words = arrays.state.view(np.uint32).reshape(self.num_games, GAME_WORDS)
         arrays = arrays._replace(state_words=words)
-        observation = arrays.observation
-        if self._form == "codes":
-            observation = arrays.codes.view(np.int16).reshape(self.num_games, OBSERVATION_SIZE)
-        self.arrays, self.observation = arrays, observation
+        size = OBSERVATION_SIZE * self._observed
+        self.observation = arrays.observation.view(np.float32).reshape(self.num_games, size)
+        self.arrays = arrays
         self.state, self.mask, self.seat = arrays.state, arrays.mask, arrays.seat
         self.reward, self.done, self.truncated = arrays.reward, arrays.done, arrays.truncated
         self.finished = arrays.finished.reshape(arrays.finished.size).view(arrays.state.dtype)
@@ -213,16 +211,8 @@ class Games(GameBatch):
 
     def _observe(self, rows: Any, refused: Any) -> None:
         """Write the observations of rows, if enabled."""
-        arrays = self.arrays
-        if self._form is not None:
-            kernels.observe[_blocks(len(rows)), THREADS](arrays, refused, rows)
-        if self._form == SCALED:
-            self._scale(arrays.codes, rows, refused, arrays.observation)
-
-    def _scale(self, codes: Any, rows: Any, refused: Any, observation: Any) -> None:
-        kernels.scale[_blocks(len(rows) * OBSERVATION_SIZE), THREADS](
-            codes.view(np.int16), self._scales, rows, refused, observation
-        )
+        if self._observed:
+            kernels.observe[_blocks(len(rows)), THREADS](self.arrays, refused, rows)
 
     # ---- views ----
 
@@ -250,13 +240,10 @@ class Games(GameBatch):
         if looked_at.dtype != self.state.dtype or len(looked_at) != self.num_games:
             raise OptionError(f"state must be this batch's state or finished, not {state!r}")
         chosen = self._check_rows(rows)
-        places = cuda.to_device(np.arange(len(chosen), dtype=np.int64))
         whose = cuda.to_device(check_each("seats", seats, self.num_players - 1, len(chosen)))
-        out = cuda.device_array((len(chosen), OBSERVATION_SIZE), np.float32)
-        codes = cuda.device_array(len(chosen), new_records(0, CODES_DTYPE).dtype)
-        kernels.observe_seats[_blocks(len(chosen)), THREADS](looked_at, chosen, whose, codes)
-        self._scale(codes, places, self._nothing_refused, out)
-        return out
+        out = cuda.device_array(len(chosen), new_records(0, OBSERVATION_DTYPE).dtype)
+        kernels.observe_seats[_blocks(len(chosen)), THREADS](looked_at, chosen, whose, out)
+        return out.view(np.float32).reshape(len(chosen), OBSERVATION_SIZE)
 
     def uniforms(self, rows: npt.ArrayLike | None = None, salt: int = 0) -> Any:
         """Return the random number of each row's next decision, for an agent; equal to
@@ -296,7 +283,7 @@ class Games(GameBatch):
             seed=0,
             options=self.options,
             autoreset=self.autoreset,
-            observation=self._form,
+            observation=self._observed,
             agent_seed=self.agent_seed,
         )
         games.arrays.state[:] = self.state.copy_to_host()
@@ -315,13 +302,12 @@ class Games(GameBatch):
             games: the games.
             wait: as for the class.
         """
-        size = games.observation[:1].nbytes // OBSERVATION_SIZE
         made = cls(
             games.num_games,
             seed=0,
             options=games.options,
             autoreset=games.autoreset,
-            observation={0: None, 2: "codes", 4: SCALED}[size],
+            observation=games.observation.size > 0,
             agent_seed=games.agent_seed,
             wait=wait,
         )

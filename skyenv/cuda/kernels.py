@@ -20,7 +20,7 @@ import numba.cuda
 from skyenv.engine import kernels
 from skyenv.engine.arrays import Arrays
 from skyenv.engine.numbers import agents_uniform
-from skyenv.engine.observation import OBSERVATION_SIZE, write_codes
+from skyenv.engine.observation import write_observation
 from skyenv.rules.actions import NUM_ACTIONS
 
 cuda: Final[Any] = numba.cuda  # Numba's CUDA, its types unknown
@@ -93,31 +93,18 @@ def reset(arrays: Arrays, rows: Any, seeds: Any) -> None:
 
 @cuda.jit
 def observe(arrays: Arrays, refused: Any, rows: Any) -> None:
-    """Write the codes of the observations of the seats to act."""
+    """Write the observations of the seats to act."""
     k = cuda.grid(1)
     if k < len(rows) and refused[0] == 0:
-        game = arrays.state[rows[k]]
-        write_codes(game, max(int(game.seat), 0), arrays.codes[rows[k]])
+        kernels.observe_row(arrays, rows[k])
 
 
 @cuda.jit
-def observe_seats(state: Any, rows: Any, seats: Any, codes: Any) -> None:
-    """Write the codes of the observations of given seats; codes: CODES_DTYPE (k,)."""
+def observe_seats(state: Any, rows: Any, seats: Any, out: Any) -> None:
+    """Write the observations of given seats, OBSERVATION_DTYPE (k,)."""
     k = cuda.grid(1)
     if k < len(rows):
-        write_codes(state[rows[k]], seats[k], codes[k])
-
-
-@cuda.jit
-def scale(codes: Any, scales: Any, rows: Any, refused: Any, observation: Any) -> None:
-    """Scale the codes, int16 (n · OBSERVATION_SIZE,), to observations in some rows: one thread per
-    number.
-    """
-    number = cuda.grid(1)
-    k = number // OBSERVATION_SIZE
-    if k < len(rows) and refused[0] == 0:
-        i = number % OBSERVATION_SIZE
-        observation[rows[k], i] = codes[rows[k] * OBSERVATION_SIZE + i] * scales[i]
+        write_observation(state[rows[k]], seats[k], out[k])
 
 
 @cuda.jit

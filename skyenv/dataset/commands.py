@@ -21,7 +21,6 @@ from skyenv.console.tables import counted
 from skyenv.dataset.folder import Plan, write
 from skyenv.dataset.formats import FORMATS, MINARI, MODULES
 from skyenv.dataset.sources import Matches, Records, Source
-from skyenv.engine.batch import OBSERVATIONS
 from skyenv.engine.rewards import REWARDS
 from skyenv.errors import DatasetError, OptionError
 from skyenv.render.extras import check_installed
@@ -51,7 +50,6 @@ class DatasetOptions(Options):
     games: int = option(1000, "number of games", low=1, high=10**7, metavar="N")
     seed: int = common("seed", text="seed of deals and seats")
     max_turns: int = common("max_turns")
-    observation: str = option("scaled", "encoding of observations", choices=OBSERVATIONS)
     reward: str = option("outcome", "reward", choices=REWARDS)
     shard_games: int = option(100, "games per file", low=1, high=10**5, metavar="N")
     workers: int = common("workers")
@@ -87,7 +85,6 @@ def write_dataset(options: DatasetOptions) -> None:
     plan = Plan(
         source,
         tuple(name for name in FORMATS if name in options.formats),
-        options.observation,
         options.reward,
         options.shard_games,
         minari_id(out),

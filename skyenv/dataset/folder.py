@@ -29,7 +29,6 @@ from skyenv.dataset.formats import (
     write_main,
 )
 from skyenv.dataset.sources import Matches, Source
-from skyenv.engine.arrays import SCALED
 from skyenv.errors import CheckpointError, DatasetError, cause
 from skyenv.files import locked, read_json, remove_abandoned, write_atomically
 from skyenv.rules.variant import of_variant
@@ -44,7 +43,7 @@ class Plan:
 
     Attributes:
         source: the games.
-        formats: some of :data:`FORMATS`. observation: ``"scaled"`` or ``"codes"``.
+        formats: some of :data:`FORMATS`.
         reward: as for :class:`skyenv.GameOptions`.
         shard_games: most games of a shard.
         dataset_id: the Minari id.
@@ -52,7 +51,6 @@ class Plan:
 
     source: Source
     formats: tuple[str, ...] = FORMATS
-    observation: str = SCALED
     reward: str = "outcome"
     shard_games: int = 100
     dataset_id: str = "skyenv/games-v0"
@@ -65,8 +63,8 @@ class Plan:
     def about(self) -> Any:
         """Return all settings that determine the files, as a JSON object."""
         own = {name: value for name, value in vars(self).items() if name != "source"}
-        about = {"format": FORMAT, "project": __version__, **self.source.about(), **own}
-        return json.loads(json.dumps(about))
+        about = {"format": FORMAT, "project": __version__, "observation": "scaled"}
+        return json.loads(json.dumps({**about, **self.source.about(), **own}))
 
     def files(self, folder: Path, shard: range) -> dict[str, Path]:
         """Return a shard's files by format; names sort like numbers."""
@@ -105,7 +103,7 @@ class Shard(NamedTuple):
         trajectories = self.plan.source.trajectories(self.plan.reward)
         for name, path in self.files.items():
             make = parquet_bytes if name == PARQUET else episodes_bytes
-            write_atomically(path, make(trajectories, self.first, self.plan.observation == SCALED))
+            write_atomically(path, make(trajectories, self.first))
 
 
 def write(
@@ -196,7 +194,7 @@ def _finish(plan: Plan, folder: Path) -> dict[str, int]:
         files = [(path, *_counts(path)) for path in paths]
         summary["decisions"] = sum(decisions for *_, decisions in files)
         if name == MINARI:
-            write_main(files, plan.dataset_id, plan.observation, *_metadata(plan))
+            write_main(files, plan.dataset_id, *_metadata(plan))
     write_atomically(folder / "dataset.json", json.dumps(summary, indent=2) + "\n")
     return summary
 
@@ -211,5 +209,4 @@ def _metadata(plan: Plan) -> tuple[str, dict[str, Any] | None]:
         "side": source.side,
         "max_turns": source.max_turns,
         "reward": plan.reward,
-        "observation": plan.observation,
     }

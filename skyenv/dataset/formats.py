@@ -40,13 +40,12 @@ REFERENCE_SCORES: Final = {"outcome": {"ref_min_score": 0.0, "ref_max_score": 1.
 # ---- Parquet ----
 
 
-def parquet_bytes(trajectories: Trajectories, first: int, scaled: bool) -> bytes:
+def parquet_bytes(trajectories: Trajectories, first: int) -> bytes:
     """Return the content of a Parquet file.
 
     Args:
         trajectories: the games to write.
         first: the number of its first game in the dataset.
-        scaled: whether observations are scaled, or codes.
     """
     import pyarrow as pa
     from pyarrow import parquet
@@ -58,7 +57,6 @@ def parquet_bytes(trajectories: Trajectories, first: int, scaled: bool) -> bytes
         for at, seat in zip(game, seat, strict=True)
     ]
     seeds = trajectories.seeds[game]
-    observation = trajectories.codes * SCALE if scaled else trajectories.codes
     columns = {
         "game": pa.array(game + first, pa.int64()),
         "seed": pa.array(seeds, pa.int64(), mask=seeds == NONE),
@@ -67,7 +65,7 @@ def parquet_bytes(trajectories: Trajectories, first: int, scaled: bool) -> bytes
         "step": pa.array(trajectories.step(), pa.int32()),
         "seat": pa.array(seat, pa.int8()),
         "agent": pa.array(names, pa.string()).dictionary_encode(),
-        "observation": _lists(pa, observation),
+        "observation": _lists(pa, trajectories.codes * SCALE),
         "mask": _lists(pa, trajectories.mask),
         "action": pa.array(trajectories.action, pa.int16()),
         "reward": pa.array(trajectories.reward(), pa.float32()),
@@ -103,7 +101,7 @@ def _lists(pa: Any, array: npt.NDArray[np.generic]) -> Any:
 # ---- Minari ----
 
 
-def episodes_bytes(trajectories: Trajectories, first: int, scaled: bool) -> bytes:
+def episodes_bytes(trajectories: Trajectories, first: int) -> bytes:
     """Return the content of an HDF5 file with episodes as groups ``0``, ``1`` and so on.
 
     An episode is a game from one seat. The arguments are those of :func:`parquet_bytes`.
@@ -112,7 +110,7 @@ def episodes_bytes(trajectories: Trajectories, first: int, scaled: bool) -> byte
 
     buffer = io.BytesIO()
     with h5py.File(buffer, "w", libver="latest") as file:
-        for number, (attributes, data) in enumerate(_episodes(trajectories, first, scaled)):
+        for number, (attributes, data) in enumerate(_episodes(trajectories, first)):
             group = file.create_group(str(number))
             group.attrs.update(attributes)
             for name, array in data.items():
@@ -128,7 +126,7 @@ def episodes_bytes(trajectories: Trajectories, first: int, scaled: bool) -> byte
 
 
 def _episodes(
-    trajectories: Trajectories, first: int, scaled: bool
+    trajectories: Trajectories, first: int
 ) -> Iterator[tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]]:
     """Return the attributes and arrays of episodes, ordered by game and seat."""
     summed, margin = trajectories.reward(), trajectories.margin()
@@ -158,7 +156,7 @@ def _episodes(
                 **({} if names is None else {"agents": list(names), "agent": names[seat]}),
             }
             data = {
-                "observations": codes * SCALE if scaled else codes,
+                "observations": codes * SCALE,
                 "actions": trajectories.action[own],
                 "rewards": summed[own],
                 "terminations": is_last & (not truncated),
@@ -171,7 +169,6 @@ def _episodes(
 def write_main(
     files: Sequence[tuple[Path, int, int]],
     dataset_id: str,
-    observation: str,
     algorithm: str,
     environment: Mapping[str, Any] | None,
 ) -> None:
@@ -179,7 +176,7 @@ def write_main(
 
     Args:
         files: the episodes' files, in one folder, each with its :func:`counts`.
-        dataset_id: the Minari id. observation: ``"scaled"`` or ``"codes"``.
+        dataset_id: the Minari id.
         algorithm: name of the deciding agents.
         environment: options of the environment; None: games of several environments.
     """
@@ -209,7 +206,7 @@ def write_main(
         "minari_version": minari.__version__,
         "data_format": "hdf5",
         "jpeg_encoding": False,
-        "observation_space": serialize_space(observation_space(observation)),
+        "observation_space": serialize_space(observation_space()),
         "action_space": serialize_space(action_space()),
         "author": ["skyenv"],
         "requirements": [f"skyenv~={__version__}"],

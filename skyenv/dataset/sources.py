@@ -132,7 +132,7 @@ class Collector:
             seat=games.seat[rows],
             action=actions,
             mask=games.mask[rows],
-            codes=games.observation[rows],
+            codes=codes_of(games.observation[rows]),
         )
 
     def played(self, games: Games, rows: Int64, matches: Int64) -> None:

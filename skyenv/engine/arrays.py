@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from skyenv.engine.observation import CODES_DTYPE, OBSERVATION_SIZE
+from skyenv.engine.observation import OBSERVATION_DTYPE
 from skyenv.engine.openings import openings, task_of
 from skyenv.engine.options import GameOptions
 from skyenv.engine.rewards import REWARDS, TASK
@@ -17,7 +17,6 @@ from skyenv.rules.record import BOOL, F32, I8, I32, I64, Record, field, new_reco
 from skyenv.rules.setup import blank_game
 from skyenv.rules.state import GAME_DTYPE, new_games
 
-SCALED: Final = "scaled"
 GAME_WORDS: Final = GAME_DTYPE.itemsize // 4
 
 
@@ -46,9 +45,7 @@ class Arrays(NamedTuple):
             knows them.
         mask: int8 (n, 103).
         seat: int64 (n,).
-        observation: float32 (n, OBSERVATION_SIZE), or (n, 0): not wanted as numbers.
-        codes: CODES_DTYPE, the observation's codes: (n,); with an `observation` (2 · threads,) on
-            the CPU, of which each thread uses every other one as scratch memory; (0,): not wanted.
+        observation: OBSERVATION_DTYPE (n,); (0,): without observations.
         reward: float32 (n, players).
         done, truncated: bool (n,).
         state_words, finished: uint32 (n, GAME_WORDS), the same memory as `state`, and finished
@@ -64,7 +61,6 @@ class Arrays(NamedTuple):
     mask: Any
     seat: Any
     observation: Any
-    codes: Any
     reward: Any
     done: Any
     truncated: Any
@@ -83,14 +79,8 @@ def _kind(options: GameOptions) -> int:
     return TASK if named == "outcome" and pays_vp else REWARDS.index(named)
 
 
-def new_arrays(
-    options: GameOptions, number: int, observation: str | None, autoreset: bool, scratch: int
-) -> Arrays:
-    """Allocate the arrays of games before their setup.
-
-    Arguments as for :class:`skyenv.Games`, and the number of scratch records for codes.
-    """
-    codes = {None: 0, SCALED: scratch}.get(observation, number)
+def new_arrays(options: GameOptions, number: int, observation: bool, autoreset: bool) -> Arrays:
+    """Allocate the arrays of games before their setup; arguments as for :class:`skyenv.Games`."""
     if options.task is None:
         blank = blank_game(options.num_players, options.board, options.max_turns)
     else:
@@ -101,8 +91,7 @@ def new_arrays(
         slots=new_records(number, SLOT_DTYPE),
         mask=np.zeros((number, NUM_ACTIONS), np.int8),
         seat=np.zeros(number, np.int64),
-        observation=np.zeros((number, OBSERVATION_SIZE * (observation == SCALED)), np.float32),
-        codes=new_records(codes, CODES_DTYPE),
+        observation=new_records(number * observation, OBSERVATION_DTYPE),
         reward=np.zeros((number, options.num_players), np.float32),
         done=np.zeros(number, np.bool_),
         truncated=np.zeros(number, np.bool_),

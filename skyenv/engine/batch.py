@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.checks import Int64, check_choice, check_flag, check_integer, check_rows
-from skyenv.engine.arrays import SCALED
+from skyenv.checks import Int64, check_flag, check_integer, check_rows
 from skyenv.engine.copying import Copyable
 from skyenv.engine.kernels import NEXT_SEED
 from skyenv.engine.options import GameOptions
 from skyenv.errors import OptionError
 from skyenv.rules.state import NONE
 from skyenv.seeds import HIGHEST_SEED, Seeds, seeds_of
-
-OBSERVATIONS: Final = (SCALED, "codes")  # forms of observations
 
 
 class GameBatch(Copyable):
@@ -28,16 +25,15 @@ class GameBatch(Copyable):
         most_games: int,
         options: GameOptions,
         autoreset: bool,
-        observation: str | None,
+        observation: bool,
         agent_seed: int | None,
     ) -> None:
         """Check and store the options common to all batches."""
-        if observation is not None:
-            check_choice("observation", observation, OBSERVATIONS)
         self.num_games = check_integer("num_games", num_games, 1, most_games)
         self.options, self.board = options, options.board
         self.num_players, self.side = options.num_players, options.side
         self.max_turns, self.autoreset = options.max_turns, check_flag("autoreset", autoreset)
+        self._observed = check_flag("observation", observation)
         self.agent_seed = agent_seed
         self._all_rows: Any = np.arange(self.num_games)
         self._step_id = 0

@@ -127,7 +127,7 @@ class Game(Simulator):
         if game.task is not None and "/" not in game.task:
             game = replace(game, task=opening_of(game.task, first))
         games = Games(
-            1, seed=first, autoreset=False, observation=None, agent_seed=agent_seed, options=game
+            1, seed=first, autoreset=False, observation=False, agent_seed=agent_seed, options=game
         )
         numbers = outcome_numbers(chance)
         self.__setstate__((games, None if numbers else first, []))

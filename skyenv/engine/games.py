@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from skyenv.checks import Int64, check_each, check_integer, check_rows, checks_names, whole_numbers
 from skyenv.engine import kernels, thread_pool
-from skyenv.engine.arrays import SCALED, Arrays, new_arrays
+from skyenv.engine.arrays import Arrays, new_arrays
 from skyenv.engine.batch import GameBatch
 from skyenv.engine.copying import copied
-from skyenv.engine.observation import CODES_DTYPE, OBSERVATION_SIZE
+from skyenv.engine.observation import OBSERVATION_DTYPE
 from skyenv.engine.options import GameKeywords, GameOptions, options_of
 from skyenv.engine.rewards import Transition, rewards_by
 from skyenv.engine.validation import as_games, check_positions
@@ -61,9 +61,8 @@ class Games(GameBatch):
         autoreset: whether a row whose game is over begins the next one, with seed + num_games (mod
             2⁶³), in the same step. A row without a seed (−1) continues from the latest seed that it
             had.
-        observation: ``"scaled"``: float32; ``"codes"``: the same entries as whole numbers, int16,
-            half as large and faster to write; multiply by :data:`skyenv.engine.observation.SCALE`
-            to scale them; None: no observations, shape (num_games, 0).
+        observation: whether to write observations, which take most of the time; without them
+            `observation` has the shape (num_games, 0).
         agent_seed: a secret from 0 to 2⁶³−1 that decides agents' random numbers (:meth:`uniforms`)
             together with the games' seeds, so that agents can't verify guessed seeds by them; None:
             the games' seeds decide alone.
@@ -79,7 +78,7 @@ class Games(GameBatch):
             is over.
         seat: int64 (num_games,), the seat to act; −1 if the game is over.
         observation: float32 (num_games, OBSERVATION_SIZE), from the view of `seat` (of seat 0 if
-            the game is over); int16 with ``observation="codes"``.
+            the game is over).
         reward: float32 (num_games, num_players), every seat's reward of the row's last step.
         done: bool (num_games,), whether the row's last step ended its game.
         truncated: bool (num_games,), whether that was by truncation (END-5).
@@ -114,7 +113,7 @@ class Games(GameBatch):
         *,
         threads: int | None = 1,
         autoreset: bool = True,
-        observation: str | None = SCALED,
+        observation: bool = True,
         agent_seed: int | None = None,
         **options: Unpack[GameKeywords],
     ) -> None:
@@ -123,7 +122,7 @@ class Games(GameBatch):
         if threads is None:
             threads = min(thread_pool.cores(), thread_pool.MAX_THREADS)
         self.threads = check_integer("threads", threads, 1, thread_pool.MAX_THREADS)
-        self._bind(new_arrays(game, self.num_games, observation, self.autoreset, 2 * self.threads))
+        self._bind(new_arrays(game, self.num_games, observation, self.autoreset))
         self.reset(fresh_seed() if seed is None else seed)
 
     @classmethod
@@ -134,7 +133,7 @@ class Games(GameBatch):
         *,
         threads: int | None = 1,
         autoreset: bool = False,
-        observation: str | None = None,
+        observation: bool = False,
     ) -> Self:
         """Return a batch that plays on from positions, with a row for each.
 
@@ -172,8 +171,8 @@ class Games(GameBatch):
         self.arrays, self.lock = arrays, threading.Lock()
         for name in OUTPUTS:
             setattr(self, name, getattr(arrays, name).view())
-        if arrays.observation.shape[1] == 0 and len(arrays.codes):
-            self.observation = arrays.codes["codes"]
+        entries = arrays.observation["entries"]
+        self.observation = entries if self._observed else np.zeros((self.num_games, 0), np.float32)
         self.state = arrays.state.view(np.recarray)
         self.finished = arrays.finished.view(GAME_DTYPE)[:, 0].view(np.recarray)
         _BATCHES.add(self)
@@ -308,7 +307,7 @@ class Games(GameBatch):
         arrays, parts = self.arrays, 1
         if self.threads > 1:
             decisions = len(rows) * max(random_steps, 1)
-            worth = thread_pool.worthwhile_threads(decisions, len(arrays.codes) > 0)
+            worth = thread_pool.worthwhile_threads(decisions, self._observed)
             parts = min(self.threads, len(rows), worth)
 
         def play(part: int) -> None:
@@ -356,11 +355,12 @@ class Games(GameBatch):
             seats, rows: int64 (k,), each in range.
             state: as :func:`skyenv.engine.validation.as_games` returns it; None: the current games.
         """
-        out = np.empty((len(rows), OBSERVATION_SIZE), np.float32)
+        out = new_records(len(rows), OBSERVATION_DTYPE)
         games = self.arrays.state if state is None else state
         with self.lock:
-            kernels.observe_rows(games, new_records(1, CODES_DTYPE), rows, seats, out)
-        return out
+            kernels.observe_rows(games, rows, seats, out)
+        entries: npt.NDArray[np.float32] = out["entries"]
+        return entries
 
     def uniforms(
         self, rows: npt.ArrayLike | None = None, salt: npt.ArrayLike = 0

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from typing import Any, Final, cast
 
-import numpy as np
-
 from skyenv.engine.arrays import GAME_WORDS, SLOT_DTYPE, Arrays, SlotRecord
 from skyenv.engine.numbers import agents_uniform, uniform32
-from skyenv.engine.observation import OBSERVATION_SIZE, SCALE, write_codes
+from skyenv.engine.observation import write_observation
 from skyenv.engine.openings import selected
 from skyenv.engine.prefetching import prefetch
 from skyenv.engine.rewards import (
@@ -172,22 +170,11 @@ def write_outputs(arrays: Arrays, row: int) -> None:
 
 
 @rule
-def scale(codes: Array, place: int, observations: Array, row: int) -> None:
-    """Write a row's observation from its codes, in one loop that the compiler vectorizes."""
-    for i in range(OBSERVATION_SIZE):
-        observations[row, i] = np.float32(codes[place].codes[i]) * SCALE[i]
-
-
-@rule
-def write_observation(arrays: Arrays, row: int, part: int) -> None:
-    """Write a row's observation if enabled; `part` selects the scratch memory."""
-    if len(arrays.codes) > 0:
+def observe_row(arrays: Arrays, row: int) -> None:
+    """Write the observation of a row's seat to act, if there are observations."""
+    if len(arrays.observation) > 0:
         game = arrays.state[row]
-        scaled = arrays.observation.shape[1] > 0
-        place = 2 * part if scaled else row
-        write_codes(game, max(int(game.seat), 0), arrays.codes[place])
-        if scaled:
-            scale(arrays.codes, place, arrays.observation, row)
+        write_observation(game, max(int(game.seat), 0), arrays.observation[row])
 
 
 @rule
@@ -225,7 +212,7 @@ def play_rows(
                 break
             play_row(arrays, row, action)
             settle_row(arrays, row)
-            write_observation(arrays, row, part)
+            observe_row(arrays, row)
         write_outputs(arrays, row)
 
 
@@ -234,7 +221,7 @@ def reset_rows(arrays: Arrays, rows: Array, seeds: Array) -> None:
     """Reset every row; see :func:`reset_row`."""
     for k in range(len(rows)):
         reset_row(arrays, rows[k], seeds[k])
-        write_observation(arrays, rows[k], 0)
+        observe_row(arrays, rows[k])
 
 
 @entry_point("the check of actions")
@@ -257,13 +244,10 @@ def first_refused(slots: Array, rows: Array, actions: Array, step_id: int) -> in
 
 
 @entry_point("observations")
-def observe_rows(state: Array, codes: Array, rows: Array, seats: Array, out: Array) -> None:
-    """Write the observation of each row's game from a given seat into `out`, float32 (k,
-    OBSERVATION_SIZE).
-    """
+def observe_rows(state: Array, rows: Array, seats: Array, out: Array) -> None:
+    """Write the observation of each row's game from a given seat, OBSERVATION_DTYPE (k,)."""
     for k in range(len(rows)):
-        write_codes(state[rows[k]], seats[k], codes[0])
-        scale(codes, 0, out, k)
+        write_observation(state[rows[k]], seats[k], out[k])
 
 
 @entry_point("agents' random numbers")

@@ -46,7 +46,7 @@ from skyenv.rules.components import (
     ROW_SIZE,
     SET_START,
 )
-from skyenv.rules.record import I16, Record, field
+from skyenv.rules.record import F32, Record, field
 from skyenv.rules.state import ALEA, ALEA_WAITS, NONE, PHASE_START, PHASES, GameRecord
 
 SEATS: Final = ("me", "next", "second next", "third next")
@@ -68,8 +68,7 @@ ALL_CARDS: Final = tuple(int(number) for number in CARD_COUNTS.reshape(-1))
 class Block:
     """A run of neighbouring entries of the observation.
 
-    An entry is an integer, the *code*, divided by a constant. Writers write codes; one loop scales
-    them.
+    An entry is an integer, the *code*, divided by a constant.
 
     Attributes:
         name: name of the block; entry names begin with it.
@@ -284,13 +283,13 @@ def _spread(attribute: str) -> npt.NDArray[np.float32]:
 SCALE: Final = (1 / _spread("parts")).astype(np.float32)
 OBSERVATION_SIZE: Final = len(SCALE)  # number of entries of an observation
 LOW: Final = np.zeros(OBSERVATION_SIZE, dtype=np.float32)  # the smallest value of every entry
-LARGEST_CODES: Final = _spread("largest").astype(np.int16)
-"""The largest code of every entry; the smallest is 0."""
 HIGH: Final = _spread("largest") * SCALE  # the largest value of every entry
 
 
 def codes_of(observations: npt.NDArray[np.float32]) -> npt.NDArray[np.int16]:
-    """Return the codes of scaled observations, int16, of the same shape (…, OBSERVATION_SIZE)."""
+    """Return the codes of observations, int16 of the same shape (…, OBSERVATION_SIZE), for storing
+    them in half the memory.
+    """
     return np.rint(observations / SCALE).astype(np.int16)
 
 
@@ -314,15 +313,19 @@ AT: Final[Any] = _Starts._make(np.int64(where.start) for where in offsets().valu
 """Where each block begins in the vector."""
 
 
-class CodesRecord(Record):
-    """The codes of one observation: a field of a record, as passing plain arrays costs reference
-    counts.
-    """
+class ObservationRecord(Record):
+    """One observation as a record, as passing plain arrays costs reference counts."""
 
-    codes = field(I16, (OBSERVATION_SIZE,))
+    entries = field(F32, (OBSERVATION_SIZE,))
 
 
-CODES_DTYPE: Final = CodesRecord.dtype
+OBSERVATION_DTYPE: Final = ObservationRecord.dtype
+
+
+@rule
+def put(out: ObservationRecord, entry: int, code: int) -> None:
+    """Write an entry by its code."""
+    out.entries[entry] = np.float32(code) * SCALE[entry]
 
 
 @rule
@@ -349,70 +352,71 @@ def entries(game: GameRecord, number: int) -> int:
 
 
 @rule
-def mark(out: CodesRecord, start: int, index: int) -> None:
+def mark(out: ObservationRecord, start: int, index: int) -> None:
     """Write 1 at an index of a block, unless that is NONE."""
     if index != NONE:
-        out.codes[start + index] = 1
+        put(out, start + index, 1)
 
 
 @rule
-def write_turn(game: GameRecord, seat: int, out: CodesRecord) -> None:
+def write_turn(game: GameRecord, seat: int, out: ObservationRecord) -> None:
     """Write the kind of game, the decision to take and the turn's progress."""
-    out.codes[AT.game + game.num_players - 2] = 1
-    out.codes[AT.game + 3] = game.side
-    out.codes[AT.phase + game.phase] = 1
+    put(out, AT.game + game.num_players - 2, 1)
+    put(out, AT.game + 3, game.side)
+    put(out, AT.phase + game.phase, 1)
     mark(out, AT.to_act, relative_of(game, seat, int(game.seat)))
     mark(out, AT.on_turn, relative_of(game, seat, int(game.turn_seat)))
     mark(out, AT.option, int(game.option))
     mark(out, AT.business_to_place, int(game.business))
     mark(out, AT.first_card, int(game.first_colour))
     if game.phase != PHASE_START and 1 <= game.step <= 3:
-        out.codes[AT.action_of_the_turn + game.step - 1] = 1
-    out.codes[AT.turns] = int(game.turns) * TURN_PARTS // int(game.max_turns)
+        put(out, AT.action_of_the_turn + game.step - 1, 1)
+    put(out, AT.turns, int(game.turns) * TURN_PARTS // int(game.max_turns))
 
 
 @rule
-def write_board(game: GameRecord, seat: int, out: CodesRecord) -> None:
+def write_board(game: GameRecord, seat: int, out: ObservationRecord) -> None:
     """Write what stands in the districts, and where the commissioners are."""
     tiles, value = game.tiles.flat, game.value.flat
     for i in range(NUM_TILE_ENTRIES):
-        out.codes[AT.businesses + i] = tiles[i]
+        put(out, AT.businesses + i, tiles[i])
     for i in range(entries(game, NUM_COLOURED_PLOTS)):
-        out.codes[AT.plot_value + i] = value[i]
+        put(out, AT.plot_value + i, value[i])
     for district in range(NUM_DISTRICTS):
-        out.codes[AT.stopped + district] = game.stopped[district]
+        put(out, AT.stopped + district, game.stopped[district])
     for commissioner in range(NUM_COMMISSIONERS):
         place = NUM_PLACES * commissioner + game.place[commissioner]
-        out.codes[AT.commissioner + place] = 1
+        put(out, AT.commissioner + place, 1)
         for i in range(game.markers[commissioner]):
             district = NUM_DISTRICTS * commissioner + game.visited[commissioner, i]
-            out.codes[AT.marker + district] = 1
+            put(out, AT.marker + district, 1)
 
 
 @rule
-def write_skyscrapers(game: GameRecord, seat: int, out: CodesRecord) -> None:
-    """Write the skyscrapers by owner and plot, and their current value."""
-    owners, floors, value = game.owner.flat, game.floors.flat, game.value.flat
+def write_skyscrapers(game: GameRecord, seat: int, out: ObservationRecord) -> None:
+    """Write the skyscrapers by owner and plot."""
+    owners, floors = game.owner.flat, game.floors.flat
     for relative in range(MAX_PLAYERS):
         who = np.int8(owner_at(game, seat, relative))  # eight bits, so that the loop is vectorized
         for i in range(entries(game, NUM_COLOURED_PLOTS)):
-            number: Any = floors[i] if owners[i] == who else np.int8(0)
-            out.codes[AT.skyscrapers + relative * NUM_COLOURED_PLOTS + i] = number
-    presence = 0  # districts of each relative seat, eight bits each
-    for i in range(NUM_COLOURED_PLOTS):
-        owner = int(owners[i])
-        theirs = owner != NONE and owner != ALEA
-        relative = relative_of(game, seat, owner) if theirs else MAX_PLAYERS
-        # Without a branch, which would be mispredicted; plots without owner go where the
-        # next entries are written.
-        place = (
-            relative * NUM_DISTRICTS + i // NUM_COLOURS if theirs else MAX_PLAYERS * NUM_DISTRICTS
-        )
-        out.codes[AT.standing + place] = int(floors[i]) * int(value[i])
-        presence += 1 << (8 * relative)
-    for relative in range(MAX_PLAYERS):
-        place = MAX_PLAYERS * NUM_DISTRICTS + relative
-        out.codes[AT.standing + place] = (presence >> (8 * relative)) & 255
+            number = floors[i] if owners[i] == who else np.int8(0)
+            put(out, AT.skyscrapers + relative * NUM_COLOURED_PLOTS + i, int(number))
+
+
+@rule
+def write_standing(game: GameRecord, seat: int, out: ObservationRecord) -> None:
+    """Write the seats' VP by district, and the number of districts in which they stand."""
+    owners, floors, value = game.owner.flat, game.floors.flat, game.value.flat
+    for relative in range(game.num_players):
+        who, present = seat_at(game, seat, relative), 0
+        for district in range(NUM_DISTRICTS):
+            vp = 0
+            for i in range(NUM_COLOURS * district, NUM_COLOURS * (district + 1)):
+                own = int(owners[i] == who)  # a branch would be mispredicted
+                vp += own * int(floors[i]) * int(value[i])
+                present += own
+            put(out, AT.standing + relative * NUM_DISTRICTS + district, vp)
+        put(out, AT.standing + MAX_PLAYERS * NUM_DISTRICTS + relative, present)
 
 
 @rule
@@ -424,68 +428,69 @@ def owner_at(game: GameRecord, seat: int, relative: int) -> int:
 
 
 @rule
-def write_businesses(game: GameRecord, seat: int, out: CodesRecord) -> None:
+def write_businesses(game: GameRecord, seat: int, out: ObservationRecord) -> None:
     """Write the supply row, and the businesses in the park area."""
-    out.codes[AT.placed] = game.placed
+    put(out, AT.placed, game.placed)
     for business in range(NUM_BUSINESSES):
-        out.codes[AT.park_tiles + business] = game.park_tiles[business]
+        put(out, AT.park_tiles + business, game.park_tiles[business])
     if game.placed < BUSINESSES_TO_PLACE:
         index = current_set(game)
+        now, later = 0, 0  # tiles of each type, eight bits each
         for space in range(SET_START[index], SET_START[index + 1]):
             if game.row[space] != NONE:
-                out.codes[AT.row + game.row[space]] += 1
-        later = 0  # tiles of each type, eight bits each
+                now += 1 << (8 * int(game.row[space]))
         for space in range(SET_START[index + 1], ROW_SIZE):
             later += 1 << (8 * int(game.row[space]))
         for business in range(NUM_BUSINESSES):
-            out.codes[AT.row + NUM_BUSINESSES + business] = (later >> (8 * business)) & 255
+            put(out, AT.row + business, (now >> (8 * business)) & 255)
+            put(out, AT.row + NUM_BUSINESSES + business, (later >> (8 * business)) & 255)
 
 
 @rule
-def write_seats(game: GameRecord, seat: int, out: CodesRecord) -> None:
+def write_seats(game: GameRecord, seat: int, out: ObservationRecord) -> None:
     """Write the public data of each seat: skyscrapers, points, and known cards in hand."""
     hand, known = game.hand.flat, game.known.flat
-    out.codes[AT.supply + 2 * MAX_PLAYERS] = max(int(game.alea_supply), 0)
+    put(out, AT.supply + 2 * MAX_PLAYERS, max(int(game.alea_supply), 0))
     for relative in range(game.num_players):
         who = seat_at(game, seat, relative)
-        out.codes[AT.park_area + relative] = game.park[who]
-        out.codes[AT.supply + relative] = game.supply[who]
-        out.codes[AT.supply + MAX_PLAYERS + relative] = game.general[who]
-        out.codes[AT.score + relative] = min(int(game.score[who]), HIGHEST_SCORE)
+        put(out, AT.park_area + relative, game.park[who])
+        put(out, AT.supply + relative, game.supply[who])
+        put(out, AT.supply + MAX_PLAYERS + relative, game.general[who])
+        put(out, AT.score + relative, min(int(game.score[who]), HIGHEST_SCORE))
         number, card = 0, NUM_CARDS * who
         for i in range(entries(game, NUM_CARDS)):
             number += int(hand[card + i])
-        out.codes[AT.cards + relative] = number
+        put(out, AT.cards + relative, number)
         if relative > 0:
             other = relative - 1
             for i in range(entries(game, NUM_CARDS)):
-                out.codes[AT.known + other * NUM_CARDS + i] = known[card + i]
+                put(out, AT.known + other * NUM_CARDS + i, known[card + i])
             for colour in range(NUM_COLOURS + 1):
                 place = other * (NUM_COLOURS + 1) + colour
-                out.codes[AT.unknown + place] = game.unknown[who, colour]
+                put(out, AT.unknown + place, game.unknown[who, colour])
 
 
 @rule
-def write_cards(game: GameRecord, seat: int, out: CodesRecord) -> None:
+def write_cards(game: GameRecord, seat: int, out: ObservationRecord) -> None:
     """Write the seat's own cards, the stacks, and the unseen cards."""
     hand, known, unlocated = game.hand.flat, game.known.flat, game.unlocated.flat
     card = NUM_CARDS * seat
     for i in range(entries(game, NUM_CARDS)):
-        out.codes[AT.hand + i] = hand[card + i]
+        put(out, AT.hand + i, hand[card + i])
     for i in range(entries(game, NUM_CARDS)):
-        out.codes[AT.unseen + i] = unlocated[i] - hand[card + i] + known[card + i]
+        put(out, AT.unseen + i, unlocated[i] - hand[card + i] + known[card + i])
     for colour in range(NUM_COLOURS + 1):
-        out.codes[AT.hidden + colour] = game.unknown[seat, colour]
+        put(out, AT.hidden + colour, game.unknown[seat, colour])
     for colour in range(NUM_COLOURS):
         mark(out, AT.top + NUM_RANKS * colour, int(game.top[colour]))
-        out.codes[AT.stack + colour] = num_face_down(game, colour)
-        out.codes[AT.stack + NUM_COLOURS + colour] = game.num_returned[colour]
+        put(out, AT.stack + colour, num_face_down(game, colour))
+        put(out, AT.stack + NUM_COLOURS + colour, game.num_returned[colour])
         for i in range(RETURNED_SHOWN):
             place = RETURNED_SHOWN * colour + i
-            out.codes[AT.returned + place] = game.returned[colour, i] + 1
-    out.codes[AT.black_stack] = num_face_down(game, BLACK)
+            put(out, AT.returned + place, game.returned[colour, i] + 1)
+    put(out, AT.black_stack, num_face_down(game, BLACK))
     for rank in range(NUM_RANKS):
-        out.codes[AT.black_stack + 1 + rank] = game.black_face_up[rank]
+        put(out, AT.black_stack + 1 + rank, game.black_face_up[rank])
 
 
 @rule
@@ -496,39 +501,40 @@ def num_face_down(game: GameRecord, colour: int) -> int:
 
 
 @rule
-def write_auction(game: GameRecord, seat: int, out: CodesRecord) -> None:
+def write_auction(game: GameRecord, seat: int, out: ObservationRecord) -> None:
     """Write the auction under way."""
-    out.codes[AT.highest_bid] = game.highest
+    put(out, AT.highest_bid, game.highest)
     mark(out, AT.highest_bid + 1, relative_of(game, seat, int(game.highest_bidder)))
-    out.codes[AT.highest_bid + 1 + MAX_PLAYERS] = int(game.alea == ALEA_WAITS)
+    put(out, AT.highest_bid + 1 + MAX_PLAYERS, int(game.alea == ALEA_WAITS))
     mark(out, AT.last_card_laid, int(game.laid))
     if game.auction_place == NONE:
         return
-    out.codes[AT.auction + game.auction_place] = 1
+    put(out, AT.auction + game.auction_place, 1)
     if game.auction_place < NUM_DISTRICTS and is_full(game, int(game.auction_place)):
-        out.codes[AT.auction + NUM_DISTRICTS + 1] = 1
-    out.codes[AT.auction + NUM_DISTRICTS + 2 + game.auction_commissioner] = 1
+        put(out, AT.auction + NUM_DISTRICTS + 1, 1)
+    put(out, AT.auction + NUM_DISTRICTS + 2 + game.auction_commissioner, 1)
     laid = game.bid_cards.flat
     for relative in range(game.num_players):
         who = seat_at(game, seat, relative)
-        out.codes[AT.bid + relative] = game.bid_total[who]
-        out.codes[AT.bid + MAX_PLAYERS + relative] = game.out[who]
+        put(out, AT.bid + relative, game.bid_total[who])
+        put(out, AT.bid + MAX_PLAYERS + relative, game.out[who])
         if game.bid_colour[who] != NONE:
-            out.codes[AT.bid + 2 * MAX_PLAYERS + relative] = BUILD_LIMIT[highest_rank(game, who)]
+            put(out, AT.bid + 2 * MAX_PLAYERS + relative, BUILD_LIMIT[highest_rank(game, who)])
             place = 3 * MAX_PLAYERS + NUM_COLOURS * relative + game.bid_colour[who]
-            out.codes[AT.bid + place] = 1
+            put(out, AT.bid + place, 1)
         for i in range(CARDS_LAID):
-            out.codes[AT.bid_cards + CARDS_LAID * relative + i] = laid[CARDS_LAID * who + i]
+            put(out, AT.bid_cards + CARDS_LAID * relative + i, laid[CARDS_LAID * who + i])
 
 
 @entry_point("observations")
-def write_codes(game: GameRecord, seat: int, out: CodesRecord) -> None:
-    """Write the codes of a seat's observation of a game; times SCALE they are the observation."""
+def write_observation(game: GameRecord, seat: int, out: ObservationRecord) -> None:
+    """Write a seat's observation of a game."""
     for i in range(OBSERVATION_SIZE):
-        out.codes[i] = 0
+        out.entries[i] = 0
     write_turn(game, seat, out)
     write_board(game, seat, out)
     write_skyscrapers(game, seat, out)
+    write_standing(game, seat, out)
     write_businesses(game, seat, out)
     write_seats(game, seat, out)
     write_cards(game, seat, out)

@@ -24,9 +24,7 @@ from skyenv.checks import (
     checks_names,
     whole_numbers,
 )
-from skyenv.engine.arrays import SCALED
 from skyenv.engine.games import Games
-from skyenv.engine.observation import codes_of
 from skyenv.engine.options import GameKeywords
 from skyenv.envs.episodes import EpisodeSeeds, episode_infos, row_seeds
 from skyenv.envs.rendering import Renderer
@@ -60,7 +58,6 @@ class LearnerKeywords(GameKeywords, total=False):
     seat: int | str
     illegal: str
     illegal_reward: float | None
-    observation: str
 
 
 class LearnerGames:
@@ -85,8 +82,6 @@ class LearnerGames:
         illegal_reward: the reward of an illegal action with ``"end"`` and ``"random"``, −1,000 to
             1,000; None: ILLEGAL_REWARD with ``"end"``, else 0.
         threads: number of threads; None: automatic (see :class:`skyenv.Games`).
-        observation: ``"scaled"``, float32 observations, or ``"codes"``, int16 (see
-            :class:`skyenv.Games`).
         options: ``board``, ``max_turns`` and ``reward`` of :class:`skyenv.GameOptions`.
 
     Attributes:
@@ -125,7 +120,6 @@ class LearnerGames:
         illegal: str = "end",
         illegal_reward: float | None = None,
         threads: int | None = 1,
-        observation: str = SCALED,
         **options: Unpack[GameKeywords],
     ) -> None:
         self.games = Games(
@@ -134,10 +128,9 @@ class LearnerGames:
             side,
             threads=threads,
             autoreset=False,
-            observation=observation,
             **options,
         )
-        self.space = observation_space(observation)
+        self.space = observation_space()
         self.illegal = check_choice("illegal", illegal, ("end", "raise", "random"))
         default = ILLEGAL_REWARD if illegal == "end" else 0.0
         given = default if illegal_reward is None else illegal_reward
@@ -314,17 +307,17 @@ class LearnerGames:
 
     # ---- the learner's view ----
 
-    def observation(self, rows: Int64 | None = None) -> npt.NDArray[Any]:
+    def observation(self, rows: Int64 | None = None) -> npt.NDArray[np.float32]:
         """Return the learner's observation in `rows` (None: in all), also after the end: a new
-        array (k, OBSERVATION_SIZE).
+        float32 array (k, OBSERVATION_SIZE).
         """
         rows = self.all_rows if rows is None else rows
-        observation: npt.NDArray[Any] = self.games.observation[rows]
+        observation: npt.NDArray[np.float32] = self.games.observation[rows]
         # A game that is over shows seat 0's observation.
         elsewhere = np.flatnonzero(self.games.seat[rows] != self.learner[rows])
         if elsewhere.size:
-            seen = self.games.observe(self.learner[rows[elsewhere]], rows[elsewhere])
-            observation[elsewhere] = seen if observation.dtype == seen.dtype else codes_of(seen)
+            there = rows[elsewhere]
+            observation[elsewhere] = self.games.observe(self.learner[there], there)
         return observation
 
     def mask(self, rows: Int64 | None = None) -> Mask:

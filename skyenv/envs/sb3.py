@@ -55,8 +55,6 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
             of an illegal action with ``"end"`` (default −1) and ``"random"`` (default 0).
         seat: the learner's seat; ``"rotate"``, the default: the next one each episode, beginning
             with the row's seed modulo the number of players; ``"random"``: drawn for every episode.
-        observation: the form of observations and their space: ``"scaled"``, float32, or
-            ``"codes"``, int16 (see :class:`skyenv.Games`).
         board, max_turns, reward: as for :class:`skyenv.GameOptions`.
 
     Attributes:
@@ -95,7 +93,7 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
         """Start new games in all rows, with the seeds that :meth:`seed` set, or the next ones.
 
         Returns:
-            The learner's observations, float32 or int16 (num_envs, OBSERVATION_SIZE).
+            The learner's observations, float32 (num_envs, OBSERVATION_SIZE).
         """
         self.core.reset(self._seeds)
         self._reset_seeds()
@@ -115,7 +113,7 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
         """Play the stored actions, and reset the rows that are finished.
 
         Returns:
-            Observations, float32 or int16 (num_envs, OBSERVATION_SIZE); rewards, float32
+            Observations, float32 (num_envs, OBSERVATION_SIZE); rewards, float32
             (num_envs,), each the sum since the learner's previous decision; whether each row's game
             is over, bool (num_envs,); one info per row.
 

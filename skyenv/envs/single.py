@@ -20,7 +20,7 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
     """One seat's view of a game of Fifth Avenue.
 
     A step is one decision of the learner, with the other seats' decisions up to its next one. The
-    observation is the seat's vector, float32 or int16 (OBSERVATION_SIZE,), or a dict of it and the
+    observation is the seat's vector, float32 (OBSERVATION_SIZE,), or a dict of it and the
     mask (`mask`). The action is a number from 0 to 102. The reward is the sum of the seat's rewards
     since its previous decision. An episode terminates or is truncated (END-5) with its game.
 
@@ -59,8 +59,6 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
             (:class:`skyenv.envs.learner.LearnerGames`).
         seat: the learner's seat; ``"random"``: drawn for every episode; ``"rotate"``: the next one
             each episode.
-        observation: the form of observations and their space: ``"scaled"``, float32, or
-            ``"codes"``, int16 (see :class:`skyenv.Games`).
         board, max_turns, reward: as for :class:`skyenv.GameOptions`.
 
     Attributes:

@@ -14,8 +14,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from skyenv.checks import check_choice, check_flag
-from skyenv.engine.arrays import SCALED
-from skyenv.engine.observation import HIGH, LARGEST_CODES
+from skyenv.engine.observation import HIGH, LOW
 from skyenv.rules.actions import NUM_ACTIONS
 
 Mask = npt.NDArray[np.int8]
@@ -26,15 +25,11 @@ ACTION_MASK: Final = "action_mask"
 _KEYS: Final = {"observation": "observation", "info": None, "rllib": "observations"}
 
 
-def observation_space(observation: str = SCALED) -> spaces.Space[npt.NDArray[Any]]:
+def observation_space() -> spaces.Space[npt.NDArray[np.float32]]:
     """Return the space of a seat's observation: a Box (OBSERVATION_SIZE,), every entry in its
     range.
-
-    Args:
-        observation: ``"scaled"``: float32; ``"codes"``: int16.
     """
-    high = HIGH if observation == SCALED else LARGEST_CODES
-    return in_one_line(spaces.Box(low=np.zeros_like(high), high=high, dtype=high.dtype))
+    return in_one_line(spaces.Box(low=LOW, high=HIGH, dtype=np.float32))
 
 
 def in_one_line(space: spaces.Space[Any]) -> spaces.Space[Any]:

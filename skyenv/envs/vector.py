@@ -20,7 +20,7 @@ from skyenv.envs.spaces import action_space, in_one_line
 from skyenv.errors import IllegalActionError, OptionError
 
 Observations = Any
-"""An array, float32, or int16 with ``observation="codes"``; or a dict of it and the masks."""
+"""A float32 array, or a dict of it and the masks."""
 
 
 class FifthAvenueVectorEnv(
@@ -53,8 +53,6 @@ class FifthAvenueVectorEnv(
         autoreset_mode: the time of a finished row's reset, an AutoresetMode or its value.
         max_episode_steps: MAX_EPISODE_STEPS, as Gymnasium passes it; no other value.
         threads: number of threads; None: automatic (see :class:`skyenv.Games`).
-        observation: the form of observations and their space: ``"scaled"``, float32, or
-            ``"codes"``, int16 (see :class:`skyenv.Games`).
         opponents, opponent_weights, pool, one_opponent, seat, board, max_turns, reward: as for the
             single environment.
 
@@ -116,7 +114,7 @@ class FifthAvenueVectorEnv(
             options: ``"reset_mask"``, a bool array (num_envs,) with at least one True.
 
         Returns:
-            The observations, float32 or int16 (num_envs, OBSERVATION_SIZE), and the infos, both of
+            The observations, float32 (num_envs, OBSERVATION_SIZE), and the infos, both of
             all rows.
 
         Raises:
@@ -142,7 +140,7 @@ class FifthAvenueVectorEnv(
             actions: one action per row, integers (num_envs,).
 
         Returns:
-            Observations, float32 or int16 (num_envs, OBSERVATION_SIZE); rewards, float64
+            Observations, float32 (num_envs, OBSERVATION_SIZE); rewards, float64
             (num_envs,); terminations and truncations, bool (num_envs,); infos.
 
         Raises:

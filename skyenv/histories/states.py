@@ -92,7 +92,7 @@ class HistoryTable:
     def simulator(self) -> Simulator:
         """This thread's own simulator, as compiled code releases the GIL."""
         if not hasattr(self._local, "simulator"):
-            batch = Games(1, seed=0, autoreset=False, observation=None, options=self.options)
+            batch = Games(1, seed=0, autoreset=False, observation=False, options=self.options)
             self._local.simulator = Simulator(batch)
         simulator: Simulator = self._local.simulator
         return simulator

@@ -363,7 +363,7 @@ class Opening:
         wanted = np.zeros(0, np.bool_) if wanted is None else wanted
         players, most, _ = self._padded.shape
         number = int(wanted.sum())
-        games = Games(DEEPEST, task=self.name, seed=0, autoreset=False, observation=None)
+        games = Games(DEEPEST, task=self.name, seed=0, autoreset=False, observation=False)
         games.state[0] = self._first[0]
         games.state["hand"][0, :players, BLACK] = self._padded[:, 0]
         walk = Traversal(

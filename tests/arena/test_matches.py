@@ -12,7 +12,6 @@ from skyenv import Game, GameOptions, Games
 from skyenv.agents import Agent, Decisions, RandomAgent, make_agent
 from skyenv.arena.evaluate import evaluate
 from skyenv.arena.matches import SALT, Played, play_game, play_games, play_on, rotations
-from skyenv.engine.observation import codes_of
 from skyenv.errors import OptionError
 from skyenv_agents import GreedyAgent
 
@@ -137,9 +136,7 @@ def test_an_observer_sees_every_decision_and_changes_none() -> None:
     class Counting:
         def decided(self, games: Games, rows: Any, matches: Any, actions: Any) -> None:
             assert games.mask[rows, actions].all()
-            assert np.array_equal(
-                games.observation[rows], codes_of(games.observe(games.seat[rows], rows))
-            )
+            assert np.array_equal(games.observation[rows], games.observe(games.seat[rows], rows))
             seen[matches, 0] += 1
 
         def played(self, games: Games, rows: Any, matches: Any) -> None:

@@ -71,7 +71,7 @@ def told(games: Any, act: Callable[[], None]) -> str:
 
 def played(make: Callable[..., Any], turns: int, players: int, side: str) -> Iterator[str]:
     """Return a digest after every operation of a batch."""
-    games = make(ROWS, players, side, 7, observation="codes", max_turns=turns, reward="margin")
+    games = make(ROWS, players, side, 7, max_turns=turns, reward="margin")
     for number in range(2 * turns):  # given actions
         yield digest(games)
         legal = [np.flatnonzero(mask) for mask in on_host(games.mask)]
@@ -102,7 +102,7 @@ def played(make: Callable[..., Any], turns: int, players: int, side: str) -> Ite
 
 
 def without_resets(make: Callable[..., Any], turns: int, players: int, side: str) -> Iterator[str]:
-    """Return a digest of games that end and stay over, scaled observations, outcome rewards."""
+    """Return a digest of games that end and stay over, outcome rewards."""
     seeds = [3, 8, 2**63 - 1]
     games = make(ROWS, players, side, seeds, autoreset=False, agent_seed=5, max_turns=turns)
     while (on_host(games.seat) >= 0).any():
@@ -116,7 +116,7 @@ def device_only() -> Iterator[bool]:
     """Return flags of GPU-only features: late errors, edits on the device, copies to the host."""
     from skyenv.cuda import Games as DeviceGames
 
-    games = DeviceGames(2, seed=1, wait=False, max_turns=4, observation="codes")
+    games = DeviceGames(2, seed=1, wait=False, max_turns=4)
     before = digest(games)
     legal = [int(np.flatnonzero(mask)[0]) for mask in on_host(games.mask)]
     games.step([102, 0])

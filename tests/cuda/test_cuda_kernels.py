@@ -16,7 +16,7 @@ from skyenv.rules.compiling import COMPILED
 pytestmark = [pytest.mark.long, pytest.mark.skipif(not COMPILED, reason="NUMBA_DISABLE_JIT is set")]
 
 NUMBERS = np.zeros(1, np.int64)
-ARRAYS = new_arrays(GameOptions(), 1, "scaled", True, 1)
+ARRAYS = new_arrays(GameOptions(), 1, observation=True, autoreset=True)
 ARRAYS = ARRAYS._replace(state_words=ARRAYS.state.view(np.uint32).reshape(1, -1))
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "check": (ARRAYS.slots, NUMBERS, NUMBERS, NUMBERS, 1, NUMBERS),
@@ -25,8 +25,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "play_random": (ARRAYS, 1, 1),
     "reset": (ARRAYS, NUMBERS, NUMBERS),
     "observe": (ARRAYS, NUMBERS, NUMBERS),
-    "observe_seats": (ARRAYS.state, NUMBERS, NUMBERS, ARRAYS.codes),
-    "scale": (np.zeros(1, np.int16), np.zeros(1, np.float32), NUMBERS, NUMBERS, ARRAYS.observation),
+    "observe_seats": (ARRAYS.state, NUMBERS, NUMBERS, ARRAYS.observation),
     "uniforms": (ARRAYS.state, NUMBERS, 1, 1, np.zeros(1)),
 }
 """The kernels, with arguments of the types that they get."""

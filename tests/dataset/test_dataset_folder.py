@@ -97,6 +97,5 @@ def test_datasets_of_matches_hold_their_environments_specification(tmp_path: Pat
         "side": "front",
         "max_turns": 6,
         "reward": "outcome",
-        "observation": "scaled",
     }
     assert metadata["algorithm_name"] == "hoard, random"

@@ -28,25 +28,21 @@ def loaded(
     return minari.load_dataset("skyenv/short/games-v3"), plan
 
 
-@pytest.mark.parametrize("observation", ["scaled", "codes"])
-def test_each_seat_of_a_game_is_an_episode(
-    observation: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_seat_of_a_game_is_an_episode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The environment comes back with the spaces of the data."""
-    dataset, plan = loaded(tmp_path, monkeypatch, reward="margin", observation=observation)
+    dataset, plan = loaded(tmp_path, monkeypatch, reward="margin")
     env = dataset.recover_environment(opponents="greedy")
-    space = observation_space(observation)
+    space = observation_space()
     assert env.observation_space == dataset.observation_space == space
     assert env.action_space == dataset.action_space
     assert space.contains(env.reset(seed=1)[0])
     whole = plan.source.trajectories("margin")
-    scale = SCALE if observation == "scaled" else np.ones_like(SCALE)
     assert (dataset.total_episodes, dataset.total_steps) == (10, len(whole))
     for number, episode in enumerate(dataset):
         game, seat = divmod(number, 2)
         rows = (whole.game == game) & (whole.seat == seat)
-        assert np.array_equal(episode.observations[:-1], whole.codes[rows] * scale)
-        assert np.array_equal(episode.observations[-1], whole.last[game, seat] * scale)
+        assert np.array_equal(episode.observations[:-1], whole.codes[rows] * SCALE)
+        assert np.array_equal(episode.observations[-1], whole.last[game, seat] * SCALE)
         assert np.array_equal(episode.actions, whole.action[rows])
         assert np.array_equal(episode.rewards, whole.reward()[rows])
         assert np.array_equal(episode.infos["action_mask"], [*whole.mask[rows], np.zeros(103)])

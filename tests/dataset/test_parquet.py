@@ -15,8 +15,8 @@ from skyenv.dataset.formats import parquet_bytes
 from skyenv.engine.observation import OBSERVATION_SIZE, SCALE
 
 
-def table_of(trajectories: Any, *, scaled: bool = False, first: int = 0) -> pa.Table:
-    content = parquet_bytes(trajectories, first, scaled)
+def table_of(trajectories: Any, *, first: int = 0) -> pa.Table:
+    content = parquet_bytes(trajectories, first)
     return pq.read_table(io.BytesIO(content), page_checksum_verification=True)
 
 
@@ -28,7 +28,7 @@ def test_each_decision_is_a_row() -> None:
     kept = matches(players=4, side="back", games=3).trajectories("margin")
     table = table_of(kept, first=40)
     assert len(table) == len(kept)
-    assert np.array_equal(matrix(table, "observation"), kept.codes)
+    assert np.array_equal(matrix(table, "observation"), kept.codes * SCALE)
     assert np.array_equal(matrix(table, "mask"), kept.mask)
     whose = (kept.game, kept.seat)
     columns: dict[str, npt.NDArray[Any]] = {
@@ -55,9 +55,7 @@ def test_each_decision_is_a_row() -> None:
 
 def test_column_types_are_those_of_the_docs() -> None:
     kept = matches(games=1).trajectories("outcome")
-    scaled = table_of(kept, scaled=True)
-    assert np.array_equal(matrix(scaled, "observation"), kept.codes * SCALE)
-    schema = scaled.schema
+    schema = table_of(kept).schema
     assert schema.field("observation").type == pa.list_(
         pa.field("entry", pa.float32(), nullable=False), OBSERVATION_SIZE
     )
@@ -89,7 +87,7 @@ def test_unknown_values_are_null_and_flipped_bits_are_detected() -> None:
     kept = replace(matches(games=1).trajectories("outcome"), agents=[None], seeds=np.array([-1]))
     table = table_of(kept)
     assert table["agent"].null_count == table["seed"].null_count == len(kept)
-    flipped = bytearray(parquet_bytes(kept, 0, False))
+    flipped = bytearray(parquet_bytes(kept, 0))
     flipped[len(flipped) // 3] ^= 4
     with pytest.raises(OSError, match="CRC"):
         pq.read_table(io.BytesIO(flipped), page_checksum_verification=True)

@@ -22,7 +22,6 @@ from stable_baselines3.common.monitor import Monitor
 from skyenv.agents import Decisions, decide, make_agent
 from skyenv.engine.games import Games
 from skyenv.engine.information import most_decisions
-from skyenv.engine.observation import SCALE
 from skyenv.engine.options import DEFAULT_MAX_TURNS
 from skyenv.engine.results import results
 from skyenv.envs.episodes import EpisodeSeeds, episode_infos, row_seeds
@@ -95,7 +94,6 @@ SETTINGS: list[dict[str, Any]] = [
         "side": "back",
         "seat": "rotate",
         "opponents": ["crowd", "random"],
-        "observation": "codes",
         "illegal": "random",
         "illegal_reward": -0.25,
         "max_turns": 4,
@@ -182,30 +180,6 @@ def test_sb3_plays_the_games_of_the_vector_environment_and_reports_episodes() ->
     assert ended > NUM_ENVS
 
 
-@pytest.mark.compiled
-def test_codes_times_scale_are_the_scaled_observations() -> None:
-    """Also at the end of games, and with equal games."""
-    kinds = [
-        native(AutoresetMode.SAME_STEP, max_turns=4, observation=k) for k in ("scaled", "codes")
-    ]
-    spaces: Any = [env.single_observation_space for env in kinds]
-    assert spaces[1].dtype == np.int16
-    assert np.array_equal(spaces[1].high * SCALE, spaces[0].high)
-    shown = [env.reset(seed=20)[0] for env in kinds]
-    ended = 0
-    for _ in range(40):
-        assert np.array_equal(shown[1] * SCALE, shown[0])
-        assert shown[1] in kinds[1].observation_space
-        actions = kinds[0].action_masks().argmax(axis=1)
-        told = [env.step(actions) for env in kinds]
-        shown = [one[0] for one in told]
-        for row in np.flatnonzero(told[0][3]):
-            scaled, codes = (one[4]["final_obs"][row] for one in told)
-            assert np.array_equal(codes * SCALE, scaled)
-            ended += 1
-    assert ended > 2
-
-
 # ---- learning ----
 
 
@@ -278,7 +252,7 @@ def test_an_interrupted_step_keeps_the_rewards_so_far() -> None:
 
 @pytest.mark.compiled
 def test_final_infos_hold_the_result_of_the_game() -> None:
-    games = Games(200, 3, seed=1, autoreset=False, observation=None, max_turns=40)
+    games = Games(200, 3, seed=1, autoreset=False, observation=False, max_turns=40)
     games.play_random(2000)
     seats = np.arange(200) % 3
     infos = episode_infos(games.state, seats, [["a", "b", "c"]] * 200, np.zeros(200, bool))
@@ -467,7 +441,7 @@ def test_a_reset_mask_resets_its_rows_alone(mode: AutoresetMode) -> None:
 @pytest.mark.parametrize(("players", "player"), [(2, "crowd"), (3, "random"), (4, "hoard")])
 def test_no_game_reaches_the_step_limit(players: int, player: str) -> None:
     """Nor does any part of a game reach its bound, even in hoarders' games of 500 turns."""
-    games, agent = Games(4, players, seed=1, autoreset=False, observation=None), make_agent(player)
+    games, agent = Games(4, players, seed=1, autoreset=False, observation=False), make_agent(player)
     bounds = np.array([most_decisions(players, turns) for turns in range(DEFAULT_MAX_TURNS + 2)])
     while (going := np.flatnonzero(games.seat >= 0)).size:
         games.step(decide(games, agent, going), going)
@@ -478,10 +452,8 @@ def test_no_game_reaches_the_step_limit(players: int, player: str) -> None:
 
 
 @pytest.mark.parametrize("mask", ["info", "observation"])
-@pytest.mark.parametrize("observation", ["scaled", "codes"])
-def test_the_repr_of_spaces_is_one_line(mask: str, observation: str) -> None:
-    options: dict[str, Any] = {"mask": mask, "observation": observation}
-    for env in (FifthAvenueEnv(**options), native(**options)):
+def test_the_repr_of_spaces_is_one_line(mask: str) -> None:
+    for env in (FifthAvenueEnv(mask=mask), native(mask=mask)):
         text = repr(env.observation_space)
         assert "722,)" in text or "722)" in text
         assert len(text) < 120

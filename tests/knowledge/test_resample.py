@@ -49,7 +49,7 @@ def stages(players: int, side: str, agent: str = "crowd", number: int = 40) -> G
 
 def batch_of(determinizations: np.ndarray, like: Games) -> Games:
     """A batch that stands in these positions; bringing it up to date changes nothing in them."""
-    games = Games.of(determinizations, like.options, observation="scaled")
+    games = Games.of(determinizations, like.options, observation=True)
     assert all(
         same_record(one, other) for one, other in zip(games.state, determinizations, strict=True)
     )

@@ -241,7 +241,7 @@ import hashlib
 from skyenv import Games
 
 for players, side in ((2, "front"), (4, "back")):
-    games = Games(64, players, side, seed=5, observation="scaled")
+    games = Games(64, players, side, seed=5, observation=True)
     for salt in range(30):
         games.play_random(20, salt)
         print(*(hashlib.md5(array.tobytes()).hexdigest() for array in (

@@ -23,7 +23,7 @@ def test_the_setup_places_one_business_per_district(side: str, uses: list[int]) 
     """One in each district: on the front side each colour once or twice, on the back side all on
     the sixth plots. Twenty in the row; nothing tells of the other nine.
     """
-    games = Games(400, 4, side, seed=11, observation=None)
+    games = Games(400, 4, side, seed=11, observation=False)
     tiles = games.state["tiles"].sum(axis=3)
     assert (tiles.sum(axis=2) == 1).all()
     for plots in np.argmax(tiles, axis=2):
@@ -37,7 +37,7 @@ def test_the_setup_places_one_business_per_district(side: str, uses: list[int]) 
 @pytest.mark.rule("SET-1", "SET-2", "SET-3", "SET-4", "SET-5")
 def test_setups_are_random() -> None:
     """Plot colours, districts that share one, types of businesses, cards dealt and turned up."""
-    state = Games(MANY, 4, "front", seed=11, observation=None).state
+    state = Games(MANY, 4, "front", seed=11, observation=False).state
     plots = np.argmax(state["tiles"].sum(axis=3), axis=2).tolist()
     pairs = Counter(
         tuple(pair for pair in combinations(range(7), 2) if row[pair[0]] == row[pair[1]])

@@ -34,7 +34,7 @@ PLAY = """
 import io, sys
 from skyenv import Game, make_agent, records
 from skyenv.agents import decide_game
-from skyenv.engine.observation import LARGEST_CODES, codes_of
+from skyenv.engine.observation import HIGH, LOW
 from skyenv.engine.validation import as_games, check_positions
 
 for players, side in ((2, "back"), (4, "front")):
@@ -42,8 +42,8 @@ for players, side in ((2, "back"), (4, "front")):
     agents = [make_agent(name) for name in ("random", "crowd", "random", "hoard")]
     while game.seat is not None:
         for seat in range(players):
-            codes = codes_of(game.observation(seat))
-            assert (codes >= 0).all() and (codes <= LARGEST_CODES).all()
+            observation = game.observation(seat)
+            assert (observation >= LOW).all() and (observation <= HIGH).all()
         check_positions(as_games(game.batch.arrays.state))
         game.play(decide_game(game, agents[game.seat]))
     assert records.verify(io.StringIO(game.to_record())).games == 1
@@ -215,4 +215,4 @@ def test_workers_and_compiled_code_use_the_same_variant(tmp_path: Path) -> None:
     path = tmp_path / "rich.toml"
     path.write_text(RICH, encoding="utf-8")
     assert under(path, WORKERS, str(path), jit=True).split() == ["True", "22"]
-    assert Games(1, observation=None).state["hand"].sum() == 18
+    assert Games(1, observation=False).state["hand"].sum() == 18

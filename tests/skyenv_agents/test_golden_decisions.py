@@ -92,7 +92,7 @@ def asked(players: int, side: str) -> Decisions:
     this test knows.
     """
     moves = stored()["moves"][f"{players} {side}"]
-    games = Games(len(moves), players, side, SEED, autoreset=False, observation=None)
+    games = Games(len(moves), players, side, SEED, autoreset=False, observation=False)
     for row, actions in enumerate(moves):
         for action in actions:
             games.step([action], [row])

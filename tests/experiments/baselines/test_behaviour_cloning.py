@@ -16,10 +16,9 @@ from skyenv_agents.learned.networks import NetworkAgent
 
 
 @pytest.mark.usefixtures("in_this_process")
-@pytest.mark.parametrize("observation", ["scaled", "codes"])
-def test_only_decisions_with_a_choice_are_read(observation: str, tmp_path: Path) -> None:
+def test_only_decisions_with_a_choice_are_read(tmp_path: Path) -> None:
     source = Matches.new(("random", "hoard"), 2, "front", 6, 1, 9)
-    write(Plan(source, ("parquet",), observation, shard_games=4), tmp_path)
+    write(Plan(source, ("parquet",), shard_games=4), tmp_path)
     kept = source.trajectories("outcome")
     names = np.array(
         [(kept.agents[game] or ())[seat] for game, seat in zip(kept.game, kept.seat, strict=True)]
@@ -44,7 +43,7 @@ def test_only_decisions_with_a_choice_are_read(observation: str, tmp_path: Path)
 def test_cloning_learns_and_the_saved_agent_plays_it(tmp_path: Path) -> None:
     """Taking the first legal action is learned within a few steps and played without PyTorch."""
     source = Matches.new(("skyenv.agents:RandomAgent",), 2, "front", 12, 1, 9)
-    write(Plan(source, ("parquet",), "codes"), tmp_path)
+    write(Plan(source, ("parquet",)), tmp_path)
     decisions = behaviour_cloning.Decisions(tmp_path, [], "")
     decisions.action = decisions.mask.argmax(1)  # as if the first legal action had been taken
     words = "--epochs 30 --batch 64 --trunk 32 --entity-dim 8 --learning-rate 0.01 --held-out 4"

@@ -15,11 +15,11 @@ import numpy.typing as npt
 
 from skyenv.errors import OptionError, SkyenvError, shown
 
+# Digits of the largest 64-bit integer; no option takes a number of more digits.
 MAX_DIGITS: Final = 19
-"""Digits of the largest 64-bit integer; no option takes a number of more digits."""
 
+# Types that are not accepted as numbers, though Python and NumPy 1 treat them as such.
 BOOLEANS: Final = (bool, np.bool_)
-"""Types that are not accepted as numbers, though Python and NumPy 1 treat them as such."""
 
 Int64 = npt.NDArray[np.int64]
 

@@ -2,7 +2,7 @@
 
 The links of pages are relative to the repository, and these hooks adapt them to the site. Linked
 files outside docs/ become pages of the site: Markdown unchanged, code as a code block, notebooks as
-Markdown. Every package gets a page of the API reference.
+Markdown. Every package but the page's server gets a page of the API reference.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 SOURCES: Final = {"skyenv": ROOT / "skyenv", "skyenv_agents": ROOT / "agents" / "skyenv_agents"}
 PROGRAMS: Final = {"cli", "__main__"}
 PICTURES: Final = (".png", ".svg")
+# No user of the package imports the server.
+UNLISTED: Final = ROOT / "skyenv" / "page"
 LINK: Final = re.compile(r"(\]\()(?!https?:|mailto:|#)([^)#\s]+)")
 # Replacements in docstrings: roles, colons before examples, and doctests, as Markdown.
 DOCSTRING: Final = {
@@ -86,7 +88,8 @@ def reference() -> dict[str, str]:
     """Return the pages of the API reference, one per package, by their paths on the site."""
     made = {}
     for top, folder in SOURCES.items():
-        for package in sorted(path.parent for path in folder.rglob("__init__.py")):
+        packages = sorted(path.parent for path in folder.rglob("__init__.py"))
+        for package in [one for one in packages if not one.is_relative_to(UNLISTED)]:
             name = ".".join([top, *package.relative_to(folder).parts])
             inside = sorted(file.stem for file in package.glob("*.py") if file.stem != "__init__")
             modules = [name, *(f"{name}.{stem}" for stem in inside if stem not in PROGRAMS)]

@@ -36,14 +36,14 @@ AGENTS: Final = "skyenv.agents"
 CHECKPOINTS: Final = "skyenv.checkpoints"
 MODULE: Final = "module"
 """The group of ``"module:Name"``."""
+# The package whose names take precedence.
 OURS: Final = "skyenv"
-"""The package whose names take precedence."""
 NETWORK: Final = "npz"
 """Suffix of checkpoints that hold only numbers: loading imports and unpickles nothing."""
 
 
+# Agents that no list shows: they reach rare rules, for tests; shipped ladders rate the first.
 UNLISTED: Final = frozenset({"crowd", "hoard"})
-"""Agents that no list shows: they reach rare rules, for tests; shipped ladders rate the first."""
 
 
 class Parsed(NamedTuple):

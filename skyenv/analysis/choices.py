@@ -30,10 +30,10 @@ MIN_PROBABILITY: Final = 0.005
 """Probability below which a path is pruned."""
 MIN_PROBABILITY_SEARCHED: Final = 0.1
 """The same for agents that search, which take time for every step."""
+# VP at or below which an agent doesn't consider an action.
 EXCLUDED: Final = -1e6
-"""VP at or below which an agent doesn't consider an action."""
+# Beam width: the most probable paths of one length that are followed.
 MAX_PATHS: Final = 200
-"""Beam width: the most probable paths of one length that are followed."""
 
 Vector = npt.NDArray[np.float64]
 Path = tuple[int, ...]

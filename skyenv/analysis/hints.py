@@ -16,8 +16,8 @@ from skyenv.engine.games import Games
 from skyenv.errors import OptionError
 from skyenv.statistics import Floats
 
+# Number of choices in a hint.
 MAX_HINTED: Final = 6
-"""Number of choices in a hint."""
 
 
 class Hint(NamedTuple):

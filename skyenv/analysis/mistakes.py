@@ -25,8 +25,8 @@ from skyenv.statistics import Floats, mean_of
 MAX_MISTAKES: Final = 12
 GAMES: Final = 100
 """Games played out for each of two choices that the estimates can't tell apart."""
+# Decisions evaluated together.
 BUNCH: Final = 4
-"""Decisions evaluated together."""
 
 
 class Decision(NamedTuple):

@@ -31,10 +31,9 @@ from skyenv.seeds import Seeds, fresh_seed, seeds_of
 
 MAX_GAMES: Final = 2**24  # rows of a batch; they take 32 GiB, with observations 80 GiB
 DECISIONS_AT_A_TIME: Final = 2**24
+# Limit of random play in one kernel: less than 1 s, so that Ctrl-C works between two kernels and a
+# display's watchdog ends none.
 STEPS_AT_A_TIME: Final = 2**12
-"""Limit of random play in one kernel: less than 1 s, so that Ctrl-C works between two kernels and a
-display's watchdog ends none.
-"""
 
 
 class Games(GameBatch):

@@ -152,10 +152,10 @@ def _numbered(names: Sequence[str], first: int = 0) -> str:
     return ", ".join(f"{number} {name}" for number, name in enumerate(names[first:], first))
 
 
+# Alea as a seat, outside compiled code.
 ALEAS_SEAT: Final = -1
-"""Alea as a seat, outside compiled code."""
+# Totals, VP and cards that are scaled to 1.
 LARGE: Final = 20
-"""Totals, VP and cards that are scaled to 1."""
 _CARDS: Final = _themselves(CARD_VALUES)
 _DISTRICT: Final = EventField(
     "district", "district", dict(enumerate(DISTRICTS)), len(DISTRICTS) - 1

@@ -63,10 +63,9 @@ EVENT_SIZE: Final = 3 + MAX_PLAYERS
 HEADER_SIZE: Final = 103
 DEFAULT_EVENTS: Final = 2048
 """Default room for events; games between strong players have 300 to 900."""
+# Besides cards and ends of bids: the auction's begin and end, passes, tops, Alea's cards and
+# shuffle, what is built or scored.
 EVENTS_PER_AUCTION: Final = 24
-"""Besides cards and ends of bids: the auction's begin and end, passes, tops, Alea's cards and
-shuffle, what is built or scored.
-"""
 _NAMES: Final = ("name", "legal")  # redundant fields, and fields about the position alone
 
 

@@ -47,8 +47,8 @@ NEXT_SEED: Final = -3  # instead of a seed: the row's next one, as in automatic 
 
 
 OK: Final = -1
+# Prefetch distance in rows; without prefetching, every row of a large batch waits for memory.
 ROWS_AHEAD: Final = 2
-"""Prefetch distance in rows; without prefetching, every row of a large batch waits for memory."""
 CHECKS_AHEAD: Final = 16  # the same, for checks of actions, which take less time
 LEGAL: Final = int(cast(Any, SLOT_DTYPE.fields)["legal"][1])  # offset of a slot's legal actions
 LINE: Final = 64  # bytes of a line of the processor's cache

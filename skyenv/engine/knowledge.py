@@ -24,8 +24,8 @@ from skyenv.rules.record import I8, Array, Record, as_records, field, new_record
 from skyenv.rules.state import GAME_DTYPE, NONE, PHASE_BID, GameRecord, new_games
 from skyenv.seeds import HIGHEST_SEED
 
+# After this many deals that strand an unfinished bid, the view counts as inconsistent.
 MAX_DEALS: Final = 2**20
-"""After this many deals that strand an unfinished bid, the view counts as inconsistent."""
 
 PUBLIC: Final = -1
 """The seat of a public view, which shows only public information."""

@@ -50,8 +50,8 @@ from skyenv.rules.record import F32, Record, field
 from skyenv.rules.state import ALEA, ALEA_WAITS, NONE, PHASE_START, PHASES, GameRecord
 
 SEATS: Final = ("me", "next", "second next", "third next")
+# Number of a stack's returned cards in the observation, from the next to come up.
 RETURNED_SHOWN: Final = 3
-"""Number of a stack's returned cards in the observation, from the next to come up."""
 NUM_CARDS: Final = (NUM_COLOURS + 1) * NUM_RANKS
 NUM_TILE_ENTRIES: Final = NUM_DISTRICTS * NUM_PLOTS * NUM_BUSINESSES
 NUM_COLOURED_PLOTS: Final = NUM_DISTRICTS * NUM_COLOURS
@@ -309,8 +309,8 @@ def offsets() -> dict[str, slice]:
 
 _Starts = namedtuple("_Starts", [block.name.replace(" ", "_") for block in BLOCKS])  # type: ignore[misc]
 # NumPy's integers, so that plain Python doesn't add small fields in eight bits.
+# Where each block begins in the vector.
 AT: Final[Any] = _Starts._make(np.int64(where.start) for where in offsets().values())
-"""Where each block begins in the vector."""
 
 
 class ObservationRecord(Record):

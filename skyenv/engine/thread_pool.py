@@ -10,8 +10,8 @@ from typing import Final
 
 DECISIONS_PER_THREAD: Final = 512
 """Decisions per thread in a call; waking a thread costs as much as a few hundred."""
+# Factor on that number without observations, which take most of the time.
 UNOBSERVED: Final = 4
-"""Factor on that number without observations, which take most of the time."""
 MAX_THREADS: Final = 1024
 
 

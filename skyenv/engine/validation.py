@@ -37,11 +37,10 @@ from skyenv.rules.state import (
 
 GameArray = npt.NDArray[np.void]
 
+# Maximum number of cards of a kind in all places together.
+#
+# Edited positions may hold more than the pack (COM-1), but no field may overflow.
 MAX_CARDS: Final = 100
-"""Maximum number of cards of a kind in all places together.
-
-Edited positions may hold more than the pack (COM-1), but no field may overflow.
-"""
 
 
 def as_games(state: npt.ArrayLike) -> GameArray:

@@ -35,15 +35,15 @@ from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.state import NONE
 
 Bool = npt.NDArray[np.bool_]
+# An opponent: an agent, a callable, an agent's name, or an import string `module:Name`.
 AgentSpec: TypeAlias = Agent | Callable[..., Any] | str
-"""An opponent: an agent, a callable, an agent's name, or an import string ``module:Name``."""
 
 ILLEGAL_REWARD: Final = -1.0
 """Reward of an illegal action with ``illegal="end"``, as in PettingZoo's
 TerminateIllegalWrapper.
 """
+# Salt of the random replacement of an illegal action, different from those of agents.
 REPLACEMENT_SALT: Final = 1
-"""Salt of the random replacement of an illegal action, different from those of agents."""
 
 
 class LearnerKeywords(GameKeywords, total=False):

@@ -39,6 +39,7 @@ with needs_extra("openspiel"):
 
 SHORT_NAME: Final = "fifth_avenue"
 """For ``pyspiel.load_game``."""
+# The game's parameters and their defaults.
 PARAMETERS: Final = {
     "players": 2,
     "side": "front",
@@ -49,14 +50,13 @@ PARAMETERS: Final = {
     "events": DEFAULT_EVENTS,
     "information_state": True,
 }
-"""The game's parameters and their defaults."""
+# Black cards of option D (two, and one for every seat), two tops, and Alea's cards.
 CHANCES_PER_TURN: Final = 2 + MAX_PLAYERS + 2 + 8 * 4
-"""Black cards of option D (two, and one for every seat), two tops, and Alea's cards."""
 CHANCES_OF_SETUP_AND_END: Final = 7 * 2 + 20 + MAX_PLAYERS * 9 + 5 + 3
 HIGHEST_PAYOFF: Final = 100.0
 """Bound of the absolute payoff of any task, in VP."""
+# Size of an observer's cache: the vectors of all seats, and of the start.
 REMEMBERED: Final = 2 * MAX_PLAYERS
-"""Size of an observer's cache: the vectors of all seats, and of the start."""
 
 
 def _game_type(information_state: bool, zero_sum: bool = True) -> pyspiel.GameType:

@@ -27,8 +27,8 @@ UNMASKED_ID = "skyenv/FifthAvenueUnmasked-v0"
 """The id with ``illegal="random"``, for programs without masks that take nothing but an id."""
 MAX_EPISODE_STEPS: Final = most_decisions(MAX_PLAYERS, DEFAULT_MAX_TURNS)
 """Upper bound of an episode's steps with the default `max_turns`; libraries size buffers by it."""
+# PettingZoo's id, for `pettingzoo.make("aec", AEC_ID)`, and with `"parallel"`.
 AEC_ID = "skyenv/fifth_avenue_v0"
-"""PettingZoo's id, for ``pettingzoo.make("aec", AEC_ID)``, and with ``"parallel"``."""
 
 
 def _register_with_gymnasium(gymnasium: Any) -> None:

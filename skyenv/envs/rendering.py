@@ -11,8 +11,8 @@ from skyenv.render.text import text
 from skyenv.render.window import Window
 
 RENDER_MODES = ("ansi", "human", "rgb_array")
+# Width of a picture in pixels.
 RENDER_WIDTH = 1200
-"""Width of a picture in pixels."""
 _MODULES = {"human": (*PIXELS, "pygame"), "rgb_array": PIXELS}
 
 

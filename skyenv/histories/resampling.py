@@ -34,12 +34,11 @@ from skyenv.rules.components import (
 from skyenv.rules.event_log import EVENT_ALEA, EVENT_BLACK, EVENT_SHUFFLE
 from skyenv.rules.state import NONE
 
+# Maximum number of rejected samples in a row: a bid that can't end, or cards laid down that can't
+# have been drawn.
 MAX_TRIES: Final = 100_000
-"""Maximum number of rejected samples in a row: a bid that can't end, or cards laid down that can't
-have been drawn.
-"""
+# Number of visible cards, the last chance outcomes in the setup of a whole game.
 TOPS: Final = NUM_COLOURS
-"""Number of visible cards, the last chance outcomes in the setup of a whole game."""
 FIRST_BLACK: Final = BID + BLACK * NUM_RANKS
 
 

@@ -35,17 +35,15 @@ from skyenv.work import Processes
 if TYPE_CHECKING:
     import uvicorn
 
+# Seconds between checks whether the server is to end.
 POLL_INTERVAL: Final = 0.1
-"""Seconds between checks whether the server is to end."""
 DATABASE: Final = Path("~/.skyenv/games.sqlite3")
 HOST: Final = "127.0.0.1"
 PORT: Final = 8421
+# Open files and connections of the process, as far as the system allows: the maximum of macOS.
 FILES: Final = 10_240
-"""Open files and connections of the process, as far as the system allows: the maximum of macOS.
-"""
+# Python's thread switch interval in seconds: the default of 5 ms delays the event loop too much.
 SWITCH: Final = 0.001
-"""Python's thread switch interval in seconds: the default of 5 ms delays the event loop too much.
-"""
 
 
 @dataclass(frozen=True)

@@ -24,13 +24,13 @@ from skyenv.page.view.payloads import THEMES
 from skyenv.page.workers import Job, Name
 
 COOKIE_SECONDS: Final = 365 * 24 * 3600
+# Largest request body, except for records, in bytes.
 MAX_JSON: Final = 4096
-"""Largest request body, except for records, in bytes."""
+# Seconds between checks whether a waiting client is still connected.
 LOOK: Final = 0.1
-"""Seconds between checks whether a waiting client is still connected."""
 STATIC: Final = Path(str(files("skyenv.page"))) / "static"
+# Of a job's URL: progress, start, stop.
 JOB_METHODS: Final = ["GET", "POST", "DELETE"]
-"""Of a job's URL: progress, start, stop."""
 Handler = Callable[[Request], Awaitable[Response]]
 Answer = TypeVar("Answer")
 _Values = ParamSpec("_Values")

@@ -26,10 +26,10 @@ from skyenv.errors import shown
 from skyenv.page.errors import PageError, StorageError
 from skyenv.render.words import seat_label
 
+# In place of an agent's name: a person plays the seat.
 HUMAN: Final = "human"
-"""In place of an agent's name: a person plays the seat."""
+# In place of a browser: any browser may use the link, as spectators do.
 ANY_BROWSER: Final = "*"
-"""In place of a browser: any browser may use the link, as spectators do."""
 MEMORY: Final = ":memory:"
 TIMEOUT: Final = 2.0  # seconds to wait for another program to release the file
 MANY: Final = 1 << 62  # no limit

@@ -34,12 +34,13 @@ from skyenv.page.storage import Storage
 from skyenv.page.table.server import GameServer
 from skyenv.page.workers import Workers
 
+# The modules of routes, in matching order.
 PARTS: Final = (lobby, seats, analysis, replays, library)
-"""The modules of routes, in matching order."""
+# Threads for drawing and reading: with Python's GIL, more would only delay the event loop.
 THREADS: Final = 4
-"""Threads for drawing and reading: with Python's GIL, more would only delay the event loop."""
+# How many of them may block on folders of games.
 READERS: Final = 2
-"""How many of them may block on folders of games."""
+# The headers of every answer.
 HEADERS: Final = {
     "content-security-policy": "default-src 'none'; script-src 'self'; "
     "style-src 'self' 'unsafe-inline'; img-src 'self' data:;"
@@ -49,7 +50,6 @@ HEADERS: Final = {
     "referrer-policy": "no-referrer",  # addresses of seats are secret
     "x-content-type-options": "nosniff",
 }
-"""The headers of every answer."""
 
 
 def application(

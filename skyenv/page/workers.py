@@ -29,13 +29,13 @@ Job = Callable[[Report], Result]
 GRACE: Final = 0.5
 
 
+# Finished jobs cached in memory.
 MAX_JOBS: Final = 60
-"""Finished jobs cached in memory."""
+# Running jobs.
 MAX_RUNNING: Final = 30
-"""Running jobs."""
 
+# The key of a job; the browser comes first.
 Name = tuple[str | int | None, ...]
-"""The key of a job; the browser comes first."""
 _log = logging.getLogger("skyenv.page")
 
 

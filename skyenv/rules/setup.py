@@ -79,6 +79,8 @@ def arrangements(district: int, unused: int) -> int:
     return first_uses + used_once * arrangements(district + 1, unused)
 
 
+# SET-1: [district, colours unused, uses of this colour so far] → number of arrangements with this
+# colour here.
 COLOUR_WEIGHTS: Final = np.array(
     [
         [
@@ -89,9 +91,6 @@ COLOUR_WEIGHTS: Final = np.array(
     ],
     dtype=np.int64,
 )
-"""SET-1: [district, colours unused, uses of this colour so far] → number of arrangements with this
-colour here.
-"""
 
 
 @rule

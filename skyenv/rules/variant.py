@@ -72,8 +72,8 @@ def _read() -> tuple[str, str, dict[str, Any]]:
     return text, f"{name}-{hashlib.sha256(values.encode()).hexdigest()[:8]}", constants
 
 
+# This process's variant, and its label (name and digest); "" for the printed rules.
 TEXT, VARIANT, _values = _read()
-"""This process's variant, and its label (name and digest); "" for the printed rules."""
 
 
 def of_variant(plain: Format) -> Format | str:

@@ -38,8 +38,8 @@ DEEPEST: Final = 120
 MAX_CHOICES: Final = 32
 """Most actions of a node, over all hands."""
 MAX_SEATS: Final = 3
+# Decimal places of payoffs: they are multiples of CARD_VP / 2.
 SMALLEST_PAYOFF: Final = 2
-"""Decimal places of payoffs: they are multiples of CARD_VP / 2."""
 
 
 class TaskTree(NamedTuple):
@@ -103,11 +103,11 @@ def _alea_sets() -> dict[tuple[int, ...], list[tuple[int, ...]]]:
 
 
 ALEA_SETS: Final = _alea_sets()
+# An order of each set, int8 (sets, 4), filled up by NONE.
 ALEA_ORDERS: Final = np.array(
     [(*orders[0], *[NONE] * (NUM_RANKS + 1 - len(orders[0]))) for orders in ALEA_SETS.values()],
     np.int8,
 )
-"""An order of each set, int8 (sets, 4), filled up by NONE."""
 
 
 def joint_probabilities(hands: tuple[npt.NDArray[np.int8], ...], stock: npt.NDArray[Any]) -> Floats:

@@ -32,8 +32,8 @@ from skyenv_agents.heuristic.features import (
 from skyenv_agents.heuristic.values import building_value, entry_value, stop_value
 
 ALEA_POINTS: Final = 14.0  # typical total of Alea (ALEA-2)
+# Cap on the points of a likely bid.
 MAX_LIKELY_BID: Final = 30.0
-"""Cap on the points of a likely bid."""
 
 
 # ---- effects of winning ----

@@ -35,14 +35,13 @@ from skyenv.rules.state import BID_BLACK, BID_COLOURED, NONE, GameRecord
 
 UNKNOWN_POINTS: Final = 4.8  # mean value of an unknown card
 MAX_POINTS: Final = 40  # larger raises are not considered
+# Expected VP of a skyscraper in the park area by number of business types there (END-3).
 PARK_VALUE: Final = np.array([1.6, 2.3, 2.9, 3.4, 3.9])
-"""Expected VP of a skyscraper in the park area by number of business types there (END-3)."""
 NEXT_STEP: Final = np.array([0.0, 1.0, 1.0, 2.0, 0.0, 3.0, 0.0, 0.0, 0.0])
 """Increase of a plot's value by one more type, by its value (SCO-2)."""
+# Turns of each player after which bringing the end nearer gains value for all seats, so that games
+# end; most games take a quarter of them.
 PATIENT_TURNS: Final = 40
-"""Turns of each player after which bringing the end nearer gains value for all seats, so that games
-end; most games take a quarter of them.
-"""
 PATIENCE: Final = 0.5  # this value, for each further turn
 NEVER: Final = -1e9  # score of an excluded action
 

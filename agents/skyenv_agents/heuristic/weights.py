@@ -15,8 +15,8 @@ from skyenv.rules.record import new_records
 
 Weights: TypeAlias = Mapping[str, float]
 """All weights of an agent by name."""
+# Values for games of two, three and four players, by name.
 WeightTable: TypeAlias = Mapping[str, tuple[float, float, float]]
-"""Values for games of two, three and four players, by name."""
 
 GREEDY: Final[WeightTable] = {
     # -- the rest of the game
@@ -78,6 +78,7 @@ GREEDY: Final[WeightTable] = {
     "crowd": (3.25, 2.92, 3.26),  # cost of each other seat in the district of a starting skyscraper
 }
 """Greedy's weights, tuned by an evolution strategy (CMA-ES) in games between variants."""
+# The appraiser's additional weights.
 ADDITIONAL: Final[WeightTable] = {
     # -- auctions
     # value of a point to any bidder, relative to the value of a coloured point in my hand
@@ -104,14 +105,13 @@ ADDITIONAL: Final[WeightTable] = {
     "sight": (0.3, 0.3, 0.3),
     "same": (0.5, 0.5, 0.5),  # cost of a second starting plot of the same colour
 }
-"""The appraiser's additional weights."""
+# The appraiser's overrides of greedy's weights, measured one by one, not tuned together.
 OVERRIDES: Final[WeightTable] = {
     "deny": (0.6, 0.5, 0.5),
     "stand_other": (1.0, 0.5, 0.6),
     "option_a": (3.0, 6.0, 7.0),
     "option_c": (0.08, 0.12, 0.126),
 }
-"""The appraiser's overrides of greedy's weights, measured one by one, not tuned together."""
 
 
 def by_players(table: WeightTable) -> dict[int, Weights]:
@@ -128,8 +128,8 @@ WEIGHTS_DTYPE: Final = np.dtype(
     [("appraises", np.bool_), *((name, np.float64) for name in (*GREEDY, *ADDITIONAL))], align=True
 )
 """Weights for compiled functions, with a flag for the appraiser's rules."""
+# Nonzero values of the appraiser's additional weights in greedy's scores.
 NEUTRAL: Final = {"limit": 1.0, "park": 1.0, "bonus": 1.0}
-"""Nonzero values of the appraiser's additional weights in greedy's scores."""
 
 
 def weights_record(weights: Weights) -> npt.NDArray[np.void]:

@@ -27,8 +27,8 @@ NETWORKS_2026A: Final[Mapping[str, str]] = {
     "4-players-back": "74e47d20c51768bab741e89241a6532598c66fcb8b55ef3e3594c56b0a5aced6",
 }
 """SHA-256 of the network files of ``trained-2026a``, by table."""
+# Digests of all frozen files.
 FROZEN: Final = frozenset(NETWORKS_2026A.values())
-"""Digests of all frozen files."""
 
 
 class Trained2026aAgent(TrainedAgent):

@@ -81,15 +81,15 @@ def _group(
 
 
 _DERIVED: Final = np.arange(POSITION, NUM_INPUTS).reshape(len(SEATS), -1)
+# Codes of each seat's features, int64 (4, SEAT_INPUTS).
 SEATS_DERIVED: Final = _DERIVED[:, :SEAT_INPUTS]
-"""Codes of each seat's features, int64 (4, SEAT_INPUTS)."""
+# Codes of each district's features, seat by seat, int64 (7, 4 · DISTRICT_INPUTS).
 DISTRICTS_DERIVED: Final = (
     _DERIVED[:, SEAT_INPUTS:]
     .reshape(len(SEATS), len(DISTRICTS), DISTRICT_INPUTS)
     .swapaxes(0, 1)
     .reshape(len(DISTRICTS), -1)
 )
-"""Codes of each district's features, seat by seat, int64 (7, 4 · DISTRICT_INPUTS)."""
 
 
 def _of_district(district: str) -> list[str]:

@@ -53,8 +53,8 @@ WORST_PRIOR: Final = 3.0
 """VP behind the best action at which heuristic scores are clipped, so that networks can still learn
 to take such actions.
 """
+# Limit of a file's unpacked size: a hundred times that of the shipped networks.
 MAX_BYTES: Final = 1 << 27
-"""Limit of a file's unpacked size: a hundred times that of the shipped networks."""
 LARGEST_CODE: Final = np.iinfo(np.int16).max
 HEURISTICS: Final = {kind.name: kind for kind in (GreedyAgent, AppraiserAgent)}
 NUMPY: Final = Library(

@@ -23,6 +23,7 @@ from skyenv_agents.learned.networks import PolicyPlayer, masked_softmax, name_of
 
 Float64 = npt.NDArray[np.float64]
 
+# Overrides of training settings in MaskablePPO's checkpoints; a small rollout buffer saves memory.
 IGNORED: Final = {
     "n_envs": 1,
     "n_steps": 2,
@@ -39,8 +40,6 @@ IGNORED: Final = {
     "_last_original_obs": None,
     "_last_episode_starts": None,
 }
-"""Overrides of training settings in MaskablePPO's checkpoints; a small rollout buffer saves memory.
-"""
 
 
 class MaskedAgent(PolicyPlayer):

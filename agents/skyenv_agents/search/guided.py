@@ -16,8 +16,8 @@ from skyenv_agents.learned.networks import Network, NetworkAgent, TrainedAgent
 from skyenv_agents.search.ismcts import SearchAgent, SearchResult
 
 DEFAULT_SIMULATIONS: Final = 200
+# Networks are overconfident, so the prior is the fourth root of their probabilities.
 PRIOR_TEMPERATURE: Final = 4.0
-"""Networks are overconfident, so the prior is the fourth root of their probabilities."""
 
 
 class GuidedAgent(SearchAgent):

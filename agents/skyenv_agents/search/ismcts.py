@@ -36,8 +36,8 @@ from skyenv_agents.search.tree import DEEPEST, NODE_DTYPE, PRIOR_FLOOR, run_simu
 DEFAULT_SIMULATIONS: Final = 1000
 SLICE: Final = 16  # simulations between checks of the clock and of Ctrl-C
 MAX_TIMED: Final = MAX_SIMULATIONS * SLICE  # simulations of a decision whose budget is time
+# Nodes reserved per simulation: each expands one node, which rarely has more actions.
 NODES_PER_SIMULATION: Final = 24
-"""Nodes reserved per simulation: each expands one node, which rarely has more actions."""
 FEWEST_NODES: Final = 4096
 MAX_NODES: Final = 2_000_000
 PROGRESS: Final = 0.2  # seconds between two reports of a search's progress

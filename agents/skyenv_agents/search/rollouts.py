@@ -32,8 +32,8 @@ from skyenv_agents.heuristic.scores import choose_best, score_actions
 from skyenv_agents.heuristic.win_probability import EARLY, LATE, write_win_probabilities
 from skyenv_agents.search.leaf_network import MEMORY, NUM_WEIGHTS, extract_open_hands, predict
 
+# The rollout policies of all seats.
 POLICIES: Final = ("greedy", "random")
-"""The rollout policies of all seats."""
 RANDOM: Final = POLICIES.index("random")
 LEAF_VALUES: Final = ("holdings", "network")
 """Evaluations of an unfinished position: by the seats' holdings, or by the leaf network."""

@@ -129,8 +129,9 @@ def catalogue(specifications: Iterable[str] = ()) -> Catalogue:
 # ---- strengths ----
 
 PLAYERS: Final = 2
+# The players and side of the ladder from which points come; the lobby sets up the same table.
 SIDE: Final = "front"
-"""The players and side of the ladder from which points come; the lobby sets up the same table."""
+# For each strength, from the weakest: its agent, and how that plays.
 STRENGTHS: Final = {
     "easy": ("random", "Plays any legal move. Good for a first game."),
     "medium": ("greedy", "Takes the most points available now and never looks ahead."),
@@ -143,9 +144,8 @@ STRENGTHS: Final = {
         "The same network with a search a few moves ahead.",
     ),
 }
-"""For each strength, from the weakest: its agent, and how that plays."""
+# The agents that replays suggest first.
 STRONGEST: Final = ("ismcts-trained-1000", "ismcts", "trained", "appraiser", "greedy")
-"""The agents that replays suggest first."""
 
 
 def strengths(offered: Container[str]) -> list[dict[str, Any]]:

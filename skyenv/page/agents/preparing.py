@@ -22,10 +22,10 @@ from skyenv.page.view.payloads import SeatView
 from skyenv.page.workers import Report, Workers
 from skyenv.rules.compile_progress import progress_to
 
+# The agent that is compiled first, if on offer: the page's suggestion.
 FITTING: Final = "greedy"
-"""The agent that is compiled first, if on offer: the page's suggestion."""
+# The task's name of the whole preparation; those of agents differ.
 ALL: Final = ""
-"""The task's name of the whole preparation; those of agents differ."""
 _log = logging.getLogger("skyenv.page")
 
 

@@ -10,23 +10,23 @@ from typing import Final
 from skyenv.render.words import seat_label, seat_name
 
 WIDTH: Final = 720
+# Width on phones, where drawings aren't scaled down.
 NARROW: Final = 360
-"""Width on phones, where drawings aren't scaled down."""
 HEIGHT: Final = 200
 LEFT: Final = 52
 RIGHT: Final = 136
 TOP: Final = 12
 BOTTOM: Final = 24
+# Distance between two names at the ends of their lines.
 SPACING: Final = 15
-"""Distance between two names at the ends of their lines."""
+# The dashes of each seat's line: lines differ by these as well as by colour.
 DASHES: Final = ("none", "7 3", "2 3", "10 3 2 3")
-"""The dashes of each seat's line: lines differ by these as well as by colour."""
+# Longest name, in characters.
 LONGEST: Final = 11
-"""Longest name, in characters."""
 
 Height = Callable[[float], float]
+# `[step][seat]`; None: not known yet.
 Rows = Sequence[Sequence[float | None]]
-"""``[step][seat]``; None: not known yet."""
 
 
 @dataclass(frozen=True)

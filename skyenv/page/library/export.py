@@ -17,13 +17,13 @@ from skyenv.page.view.payloads import THEMES
 from skyenv.page.workers import Report
 from skyenv.render.colours import VARIABLES, theme_named, variables
 
+# Concatenated in this order they are one script: each uses only what precedes it.
 SCRIPTS: Final = (
     *("api.js", "format.js", "dom.js", "settings.js"),
     *("board.js", "around.js", "viewer.js", "export.js"),
 )
-"""Concatenated in this order they are one script: each uses only what precedes it."""
+# Longest game, in actions, that the server exports: about 2 MB, and two minutes of a worker.
 MAX_STEPS: Final = 5000
-"""Longest game, in actions, that the server exports: about 2 MB, and two minutes of a worker."""
 _IMPORT: Final = re.compile(r"^import\s[^;]*;\n", re.MULTILINE)
 _EXPORT: Final = re.compile(r"^export (?=const |function |async )", re.MULTILINE)
 

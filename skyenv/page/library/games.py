@@ -31,37 +31,36 @@ from skyenv.records import iter_games
 from skyenv.records.index import parts
 from skyenv.records.reader import MAX_LINE
 
+# Longest name of an agent, in characters.
 LONGEST_NAME: Final = 60
-"""Longest name of an agent, in characters."""
+# Digits of a key; other identifiers in URLs are longer.
 KEY_LENGTH: Final = 16
-"""Digits of a key; other identifiers in URLs are longer."""
+# Longest label of a file, in characters.
 LONGEST_LABEL: Final = 100
-"""Longest label of a file, in characters."""
+# Games on a page of the table.
 PAGE: Final = 50
-"""Games on a page of the table."""
+# Most agents offered as filters, by frequency.
 MAX_AGENTS: Final = 500
-"""Most agents offered as filters, by frequency."""
+# Most damaged games reported.
 MAX_COMPLAINTS: Final = 50
-"""Most damaged games reported."""
+# Most filters in a query.
 MAX_FILTERS: Final = 50
-"""Most filters in a query."""
+# Seconds between scans of the folders.
 REFRESH_INTERVAL: Final = 5.0
-"""Seconds between scans of the folders."""
+# The sort keys of the table, with their values for a game.
 SORTS: Final = {"date": "date", "length": "actions", "margin": "margin", "players": "players"}
-"""The sort keys of the table, with their values for a game."""
+# Most files read.
 MAX_FILES: Final = 10_000
-"""Most files read."""
+# Largest game, in bytes.
 MAX_RECORD: Final = 8 << 20
-"""Largest game, in bytes."""
+# Flags that refuse to open symbolic links, where supported.
 NO_LINKS: Final = getattr(os, "O_NOFOLLOW", 0)
-"""Flags that refuse to open symbolic links, where supported."""
 ACTION: Final = b'"event": "action"'
+# A row of the table: the game's `file`, `label` and `number`; `start` and `length` in the file, in
+# bytes; `task` ("": a whole game), `players`, `side`, `names`, `winners` (seats), `scores` (VP by
+# seat; none before the end), `margin` (VP between the first two), `actions`, `ending`, and `date`,
+# the time of the file's last change, in seconds.
 Game: TypeAlias = dict[str, Any]
-"""A row of the table: the game's `file`, `label` and `number`; `start` and `length` in the file,
-in bytes; `task` ("": a whole game), `players`, `side`, `names`, `winners` (seats), `scores` (VP by
-seat; none before the end), `margin` (VP between the first two), `actions`, `ending`, and `date`,
-the time of the file's last change, in seconds.
-"""
 
 
 # ---- folders ----

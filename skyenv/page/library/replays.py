@@ -28,15 +28,15 @@ from skyenv.render.standing import if_scored_now
 from skyenv.render.svg import drawing
 from skyenv.render.table import visible_table
 
+# Most actions in all games of a record; an ordinary game has 200 to 600.
 MAX_ACTIONS: Final = 20_000
-"""Most actions in all games of a record; an ordinary game has 200 to 600."""
+# Most games in a record.
 MAX_GAMES: Final = 500
-"""Most games in a record."""
 LONGEST_NAME: Final = 24
+# Replays in the database; the oldest make room for new ones.
 MAX_REPLAYS: Final = 500
-"""Replays in the database; the oldest make room for new ones."""
+# Replays cached in memory.
 REPLAYS: Final = 8
-"""Replays cached in memory."""
 
 
 def shown_names(header: Event) -> list[str]:

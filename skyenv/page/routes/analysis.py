@@ -24,8 +24,8 @@ from skyenv.page.table.server import check_whole
 from skyenv.page.workers import Job, Name
 from skyenv.seeds import HIGHEST_SEED, fresh_seed
 
+# Most games of one simulation.
 MOST: Final = 1000
-"""Most games of one simulation."""
 
 
 async def _analysis(request: Request) -> tuple[Name, Job[None]]:

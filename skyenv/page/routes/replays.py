@@ -35,10 +35,10 @@ from skyenv.render.parts import Drawing, digests
 from skyenv.render.raster import png
 
 GAME: Final = "/api/replays/{key}/{game}"
+# The formats of a step's picture, with content types.
 PICTURES: Final = {"svg": "image/svg+xml", "png": "image/png"}
-"""The formats of a step's picture, with content types."""
+# Largest record, in bytes.
 MAX_RECORD: Final = 8 << 20
-"""Largest record, in bytes."""
 
 
 async def _open_record(request: Request) -> Response:

@@ -19,16 +19,15 @@ from skyenv.rules.actions import ACTION_NUMBERS, BID, BID_DONE, MOVE, TAKE
 
 SIDE: Final = "front"
 SEED: Final = 74
+# The players of a lesson. The second one is no agent on offer.
 AGENTS: Final = (HUMAN, "teacher")
-"""The players of a lesson. The second one is no agent on offer."""
 
 Beat = dict[str, Any]
 _FILE: Final[Beat] = tomllib.loads((files(__package__) / "lesson.toml").read_text("utf-8"))
+# The steps of the lesson, each a choice of the person and the teacher's reply; with `title` (the
+# chapter), `text` (the explanation), `rule` (the id of the rule to read), `todo` (the instruction),
+# `names` (the actions) and `reply` (the teacher's).
 BEATS: Final[list[Beat]] = _FILE["steps"]
-"""The steps of the lesson, each a choice of the person and the teacher's reply; with `title` (the
-chapter), `text` (the explanation), `rule` (the id of the rule to read), `todo` (the instruction),
-`names` (the actions) and `reply` (the teacher's).
-"""
 
 
 def _numbers(beat: Beat, part: str) -> list[int]:
@@ -39,8 +38,8 @@ def _all_of(beat: Beat) -> list[int]:
     return _numbers(beat, "names") + _numbers(beat, "reply")
 
 
+# Number of actions before each beat, and at the end.
 BEGINS: Final = list(accumulate((len(_all_of(beat)) for beat in BEATS), initial=0))
-"""Number of actions before each beat, and at the end."""
 
 
 def line() -> list[int]:

@@ -29,8 +29,8 @@ from skyenv.rules.components import (
     PLOTS,
 )
 
+# A turn, or the placing of a starting skyscraper: its seat and its events.
 Turn = tuple[int, list[Event]]
-"""A turn, or the placing of a starting skyscraper: its seat and its events."""
 
 
 def turns(events: Sequence[Event]) -> tuple[list[Event], list[Turn]]:

@@ -2,8 +2,8 @@
 
 A generated part is the text between the comments ``<!-- NAME -->`` and ``<!-- end -->``. NAME is
 one of PARTS, or ``figures FILE`` for a list of the figures in docs/results/FILE.json, or ``grid
-FILE`` or ``grid FILE: COLUMN, COLUMN`` for a grid of them. Drawings and the rules page are whole
-generated files. A test compares all of them with the code.
+FILE`` or ``grid FILE: COLUMN, COLUMN`` for a grid of them. Drawings, the rules page and the
+page's game.js are whole generated files. A test compares all of them with the code.
 
 Exit codes: 0 success, 1 invalid file, 2 invalid command.
 """

@@ -22,7 +22,8 @@ from skyenv.render.marks import width_of
 from skyenv.render.parts import digests
 from skyenv.render.svg import drawing
 from skyenv.rules.actions import BID, BID_DONE, OPTION_B, OPTION_C, OPTION_D, PASS
-from skyenv.rules.components import DISTRICTS
+from skyenv.rules.components import DISTRICTS, LOWEST_CARD, PLACES
+from skyenv.rules.state import ALEA, NONE
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 TEXT, TITLE = f"{NAMESPACE}text", f"{NAMESPACE}title"
@@ -140,6 +141,31 @@ def test_pictures_are_complete_marked_and_legible(players: int, side: str, width
 
 
 # ---- what is drawn ----
+
+
+@pytest.mark.parametrize(("players", "side"), TABLES)
+def test_attributes_say_what_the_pages_scripts_read(players: int, side: str) -> None:
+    seen: set[str] = set()
+    for game in positions(players, side):
+        state, picture = game.state, svg(game.state)
+        found = {
+            name: re.findall(rf' data-{name}="([^"]*)"', picture)
+            for name in ("vp", "acting", "copies", "value", "auction", "seat")
+        }
+        place = int(state["auction_place"])
+        tops, hands = state["top"], state["hand"][:players]
+        assert found == {
+            "vp": [str(vp) for vp in game.scores],
+            "acting": [] if game.is_over else [str(game.seat)],
+            "copies": [str(copies) for copies in hands.ravel() if copies > 1],
+            "value": [str(top + LOWEST_CARD) for top in tops if top != NONE],
+            "auction": [PLACES[place]] if place != NONE else [],
+            "seat": found["seat"],
+        }
+        assert set(found["seat"]) <= {str(seat) for seat in (*range(players), ALEA)}
+        assert bool(found["seat"]) == bool(found["auction"])
+        seen |= {name for name, values in found.items() if values}
+    assert len(seen) == 6
 
 
 def test_titles_name_plots_commissioners_markers_and_stops() -> None:

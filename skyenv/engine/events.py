@@ -380,7 +380,7 @@ def seen_by(events: Iterable[Event], seat: int | None) -> list[Event]:
 
     Args:
         events: as in ``Game.events``.
-        seat: the seat; None: nothing is hidden.
+        seat: the seat; PUBLIC (−1): what every seat may see; None: nothing is hidden.
     """
     return list(events) if seat is None else [_seen(event, seat) for event in events]
 

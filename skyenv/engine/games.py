@@ -309,11 +309,15 @@ class Games(GameBatch):
             decisions = len(rows) * max(random_steps, 1)
             worth = thread_pool.worthwhile_threads(decisions, self._observed)
             parts = min(self.threads, len(rows), worth)
-
-        def play(part: int) -> None:
-            kernels.play_rows(arrays, rows, actions, part, max(parts, 1), random_steps, salt)
-
-        thread_pool.run(play, parts)
+        if parts > 1:
+            thread_pool.run(
+                lambda part: kernels.play_rows(
+                    arrays, rows, actions, part, parts, random_steps, salt
+                ),
+                parts,
+            )
+        else:
+            kernels.play_rows(arrays, rows, actions, 0, 1, random_steps, salt)
 
     def observe(
         self,

@@ -79,8 +79,7 @@ def deal(arrays: Arrays, row: int, seed: int) -> None:
     """Begin a row's new game (NONE: without a seed); the seed selects a task's opening."""
     copy_game(arrays.state_words, row, arrays.blank, selected(seed, len(arrays.blank)))
     begin(arrays.state[row], arrays.log[0], seed)
-    if seed != NONE:
-        arrays.slots[row].seed = seed
+    arrays.slots[row].seed = seed
 
 
 @rule

@@ -39,8 +39,6 @@ def run(play: Callable[[int], None], parts: int) -> None:
         BaseException: an error of `play` in any thread, or KeyboardInterrupt; all calls have then
             ended, too.
     """
-    if parts <= 1:
-        return play(0)
     others: list[Future[None]] = []
     try:
         pool = _pool(os.getpid())

@@ -284,9 +284,8 @@ class LearnerGames:
         self.reward[rows], self._unpaid[rows] = self._unpaid[rows], 0
         self.total[rows] += self.reward[rows]
         self.length[rows] += 1
-        ended = self.games.seat[rows] < 0
-        self.done[rows] = ended | ending
-        self.truncated[rows] = ended & self.games.truncated[rows]
+        self.done[rows] = ending | (self.games.seat[rows] < 0)
+        self.truncated[rows] = self.games.truncated[rows]
 
     def _advance(self, rows: Int64) -> None:
         """Collect the rewards of `rows`, and let the opponents play there until the learner is to

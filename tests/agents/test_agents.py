@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skyenv import Agent, AgentError, Decisions, Game, Games, make_agent
+from skyenv import Agent, AgentError, Decisions, Game, Games, OptionError, make_agent
 from skyenv.agents import (
     CallableAgent,
     CrowdAgent,
@@ -67,6 +67,15 @@ def test_sampling_follows_the_weights() -> None:
 
 
 # ---- what agents are shown ----
+
+
+def test_some_of_untrusted_decisions_are_untrusted() -> None:
+    """Compiled agents refuse them; those of the engine stay trusted."""
+    made = decisions_in(Games(3, seed=1), Recorder(False, True))
+    rows = np.array([2, 0])
+    assert made.take(rows).trusted_view().seat.tolist() == made.seat[rows].tolist()
+    with pytest.raises(OptionError, match="decisions must be those of"):
+        replace(made).take(rows).trusted_view()
 
 
 @pytest.mark.parametrize("view", [False, True])

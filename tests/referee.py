@@ -5,12 +5,9 @@ Written from RULES.md and INTERFACE.md alone; it shares nothing with the engine.
 record line by line. At every decision it works out the seat to act and the legal actions by itself,
 and for every action the exact event lines that must follow. From the record it takes only what
 chance or a player decided.
-
-    python tests/referee.py FILE...
 """
 
 import json
-import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -1169,25 +1166,3 @@ def check_record(lines: Iterable[str]) -> list[Summary]:
             raise
         raise Refutation(refutation.message, reader.looked) from refutation
     return summaries
-
-
-def main(paths: Sequence[str]) -> int:
-    """Print a line per game of each file, or the refutation."""
-    failed = 0
-    for path in paths:
-        try:
-            with open(path, encoding="utf-8", newline="\n") as file:
-                for number, game in enumerate(check_record(file), 1):
-                    print(
-                        f"{path}: game {number}: {game.reason}, scores {game.scores}, cards "
-                        f"{game.cards}, "
-                        f"winners {game.winners}, {game.turns} turns, {game.actions} actions"
-                    )
-        except Refutation as refutation:
-            failed = 1
-            print(f"{path}: {refutation}")
-    return failed
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

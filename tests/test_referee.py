@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-import referee
-from processes import python
 from referee import Refutation, check_record
 
 RECORDS = [
@@ -117,15 +115,3 @@ def test_invalid_setups_are_refused(change: dict[str, Any]) -> None:
 @pytest.mark.parametrize("line", ["\n", "[]\n", '{"a": 1, "a": 2}', "x"])
 def test_lines_without_json_objects_are_refused(line: str) -> None:
     assert refuted_line([*RECORDS[1], line]) == len(RECORDS[1]) + 1
-
-
-def test_the_referee_is_a_program(tmp_path: Path) -> None:
-    """A line per game, or the refutation."""
-    bad = tmp_path / "bad.jsonl"
-    bad.write_text("\n".join(RECORDS[0][:-1]), encoding="utf-8")
-    golden = Path(__file__).parent / "golden" / "three_players_back.jsonl"
-    done = python(referee.__file__, golden, bad)
-    assert done.returncode == 1
-    *games, refused = done.stdout.splitlines()
-    assert len(games) == 2
-    assert refused.startswith(f"{bad}: line {len(RECORDS[0])}: ")

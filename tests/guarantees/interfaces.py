@@ -1,8 +1,5 @@
 """All interfaces behind one protocol: open decision, play, result."""
 
-import json
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -103,12 +100,8 @@ class OneOfABatch(Interface):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.games = self.make(seed=SEED - 1)
+        self.games: Any = Games(self.rows, seed=SEED - 1, **self.more, **self.options)
         self.over = False
-
-    def make(self, **options: Any) -> Any:
-        """The batch."""
-        return Games(self.rows, **self.more, **options, **self.options)
 
     def asked(self) -> Asked | None:
         games = self.games
@@ -156,33 +149,6 @@ class RowByRow(OneOfABatch):
 
     def ended(self) -> bytes:
         return Interface.ended(self)
-
-
-class InCuda(OneOfABatch):
-    """skyenv.cuda.Games, on a GPU or in Numba's simulator of one."""
-
-    def make(self, **options: Any) -> Any:
-        from skyenv.cuda import Games as CudaGames
-
-        return CudaGames(2, autoreset=False, **options, **self.options)
-
-    def asked(self) -> Asked | None:
-        seat, observation, mask = (
-            np.asarray(_on_host(array))[1]
-            for array in (self.games.seat, self.games.observation, self.games.mask)
-        )
-        return None if seat < 0 else (int(seat), observation, mask)
-
-    def play(self, action: int) -> None:
-        self.games.step([action], rows=[1])
-
-    def ended(self) -> bytes:
-        record: bytes = np.asarray(_on_host(self.games.state))[1].tobytes()
-        return record
-
-
-def _on_host(array: Any) -> Any:
-    return array.numpy() if hasattr(array, "numpy") else array
 
 
 class RawAec(Interface):
@@ -395,56 +361,3 @@ def walked(table: Interface, most: int = 10**6) -> Walk:
         walk.append((seat, observation.tobytes(), mask.tobytes()))
         table.play(int(choices(observation[None], mask[None])[0]))
     return walk
-
-
-# ---- copies ----
-
-
-def reloaded(table: Interface, folder: Path) -> Interface:
-    """A batch put into another one through a file of NumPy's."""
-    assert isinstance(table, OneOfABatch)
-    np.save(folder / "games.npy", table.games.state)
-    other = type(table)(
-        table.options["num_players"], table.options["side"], table.seat, **_rest(table)
-    )
-    other.games.state[:] = np.load(folder / "games.npy")
-    other.games.refresh()
-    return other
-
-
-def recorded(table: Interface, folder: Path) -> Interface:
-    """A game from its record, on with the same chance."""
-    assert isinstance(table, OneGame)
-    (folder / "game.jsonl").write_text(table.game.to_record(), encoding="utf-8")
-    other = type(table)(
-        table.options["num_players"], table.options["side"], table.seat, **_rest(table)
-    )
-    other.game = Game.from_record((folder / "game.jsonl").read_text(encoding="utf-8"))
-    return other
-
-
-def serialised(table: Interface, folder: Path) -> Interface:
-    """A state of OpenSpiel through its text."""
-    import pyspiel
-
-    assert isinstance(table, OpenSpiel)
-    other = object.__new__(OpenSpiel)
-    other.__dict__.update(table.__dict__)
-    text = pyspiel.serialize_game_and_state(table.state.get_game(), table.state)
-    other.state = pyspiel.deserialize_game_and_state(json.loads(json.dumps(text)))[1]
-    other.game = table.game.copy()
-    return other
-
-
-def _rest(table: Interface) -> dict[str, Any]:
-    return {
-        name: table.options[name] for name in table.options if name not in ("num_players", "side")
-    }
-
-
-# Ways to go on elsewhere beside deepcopy and pickle, which all interfaces have.
-RESUMED: Final[dict[str, tuple[str, Callable[[Interface, Path], Interface]]]] = {
-    "Games, saved and loaded": ("Games", reloaded),
-    "Game, from its record": ("Game", recorded),
-    "OpenSpiel, serialized": ("OpenSpiel", serialised),
-}

@@ -1,23 +1,16 @@
-"""Equal seeds and decisions give equal games in every interface, compiled or not, and in copies.
+"""Equal seeds and decisions give equal games in every interface, and in copies.
 
-This file is also a program, ``python tests/guarantees/test_same_game.py INTERFACE PLAYERS SIDE
-TURNS``, which prints a digest of a game.
+Plain Python's games are compared in tests/test_uncompiled.py, a GPU's in tests/cuda.
 """
 
 import copy
-import hashlib
-import json
 import pickle
-import sys
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
-from interfaces import INTERFACES, RESUMED, InCuda, Interface, OneGame, Walk, walked
-
-from processes import ROOT, printed
+from interfaces import INTERFACES, Interface, OneGame, Walk, walked
 
 TABLES = [(2, "front"), (3, "back"), (4, "front")]
 SOME = TABLES[1:2]
@@ -78,65 +71,5 @@ def test_a_copy_continues_like_the_original_and_independently(
         walk += walked(table, decisions)
         twin = way(table)
         assert walk + walked(twin) == whole
-        assert twin.ended() is not None
     assert walk == whole
     assert twin.ended() == table.ended()
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize("way", RESUMED)
-@pytest.mark.parametrize(("players", "side"), SOME)
-def test_a_game_resumed_elsewhere_continues(
-    way: str, players: int, side: str, tmp_path: Path
-) -> None:
-    name, resume = RESUMED[way]
-    table = begun(name, players, side)
-    walk = walked(table, 41)
-    twin = resume(table, tmp_path)
-    assert walk + walked(twin) == walk + walked(table) == expected(players, side)[0]
-
-
-# ---- other processes ----
-
-# Interface, turns of the game, and the variables of the process in which it is played.
-PLACES: dict[str, tuple[str, int, dict[str, str | None]]] = {
-    "plain Python": ("Games", 12, {"NUMBA_DISABLE_JIT": "1"}),
-    "simulated GPU": ("CUDA", 1, {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"}),
-    "GPU": ("CUDA", 12, {"NUMBA_DISABLE_JIT": None}),
-}
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize(("players", "side"), [(3, "back")])
-def test_another_process_plays_the_same_game(place: str, players: int, side: str) -> None:
-    """Without the compiler every warning is an error, including overflows."""
-    name, turns, environment = PLACES[place]
-    paths = ":".join(map(str, (ROOT, ROOT / "agents", ROOT / "tests")))
-    environment = {**environment, "PYTHONPATH": paths}
-    if place == "GPU" and not Path("/proc/driver/nvidia").exists():
-        pytest.skip("there is no GPU here that Numba can use")
-    told = printed(
-        *(("-W", "error") if name == "Games" else ()),
-        __file__,
-        *(name, players, side, turns),
-        environment=environment,
-    )
-    assert json.loads(told) == digest(*expected(players, side, turns))
-
-
-def digest(walk: Walk, end: bytes) -> list[Any]:
-    """Number of decisions and a hash of all that was seen."""
-    seen = b"".join(b"%d" % seat + observation + mask for seat, observation, mask in walk)
-    return [len(walk), hashlib.sha256(seen + end).hexdigest()]
-
-
-def main(name: str, players: str, side: str, turns: str) -> None:
-    """Play a game and print its digest."""
-    kinds: dict[str, type[Interface]] = {"CUDA": InCuda, **INTERFACES}
-    table = kinds[name](int(players), side, 0, max_turns=int(turns))
-    print(json.dumps(digest(walked(table), table.ended())))
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from skyenv import Game
+from skyenv import Game, make_agent
 from skyenv.agents import CrowdAgent, Decisions, RandomAgent, decide_game
 from skyenv.agents.interface import Evaluations
 
@@ -29,11 +29,12 @@ def played(
     actions: int | None = None,
     side: str = "front",
     turns: int = 500,
+    agent: str = "crowd",
 ) -> Game:
-    """Return a game of crowd agents, complete or after some actions, of at most `turns` turns."""
-    game, agent = Game(players, side, seed, max_turns=turns), CrowdAgent()
+    """Return a game of equal agents, complete or after some actions, of at most `turns` turns."""
+    game, player = Game(players, side, seed, max_turns=turns), make_agent(agent)
     while not game.is_over and (actions is None or int(game.state["decisions"]) < actions):
-        game.play(decide_game(game, agent))
+        game.play(decide_game(game, player))
     return game
 
 

@@ -428,3 +428,9 @@ def as_likely(
     spread = 2 / (9 * degrees)
     critical = degrees * (1 - spread + NormalDist().inv_cdf(1 - level) * spread**0.5) ** 3
     return bool(((observed - wanted) ** 2 / wanted).sum() < critical)
+
+
+def counted(rows: np.ndarray) -> dict[Any, int]:
+    """How often each row of whole numbers comes, by the row as a tuple."""
+    kinds, numbers = np.unique(rows.reshape(len(rows), -1), axis=0, return_counts=True)
+    return {tuple(kind.tolist()): int(number) for kind, number in zip(kinds, numbers, strict=True)}

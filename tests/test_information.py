@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from crowd_games import played
 from skyenv import Game, OptionError, make_agent
 from skyenv.agents import decide_game
 from skyenv.engine.events import EVENTS, KINDS, Event, seen_by
@@ -32,14 +33,6 @@ from skyenv.rules.event_log import WHYS
 from skyenv.rules.state import END_REASONS
 
 TABLES = [(2, "front", "crowd"), (3, "back", "crowd"), (4, "front", "hoard")]
-
-
-def played(players: int, side: str, agent: str, seed: int = 1, max_turns: int = 40) -> Game:
-    """A whole game."""
-    game, player = Game(players, side, seed, max_turns=max_turns), make_agent(agent)
-    while not game.is_over:
-        game.play(decide_game(game, player))
-    return game
 
 
 TOLD: dict[str, Callable[..., dict[str, Any]]] = {
@@ -109,7 +102,7 @@ def test_the_information_tensor_encodes_every_visible_event(
     players: int, side: str, agent: str
 ) -> None:
     """Events and setup can be decoded from it."""
-    game = played(players, side, agent)
+    game = played(players, side=side, turns=40, agent=agent)
     for seat in range(players):
         vector = information_tensor(game, seat)
         assert vector.dtype == np.float32
@@ -181,7 +174,7 @@ def test_information_states_grow_with_every_event() -> None:
 
 
 def test_invalid_seats_and_too_many_events_are_refused() -> None:
-    game = played(2, "front", "crowd", max_turns=5)
+    game = played(turns=5)
     wrong: list[Any] = [-1, 2, True, "0"]
     for seat in wrong:
         with pytest.raises(OptionError, match="seat must be a whole number from 0 to 1"):

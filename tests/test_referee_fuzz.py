@@ -4,7 +4,6 @@ import json
 import random
 from collections import Counter
 from collections.abc import Callable
-from functools import cache
 
 import pytest
 
@@ -135,24 +134,18 @@ def checked_games(players: int, side: str, agent: str, seeds: range) -> Counter[
     return rules
 
 
-@cache
-def quick_games(players: int, side: str, agent: str) -> Counter[str]:
-    """The few games that every run of the tests plays."""
-    return checked_games(players, side, agent, range(QUICK_GAMES))
-
-
-@pytest.mark.parametrize(("players", "side", "agent"), TABLES)
-def test_a_few_games(players: int, side: str, agent: str) -> None:
-    """Each kind of table, with the printed rings and with others."""
-    assert (
-        quick_games(players, side, agent)["BUS-3"] + quick_games(players, side, agent)["MOVE-4"] > 0
-    )
-
-
-def test_the_few_games_take_the_special_branches() -> None:
-    """Otherwise the check would be weak."""
-    rules = sum((quick_games(*table) for table in TABLES), Counter[str]())
-    assert [branch for branch in COMMON.split() if not rules[branch]] == []
+@pytest.mark.parametrize(
+    ("seeds", "branches"),
+    [
+        (range(QUICK_GAMES), COMMON),
+        pytest.param(range(1000, 1200), COMMON + RARE, marks=pytest.mark.long),
+    ],
+    ids=["few", "many"],
+)
+def test_games_of_every_table_take_the_special_branches(seeds: range, branches: str) -> None:
+    """With the printed rings and with others; the branches show that the check isn't weak."""
+    rules = sum((checked_games(*table, seeds) for table in TABLES), Counter[str]())
+    assert [branch for branch in branches.split() if not rules[branch]] == []
 
 
 def test_a_full_board() -> None:
@@ -171,23 +164,3 @@ def test_a_black_stack_that_runs_out() -> None:
     )
     branches = ("ALEA-2.short", "ALEA-2.0", "ALEA-2.1", "AUC-9.none")
     assert [branch for branch in branches if not rules[branch]] == []
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("players", "side", "agent"), TABLES)
-def test_many_games(players: int, side: str, agent: str) -> None:
-    """Two hundred more at each table: some minutes in all."""
-    many_games(players, side, agent)
-
-
-@pytest.mark.long
-def test_the_many_games_take_the_rarest_branches() -> None:
-    """Every branch of the rules was taken and checked."""
-    rules = sum((many_games(*table) for table in TABLES), Counter[str]())
-    assert [branch for branch in (*COMMON.split(), *RARE.split()) if not rules[branch]] == []
-
-
-@cache
-def many_games(players: int, side: str, agent: str) -> Counter[str]:
-    """The games of the long tests."""
-    return checked_games(players, side, agent, range(1000, 1200))

@@ -6,23 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from crowd_games import played
 from processes import main_of, printed
-from skyenv.agents import decide_game, make_agent
 from skyenv.arena import ladder
-from skyenv.engine.game import Game
 from skyenv.errors import CheckpointError
 from skyenv.work import Interrupt
 
-
-def record() -> str:
-    """Return the record of a short game."""
-    game, agent = Game(2, seed=1, max_turns=1), make_agent("random")
-    while game.seat is not None:
-        game.play(decide_game(game, agent))
-    return game.to_record(["random", "random"])
-
-
-RECORD = record()
+RECORD = played(turns=1, agent="random").to_record(["random", "random"])
 LINES = RECORD.count("\n")
 RECORDS = {
     "git on Windows ended the lines": (RECORD.replace("\n", "\r\n"), "1 game, "),

@@ -13,7 +13,7 @@ from open_spiel.python import rl_environment
 from open_spiel.python.algorithms import evaluate_bots, generate_playthrough, ismcts, mcts
 from open_spiel.python.bots import uniform_random
 
-from scenario import as_likely
+from scenario import as_likely, counted
 from skyenv import (
     ACTION_NAMES,
     AgentError,
@@ -285,12 +285,6 @@ def test_determinizations_follow_the_distribution_of_positions() -> None:
             chances = {hand: number / 10_000 for hand, number in likely.items()}
             if len(chances) > 1:
                 assert as_likely([drawn.get(hand, 0) for hand in chances], list(chances.values()))
-
-
-def counted(rows: np.ndarray) -> dict[Any, int]:
-    """How often each row comes."""
-    kinds, numbers = np.unique(rows, axis=0, return_counts=True)
-    return {tuple(kind.tolist()): int(number) for kind, number in zip(kinds, numbers, strict=True)}
 
 
 # ---- bots ----

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pettingzoo
 import pytest
 from pettingzoo.utils import wrappers
 from pettingzoo.utils.env_logger import EnvLogger
@@ -69,15 +68,6 @@ def test_pettingzoos_api_tests_pass(make: Any, options: dict[str, Any]) -> None:
 def test_pettingzoos_parallel_and_render_tests_pass() -> None:
     conformance.parallel_api_test(fifth_avenue_v0.parallel_env(3, max_turns=8), num_cycles=60)
     conformance.render_test(lambda **more: fifth_avenue_v0.env(**more))
-
-
-@pytest.mark.skipif(not hasattr(pettingzoo, "register"), reason="PettingZoo has ids since 1.27")
-def test_pettingzoo_makes_the_environment_by_id() -> None:
-    env = pettingzoo.make("aec", "skyenv/fifth_avenue_v0", num_players=4)
-    assert env.possible_agents == ["seat_0", "seat_1", "seat_2", "seat_3"]
-    assert str(env) == "fifth_avenue_v0"
-    parallel = pettingzoo.make("parallel", "skyenv/fifth_avenue_v0")
-    assert parallel.possible_agents == ["seat_0", "seat_1"]
 
 
 # ---- observations and masks ----

@@ -14,6 +14,7 @@ from scenario import (
     as_likely,
     bare_game,
     bid,
+    counted,
     district,
     hand,
     legal,
@@ -70,12 +71,6 @@ def exact(rows: np.ndarray, chances: dict[Any, float]) -> bool:
     return as_likely([counts.get(thing, 0) for thing in chances], list(chances.values()))
 
 
-def counted(rows: np.ndarray) -> dict[Any, int]:
-    """How often each row of whole numbers comes, by the row as a tuple."""
-    kinds, numbers = np.unique(rows.reshape(len(rows), -1), axis=0, return_counts=True)
-    return {tuple(kind.tolist()): int(number) for kind, number in zip(kinds, numbers, strict=True)}
-
-
 def hands_of(number: int, stack: list[int]) -> dict[Any, float]:
     """The chance of every hand of so many cards (counts by rank) out of a stack (counts by
     rank).
@@ -114,21 +109,6 @@ def test_determinizations_have_the_same_view(players: int, side: str, agent: str
         mine = games.seat == seat
         assert (again.mask[mine] == games.mask[mine]).all()
         assert (again.seat == games.seat).all()
-
-
-@inf
-@pytest.mark.parametrize(("players", "side"), [(2, "front"), (3, "back"), (4, "front")])
-def test_determinizations_depend_on_the_view_alone(players: int, side: str) -> None:
-    """After exchanging all hidden cards, equal seeds give equal determinizations."""
-    games = stages(players, side)
-    for seat, views in by_seat(games):
-        other = batch_of(resample(views, np.arange(1000, 1000 + games.num_games)), games)
-        assert (other.state["hand"] != games.state["hand"]).any()
-        assert view(other.state, seat).tobytes() == views.tobytes()
-        seeds = np.arange(games.num_games) ** 5
-        assert (
-            resample(view(other.state, seat), seeds).tobytes() == resample(views, seeds).tobytes()
-        )
 
 
 def test_batched_resampling_equals_single_calls() -> None:

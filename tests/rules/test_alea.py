@@ -213,9 +213,7 @@ def test_alea_declares_a_building_stop(side: str, sixth: dict[str, Any], half: l
     assert vp(events) == [half]
     assert game.state["stopped"].tolist() == [0, 0, 1, 0, 0, 0, 0]
     assert game.state["alea_supply"] == 18
-    passes(game, 0, 1, chance=[4, 4])
-    assert game.outcome is not None
-    assert game.outcome.reason == "stops"
+    assert passes(game, 0, 1, chance=[4, 4])[-1]["reason"] == "stops"
 
 
 @pytest.mark.rule("ALEA-8")

@@ -18,6 +18,12 @@ def random_env(example: Any, *arguments: Any, **options: Any) -> Any:
     return TransformedEnv(example.FifthAvenueEnv(*arguments, **options), ActionMask())
 
 
+def check_equal(told: Any, **arrays: np.ndarray) -> None:
+    """Fail unless TorchRL's tensors have these values; a column stands for its numbers."""
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(told[name].numpy().reshape(array.shape), array, name)
+
+
 @pytest.mark.parametrize("players", [2, 4])
 def test_torchrls_check_of_specs_passes(example: Any, players: int) -> None:
     env = random_env(example, 3, players, seed=1)
@@ -37,24 +43,18 @@ def test_a_random_rollout_equals_play_in_games(example: Any) -> None:
     for number in range(400):
         now = played[:, number]
         allowed = twin.mask != 0
-        np.testing.assert_array_equal(now["action_mask"].numpy(), allowed)
-        np.testing.assert_array_equal(now["observation"].numpy(), twin.observation)
-        np.testing.assert_array_equal(now["seat"][:, 0].numpy(), twin.seat)
+        check_equal(now, action_mask=allowed, observation=twin.observation, seat=twin.seat)
         assert not now["done"].any()
         chosen = now["action"].numpy()
         assert allowed[np.arange(8), chosen].all()
         twin.step(chosen)
         after = now["next"]
-        np.testing.assert_array_equal(after["reward"].numpy(), twin.reward)
-        np.testing.assert_array_equal(after["done"][:, 0].numpy(), twin.done)
-        np.testing.assert_array_equal(after["truncated"][:, 0].numpy(), twin.truncated)
-        np.testing.assert_array_equal(
-            after["terminated"][:, 0].numpy(), twin.done & ~twin.truncated
-        )
-        np.testing.assert_array_equal(after["seat"][:, 0].numpy() < 0, twin.done)
+        ends = {"truncated": twin.truncated, "terminated": twin.done & ~twin.truncated}
+        check_equal(after, reward=twin.reward, done=twin.done, **ends)
+        assert (after["seat"][:, 0].numpy() < 0).tolist() == twin.done.tolist()
         assert after["action_mask"].any(dim=1).all()
         over = twin.observe(0, state=twin.finished) if twin.done.any() else twin.observation
         expected = np.where(twin.done[:, None], over, twin.observation)
-        np.testing.assert_array_equal(after["observation"].numpy(), expected)
+        check_equal(after, observation=expected)
     assert played["next", "terminated"].any()
     assert played["next", "truncated"].any()

@@ -36,6 +36,7 @@ GIVEN: dict[str, Any] = {
     "max_turns": 7,
     "reward": "margin",
 }
+OTHER_THAN_BOARDS: list[Any] = [3, ["W34"], {"rings": {}}, b"board.toml", True]
 each_interface = pytest.mark.parametrize("interface", INTERFACES)
 
 
@@ -69,7 +70,10 @@ def test_every_interface_takes_the_same_options(interface: str) -> None:
         ({"num_players": 5}, "num_players must be a whole number from 2 to 4, not 5"),
         ({"num_players": "3"}, "num_players must be a whole number from 2 to 4, not '3'"),
         ({"side": "top"}, "side must be one of front, back, not 'top'"),
-        ({"board": 3}, "board must be a Board, the path of a board file, or None"),
+        *(
+            ({"board": board}, "board must be a Board, the path of a board file, or None")
+            for board in OTHER_THAN_BOARDS
+        ),
         ({"board": REVERSED}, "the board given is the back side, but side is 'front'"),
         ({"max_turns": 0}, "max_turns must be a whole number from 1 to"),
         ({"max_turns": 2**31}, "max_turns must be a whole number from 1 to"),

@@ -544,19 +544,3 @@ def test_rewards_sum_to_points_margin_or_outcome(kind: str, players: int) -> Non
         assert share_of(expected, players) == pytest.approx(shares[~cut, :players], abs=1e-15)
         assert set(total[~cut].max(axis=1)) >= {1}
         assert expected.sum(axis=1) == pytest.approx(0, abs=1e-12)
-
-
-@pytest.mark.rule("END-4")
-def test_ties_are_broken_by_cards_then_shared() -> None:
-    """Most VP, then most cards, then a shared win. Empty seats have no share."""
-    games = Games(4, 3, seed=1)
-    games.state["hand"] = 0
-    games.state["score"][:, :3] = [[5, 9, 9], [5, 9, 9], [5, 9, 9], [0, 0, 0]]
-    games.state["hand"][0, 1, 5, 2] = 3
-    games.state["hand"][0, 2, :4, 0] = 1
-    games.state["hand"][1, 1:3, 4, 1] = 2
-    games.state["hand"][2, 0, 5, :] = 4
-    shares, cards = results(games.state)
-    thirds = pytest.approx([1 / 3, 1 / 3, 1 / 3, 0])
-    assert shares.tolist() == [[0, 0, 1, 0], [0, 0.5, 0.5, 0], [0, 0.5, 0.5, 0], thirds]
-    assert cards[:3].tolist() == [[0, 3, 4, 0], [0, 2, 2, 0], [12, 0, 0, 0]]

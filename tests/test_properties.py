@@ -164,18 +164,6 @@ def test_cards_skyscrapers_and_tiles_are_conserved(game: Game, agent: Any) -> No
 
 
 @settings(max_examples=8, deadline=None, derandomize=True)
-@given(GAMES, AGENTS)
-def test_derived_fields_equal_those_of_a_refresh(game: Game, agent: Any) -> None:
-    """After every action, equal to a full recomputation."""
-    for _ in play(game, agent):
-        fresh = game.copy()
-        fresh.refresh()
-        assert same_record(fresh.state, game.state)
-        assert fresh.legal_actions == game.legal_actions
-        assert (fresh.observation() == game.observation()).all()
-
-
-@settings(max_examples=8, deadline=None, derandomize=True)
 @given(GAMES, AGENTS, st.integers(0, 12))
 def test_exactly_the_actions_of_the_mask_can_be_played(game: Game, agent: Any, first: int) -> None:
     """Some action is legal before the end; illegal ones are refused and change nothing."""

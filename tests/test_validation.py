@@ -40,15 +40,18 @@ def bidding(players: int = 3, seed: int = 4) -> Game:
     ("players", "side", "agent"), [(2, "front", "hoard"), (4, "back", "crowd")]
 )
 def test_every_position_of_a_game_is_valid(players: int, side: str, agent: str) -> None:
-    """From the setup to the end, and seats' views of it."""
-    games = Games(6, players, side, seed=3, max_turns=50, autoreset=False, observation=False)
+    """From the setup to the end, and seats' views of it; a refresh finds every derived field, the
+    mask and the observation as they are.
+    """
+    games = Games(6, players, side, seed=3, max_turns=50, autoreset=False)
     player = make_agent(agent)
     while (games.seat >= 0).any():
         going = np.flatnonzero(games.seat >= 0)
         games.step(decide(games, player, going), going)
-        before = games.state.tobytes()
+        before = games.copy()
         games.refresh()
-        assert games.state.tobytes() == before
+        for name in ("state", "mask", "seat", "observation"):
+            assert getattr(games, name).tobytes() == getattr(before, name).tobytes(), name
         views = view(games.state, players - 1)
         check_positions(as_games(views["game"]), view_only=True)
 

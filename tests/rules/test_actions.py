@@ -4,7 +4,6 @@ actions.
 
 from collections import Counter
 from itertools import combinations, product
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,11 +11,7 @@ import pytest
 import referee
 from scenario import bare_game, bids, cards, district, hand, start_auction
 from skyenv import ACTION_NAMES, NUM_ACTIONS, Game
-from skyenv.rules.compiling import entry_point
 from skyenv.rules.components import CARD_COLOURS
-from skyenv.rules.play import refresh_mask
-from skyenv.rules.record import as_records
-from skyenv.rules.state import GAME_DTYPE, PHASES
 
 # ---- numbers and names ----
 
@@ -32,24 +27,6 @@ def test_the_103_actions() -> None:
     assert {number: ACTION_NAMES[number] for number in samples} == samples
     assert list(ACTION_NAMES) == list(referee.NAMES)
     assert NUM_ACTIONS == 103
-
-
-@pytest.mark.parametrize("players", [2, 4])
-def test_the_mask_marks_and_counts_legal_actions(players: int) -> None:
-    """Nothing but 0 and 1 in every phase, and as many as the compiled code says, which random play
-    inside loops relies on; none once the game is over.
-    """
-    game, mask = Game(players, seed=4, max_turns=25), np.zeros(NUM_ACTIONS, np.int8)
-    count: Any = entry_point("the legal actions")(lambda state, mask: refresh_mask(state[0], mask))
-    phases: list[str] = []
-    while phases[-1:] != ["over"]:
-        counted = count(as_records(game.state.reshape(1), GAME_DTYPE), mask)
-        assert counted == len(game.legal_actions) == mask.sum()
-        assert game.legal_names == [ACTION_NAMES[number] for number in np.flatnonzero(mask)]
-        phases.append(game.phase)
-        if counted:
-            game.play(game.legal_actions[len(phases) * 7 % counted])
-    assert set(phases) == set(PHASES)
 
 
 # ---- one choice, one path ----

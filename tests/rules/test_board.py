@@ -160,19 +160,6 @@ def test_unknown_sides_are_refused(tmp_path: Path, side: Any) -> None:
             use()
 
 
-@pytest.mark.parametrize("board", [7, ["W34"], {"rings": {}}, b"board.toml", True])
-def test_values_of_other_types_are_refused_as_boards(board: Any) -> None:
-    with pytest.raises(
-        OptionError, match="board must be a Board, the path of a board file, or None"
-    ):
-        Game(board=board)
-
-
-def test_a_board_of_the_other_side_is_refused() -> None:
-    with pytest.raises(OptionError, match="the board given is the front side, but side is 'back'"):
-        Game(side="back", board=make_board("front"))
-
-
 @pytest.mark.parametrize(
     "rings",
     [

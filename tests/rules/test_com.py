@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from scenario import about_to_move, bare_game, commissioner, legal
-from skyenv import ChanceError, Game, Games, make_board
+from skyenv import Games, make_board
 from skyenv.rules.components import COLOURS, DISTRICTS, PLOTS
 
 RING = ["green", "violet", "brown", "orange", "gray"]
@@ -33,20 +33,6 @@ def test_the_pack_and_the_supplies_are_complete(players: int) -> None:
         assert (state["floors"] * (state["owner"] == seat)).sum() == 2 * 20
     assert (state["supply"][:, :players] == 3).all()
     assert (state["general"][:, :players] == 12).all()
-
-
-@pytest.mark.rule("COM-3")
-def test_there_are_nine_tiles_of_each_business() -> None:
-    """A setup can show a business nine times, not ten times."""
-    first = [word for plot in [*RING, "green", "violet"] for word in (plot, "gallery")]
-    nine_of_each = ["gallery"] * 2 + ["boutique"] * 9 + ["jeweller"] * 9
-    for row, index in ((["gallery"] * 3, 2), ([*nine_of_each[:11], "boutique"], 11)):
-        with pytest.raises(ChanceError) as refused:
-            Game(2, chance=[*first, *row])
-        assert refused.value.index == len(first) + index
-    game = Game(2, chance=[*first, *nine_of_each])
-    assert game.state["tiles"].sum(axis=(0, 1)).tolist() == [0, 0, 7, 0]
-    assert np.bincount(game.state["row"]).tolist() == [9, 9, 2]
 
 
 @pytest.mark.rule("COM-4", "COM-5")

@@ -21,6 +21,7 @@ from scenario import (
     turn_of,
 )
 from skyenv import Game
+from skyenv.engine.results import results
 from skyenv.rules.components import BUSINESSES
 
 
@@ -155,6 +156,9 @@ def test_ties_are_broken_by_cards_in_hand(
     assert only(last_business(game), "end") == [
         {"reason": "businesses", "scores": points, "cards": held, "winners": winners}
     ]
+    (shares,), (cards,) = results(game.batch.state)
+    assert cards.tolist() == [*held, 0]
+    assert shares.tolist() == [(seat in winners) / len(winners) for seat in range(4)]
 
 
 @pytest.mark.rule("END-5")

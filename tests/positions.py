@@ -1,14 +1,10 @@
 """Positions to try agents in, and what a seat can't see of them exchanged."""
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import Agent, RandomAgent, decide, decisions_in
-from skyenv.engine.game import Game
+from skyenv.agents import RandomAgent, decide
 from skyenv.engine.games import Games
-from skyenv.rules.actions import ACTION_NAMES
 from skyenv.rules.components import BLACK
 from skyenv_agents import GreedyAgent
 
@@ -46,47 +42,6 @@ def deal_anew(state: np.recarray, seat: int, rng: np.random.Generator) -> None:
         state.face_down[colour] = np.bincount(cards, minlength=3)
     state.random = rng.integers(1, 2**32, 4)
     state.seed = int(rng.integers(0, 2**62))
-
-
-def blank(**fields: Any) -> Game:
-    """A 3-player game after the start (no Alea), seat 0 on turn, with an empty board, no businesses
-    and no cards.
-    """
-    game = Game(3, seed=1)
-    while game.phase == "start":
-        game.play(game.legal_actions[0])
-    state: Any = game.state
-    state.owner[:], state.floors[:], state.tiles[:] = -1, 0, 0
-    state.hand[:], state.known[:] = 0, 0
-    for name, value in fields.items():
-        state[name] = value
-    return game
-
-
-def choose(game: Game, agent: Agent) -> str:
-    """The agent's action, by name."""
-    game.refresh()
-    return ACTION_NAMES[int(agent.act(decisions_in(game.batch, agent))[0])]
-
-
-def stand(game: Game, district: int, plot: int, seat: int, floors: int) -> None:
-    """Put skyscrapers on a plot."""
-    state: Any = game.state
-    state.owner[district, plot], state.floors[district, plot] = seat, floors
-
-
-def auction(game: Game, place: int, highest: int, bidder: int) -> None:
-    """Seat 0 decides about an auction in which another seat has the highest bid."""
-    state: Any = game.state
-    state.phase, state.auction_place, state.auction_commissioner = 5, place, 0
-    state.highest, state.highest_bidder = highest, bidder
-    state.bid_total[bidder], state.bid_colour[bidder], state.bid_cards[bidder, 0] = (
-        highest,
-        4,
-        [0, 0, highest // 6],
-    )
-    state.laid = -1
-    state.place[0] = 8
 
 
 def paid_at_random(task: str, number: int, seed: int) -> npt.NDArray[np.float64]:

@@ -2,14 +2,24 @@
 
 import re
 from collections.abc import Callable
-from typing import Any
+from functools import partial
 
 import pytest
 
-from positions import auction, blank, choose, stand
+from scenario import (
+    after_businesses,
+    bare_game,
+    bids,
+    district,
+    play_all,
+    start_auction,
+    stopped,
+    supply_row,
+)
+from skyenv.agents import decide_game
 from skyenv.engine.game import Game
 from skyenv.errors import AgentError
-from skyenv.rules.components import BLACK
+from skyenv.rules.actions import ACTION_NAMES
 from skyenv_agents import AppraiserAgent, GreedyAgent
 from skyenv_agents.heuristic.player import HeuristicAgent
 
@@ -18,33 +28,31 @@ GREEDY, APPRAISER = GreedyAgent(), AppraiserAgent()
 
 def business_at_hand() -> Game:
     """Own skyscrapers on the violet plot, between green and brown; another's next door."""
-    game = blank(phase=2, option=1, business=2)
-    stand(game, 3, 1, 0, 3)
-    stand(game, 4, 1, 1, 3)
+    game = bare_game()
+    district(game, "TSQ", violet=(0, 3))
+    district(game, "E42", violet=(1, 3))
+    supply_row(game, "gallery gallery gallery")
+    game.play("option B gallery")
     return game
 
 
-def good_plot(coloured: list[int], black: list[int], laid: int = 0) -> Game:
+def good_plot(hand: str, laid: int = 0) -> Game:
     """An auction where a violet 7 or more is needed for a plot of value 8, some violet fours laid
     down.
     """
-    game = blank()
-    stand(game, 3, 1, 0, 1)
-    state: Any = game.state
-    state.tiles[3, 0], state.tiles[3, 2] = [1, 1, 0, 0], [0, 0, 1, 1]
-    auction(game, 3, 6, 1)
-    state.hand[0, 1], state.hand[0, BLACK] = coloured, black
-    if laid:
-        state.laid, state.bid_colour[0] = 0, 1
-        state.bid_total[0], state.bid_cards[0, 0, 0] = 4 * laid, laid
+    game = bare_game(hands=[hand, "gray 6"])
+    district(game, "TSQ", violet=(0, 1), green="boutique jeweller", brown="gallery perfumery")
+    start_auction(game, ["TSQ"], starter=1)
+    bids(game, "1 gray 6", "2 pass")
+    play_all(game, *["bid violet 4"] * laid)
     return game
 
 
 def last_business(lead: int) -> Game:
     """Option B ends the game, with so many VP more than the others."""
-    game = blank(placed=11, score=[50 + lead, 50, 50, 0])
-    game.state.row[:] = -1
-    game.state.row[18:20] = 0
+    game = bare_game()
+    after_businesses(game, 11)
+    game.state["score"][:3] = [50 + lead, 50, 50]
     return game
 
 
@@ -52,14 +60,13 @@ def last_stop(mine: int, others: int) -> Game:
     """A building stop, or else a skyscraper, for the winner of an auction; the stop ends the
     game.
     """
-    score = [mine, others, others, 0]
-    game = blank(score=score, stops=1, phase=6, auction_place=3, auction_commissioner=0)
-    for plot in range(3):
-        stand(game, 3, plot, plot, 1)
-    state: Any = game.state
-    state.tiles[3, 3:5, 0] = 1
-    state.bid_colour[0], state.bid_total[0], state.bid_cards[0, 0] = 0, 4, [1, 0, 0]
-    state.highest, state.highest_bidder = 4, 0
+    game = bare_game(hands=["green 4"])
+    stopped(game, "E34")
+    plots = {"green": (0, 1), "violet": (1, 1), "brown": (2, 1)}
+    district(game, "TSQ", **plots, orange="boutique", gray="boutique")
+    game.state["score"][:3] = [mine, others, others]
+    start_auction(game, ["TSQ"])
+    bids(game, "0 green 4", "1 pass", "2 pass")
     return game
 
 
@@ -68,11 +75,14 @@ def last_stop(mine: int, others: int) -> Game:
     ("position", "pattern", "right"),
     [
         (business_at_hand, "plot TSQ (green|brown)", True),
-        (lambda: good_plot([3, 1, 1], [0, 0, 0]), "bid violet 4", True),
-        (lambda: good_plot([2, 1, 1], [0, 0, 0], laid=1), "bid violet 4", True),
-        (lambda: good_plot([1, 1, 1], [0, 0, 0], laid=2), "bid done", True),
-        (lambda: good_plot([2, 0, 0], [3, 3, 3]), "bid violet 4", True),  # and no black card
-        (lambda: good_plot([1, 0, 0], [3, 3, 3], laid=1), "bid violet 4", True),
+        *(
+            (partial(good_plot, "violet 4 4 4 5 6", laid), pattern, True)
+            for laid, pattern in enumerate(("bid violet 4", "bid violet 4", "bid done"))
+        ),
+        *(  # and no black card
+            (partial(good_plot, "violet 4 4 black 4 4 4 5 5 5 6 6 6", laid), "bid violet 4", True)
+            for laid in (0, 1)
+        ),
         (lambda: last_business(25), "option B .*", True),
         (lambda: last_business(-25), "option B .*", False),
         (lambda: last_stop(60, 35), "stop", True),
@@ -82,7 +92,9 @@ def last_stop(mine: int, others: int) -> Game:
 def test_heuristic_agents_choose_plainly_best_actions(
     position: Callable[[], Game], pattern: str, right: bool, agent: HeuristicAgent
 ) -> None:
-    assert bool(re.fullmatch(pattern, choose(position(), agent))) == right
+    game = position()
+    game.refresh()
+    assert bool(re.fullmatch(pattern, ACTION_NAMES[decide_game(game, agent)])) == right
 
 
 @pytest.mark.parametrize("agent", [GREEDY, APPRAISER], ids=lambda agent: agent.name)

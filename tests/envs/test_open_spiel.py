@@ -244,17 +244,30 @@ def test_the_information_state_tensor_holds_the_longest_games() -> None:
 
 @inf
 @pytest.mark.rule("AUC-9")
-@pytest.mark.parametrize(("players", "seed"), [(2, 1), (3, 3)])
-def test_determinizations_have_a_possible_history(players: int, seed: int) -> None:
+@pytest.mark.parametrize(
+    ("kind", "seed", "every", "draws"),
+    [
+        ({"players": 2}, 1, 60, 1),
+        ({"players": 3}, 3, 60, 1),
+        *(({"task": task}, 3, 2, 4) for task in ("alea-4", "set-2")),
+        ({"task": "duel-4", "opening": 3}, 3, 2, 4),
+    ],
+    ids=str,
+)
+def test_determinizations_have_a_possible_history(
+    kind: dict[str, Any], seed: int, every: int, draws: int
+) -> None:
     """As in OpenSpiel's check of resampling; the histories can also be replayed to the same
-    position.
+    position. Several of one state differ.
     """
-    game, uniform = loaded(players), np.random.default_rng(seed).random
+    game, uniform = pyspiel.load_game(SHORT_NAME, kind), np.random.default_rng(seed).random
+    drawn = set()
     for number, state in enumerate(states(game, seed)):
-        if state.is_chance_node() or number % 60:
+        if state.is_chance_node() or number % every:
             continue
-        for seat in range(players):
+        for seat in sorted([*range(game.num_players())] * draws):
             other = state.resample_from_infostate(seat, uniform)
+            drawn.add((number, seat, other.information_state_string(int(seat == 0))))
             assert other.information_state_string(seat) == state.information_state_string(seat)
             assert other.move_number() == state.move_number()
             played = game.new_initial_state()
@@ -263,6 +276,7 @@ def test_determinizations_have_a_possible_history(players: int, seed: int) -> No
             assert played.position.record == other.position.record
             assert played.legal_actions() == other.legal_actions()
             assert played.position.events == other.position.events
+    assert draws == 1 or len(drawn) > len({(number, seat) for number, seat, _ in drawn})
 
 
 @inf

@@ -46,28 +46,6 @@ def test_openspiel_plays_bidding_tasks(task: str, opening: int) -> None:
         assert again.events == played.events
 
 
-@pytest.mark.rule("INF-2")
-@pytest.mark.parametrize(("task", "opening"), [("alea-4", -1), ("duel-4", 3), ("set-2", -1)])
-def test_a_determinization_has_a_history_that_leads_to_it(task: str, opening: int) -> None:
-    game, rng = loaded(task, opening), random.Random(3)
-    state = game.new_initial_state()
-    while state.is_chance_node() or len(state.legal_actions()) < 2:
-        state.apply_action(rng.choice(state.legal_actions()))
-    for _ in range(2):
-        state.apply_action(rng.choice(state.legal_actions()))
-    for seat in range(2):
-        hands = set()
-        for _ in range(20):
-            other = state.resample_from_infostate(seat, rng.random)
-            assert other.information_state_string(seat) == state.information_state_string(seat)
-            replayed = game.new_initial_state()
-            for action in other.history():
-                replayed.apply_action(action)
-            assert str(replayed) == str(other)
-            hands.add(other.information_state_string(1 - seat))
-        assert len(hands) > 1
-
-
 def test_best_responses_and_cfr_are_those_of_openspiel() -> None:
     made, game = Opening("park-4/31"), loaded("park-4", 31)
     evaluator, ours, theirs = Evaluator(made.tree), Solver(made.tree), cfr.CFRPlusSolver(game)

@@ -24,6 +24,7 @@ TASKS: Final = ("duel-4", "alea-4")
 # At how many random numbers every decision of theirs is asked; an equilibrium is solved.
 AGENTS: Final = {"greedy": 4, "trained": 16, "ismcts-trained": 1, "equilibrium": 0}
 
+# Levels of actions, the more is bid the higher; those of cards are 2 to 4, by value.
 PASSES = 0
 ENDS = 1
 CARDS = 2

@@ -21,6 +21,7 @@ from skyenv.seeds import secret_seeds
 from skyenv.solving.commands import loss_lines, measure
 from skyenv.solving.commands import table as table_of_responses
 
+# Evaluation of a task: so many openings, and random numbers for every decision.
 OPENINGS: Final = 8
 # Evaluation of a task: so many openings, and random numbers for every decision.
 SAMPLES: Final = 32

@@ -27,6 +27,8 @@ from skyenv_agents.learned.layout import UsedInputs, used_inputs
 from skyenv_agents.learned.networks import Network, NetworkAgent, heuristic_of
 from skyenv_agents.learned.torch_network import LOWEST, PolicyNetwork, entropy, in_precision
 
+# Random numbers stay between these: 0 takes the first legal action, and rounding may bring a share
+# of a sum up to the whole.
 SMALLEST: Final = 2.0**-25
 # Random numbers stay between these: 0 takes the first legal action, and rounding may bring a share
 # of a sum up to the whole.

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Final
 
 from experiments.training.config import Config
-from experiments.training.reports import verdict
 from experiments.training.run import MODEL
 from skyenv import GameOptions
 from skyenv.agents import Agent, make_agent
@@ -73,6 +72,25 @@ def close(config: Config) -> str:
     write_atomically(folder / "evaluation.txt", table(results) + "\n")
     write_atomically(folder / "evaluation.json", as_json(results))
     return "\n\n".join([table(results), *verdict(results, config)])
+
+
+def verdict(results: Sequence[Result], config: Config) -> list[str]:
+    """Whether an evaluation shows that the agent has become better than the prior with which it
+    began, for each kind of table; empty if that was not measured.
+    """
+    return [
+        f"{_finding(one)}: against {one.opponent}, with which it began, it won\n"
+        f"{100 * one.share.mean:.1f} % [{100 * one.share.low:.1f}, {100 * one.share.high:.1f}] at "
+        f"tables of {one.num_players}, {one.side}; an even share is {100 * one.par:.1f} %."
+        for one in results
+        if one.opponent == config.prior and not config.start
+    ]
+
+
+def _finding(result: Result) -> str:
+    if result.share.low > result.par:
+        return "It has learned"
+    return "It has become weaker" if result.share.high < result.par else "No gain is shown"
 
 
 def record_games(

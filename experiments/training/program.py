@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 from experiments.training.checkpoint import CHECKPOINT
 from experiments.training.closing import close, forget
 from experiments.training.config import Config, earlier
-from experiments.training.reports import beginning, how_to_go_on
 from experiments.training.run import MODEL, Run
 from skyenv.console.options import INTERRUPTED, run_program
+from skyenv.engine.openings import OF_AUCTIONS
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.files import locked
 
@@ -109,3 +112,41 @@ def _launched(training: Run) -> int:
         print(close(config), end="\n\n")
     print(how_to_go_on(config, training.PROGRAM, folder / MODEL))
     return 0
+
+
+# ---- what it prints ----
+
+
+def beginning(config: Config) -> str:
+    """Return what a new run begins with, and its limits, as text."""
+    source = config.start or config.prior or "nothing: random choices"
+    return (
+        f"{config.run} begins with {source}; its limits (0: none): "
+        f"{config.decisions:,} decisions,\n{config.minutes:g} minutes of training."
+    )
+
+
+def how_to_go_on(config: Config, program: str, model: Path) -> str:
+    """Return suggested next commands; with a short run's name they fit 80 columns.
+
+    Args:
+        config: of the run. program: name of the trainer. model: the agent's file.
+    """
+    run = shlex.quote(config.run)
+    rate = f"tournament --add {run} --players {config.players[0]} --minutes 2"
+    if config.task in OF_AUCTIONS:
+        rate = f"exploitability {run} --task {config.task}"
+    inside = Path(sys.executable).is_relative_to(Path.cwd())
+    python = os.path.relpath(sys.executable) if inside else "python"
+    return f"""The agent: {model}; how it went: {run}/curves.png
+Train it further (limits of the whole run; 0: none):
+  {python} -m experiments.training.{program} --run {run} \\
+      --resume --decisions N --minutes M
+Play against it:
+  make play PLAY='--agents {run}'
+Rate it:
+  {python} -m skyenv {rate}
+See its curves:
+  {python} -m tensorboard.main --logdir {run}/tensorboard
+Films and datasets of games need:
+  {python} -m pip install --editable '.[pictures,dataset]'"""

@@ -133,7 +133,7 @@ class Collector:
         self.config, self.steps = config, config.steps
         self.improvement = improvement(config)
         self.pool, self.prior = config.make_pool(), heuristic_of(config.prior)
-        self.tables = self.make_tables(part)
+        self.tables = [Tables(*kind, config.threads) for kind in config.games_of(part)]
         seed = config.seed * config.parts + part
         self.rng = np.random.default_rng(seed)
         self.generator = torch.Generator().manual_seed(seed)
@@ -147,10 +147,6 @@ class Collector:
         for each in self.tables:
             each.spread(self.rng)
             self._seat(each, np.arange(each.games.num_games))
-
-    def make_tables(self, part: int) -> list[Tables]:
-        """Return the tables of a part, with games at their start."""
-        return [Tables(*kind, self.config.threads) for kind in self.config.games_of(part)]
 
     def state(self) -> dict[str, Any]:
         """Return the state for :meth:`restore`: tensors, numbers and text, without the fixed
@@ -284,22 +280,14 @@ class Collector:
         """Evaluate the decisions in some columns of step t: note the values, and return
         log-probabilities (k, 103).
         """
-        log_probabilities, values = self._forward(t, mine, network)
-        self.entropy[t, mine] = entropy(log_probabilities).numpy()
-        self.value[t, mine] = values.numpy()
-        return log_probabilities
-
-    def _forward(
-        self, t: int, mine: Int64, network: PolicyNetwork
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Log-probabilities (k, 103) and values (k, VALUES) of the decisions in some columns of
-        step t.
-        """
         rows = torch.from_numpy(padded(mine))
-        answers = self.passed(
+        log_probabilities, values = self.passed(
             network, self.codes[t].index_select(0, rows), self.masks[t].index_select(0, rows)
         )
-        return answers[0][: mine.size], answers[1][: mine.size]
+        log_probabilities = log_probabilities[: mine.size]
+        self.entropy[t, mine] = entropy(log_probabilities).numpy()
+        self.value[t, mine] = values[: mine.size].numpy()
+        return log_probabilities
 
     def passed(
         self, network: PolicyNetwork, codes: torch.Tensor, masks: torch.Tensor

@@ -31,12 +31,10 @@ from typing import Any, Final
 import numpy as np
 from tqdm import tqdm
 
-from experiments.training.board import write_board
 from experiments.training.checkpoint import CHECKPOINT, read_checkpoint, write_checkpoint
 from experiments.training.config import AUTO, CONFIG, Config
-from experiments.training.curves import draw_curves, read_curve
+from experiments.training.curves import draw_curves, read_curve, write_board
 from experiments.training.episodes import Episodes
-from experiments.training.reports import forecast
 from skyenv import __version__
 from skyenv.console.options import as_text
 from skyenv.console.progress import Bar, progress
@@ -49,8 +47,6 @@ from skyenv.work import Interrupt
 MODEL: Final = "model.npz"
 # Folder of earlier agents, SECONDS.npz by seconds of training without checkpoints.
 MILESTONES: Final = "milestones"
-# After this much training the pace is printed.
-PACE_SECONDS: Final = 3.0
 
 
 class Interrupts(Interrupt):
@@ -236,19 +232,12 @@ class Run(ABC):
             if path.stem.isdecimal() and int(path.stem) > self.seconds:
                 path.unlink()
         self._keep_milestone(self.seconds if self.updates else -1.0)
-        began = self.seconds
         with Interrupts() as interrupts:
             with self._bar() as bar:
                 while not self.finished() and not interrupts.asked:
                     before = self.seconds
                     self.update()
                     self._show(bar)
-                    if before - began < PACE_SECONDS <= self.seconds - began:
-                        pace = self.curve[-1]["pace"]
-                        tqdm.write(
-                            forecast(self.config, self.decisions, self.seconds, pace),
-                            file=sys.stderr,
-                        )
                     self._keep_milestone(before)
                     if time.perf_counter() - saved >= self.config.checkpoint_seconds:
                         self.save()

@@ -6,21 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from experiments.training.closing import verdict
 from experiments.training.config import Config
-from experiments.training.reports import beginning, forecast, how_to_go_on, verdict
+from experiments.training.program import beginning, how_to_go_on
 from processes import ROOT
 from skyenv.arena.evaluate import evaluate
 from skyenv.statistics import Estimate
 
 FIRST = Config(decisions=2_000_000, minutes=12, prior="greedy")
-
-
-@pytest.mark.parametrize(
-    ("pace", "told"),
-    [(10_000, "about 3.2 minutes left."), (1_000, "about 11.8 minutes left,\nenough for about 8")],
-)
-def test_the_forecast_names_what_fits_into_the_time_limit(pace: int, told: str) -> None:
-    assert told in forecast(FIRST, decisions=100_000, seconds=10.0, pace=pace)
 
 
 def test_a_run_reports_its_starting_network() -> None:

@@ -220,8 +220,7 @@ def peers(scale: Scale) -> Iterator[Figure]:
     mahjong, a tile; of bridge, a call or a card. The libraries are measured in turns; medians of
     repeats. Libraries that are not installed are left out.
     """
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     plays = {
         f"{name}, {number:,} at once: {output}": partial(pace, begin(output, number), scale.share)
         for name, module, begin, outputs, numbers in PEERS

@@ -33,8 +33,7 @@ from tqdm import tqdm
 
 from experiments.training.checkpoint import CHECKPOINT, read_checkpoint, write_checkpoint
 from experiments.training.config import AUTO, CONFIG, Config
-from experiments.training.curves import draw_curves, read_curve, write_board
-from experiments.training.episodes import Episodes
+from experiments.training.curves import Episodes, draw_curves, read_curve, write_board
 from skyenv import __version__
 from skyenv.console.options import as_text
 from skyenv.console.progress import Bar, progress

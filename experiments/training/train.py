@@ -255,11 +255,6 @@ class Training(Run):
         self.annealed = state["annealed"]
         self.actors = Actors(self.IMPROVEMENT, self.config, self.network, state["actors"])
 
-    def settle(self) -> None:
-        """Wait until all actors are idle."""
-        assert self.actors is not None
-        self.actors.wait()
-
     def end(self) -> None:
         """See :class:`experiments.training.run.Run`."""
         if self.actors is not None:

@@ -23,8 +23,7 @@ from experiments.training.checkpoint import (
 )
 from experiments.training.closing import close, record_games
 from experiments.training.config import SEEDS_APART, Config
-from experiments.training.curves import read_curve
-from experiments.training.episodes import FEWEST_EPISODES, Episodes
+from experiments.training.curves import FEWEST_EPISODES, Episodes, read_curve
 from experiments.training.program import program
 from experiments.training.run import MILESTONES
 from experiments.training.train import Training
